@@ -1,0 +1,38 @@
+# The one door: `make help` lists what there is.
+BIN := node_modules/.bin
+NODE := $(BIN)/node
+INSTALLED := node_modules/.package-lock.json
+
+.PHONY: help run install check format test test-long bench clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+run: install ## start the service, data in ./data
+	@server/logseam serve --data data
+
+install: $(INSTALLED)
+
+$(INSTALLED): package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+check: install ## format, lint and types
+	$(BIN)/biome check .
+	$(BIN)/tsc -p .
+
+format: install ## write the format that `make check` wants
+	$(BIN)/biome check --write .
+
+test: install ## all tests but the long ones, with the time of each suite
+	@$(NODE) test/run.ts
+
+test-long: install ## tests that take minutes
+	@$(NODE) test/run.ts --long
+
+bench: install ## the benchmarks: a table, and JSON lines in bench/out
+	@$(NODE) bench/main.ts
+
+clean: ## remove what was installed and made
+	rm -rf node_modules .tap bench/out

@@ -1,0 +1,175 @@
+import { assert } from './assert.ts';
+import { EngineError } from './errors.ts';
+
+/**
+ * A growing byte buffer that small structures are written to, little-endian.
+ * Owns its buffer; `bytes()` is a view that is valid until the next write.
+ */
+export class ByteWriter {
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView<ArrayBuffer>;
+  #length = 0;
+
+  constructor(capacityBytes = 256) {
+    this.#bytes = new Uint8Array(capacityBytes);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  reset(): void {
+    this.#length = 0;
+  }
+
+  /** Reserves `count` bytes and returns the offset of the first. */
+  #grow(count: number): number {
+    const at = this.#length;
+    const needed = at + count;
+    if (needed > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+      grown.set(this.#bytes.subarray(0, at));
+      this.#bytes = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    this.#length = needed;
+    return at;
+  }
+
+  u8(value: number): void {
+    const at = this.#grow(1);
+    this.#bytes[at] = value;
+  }
+
+  u16(value: number): void {
+    this.#view.setUint16(this.#grow(2), value, true);
+  }
+
+  u32(value: number): void {
+    this.#view.setUint32(this.#grow(4), value, true);
+  }
+
+  f64(value: number): void {
+    this.#view.setFloat64(this.#grow(8), value, true);
+  }
+
+  /** LEB128 of a whole number from 0 to 2^53 - 1. */
+  varint(value: number): void {
+    assert(Number.isSafeInteger(value) && value >= 0, `varint of ${value}`);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.u8((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.u8(rest);
+  }
+
+  /** The bytes as they are, without a length. */
+  raw(bytes: Uint8Array): void {
+    const at = this.#grow(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  /** The length as a varint, then the bytes. */
+  blob(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.raw(bytes);
+  }
+
+  /** Zero bytes up to the next multiple of `alignment`. */
+  pad(alignment: number): void {
+    const excess = this.#length % alignment;
+    if (excess !== 0) {
+      const at = this.#grow(alignment - excess);
+      this.#bytes.fill(0, at, this.#length);
+    }
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#length);
+  }
+}
+
+/**
+ * Reads what ByteWriter wrote. Every read is bounds-checked.
+ * Throws CORRUPTION when the bytes end early or a number is not a legal one.
+ */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = at;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  #take(count: number): number {
+    const at = this.#at;
+    if (count < 0 || at + count > this.#bytes.length) {
+      throw new EngineError(
+        'CORRUPTION',
+        `structure ends early: ${count} bytes wanted at ${at} of ${this.#bytes.length}`,
+      );
+    }
+    this.#at = at + count;
+    return at;
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#take(1));
+  }
+
+  u16(): number {
+    return this.#view.getUint16(this.#take(2), true);
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  f64(): number {
+    return this.#view.getFloat64(this.#take(8), true);
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let index = 0; index < 8; index++) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (!Number.isSafeInteger(value)) break;
+        return value;
+      }
+      scale *= 0x80;
+    }
+    throw new EngineError('CORRUPTION', `varint too long before offset ${this.#at}`);
+  }
+
+  /** A view of the next `count` bytes, not a copy. */
+  raw(count: number): Uint8Array {
+    const at = this.#take(count);
+    return this.#bytes.subarray(at, at + count);
+  }
+
+  blob(): Uint8Array {
+    return this.raw(this.varint());
+  }
+
+  /** Skips to the next multiple of `alignment`. */
+  pad(alignment: number): void {
+    const excess = this.#at % alignment;
+    if (excess !== 0) this.#take(alignment - excess);
+  }
+}

@@ -1,0 +1,159 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { EngineError } from './errors.ts';
+
+/**
+ * One open file. Reads are synchronous (page cache); what makes bytes durable is asynchronous.
+ * Every method throws or rejects with IO; CLOSED after `close`.
+ */
+export interface DiskFile {
+  /** Bytes the file has now. */
+  bytes(): number;
+  /** Fills `target` from `position`; returns the bytes read, fewer only at the file's end. */
+  read(target: Uint8Array, position: number): number;
+  /** Writes all chunks, in order, in one call from `position`. Keeps no reference after it resolves. */
+  write(chunks: readonly Uint8Array[], position: number): Promise<void>;
+  /** Resolves when all that was written before is on stable storage (fdatasync). */
+  sync(): Promise<void>;
+  /** Cuts the file to `bytes`. Durable only after `sync`. */
+  truncate(bytes: number): Promise<void>;
+  close(): void;
+}
+
+/**
+ * The folder a store lives in. Paths are relative, with `/`. The real one is `openDisk`; tests use one in memory
+ * that forgets unsynced bytes and fails on demand.
+ */
+export interface Disk {
+  /** `create` fails when the file exists; `write` and `read` fail when it does not. */
+  open(path: string, mode: 'create' | 'write' | 'read'): DiskFile;
+  /** Names in a folder, sorted; an absent folder has none. */
+  list(folder: string): string[];
+  makeFolder(folder: string): void;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** Makes creations, renames and unlinks in `folder` durable. `''` is the root. */
+  syncFolder(folder: string): Promise<void>;
+}
+
+function ioError(what: string, cause: unknown): EngineError {
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+  return new EngineError('IO', `${what} failed: ${code}`, { cause });
+}
+
+/** Runs a callback-style fs call as a promise, naming what failed. */
+function promised(what: string, run: (done: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    run((error) => (error === null ? resolve() : reject(ioError(what, error))));
+  });
+}
+
+function attempt<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    throw ioError(what, cause);
+  }
+}
+
+class RealFile implements DiskFile {
+  readonly #path: string;
+  #fd: number;
+
+  constructor(path: string, flags: string) {
+    this.#path = path;
+    this.#fd = attempt(`open ${path}`, () => fs.openSync(path, flags, 0o600));
+  }
+
+  #open(): number {
+    if (this.#fd < 0) throw new EngineError('CLOSED', `${this.#path} is closed`);
+    return this.#fd;
+  }
+
+  bytes(): number {
+    const fd = this.#open();
+    return attempt(`stat ${this.#path}`, () => fs.fstatSync(fd).size);
+  }
+
+  read(target: Uint8Array, position: number): number {
+    const fd = this.#open();
+    return attempt(`read ${this.#path}`, () => {
+      let done = 0;
+      while (done < target.length) {
+        const count = fs.readSync(fd, target, done, target.length - done, position + done);
+        if (count === 0) break;
+        done += count;
+      }
+      return done;
+    });
+  }
+
+  async write(chunks: readonly Uint8Array[], position: number): Promise<void> {
+    const fd = this.#open();
+    let rest = chunks.filter((chunk) => chunk.length > 0);
+    let at = position;
+    while (rest.length > 0) {
+      const written = await new Promise<number>((resolve, reject) => {
+        fs.writev(fd, rest, at, (error, count) =>
+          error === null ? resolve(count) : reject(ioError(`write ${this.#path}`, error)),
+        );
+      });
+      at += written;
+      rest = dropBytes(rest, written);
+    }
+  }
+
+  sync(): Promise<void> {
+    const fd = this.#open();
+    return promised(`sync ${this.#path}`, (done) => fs.fdatasync(fd, done));
+  }
+
+  truncate(bytes: number): Promise<void> {
+    const fd = this.#open();
+    return promised(`truncate ${this.#path}`, (done) => fs.ftruncate(fd, bytes, done));
+  }
+
+  close(): void {
+    if (this.#fd < 0) return;
+    fs.closeSync(this.#fd);
+    this.#fd = -1;
+  }
+}
+
+/** What is left of `chunks` after their first `count` bytes were written: a write may be short. */
+function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
+  let left = count;
+  const rest: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    const skipped = Math.min(left, chunk.length);
+    left -= skipped;
+    if (skipped < chunk.length) rest.push(chunk.subarray(skipped));
+  }
+  return rest;
+}
+
+/** The folder `root` of the operating system, made when it is not there. */
+export function openDisk(root: string): Disk {
+  attempt(`make ${root}`, () => fs.mkdirSync(root, { recursive: true, mode: 0o700 }));
+  const at = (path: string): string => join(root, path);
+  return {
+    open: (path, mode) => new RealFile(at(path), { create: 'wx+', write: 'r+', read: 'r' }[mode]),
+    list: (folder) =>
+      fs.existsSync(at(folder))
+        ? attempt(`list ${folder}`, () => fs.readdirSync(at(folder)).sort())
+        : [],
+    makeFolder: (folder) => {
+      attempt(`make ${folder}`, () => fs.mkdirSync(at(folder), { recursive: true, mode: 0o700 }));
+    },
+    rename: (from, to) => promised(`rename ${from}`, (done) => fs.rename(at(from), at(to), done)),
+    unlink: (path) => promised(`unlink ${path}`, (done) => fs.unlink(at(path), done)),
+    syncFolder: async (folder) => {
+      const fd = attempt(`open ${folder}`, () => fs.openSync(at(folder), 'r'));
+      try {
+        await promised(`sync ${folder}`, (done) => fs.fsync(fd, done));
+      } finally {
+        fs.closeSync(fd);
+      }
+    },
+  };
+}

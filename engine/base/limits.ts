@@ -1,0 +1,50 @@
+import { assert } from './assert.ts';
+
+/** Rows of one block: row positions fit in 16 bits. Source: FORMAT.md 4. */
+export const BLOCK_ROWS_MAX = 65_536;
+
+/** Rows at which ingestion closes its open block; 8 k to 64 k differ by 10 % in CPU, 3 % in size. */
+export const BLOCK_ROWS_CLOSE = 32_768;
+
+/** A flush of at least this many rows closes the block: rewriting it later would gain too little. */
+export const BLOCK_ROWS_FINAL = 2_048;
+
+/** Age at which an open block is written whole, so that a trickle does not leave a block an event. */
+export const BLOCK_AGE_MAX_MS = 60_000;
+
+/** Rows of a log segment after which the writer begins the next one. */
+export const LOG_SEGMENT_ROWS_MAX = 1_000_000;
+
+/** Rows of a text piece: 2 % larger than 4,096 rows, and a fetch decodes a quarter. */
+export const TEXT_PIECE_ROWS = 1_024;
+
+/** A column present in fewer than 1 in this many rows stores positions instead of slots. */
+export const SPARSE_RATIO = 16;
+
+/** Compression has to save at least this share to be used: 15 %. */
+export const COMPRESSION_GAIN_MIN = 0.15;
+
+/** Paths one writer knows before it starts its table anew with the next block. */
+export const PATHS_MAX = 65_536;
+
+/** Levels of nesting below `custom` or `syslog`; deeper subtrees become text. decisions.md 3.7. */
+export const DEPTH_MAX = 20;
+
+/** Attributes of one event; those beyond go to `custom._excess`. decisions.md 3.7. */
+export const ATTRIBUTES_MAX = 1_000;
+
+/** Bytes of an attribute's name; an attribute with a longer one goes to `custom._excess`. */
+export const NAME_BYTES_MAX = 256;
+
+/** Bytes of one event or line. decisions.md 3.7. */
+export const EVENT_BYTES_MAX = 1_048_576;
+
+/** Events of one list reply. interface.md 4.6. */
+export const LIST_LIMIT_MAX = 1_000;
+
+/** Distinct values up to which `cardinality` is exact. decisions.md 5.3. */
+export const CARDINALITY_EXACT_MAX = 10_000;
+
+assert(BLOCK_ROWS_CLOSE <= BLOCK_ROWS_MAX, 'an open block fits in a block');
+assert(BLOCK_ROWS_FINAL < BLOCK_ROWS_CLOSE, 'a small block is smaller than a full one');
+assert(BLOCK_ROWS_MAX % TEXT_PIECE_ROWS === 0, 'text pieces fill a block');

@@ -1,0 +1,55 @@
+import type { Kind } from './kind.ts';
+
+/**
+ * Which rows have a value: `undefined` means all. One bit a row, bit `row & 31` of word `row >>> 5`; bits beyond
+ * the last row are 0.
+ */
+export type Presence = Uint32Array | undefined;
+
+/**
+ * A decoded column of strings or arrays. Entries are distinct when the chunk is a dictionary and may repeat when
+ * it is text; whoever evaluates something on entries and maps it over `ids` is right for both.
+ * Shape: ids[rowCount], offsets[entryCount + 1].
+ */
+export interface StringColumn {
+  kind: typeof Kind.STRING | typeof Kind.ARRAY;
+  /** Entry + 1 of each row; 0 where the row has none. */
+  ids: Uint32Array;
+  entryCount: number;
+  /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. */
+  offsets: Uint32Array;
+  bytes: Uint8Array;
+}
+
+/**
+ * A decoded column of numbers. The value of a row is `mantissas[row] / 10 ** scale` (rounded once, so it is what
+ * its text says), or `mantissas[row]` itself when `scale` is -1: then they are doubles.
+ * Rows in `exceptions` have their text there, in ascending row order, and 0 in `mantissas`.
+ */
+export interface NumberColumn {
+  kind: typeof Kind.NUMBER;
+  presence: Presence;
+  scale: number;
+  mantissas: Float64Array;
+  exceptions: { row: number; text: string }[];
+  /** The text of a row that has a value, as it was written. */
+  text(row: number): string;
+}
+
+/** A decoded column of booleans: bit set in `values` means true. */
+export interface BooleanColumn {
+  kind: typeof Kind.BOOLEAN;
+  presence: Presence;
+  values: Uint32Array;
+}
+
+/** A decoded column of date texts: value and form of each row, see date-form.ts. */
+export interface DateColumn {
+  kind: typeof Kind.DATE;
+  presence: Presence;
+  values: Float64Array;
+  forms: Uint16Array;
+}
+
+/** A column of one block, decoded. Views are owned by the block and must not be written. */
+export type Column = StringColumn | NumberColumn | BooleanColumn | DateColumn;

@@ -1,0 +1,139 @@
+import { assert } from '../base/assert.ts';
+import type { Kind } from './kind.ts';
+
+/** `detail` of a NUMBER whose text is not `[-]digits[.digits]` of a safe whole mantissa: the text itself counts. */
+export const NUMBER_AS_TEXT = 0xffff;
+
+/**
+ * Row records: what a decoder says of a run of events, and all that `Batch.append` reads.
+ *
+ * An event is a row: its leaves in the order in which they come back (document order after the rules of
+ * decisions.md 3.1; objects are contiguous), its time, and nothing else. A leaf is an entry of parallel arrays:
+ * - `path`, a number of the decoder's PathTable; `kind`;
+ * - `start`, `length`: its text in `source`, or in `side` when `start` is negative (`~start` is the offset there).
+ *   STRING: unescaped, WTF-8. NUMBER and DATE: as written. ARRAY: JSON without blanks. BOOLEAN: length 1 is true,
+ *   0 is false. NULL, OBJECT: empty.
+ * - `value`: NUMBER: the whole mantissa, or the nearest double when `detail` is NUMBER_AS_TEXT.
+ *   DATE: the date in the unit of its form. Others: 0.
+ * - `detail`: NUMBER: the count of fraction digits. DATE: its form (date-form.ts). Others: 0.
+ *
+ * The reference decoder and a kernel fill the same records. Owned by one thread; `reset` makes it empty and keeps
+ * the memory. `source` must stay unchanged until the rows have been appended.
+ */
+export class Rows {
+  source: Uint8Array = new Uint8Array(0);
+  /** Reception date of all rows, in epoch milliseconds. */
+  receivedMs = 0;
+
+  side: Uint8Array = new Uint8Array(4096);
+  sideBytes = 0;
+
+  path = new Uint32Array(4096);
+  kind = new Uint8Array(4096);
+  start = new Int32Array(4096);
+  length = new Uint32Array(4096);
+  value = new Float64Array(4096);
+  detail = new Uint16Array(4096);
+  entryCount = 0;
+
+  /** Entries of row r are `[rowEntry[r], rowEntry[r + 1])`. */
+  rowEntry = new Uint32Array(257);
+  /** Event date of a row, in epoch milliseconds. */
+  timeMs = new Float64Array(256);
+  rowCount = 0;
+
+  /** Empties the records for a new source. */
+  reset(source: Uint8Array, receivedMs: number): void {
+    this.source = source;
+    this.receivedMs = receivedMs;
+    this.sideBytes = 0;
+    this.entryCount = 0;
+    this.rowCount = 0;
+    this.rowEntry[0] = 0;
+  }
+
+  /** Adds an entry to the row that is being written. */
+  add(
+    path: number,
+    kind: Kind,
+    start: number,
+    length: number,
+    value: number,
+    detail: number,
+  ): void {
+    const entry = this.entryCount++;
+    if (entry === this.path.length) this.#growEntries();
+    this.path[entry] = path;
+    this.kind[entry] = kind;
+    this.start[entry] = start;
+    this.length[entry] = length;
+    this.value[entry] = value;
+    this.detail[entry] = detail;
+  }
+
+  /** Ends the row that is being written. */
+  endRow(timeMs: number): void {
+    const row = this.rowCount++;
+    if (row === this.timeMs.length) this.#growRows();
+    this.timeMs[row] = timeMs;
+    this.rowEntry[row + 1] = this.entryCount;
+  }
+
+  /** Drops the entries of the row that is being written. */
+  dropRow(): void {
+    this.entryCount = this.rowEntry[this.rowCount];
+  }
+
+  /** Makes room for `count` bytes in `side` and returns their offset; the caller writes them. */
+  reserveSide(count: number): number {
+    const at = this.sideBytes;
+    this.sideBytes = at + count;
+    assert(this.sideBytes < 2 ** 31, 'side buffer fits in 31 bits');
+    if (this.sideBytes > this.side.length) {
+      const grown = new Uint8Array(Math.max(this.sideBytes, this.side.length * 2));
+      grown.set(this.side.subarray(0, at));
+      this.side = grown;
+    }
+    return at;
+  }
+
+  /** Copies `bytes` to `side`; returns the `start` by which an entry refers to them. */
+  addSide(bytes: Uint8Array): number {
+    const at = this.reserveSide(bytes.length);
+    this.side.set(bytes, at);
+    return ~at;
+  }
+
+  /** The text of an entry: a view of `source` or `side`. For cold paths and tests. */
+  text(entry: number): Uint8Array {
+    const start = this.start[entry];
+    const length = this.length[entry];
+    return start >= 0
+      ? this.source.subarray(start, start + length)
+      : this.side.subarray(~start, ~start + length);
+  }
+
+  #growEntries(): void {
+    const capacity = this.path.length * 2;
+    this.path = grown(this.path, new Uint32Array(capacity));
+    this.kind = grown(this.kind, new Uint8Array(capacity));
+    this.start = grown(this.start, new Int32Array(capacity));
+    this.length = grown(this.length, new Uint32Array(capacity));
+    this.value = grown(this.value, new Float64Array(capacity));
+    this.detail = grown(this.detail, new Uint16Array(capacity));
+  }
+
+  #growRows(): void {
+    const capacity = this.timeMs.length * 2;
+    this.timeMs = grown(this.timeMs, new Float64Array(capacity));
+    this.rowEntry = grown(this.rowEntry, new Uint32Array(capacity + 1));
+  }
+}
+
+function grown<T extends { set(from: ArrayLike<number>): void } & ArrayLike<number>>(
+  from: T,
+  to: T,
+): T {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,141 @@
+import { assert } from '../base/assert.ts';
+import { checksum } from '../base/checksum.ts';
+import { EngineError } from '../base/errors.ts';
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
+
+/** Version of the files this code writes and reads. 0 is a draft. Source: FORMAT.md 9. */
+export const FORMAT_VERSION = 0;
+/** Frames begin at multiples of this and are padded to it. */
+export const FRAME_ALIGNMENT = 64;
+/** Bytes of a frame's header. */
+export const FRAME_HEADER_BYTES = 64;
+/** `LS`, the first two bytes of every frame. */
+const MAGIC = 0x534c;
+const CHECKSUM_AT = 60;
+
+/** What a frame is: the first one of a file, a block of rows, the end of a commit group. */
+export const FrameKind = { HEAD: 1, BLOCK: 2, COMMIT: 3 } as const;
+/** One of the values of `FrameKind`. */
+export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
+
+/** A frame's header, field by field as in FORMAT.md 3. */
+export interface FrameHeader {
+  kind: FrameKind;
+  segment: number;
+  /** Frames before this one in the file. */
+  ordinal: number;
+  /** Header checksum of the frame before; 0 for the first. */
+  previous: number;
+  /** Whole frame, header and padding included. */
+  frameBytes: number;
+  /** Bytes of the meta region, which follows the header, as stored. */
+  metaBytes: number;
+  /** Bytes of the meta region before compression; 0 when it is stored plain. */
+  metaRawBytes: number;
+  metaChecksum: number;
+  /** Commit group, counted from 1 in each segment. 0 for the head. */
+  group: number;
+  /** Rows of a block, 0 for other frames. */
+  rowCount: number;
+  firstSequence: number;
+  minTimeMs: number;
+  maxTimeMs: number;
+  /** Checksum of the header's first 60 bytes, as it is in the file. Filled by the reader and the writer. */
+  checksum: number;
+}
+
+/** Rounds up to whole frames' alignment. */
+export function alignFrame(bytes: number): number {
+  return Math.ceil(bytes / FRAME_ALIGNMENT) * FRAME_ALIGNMENT;
+}
+
+/** Writes `header` to the first 64 bytes of `frame` and returns its checksum. */
+export function writeFrameHeader(frame: Uint8Array, header: Omit<FrameHeader, 'checksum'>): number {
+  assert(header.frameBytes % FRAME_ALIGNMENT === 0, `frame of ${header.frameBytes} bytes`);
+  assert(header.rowCount <= BLOCK_ROWS_MAX, `block of ${header.rowCount} rows`);
+  const view = new DataView(frame.buffer, frame.byteOffset, FRAME_HEADER_BYTES);
+  view.setUint16(0, MAGIC, true);
+  view.setUint8(2, header.kind);
+  view.setUint8(3, 0);
+  view.setUint32(4, header.segment, true);
+  view.setUint32(8, header.ordinal, true);
+  view.setUint32(12, header.previous, true);
+  view.setUint32(16, header.frameBytes, true);
+  view.setUint32(20, header.metaBytes, true);
+  view.setUint32(24, header.metaRawBytes, true);
+  view.setUint32(28, header.metaChecksum, true);
+  view.setUint32(32, header.group, true);
+  view.setUint16(36, Math.max(header.rowCount - 1, 0), true);
+  view.setUint16(38, Math.floor(header.firstSequence / 2 ** 32), true);
+  view.setUint32(40, header.firstSequence % 2 ** 32, true);
+  view.setFloat64(44, header.minTimeMs, true);
+  view.setFloat64(52, header.maxTimeMs, true);
+  const sum = checksum(frame, 0, CHECKSUM_AT);
+  view.setUint32(CHECKSUM_AT, sum, true);
+  return sum;
+}
+
+/** Reads a header; `undefined` when magic, checksum or lengths are not those of a frame. */
+export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefined {
+  if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, FRAME_HEADER_BYTES);
+  if (view.getUint16(0, true) !== MAGIC) return undefined;
+  const sum = view.getUint32(CHECKSUM_AT, true);
+  if (checksum(bytes, at, at + CHECKSUM_AT) !== sum) return undefined;
+  const kind = view.getUint8(2) as FrameKind;
+  const header: FrameHeader = {
+    kind,
+    segment: view.getUint32(4, true),
+    ordinal: view.getUint32(8, true),
+    previous: view.getUint32(12, true),
+    frameBytes: view.getUint32(16, true),
+    metaBytes: view.getUint32(20, true),
+    metaRawBytes: view.getUint32(24, true),
+    metaChecksum: view.getUint32(28, true),
+    group: view.getUint32(32, true),
+    rowCount: kind === FrameKind.BLOCK ? view.getUint16(36, true) + 1 : 0,
+    firstSequence: view.getUint16(38, true) * 2 ** 32 + view.getUint32(40, true),
+    minTimeMs: view.getFloat64(44, true),
+    maxTimeMs: view.getFloat64(52, true),
+    checksum: sum,
+  };
+  const sane =
+    (kind === FrameKind.HEAD || kind === FrameKind.BLOCK || kind === FrameKind.COMMIT) &&
+    header.frameBytes % FRAME_ALIGNMENT === 0 &&
+    header.frameBytes >= FRAME_HEADER_BYTES + header.metaBytes;
+  return sane ? header : undefined;
+}
+
+/** A block that is encoded but not yet placed in a file. `bytes` is a whole frame with room for its header. */
+export interface EncodedBlock {
+  bytes: Uint8Array;
+  metaBytes: number;
+  metaRawBytes: number;
+  metaChecksum: number;
+  rowCount: number;
+  firstSequence: number;
+  minTimeMs: number;
+  maxTimeMs: number;
+}
+
+/** Where a committed block is: plain data that crosses threads. */
+export interface BlockRef {
+  segment: number;
+  writer: number;
+  /** Offset of the frame in the segment's file. */
+  offset: number;
+  bytes: number;
+  ordinal: number;
+  rowCount: number;
+  firstSequence: number;
+  minTimeMs: number;
+  maxTimeMs: number;
+}
+
+/** Throws CORRUPTION naming the place. */
+export function corruption(
+  place: BlockRef | { segment: number; offset: number },
+  what: string,
+): never {
+  throw new EngineError('CORRUPTION', `segment ${place.segment} at ${place.offset}: ${what}`);
+}

@@ -1,0 +1,52 @@
+/**
+ * A request to anything but the input routes, as the HTTP listener hands it on.
+ * Header names are lower-case; a header or parameter that came twice has its last value.
+ */
+export interface ApiRequest {
+  method: string;
+  /** Path without the query, percent-decoded, without a slash at its end (except `/`). */
+  path: string;
+  query: Map<string, string>;
+  headers: Map<string, string>;
+  body: Uint8Array;
+  /** Aborted when the client goes away. */
+  signal: AbortSignal;
+}
+
+/** What goes back. `body` is a whole JSON text unless `contentType` says otherwise. */
+export interface Reply {
+  status: number;
+  body: Uint8Array | string;
+  contentType?: string;
+  headers?: Record<string, string>;
+}
+
+/**
+ * A refusal. The message names the parameter, its value and what is allowed; never a path of the file system, a
+ * stack, a key or data of others. Source: decisions.md 5.9.
+ */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The error form of interface.md 7. */
+export function errorReply(error: ApiError): Reply {
+  return {
+    status: error.status,
+    body: JSON.stringify({ error: { status: error.status, message: error.message } }),
+    headers: error.headers,
+  };
+}
+
+/** A successful answer of an output endpoint whose `result` is already JSON text. */
+export function resultReply(result: string): Reply {
+  return { status: 200, body: `{"result":${result}}` };
+}

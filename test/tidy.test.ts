@@ -1,0 +1,232 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import t from 'tap';
+
+/** The rules of the house that a machine can hold us to. ARCHITECTURE.md says why each is there. */
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const LINES_MAX = 500;
+const FUNCTION_LINES_MAX = 80;
+const README_LINES_MAX = 120;
+
+/** Layers from the top down: a file imports from its own layer or from one below. */
+const LAYERS = [
+  'server/main.ts',
+  'server/command.ts',
+  'server/listen/',
+  'server/api/',
+  'server/ingest/',
+  'server/query/',
+  'server/decode/',
+  'server/registry/',
+  'server/config.ts',
+  'server/log.ts',
+  'engine/engine.ts',
+  'engine/query/',
+  'engine/store/',
+  'engine/segment/',
+  'engine/column/',
+  'engine/kernel/',
+  'engine/base/',
+];
+
+/** Layers that stand beside each other and may not import one another. */
+const APART: [string, string][] = [
+  ['server/query/', 'server/decode/'],
+  ['server/decode/', 'server/registry/'],
+  ['server/query/', 'server/registry/'],
+];
+
+/** What the server may know of the engine besides `engine/base/`: its surface and the seam of row records. */
+const SURFACE = [
+  'engine/engine.ts',
+  'engine/column/rows.ts',
+  'engine/column/path.ts',
+  'engine/column/kind.ts',
+  'engine/column/date-form.ts',
+  'engine/query/predicate.ts',
+];
+
+/** Packages and built-in modules with one importer each. */
+const SOLE_IMPORTERS: Record<string, string[]> = {
+  'uWebSockets.js': ['server/listen/http.ts'],
+  piscina: ['engine/base/pool.ts'],
+  msgpackr: ['engine/base/record.ts'],
+  'lz4-napi': ['engine/column/compress.ts'],
+  'smol-toml': ['server/config.ts'],
+  'fastest-levenshtein': ['engine/base/nearest.ts'],
+  typebox: ['server/api/schema.ts'],
+  'node:fs': ['engine/base/file.ts'],
+  'node:net': ['server/listen/tcp.ts', 'engine/store/lock.ts'],
+};
+
+const sources = globSync('{engine,server}/**/*.ts', { cwd: ROOT }).sort();
+const others = globSync('{bench,test}/**/*.ts', { cwd: ROOT }).sort();
+const text = new Map([...sources, ...others].map((f) => [f, readFileSync(join(ROOT, f), 'utf8')]));
+
+function importsOf(file: string): string[] {
+  const pattern = /(?:^|\n)(?:import|export)\s(?:[^'"`;]*?\sfrom\s)?['"]([^'"]+)['"]/g;
+  return [...(text.get(file) ?? '').matchAll(pattern)].map((match) => match[1]);
+}
+
+function localImportsOf(file: string): string[] {
+  return importsOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative(ROOT, join(ROOT, dirname(file), name)));
+}
+
+function packageOf(name: string): string {
+  if (name.startsWith('node:')) return name.replace(/^(node:[^/]+).*/, '$1');
+  return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0];
+}
+
+function layerOf(file: string): number {
+  return LAYERS.findIndex((layer) => file === layer || (layer.endsWith('/') && file.startsWith(layer)));
+}
+
+t.test('every source file belongs to a layer', async (t) => {
+  t.same(sources.filter((file) => layerOf(file) < 0), []);
+});
+
+t.test('imports point down the layers', async (t) => {
+  const wrong: string[] = [];
+  for (const file of sources) {
+    for (const target of localImportsOf(file)) {
+      const apart = APART.some((pair) => {
+        const from = pair.findIndex((folder) => file.startsWith(folder));
+        return from >= 0 && target.startsWith(pair[1 - from]);
+      });
+      const above = layerOf(target) < layerOf(file);
+      const inside =
+        file.startsWith('server/') &&
+        target.startsWith('engine/') &&
+        !target.startsWith('engine/base/') &&
+        !SURFACE.includes(target);
+      if (apart || above || inside) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('no file is part of an import cycle', async (t) => {
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const walk = (file: string, trail: string[]): void => {
+    if (trail.includes(file)) cycles.push([...trail.slice(trail.indexOf(file)), file].join(' > '));
+    if (done.has(file) || trail.includes(file)) return;
+    for (const target of localImportsOf(file)) walk(target, [...trail, file]);
+    done.add(file);
+  };
+  for (const file of sources) walk(file, []);
+  t.same(cycles, []);
+});
+
+t.test('each package and each guarded built-in has its sole importer', async (t) => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const wrong: string[] = [];
+  for (const file of sources) {
+    for (const name of importsOf(file).filter((entry) => !entry.startsWith('.')).map(packageOf)) {
+      const importers = SOLE_IMPORTERS[name];
+      if (importers === undefined && name.startsWith('node:')) continue;
+      if (!importers?.includes(file)) wrong.push(`${file} imports ${name}`);
+    }
+    if (/process\.env\b/.test(text.get(file) ?? '') && file !== 'server/config.ts') {
+      wrong.push(`${file} reads process.env`);
+    }
+  }
+  t.same(wrong, []);
+  const named = Object.keys(SOLE_IMPORTERS).filter((name) => !name.startsWith('node:'));
+  const unused = named.filter((name) => !Object.hasOwn(manifest.dependencies, name));
+  t.same(unused, [], 'every sole importer is of a dependency');
+});
+
+t.test('every dependency is exact and has its line in ARCHITECTURE.md', async (t) => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const architecture = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  for (const [name, version] of Object.entries<string>({
+    ...manifest.dependencies,
+    ...manifest.devDependencies,
+  })) {
+    t.match(version, /^(npm:@[\w-]+\/[\w-]+@)?\d+\.\d+\.\d+$/, `${name} ${version} is exact`);
+    t.ok(architecture.includes(`\`${name}\``), `ARCHITECTURE.md says why ${name} is there`);
+  }
+});
+
+t.test('files and functions are of a size that a person reads', async (t) => {
+  const long: string[] = [];
+  for (const [file, source] of text) {
+    const lines = source.split('\n');
+    if (lines.length > LINES_MAX) long.push(`${file}: ${lines.length} lines`);
+    if (!sources.includes(file)) continue;
+    let started = -1;
+    for (const [index, line] of lines.entries()) {
+      if (/^( {2})?(export )?(async )?(function|static|get|#?\w+\()[^;]*\{$/.test(line)) started = index;
+      if (/^( {2})?\}$/.test(line) && started >= 0) {
+        if (index - started > FUNCTION_LINES_MAX) {
+          long.push(`${file}:${started + 1}: function of ${index - started} lines`);
+        }
+        started = -1;
+      }
+    }
+  }
+  t.same(long, []);
+});
+
+t.test('every export has a docstring', async (t) => {
+  const bare: string[] = [];
+  for (const file of sources) {
+    const lines = (text.get(file) ?? '').split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (!/^export (abstract |async )?(function|class|const|let|interface|type)/.test(line)) continue;
+      const documented = /\*\/\s*$/.test(lines[index - 1] ?? '');
+      const pair = /^export const (\w+)/.exec(lines[index - 1] ?? '') !== null;
+      if (!documented && !pair) bare.push(`${file}:${index + 1}`);
+    }
+  }
+  t.same(bare, []);
+});
+
+t.test('no words that the house does not use', async (t) => {
+  const banned = /\b(TODO|FIXME|XXX|HACK)\b|: any\b|as any\b|<any>|@ts-ignore|@ts-nocheck/;
+  const wrong: string[] = [];
+  for (const [file, source] of text) {
+    if (file === 'test/tidy.test.ts') continue;
+    for (const [index, line] of source.split('\n').entries()) {
+      if (banned.test(line)) wrong.push(`${file}:${index + 1}: ${line.trim()}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('JSON.parse is never used on events', async (t) => {
+  const wrong = sources.filter(
+    (file) =>
+      /^(engine|server\/(decode|ingest|listen))\//.test(file) &&
+      /\bJSON\.parse\(/.test(text.get(file) ?? ''),
+  );
+  t.same(wrong, []);
+});
+
+t.test('the oracles import nothing from what they judge', async (t) => {
+  const oracles = others.filter((file) => /^test\/support\/(\w+-)?model\.ts$/.test(file));
+  t.ok(oracles.length > 0, 'there is an oracle');
+  for (const file of oracles) {
+    t.same(
+      localImportsOf(file).filter((target) => !target.startsWith('test/')),
+      [],
+      file,
+    );
+  }
+});
+
+t.test('nothing imports tests or benches', async (t) => {
+  const wrong = sources.filter((file) =>
+    localImportsOf(file).some((target) => target.startsWith('test/') || target.startsWith('bench/')),
+  );
+  t.same(wrong, []);
+});
+
+t.test('README.md stays short', async (t) => {
+  const lines = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n').length;
+  t.ok(lines <= README_LINES_MAX + 1, `${lines} lines`);
+});
