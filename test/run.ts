@@ -58,7 +58,9 @@ function runFile(file: string): Promise<Outcome> {
 function report(outcome: Outcome): void {
   const verdict = outcome.failed > 0 ? 'FAIL' : 'ok';
   const counts = `${outcome.passed} passed${outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ''}`;
-  console.log(`${verdict.padEnd(5)}${outcome.seconds.toFixed(1).padStart(6)} s  ${outcome.file}  ${counts}`);
+  console.log(
+    `${verdict.padEnd(5)}${outcome.seconds.toFixed(1).padStart(6)} s  ${outcome.file}  ${counts}`,
+  );
   if (outcome.failed > 0) console.log(outcome.output.replace(/^/gm, '    '));
 }
 
@@ -85,5 +87,7 @@ const sum = (pick: (outcome: Outcome) => number): number =>
   outcomes.reduce((total, outcome) => total + pick(outcome), 0);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s in all`);
 const failedCount = sum((o) => o.failed);
-console.log(`${sum((o) => o.passed)} passed, ${failedCount} failed, ${sum((o) => o.skipped)} skipped`);
+console.log(
+  `${sum((o) => o.passed)} passed, ${failedCount} failed, ${sum((o) => o.skipped)} skipped`,
+);
 process.exitCode = failedCount > 0 || outcomes.length === 0 ? 1 : 0;

@@ -81,11 +81,16 @@ function packageOf(name: string): string {
 }
 
 function layerOf(file: string): number {
-  return LAYERS.findIndex((layer) => file === layer || (layer.endsWith('/') && file.startsWith(layer)));
+  return LAYERS.findIndex(
+    (layer) => file === layer || (layer.endsWith('/') && file.startsWith(layer)),
+  );
 }
 
 t.test('every source file belongs to a layer', async (t) => {
-  t.same(sources.filter((file) => layerOf(file) < 0), []);
+  t.same(
+    sources.filter((file) => layerOf(file) < 0),
+    [],
+  );
 });
 
 t.test('imports point down the layers', async (t) => {
@@ -125,7 +130,9 @@ t.test('each package and each guarded built-in has its sole importer', async (t)
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const wrong: string[] = [];
   for (const file of sources) {
-    for (const name of importsOf(file).filter((entry) => !entry.startsWith('.')).map(packageOf)) {
+    for (const name of importsOf(file)
+      .filter((entry) => !entry.startsWith('.'))
+      .map(packageOf)) {
       const importers = SOLE_IMPORTERS[name];
       if (importers === undefined && name.startsWith('node:')) continue;
       if (!importers?.includes(file)) wrong.push(`${file} imports ${name}`);
@@ -160,7 +167,8 @@ t.test('files and functions are of a size that a person reads', async (t) => {
     if (!sources.includes(file)) continue;
     let started = -1;
     for (const [index, line] of lines.entries()) {
-      if (/^( {2})?(export )?(async )?(function|static|get|#?\w+\()[^;]*\{$/.test(line)) started = index;
+      if (/^( {2})?(export )?(async )?(function|static|get|#?\w+\()[^;]*\{$/.test(line))
+        started = index;
       if (/^( {2})?\}$/.test(line) && started >= 0) {
         if (index - started > FUNCTION_LINES_MAX) {
           long.push(`${file}:${started + 1}: function of ${index - started} lines`);
@@ -177,7 +185,8 @@ t.test('every export has a docstring', async (t) => {
   for (const file of sources) {
     const lines = (text.get(file) ?? '').split('\n');
     for (const [index, line] of lines.entries()) {
-      if (!/^export (abstract |async )?(function|class|const|let|interface|type)/.test(line)) continue;
+      if (!/^export (abstract |async )?(function|class|const|let|interface|type)/.test(line))
+        continue;
       const documented = /\*\/\s*$/.test(lines[index - 1] ?? '');
       const pair = /^export const (\w+)/.exec(lines[index - 1] ?? '') !== null;
       if (!documented && !pair) bare.push(`${file}:${index + 1}`);
@@ -221,7 +230,9 @@ t.test('the oracles import nothing from what they judge', async (t) => {
 
 t.test('nothing imports tests or benches', async (t) => {
   const wrong = sources.filter((file) =>
-    localImportsOf(file).some((target) => target.startsWith('test/') || target.startsWith('bench/')),
+    localImportsOf(file).some(
+      (target) => target.startsWith('test/') || target.startsWith('bench/'),
+    ),
   );
   t.same(wrong, []);
 });

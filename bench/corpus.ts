@@ -1,0 +1,123 @@
+/** Seeded data: the same seed gives the same bytes on every machine. */
+
+/** A generator of numbers in [0, 1): mulberry32. */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Picks from `values` as people do: the first ones often, the last ones hardly ever (Zipf). */
+function zipf<T>(values: readonly T[], exponent: number, next: () => number): () => T {
+  const sums = new Float64Array(values.length);
+  let total = 0;
+  for (let rank = 0; rank < values.length; rank++) {
+    total += 1 / (rank + 1) ** exponent;
+    sums[rank] = total;
+  }
+  return () => {
+    const wanted = next() * total;
+    let low = 0;
+    let high = values.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sums[middle] < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return values[low];
+  };
+}
+
+function lognormal(mean: number, deviation: number, next: () => number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  return Math.exp(mean + deviation * normal);
+}
+
+const VERBS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE'];
+const STATUSES = [200, 200, 200, 200, 200, 200, 200, 200, 304, 304, 301, 302, 404, 404, 403, 500];
+const WORDS = 'api cart user item order search static image login report help price stock'.split(
+  ' ',
+);
+const AGENTS = ['Firefox/140.0', 'Chrome/141.0.0.0 Safari/537.36', 'Version/18.1 Safari/605.1.15'];
+const SYSTEMS = [
+  'X11; Linux x86_64',
+  'Windows NT 10.0; Win64; x64',
+  'Macintosh; Intel Mac OS X 14_6',
+];
+
+/** First date of the corpus: 2026-11-01T00:00:00Z. */
+export const CORPUS_START_MS = 1_793_491_200_000;
+/** Milliseconds between two events on average. */
+export const CORPUS_STEP_MS = 7;
+
+/**
+ * Makes access-log events as a web server writes them in JSON: the attributes of interface section 1.3 with dotted
+ * names, about 420 bytes. Addresses: 500,000, Zipf 0.9; URLs: 50,000, Zipf 1.05, a third of the requests with a
+ * number of their own in the query; response times and sizes lognormal.
+ */
+export function accessLog(seed: number): () => string {
+  const next = random(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)];
+  const number = (below: number): number => Math.floor(next() * below);
+  const address = zipf(
+    Array.from(
+      { length: 500_000 },
+      () => `${1 + number(223)}.${number(256)}.${number(256)}.${number(256)}`,
+    ),
+    0.9,
+    next,
+  );
+  const url = zipf(
+    Array.from({ length: 50_000 }, () => `/${pick(WORDS)}/${pick(WORDS)}/${number(100_000)}`),
+    1.05,
+    next,
+  );
+  const agent = zipf(
+    Array.from(
+      { length: 300 },
+      () => `Mozilla/5.0 (${pick(SYSTEMS)}; rv:${number(100)}) ${pick(AGENTS)}`,
+    ),
+    1,
+    next,
+  );
+  let timeMs = CORPUS_START_MS;
+  return () => {
+    timeMs += number(2 * CORPUS_STEP_MS + 1);
+    const verb = pick(VERBS);
+    const request = next() < 0.34 ? `${url()}?session=${number(1e9)}` : url();
+    const date = new Date(timeMs).toISOString();
+    const status = pick(STATUSES);
+    const bytes = Math.round(lognormal(8, 1.5, next));
+    const seconds = lognormal(-3, 1, next).toFixed(3);
+    return `{"@marker":["nginx","access"],"date_access":"${date}","network.client_ip":"${address()}","network.bytes_write":${bytes},"http.ident":"web-${number(20)}","http.response_time":${seconds},"http.status_code":${status},"http.request":"${request}","http.verb":"${verb}","http.referer":"https://shop.example${url()}","http.useragent":"${agent()}","message":"${verb} ${request} HTTP/1.1"}`;
+  };
+}
+
+/** Bodies of newline-separated events, each a little under `bodyBytes`, `eventCount` events in all. */
+export function bodies(
+  event: () => string,
+  eventCount: number,
+  bodyBytes: number,
+  prefix = '',
+): { body: Buffer; events: number }[] {
+  const made: { body: Buffer; events: number }[] = [];
+  let lines: string[] = [];
+  let bytes = 0;
+  const finish = (): void => {
+    if (lines.length > 0) made.push({ body: Buffer.from(lines.join('')), events: lines.length });
+    lines = [];
+    bytes = 0;
+  };
+  for (let index = 0; index < eventCount; index++) {
+    const line = `${prefix}${event()}\n`;
+    if (bytes + line.length > bodyBytes) finish();
+    lines.push(line);
+    bytes += line.length;
+  }
+  finish();
+  return made;
+}

@@ -1,0 +1,146 @@
+import { readdirSync, statSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import {
+  ask,
+  cpuSeconds,
+  peakMegabytes,
+  removeFolder,
+  type Service,
+  sendTcp,
+  startService,
+  temporaryFolder,
+} from '../test/support/service.ts';
+import { accessLog, bodies } from './corpus.ts';
+import type { Bench, Workload } from './harness.ts';
+
+const EVENTS = 1_000_000;
+const BODY_BYTES = 1_000_000;
+const HTTP_CONNECTIONS = 4;
+const SEED = 1;
+
+/** Bytes of the files below `folder`. */
+export function folderBytes(folder: string): number {
+  let total = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) total += folderBytes(path);
+    else if (entry.isFile()) total += statSync(path).size;
+  }
+  return total;
+}
+
+/** Posts every body over a few keep-alive connections; rejects unless each is answered with 200. */
+export async function postAll(
+  service: Service,
+  made: readonly { body: Buffer; events: number }[],
+  onProgress: (events: number) => void = () => {},
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: HTTP_CONNECTIONS });
+  const url = `${service.http}/v1/input/${service.writeKey}`;
+  const headers = { 'content-type': 'application/x-ndjson' };
+  let next = 0;
+  let sentCount = 0;
+  const post = (body: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
+        response.resume();
+        response.on('end', () =>
+          response.statusCode === 200
+            ? resolve()
+            : reject(new Error(`HTTP ${response.statusCode}`)),
+        );
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  const work = async (): Promise<void> => {
+    while (next < made.length) {
+      const { body, events } = made[next++];
+      await post(body);
+      sentCount += events;
+      onProgress(sentCount);
+    }
+  };
+  await Promise.all(Array.from({ length: HTTP_CONNECTIONS }, work));
+  agent.destroy();
+}
+
+/** Asserts that the service counts as many events as were sent. */
+async function expectCount(service: Service, eventCount: number): Promise<void> {
+  const answer = await ask(service, '/beta/events/aggregate', {
+    time: { from: 0, to: 4e12 },
+    compute: [{ metric: { id: 'count', output: 'n' } }],
+  });
+  const text = JSON.stringify({ n: eventCount });
+  if (!answer.text.includes(text))
+    throw new Error(`${text} was sent, the service says ${answer.text}`);
+}
+
+/** Feeds a fresh service with `send` and measures it, `bench.runs` times. */
+async function measure(
+  bench: Bench,
+  prefixOf: (service: Service) => string,
+  send: (service: Service, made: { body: Buffer; events: number }[]) => Promise<void>,
+): Promise<void> {
+  const eventCount = Math.round(EVENTS * bench.scale);
+  const millions = eventCount / 1e6;
+  const samples = {
+    cpu: [] as number[],
+    rate: [] as number[],
+    disk: [] as number[],
+    peak: [] as number[],
+  };
+  for (let run = 0; run < bench.runs; run++) {
+    const folder = temporaryFolder();
+    const service = await startService(folder);
+    try {
+      bench.progress(`run ${run + 1}: making ${eventCount} events`);
+      const made = bodies(accessLog(SEED + run), eventCount, BODY_BYTES, prefixOf(service));
+      const startedCpu = cpuSeconds(service.pid);
+      const started = performance.now();
+      await send(service, made);
+      const seconds = (performance.now() - started) / 1000;
+      samples.cpu.push((cpuSeconds(service.pid) - startedCpu) / millions);
+      samples.rate.push(eventCount / seconds);
+      samples.peak.push(peakMegabytes(service.pid));
+      samples.disk.push(folderBytes(join(folder, 'log')) / eventCount);
+      await expectCount(service, eventCount);
+    } finally {
+      await service.stop();
+      removeFolder(folder);
+    }
+  }
+  bench.figure('server CPU', 's/M events', ...samples.cpu);
+  bench.figure('rate', 'events/s', ...samples.rate);
+  bench.figure('disk', 'bytes/event', ...samples.disk);
+  bench.figure('peak memory', 'MB', ...samples.peak);
+  bench.figure('rows by reference decoder', '%', 100);
+}
+
+/** Access-log JSON over HTTP in bodies of 1 MB; every 200 means fsynced. */
+export const httpWorkload: Workload = {
+  name: 'ingest-http',
+  what: 'access-log JSON over HTTP, 1 MB bodies, 4 connections, acknowledged when fsynced',
+  run: (bench) =>
+    measure(
+      bench,
+      () => '',
+      (service, made) => postAll(service, made, (count) => bench.progress(`${count} events sent`)),
+    ),
+};
+
+/** Access-log JSON over one TCP connection, until the service has closed it: all is fsynced then. */
+export const tcpWorkload: Workload = {
+  name: 'ingest-tcp',
+  what: 'access-log JSON over one TCP connection, until the half-close is answered: all is fsynced',
+  run: (bench) =>
+    measure(
+      bench,
+      (service) => `${service.writeKey} `,
+      async (service, made) => {
+        bench.progress('sending over TCP');
+        await sendTcp(service.tcpPort, Buffer.concat(made.map(({ body }) => body)));
+      },
+    ),
+};

@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util';
+import { decodeWorkload } from './decode.bench.ts';
+import { runWorkloads } from './harness.ts';
+import { httpWorkload, tcpWorkload } from './ingest.bench.ts';
+import { queryWorkload } from './query.bench.ts';
+import { trickleWorkload } from './trickle.bench.ts';
+
+/** `make bench`, or `node bench/main.ts [--scale 0.1] [--runs 3] [name ...]`. */
+
+const WORKLOADS = [decodeWorkload, httpWorkload, tcpWorkload, queryWorkload, trickleWorkload];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    scale: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '3' },
+    list: { type: 'boolean', default: false },
+  },
+});
+if (values.list) {
+  for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(14)}${what}`);
+} else {
+  const unknown = positionals.filter((name) => !WORKLOADS.some((entry) => entry.name === name));
+  if (unknown.length > 0) {
+    const known = WORKLOADS.map(({ name }) => name).join(', ');
+    console.error(`unknown workload ${unknown.join(', ')}; there are ${known}`);
+    process.exit(2);
+  }
+  const wanted = WORKLOADS.filter(
+    ({ name }) => positionals.length === 0 || positionals.includes(name),
+  );
+  await runWorkloads(wanted, { scale: Number(values.scale), runs: Number(values.runs) });
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  ask,
+  cpuSeconds,
+  removeFolder,
+  send,
+  startService,
+  temporaryFolder,
+} from '../test/support/service.ts';
+import { accessLog } from './corpus.ts';
+import type { Workload } from './harness.ts';
+import { folderBytes } from './ingest.bench.ts';
+
+const SECONDS = 130;
+
+/** One event a second for a little over two minutes: what it costs on disk and how many blocks a query opens. */
+export const trickleWorkload: Workload = {
+  name: 'trickle',
+  what: 'one event a second for 130 s: bytes on disk, blocks that a query opens, CPU when almost idle',
+  run: async (bench) => {
+    const folder = temporaryFolder();
+    const service = await startService(folder);
+    try {
+      const event = accessLog(1);
+      const count = Math.max(3, Math.round(SECONDS * bench.scale));
+      const startedCpu = cpuSeconds(service.pid);
+      for (let second = 0; second < count; second++) {
+        bench.progress(`${second} of ${count} s`);
+        await Promise.all([send(service, event()), pause(1000)]);
+      }
+      const cpu = cpuSeconds(service.pid) - startedCpu;
+      const answer = await ask(service, '/beta/events/aggregate', {
+        time: { from: 0, to: 4e12 },
+        compute: [{ metric: { id: 'count', output: 'n' } }],
+        explain: true,
+      });
+      const stats = (
+        answer.body as { result: { explain: { blocksOpened: number; blocksTotal: number } } }
+      ).result.explain;
+      bench.figure('events', 'events', count);
+      bench.figure('blocks that hold them', 'blocks', stats.blocksTotal);
+      bench.figure('disk', 'bytes/event', folderBytes(join(folder, 'log')) / count);
+      bench.figure('CPU', 'ms/s', (cpu * 1000) / count);
+    } finally {
+      await service.stop();
+      removeFolder(folder);
+    }
+  },
+};

@@ -1,0 +1,44 @@
+import type { Disk } from './file.ts';
+
+/**
+ * Reads a whole small UTF-8 file; `undefined` when it is not there.
+ * Throws IO when it is there and cannot be read.
+ */
+export function readText(disk: Disk, path: string): string | undefined {
+  if (!disk.list(folderOf(path)).includes(nameOf(path))) return undefined;
+  const file = disk.open(path, 'read');
+  try {
+    const bytes = new Uint8Array(file.bytes());
+    const readBytes = file.read(bytes, 0);
+    return new TextDecoder().decode(bytes.subarray(0, readBytes));
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Writes a whole small file, readable by its owner only: after a stop the old text or the new one is there, never
+ * a part of it. Resolves when it is on stable storage; rejects with IO.
+ */
+export async function writeText(disk: Disk, path: string, text: string): Promise<void> {
+  const folder = folderOf(path);
+  const unfinished = `${path}.new`;
+  if (disk.list(folder).includes(nameOf(unfinished))) await disk.unlink(unfinished);
+  const file = disk.open(unfinished, 'create');
+  try {
+    await file.write([new TextEncoder().encode(text)], 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  await disk.rename(unfinished, path);
+  await disk.syncFolder(folder);
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,90 @@
+import { assert } from '../../engine/base/assert.ts';
+
+/** Granularity of slots. */
+export const SLOT_UNIT_BYTES = 65_536;
+
+/** Bytes behind a slot's content that belong to it, so that wide loads may read past the content's end. */
+export const SLOT_PADDING_BYTES = 64;
+
+/** A run of whole units in an ingest worker's memory: `[start, start + capacityBytes)` is for content. */
+export interface Slot {
+  /** Offset in the memory; a multiple of 64. */
+  start: number;
+  capacityBytes: number;
+}
+
+/**
+ * The slots of one ingest worker's shared memory, handed out by the front thread, which alone owns this table.
+ * First fit from the lowest address, so that pages high up are never touched unless they are needed and what is
+ * resident stays near to what is in use.
+ */
+export class Slots {
+  /** The whole memory; content is written at `slot.start`. */
+  readonly bytes: Uint8Array;
+  readonly #baseBytes: number;
+  readonly #taken: Uint8Array;
+  #freeUnits: number;
+
+  /** `memory[0, baseBytes)` is left to the worker; `baseBytes` is a multiple of 64. */
+  constructor(memory: WebAssembly.Memory, baseBytes: number) {
+    assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
+    this.bytes = new Uint8Array(memory.buffer);
+    this.#baseBytes = baseBytes;
+    this.#freeUnits = Math.floor((this.bytes.length - baseBytes) / SLOT_UNIT_BYTES);
+    this.#taken = new Uint8Array(this.#freeUnits);
+  }
+
+  /** Bytes in units that nobody holds; they may lie apart. */
+  get freeBytes(): number {
+    return this.#freeUnits * SLOT_UNIT_BYTES;
+  }
+
+  /** Takes room for `bytes` of content; `undefined` when there is none in one piece. */
+  reserve(bytes: number): Slot | undefined {
+    const units = unitsFor(bytes);
+    if (units > this.#freeUnits) return undefined;
+    let runStart = 0;
+    for (let unit = 0; unit < this.#taken.length; unit++) {
+      if (this.#taken[unit] === 1) runStart = unit + 1;
+      else if (unit + 1 - runStart === units) return this.#take(runStart, units);
+    }
+    return undefined;
+  }
+
+  /**
+   * A slot for `bytes` of content that begins with the first `usedBytes` of `slot`: the same one when it is large
+   * enough, otherwise a new one, `slot` being given back. `undefined` when there is no room: then `slot` stays.
+   */
+  grow(slot: Slot, usedBytes: number, bytes: number): Slot | undefined {
+    if (bytes <= slot.capacityBytes) return slot;
+    const larger = this.reserve(bytes);
+    if (larger === undefined) return undefined;
+    this.bytes.copyWithin(larger.start, slot.start, slot.start + usedBytes);
+    this.release(slot);
+    return larger;
+  }
+
+  /** Gives a slot back; its content may be overwritten from now on. */
+  release(slot: Slot): void {
+    const first = (slot.start - this.#baseBytes) / SLOT_UNIT_BYTES;
+    const units = unitsFor(slot.capacityBytes);
+    for (let unit = first; unit < first + units; unit++) {
+      assert(this.#taken[unit] === 1, `slot unit ${unit} is taken`);
+      this.#taken[unit] = 0;
+    }
+    this.#freeUnits += units;
+  }
+
+  #take(first: number, units: number): Slot {
+    this.#taken.fill(1, first, first + units);
+    this.#freeUnits -= units;
+    return {
+      start: this.#baseBytes + first * SLOT_UNIT_BYTES,
+      capacityBytes: units * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES,
+    };
+  }
+}
+
+function unitsFor(bytes: number): number {
+  return Math.ceil((bytes + SLOT_PADDING_BYTES) / SLOT_UNIT_BYTES);
+}

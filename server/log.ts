@@ -1,0 +1,63 @@
+/** How much is told: `error` a person must look, `info` a state changed, `debug` the rest. */
+export type LogLevel = 'error' | 'info' | 'debug';
+
+/** Levels from the quietest to the loudest. */
+export const LOG_LEVELS: readonly LogLevel[] = ['error', 'info', 'debug'];
+
+/** What a line says besides its message. Errors are written as message and code, without stack. */
+export type LogFields = Record<string, unknown>;
+
+/** Where the service says what happens to it. Messages are constant texts; what varies is in the fields. */
+export interface Log {
+  error(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+}
+
+/** Characters that steer terminals or reorder text and that JSON leaves as they are. */
+const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A run of exactly as many key characters as a key has: never let through, wherever it came from. */
+const KEY = /(?<![\w-])[\w-]{22}(?![\w-])/g;
+
+function plain(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(KEY, '<key>');
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (!(value instanceof Error)) return value;
+  const code = (value as NodeJS.ErrnoException).code;
+  return {
+    message: value.message,
+    ...(code === undefined ? {} : { code }),
+    ...(value.cause === undefined ? {} : { cause: value.cause }),
+  };
+}
+
+/** The line as it is written: one JSON object, control and steering characters escaped, keys taken out. */
+export function logLine(level: LogLevel, message: string, fields: LogFields, nowMs: number): string {
+  const time = new Date(nowMs).toISOString();
+  const text = JSON.stringify({ time, level, message, ...fields }, plain);
+  const safe = text.replace(
+    STEERING,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${safe}\n`;
+}
+
+/**
+ * Opens a log of JSON lines that drops what is louder than `level`.
+ * `write` gets whole lines; the service gives it the standard error output.
+ */
+export function openLog(
+  level: LogLevel,
+  write: (line: string) => void = (line) => process.stderr.write(line),
+): Log {
+  const loudest = LOG_LEVELS.indexOf(level);
+  const at =
+    (lineLevel: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      if (LOG_LEVELS.indexOf(lineLevel) > loudest) return;
+      write(logLine(lineLevel, message, fields, Date.now()));
+    };
+  return { error: at('error'), info: at('info'), debug: at('debug') };
+}

@@ -1,0 +1,133 @@
+import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
+import { evaluateDateMath } from './date-math.ts';
+import { instantOf, parseZone, UTC, type Zone, zoneOfOffset } from './zone.ts';
+
+/** Instants are within this of 1970: a little less than a `Date` holds, so that every zone can write them. */
+const INSTANT_MS_MAX = 8_639_000_000_000_000;
+const VALUE_CHARACTERS_MAX = 60;
+const POINT_ALLOWED =
+  'an ISO 8601 date, epoch milliseconds, or date math such as now, now-15m, now - 3h, now-1d/d';
+
+/** The `time` object of a request. Source: interface.md 4.2. */
+export interface TimeRequest {
+  from: string | number;
+  to: string | number;
+  timezone?: string;
+  offset?: number;
+}
+
+/** Instants with `fromMs <= date < toMs`, and the zone in which the reply writes its dates. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
+  zone: Zone;
+}
+
+/** A `time` object that means nothing; the message names the parameter, its value and what is allowed. */
+export class TimeError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TimeError';
+  }
+}
+
+/**
+ * The range that `time` means at `nowMs`, which is read once a request. A zone wins over an offset; without either
+ * it is UTC. Throws TimeError, also when `from` is after `to`. Source: interface.md 4.2, decisions.md 5.5.
+ */
+export function resolveTime(time: TimeRequest, nowMs: number): TimeRange {
+  const zone = resolveZone(time.timezone, time.offset);
+  const fromMs = instant('time.from', time.from, zone, nowMs);
+  const toMs = instant('time.to', time.to, zone, nowMs);
+  if (fromMs > toMs) {
+    throw new TimeError(
+      `time.from ${shown(time.from)} is after time.to ${shown(time.to)}; allowed: from <= to`,
+    );
+  }
+  return { fromMs, toMs, zone };
+}
+
+/** The zone of `time.timezone`, else of `time.offset`, else UTC. Throws TimeError when one of them is none. */
+export function resolveZone(timezone: string | undefined, offset: number | undefined): Zone {
+  const byOffset = offset === undefined ? UTC : zoneOfOffset(offset);
+  if (byOffset === undefined) {
+    throw new TimeError(
+      `time.offset ${offset} is out of range; allowed: seconds from -50400 to 50400, or milliseconds ` +
+        'from -50400000 to 50400000',
+    );
+  }
+  if (timezone === undefined) return byOffset;
+  const byName = parseZone(timezone);
+  if (byName === undefined) {
+    throw new TimeError(
+      `time.timezone ${shown(timezone)} is unknown; allowed: a zone name such as Europe/Paris, UTC, GMT, ` +
+        'UTC+1 or UTC+01:00 up to 14 hours',
+    );
+  }
+  return byName;
+}
+
+/**
+ * The instant that `value` denotes in epoch milliseconds, parts of milliseconds cut towards the past as they are in
+ * event dates; `undefined` when it denotes none. Digits alone are epoch milliseconds; ISO text without offset is in
+ * `zone`.
+ */
+export function parseInstant(
+  value: string | number,
+  zone: Zone,
+  nowMs: number,
+): number | undefined {
+  if (typeof value === 'number') return Math.floor(value);
+  const text = value.trim();
+  if (/^-?\d+(?:\.\d+)?$/.test(text)) return Math.floor(Number(text));
+  return evaluateDateMath(text, zone, nowMs) ?? parseIso(text, zone);
+}
+
+function instant(name: string, value: string | number, zone: Zone, nowMs: number): number {
+  const ms = parseInstant(value, zone, nowMs);
+  if (ms === undefined) {
+    throw new TimeError(`${name} ${shown(value)} is not a time; allowed: ${POINT_ALLOWED}`);
+  }
+  if (!(Math.abs(ms) <= INSTANT_MS_MAX)) {
+    throw new TimeError(
+      `${name} ${shown(value)} is out of range; allowed: within ${INSTANT_MS_MAX} milliseconds of 1970`,
+    );
+  }
+  return ms;
+}
+
+const ISO =
+  /^(\d{4}|[+-]\d{6})-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?)?)?$/;
+
+function parseIso(text: string, zone: Zone): number | undefined {
+  const parts = ISO.exec(text);
+  if (parts === null || parts[1] === '-000000') return undefined;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? 1)];
+  const [hour, minute, second] = [4, 5, 6].map((group) => Number(parts[group] ?? 0));
+  const fractionMs = Math.floor(Number(`0.${parts[7] ?? 0}`) * 1000);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  const endOfDay = hour === 24 && minute === 0 && second === 0 && fractionMs === 0;
+  if ((hour > 23 && !endOfDay) || minute > 59 || second > 60) return undefined;
+  const seconds = daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+  const wallMs = seconds * 1000 + fractionMs;
+  if (parts[8] === undefined) return instantOf(zone, wallMs);
+  const written = /^[Zz]$/.test(parts[8]) ? UTC : parseOffset(parts[8]);
+  return written === undefined ? undefined : wallMs - written.offsetAt(0);
+}
+
+/** The written offset of an ISO text: any up to 23:59, as other tools write them. */
+function parseOffset(text: string): Pick<Zone, 'offsetAt'> | undefined {
+  const hours = Number(text.slice(1, 3));
+  const minutes = Number(text.slice(3).replace(':', '') || 0);
+  if (hours > 23 || minutes > 59) return undefined;
+  const offsetMs = (hours * 60 + minutes) * (text[0] === '-' ? -60_000 : 60_000);
+  return { offsetAt: () => offsetMs };
+}
+
+/** A value as it stands in a message: JSON, shortened. */
+function shown(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const short =
+    value.length > VALUE_CHARACTERS_MAX ? `${value.slice(0, VALUE_CHARACTERS_MAX)}...` : value;
+  return JSON.stringify(short);
+}

@@ -1,0 +1,156 @@
+import { daysFromCivil } from '../../engine/column/date-form.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Farthest offset from UTC in seconds: 14 hours. Source: decisions.md 5.5. */
+const OFFSET_SECONDS_MAX = 50_400;
+const OFFSET_MS_MAX = 50_400_000;
+/** Milliseconds around 1970 that a `Date` holds. */
+const DATE_MS_MAX = 8_640_000_000_000_000;
+/** From here on all clocks change at whole quarter hours (UTC); the last that did not was Monrovia's in 1972. */
+const QUARTERS_SINCE_MS = Date.UTC(1973, 0, 1);
+const QUARTER_MS = 900_000;
+
+/** A time zone. `offsetAt` is what is added to an instant (epoch milliseconds) to get its wall clock. */
+export interface Zone {
+  /** An IANA name, `UTC`, or `+hh:mm`; `parseZone` reads it back. */
+  name: string;
+  offsetAt(ms: number): number;
+}
+
+/** Coordinated universal time. */
+export const UTC: Zone = { name: 'UTC', offsetAt: () => 0 };
+
+/** IANA zones that were asked for, by canonical name: formatters are dear to make. */
+const namedZones = new Map<string, Zone>();
+
+/**
+ * The zone that `text` names: IANA (`Europe/Paris`), `UTC`, `GMT`, or `UTC+1`, `UTC+01:00`, `+01:00` up to 14 hours,
+ * all without regard to case. `undefined` when it names none. Source: interface.md 4.2, decisions.md 5.5.
+ */
+export function parseZone(text: string): Zone | undefined {
+  if (/^(?:utc|gmt|z)$/i.test(text)) return UTC;
+  const fixed = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?([0-5]\d))?$/i.exec(text);
+  if (fixed !== null) {
+    const minutes = Number(fixed[2]) * 60 + Number(fixed[3] ?? 0);
+    if (minutes * MINUTE_MS > OFFSET_MS_MAX) return undefined;
+    return fixedZone((fixed[1] === '-' ? -minutes : minutes) * MINUTE_MS);
+  }
+  return namedZones.get(text) ?? namedZone(text);
+}
+
+/**
+ * The zone `offset` east of UTC: seconds up to 50,400, milliseconds above that, `undefined` above 50,400,000 (both
+ * ways). Cut to whole minutes, because ISO 8601 writes no finer ones. Source: decisions.md 5.5.
+ */
+export function zoneOfOffset(offset: number): Zone | undefined {
+  const size = Math.abs(offset);
+  if (!(size <= OFFSET_MS_MAX)) return undefined;
+  const ms = size <= OFFSET_SECONDS_MAX ? offset * 1000 : offset;
+  return fixedZone(Math.trunc(ms / MINUTE_MS) * MINUTE_MS);
+}
+
+function fixedZone(offsetMs: number): Zone {
+  return offsetMs === 0 ? UTC : { name: offsetText(offsetMs), offsetAt: () => offsetMs };
+}
+
+function namedZone(text: string): Zone | undefined {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: text,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    return undefined;
+  }
+  const name = format.resolvedOptions().timeZone;
+  if (name === 'UTC' || name === 'Etc/UTC' || name === 'Etc/GMT' || name === 'GMT') return UTC;
+  let zone = namedZones.get(name);
+  if (zone === undefined) {
+    zone = { name, offsetAt: rememberingQuarters((ms) => wallClockOf(format, ms) - ms) };
+    namedZones.set(name, zone);
+  }
+  return zone;
+}
+
+/** Remembers the last quarter hour's offset: the events of a page are close to each other. */
+function rememberingQuarters(offsetAt: (ms: number) => number): (ms: number) => number {
+  let lastQuarter = Number.NaN;
+  let lastOffset = 0;
+  return (ms) => {
+    const clamped = Math.floor(Math.min(Math.max(ms, -DATE_MS_MAX), DATE_MS_MAX));
+    if (clamped < QUARTERS_SINCE_MS) return offsetAt(clamped);
+    const quarter = Math.floor(clamped / QUARTER_MS);
+    if (quarter !== lastQuarter) {
+      lastOffset = offsetAt(quarter * QUARTER_MS);
+      lastQuarter = quarter;
+    }
+    return lastOffset;
+  };
+}
+
+/** What a clock of the formatter's zone shows at `ms`, as if it were UTC. */
+function wallClockOf(format: Intl.DateTimeFormat, ms: number): number {
+  let year = 0;
+  let month = 0;
+  let day = 0;
+  let seconds = 0;
+  let beforeChrist = false;
+  for (const { type, value } of format.formatToParts(ms)) {
+    if (type === 'era') beforeChrist = value === 'BC';
+    else if (type === 'year') year = Number(value);
+    else if (type === 'month') month = Number(value);
+    else if (type === 'day') day = Number(value);
+    else if (type === 'hour') seconds += Number(value) * 3600;
+    else if (type === 'minute') seconds += Number(value) * 60;
+    else if (type === 'second') seconds += Number(value);
+  }
+  const days = daysFromCivil(beforeChrist ? 1 - year : year, month, day);
+  return days * DAY_MS + seconds * 1000 + (((ms % 1000) + 1000) % 1000);
+}
+
+/**
+ * The instant at which clocks of `zone` show `wallMs` (a wall clock as if it were UTC).
+ * When they show it twice: with the offset `preferredMs` if that is one of the two, else the earlier.
+ * When they skip it: as much later as they skip, so a skipped midnight is the first instant of its day.
+ */
+export function instantOf(zone: Zone, wallMs: number, preferredMs?: number): number {
+  if (preferredMs !== undefined && zone.offsetAt(wallMs - preferredMs) === preferredMs) {
+    return wallMs - preferredMs;
+  }
+  const before = zone.offsetAt(wallMs - DAY_MS);
+  if (zone.offsetAt(wallMs - before) === before) return wallMs - before;
+  const after = zone.offsetAt(wallMs + DAY_MS);
+  return zone.offsetAt(wallMs - after) === after ? wallMs - after : wallMs - before;
+}
+
+/**
+ * ISO 8601 text of an instant in `zone`, with milliseconds and offset, `Z` for UTC. Years beyond 9999 and before 0
+ * have a sign and six digits. Offsets with seconds (before 1972) are cut to minutes and the clock with them, so
+ * that the text always denotes the instant. Source: decisions.md 5b.2.
+ */
+export function isoIn(zone: Zone, ms: number): string {
+  if (zone === UTC) return new Date(ms).toISOString();
+  const offsetMs = Math.trunc(zone.offsetAt(ms) / MINUTE_MS) * MINUTE_MS;
+  return new Date(ms + offsetMs).toISOString().slice(0, -1) + offsetText(offsetMs);
+}
+
+/** `+hh:mm` of an offset of whole minutes. */
+function offsetText(offsetMs: number): string {
+  const size = Math.abs(offsetMs);
+  const hours = String(Math.floor(size / HOUR_MS)).padStart(2, '0');
+  const minutes = String((size % HOUR_MS) / MINUTE_MS).padStart(2, '0');
+  return `${offsetMs < 0 ? '-' : '+'}${hours}:${minutes}`;
+}

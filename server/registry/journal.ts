@@ -1,0 +1,90 @@
+import type { Disk } from '../../engine/base/file.ts';
+import { openRecords } from '../../engine/base/record.ts';
+
+const LINE_END = 0x0a;
+
+/** One change as `audit.log` tells it. Never holds a key or a digest. */
+export interface AuditLine {
+  /** When, ISO 8601 UTC. */
+  at: string;
+  /** Who asked for it: `admin-token`, `first start`. */
+  who: string;
+  /** What was done: `create`, `change`, `delete`. */
+  what: string;
+  /** Which resource it was done to, and what it became. */
+  [which: string]: unknown;
+}
+
+/**
+ * An append-only file of JSON lines. A line that a stop cut short is closed by the next open.
+ * Rejects with IO.
+ */
+export class AuditLog {
+  readonly #disk: Disk;
+  readonly #path: string;
+  #made: boolean;
+
+  constructor(disk: Disk, path: string) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#made = disk.list('').includes(path);
+  }
+
+  /** Adds a line; resolves when it is on stable storage. Calls must not overlap. */
+  async append(line: AuditLine): Promise<void> {
+    const file = this.#disk.open(this.#path, this.#made ? 'write' : 'create');
+    try {
+      const place = file.bytes();
+      const last = new Uint8Array(1);
+      const cut = place > 0 && file.read(last, place - 1) === 1 && last[0] !== LINE_END;
+      const text = `${cut ? '\n' : ''}${JSON.stringify(line)}\n`;
+      await file.write([new TextEncoder().encode(text)], place);
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    if (!this.#made) await this.#disk.syncFolder('');
+    this.#made = true;
+  }
+}
+
+/**
+ * Changes of a registry, each a record in a checksummed file and a line in the audit log.
+ * The line goes first, so that no change is without one; a line may tell of a change that a stop prevented.
+ */
+export class Journal {
+  readonly #append: (record: unknown) => Promise<void>;
+  readonly #audit: AuditLog;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(append: (record: unknown) => Promise<void>, audit: AuditLog) {
+    this.#append = append;
+    this.#audit = audit;
+  }
+
+  /**
+   * Runs `work` when all work before it is over, so that what it checks still holds when it writes.
+   * Rejects as `work` does; the next work runs nevertheless.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Writes a change; resolves when it is on stable storage. Only within `inTurn`. Rejects with IO. */
+  async write(record: unknown, lines: readonly AuditLine[]): Promise<void> {
+    for (const line of lines) await this.#audit.append(line);
+    await this.#append(record);
+  }
+}
+
+/** Opens the record file at `path` and the audit log: the records of the past, unchecked, and their journal. */
+export async function openJournal(
+  disk: Disk,
+  path: string,
+  auditPath: string,
+): Promise<{ records: readonly unknown[]; journal: Journal }> {
+  const { records, append } = await openRecords(disk, path);
+  return { records, journal: new Journal(append, new AuditLog(disk, auditPath)) };
+}
