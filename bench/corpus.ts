@@ -56,7 +56,7 @@ export const CORPUS_STEP_MS = 7;
 
 /**
  * Makes access-log events as a web server writes them in JSON: the attributes of interface section 1.3 with dotted
- * names, about 420 bytes. Addresses: 500,000, Zipf 0.9; URLs: 50,000, Zipf 1.05, a third of the requests with a
+ * names, about 465 bytes. Addresses: 500,000, Zipf 0.9; URLs: 50,000, Zipf 1.05, a third of the requests with a
  * number of their own in the query; response times and sizes lognormal.
  */
 export function accessLog(seed: number): () => string {

@@ -1,106 +1,40 @@
+import type { Disk } from './base/file.ts';
 import type { Rows } from './column/rows.ts';
-import type { Predicate } from './query/predicate.ts';
-import type { BlockRef } from './segment/frame.ts';
+import { aggregateUnits } from './query/aggregate.ts';
+import { fetchUnits } from './query/fetch.ts';
+import { listUnits } from './query/list.ts';
+import type {
+  AggregateQuery,
+  AggregateResult,
+  FetchQuery,
+  ListedEvent,
+  ListQuery,
+  ListResult,
+  Snapshot,
+} from './query/query.ts';
+import { Reader } from './query/reader.ts';
+import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
+import type { KeyUsage } from './store/usage.ts';
+import { Writer, type WriterOptions } from './store/writer.ts';
 
-/** Bytes and events that a write key brought in on one UTC day; lies in the commit record beside them. */
-export interface KeyUsage {
-  key: string;
-  /** Days since 1970-01-01, UTC. */
-  day: number;
-  bytes: number;
-  events: number;
-}
+/** Queries and their results, as the server writes and reads them. */
+export type {
+  AggregateQuery,
+  AggregateResult,
+  Aggregation,
+  FetchQuery,
+  ListColumn,
+  ListedEvent,
+  ListQuery,
+  ListResult,
+  Metric,
+  QueryStats,
+  Selection,
+  Snapshot,
+} from './query/query.ts';
 
-/** The committed blocks that one query reads: plain data that crosses threads. */
-export interface Snapshot {
-  blocks: readonly BlockRef[];
-}
-
-/** Events with `fromMs <= date < toMs` for which `predicate` holds. */
-export interface Selection {
-  fromMs: number;
-  toMs: number;
-  predicate: Predicate;
-}
-
-/** The value that a list column shows: of an attribute path, or the number 1 for the event count. */
-export type ListColumn = { type: 'attribute'; path: string } | { type: 'count' };
-
-/** A page of events. */
-export interface ListQuery extends Selection {
-  order: 'asc' | 'desc';
-  limit: number;
-  /** Event id; the page holds what comes strictly after it in the order. */
-  after?: string;
-  /** Whether the whole event is wanted. */
-  event: boolean;
-  columns: ListColumn[];
-}
-
-/** One event by its id; an id that is hidden by the predicate is as one that does not exist. */
-export interface FetchQuery {
-  id: string;
-  predicate: Predicate;
-  event: boolean;
-  columns: ListColumn[];
-}
-
-/** An event of a reply. */
-export interface ListedEvent {
-  id: string;
-  timeMs: number;
-  receivedMs: number;
-  /** JSON text of `{custom, syslog, message}`, when it was asked for. */
-  event?: string;
-  /** JSON texts of the asked columns, in their order. */
-  columns: string[];
-}
-
-/** Aggregations of an attribute's numeric values. `count` and `cardinality` take values of all kinds. */
-export type Aggregation =
-  | 'count'
-  | 'cardinality'
-  | 'sum'
-  | 'min'
-  | 'max'
-  | 'avg'
-  | 'median'
-  | 'pc75'
-  | 'pc90'
-  | 'pc95'
-  | 'pc98'
-  | 'pc99';
-
-/** What is computed over the selected events: how many there are, or an aggregation of a path. */
-export type Metric =
-  | { type: 'core' }
-  | { type: 'attribute'; path: string; aggregation: Aggregation };
-
-/** Metrics over the selected events. */
-export interface AggregateQuery extends Selection {
-  metrics: Metric[];
-}
-
-/** What a query did, for `explain` and for benchmarks, and what it could not read. */
-export interface QueryStats {
-  blocksTotal: number;
-  blocksOpened: number;
-  rowsScanned: number;
-  /** Blocks that could not be read because their checksum is wrong; the answer is partial when it is not 0. */
-  blocksDamaged: number;
-}
-
-/** A page of events, newest first unless asked otherwise. */
-export interface ListResult {
-  events: ListedEvent[];
-  stats: QueryStats;
-}
-
-/** One value a metric, in their order; `null` where there is nothing to compute it from. */
-export interface AggregateResult {
-  values: (number | null)[];
-  stats: QueryStats;
-}
+/** What a write key brought in on a day. */
+export type { KeyUsage } from './store/usage.ts';
 
 /**
  * What the server needs of a place that keeps events. The embedded engine is one; a cluster may be another.
@@ -117,4 +51,34 @@ export interface Store {
   aggregate(query: AggregateQuery): Promise<AggregateResult>;
   /** Makes everything durable and lets go of the folder. */
   close(): Promise<void>;
+}
+
+/** A group that a writer made durable, as the catalog takes it. Plain data that crosses threads. */
+export type CommittedGroup = StoreGroup;
+
+/** What an ingest thread needs of its writer: makes row records durable, in commit groups. */
+export type RowWriter = Pick<Writer, 'append' | 'tick' | 'replacePaths' | 'close' | 'pendingBytes'>;
+
+/** Opens the writer of one ingest thread. It takes its first segment with the first rows. */
+export function openWriter(options: WriterOptions): RowWriter {
+  return new Writer(options);
+}
+
+/** What a query thread needs of the engine: queries in units of a few milliseconds, which it may stop between. */
+export interface UnitReader {
+  list(snapshot: Snapshot, query: ListQuery): Generator<unknown, ListResult, void>;
+  fetch(snapshot: Snapshot, query: FetchQuery): Generator<unknown, ListedEvent | undefined, void>;
+  aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<unknown, AggregateResult, void>;
+  close(): void;
+}
+
+/** Opens the reader of one query thread. `secret` is the manifest's. Its units throw EngineError. */
+export function openReader(disk: Disk, secret: Uint8Array): UnitReader {
+  const reader = new Reader(disk, secret);
+  return {
+    list: (snapshot, query) => listUnits(reader, snapshot, query),
+    fetch: (snapshot, query) => fetchUnits(reader, snapshot, query),
+    aggregate: (snapshot, query) => aggregateUnits(reader, snapshot, query),
+    close: () => reader.close(),
+  };
 }

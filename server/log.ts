@@ -34,7 +34,12 @@ function plain(_name: string, value: unknown): unknown {
 }
 
 /** The line as it is written: one JSON object, control and steering characters escaped, keys taken out. */
-export function logLine(level: LogLevel, message: string, fields: LogFields, nowMs: number): string {
+export function logLine(
+  level: LogLevel,
+  message: string,
+  fields: LogFields,
+  nowMs: number,
+): string {
   const time = new Date(nowMs).toISOString();
   const text = JSON.stringify({ time, level, message, ...fields }, plain);
   const safe = text.replace(

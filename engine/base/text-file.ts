@@ -1,4 +1,5 @@
-import type { Disk } from './file.ts';
+import { resolve } from 'node:path';
+import { type Disk, openDisk } from './file.ts';
 
 /**
  * Reads a whole small UTF-8 file; `undefined` when it is not there.
@@ -14,6 +15,11 @@ export function readText(disk: Disk, path: string): string | undefined {
   } finally {
     file.close();
   }
+}
+
+/** Reads a small UTF-8 file that lies in no data folder, as `readText` does. Makes no folder. */
+export function readTextAt(path: string): string | undefined {
+  return readText(openDisk('/'), resolve(path).slice(1));
 }
 
 /**

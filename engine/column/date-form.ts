@@ -103,7 +103,7 @@ export function parseDateForm(
   result.form = form;
   result.value = (form & 3) === FRACTION_MICROS ? baseMs * 1000 + micros : baseMs + micros / 1000;
   result.timeMs = baseMs + Math.floor(micros / 1000);
-  return true;
+  return Number.isSafeInteger(result.value);
 }
 
 /** The zone's bits of a form from the text `bytes[at, end)`; -1 when it is not one that prints back. */

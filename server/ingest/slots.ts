@@ -39,6 +39,11 @@ export class Slots {
     return this.#freeUnits * SLOT_UNIT_BYTES;
   }
 
+  /** Bytes of all units. */
+  get totalBytes(): number {
+    return this.#taken.length * SLOT_UNIT_BYTES;
+  }
+
   /** Takes room for `bytes` of content; `undefined` when there is none in one piece. */
   reserve(bytes: number): Slot | undefined {
     const units = unitsFor(bytes);

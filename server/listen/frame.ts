@@ -1,5 +1,11 @@
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 
+/**
+ * Bytes of a line that are kept. The write key comes on top of what an event may have, so that the decoder still sees
+ * that a line was too long, and marks its event.
+ */
+export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 64;
+
 /** Bytes of a chunk that are looked at in one go; less than a line may have, so lines inside a piece are whole. */
 const PIECE_BYTES = 262_144;
 const LINE_FEED = 10;
@@ -14,7 +20,7 @@ export type TakeLines = (head: Uint8Array, rest: Uint8Array, cut: boolean) => vo
 
 /**
  * Finds where the lines of a stream end, however its bytes were cut into chunks. It keeps the beginning of a line
- * whose end has not come yet; of a line beyond EVENT_BYTES_MAX it gives as much and skips the rest.
+ * whose end has not come yet; of a line beyond LINE_BYTES_MAX it gives as much and skips the rest.
  * Source: decisions.md 2.1, 2.6.
  */
 export class LineFrame {
@@ -38,7 +44,7 @@ export class LineFrame {
   end(take: TakeLines): void {
     if (this.#tailBytes === 0) return;
     const tail = this.#held();
-    this.#drop();
+    this.drop();
     take(tail, new Uint8Array([LINE_FEED]), false);
   }
 
@@ -58,9 +64,9 @@ export class LineFrame {
   /** Gives the lines that end in `piece[start, end)`, the first of which may have begun in the tail. */
   #lines(piece: Uint8Array, start: number, end: number, take: TakeLines): void {
     const tail = this.#held();
-    this.#drop();
+    this.drop();
     const firstEnd = tail.length === 0 ? start : piece.indexOf(LINE_FEED, start);
-    const missing = EVENT_BYTES_MAX - tail.length;
+    const missing = LINE_BYTES_MAX - tail.length;
     if (tail.length > 0 && firstEnd - start > missing) {
       take(tail, piece.subarray(start, start + missing), true);
       if (firstEnd + 1 < end) take(NOTHING, piece.subarray(firstEnd + 1, end), false);
@@ -72,10 +78,10 @@ export class LineFrame {
   /** Adds the beginning of a line to the tail. */
   #keep(bytes: Uint8Array, take: TakeLines): void {
     if (bytes.length === 0) return;
-    const missing = EVENT_BYTES_MAX - this.#tailBytes;
+    const missing = LINE_BYTES_MAX - this.#tailBytes;
     if (bytes.length > missing) {
       const tail = this.#held();
-      this.#drop();
+      this.drop();
       this.#skipping = true;
       take(tail, bytes.subarray(0, missing), true);
       return;
@@ -94,7 +100,8 @@ export class LineFrame {
     return this.#tail?.subarray(0, this.#tailBytes) ?? NOTHING;
   }
 
-  #drop(): void {
+  /** Forgets the line whose end has not come. */
+  drop(): void {
     this.#tail = undefined;
     this.#tailBytes = 0;
   }

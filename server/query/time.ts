@@ -1,10 +1,13 @@
 import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
 import { evaluateDateMath } from './date-math.ts';
+import { shown } from './shown.ts';
 import { instantOf, parseZone, UTC, type Zone, zoneOfOffset } from './zone.ts';
 
 /** Instants are within this of 1970: a little less than a `Date` holds, so that every zone can write them. */
 const INSTANT_MS_MAX = 8_639_000_000_000_000;
-const VALUE_CHARACTERS_MAX = 60;
+const MINUTE_MS = 60_000;
+/** Longer texts are no times: every term of date math costs. */
+const POINT_CHARACTERS_MAX = 200;
 const POINT_ALLOWED =
   'an ISO 8601 date, epoch milliseconds, or date math such as now, now-15m, now - 3h, now-1d/d';
 
@@ -79,6 +82,7 @@ export function parseInstant(
 ): number | undefined {
   if (typeof value === 'number') return Math.floor(value);
   const text = value.trim();
+  if (text.length > POINT_CHARACTERS_MAX) return undefined;
   if (/^-?\d+(?:\.\d+)?$/.test(text)) return Math.floor(Number(text));
   return evaluateDateMath(text, zone, nowMs) ?? parseIso(text, zone);
 }
@@ -104,30 +108,22 @@ function parseIso(text: string, zone: Zone): number | undefined {
   if (parts === null || parts[1] === '-000000') return undefined;
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? 1)];
   const [hour, minute, second] = [4, 5, 6].map((group) => Number(parts[group] ?? 0));
-  const fractionMs = Math.floor(Number(`0.${parts[7] ?? 0}`) * 1000);
+  const fractionMs = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
   const endOfDay = hour === 24 && minute === 0 && second === 0 && fractionMs === 0;
   if ((hour > 23 && !endOfDay) || minute > 59 || second > 60) return undefined;
   const seconds = daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
   const wallMs = seconds * 1000 + fractionMs;
   if (parts[8] === undefined) return instantOf(zone, wallMs);
-  const written = /^[Zz]$/.test(parts[8]) ? UTC : parseOffset(parts[8]);
-  return written === undefined ? undefined : wallMs - written.offsetAt(0);
+  const offsetMs = parseOffset(parts[8]);
+  return offsetMs === undefined ? undefined : wallMs - offsetMs;
 }
 
-/** The written offset of an ISO text: any up to 23:59, as other tools write them. */
-function parseOffset(text: string): Pick<Zone, 'offsetAt'> | undefined {
+/** Milliseconds of the offset that an ISO text carries: any up to 23:59, as other tools write them. */
+function parseOffset(text: string): number | undefined {
+  if (text === 'Z' || text === 'z') return 0;
   const hours = Number(text.slice(1, 3));
-  const minutes = Number(text.slice(3).replace(':', '') || 0);
+  const minutes = Number(text.slice(3).replace(':', ''));
   if (hours > 23 || minutes > 59) return undefined;
-  const offsetMs = (hours * 60 + minutes) * (text[0] === '-' ? -60_000 : 60_000);
-  return { offsetAt: () => offsetMs };
-}
-
-/** A value as it stands in a message: JSON, shortened. */
-function shown(value: string | number): string {
-  if (typeof value === 'number') return String(value);
-  const short =
-    value.length > VALUE_CHARACTERS_MAX ? `${value.slice(0, VALUE_CHARACTERS_MAX)}...` : value;
-  return JSON.stringify(short);
+  return (hours * 60 + minutes) * (text[0] === '-' ? -MINUTE_MS : MINUTE_MS);
 }

@@ -12,6 +12,8 @@ const DATE_MS_MAX = 8_640_000_000_000_000;
 /** From here on all clocks change at whole quarter hours (UTC); the last that did not was Monrovia's in 1972. */
 const QUARTERS_SINCE_MS = Date.UTC(1973, 0, 1);
 const QUARTER_MS = 900_000;
+/** Days of a zone whose offsets are remembered: 11 years, 400 KB. */
+const DAYS_REMEMBERED_MAX = 4_096;
 
 /** A time zone. `offsetAt` is what is added to an instant (epoch milliseconds) to get its wall clock. */
 export interface Zone {
@@ -79,26 +81,47 @@ function namedZone(text: string): Zone | undefined {
   if (name === 'UTC' || name === 'Etc/UTC' || name === 'Etc/GMT' || name === 'GMT') return UTC;
   let zone = namedZones.get(name);
   if (zone === undefined) {
-    zone = { name, offsetAt: rememberingQuarters((ms) => wallClockOf(format, ms) - ms) };
+    zone = { name, offsetAt: remembering((ms) => wallClockOf(format, ms) - ms) };
     namedZones.set(name, zone);
   }
   return zone;
 }
 
-/** Remembers the last quarter hour's offset: the events of a page are close to each other. */
-function rememberingQuarters(offsetAt: (ms: number) => number): (ms: number) => number {
+/**
+ * Remembers the offsets at which days begin (UTC): where two neighbours agree, all between has that offset too, for no
+ * zone has changed its clocks there and back within a day. On other days the last quarter hour's.
+ */
+function remembering(offsetAt: (ms: number) => number): (ms: number) => number {
+  const dayOffsets = new Map<number, number>();
+  const offsetOfDay = (day: number): number => {
+    let offset = dayOffsets.get(day);
+    if (offset === undefined) {
+      offset = offsetAt(clamped(day * DAY_MS));
+      if (dayOffsets.size === DAYS_REMEMBERED_MAX) dayOffsets.clear();
+      dayOffsets.set(day, offset);
+    }
+    return offset;
+  };
   let lastQuarter = Number.NaN;
   let lastOffset = 0;
-  return (ms) => {
-    const clamped = Math.floor(Math.min(Math.max(ms, -DATE_MS_MAX), DATE_MS_MAX));
-    if (clamped < QUARTERS_SINCE_MS) return offsetAt(clamped);
-    const quarter = Math.floor(clamped / QUARTER_MS);
+  return (anyMs) => {
+    if (Number.isNaN(anyMs)) return 0;
+    const ms = clamped(anyMs);
+    if (ms < QUARTERS_SINCE_MS) return offsetAt(ms);
+    const day = Math.floor(ms / DAY_MS);
+    const offset = offsetOfDay(day);
+    if (offset === offsetOfDay(day + 1)) return offset;
+    const quarter = Math.floor(ms / QUARTER_MS);
     if (quarter !== lastQuarter) {
       lastOffset = offsetAt(quarter * QUARTER_MS);
       lastQuarter = quarter;
     }
     return lastOffset;
   };
+}
+
+function clamped(ms: number): number {
+  return Math.floor(Math.min(Math.max(ms, -DATE_MS_MAX), DATE_MS_MAX));
 }
 
 /** What a clock of the formatter's zone shows at `ms`, as if it were UTC. */

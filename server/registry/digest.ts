@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Characters of a key: 128 random bits as base64url without padding. Source: decisions.md 6.1. */
 export const KEY_CHARACTERS = 22;
@@ -30,12 +30,17 @@ export function makeId(): string {
  * for a right one, whatever they have in common.
  */
 export function digestOf(key: string | Uint8Array): Uint8Array {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** The form of a digest in which it is the key of a Map: hexadecimal. */
 export function digestName(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('hex');
+}
+
+/** The name of the digest of a key. */
+export function digestNameOf(key: string | Uint8Array): string {
+  return hash('sha256', key, 'hex');
 }
 
 /** Whether two secrets are the same, in a time that does not depend on where they differ. */

@@ -1,5 +1,5 @@
 import type { Disk } from '../../engine/base/file.ts';
-import { openRecords } from '../../engine/base/record.ts';
+import { RecordFile } from '../../engine/base/record.ts';
 
 const LINE_END = 0x0a;
 
@@ -53,12 +53,12 @@ export class AuditLog {
  * The line goes first, so that no change is without one; a line may tell of a change that a stop prevented.
  */
 export class Journal {
-  readonly #append: (record: unknown) => Promise<void>;
+  readonly #file: RecordFile;
   readonly #audit: AuditLog;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(append: (record: unknown) => Promise<void>, audit: AuditLog) {
-    this.#append = append;
+  constructor(file: RecordFile, audit: AuditLog) {
+    this.#file = file;
     this.#audit = audit;
   }
 
@@ -75,7 +75,13 @@ export class Journal {
   /** Writes a change; resolves when it is on stable storage. Only within `inTurn`. Rejects with IO. */
   async write(record: unknown, lines: readonly AuditLine[]): Promise<void> {
     for (const line of lines) await this.#audit.append(line);
-    await this.#append(record);
+    await this.#file.append(record);
+  }
+
+  /** Waits for the work that runs and lets go of the record file. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#file.close();
   }
 }
 
@@ -85,6 +91,7 @@ export async function openJournal(
   path: string,
   auditPath: string,
 ): Promise<{ records: readonly unknown[]; journal: Journal }> {
-  const { records, append } = await openRecords(disk, path);
-  return { records, journal: new Journal(append, new AuditLog(disk, auditPath)) };
+  const { file, records } = RecordFile.open(disk, path);
+  await disk.syncFolder('');
+  return { records, journal: new Journal(file, new AuditLog(disk, auditPath)) };
 }

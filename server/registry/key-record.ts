@@ -28,6 +28,9 @@ export interface KeyRecord {
 /** An entry of a record in the file `keys`: the state of a key from now on, or the id of a deleted one. */
 export type KeyEntry = { type: 'key'; key: KeyRecord } | { type: 'deleted'; id: string };
 
+/** Bytes of a megabyte, in quotas and limits. Source: decisions.md 6.2. */
+export const MEGABYTE_BYTES = 1_000_000;
+
 /** Characters of a name, at most. */
 export const NAME_CHARACTERS_MAX = 100;
 
@@ -37,6 +40,7 @@ export const QUOTA_MB_MAX = 100_000_000;
 /** Characters of a security filter, at most. */
 export const FILTER_CHARACTERS_MAX = 10_000;
 
+const VALUE_SHOWN_MAX = 60;
 const KINDS: readonly unknown[] = ['write', 'read'];
 const QUOTA_TYPES: readonly unknown[] = ['percentage', 'megabytes'];
 const CONTROL = /\p{Cc}|\p{Cs}/u;
@@ -78,7 +82,9 @@ export function readEntries(record: unknown, recordNumber: number): KeyEntry[] {
     return record.map(readEntry);
   } catch (cause) {
     if (!(cause instanceof EngineError)) throw cause;
-    throw new EngineError('CORRUPTION', `record ${recordNumber} of keys: ${cause.message}`, { cause });
+    throw new EngineError('CORRUPTION', `record ${recordNumber} of keys: ${cause.message}`, {
+      cause,
+    });
   }
 }
 
@@ -120,7 +126,12 @@ function fieldsOf(value: unknown, what: string): Record<string, unknown> {
   return Object.assign(Object.create(null), value);
 }
 
+/** A value from outside for a message: short, and never deep. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+  if (value === undefined) return 'missing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value !== 'string') return String(value);
+  const cut = value.length > VALUE_SHOWN_MAX ? `${value.slice(0, VALUE_SHOWN_MAX)}...` : value;
+  return JSON.stringify(cut);
 }

@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
-import { digestName, digestOf, makeId, makeKey } from './digest.ts';
+import { digestName, digestNameOf, digestOf, makeId, makeKey } from './digest.ts';
 import { type AuditLine, type Journal, openJournal } from './journal.ts';
 import {
   checkName,
@@ -10,6 +10,7 @@ import {
   type KeyEntry,
   type KeyKind,
   type KeyRecord,
+  MEGABYTE_BYTES,
   type Quota,
   readEntries,
 } from './key-record.ts';
@@ -19,9 +20,6 @@ import { CELLS_MAX, NO_QUOTA, type UsageCells } from './usage.ts';
 
 /** Write keys, and read keys, that may exist at once. */
 export const KEYS_MAX = 4_096;
-
-/** Bytes of a megabyte, in quotas and limits. Source: decisions.md 6.2. */
-export const MEGABYTE_BYTES = 1_000_000;
 
 /** Name of the keys that the first start makes. */
 export const FIRST_KEY_NAME = 'default';
@@ -65,7 +63,7 @@ export interface KeysOptions {
  * The write and read keys of the service, in memory and in the file `keys`. Owned by the front thread.
  * A change is durable first, then in force for all threads: on and off and quotas through the cells at once, new keys
  * when the workers have the next `table()`. Methods reject with USAGE when what is asked is not allowed, LIMIT beyond
- * KEYS_MAX, IO when the change cannot be written; then nothing has changed.
+ * KEYS_MAX, IO when the change cannot be written; then it is not in force, and the next start decides from the file.
  */
 export class Keys {
   readonly #options: KeysOptions;
@@ -108,7 +106,10 @@ export class Keys {
     return this.#journal.inTurn(async () => {
       const count = this.list(wanted.kind).length;
       if (count >= KEYS_MAX) {
-        throw new EngineError('LIMIT', `there are ${count} ${wanted.kind} keys; allowed are ${KEYS_MAX}`);
+        throw new EngineError(
+          'LIMIT',
+          `there are ${count} ${wanted.kind} keys; allowed are ${KEYS_MAX}`,
+        );
       }
       const text = makeKey();
       const entry = this.#newEntry(wanted, text);
@@ -155,7 +156,7 @@ export class Keys {
 
   /** The key with that text, of either kind and switched off ones too, found by its digest. */
   lookup(text: string): Key | undefined {
-    return this.#byDigest.get(digestName(digestOf(text)));
+    return this.#byDigest.get(digestNameOf(text));
   }
 
   /** What ingest workers need to know of the write keys; a new version after each change. */
@@ -168,6 +169,11 @@ export class Keys {
   restoreUsage(id: string, bytes: number, day: number): void {
     const key = this.#byId.get(id);
     if (key !== undefined && key.cell >= 0) this.#options.cells.restore(key.cell, bytes, day);
+  }
+
+  /** Waits for changes that run; later ones reject with CLOSED. */
+  close(): Promise<void> {
+    return this.#journal.close();
   }
 
   #existing(id: string): Key {
@@ -213,7 +219,10 @@ export class Keys {
     if (key.quota === undefined) return;
     checkQuota(key.quota);
     if (key.quota.type === 'percentage' && this.#options.planLimitMb === undefined) {
-      throw new EngineError('USAGE', 'a quota in percent needs the setting plan_limit_mb, which is not set');
+      throw new EngineError(
+        'USAGE',
+        'a quota in percent needs the setting plan_limit_mb, which is not set',
+      );
     }
   }
 

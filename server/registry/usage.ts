@@ -44,15 +44,15 @@ export function secondsToMidnight(nowMs: number): number {
  */
 export class UsageCells {
   /** The memory; given to another thread it makes a view of the same cells there. */
-  readonly memory: SharedArrayBuffer;
+  readonly shared: SharedArrayBuffer;
   readonly #ints: Int32Array;
   readonly #floats: Float64Array;
 
-  constructor(memory = new SharedArrayBuffer(CELLS_MAX * CELL_BYTES)) {
-    assert(memory.byteLength === CELLS_MAX * CELL_BYTES, `memory of ${memory.byteLength} bytes`);
-    this.memory = memory;
-    this.#ints = new Int32Array(memory);
-    this.#floats = new Float64Array(memory);
+  constructor(shared = new SharedArrayBuffer(CELLS_MAX * CELL_BYTES)) {
+    assert(shared.byteLength === CELLS_MAX * CELL_BYTES, `memory of ${shared.byteLength} bytes`);
+    this.shared = shared;
+    this.#ints = new Int32Array(shared);
+    this.#floats = new Float64Array(shared);
   }
 
   /**

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 /** The real service in a process of its own, for service tests and benches. */
 
-const COMMAND = new URL('../../server/logseam', import.meta.url).pathname;
+/** The executable. */
+export const COMMAND = new URL('../../server/logseam', import.meta.url).pathname;
 const START_MAX_MS = 30_000;
 
 /** A running service. */

@@ -1,0 +1,156 @@
+import { Packr } from 'msgpackr';
+import { assert, must } from './assert.ts';
+import { checksum } from './checksum.ts';
+import { EngineError } from './errors.ts';
+import type { Disk, DiskFile } from './file.ts';
+
+const PREFIX_BYTES = 8;
+const NUMBER_BYTES = 4;
+
+/** Bytes of a record's payload; more is refused, so that a damaged length is recognised as one. */
+export const RECORD_BYTES_MAX = 1_048_576;
+
+const packr = new Packr({ useRecords: false });
+
+/** What `RecordFile.open` found: the records in their order, and bytes at the end that were not one. */
+export interface OpenedRecords {
+  file: RecordFile;
+  records: unknown[];
+  /** Bytes of a torn last record; they are cut by the next append. */
+  cutBytes: number;
+}
+
+/**
+ * An append-only file of checksummed records, plain data each. Owned by one thread.
+ * Appends run one after the other, each synced before the next is written: so only the last record can be torn.
+ * Source: FORMAT.md 6.
+ */
+export class RecordFile {
+  readonly #path: string;
+  readonly #file: DiskFile;
+  #count: number;
+  #bytes: number;
+  /** Whether bytes lie behind the last good record. */
+  #tail: boolean;
+  #failure: EngineError | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string, file: DiskFile, count: number, bytes: number, tail: boolean) {
+    this.#path = path;
+    this.#file = file;
+    this.#count = count;
+    this.#bytes = bytes;
+    this.#tail = tail;
+  }
+
+  /**
+   * Opens the file, making it when it is not there. The caller syncs its folder.
+   * Throws CORRUPTION when a bad record is followed by a good one; IO.
+   */
+  static open(disk: Disk, path: string): OpenedRecords {
+    const slash = path.lastIndexOf('/');
+    const exists = disk.list(path.slice(0, Math.max(slash, 0))).includes(path.slice(slash + 1));
+    const file = disk.open(path, exists ? 'write' : 'create');
+    try {
+      const bytes = new Uint8Array(file.bytes());
+      const whole = bytes.subarray(0, file.read(bytes, 0));
+      const { records, goodBytes } = readRecords(whole, path);
+      const cutBytes = whole.length - goodBytes;
+      const opened = new RecordFile(path, file, records.length, goodBytes, cutBytes > 0);
+      return { file: opened, records, cutBytes };
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Appends a record; resolves when it is on stable storage. Reads `record` before it returns.
+   * Rejects with IO; after a failed sync every later append rejects too, because nobody knows what the file holds.
+   */
+  append(record: unknown): Promise<void> {
+    const payload = packr.pack(record);
+    assert(payload.length <= RECORD_BYTES_MAX, `record of ${payload.length} bytes`);
+    const done = this.#last.then(() => this.#write(Uint8Array.from(payload)));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Waits for the appends that run and lets go of the file. */
+  async close(): Promise<void> {
+    await this.#last;
+    this.#file.close();
+    this.#failure ??= new EngineError('CLOSED', `${this.#path} is closed`);
+  }
+
+  async #write(payload: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#tail) await this.#file.truncate(this.#bytes);
+    this.#tail = true;
+    const prefix = new Uint8Array(PREFIX_BYTES);
+    const view = new DataView(prefix.buffer);
+    view.setUint32(0, payload.length, true);
+    view.setUint32(4, recordChecksum(this.#count, payload), true);
+    await this.#file.write([prefix, payload], this.#bytes);
+    try {
+      await this.#file.sync();
+    } catch (cause) {
+      this.#failure = new EngineError('IO', `${this.#path} could not be synced earlier`, { cause });
+      throw cause;
+    }
+    this.#tail = false;
+    this.#count++;
+    this.#bytes += PREFIX_BYTES + payload.length;
+  }
+}
+
+/** Checksum of a record: its number makes a record worthless at another place. */
+function recordChecksum(number: number, payload: Uint8Array): number {
+  const bytes = new Uint8Array(NUMBER_BYTES + payload.length);
+  new DataView(bytes.buffer).setUint32(0, number, true);
+  bytes.set(payload, NUMBER_BYTES);
+  return checksum(bytes);
+}
+
+/** The payload of record `number` when a good one stands at `at`. */
+function payloadAt(bytes: Uint8Array, at: number, number: number): Uint8Array | undefined {
+  if (bytes.length - at < PREFIX_BYTES) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, PREFIX_BYTES);
+  const length = view.getUint32(0, true);
+  const start = at + PREFIX_BYTES;
+  if (length === 0 || length > RECORD_BYTES_MAX || start + length > bytes.length) return undefined;
+  const payload = bytes.subarray(start, start + length);
+  return recordChecksum(number, payload) === view.getUint32(4, true) ? payload : undefined;
+}
+
+function readRecords(bytes: Uint8Array, path: string): { records: unknown[]; goodBytes: number } {
+  const records: unknown[] = [];
+  let at = 0;
+  for (;;) {
+    const payload = payloadAt(bytes, at, records.length);
+    if (payload === undefined) break;
+    records.push(packr.unpack(payload));
+    at += PREFIX_BYTES + payload.length;
+  }
+  const good = findRecordAfter(bytes, at, records.length);
+  if (good !== undefined) {
+    throw new EngineError(
+      'CORRUPTION',
+      `${path}: record ${records.length} at ${at} is damaged, and good ones follow at ${good}`,
+    );
+  }
+  return { records, goodBytes: at };
+}
+
+/** Offset of a good record behind a bad one with `number` at `from`, wherever it stands. */
+function findRecordAfter(bytes: Uint8Array, from: number, number: number): number | undefined {
+  for (let at = from + PREFIX_BYTES; at + PREFIX_BYTES < bytes.length; at++) {
+    // A length of 1 MiB or less ends in two bytes that are nearly always 0 and seldom elsewhere.
+    if (must(bytes[at + 3], 'byte') !== 0 || must(bytes[at + 2], 'byte') > 0x10) continue;
+    const between = Math.floor((at - from) / PREFIX_BYTES);
+    for (let next = number + 1; next <= number + between; next++) {
+      if (payloadAt(bytes, at, next) !== undefined) return at;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,160 @@
+import { assert, unreachable } from '../base/assert.ts';
+import { BLOCK_ROWS_CLOSE } from '../base/limits.ts';
+import { BooleanBuilder } from './booleans.ts';
+import { DateBuilder } from './dates.ts';
+import { grow } from './growth.ts';
+import { KIND_COLUMN_MIN, Kind } from './kind.ts';
+import { NumberBuilder } from './numbers.ts';
+import type { PathTable } from './path.ts';
+import type { Rows } from './rows.ts';
+import { leafKey, leafKind, leafPath, ShapeTable } from './shape.ts';
+import { StringBuilder } from './strings.ts';
+
+/** A column of an open block. */
+export type Builder = StringBuilder | NumberBuilder | DateBuilder | BooleanBuilder;
+
+/** Bytes of values and leaves at which an open block is full, however few its rows: bounds its memory. */
+const BATCH_BYTES_CLOSE = 64 * 1024 * 1024;
+/** Bytes that a leaf costs beside its text. */
+const LEAF_BYTES = 16;
+const NO_COLUMN = -1;
+
+function makeBuilder(path: number, kind: Kind): Builder {
+  switch (kind) {
+    case Kind.BOOLEAN:
+      return new BooleanBuilder(path);
+    case Kind.NUMBER:
+      return new NumberBuilder(path);
+    case Kind.STRING:
+    case Kind.ARRAY:
+      return new StringBuilder(path, kind);
+    case Kind.DATE:
+      return new DateBuilder(path);
+    case Kind.NULL:
+    case Kind.OBJECT:
+      throw new Error(`assertion failed: kind ${kind} has a column`);
+    default:
+      return unreachable(kind);
+  }
+}
+
+/**
+ * The open block: rows that were taken in and are not yet all in a block on disk, as columns.
+ * Copies what it takes; owned by one thread. What is not a method is for block-encoder.ts to read.
+ */
+export class Batch {
+  readonly paths: PathTable;
+  readonly timeMs = new Float64Array(BLOCK_ROWS_CLOSE);
+  readonly receivedMs = new Float64Array(BLOCK_ROWS_CLOSE);
+  /** Shape of each row. */
+  readonly shapeIds = new Uint16Array(BLOCK_ROWS_CLOSE);
+  readonly shapes = new ShapeTable();
+  columns: Builder[] = [];
+  /** Column + 1 of each leaf key; 0 when there is none. */
+  #columnOf = new Int32Array(1024);
+  #rowCount = 0;
+  #bytes = 0;
+
+  constructor(paths: PathTable) {
+    this.paths = paths;
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  /** Whether it takes no more rows. */
+  get isFull(): boolean {
+    return this.#rowCount === BLOCK_ROWS_CLOSE || this.#bytes >= BATCH_BYTES_CLOSE;
+  }
+
+  /**
+   * Takes `rows` from row `fromRow` on until it is full: at BLOCK_ROWS_CLOSE rows, or at 64 MiB of values.
+   * Returns how many rows it took; fewer than there are means that it is full.
+   */
+  append(rows: Rows, fromRow: number): number {
+    const { shapes } = this;
+    let row = fromRow;
+    let lastShape = this.#rowCount > 0 ? this.shapeIds[this.#rowCount - 1] : -1;
+    for (; row < rows.rowCount && !this.isFull; row++) {
+      const entry = rows.rowEntry[row];
+      const end = rows.rowEntry[row + 1];
+      const at = this.#rowCount++;
+      if (lastShape < 0 || !shapes.is(lastShape, rows, entry, end)) {
+        const known = shapes.count;
+        lastShape = shapes.intern(rows, entry, end);
+        if (lastShape === known) this.#connectShape(lastShape);
+      }
+      this.timeMs[at] = rows.timeMs[row];
+      this.receivedMs[at] = rows.receivedMs;
+      this.shapeIds[at] = lastShape;
+      this.#appendLeaves(rows, entry, end, shapes.starts[lastShape], at);
+    }
+    return row - fromRow;
+  }
+
+  #appendLeaves(rows: Rows, entry: number, end: number, leaf: number, row: number): void {
+    const { columns, shapes } = this;
+    let textBytes = 0;
+    for (let at = entry; at < end; at++) {
+      const kind = rows.kind[at];
+      if (kind < KIND_COLUMN_MIN) continue;
+      const column = columns[shapes.columns[leaf + at - entry]];
+      const start = rows.start[at];
+      const length = rows.length[at];
+      const source = start >= 0 ? rows.source : rows.side;
+      const from = start >= 0 ? start : ~start;
+      textBytes += length;
+      if (kind === Kind.STRING || kind === Kind.ARRAY) {
+        (column as StringBuilder).append(row, source, from, length);
+      } else if (kind === Kind.NUMBER) {
+        const builder = column as NumberBuilder;
+        builder.append(row, rows.value[at], rows.detail[at], source, from, length);
+      } else if (kind === Kind.DATE) {
+        (column as DateBuilder).append(row, rows.value[at], rows.detail[at]);
+      } else {
+        (column as BooleanBuilder).append(row, length);
+      }
+    }
+    this.#bytes += textBytes + (end - entry) * LEAF_BYTES;
+  }
+
+  /** Finds or makes the columns of a new shape's leaves. */
+  #connectShape(shape: number): void {
+    const { shapes } = this;
+    const end = shapes.starts[shape + 1];
+    const seen = new Set<number>();
+    for (let leaf = shapes.starts[shape]; leaf < end; leaf++) {
+      const key = shapes.keys[leaf];
+      assert(!seen.has(key), 'a row has a leaf once');
+      seen.add(key);
+      shapes.columns[leaf] = this.#columnFor(key);
+    }
+  }
+
+  #columnFor(key: number): number {
+    const kind = leafKind(key);
+    if (kind < KIND_COLUMN_MIN) return NO_COLUMN;
+    if (key >= this.#columnOf.length) this.#columnOf = grow(this.#columnOf, key + 1);
+    const known = this.#columnOf[key];
+    if (known !== 0) return known - 1;
+    this.columns.push(makeBuilder(leafPath(key), kind));
+    this.#columnOf[key] = this.columns.length;
+    return this.columns.length - 1;
+  }
+
+  /** Forgets all rows. Columns that had no value since the last time are dropped, the others keep their memory. */
+  clear(): void {
+    for (const column of this.columns) {
+      if (column.count === 0) this.#columnOf[leafKey(column.path, column.kind)] = 0;
+    }
+    this.columns = this.columns.filter((column) => column.count > 0);
+    for (const [number, column] of this.columns.entries()) {
+      this.#columnOf[leafKey(column.path, column.kind)] = number + 1;
+      column.clear();
+    }
+    this.shapes.clear();
+    this.#rowCount = 0;
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,55 @@
+import { compressSync, uncompressSync } from 'lz4-napi';
+import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
+
+/** Below this LZ4 does not gain enough to be tried. */
+const COMPRESS_BYTES_MIN = 64;
+/** Bytes of the raw length that stands before LZ4 data. */
+const PREFIX_BYTES = 4;
+/** LZ4 makes at most this many bytes of one. */
+const EXPANSION_MAX = 255;
+
+/**
+ * Compresses with LZ4 (block format after a u32 of the raw length); `undefined` when it gains less than 15 %.
+ * The result is the caller's.
+ */
+export function compress(bytes: Uint8Array): Uint8Array | undefined {
+  if (bytes.length < COMPRESS_BYTES_MIN) return undefined;
+  const packed = compressSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  return packed.length <= bytes.length * (1 - COMPRESSION_GAIN_MIN) ? packed : undefined;
+}
+
+/** Undoes `compress`. Throws CORRUPTION when that does not give `rawBytes` bytes. */
+export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  const claimed = packed.length < PREFIX_BYTES ? -1 : view.getUint32(0, true);
+  if (claimed !== rawBytes || rawBytes > packed.length * EXPANSION_MAX) {
+    throw new EngineError('CORRUPTION', `LZ4 data of ${claimed} bytes, expected ${rawBytes}`);
+  }
+  let raw: Uint8Array;
+  try {
+    raw = uncompressSync(packed);
+  } catch (cause) {
+    throw new EngineError('CORRUPTION', 'LZ4 data cannot be decoded', { cause });
+  }
+  if (raw.length !== rawBytes) {
+    throw new EngineError('CORRUPTION', `LZ4 data gave ${raw.length} bytes, not ${rawBytes}`);
+  }
+  return new Uint8Array(raw.buffer, raw.byteOffset, rawBytes);
+}
+
+/** Writes packed bytes: raw length, stored length, bytes; LZ4 when the lengths differ. FORMAT.md 4.2. */
+export function writePacked(writer: ByteWriter, bytes: Uint8Array): void {
+  const packed = compress(bytes) ?? bytes;
+  writer.varint(bytes.length);
+  writer.varint(packed.length);
+  writer.raw(packed);
+}
+
+/** Reads what `writePacked` wrote; a view when it is stored plain. Throws CORRUPTION. */
+export function readPacked(reader: ByteReader): Uint8Array {
+  const rawBytes = reader.varint();
+  const stored = reader.raw(reader.varint());
+  return stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+}

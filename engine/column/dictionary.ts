@@ -1,0 +1,92 @@
+import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
+import { grow, refit } from './growth.ts';
+
+const SLOTS_MIN = 16;
+/** Below this a loop copies faster than a call. */
+const COPY_LOOP_BYTES_MAX = 64;
+
+/**
+ * Byte strings that are numbered in the order in which they came: distinct when they are found by `intern`,
+ * as they come when added by `add`. Open addressing over seeded hashes; bytes are compared on every hit.
+ */
+export class Dictionary {
+  entryCount = 0;
+  /** Entry e is `bytes[offsets[e], offsets[e + 1])`. */
+  offsets = new Uint32Array(5);
+  bytes = new Uint8Array(64);
+  #hashes = new Int32Array(4);
+  #slots = new Int32Array(SLOTS_MIN);
+
+  get byteCount(): number {
+    return this.offsets[this.entryCount];
+  }
+
+  /** Whether `entry` is `source[start, start + length)`. */
+  is(entry: number, source: Uint8Array, start: number, length: number): boolean {
+    const at = this.offsets[entry];
+    return (
+      this.offsets[entry + 1] - at === length && sameBytes(this.bytes, at, source, start, length)
+    );
+  }
+
+  /** The entry that is `source[start, start + length)`, made when there is none. */
+  intern(source: Uint8Array, start: number, length: number): number {
+    const hash = hashBytes(source, start, start + length, HASH_SEED);
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let held = this.#slots[slot]; held !== 0; held = this.#slots[slot]) {
+      if (this.#hashes[held - 1] === hash && this.is(held - 1, source, start, length))
+        return held - 1;
+      slot = (slot + 1) & mask;
+    }
+    const entry = this.add(source, start, length);
+    if (entry >= this.#hashes.length) this.#hashes = grow(this.#hashes, entry + 1);
+    this.#hashes[entry] = hash;
+    this.#slots[slot] = entry + 1;
+    if (this.entryCount * 2 > this.#slots.length) this.#growSlots();
+    return entry;
+  }
+
+  /** Adds an entry without looking for an equal one; `intern` does not find it. */
+  add(source: Uint8Array, start: number, length: number): number {
+    const entry = this.entryCount++;
+    if (this.entryCount >= this.offsets.length) this.offsets = grow(this.offsets, entry + 2);
+    const at = this.offsets[entry];
+    const end = at + length;
+    this.offsets[entry + 1] = end;
+    if (end > this.bytes.length) this.bytes = grow(this.bytes, end);
+    if (length <= COPY_LOOP_BYTES_MAX) {
+      const { bytes } = this;
+      for (let index = 0; index < length; index++) bytes[at + index] = source[start + index];
+    } else {
+      this.bytes.set(source.subarray(start, start + length), at);
+    }
+    return entry;
+  }
+
+  /** Empties it; memory far beyond what was in use is given back. */
+  clear(): void {
+    this.bytes = refit(this.bytes, this.byteCount, 64);
+    this.offsets = refit(this.offsets, this.entryCount + 1, 5);
+    this.#hashes = refit(this.#hashes, this.entryCount, 4);
+    const slotsUseful = this.entryCount * 8;
+    if (this.#slots.length > Math.max(slotsUseful, SLOTS_MIN)) {
+      this.#slots = new Int32Array(SLOTS_MIN);
+    } else {
+      this.#slots.fill(0);
+    }
+    this.entryCount = 0;
+    this.offsets[0] = 0;
+  }
+
+  #growSlots(): void {
+    const slots = new Int32Array(this.#slots.length * 4);
+    const mask = slots.length - 1;
+    for (let entry = 0; entry < this.entryCount; entry++) {
+      let slot = this.#hashes[entry] & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = entry + 1;
+    }
+    this.#slots = slots;
+  }
+}

@@ -1,0 +1,278 @@
+import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import type { NumberColumn } from './column.ts';
+import { readPacked, writePacked } from './compress.ts';
+import { IntegerStream, writeIntegers } from './integers.ts';
+import { Kind } from './kind.ts';
+import {
+  FRACTION_DIGITS_MAX,
+  POWERS_OF_TEN,
+  PrintRule,
+  printNumber,
+  SCALE_DOUBLE,
+} from './number-text.ts';
+import type { NumberBuilder } from './numbers.ts';
+import { type PresentRows, presenceOf, spread } from './presence.ts';
+import { NUMBER_AS_TEXT } from './rows.ts';
+import type { Zone } from './zone.ts';
+
+/** `scale` of doubles on disk. */
+const SCALE_BYTE_DOUBLE = 255;
+/** Doubles are tried when more than 1 in this many values is an exception to the decimal rules. */
+const EXCEPTION_RATIO = 16;
+
+interface Plan {
+  rule: PrintRule;
+  scale: number;
+}
+
+function endsWithZero(mantissa: number): boolean {
+  return (mantissa | 0) === mantissa ? (mantissa | 0) % 10 === 0 : mantissa % 10 === 0;
+}
+
+/** The decimal rule with the fewest exceptions, and how many values it fits. */
+function decimalPlan(builder: NumberBuilder, from: number, to: number): Plan & { fits: number } {
+  const { values, details } = builder;
+  const countOf = new Uint32Array(FRACTION_DIGITS_MAX + 1);
+  let shortest = 0;
+  let point = 0;
+  let digitsMax = 0;
+  for (let index = from; index < to; index++) {
+    const digits = details[index];
+    if (digits === NUMBER_AS_TEXT) continue;
+    countOf[digits]++;
+    if (digits > digitsMax) digitsMax = digits;
+    const trimmed = digits === 0 || !endsWithZero(values[index]);
+    if (trimmed) shortest++;
+    if (digits === 1 || (digits > 1 && trimmed)) point++;
+  }
+  let common = 0;
+  for (let digits = 1; digits < countOf.length; digits++) {
+    if (countOf[digits] > countOf[common]) common = digits;
+  }
+  const fits = Math.max(countOf[common], shortest, point);
+  if (fits === countOf[common]) return { rule: PrintRule.FIXED, scale: common, fits };
+  const rule = fits === shortest ? PrintRule.SHORTEST : PrintRule.POINT;
+  return { rule, scale: digitsMax, fits };
+}
+
+/** Whether all values have the same count of fraction digits and none is a text. */
+function isUniform(builder: NumberBuilder, from: number, to: number): boolean {
+  const { details } = builder;
+  const first = details[from];
+  if (first === NUMBER_AS_TEXT) return false;
+  for (let index = from + 1; index < to; index++) if (details[index] !== first) return false;
+  return true;
+}
+
+const decoder = new TextDecoder();
+
+/** What a pass over the values to be written made of them. */
+class Conversion {
+  readonly stored: Float64Array;
+  readonly exceptionAt: number[] = [];
+  readonly exceptionTexts: string[] = [];
+  readonly zone: Zone = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+
+  constructor(builder: NumberBuilder, from: number, to: number, plan: Plan) {
+    this.stored = new Float64Array(to - from);
+    let textAt = 0;
+    if (builder.texts.entryCount > 0) {
+      for (let index = 0; index < from; index++) {
+        if (builder.details[index] === NUMBER_AS_TEXT) textAt++;
+      }
+    }
+    for (let index = from; index < to; index++) {
+      const digits = builder.details[index];
+      const isText = digits === NUMBER_AS_TEXT;
+      const value = builder.values[index];
+      const number = isText ? value : value / POWERS_OF_TEN[digits];
+      if (number < this.zone.min) this.zone.min = number;
+      if (number > this.zone.max) this.zone.max = number;
+      const text = isText ? textAt++ : -1;
+      if (plan.scale === SCALE_DOUBLE)
+        this.#takeDouble(builder, index - from, number, value, digits, text, plan);
+      else if (isText) this.#except(index - from, entryText(builder, text));
+      else this.#takeDecimal(index - from, value, digits, plan);
+    }
+    this.#fillExceptions();
+  }
+
+  #takeDecimal(at: number, mantissa: number, digits: number, plan: Plan): void {
+    const { scale, rule } = plan;
+    let fits = digits === scale;
+    let scaled = mantissa;
+    if (rule !== PrintRule.FIXED) {
+      scaled = mantissa * POWERS_OF_TEN[scale - digits];
+      const trimmed = digits === 0 || !endsWithZero(mantissa);
+      fits = rule === PrintRule.SHORTEST ? trimmed : digits === 1 || (digits > 1 && trimmed);
+      fits &&= Number.isSafeInteger(scaled);
+    }
+    if (fits) this.stored[at] = scaled;
+    else this.#except(at, printNumber(mantissa, digits, PrintRule.FIXED));
+  }
+
+  #takeDouble(
+    builder: NumberBuilder,
+    at: number,
+    number: number,
+    mantissa: number,
+    digits: number,
+    text: number,
+    plan: Plan,
+  ): void {
+    const written =
+      text >= 0 ? entryText(builder, text) : printNumber(mantissa, digits, PrintRule.FIXED);
+    if (printNumber(number, SCALE_DOUBLE, plan.rule) === written) this.stored[at] = number;
+    else this.#except(at, written);
+  }
+
+  #except(at: number, text: string): void {
+    this.exceptionAt.push(at);
+    this.exceptionTexts.push(text);
+  }
+
+  /** Gives exceptions the stored number of a neighbour, so that they cost no bits. */
+  #fillExceptions(): void {
+    const { exceptionAt, stored } = this;
+    let first = 0;
+    while (first < exceptionAt.length && exceptionAt[first] === first) first++;
+    for (let index = 0; index < exceptionAt.length; index++) {
+      const at = exceptionAt[index];
+      if (index < first) stored[at] = first < stored.length ? stored[first] : 0;
+      else stored[at] = stored[at - 1];
+    }
+  }
+}
+
+function entryText(builder: NumberBuilder, text: number): string {
+  const { offsets, bytes } = builder.texts;
+  return decoder.decode(bytes.subarray(offsets[text], offsets[text + 1]));
+}
+
+function convert(builder: NumberBuilder, from: number, to: number): [Plan, Conversion] {
+  if (isUniform(builder, from, to)) {
+    const plan: Plan = { rule: PrintRule.FIXED, scale: builder.details[from] };
+    return [plan, new Conversion(builder, from, to, plan)];
+  }
+  let plan: Plan = decimalPlan(builder, from, to);
+  let best = new Conversion(builder, from, to, plan);
+  if (best.exceptionAt.length * EXCEPTION_RATIO > to - from) {
+    for (const rule of [PrintRule.SHORTEST, PrintRule.POINT]) {
+      const other = { rule, scale: SCALE_DOUBLE };
+      const conversion = new Conversion(builder, from, to, other);
+      if (conversion.exceptionAt.length >= best.exceptionAt.length) continue;
+      plan = other;
+      best = conversion;
+    }
+  }
+  return [plan, best];
+}
+
+/** Writes the values `[from, to)` of a column; returns their least and greatest. At least one value. */
+export function writeNumbers(
+  writer: ByteWriter,
+  builder: NumberBuilder,
+  from: number,
+  to: number,
+): Zone {
+  const [plan, { stored, exceptionAt, exceptionTexts, zone }] = convert(builder, from, to);
+  writer.u8(plan.rule);
+  writer.u8(plan.scale === SCALE_DOUBLE ? SCALE_BYTE_DOUBLE : plan.scale);
+  writer.varint(exceptionAt.length);
+  writeIntegers(writer, stored, stored.length, 'values');
+  if (exceptionAt.length === 0) return zone;
+  writeIntegers(writer, Float64Array.from(exceptionAt), exceptionAt.length, 'values');
+  const lengths = Float64Array.from(exceptionTexts, (text) => text.length);
+  writeIntegers(writer, lengths, lengths.length, 'values');
+  writePacked(writer, Buffer.from(exceptionTexts.join(''), 'latin1'));
+  return zone;
+}
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+interface Exceptions {
+  /** Numbers among the values, ascending. */
+  at: Uint32Array;
+  texts: string[];
+}
+
+function readExceptions(reader: ByteReader, exceptionCount: number, count: number): Exceptions {
+  if (exceptionCount > count) damaged(`${exceptionCount} exceptions of ${count} numbers`);
+  if (exceptionCount === 0) return { at: new Uint32Array(0), texts: [] };
+  const at = new IntegerStream(reader, exceptionCount).ids(count - 1);
+  const lengths = new IntegerStream(reader, exceptionCount).values();
+  const text = Buffer.from(readPacked(reader)).toString('latin1');
+  const texts: string[] = [];
+  let start = 0;
+  for (let index = 0; index < exceptionCount; index++) {
+    if (index > 0 && at[index] <= at[index - 1]) damaged('exceptions are not in order');
+    const end = start + lengths[index];
+    if (!(lengths[index] > 0 && end <= text.length))
+      damaged(`number text of ${lengths[index]} bytes`);
+    texts.push(text.slice(start, end));
+    start = end;
+  }
+  if (start !== text.length) damaged('number texts are too long');
+  return { at, texts };
+}
+
+/** A chunk of numbers that is open for reading: one by one, or as a column. */
+export class NumberChunk {
+  readonly #stream: IntegerStream;
+  readonly #rule: PrintRule;
+  readonly #scale: number;
+  readonly #exceptions: Exceptions;
+
+  /** Opens what `writeNumbers` wrote of `count` values. Throws CORRUPTION. */
+  constructor(bytes: Uint8Array, count: number) {
+    const reader = new ByteReader(bytes);
+    const rule = reader.u8();
+    if (rule > PrintRule.POINT) damaged(`unknown print rule ${rule}`);
+    this.#rule = rule as PrintRule;
+    const scale = reader.u8();
+    if (scale > FRACTION_DIGITS_MAX && scale !== SCALE_BYTE_DOUBLE) damaged(`scale ${scale}`);
+    this.#scale = scale === SCALE_BYTE_DOUBLE ? SCALE_DOUBLE : scale;
+    const exceptionCount = reader.varint();
+    this.#stream = new IntegerStream(reader, count);
+    this.#exceptions = readExceptions(reader, exceptionCount, count);
+  }
+
+  /** Text of the value number `rank`. */
+  text(rank: number): string {
+    const { at, texts } = this.#exceptions;
+    if (at.length > 0) {
+      let low = 0;
+      let high = at.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (at[middle] < rank) low = middle + 1;
+        else high = middle;
+      }
+      if (low < at.length && at[low] === rank) return texts[low];
+    }
+    return printNumber(this.#stream.at(rank), this.#scale, this.#rule);
+  }
+
+  /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. */
+  column(present: PresentRows | undefined, rowCount: number): NumberColumn {
+    const values = this.#stream.values();
+    const mantissas = spread(values, present, rowCount);
+    const rows = present?.rows();
+    const exceptions = this.#exceptions.texts.map((text, index) => {
+      const rank = this.#exceptions.at[index];
+      return { row: rows === undefined ? rank : rows[rank], text };
+    });
+    for (const { row } of exceptions) mantissas[row] = 0;
+    return {
+      kind: Kind.NUMBER,
+      presence: presenceOf(present),
+      scale: this.#scale,
+      mantissas,
+      exceptions,
+      text: (row) => this.text(present === undefined ? row : present.rank(row)),
+    };
+  }
+}

@@ -1,0 +1,142 @@
+import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { SPARSE_RATIO } from '../base/limits.ts';
+import type { Presence } from './column.ts';
+import { IntegerStream, readWords, writeIntegers } from './integers.ts';
+
+/** How the rows that have a value are stored. The numbers are on disk. Source: FORMAT.md 4.3. */
+export const PresenceLayout = { BITMAP: 1, POSITIONS: 2 } as const;
+/** One of the values of `PresenceLayout`. */
+export type PresenceLayout = (typeof PresenceLayout)[keyof typeof PresenceLayout];
+
+/** The layout for `presentCount` of `rowCount` rows, which are not all. */
+export function presenceLayout(presentCount: number, rowCount: number): PresenceLayout {
+  return presentCount * SPARSE_RATIO < rowCount ? PresenceLayout.POSITIONS : PresenceLayout.BITMAP;
+}
+
+/** Words of a bitmap of `rowCount` rows. */
+export function bitmapWords(rowCount: number): number {
+  return Math.ceil(rowCount / 32);
+}
+
+/** Writes ascending `rows[from, to)`, counted from `firstRow`, of a block of `rowCount` rows. */
+export function writePresence(
+  writer: ByteWriter,
+  layout: PresenceLayout,
+  rows: Uint16Array,
+  from: number,
+  to: number,
+  firstRow: number,
+  rowCount: number,
+): void {
+  if (layout === PresenceLayout.POSITIONS) {
+    const positions = new Float64Array(to - from);
+    for (let index = from; index < to; index++) positions[index - from] = rows[index] - firstRow;
+    writeIntegers(writer, positions, positions.length, 'values');
+    return;
+  }
+  const words = new Uint32Array(bitmapWords(rowCount));
+  for (let index = from; index < to; index++) {
+    const row = rows[index] - firstRow;
+    words[row >>> 5] |= 1 << (row & 31);
+  }
+  writer.raw(new Uint8Array(words.buffer));
+}
+
+function bitCount(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The rows of a block that have a value in some columns, decoded. Its arrays must not be written. */
+export class PresentRows {
+  readonly count: number;
+  /** Bit per row, as in column.ts. */
+  readonly bitmap: Uint32Array;
+  #rows: Uint32Array | undefined;
+  #ranks: Uint32Array | undefined;
+
+  private constructor(bitmap: Uint32Array, rows: Uint32Array | undefined, count: number) {
+    this.bitmap = bitmap;
+    this.#rows = rows;
+    this.count = count;
+  }
+
+  /** Reads `count` of `rowCount` rows. Throws CORRUPTION when they are not that, in range and in order. */
+  static read(
+    reader: ByteReader,
+    layout: PresenceLayout,
+    count: number,
+    rowCount: number,
+  ): PresentRows {
+    if (layout === PresenceLayout.POSITIONS) {
+      const rows = new IntegerStream(reader, count).ids(rowCount - 1);
+      const bitmap = new Uint32Array(bitmapWords(rowCount));
+      for (let index = 0; index < rows.length; index++) {
+        if (index > 0 && rows[index] <= rows[index - 1]) damaged('positions are not in order');
+        bitmap[rows[index] >>> 5] |= 1 << (rows[index] & 31);
+      }
+      return new PresentRows(bitmap, rows, count);
+    }
+    const bitmap = readWords(reader, bitmapWords(rowCount));
+    let present = 0;
+    for (let word = 0; word < bitmap.length; word++) present += bitCount(bitmap[word]);
+    const excess = rowCount % 32 === 0 ? 0 : bitmap[bitmap.length - 1] >>> (rowCount % 32);
+    if (present !== count || excess !== 0) damaged(`bitmap of ${present} rows, not ${count}`);
+    return new PresentRows(bitmap, undefined, count);
+  }
+
+  /** Row of each value, ascending. */
+  rows(): Uint32Array {
+    if (this.#rows !== undefined) return this.#rows;
+    const rows = new Uint32Array(this.count);
+    let at = 0;
+    for (let word = 0; word < this.bitmap.length; word++) {
+      for (let bits = this.bitmap[word]; bits !== 0; bits &= bits - 1) {
+        rows[at++] = word * 32 + 31 - Math.clz32(bits & -bits);
+      }
+    }
+    this.#rows = rows;
+    return rows;
+  }
+
+  /** Number of the value that `row` has; -1 when it has none. */
+  rank(row: number): number {
+    const word = row >>> 5;
+    const bit = 1 << (row & 31);
+    if ((this.bitmap[word] & bit) === 0) return -1;
+    this.#ranks ??= this.#countRanks();
+    return this.#ranks[word] + bitCount(this.bitmap[word] & (bit - 1));
+  }
+
+  #countRanks(): Uint32Array {
+    const ranks = new Uint32Array(this.bitmap.length);
+    for (let word = 1; word < ranks.length; word++) {
+      ranks[word] = ranks[word - 1] + bitCount(this.bitmap[word - 1]);
+    }
+    return ranks;
+  }
+}
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** The bitmap of `present`, in the form of column.ts. */
+export function presenceOf(present: PresentRows | undefined): Presence {
+  return present?.bitmap;
+}
+
+/** Puts the values of the present rows to their rows; the other rows are 0. All rows: `values` itself. */
+export function spread(
+  values: Float64Array,
+  present: PresentRows | undefined,
+  rowCount: number,
+): Float64Array {
+  if (present === undefined) return values;
+  const spreadValues = new Float64Array(rowCount);
+  const rows = present.rows();
+  for (let index = 0; index < rows.length; index++) spreadValues[rows[index]] = values[index];
+  return spreadValues;
+}

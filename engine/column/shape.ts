@@ -1,0 +1,157 @@
+import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { HASH_SEED } from '../base/hash.ts';
+import { readPacked, writePacked } from './compress.ts';
+import { grow, refit } from './growth.ts';
+import { KIND_BITS, type Kind } from './kind.ts';
+import type { Rows } from './rows.ts';
+
+const SLOTS_MIN = 64;
+const KIND_MASK = (1 << KIND_BITS) - 1;
+
+/** Packs a path and the kind of a leaf there. */
+export function leafKey(path: number, kind: number): number {
+  return (path << KIND_BITS) | kind;
+}
+
+/** The path of a leaf key. */
+export function leafPath(key: number): number {
+  return key >>> KIND_BITS;
+}
+
+/** The kind of a leaf key. */
+export function leafKind(key: number): Kind {
+  return (key & KIND_MASK) as Kind;
+}
+
+/** The shapes of an open block: ordered lists of leaf keys, each with what its owner keeps beside every leaf. */
+export class ShapeTable {
+  count = 0;
+  /** Leaves of shape s are `keys[starts[s], starts[s + 1])`. */
+  starts = new Uint32Array(65);
+  keys = new Uint32Array(256);
+  /** The owner's number for each leaf; set by it after `intern` has made a shape. */
+  columns = new Int32Array(256);
+  #hashes = new Int32Array(64);
+  #slots = new Int32Array(SLOTS_MIN);
+
+  /** Whether `shape` is the list of leaves of `rows` from `entry` to `end`. */
+  is(shape: number, rows: Rows, entry: number, end: number): boolean {
+    const start = this.starts[shape];
+    if (this.starts[shape + 1] - start !== end - entry) return false;
+    const { keys } = this;
+    const { path, kind } = rows;
+    for (let at = entry; at < end; at++) {
+      if (keys[start + at - entry] !== leafKey(path[at], kind[at])) return false;
+    }
+    return true;
+  }
+
+  /** The shape of the leaves of `rows` from `entry` to `end`; when it is new it is the last one. */
+  intern(rows: Rows, entry: number, end: number): number {
+    let hash = HASH_SEED ^ (end - entry);
+    for (let at = entry; at < end; at++) {
+      hash = Math.imul(hash ^ leafKey(rows.path[at], rows.kind[at]), 0x5bd1e995);
+      hash ^= hash >>> 15;
+    }
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let held = this.#slots[slot]; held !== 0; held = this.#slots[slot]) {
+      if (this.#hashes[held - 1] === hash && this.is(held - 1, rows, entry, end)) return held - 1;
+      slot = (slot + 1) & mask;
+    }
+    const shape = this.#add(rows, entry, end, hash);
+    this.#slots[slot] = shape + 1;
+    if (this.count * 2 > this.#slots.length) this.#growSlots();
+    return shape;
+  }
+
+  #add(rows: Rows, entry: number, end: number, hash: number): number {
+    const shape = this.count++;
+    if (this.count >= this.starts.length) {
+      this.starts = grow(this.starts, this.count + 1);
+      this.#hashes = grow(this.#hashes, this.count);
+    }
+    const start = this.starts[shape];
+    const stop = start + end - entry;
+    this.starts[shape + 1] = stop;
+    if (stop > this.keys.length) {
+      this.keys = grow(this.keys, stop);
+      this.columns = grow(this.columns, stop);
+    }
+    for (let at = entry; at < end; at++) {
+      this.keys[start + at - entry] = leafKey(rows.path[at], rows.kind[at]);
+    }
+    this.#hashes[shape] = hash;
+    return shape;
+  }
+
+  #growSlots(): void {
+    const slots = new Int32Array(this.#slots.length * 4);
+    const mask = slots.length - 1;
+    for (let shape = 0; shape < this.count; shape++) {
+      let slot = this.#hashes[shape] & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = shape + 1;
+    }
+    this.#slots = slots;
+  }
+
+  /** Empties it; memory far beyond what was in use is given back. */
+  clear(): void {
+    const leafCount = this.starts[this.count];
+    this.keys = refit(this.keys, leafCount, 256);
+    this.columns = refit(this.columns, leafCount, 256);
+    this.starts = refit(this.starts, this.count + 1, 65);
+    this.#hashes = refit(this.#hashes, this.count + 1, 64);
+    if (this.#slots.length > Math.max(this.count * 8, SLOTS_MIN)) {
+      this.#slots = new Int32Array(SLOTS_MIN);
+    } else {
+      this.#slots.fill(0);
+    }
+    this.count = 0;
+    this.starts[0] = 0;
+  }
+}
+
+/** Shapes of a block as they are on disk: leaf keys over the block's own paths. Shape: starts[count + 1]. */
+export interface Shapes {
+  count: number;
+  starts: Uint32Array;
+  keys: Uint32Array;
+}
+
+/** Writes shapes into `writer`; `scratch` is overwritten. Source: FORMAT.md 4.1. */
+export function writeShapes(writer: ByteWriter, scratch: ByteWriter, shapes: Shapes): void {
+  scratch.reset();
+  for (let shape = 0; shape < shapes.count; shape++) {
+    const end = shapes.starts[shape + 1];
+    scratch.varint(end - shapes.starts[shape]);
+    for (let at = shapes.starts[shape]; at < end; at++) scratch.varint(shapes.keys[at]);
+  }
+  writePacked(writer, scratch.bytes());
+}
+
+/** Reads `count` shapes over `pathCount` paths. Throws CORRUPTION. */
+export function readShapes(bytes: Uint8Array, count: number, pathCount: number): Shapes {
+  const reader = new ByteReader(readPacked(new ByteReader(bytes)));
+  if (count > reader.remaining) damaged(`${count} shapes in ${reader.remaining} bytes`);
+  const starts = new Uint32Array(count + 1);
+  const keys = new Uint32Array(reader.remaining);
+  let at = 0;
+  for (let shape = 0; shape < count; shape++) {
+    const leafCount = reader.varint();
+    if (leafCount > reader.remaining) damaged(`shape of ${leafCount} leaves`);
+    for (let leaf = 0; leaf < leafCount; leaf++) {
+      const key = reader.varint();
+      if (key >= pathCount << KIND_BITS) damaged(`leaf ${key} of ${pathCount} paths`);
+      keys[at++] = key;
+    }
+    starts[shape + 1] = at;
+  }
+  return { count, starts, keys };
+}
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}

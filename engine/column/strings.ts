@@ -1,0 +1,51 @@
+import { ColumnBuilder } from './builder.ts';
+import { Dictionary } from './dictionary.ts';
+import { grow, refit } from './growth.ts';
+import type { Kind } from './kind.ts';
+
+/** Values after which a column decides whether its dictionary is worth it. */
+const TRIAL_VALUES = 4_096;
+/** Blocks that a column of mostly distinct values stays without a dictionary before it tries again. */
+const PLAIN_BLOCKS_MAX = 16;
+
+/**
+ * Strings or arrays of an open block. Values are entries of a dictionary; a column whose values are mostly
+ * distinct goes on without looking for equal ones (`plain`), each value an entry of its own.
+ */
+export class StringBuilder extends ColumnBuilder {
+  /** Entry of each value. */
+  entries = new Uint16Array(4);
+  readonly dictionary = new Dictionary();
+  /** Whether entries may repeat. */
+  plain = false;
+  #plainBlocks = 0;
+
+  constructor(path: number, kind: typeof Kind.STRING | typeof Kind.ARRAY) {
+    super(path, kind);
+  }
+
+  /** Adds the value `source[start, start + length)` of `row`. */
+  append(row: number, source: Uint8Array, start: number, length: number): void {
+    const at = this.addRow(row);
+    if (at === this.entries.length) this.entries = grow(this.entries, at + 1);
+    const { dictionary } = this;
+    if (this.plain) {
+      this.entries[at] = dictionary.add(source, start, length);
+      return;
+    }
+    const previous = at > 0 ? this.entries[at - 1] : -1;
+    this.entries[at] =
+      previous >= 0 && dictionary.is(previous, source, start, length)
+        ? previous
+        : dictionary.intern(source, start, length);
+    if (at + 1 === TRIAL_VALUES) this.plain = dictionary.entryCount * 2 > TRIAL_VALUES;
+  }
+
+  override clear(): void {
+    this.#plainBlocks = this.plain ? this.#plainBlocks + 1 : 0;
+    this.plain = this.plain && this.#plainBlocks % PLAIN_BLOCKS_MAX !== 0;
+    this.entries = refit(this.entries, this.count, 4);
+    this.dictionary.clear();
+    super.clear();
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Rows of a block as bits: bit `row & 31` of word `row >>> 5`; bits beyond the last row are 0. The form of
+ * `Presence`, so that columns and filters combine word by word.
+ */
+export type Bitmap = Uint32Array;
+
+/** Makes a bitmap of no rows for a block of `rowCount` rows. */
+export function noRows(rowCount: number): Bitmap {
+  return new Uint32Array((rowCount + 31) >>> 5);
+}
+
+/** Makes a bitmap of all rows of a block of `rowCount` rows. */
+export function allRows(rowCount: number): Bitmap {
+  const bitmap = noRows(rowCount).fill(0xffffffff);
+  const excess = rowCount & 31;
+  if (excess !== 0) bitmap[bitmap.length - 1] = (1 << excess) - 1;
+  return bitmap;
+}
+
+/** Whether the bit of `row` is set. */
+export function hasRow(bitmap: Bitmap, row: number): boolean {
+  return ((bitmap[row >>> 5] >>> (row & 31)) & 1) === 1;
+}
+
+/** Sets the bit of `row`. */
+export function addRow(bitmap: Bitmap, row: number): void {
+  bitmap[row >>> 5] |= 1 << (row & 31);
+}
+
+/** Clears the bit of `row`. */
+export function dropRow(bitmap: Bitmap, row: number): void {
+  bitmap[row >>> 5] &= ~(1 << (row & 31));
+}
+
+/** Keeps in `target` the rows that `other` has too. `undefined` has all rows, as a `Presence` has. */
+export function keepRows(target: Bitmap, other: Bitmap | undefined): void {
+  if (other === undefined) return;
+  for (let word = 0; word < target.length; word++) target[word] &= other[word];
+}
+
+/** Adds the rows of `other` to `target`. */
+export function addRows(target: Bitmap, other: Bitmap): void {
+  for (let word = 0; word < target.length; word++) target[word] |= other[word];
+}
+
+/** Takes the rows of `other` out of `target`. */
+export function dropRows(target: Bitmap, other: Bitmap): void {
+  for (let word = 0; word < target.length; word++) target[word] &= ~other[word];
+}
+
+/** Whether no row is set. */
+export function isEmpty(bitmap: Bitmap): boolean {
+  for (let word = 0; word < bitmap.length; word++) if (bitmap[word] !== 0) return false;
+  return true;
+}
+
+/** Counts the set rows. */
+export function countRows(bitmap: Bitmap): number {
+  let count = 0;
+  for (let word = 0; word < bitmap.length; word++) count += bitsOf(bitmap[word]);
+  return count;
+}
+
+/** Counts the rows that both have, without making their intersection. */
+export function countCommon(bitmap: Bitmap, other: Bitmap | undefined): number {
+  if (other === undefined) return countRows(bitmap);
+  let count = 0;
+  for (let word = 0; word < bitmap.length; word++) count += bitsOf(bitmap[word] & other[word]);
+  return count;
+}
+
+/** The first set row at or after `from`; -1 when there is none. */
+export function nextRow(bitmap: Bitmap, from: number): number {
+  let word = from >>> 5;
+  if (word >= bitmap.length) return -1;
+  let bits = bitmap[word] & (-1 << (from & 31));
+  while (bits === 0) {
+    if (++word === bitmap.length) return -1;
+    bits = bitmap[word];
+  }
+  return (word << 5) + 31 - Math.clz32(bits & -bits);
+}
+
+/** The last set row at or before `from`; -1 when there is none. */
+export function previousRow(bitmap: Bitmap, from: number): number {
+  let word = from >>> 5;
+  if (from < 0) return -1;
+  let bits = bitmap[word] & (0xffffffff >>> (31 - (from & 31)));
+  while (bits === 0) {
+    if (--word < 0) return -1;
+    bits = bitmap[word];
+  }
+  return (word << 5) + 31 - Math.clz32(bits);
+}
+
+/** Bits of a 32-bit word that are set. */
+function bitsOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,155 @@
+import type { DateColumn, NumberColumn } from '../column/column.ts';
+import { parseDateForm, printDate } from '../column/date-form.ts';
+import { SCALE_DOUBLE } from '../column/number-text.ts';
+import type { ColumnInfo } from '../segment/block.ts';
+import { addRow, type Bitmap, nextRow } from './bitmap.ts';
+import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
+import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
+import type { Pattern } from './predicate.ts';
+import { compareText, encodeText, SAME } from './text.ts';
+
+/**
+ * What a leaf of a predicate asks of a value, whatever column it is in. Made once a query, used by one thread.
+ * `numbers` and `dates` return those of `rows` that pass; `rows` have a value and are no exceptions of the column.
+ */
+export interface ValueTest {
+  /** Whether a string passes; its text is `bytes[start, end)`, WTF-8. */
+  text(bytes: Uint8Array, start: number, end: number): boolean;
+  /** Whether a number passes that is written like this. */
+  numberText(text: string): boolean;
+  boolean(value: boolean): boolean;
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap;
+  dates(column: DateColumn, rows: Bitmap): Bitmap;
+  /** False when no value of a column of numbers with this least and greatest value passes. */
+  possible(info: ColumnInfo): boolean;
+}
+
+/** Compares with a text, and with the number that it says. */
+export class TextTest implements ValueTest {
+  readonly #bytes: Uint8Array;
+  readonly #text: string;
+  readonly #decimal: Decimal | undefined;
+  readonly #key: string | undefined;
+  readonly #double: number;
+  readonly #date = { form: 0, value: 0, timeMs: 0 };
+  readonly #isDate: boolean;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#bytes = encodeText(text);
+    this.#decimal = parseDecimal(text);
+    this.#key = this.#decimal && decimalKey(this.#decimal);
+    this.#double = this.#decimal === undefined ? Number.NaN : Number(text);
+    this.#isDate = parseDateForm(this.#bytes, 0, this.#bytes.length, this.#date);
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return end - start === this.#bytes.length && compareText(bytes, start, end, this.#bytes) === 0;
+  }
+
+  numberText(text: string): boolean {
+    const decimal = this.#key === undefined ? undefined : parseDecimal(text);
+    return decimal !== undefined && decimalKey(decimal) === this.#key;
+  }
+
+  boolean(value: boolean): boolean {
+    return this.#text === String(value);
+  }
+
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap {
+    const wanted = this.#storedAs(column.scale);
+    return wanted === undefined
+      ? new Uint32Array(rows.length)
+      : rowsEqual(column.mantissas, wanted, rows);
+  }
+
+  dates(column: DateColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    if (!this.#isDate) return passed;
+    const { form, value } = this.#date;
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (column.values[row] === value && column.forms[row] === form) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  possible(info: ColumnInfo): boolean {
+    if (this.#decimal === undefined) return false;
+    return !(
+      this.#double < (info.min ?? this.#double) || this.#double > (info.max ?? this.#double)
+    );
+  }
+
+  /** How a column of this scale holds the number; `undefined` when it cannot. */
+  #storedAs(scale: number): number | undefined {
+    if (this.#decimal === undefined) return undefined;
+    if (scale !== SCALE_DOUBLE) return mantissaAt(this.#decimal, scale);
+    return this.numberText(String(this.#double)) ? this.#double : undefined;
+  }
+}
+
+/** Those of `rows` whose number is `wanted`. */
+function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap {
+  const passed = new Uint32Array(rows.length);
+  for (let word = 0; word < rows.length; word++) {
+    if (rows[word] === 0) continue;
+    const base = word << 5;
+    const count = Math.min(32, numbers.length - base);
+    let bits = 0;
+    for (let bit = 0; bit < count; bit++) {
+      if (numbers[base + bit] === wanted) bits |= 1 << bit;
+    }
+    passed[word] = bits & rows[word];
+  }
+  return passed;
+}
+
+/** Compares texts with a pattern; numbers, booleans and dates by their texts. */
+export class PatternTest implements ValueTest {
+  readonly #tokens: PatternTokens;
+
+  constructor(pattern: Pattern) {
+    this.#tokens = compilePattern(pattern);
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return matchesPattern(this.#tokens, bytes, start, end, SAME);
+  }
+
+  numberText(text: string): boolean {
+    const bytes = encodeText(text);
+    return this.text(bytes, 0, bytes.length);
+  }
+
+  boolean(value: boolean): boolean {
+    return this.numberText(String(value));
+  }
+
+  /** Equal numbers of a column have equal texts, so each is printed once; 0 may be -0. */
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    const known = new Map<number, boolean>();
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const mantissa = column.mantissas[row];
+      let passes = mantissa === 0 ? undefined : known.get(mantissa);
+      if (passes === undefined) {
+        passes = this.numberText(column.text(row));
+        known.set(mantissa, passes);
+      }
+      if (passes) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  dates(column: DateColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (this.numberText(printDate(column.values[row], column.forms[row]))) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  possible(): boolean {
+    return true;
+  }
+}

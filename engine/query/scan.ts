@@ -1,0 +1,241 @@
+import { unreachable } from '../base/assert.ts';
+import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../column/column.ts';
+import { printDate } from '../column/date-form.ts';
+import { Kind } from '../column/kind.ts';
+import type { Block } from '../segment/block.ts';
+import {
+  addRow,
+  addRows,
+  type Bitmap,
+  countRows,
+  dropRow,
+  dropRows,
+  hasRow,
+  isEmpty,
+  keepRows,
+  nextRow,
+  noRows,
+} from './bitmap.ts';
+import { ArrayCursor } from './json.ts';
+import type { ValueTest } from './match.ts';
+import type { Plan } from './plan.ts';
+import { asciiText, encodeText } from './text.ts';
+import type { WordSequence } from './word.ts';
+
+const MESSAGE = 'message';
+/** Only the entries of the wanted rows are looked at when these are fewer than 1 in this many. */
+const SPARSE_RATIO = 4;
+
+const cursor = new ArrayCursor();
+
+/**
+ * The rows among `rows` for which `plan` holds. May return `rows` itself, and never writes to it.
+ * Throws CORRUPTION when a column that it needs is damaged.
+ */
+export function rowsWhere(plan: Plan, block: Block, rows: Bitmap): Bitmap {
+  if (isEmpty(rows)) return rows;
+  switch (plan.type) {
+    case 'all':
+      return rows;
+    case 'none':
+      return noRows(block.rowCount);
+    case 'and':
+      return plan.children.reduce((left, child) => rowsWhere(child, block, left), rows);
+    case 'or':
+      return rowsOfAny(plan.children, block, rows);
+    case 'not': {
+      const rest = rows.slice();
+      dropRows(rest, rowsWhere(plan.child, block, rows));
+      return rest;
+    }
+    case 'words':
+      return rowsOfWords(plan.words, block, rows);
+    case 'value':
+      return rowsOfValues(plan.paths, plan.test, block, rows);
+    case 'exists':
+      return rowsThatExist(plan.paths, block, rows);
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** Numbers of the columns at `path`, one for each kind that it has in this block. */
+export function columnsAt(block: Block, path: string): number[] {
+  const found: number[] = [];
+  for (const [index, info] of block.columns.entries()) if (info.path === path) found.push(index);
+  return found;
+}
+
+/** The rows among `rows` that have a value in `column`, as a new bitmap. */
+export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
+  const present = rows.slice();
+  if (!('ids' in column)) {
+    keepRows(present, column.presence);
+    return present;
+  }
+  for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+    if (column.ids[row] === 0) dropRow(present, row);
+  }
+  return present;
+}
+
+function rowsOfAny(children: readonly Plan[], block: Block, rows: Bitmap): Bitmap {
+  const found = noRows(block.rowCount);
+  const rest = rows.slice();
+  for (const child of children) {
+    const more = rowsWhere(child, block, rest);
+    addRows(found, more);
+    dropRows(rest, more);
+  }
+  return found;
+}
+
+function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bitmap {
+  const found = noRows(block.rowCount);
+  for (const [index, info] of block.columns.entries()) {
+    const named = paths.some((path) => info.path === path || info.path.startsWith(`${path}.`));
+    if (!named) continue;
+    if (info.presentCount === block.rowCount) return rows;
+    addRows(found, rowsPresent(block.column(index), rows));
+  }
+  return found;
+}
+
+function rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Bitmap {
+  const found = noRows(block.rowCount);
+  for (const index of columnsAt(block, MESSAGE)) {
+    const column = block.column(index);
+    if (column.kind === Kind.STRING) {
+      const passes = entriesWanted(column, rows);
+      for (let entry = 0; entry < column.entryCount; entry++) {
+        if (passes[entry + 1] === 0) continue;
+        const { offsets, bytes } = column;
+        passes[entry + 1] = words.matches(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
+      }
+      addRows(found, rowsOfEntries(column, passes, rows));
+    } else if (column.kind === Kind.DATE) {
+      const present = rowsPresent(column, rows);
+      for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+        const text = encodeText(printDate(column.values[row], column.forms[row]));
+        if (words.matches(text, 0, text.length)) addRow(found, row);
+      }
+    }
+  }
+  return found;
+}
+
+function rowsOfValues(
+  paths: readonly string[],
+  test: ValueTest,
+  block: Block,
+  rows: Bitmap,
+): Bitmap {
+  const found = noRows(block.rowCount);
+  for (const [index, info] of block.columns.entries()) {
+    if (!paths.includes(info.path)) continue;
+    if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
+    addRows(found, rowsThatPass(block.column(index), test, rows));
+  }
+  return found;
+}
+
+function rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Bitmap {
+  switch (column.kind) {
+    case Kind.STRING:
+      return rowsOfEntries(column, stringsThatPass(column, test, rows), rows);
+    case Kind.ARRAY:
+      return rowsOfEntries(column, arraysThatPass(column, test, rows), rows);
+    case Kind.NUMBER:
+      return numbersThatPass(column, test, rows);
+    case Kind.DATE:
+      return test.dates(column, rowsPresent(column, rows));
+    case Kind.BOOLEAN:
+      return booleansThatPass(column, test, rows);
+    default:
+      return unreachable(column);
+  }
+}
+
+/**
+ * 1 for each entry + 1 that a row of `rows` may have, and 0 first: the answers are written over it.
+ * All entries when most rows are wanted.
+ */
+function entriesWanted(column: StringColumn, rows: Bitmap): Uint8Array {
+  const wanted = new Uint8Array(column.entryCount + 1);
+  if (countRows(rows) * SPARSE_RATIO >= column.ids.length) {
+    wanted.fill(1, 1);
+  } else {
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      wanted[column.ids[row]] = 1;
+    }
+    wanted[0] = 0;
+  }
+  return wanted;
+}
+
+/** The rows among `rows` whose entry + 1 has a 1 in `passes`. */
+function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): Bitmap {
+  const { ids } = column;
+  const found = new Uint32Array(rows.length);
+  for (let word = 0; word < rows.length; word++) {
+    if (rows[word] === 0) continue;
+    const base = word << 5;
+    const count = Math.min(32, ids.length - base);
+    let bits = 0;
+    for (let bit = 0; bit < count; bit++) bits |= passes[ids[base + bit]] << bit;
+    found[word] = bits & rows[word];
+  }
+  return found;
+}
+
+function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
+  const { bytes, offsets } = column;
+  const passes = entriesWanted(column, rows);
+  for (let entry = 0; entry < column.entryCount; entry++) {
+    if (passes[entry + 1] === 0) continue;
+    passes[entry + 1] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
+  }
+  return passes;
+}
+
+function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
+  const passes = entriesWanted(column, rows);
+  for (let entry = 0; entry < column.entryCount; entry++) {
+    if (passes[entry + 1] === 0) continue;
+    cursor.open(column.bytes, column.offsets[entry], column.offsets[entry + 1]);
+    passes[entry + 1] = anElementPasses(test) ? 1 : 0;
+  }
+  return passes;
+}
+
+/** Whether an element of the array that `cursor` has open passes. */
+function anElementPasses(test: ValueTest): boolean {
+  while (cursor.next()) {
+    const { kind, bytes, start, end, truth } = cursor;
+    if (kind === Kind.STRING && test.text(bytes, start, end)) return true;
+    if (kind === Kind.NUMBER && test.numberText(asciiText(bytes, start, end))) return true;
+    if (kind === Kind.BOOLEAN && test.boolean(truth)) return true;
+  }
+  return false;
+}
+
+function numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Bitmap {
+  const plain = rowsPresent(column, rows);
+  for (const { row } of column.exceptions) dropRow(plain, row);
+  const found = test.numbers(column, plain);
+  for (const { row, text } of column.exceptions) {
+    if (hasRow(rows, row) && test.numberText(text)) addRow(found, row);
+  }
+  return found;
+}
+
+function booleansThatPass(column: BooleanColumn, test: ValueTest, rows: Bitmap): Bitmap {
+  const found = rowsPresent(column, rows);
+  const onTrue = test.boolean(true) ? 0xffffffff : 0;
+  const onFalse = test.boolean(false) ? 0xffffffff : 0;
+  for (let word = 0; word < found.length; word++) {
+    const values = column.values[word];
+    found[word] &= (values & onTrue) | (~values & onFalse);
+  }
+  return found;
+}

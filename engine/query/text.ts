@@ -1,0 +1,82 @@
+/** Bytes that stand for themselves: the fold of a case-sensitive comparison. */
+export const SAME: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+
+/** Bytes with `A` to `Z` made small: the fold of words. */
+export const LOWER: Uint8Array = SAME.map((byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,
+);
+
+const encoder = new TextEncoder();
+
+/** Encodes as WTF-8: UTF-8 in which lone surrogates take three bytes. Source: FORMAT.md 1. */
+export function encodeText(text: string): Uint8Array {
+  if (text.isWellFormed()) return encoder.encode(text);
+  const bytes = new Uint8Array(text.length * 3);
+  let length = 0;
+  for (const character of text) {
+    length = encodePoint(bytes, length, character.codePointAt(0) ?? 0);
+  }
+  return bytes.slice(0, length);
+}
+
+/** Writes a code point, a lone surrogate too, to `target[at, ...)`; returns where it ends. */
+export function encodePoint(target: Uint8Array, at: number, point: number): number {
+  let end = at;
+  if (point < 0x80) {
+    target[end++] = point;
+    return end;
+  }
+  if (point < 0x800) {
+    target[end++] = 0xc0 | (point >>> 6);
+  } else {
+    if (point < 0x10000) {
+      target[end++] = 0xe0 | (point >>> 12);
+    } else {
+      target[end++] = 0xf0 | (point >>> 18);
+      target[end++] = 0x80 | ((point >>> 12) & 0x3f);
+    }
+    target[end++] = 0x80 | ((point >>> 6) & 0x3f);
+  }
+  target[end++] = 0x80 | (point & 0x3f);
+  return end;
+}
+
+/** Decodes ASCII, such as the text of a number. */
+export function asciiText(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at]);
+  return text;
+}
+
+/** Bytes of the code point that begins with `lead`. Source: RFC 3629 section 3. */
+export function pointBytes(lead: number): number {
+  if (lead < 0xc0) return 1;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
+}
+
+/** The code point of more than one byte that begins at `at`. */
+export function pointAt(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at];
+  const second = bytes[at + 1] & 0x3f;
+  if (lead < 0xe0) return ((lead & 0x1f) << 6) | second;
+  const third = bytes[at + 2] & 0x3f;
+  if (lead < 0xf0) return ((lead & 0x0f) << 12) | (second << 6) | third;
+  return ((lead & 0x07) << 18) | (second << 12) | (third << 6) | (bytes[at + 3] & 0x3f);
+}
+
+/** Compares by code points, which is the order of the bytes: negative when `left` comes first. */
+export function compareText(
+  left: Uint8Array,
+  start: number,
+  end: number,
+  right: Uint8Array,
+): number {
+  const leftBytes = end - start;
+  const commonBytes = Math.min(leftBytes, right.length);
+  for (let index = 0; index < commonBytes; index++) {
+    const difference = left[start + index] - right[index];
+    if (difference !== 0) return difference;
+  }
+  return leftBytes - right.length;
+}

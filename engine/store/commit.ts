@@ -1,0 +1,138 @@
+import { assert } from '../base/assert.ts';
+import { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { checksum } from '../base/checksum.ts';
+import { EngineError } from '../base/errors.ts';
+import {
+  alignFrame,
+  FORMAT_VERSION,
+  FRAME_HEADER_BYTES,
+  FrameKind,
+  writeFrameHeader,
+} from '../segment/frame.ts';
+import { KEY_BYTES_MAX, type KeyUsage } from './usage.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Meta of a segment's first frame. Source: FORMAT.md 3. */
+export interface Head {
+  format: number;
+  writer: number;
+  folderId: Uint8Array;
+  createdMs: number;
+}
+
+/** Meta of a commit frame: the blocks that exist from now on, those that do not any more, and usage. */
+export interface Commit {
+  /** Ordinal and header checksum of each block of the group. */
+  blocks: { ordinal: number; checksum: number }[];
+  /** Ordinals of earlier blocks of the segment. */
+  superseded: number[];
+  usage: KeyUsage[];
+}
+
+/** Where a frame goes: what its header says besides the meta. */
+export interface FramePlace {
+  segment: number;
+  ordinal: number;
+  /** Header checksum of the frame before. */
+  previous: number;
+  /** Commit group; 0 for the head. */
+  group: number;
+}
+
+/** A whole frame, and the checksum of its header. */
+export interface BuiltFrame {
+  bytes: Uint8Array;
+  checksum: number;
+}
+
+/** Builds the head frame of a segment. */
+export function buildHead(segment: number, head: Head): BuiltFrame {
+  const meta = new ByteWriter(64);
+  meta.u32(head.format);
+  meta.u8(head.writer);
+  meta.blob(head.folderId);
+  meta.f64(head.createdMs);
+  const place = { segment, ordinal: 0, previous: 0, group: 0 };
+  return buildFrame(FrameKind.HEAD, place, meta.bytes());
+}
+
+/**
+ * Reads a head's meta. Throws CORRUPTION when it is malformed, USAGE when it is of another format version: then
+ * nothing else of it has been read.
+ */
+export function readHead(meta: Uint8Array): Head {
+  const reader = new ByteReader(meta);
+  const format = reader.u32();
+  if (format !== FORMAT_VERSION) {
+    throw new EngineError(
+      'USAGE',
+      `the segment is of format ${format}, this program reads ${FORMAT_VERSION}`,
+    );
+  }
+  const writer = reader.u8();
+  const folderId = reader.blob().slice();
+  return { format, writer, folderId, createdMs: reader.f64() };
+}
+
+/** Builds the commit frame of a group. */
+export function buildCommit(place: FramePlace, commit: Commit): BuiltFrame {
+  const meta = new ByteWriter(256);
+  meta.varint(commit.blocks.length);
+  for (const block of commit.blocks) {
+    meta.varint(block.ordinal);
+    meta.u32(block.checksum);
+  }
+  meta.varint(commit.superseded.length);
+  for (const ordinal of commit.superseded) meta.varint(ordinal);
+  meta.varint(commit.usage.length);
+  for (const usage of commit.usage) {
+    const key = encoder.encode(usage.key);
+    assert(key.length <= KEY_BYTES_MAX, `key id of ${key.length} bytes`);
+    meta.blob(key);
+    meta.varint(usage.day);
+    meta.varint(usage.bytes);
+    meta.varint(usage.events);
+  }
+  return buildFrame(FrameKind.COMMIT, place, meta.bytes());
+}
+
+/** Reads a commit frame's meta. Throws CORRUPTION when it is malformed. */
+export function readCommit(meta: Uint8Array): Commit {
+  const reader = new ByteReader(meta);
+  const commit: Commit = { blocks: [], superseded: [], usage: [] };
+  for (let left = reader.varint(); left > 0; left--) {
+    commit.blocks.push({ ordinal: reader.varint(), checksum: reader.u32() });
+  }
+  for (let left = reader.varint(); left > 0; left--) commit.superseded.push(reader.varint());
+  for (let left = reader.varint(); left > 0; left--) {
+    const key = decoder.decode(reader.blob());
+    const day = reader.varint();
+    const bytes = reader.varint();
+    commit.usage.push({ key, day, bytes, events: reader.varint() });
+  }
+  return commit;
+}
+
+function buildFrame(
+  kind: typeof FrameKind.HEAD | typeof FrameKind.COMMIT,
+  place: FramePlace,
+  meta: Uint8Array,
+): BuiltFrame {
+  const bytes = new Uint8Array(alignFrame(FRAME_HEADER_BYTES + meta.length));
+  bytes.set(meta, FRAME_HEADER_BYTES);
+  const sum = writeFrameHeader(bytes, {
+    kind,
+    ...place,
+    frameBytes: bytes.length,
+    metaBytes: meta.length,
+    metaRawBytes: 0,
+    metaChecksum: checksum(meta),
+    rowCount: 0,
+    firstSequence: 0,
+    minTimeMs: 0,
+    maxTimeMs: 0,
+  });
+  return { bytes, checksum: sum };
+}

@@ -1,0 +1,27 @@
+/** The file of the manifest in the store's folder. Source: FORMAT.md 2. */
+export const MANIFEST_PATH = 'manifest';
+/** The folder of log segments in the store's folder. */
+export const LOG_FOLDER = 'log';
+/** The Unix socket by which the folder is taken. */
+export const LOCK_NAME = 'lock.sock';
+
+const SEGMENT_NAME = /^([0-9]{8})\.log$/;
+const SEGMENT_DIGITS = 8;
+/** Log segments are numbered from 1 to this. */
+export const SEGMENT_MAX = 10 ** SEGMENT_DIGITS - 1;
+
+/** The path of a log segment: `log/00000007.log`. */
+export function segmentPath(segment: number): string {
+  return `${LOG_FOLDER}/${segmentName(segment)}`;
+}
+
+/** The name of a log segment in its folder. */
+export function segmentName(segment: number): string {
+  return `${String(segment).padStart(SEGMENT_DIGITS, '0')}.log`;
+}
+
+/** The number of the log segment with this name; `undefined` when it is not the name of one. */
+export function parseSegmentName(name: string): number | undefined {
+  const match = SEGMENT_NAME.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}

@@ -1,0 +1,174 @@
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Disk, DiskFile } from '../base/file.ts';
+import {
+  type BlockRef,
+  type EncodedBlock,
+  FORMAT_VERSION,
+  FRAME_ALIGNMENT,
+  FrameKind,
+  writeFrameHeader,
+} from '../segment/frame.ts';
+import { type BuiltFrame, buildCommit, buildHead, type Commit } from './commit.ts';
+import { LOG_FOLDER, segmentPath } from './filename.ts';
+import type { KeyUsage } from './usage.ts';
+
+/** A group that is durable: plain data that crosses threads. */
+export interface CommittedGroup {
+  segment: number;
+  group: number;
+  blocks: BlockRef[];
+  /** Ordinals of blocks of the same segment that do not exist any more. */
+  superseded: number[];
+  usage: KeyUsage[];
+}
+
+/** What a new segment's file is told about itself. */
+export interface LogFileOptions {
+  disk: Disk;
+  segment: number;
+  writer: number;
+  folderId: Uint8Array;
+  createdMs: number;
+}
+
+/**
+ * A log segment's file while its writer appends to it. Owned by one thread.
+ * After any failure it is dead: nobody knows what it holds, so it is neither written nor synced again.
+ * Source: FORMAT.md 3 and 5.
+ */
+export class LogFile {
+  readonly segment: number;
+  readonly writer: number;
+  readonly #file: DiskFile;
+  #bytes: number;
+  #ordinal = 1;
+  #previous: number;
+  #group = 0;
+  #sequence = 0;
+  #busy = false;
+  #failure: EngineError | undefined;
+
+  constructor(options: LogFileOptions, file: DiskFile, head: BuiltFrame) {
+    this.segment = options.segment;
+    this.writer = options.writer;
+    this.#file = file;
+    this.#bytes = head.bytes.length;
+    this.#previous = head.checksum;
+  }
+
+  /** Makes the file with its head; resolves when file and name are durable. Rejects with IO. */
+  static async create(options: LogFileOptions): Promise<LogFile> {
+    const { disk, segment, writer, folderId, createdMs } = options;
+    const head = buildHead(segment, { format: FORMAT_VERSION, writer, folderId, createdMs });
+    const file = disk.open(segmentPath(segment), 'create');
+    try {
+      await file.write([head.bytes], 0);
+      await file.sync();
+      await disk.syncFolder(LOG_FOLDER);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    return new LogFile(options, file, head);
+  }
+
+  /** Bytes that are durable: up to the end of the last committed group; 0 when there is none. */
+  get durableBytes(): number {
+    return this.#group === 0 ? 0 : this.#bytes;
+  }
+
+  /** Above the sequences of all durable rows; 0 when there are none. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * Appends a commit group: fills in the headers of `blocks`, writes them and the commit frame in one write, syncs.
+   * `superseded` are ordinals of blocks committed in this file. Takes ownership of `blocks` until it settles.
+   * Rejects with IO, and so does every call after one that did.
+   */
+  async append(
+    blocks: readonly EncodedBlock[],
+    superseded: readonly number[],
+    usage: readonly KeyUsage[],
+  ): Promise<CommittedGroup> {
+    if (this.#failure !== undefined) throw this.#failure;
+    assert(!this.#busy, 'groups are appended one after the other');
+    this.#busy = true;
+    const commit: Commit = { blocks: [], superseded: [...superseded], usage: [...usage] };
+    const group = this.#group + 1;
+    const refs = this.#placeBlocks(blocks, group, commit);
+    const frame = buildCommit(
+      { segment: this.segment, ordinal: this.#ordinal, previous: this.#previous, group },
+      commit,
+    );
+    const chunks = [...blocks.map((block) => block.bytes), frame.bytes];
+    try {
+      await this.#file.write(chunks, this.#bytes);
+      await this.#file.sync();
+    } catch (cause) {
+      this.#failure = new EngineError('IO', `segment ${this.segment} failed earlier`, { cause });
+      throw cause;
+    }
+    for (const chunk of chunks) this.#bytes += chunk.length;
+    for (const ref of refs) {
+      this.#sequence = Math.max(this.#sequence, ref.firstSequence + ref.rowCount);
+    }
+    this.#ordinal++;
+    this.#previous = frame.checksum;
+    this.#group = group;
+    this.#busy = false;
+    const { segment } = this;
+    const { superseded: gone, usage: sums } = commit;
+    return { segment, group, blocks: refs, superseded: gone, usage: sums };
+  }
+
+  /** Lets go of the file; later appends reject with CLOSED. */
+  close(): void {
+    this.#failure ??= new EngineError('CLOSED', `segment ${this.segment} is closed`);
+    this.#file.close();
+  }
+
+  /** Writes the headers of a group's blocks and lists them in `commit`. */
+  #placeBlocks(blocks: readonly EncodedBlock[], group: number, commit: Commit): BlockRef[] {
+    const refs: BlockRef[] = [];
+    let offset = this.#bytes;
+    for (const block of blocks) {
+      const { rowCount, firstSequence, minTimeMs, maxTimeMs } = block;
+      assert(block.bytes.length % FRAME_ALIGNMENT === 0, `frame of ${block.bytes.length} bytes`);
+      assert(rowCount > 0, 'a block has rows');
+      const sum = writeFrameHeader(block.bytes, {
+        kind: FrameKind.BLOCK,
+        segment: this.segment,
+        ordinal: this.#ordinal,
+        previous: this.#previous,
+        frameBytes: block.bytes.length,
+        metaBytes: block.metaBytes,
+        metaRawBytes: block.metaRawBytes,
+        metaChecksum: block.metaChecksum,
+        group,
+        rowCount,
+        firstSequence,
+        minTimeMs,
+        maxTimeMs,
+      });
+      refs.push({
+        segment: this.segment,
+        writer: this.writer,
+        offset,
+        bytes: block.bytes.length,
+        ordinal: this.#ordinal,
+        rowCount,
+        firstSequence,
+        minTimeMs,
+        maxTimeMs,
+      });
+      commit.blocks.push({ ordinal: this.#ordinal, checksum: sum });
+      this.#ordinal++;
+      this.#previous = sum;
+      offset += block.bytes.length;
+    }
+    return refs;
+  }
+}

@@ -1,0 +1,299 @@
+import { EngineError } from '../base/errors.ts';
+import type { Disk } from '../base/file.ts';
+import { type BlockRef, FRAME_ALIGNMENT, type FrameHeader, FrameKind } from '../segment/frame.ts';
+import { type Commit, type Head, readCommit, readHead } from './commit.ts';
+import { segmentPath } from './filename.ts';
+import { FrameReader } from './frame-reader.ts';
+import type { SegmentEntry } from './manifest.ts';
+import { type KeyUsage, UsageSum } from './usage.ts';
+
+/** Whether all regions of a whole block frame have the right checksums. The header's is right already. */
+export type VerifyBlock = (frame: Uint8Array) => boolean;
+
+/** A stretch of a segment's file that does not hold what was written. */
+export interface Damage {
+  offset: number;
+  bytes: number;
+}
+
+/** What a segment's file holds. */
+export interface RecoveredSegment {
+  /** Blocks that exist, by ordinal. */
+  blocks: BlockRef[];
+  /** Sums by key and day over all commit frames. */
+  usage: KeyUsage[];
+  /** Up to the end of the last committed group; 0 when there is none. */
+  bytes: number;
+  /** Above the sequence of every row that stands in the file. */
+  sequence: number;
+  /** Corruption, in order of place. What a stop leaves at the end of a file is none. */
+  damaged: Damage[];
+  /** Ordinals of blocks whose header is right and whose regions are not: for the manifest. */
+  damagedBlocks: number[];
+  /** Bytes behind the last committed group: what a stop left. */
+  cutBytes: number;
+}
+
+/** What recovery has to know of a segment before it reads it. */
+export interface RecoveryOptions {
+  disk: Disk;
+  segment: number;
+  entry: SegmentEntry;
+  folderId: Uint8Array;
+  verifyBlock: VerifyBlock;
+}
+
+/**
+ * Reads a segment's file, which must be there. One that is not closed is verified wholly and synced; of a closed
+ * one only headers and commit frames are read. Changes no file.
+ * Throws USAGE when the file is of another format version; IO. Source: FORMAT.md 5.
+ */
+export async function recoverSegment(options: RecoveryOptions): Promise<RecoveredSegment> {
+  const { disk, segment, entry } = options;
+  const file = disk.open(segmentPath(segment), 'read');
+  try {
+    const fileBytes = file.bytes();
+    const limitBytes = Math.min(fileBytes, entry.closed?.bytes ?? fileBytes);
+    const reader = new FrameReader(file, segment, limitBytes);
+    const recovered = new Recovery(options, reader).run();
+    if (entry.closed === undefined && recovered.bytes > 0) await file.sync();
+    return recovered;
+  } finally {
+    file.close();
+  }
+}
+
+/** A segment without blocks. */
+export function emptySegment(sequence: number, bytes: number): RecoveredSegment {
+  const nothing = { blocks: [], usage: [], damaged: [], damagedBlocks: [], cutBytes: 0 };
+  return { ...nothing, sequence, bytes };
+}
+
+interface PendingBlock {
+  ref: BlockRef;
+  checksum: number;
+}
+
+/** The frames of one group, until a frame of a later group or the file's end decides about it. */
+class PendingGroup {
+  readonly group: number;
+  readonly blocks = new Map<number, PendingBlock>();
+  commit: Commit | undefined;
+  endBytes = 0;
+
+  constructor(group: number) {
+    this.group = group;
+  }
+}
+
+class Recovery {
+  readonly #options: RecoveryOptions;
+  readonly #reader: FrameReader;
+  readonly #closed: boolean;
+  readonly #live = new Map<number, BlockRef>();
+  readonly #usage = new UsageSum();
+  readonly #damaged: Damage[] = [];
+  readonly #damagedBlocks = new Set<number>();
+  #validBytes = 0;
+  #sequence: number;
+  #pending = new PendingGroup(0);
+  #foreign = false;
+
+  constructor(options: RecoveryOptions, reader: FrameReader) {
+    this.#options = options;
+    this.#reader = reader;
+    const { closed, sequence } = options.entry;
+    this.#closed = closed !== undefined;
+    this.#sequence = closed?.sequence ?? sequence;
+    for (const ordinal of closed?.damaged ?? []) this.#damagedBlocks.add(ordinal);
+  }
+
+  run(): RecoveredSegment {
+    this.#walk();
+    this.#settle(this.#closed);
+    const { limitBytes } = this.#reader;
+    const closedBytes = this.#options.entry.closed?.bytes;
+    if (this.#foreign) return this.#foreignSegment();
+    if (closedBytes !== undefined) {
+      if (limitBytes < closedBytes) this.#damage(limitBytes, closedBytes);
+      this.#validBytes = closedBytes;
+    }
+    return {
+      blocks: [...this.#live.values()],
+      usage: this.#usage.list(),
+      bytes: this.#validBytes,
+      sequence: this.#sequence,
+      damaged: this.#damaged.filter((damage) => damage.offset < this.#validBytes),
+      damagedBlocks: [...this.#damagedBlocks],
+      cutBytes: Math.max(limitBytes - this.#validBytes, 0),
+    };
+  }
+
+  /** A file that belongs elsewhere: nothing of it is served, and every start names it. */
+  #foreignSegment(): RecoveredSegment {
+    const bytes = this.#reader.limitBytes;
+    return { ...emptySegment(this.#sequence, bytes), damaged: [{ offset: 0, bytes }] };
+  }
+
+  /** Goes from frame to frame, and over damage to the next right header. */
+  #walk(): void {
+    let offset = 0;
+    let ordinal = 0;
+    let previous: number | undefined = 0;
+    while (offset < this.#reader.limitBytes && !this.#foreign) {
+      const header = this.#reader.header(offset);
+      if (header !== undefined && this.#fits(header, offset, ordinal, previous)) {
+        this.#take(header, offset);
+        offset += header.frameBytes;
+        ordinal = header.ordinal + 1;
+        previous = header.checksum;
+      } else {
+        const next = this.#reader.find(offset + FRAME_ALIGNMENT, ordinal, this.#pending.group);
+        const end = next ?? this.#reader.limitBytes;
+        this.#damage(offset, end);
+        offset = end;
+        previous = undefined;
+      }
+    }
+  }
+
+  /** Whether a right header belongs where it stands. Behind damage the chain is not known. */
+  #fits(
+    header: FrameHeader,
+    offset: number,
+    ordinal: number,
+    previous: number | undefined,
+  ): boolean {
+    if ((header.kind === FrameKind.HEAD) !== (offset === 0)) return false;
+    if (header.group < this.#pending.group) return false;
+    if (previous === undefined) return header.ordinal >= ordinal;
+    return header.ordinal === ordinal && header.previous === previous;
+  }
+
+  #take(header: FrameHeader, offset: number): void {
+    if (header.group > this.#pending.group) {
+      // This frame was written after the sync of the group before had returned: that group was durable.
+      this.#settle(true);
+      if (!this.#endsKnown(header.group)) this.#validBytes = offset;
+      this.#pending = new PendingGroup(header.group);
+    }
+    let intact = false;
+    if (header.kind === FrameKind.HEAD) intact = this.#takeHead(header, offset);
+    else if (header.kind === FrameKind.COMMIT) intact = this.#takeCommit(header, offset);
+    else intact = this.#takeBlock(header, offset);
+    if (!intact) {
+      const end = Math.min(offset + header.frameBytes, this.#reader.limitBytes);
+      this.#damage(offset, end);
+    }
+  }
+
+  /** Whether the pending group's end is where `group` begins: not when a commit frame between them is lost. */
+  #endsKnown(group: number): boolean {
+    const { group: before, commit } = this.#pending;
+    return group === before + 1 && (before === 0 || commit !== undefined);
+  }
+
+  #takeHead(header: FrameHeader, offset: number): boolean {
+    const head = this.#parse(header, offset, readHead);
+    if (head === undefined) return false;
+    this.#foreign = !this.#belongs(head);
+    return true;
+  }
+
+  #belongs(head: Head): boolean {
+    const { entry, folderId } = this.#options;
+    return head.writer === entry.writer && Buffer.compare(head.folderId, folderId) === 0;
+  }
+
+  #takeCommit(header: FrameHeader, offset: number): boolean {
+    const commit = this.#parse(header, offset, readCommit);
+    if (commit === undefined) return false;
+    this.#pending.commit = commit;
+    this.#pending.endBytes = offset + header.frameBytes;
+    return true;
+  }
+
+  #takeBlock(header: FrameHeader, offset: number): boolean {
+    this.#sequence = Math.max(this.#sequence, header.firstSequence + header.rowCount);
+    if (!this.#isWhole(header, offset)) {
+      this.#damagedBlocks.add(header.ordinal);
+      return false;
+    }
+    const ref: BlockRef = {
+      segment: header.segment,
+      writer: this.#options.entry.writer,
+      offset,
+      bytes: header.frameBytes,
+      ordinal: header.ordinal,
+      rowCount: header.rowCount,
+      firstSequence: header.firstSequence,
+      minTimeMs: header.minTimeMs,
+      maxTimeMs: header.maxTimeMs,
+    };
+    this.#pending.blocks.set(header.ordinal, { ref, checksum: header.checksum });
+    return true;
+  }
+
+  /** Whether a block's regions are right: looked at while the segment is open, known from then on. */
+  #isWhole(header: FrameHeader, offset: number): boolean {
+    if (this.#damagedBlocks.has(header.ordinal) || !this.#reader.holds(header, offset))
+      return false;
+    return this.#closed || this.#options.verifyBlock(this.#reader.frame(header, offset));
+  }
+
+  /** Reads a frame's meta; `undefined` when it is damaged. */
+  #parse<T>(header: FrameHeader, offset: number, read: (meta: Uint8Array) => T): T | undefined {
+    const meta = this.#reader.meta(header, offset);
+    if (meta === undefined) return undefined;
+    try {
+      return read(meta);
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'CORRUPTION') return undefined;
+      throw error;
+    }
+  }
+
+  /** Decides about the pending group. `durable`: it was synced whole once, so what is missing is corruption. */
+  #settle(durable: boolean): void {
+    const { commit, blocks } = this.#pending;
+    if (commit === undefined) {
+      if (durable) this.#adopt([...blocks.values()].map((block) => block.ref));
+      return;
+    }
+    const intact: BlockRef[] = [];
+    for (const { ordinal, checksum } of commit.blocks) {
+      const block = blocks.get(ordinal);
+      if (block?.checksum === checksum) intact.push(block.ref);
+    }
+    const whole = intact.length === commit.blocks.length;
+    if (!whole && !durable) return;
+    if (whole) {
+      for (const ordinal of commit.superseded) this.#live.delete(ordinal);
+      for (const ref of intact) this.#live.set(ref.ordinal, ref);
+    } else {
+      this.#adopt(intact);
+    }
+    this.#usage.addAll(commit.usage);
+    this.#validBytes = this.#pending.endBytes;
+  }
+
+  /**
+   * Adds what is left of a damaged group. Which blocks it superseded follows from sequences: a block goes when its
+   * rows lie in one of these, and stays when the one that was to replace it is lost.
+   */
+  #adopt(refs: readonly BlockRef[]): void {
+    for (const ref of refs) {
+      const end = ref.firstSequence + ref.rowCount;
+      for (const older of this.#live.values()) {
+        const within =
+          older.firstSequence >= ref.firstSequence && older.firstSequence + older.rowCount <= end;
+        if (within) this.#live.delete(older.ordinal);
+      }
+    }
+    for (const ref of refs) this.#live.set(ref.ordinal, ref);
+  }
+
+  #damage(offset: number, end: number): void {
+    if (end > offset) this.#damaged.push({ offset, bytes: end - offset });
+  }
+}

@@ -1,0 +1,62 @@
+import { must } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { JobAnswer } from '../query/job.ts';
+import { shown } from '../query/shown.ts';
+import { ApiError, type Reply, resultReply } from './reply.ts';
+import type { ReadContext } from './route.ts';
+import { checkFetchBody, checkListBody } from './schema.ts';
+import { columnsOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+
+const LIST_LIMIT_DEFAULT = 50;
+
+/** `POST /beta/events/list`: a page of events, newest first. Source: interface.md 4.6, decisions.md 5.2. */
+export async function listEvents(context: ReadContext): Promise<Reply> {
+  const body = checkListBody(context.body);
+  const { fromMs, toMs, zone } = rangeOf(body.time, context.nowMs);
+  const after = body.afterEvent;
+  const explain = mayExplain(body.explain, context.key);
+  const query = {
+    fromMs,
+    toMs,
+    predicate: predicateOf(body.filters ?? [], context.key.filter),
+    order: body.order ?? 'desc',
+    limit: body.limit ?? LIST_LIMIT_DEFAULT,
+    ...(after === undefined ? {} : { after }),
+    event: body.event ?? false,
+    columns: columnsOf(body.columns ?? []),
+  };
+  try {
+    const answer = await context.run({ type: 'list', query, zone: zone.name, explain });
+    return resultReply(must(answer, 'answer of a list'));
+  } catch (error) {
+    if (after === undefined || !isUsage(error)) throw error;
+    throw new ApiError(400, `afterEvent ${shown(after)} is malformed; allowed: the id of an event`);
+  }
+}
+
+/**
+ * `POST /beta/events/fetch`: one event, dates in UTC. An id that is malformed, unknown, or hidden by the key's filter
+ * is the same 404. Source: interface.md 4.6, decisions.md 5b.12.
+ */
+export async function fetchEvent(context: ReadContext): Promise<Reply> {
+  const body = checkFetchBody(context.body);
+  const query = {
+    id: body.id,
+    predicate: context.key.filter,
+    event: body.event ?? false,
+    columns: columnsOf(body.columns ?? []),
+  };
+  let answer: JobAnswer;
+  try {
+    answer = await context.run({ type: 'fetch', query });
+  } catch (error) {
+    if (!isUsage(error)) throw error;
+  }
+  if (answer === undefined) throw new ApiError(404, `id ${shown(body.id)}: there is no such event`);
+  return resultReply(answer);
+}
+
+/** Whether the engine found the id malformed: only it knows how ids are checked. */
+function isUsage(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'USAGE';
+}

@@ -1,0 +1,95 @@
+import { ApiError } from './reply.ts';
+
+/** Bytes of a request body of the output API. */
+export const REQUEST_BYTES_MAX = 1_048_576;
+
+/** What may come next at a place of a JSON text. */
+type Expectation =
+  | 'value'
+  | 'value or ]'
+  | 'name or }'
+  | 'name'
+  | ':'
+  | ', or ]'
+  | ', or }'
+  | 'end';
+
+const TOKEN =
+  /[\t\n\r ]*(?:([{}[\],:])|("[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+
+/**
+ * The JSON value of a body. Throws ApiError 400 naming the position of a syntax error (in UTF-16 units, from 0),
+ * and 413 when there are more than REQUEST_BYTES_MAX. Names such as `__proto__` become own properties, as they are.
+ */
+export function parseJsonBody(body: Uint8Array): unknown {
+  if (body.length > REQUEST_BYTES_MAX) {
+    throw new ApiError(413, `the body has ${body.length} bytes; allowed: ${REQUEST_BYTES_MAX}`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new ApiError(400, 'the body is not UTF-8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    const fault = jsonFault(text);
+    throw new ApiError(
+      400,
+      `the body is not JSON: at position ${fault.position}: expected ${fault.expected}`,
+    );
+  }
+}
+
+/**
+ * Where a text stops being JSON and what was expected there. Only for texts that `JSON.parse` refuses: its own
+ * messages name the position not always, and quote the text.
+ */
+export function jsonFault(text: string): { position: number; expected: string } {
+  const closers: string[] = [];
+  let expected: Expectation = 'value';
+  let at = 0;
+  for (;;) {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text);
+    if (token === null) break;
+    const [, sign, name] = token;
+    const kind = sign ?? (name === undefined ? 'scalar' : 'string');
+    const next = expectedAfter(expected, kind, closers);
+    if (next === undefined) break;
+    expected = next;
+    at = TOKEN.lastIndex;
+  }
+  const blanks = /^[\t\n\r ]*/.exec(text.slice(at))?.[0].length ?? 0;
+  return { position: at + blanks, expected };
+}
+
+/** What may follow `kind`; `undefined` when it may not stand there. Keeps the open brackets in `closers`. */
+function expectedAfter(
+  expected: Expectation,
+  kind: string,
+  closers: string[],
+): Expectation | undefined {
+  const wantsValue = expected === 'value' || expected === 'value or ]';
+  if (wantsValue && (kind === '{' || kind === '[')) {
+    closers.push(kind === '{' ? '}' : ']');
+    return kind === '{' ? 'name or }' : 'value or ]';
+  }
+  if (wantsValue && (kind === 'scalar' || kind === 'string')) return afterValue(closers);
+  if ((expected === 'name' || expected === 'name or }') && kind === 'string') return ':';
+  if (expected === ':' && kind === ':') return 'value';
+  if (expected === ', or }' && kind === ',') return 'name';
+  if (expected === ', or ]' && kind === ',') return 'value';
+  if (expected.endsWith(`or ${kind}`) && closers.at(-1) === kind) {
+    closers.pop();
+    return afterValue(closers);
+  }
+  return undefined;
+}
+
+function afterValue(closers: readonly string[]): Expectation {
+  const closer = closers.at(-1);
+  if (closer === undefined) return 'end';
+  return closer === '}' ? ', or }' : ', or ]';
+}

@@ -1,0 +1,55 @@
+import { nearest } from '../../engine/base/nearest.ts';
+import type { Predicate } from '../../engine/query/predicate.ts';
+import type { JobAnswer, QueryJob } from '../query/job.ts';
+import { shown } from '../query/shown.ts';
+import { ApiError, type ApiRequest, type Reply } from './reply.ts';
+
+/** A read key that a request was authenticated by. */
+export interface ReadKey {
+  id: string;
+  /** The security filter: what the key may see. */
+  filter: Predicate;
+}
+
+/** What a route of the output API is given: the key is known, the body is JSON of any shape. */
+export interface ReadContext {
+  body: unknown;
+  key: ReadKey;
+  /** The time of the request, read once. */
+  nowMs: number;
+  /** Runs a query; rejects when the engine cannot, or when the client goes away. */
+  run(job: QueryJob): Promise<JobAnswer>;
+}
+
+/** An endpoint of the output API. Throws or rejects with ApiError to refuse. */
+export type ReadRoute = (context: ReadContext) => Promise<Reply>;
+
+/** Parameters that a POST endpoint takes in its query. */
+const QUERY_PARAMETERS = ['api_key'];
+
+/** The key that a request carries: header `x-api-key`, else parameter `api_key`. Source: interface.md 5.3. */
+export function keyOf(request: ApiRequest): string | undefined {
+  const key = request.headers.get('x-api-key') ?? request.query.get('api_key');
+  return key === '' ? undefined : key;
+}
+
+/** Throws 415 unless the body is declared as JSON; parameters are allowed. Source: decisions.md 5.1. */
+export function requireJsonType(request: ApiRequest): void {
+  const type = request.headers.get('content-type');
+  if (type?.split(';', 1)[0].trim().toLowerCase() === 'application/json') return;
+  const sent = type === undefined ? 'is missing' : `${shown(type)} is not allowed`;
+  throw new ApiError(415, `the header Content-Type ${sent}; allowed: application/json`);
+}
+
+/** Throws 400 for a query parameter that is unknown. Source: decisions.md 5.1. */
+export function requireKnownQuery(request: ApiRequest): void {
+  for (const name of request.query.keys()) {
+    if (QUERY_PARAMETERS.includes(name)) continue;
+    const close = nearest(name, QUERY_PARAMETERS);
+    const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+    throw new ApiError(
+      400,
+      `the query parameter ${shown(name)} is unknown;${hint} allowed: ${QUERY_PARAMETERS.join(', ')}`,
+    );
+  }
+}

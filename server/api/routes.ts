@@ -1,0 +1,129 @@
+import { EngineError } from '../../engine/base/errors.ts';
+import type { JobAnswer, QueryJob } from '../query/job.ts';
+import { shown } from '../query/shown.ts';
+import { aggregateEvents } from './aggregate.ts';
+import { corsHeaders, preflightReply } from './cors.ts';
+import { fetchEvent, listEvents } from './events.ts';
+import { parseJsonBody } from './json.ts';
+import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
+import {
+  keyOf,
+  type ReadKey,
+  type ReadRoute,
+  requireJsonType,
+  requireKnownQuery,
+} from './route.ts';
+
+/** What the routes need of the rest of the server. */
+export interface RouteDependencies {
+  /** The read key whose secret is `key`. */
+  readKey(key: string): ReadKey | undefined;
+  isWriteKey(key: string): boolean;
+  /** Runs a query in a query worker. Rejects with EngineError. */
+  run(job: QueryJob, signal: AbortSignal): Promise<JobAnswer>;
+  nowMs(): number;
+  /** Answers everything below `/admin/api/`, its own keys and refusals included. */
+  admin(request: ApiRequest): Promise<Reply>;
+  health(): Reply;
+  /** Told of every error that is answered by 500. */
+  log(error: unknown): void;
+}
+
+const ADMIN_PREFIX = '/admin/api/';
+const HEALTH_PATH = '/healthz';
+
+const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
+  ['/beta/events/list', listEvents],
+  ['/beta/events/fetch', fetchEvent],
+  ['/beta/events/aggregate', aggregateEvents],
+]);
+
+/**
+ * The function that answers every request but those of the input routes. It never rejects; its replies carry the CORS
+ * headers, except those of the administration. Checks come in the order path, method, key, content type, query
+ * parameters, body. Source: interface.md 4.1 and 7, decisions.md 5.1, 5.9.
+ */
+export function createRoutes(
+  dependencies: RouteDependencies,
+): (request: ApiRequest) => Promise<Reply> {
+  return async (request) => {
+    if (request.path.startsWith(ADMIN_PREFIX)) {
+      return answered(dependencies, () => dependencies.admin(request));
+    }
+    const reply = await answered(dependencies, () => route(dependencies, request));
+    return { ...reply, headers: { ...reply.headers, ...corsHeaders() } };
+  };
+}
+
+async function route(dependencies: RouteDependencies, request: ApiRequest): Promise<Reply> {
+  if (request.method === 'OPTIONS') return preflightReply(request);
+  if (request.path === HEALTH_PATH) {
+    requireMethod(request, ['GET', 'HEAD']);
+    return dependencies.health();
+  }
+  const read = READ_ROUTES.get(request.path);
+  if (read === undefined) {
+    throw new ApiError(404, `the path ${shown(request.path)} does not exist`);
+  }
+  requireMethod(request, ['POST']);
+  const key = authenticate(dependencies, request);
+  requireJsonType(request);
+  requireKnownQuery(request);
+  return read({
+    body: parseJsonBody(request.body),
+    key,
+    nowMs: dependencies.nowMs(),
+    run: (job) => dependencies.run(job, request.signal),
+  });
+}
+
+function requireMethod(request: ApiRequest, allowed: string[]): void {
+  if (allowed.includes(request.method)) return;
+  const allow = [...allowed, 'OPTIONS'].join(', ');
+  throw new ApiError(405, `the method ${shown(request.method)} is not allowed; allowed: ${allow}`, {
+    allow,
+  });
+}
+
+function authenticate(dependencies: RouteDependencies, request: ApiRequest): ReadKey {
+  const key = keyOf(request);
+  if (key === undefined) {
+    throw new ApiError(
+      401,
+      'the caller could not be authenticated: a read key is missing; allowed: header x-api-key or ' +
+        'query parameter api_key',
+    );
+  }
+  const readKey = dependencies.readKey(key);
+  if (readKey !== undefined) return readKey;
+  if (dependencies.isWriteKey(key)) {
+    throw new ApiError(403, 'forbidden: a write key cannot read; allowed: a read key');
+  }
+  throw new ApiError(401, 'the caller could not be authenticated: the read key is unknown');
+}
+
+/** The reply of `answer`, or the one that tells why there is none. */
+async function answered(
+  dependencies: RouteDependencies,
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await answer();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal.status === 500) dependencies.log(error);
+    return errorReply(refusal);
+  }
+}
+
+function refusalOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof EngineError) {
+    if (error.code === 'LIMIT') return new ApiError(400, error.message);
+    if (error.code === 'CANCELLED') {
+      return new ApiError(503, 'the query was cancelled: it took too long, or the client left');
+    }
+    if (error.code === 'CLOSED') return new ApiError(503, 'the service is stopping');
+  }
+  return new ApiError(500, 'internal error');
+}

@@ -1,0 +1,101 @@
+import type { PathTable } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import { BodyReader } from './body.ts';
+import type { DecodeCounters } from './counters.ts';
+import type { Enrichment } from './enrichment.ts';
+import { LineReader } from './line.ts';
+
+/**
+ * Turns the bytes of requests and lines into row records: the reference that every faster decoder is held to.
+ * Owned by one thread, with its path table and its rows. Source: decisions.md 1 to 3.
+ */
+export class Decoder {
+  /** What limits and repairs did, since the decoder was made. */
+  readonly counters: DecodeCounters = {
+    linesCut: 0,
+    subtreesTooDeep: 0,
+    eventsTooWide: 0,
+    namesRefused: 0,
+    datesUnread: 0,
+    textsRepaired: 0,
+  };
+  /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. decisions.md 1.7. */
+  unquotes = false;
+
+  readonly #rows: Rows;
+  readonly #lines: LineReader;
+  readonly #bodies: BodyReader;
+  /** Rows before the last line. */
+  #rowCount = 0;
+
+  /** Makes a decoder for an empty or used path table; nobody else adds to `rows`. */
+  constructor(paths: PathTable, rows: Rows) {
+    this.#rows = rows;
+    this.#lines = new LineReader(paths, rows, this.counters);
+    this.#bodies = new BodyReader(rows, this.#lines);
+  }
+
+  /**
+   * Whether a string attribute `logmaticKey` of a line's object is taken out of the event, for raw lines without a
+   * key before them. `writeKey` gives it. decisions.md 2.3.
+   */
+  set takesWriteKey(value: boolean) {
+    this.#lines.leaves.takesWriteKey = value;
+  }
+
+  /**
+   * Turns to `source`, of which `[start, end)` will be read, and empties the rows. `source` must stay unchanged until
+   * the rows have been appended. `enrichment` is added to all events until the next `begin`.
+   */
+  begin(
+    source: Uint8Array,
+    receivedMs: number,
+    enrichment: Enrichment | undefined,
+    start = 0,
+    end: number = source.length,
+  ): void {
+    this.#rows.reset(source, receivedMs);
+    this.#lines.begin(start, end, enrichment);
+  }
+
+  /**
+   * Reads `[start, end)`, a line without its end and its write key, as an event; a blank one is none. Never throws.
+   * A line longer than EVENT_BYTES_MAX, or one that is known to be `isCut`, is text and marked `custom._truncated`.
+   */
+  line(start: number, end: number, isCut = false): void {
+    this.#rowCount = this.#rows.rowCount;
+    this.#lines.leaves.writeKeyBytes = -1;
+    this.#lines.line(start, end, isCut, this.unquotes);
+  }
+
+  /** Takes back the event of the last `line`. */
+  dropLine(): void {
+    this.#rows.rowCount = this.#rowCount;
+    this.#rows.dropRow();
+  }
+
+  /** The `logmaticKey` of the last `line`, a view; undefined when it had none. */
+  writeKey(): Uint8Array | undefined {
+    const { writeKeyStart, writeKeyBytes } = this.#lines.leaves;
+    if (writeKeyBytes < 0) return undefined;
+    const bytes = writeKeyStart < 0 ? this.#rows.side : this.#rows.source;
+    const start = writeKeyStart < 0 ? ~writeKeyStart : writeKeyStart;
+    return bytes.subarray(start, start + writeKeyBytes);
+  }
+
+  /**
+   * Reads `[start, end)` as lines that end with `\n` or `\r\n`, the last maybe without its end. A line that is not JSON
+   * is text. Throws EventTooLarge, and then keeps none.
+   */
+  textBody(start: number, end: number): void {
+    this.#bodies.text(start, end);
+  }
+
+  /**
+   * Reads `[start, end)` as JSON: an object, an array of events, where strings are lines of content, or several of
+   * these one behind the other. Throws BadBody and EventTooLarge, and then keeps no event.
+   */
+  jsonBody(start: number, end: number): void {
+    this.#bodies.json(start, end);
+  }
+}

@@ -1,0 +1,188 @@
+import { HASH_SEED, hashBytes, sameBytes } from '../../engine/base/hash.ts';
+import { DEPTH_MAX, NAME_BYTES_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
+import type { PathTable } from '../../engine/column/path.ts';
+import { PATH_CUSTOM, PATH_SYSLOG } from '../../engine/column/path.ts';
+import { DOT, QUOTE } from './text.ts';
+
+/** Keys that are remembered; others are resolved each time. One path has several keys (`a.b`, `b` inside `a`). */
+const KEYS_MAX = 2 * PATHS_MAX;
+/** Keys beyond which the table is emptied between two events. */
+const KEYS_CROWD = PATHS_MAX;
+const SYSLOG = Uint8Array.from(Buffer.from('syslog'));
+
+/** Levels of paths below `syslog` are counted from here, so that the two trees share one table. */
+export const SYSLOG_LEVEL = 32;
+
+/**
+ * Keys of JSON objects as they stand in events, each with the path that it means inside its container: a dotted
+ * key stands for several names. Remembers what followed what, so that the next key is mostly a compare.
+ * Source: decisions.md 3.1.
+ */
+export class KeyTable {
+  /** Names between the path and `custom`, or `syslog` plus SYSLOG_LEVEL, of each path this table has met. */
+  readonly level = new Uint8Array(PATHS_MAX);
+  /** The key that came first in the object at a path the last time; -1 when none did. */
+  readonly first = new Int32Array(PATHS_MAX).fill(-1);
+  /** The path of each key. */
+  path = new Uint32Array(1024);
+  /** The key that followed each key the last time; -1 when none did. */
+  next = new Int32Array(1024);
+
+  readonly #paths: PathTable;
+  #count = 0;
+  #container = new Uint32Array(1024);
+  #hashes = new Int32Array(1024);
+  #start = new Uint32Array(1025);
+  #names = new Uint8Array(16_384);
+  #slots = new Int32Array(4096).fill(-1);
+
+  constructor(paths: PathTable) {
+    this.#paths = paths;
+    this.level[PATH_SYSLOG] = SYSLOG_LEVEL;
+  }
+
+  /** Begins an event: only then the numbers of keys may change their meaning. */
+  begin(): void {
+    if (this.#count < KEYS_CROWD) return;
+    this.#count = 0;
+    this.#slots.fill(-1);
+    this.first.fill(-1);
+  }
+
+  /** The length of `key` when it is the text from `at` on up to a quote, otherwise -1. */
+  match(key: number, bytes: Uint8Array, at: number, end: number): number {
+    const nameStart = this.#start[key];
+    const length = this.#start[key + 1] - nameStart;
+    if (at + length >= end || bytes[at + length] !== QUOTE) return -1;
+    const names = this.#names;
+    for (let index = 0; index < length; index++) {
+      if (bytes[at + index] !== names[nameStart + index]) return -1;
+    }
+    return length;
+  }
+
+  /**
+   * The key `bytes[start, end)`, a text without escapes, of the object at `container`; made when new. -1 when it is
+   * not kept: the table is full, or the key has no path; `resolve` tells.
+   */
+  find(container: number, bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashBytes(bytes, start, end, HASH_SEED ^ Math.imul(container, 0x9e3779b1));
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    while (this.#slots[slot] >= 0) {
+      const key = this.#slots[slot];
+      if (
+        this.#hashes[key] === hash &&
+        this.#container[key] === container &&
+        this.#start[key + 1] - this.#start[key] === end - start &&
+        sameBytes(this.#names, this.#start[key], bytes, start, end - start)
+      ) {
+        return key;
+      }
+      slot = (slot + 1) & mask;
+    }
+    if (this.#count === KEYS_MAX) return -1;
+    const path = this.resolve(container, bytes, start, end);
+    return path < 0 ? -1 : this.#add(container, hash, bytes, start, end, path);
+  }
+
+  /**
+   * The path of the key `bytes[start, end)` of the object at `container`, its dots taken as steps; -1 when a name is
+   * too long or new to a full path table. A key with an empty part is one name. Where a path would get deeper than
+   * DEPTH_MAX the rest of the key is one name.
+   */
+  resolve(container: number, bytes: Uint8Array, start: number, end: number): number {
+    if (hasEmptyPart(bytes, start, end)) return this.child(container, bytes, start, end);
+    let parent = container;
+    let partStart = start;
+    for (let at = start; at < end; at++) {
+      if (bytes[at] !== DOT) continue;
+      if (parent === PATH_CUSTOM && partStart === start && isSyslog(bytes, start, at)) {
+        parent = PATH_SYSLOG;
+      } else {
+        if (this.depth(parent) + 1 >= DEPTH_MAX) break;
+        parent = this.child(parent, bytes, partStart, at);
+        if (parent < 0) return -1;
+      }
+      partStart = at + 1;
+    }
+    return this.child(parent, bytes, partStart, end);
+  }
+
+  /** The path of one name inside `parent`; -1 when it is too long or new to a full path table. */
+  child(parent: number, bytes: Uint8Array, start: number, end: number): number {
+    if (end - start > NAME_BYTES_MAX) return -1;
+    const path = this.#paths.intern(parent, bytes, start, end);
+    if (path >= 0) this.level[path] = this.level[parent] + 1;
+    return path;
+  }
+
+  /** Names between `path` and `custom` or `syslog`. */
+  depth(path: number): number {
+    return this.level[path] & (SYSLOG_LEVEL - 1);
+  }
+
+  #add(
+    container: number,
+    hash: number,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    path: number,
+  ): number {
+    const key = this.#count++;
+    if (this.#count > this.path.length) this.#grow();
+    const nameStart = this.#start[key];
+    const nameEnd = nameStart + end - start;
+    if (nameEnd > this.#names.length) {
+      const names = new Uint8Array(Math.max(nameEnd, this.#names.length * 2));
+      names.set(this.#names);
+      this.#names = names;
+    }
+    this.#names.set(bytes.subarray(start, end), nameStart);
+    this.#start[key + 1] = nameEnd;
+    this.#container[key] = container;
+    this.#hashes[key] = hash;
+    this.path[key] = path;
+    this.next[key] = -1;
+    this.#place(key);
+    return key;
+  }
+
+  #place(key: number): void {
+    const mask = this.#slots.length - 1;
+    let slot = this.#hashes[key] & mask;
+    while (this.#slots[slot] >= 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = key;
+  }
+
+  #grow(): void {
+    const capacity = this.path.length * 2;
+    const grow = <T extends Uint32Array | Int32Array>(from: T, to: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.path = grow(this.path, new Uint32Array(capacity));
+    this.next = grow(this.next, new Int32Array(capacity));
+    this.#container = grow(this.#container, new Uint32Array(capacity));
+    this.#hashes = grow(this.#hashes, new Int32Array(capacity));
+    this.#start = grow(this.#start, new Uint32Array(capacity + 1));
+    this.#slots = new Int32Array(capacity * 4).fill(-1);
+    for (let key = 0; key < this.#count - 1; key++) this.#place(key);
+  }
+}
+
+/** Whether a key begins or ends with a dot or has two in a row: then its dots are no steps. */
+function hasEmptyPart(bytes: Uint8Array, start: number, end: number): boolean {
+  let wasDot = true;
+  for (let at = start; at < end; at++) {
+    const isDot = bytes[at] === DOT;
+    if (isDot && wasDot) return true;
+    wasDot = isDot;
+  }
+  return wasDot;
+}
+
+function isSyslog(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start === SYSLOG.length && sameBytes(SYSLOG, 0, bytes, start, end - start);
+}

@@ -1,0 +1,220 @@
+import { isUtf8 } from 'node:buffer';
+import { assert } from '../../engine/base/assert.ts';
+import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { Kind } from '../../engine/column/kind.ts';
+import type { PathTable } from '../../engine/column/path.ts';
+import { PATH_CUSTOM, PATH_MESSAGE } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { AddedAttribute } from './added.ts';
+import { addedAttributes } from './added.ts';
+import type { DecodeCounters } from './counters.ts';
+import type { Enrichment } from './enrichment.ts';
+import { KeyTable } from './key.ts';
+import { LeafReader } from './leaf.ts';
+import { NEEDS_TREE, ObjectReader } from './object.ts';
+import {
+  OPEN_BRACE,
+  plainEnd,
+  QUOTE,
+  repairedText,
+  skipBlanks,
+  stringEnd,
+  unescapeString,
+  wholeCharactersEnd,
+} from './text.ts';
+import { EventTree } from './tree.ts';
+
+const TRUNCATED = '_truncated';
+
+/**
+ * Reads one line of content, wherever it came from, as an event: JSON object, else text; and the object of a body.
+ * Source: decisions.md 1.7 and 1.8.
+ */
+export class LineReader {
+  readonly leaves: LeafReader;
+  /** Whether some of the source is not UTF-8, so that each event has to be looked at. */
+  isSuspect = false;
+  readonly #rows: Rows;
+  readonly #keys: KeyTable;
+  readonly #objects: ObjectReader;
+  readonly #tree: EventTree;
+  readonly #counters: DecodeCounters;
+  readonly #truncatedPath: number;
+  #added: AddedAttribute[] = [];
+
+  constructor(paths: PathTable, rows: Rows, counters: DecodeCounters) {
+    this.#rows = rows;
+    this.#counters = counters;
+    this.#keys = new KeyTable(paths);
+    this.leaves = new LeafReader(rows, this.#keys, counters);
+    this.#objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
+    this.#tree = new EventTree(rows, this.#keys, this.leaves, counters);
+    const name = Buffer.from(TRUNCATED);
+    this.#truncatedPath = this.#keys.child(PATH_CUSTOM, name, 0, name.length);
+    assert(this.#truncatedPath >= 0, 'there is a path for the mark of a cut');
+  }
+
+  /** Turns to `[start, end)` of a source, whose rows have been reset. */
+  begin(start: number, end: number, enrichment: Enrichment | undefined): void {
+    const source = this.#rows.source;
+    this.#added = addedAttributes(enrichment, this.#keys, this.#rows);
+    this.isSuspect = !isUtf8(source.subarray(start, end));
+  }
+
+  /** Whether `[start, end)` of the source has to be repaired before it is read. */
+  isBroken(start: number, end: number): boolean {
+    return this.isSuspect && !isUtf8(this.#rows.source.subarray(start, end));
+  }
+
+  /** Turns the leaf reader to the source up to `end`. */
+  turnToSource(end: number): void {
+    this.leaves.turnTo(this.#rows.source, end, false);
+  }
+
+  /**
+   * Puts `[start, end)` of the source, repaired, into the side buffer and turns the leaf reader to it.
+   * Returns its offset there.
+   */
+  turnToRepaired(start: number, end: number): number {
+    this.#counters.textsRepaired++;
+    const text = repairedText(this.#rows.source, start, end);
+    const at = ~this.#rows.addSide(text);
+    this.leaves.turnTo(this.#rows.side, at + text.length, true);
+    return at;
+  }
+
+  /** Reads the line `[start, end)` of the source; with `isCut` it is known to lack its end. */
+  line(start: number, end: number, isCut: boolean, unquotes: boolean): void {
+    const isLong = end - start > EVENT_BYTES_MAX;
+    const cutAt = isLong ? start + EVENT_BYTES_MAX : end;
+    const wholeEnd = isLong || isCut ? wholeCharactersEnd(this.#rows.source, start, cutAt) : end;
+    let at = start;
+    if (this.isBroken(start, wholeEnd)) at = this.turnToRepaired(start, wholeEnd);
+    else this.turnToSource(wholeEnd);
+    if (isLong || isCut) {
+      this.#counters.linesCut++;
+      this.#text(at, this.leaves.end - at, true);
+    } else {
+      this.content(at, unquotes);
+    }
+  }
+
+  /** Reads what the leaf reader was turned to, from `start` on, as a line of content. A blank one is no event. */
+  content(start: number, unquotes: boolean): void {
+    const { bytes, end } = this.leaves;
+    const first = skipBlanks(bytes, start, end);
+    if (first === end) return;
+    if (bytes[first] === OPEN_BRACE && this.#wholeObject(first)) return;
+    if (unquotes && bytes[first] === QUOTE && this.#quoted(first)) return;
+    // A syslog header (RFC 5424, RFC 3164) is to be recognised here.
+    this.#text(start, end - start, false);
+  }
+
+  /**
+   * Turns to the inside of the JSON string at `at`, its escapes undone, and returns where it begins; negative when
+   * it is not JSON. `behind.at` gets the offset behind it.
+   */
+  turnToString(at: number, behind: { at: number }): number {
+    const { bytes, end, inSide } = this.leaves;
+    const stop = plainEnd(bytes, at + 1, end);
+    const isPlain = stop < end && bytes[stop] === QUOTE;
+    const closing = isPlain ? stop : stringEnd(bytes, stop, end);
+    if (closing < 0) return -1;
+    behind.at = closing + 1;
+    if (isPlain) {
+      this.leaves.turnTo(bytes, closing, inSide);
+      return at + 1;
+    }
+    const rows = this.#rows;
+    const to = rows.reserveSide(closing - at - 1);
+    rows.sideBytes = unescapeString(bytes, at + 1, closing, rows.side, to);
+    this.leaves.turnTo(rows.side, rows.sideBytes, true);
+    return to;
+  }
+
+  /** Adds the event of the JSON object at `at`; returns the offset behind it, -1 when it is not JSON. */
+  object(at: number): number {
+    const behind = this.#object(at);
+    if (behind >= 0) this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+    return behind;
+  }
+
+  /** Adds a text event of the JSON value `[start, end)`, without blanks between its tokens. */
+  jsonText(start: number, end: number): void {
+    this.leaves.addJson(PATH_MESSAGE, Kind.STRING, start, end);
+    const entry = --this.#rows.entryCount;
+    this.#addText(this.#rows.start[entry], this.#rows.length[entry], false);
+  }
+
+  #wholeObject(at: number): boolean {
+    const { bytes, end } = this.leaves;
+    const sideBytes = this.#rows.sideBytes;
+    const behind = this.#object(at);
+    if (behind < 0) return false;
+    if (skipBlanks(bytes, behind, end) < end) {
+      this.#drop(sideBytes);
+      return false;
+    }
+    this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+    return true;
+  }
+
+  /** Adds the leaves of the object at `at` and of the enrichment to the row that is being written. */
+  #object(at: number): number {
+    const sideBytes = this.#rows.sideBytes;
+    this.leaves.beginEvent();
+    let behind = this.#objects.read(at);
+    if (behind === NEEDS_TREE || (behind >= 0 && !this.#objects.enrich(this.#added))) {
+      this.#drop(sideBytes);
+      behind = this.#tree.read(at);
+      if (behind >= 0) this.#writeTree();
+    }
+    if (behind < 0) this.#drop(sideBytes);
+    return behind;
+  }
+
+  #writeTree(): void {
+    this.leaves.beginEvent();
+    this.#tree.enrich(this.#added);
+    this.#tree.write();
+  }
+
+  #quoted(at: number): boolean {
+    const { bytes, end, inSide } = this.leaves;
+    const sideBytes = this.#rows.sideBytes;
+    const behind = { at: 0 };
+    const start = this.turnToString(at, behind);
+    if (start >= 0 && skipBlanks(bytes, behind.at, end) === end) {
+      this.content(start, false);
+      return true;
+    }
+    this.#rows.sideBytes = sideBytes;
+    this.leaves.turnTo(bytes, end, inSide);
+    return false;
+  }
+
+  #text(start: number, length: number, isCut: boolean): void {
+    this.#addText(this.leaves.inSide ? ~start : start, length, isCut);
+  }
+
+  /** Adds a text event; `start` is that of a row entry. */
+  #addText(start: number, length: number, isCut: boolean): void {
+    const rows = this.#rows;
+    this.leaves.beginEvent();
+    this.#objects.begin();
+    this.#objects.claim(PATH_MESSAGE);
+    rows.add(PATH_MESSAGE, Kind.STRING, start, length, 0, 0);
+    if (!this.#objects.enrich(this.#added)) {
+      rows.dropRow();
+      this.#tree.readText(start, length);
+      this.#writeTree();
+    }
+    if (isCut) rows.add(this.#truncatedPath, Kind.BOOLEAN, 0, 1, 0, 0);
+    rows.endRow(rows.receivedMs);
+  }
+
+  #drop(sideBytes: number): void {
+    this.#rows.dropRow();
+    this.#rows.sideBytes = sideBytes;
+  }
+}

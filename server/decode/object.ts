@@ -1,0 +1,233 @@
+import { ATTRIBUTES_MAX, DEPTH_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
+import { Kind } from '../../engine/column/kind.ts';
+import type { PathTable } from '../../engine/column/path.ts';
+import { PATH_CUSTOM, PATH_MESSAGE, PATH_ROOT, PATH_SYSLOG } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { AddedAttribute } from './added.ts';
+import type { KeyTable } from './key.ts';
+import { SYSLOG_LEVEL } from './key.ts';
+import type { LeafReader } from './leaf.ts';
+import { Role } from './leaf.ts';
+import {
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  plainEnd,
+  QUOTE,
+  skipBlanks,
+  stringEnd,
+  unescapeString,
+} from './text.ts';
+
+/** The object is not JSON; the leaf reader knows where. */
+export const BROKEN = -1;
+/** The object is for the tree: names that repeat, collide or come back, or limits. What was added is to be dropped. */
+export const NEEDS_TREE = -2;
+
+const BLANK = 0x20;
+
+/**
+ * Reads an event's JSON object and adds its leaves to the rows while it reads, which is right as long as each object
+ * of the event is finished before the next one begins. That is watched by two stamps: the row in which a path was
+ * last a leaf or an object, and the objects that the last leaf lies in, the open ones. Anything else is refused with
+ * NEEDS_TREE, whether it would have been wrong or not. Source: decisions.md 3.1.
+ */
+export class ObjectReader {
+  readonly #paths: PathTable;
+  readonly #rows: Rows;
+  readonly #keys: KeyTable;
+  readonly #leaves: LeafReader;
+  /** Where a string `syslog`, or another value that is no object, goes. */
+  readonly #customSyslog: number;
+  readonly #customMessage: number;
+
+  /** The row in which a path was last used, counted by `#row`. */
+  readonly #used = new Uint32Array(PATHS_MAX);
+  #row = 0;
+  /** The open objects by level: of `custom` from 0, of `syslog` from SYSLOG_LEVEL. */
+  readonly #open = new Uint32Array(2 * SYSLOG_LEVEL);
+  #customTop = 0;
+  #syslogTop = 0;
+  /** Parent of the last leaf. */
+  #lastParent = -1;
+
+  constructor(paths: PathTable, rows: Rows, keys: KeyTable, leaves: LeafReader) {
+    this.#paths = paths;
+    this.#rows = rows;
+    this.#keys = keys;
+    this.#leaves = leaves;
+    this.#open[0] = PATH_CUSTOM;
+    this.#customSyslog = keys.child(PATH_CUSTOM, Buffer.from('syslog'), 0, 6);
+    this.#customMessage = keys.child(PATH_CUSTOM, Buffer.from('message'), 0, 7);
+  }
+
+  /** Begins an event: nothing of it is there yet. */
+  begin(): void {
+    if (++this.#row === 2 ** 32) {
+      this.#used.fill(0);
+      this.#row = 1;
+    }
+    this.#keys.begin();
+    this.#customTop = 0;
+    this.#syslogTop = SYSLOG_LEVEL - 1;
+    this.#lastParent = -1;
+  }
+
+  /** Reads the object at `at`; returns the offset behind it, BROKEN or NEEDS_TREE. */
+  read(at: number): number {
+    this.begin();
+    const { bytes, end } = this.#leaves;
+    const inside = skipBlanks(bytes, at + 1, end);
+    if (inside < end && bytes[inside] === CLOSE_BRACE) return inside + 1;
+    const behind = this.#members(inside, PATH_CUSTOM);
+    return behind >= 0 && this.#isWide() ? NEEDS_TREE : behind;
+  }
+
+  /** Adds the attributes of an enrichment behind those of the event; false when that is for the tree. */
+  enrich(attributes: readonly AddedAttribute[]): boolean {
+    for (const { path, replaces, start, length } of attributes) {
+      if (path < 0) return false;
+      if (path === PATH_MESSAGE && this.#isUsed(this.#customMessage)) return false;
+      if (path === this.#customSyslog && this.#isUsed(PATH_SYSLOG)) return false;
+      if (this.#isUsed(path) && !replaces) continue;
+      if (!this.claim(path)) return false;
+      this.#rows.add(path, Kind.STRING, start, length, 0, 0);
+    }
+    return true;
+  }
+
+  /** Makes `path` the next leaf of the event; false when that would be out of order, twice, or inside a leaf. */
+  claim(path: number): boolean {
+    if (this.#used[path] === this.#row) return false;
+    this.#used[path] = this.#row;
+    const parent = this.#paths.parent(path);
+    return parent === this.#lastParent || this.#openObject(parent);
+  }
+
+  /** Whether the event has more attributes than it may have; `message` is none. */
+  #isWide(): boolean {
+    const entryCount = this.#rows.entryCount - this.#rows.rowEntry[this.#rows.rowCount];
+    return (
+      entryCount > ATTRIBUTES_MAX &&
+      (entryCount > ATTRIBUTES_MAX + 1 || !this.#isUsed(PATH_MESSAGE))
+    );
+  }
+
+  #isUsed(path: number): boolean {
+    return this.#used[path] === this.#row;
+  }
+
+  /** Makes `parent` the innermost open object of its tree, closing others; false when it was closed before. */
+  #openObject(parent: number): boolean {
+    this.#lastParent = parent;
+    if (parent === PATH_ROOT) return true;
+    const level = this.#keys.level;
+    const isCustom = level[parent] < SYSLOG_LEVEL;
+    const top = isCustom ? this.#customTop : this.#syslogTop;
+    let path = parent;
+    while (path !== PATH_ROOT) {
+      const place = level[path];
+      if (place <= top && this.#open[place] === path) break;
+      if (this.#used[path] === this.#row) return false;
+      this.#used[path] = this.#row;
+      this.#open[place] = path;
+      path = this.#paths.parent(path);
+    }
+    if (isCustom) this.#customTop = level[parent];
+    else this.#syslogTop = level[parent];
+    return true;
+  }
+
+  /** Reads the members of the object at the path `container`, from the first on, and its closing brace. */
+  #members(start: number, container: number): number {
+    const { bytes, end } = this.#leaves;
+    const keys = this.#keys;
+    let previous = -1;
+    let predicted = keys.first[container];
+    let at = start;
+    for (;;) {
+      if (at >= end || bytes[at] !== QUOTE) return this.#broken(at);
+      const nameStart = at + 1;
+      let path = -1;
+      const length = predicted < 0 ? -1 : keys.match(predicted, bytes, nameStart, end);
+      if (length >= 0) {
+        path = keys.path[predicted];
+        at = nameStart + length + 1;
+      } else {
+        const stop = plainEnd(bytes, nameStart, end);
+        const isPlain = stop < end && bytes[stop] === QUOTE;
+        const closing = isPlain ? stop : stringEnd(bytes, stop, end);
+        if (closing < 0) return this.#broken(stop);
+        predicted = isPlain ? keys.find(container, bytes, nameStart, closing) : -1;
+        path =
+          predicted >= 0 ? keys.path[predicted] : this.#unusualPath(container, nameStart, closing);
+        if (path < 0 || this.#isWide()) return NEEDS_TREE;
+        at = closing + 1;
+        if (previous >= 0) keys.next[previous] = predicted;
+        else keys.first[container] = predicted;
+      }
+      if (at >= end || bytes[at] !== COLON) {
+        at = skipBlanks(bytes, at, end);
+        if (at >= end || bytes[at] !== COLON) return this.#broken(at);
+      }
+      at = this.#value(path, skipBlanks(bytes, at + 1, end));
+      if (at < 0) return at;
+      if (at < end && bytes[at] <= BLANK) at = skipBlanks(bytes, at, end);
+      if (at >= end) return this.#broken(at);
+      if (bytes[at] === CLOSE_BRACE) return at + 1;
+      if (bytes[at] !== COMMA) return this.#broken(at);
+      at = skipBlanks(bytes, at + 1, end);
+      previous = predicted;
+      predicted = previous < 0 ? -1 : keys.next[previous];
+    }
+  }
+
+  /** The path of a key with escapes, or one that the key table does not keep; -1 when it has none. */
+  #unusualPath(container: number, start: number, end: number): number {
+    const rows = this.#rows;
+    const at = rows.reserveSide(end - start);
+    const behind = unescapeString(this.#leaves.bytes, start, end, rows.side, at);
+    rows.sideBytes = at;
+    return this.#keys.resolve(container, rows.side, at, behind);
+  }
+
+  #value(path: number, at: number): number {
+    const { bytes, end } = this.#leaves;
+    const role = this.#leaves.roles[path];
+    if (at < end && bytes[at] === OPEN_BRACE) return this.#object(path, role, at);
+    if (role === Role.NONE) {
+      return this.claim(path) ? this.#leaves.read(path, at) : NEEDS_TREE;
+    }
+    if (!this.#isNew(path, role)) return NEEDS_TREE;
+    const isMessage = role === Role.MESSAGE && at < end && bytes[at] === QUOTE;
+    if (!this.claim(isMessage ? PATH_MESSAGE : path)) return NEEDS_TREE;
+    return this.#leaves.readRole(path, role, at);
+  }
+
+  #object(path: number, role: number, at: number): number {
+    const { bytes, end } = this.#leaves;
+    if (!this.#isNew(path, role)) return NEEDS_TREE;
+    const container = role === Role.SYSLOG ? PATH_SYSLOG : path;
+    const inside = skipBlanks(bytes, at + 1, end);
+    if (inside < end && bytes[inside] === CLOSE_BRACE) {
+      if (!this.claim(container)) return NEEDS_TREE;
+      this.#rows.add(container, Kind.OBJECT, 0, 0, 0, 0);
+      return inside + 1;
+    }
+    if (this.#keys.depth(container) >= DEPTH_MAX) return NEEDS_TREE;
+    return this.#members(inside, container);
+  }
+
+  /** Whether neither a path nor the other place that its name may mean is used in this row. */
+  #isNew(path: number, role: number): boolean {
+    if (this.#isUsed(path)) return false;
+    if (role === Role.MESSAGE) return !this.#isUsed(PATH_MESSAGE);
+    return role !== Role.SYSLOG || !this.#isUsed(PATH_SYSLOG);
+  }
+
+  #broken(at: number): number {
+    this.#leaves.errorAt = at;
+    return BROKEN;
+  }
+}

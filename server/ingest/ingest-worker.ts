@@ -1,0 +1,232 @@
+import { openDisk } from '../../engine/base/file.ts';
+import { ATTRIBUTES_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
+import { openPort, type Port, type ThreadTask } from '../../engine/base/pool.ts';
+import { PathTable } from '../../engine/column/path.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { openWriter, type RowWriter } from '../../engine/engine.ts';
+import { BadBody, EventTooLarge } from '../decode/body.ts';
+import { Decoder } from '../decode/decoder.ts';
+import { KeyLookup } from '../registry/key-table.ts';
+import { dayOf, UsageCells } from '../registry/usage.ts';
+import { Acknowledger } from './acknowledge.ts';
+import { decodeBody } from './content.ts';
+import { Ledger } from './ledger.ts';
+import type {
+  BodyTask,
+  FromIngest,
+  IngestData,
+  IngestTask,
+  LinesTask,
+  ToIngest,
+} from './protocol.ts';
+import { RawDecoder } from './raw.ts';
+import { NOT_STORED, type Refusal, refusalOf } from './refusal.ts';
+import { Shares } from './share.ts';
+
+/** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
+const PENDING_BYTES_MAX = 32 * 1024 * 1024;
+/** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
+const FREE_BYTES_MIN = 65_536;
+const TICK_MS = 1_000;
+/** The path table is begun anew when less than a few hostile events' worth of it is left. */
+const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
+const BROKEN: Refusal = { status: 500, message: 'internal error' };
+
+/** The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. */
+export async function start({ data, port }: ThreadTask<IngestData>): Promise<void> {
+  await new IngestWorker(data, openPort(port)).run();
+}
+
+/** What decodes; all of it belongs to one path table. */
+interface Decoding {
+  paths: PathTable;
+  decoder: Decoder;
+  raw: RawDecoder;
+}
+
+/** Decodes what lies in its slots, a task a turn of the event loop, and makes it durable. */
+class IngestWorker {
+  readonly #port: Port<FromIngest, ToIngest>;
+  readonly #memory: Uint8Array;
+  readonly #cells: UsageCells;
+  readonly #keys = new KeyLookup();
+  readonly #ledger: Ledger;
+  readonly #acknowledger: Acknowledger;
+  readonly #rows = new Rows();
+  readonly #writer: RowWriter;
+  #decoding: Decoding;
+  #tasks: IngestTask[] = [];
+  #taken = 0;
+  #busy = false;
+  #closing = false;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(data: IngestData, port: Port<FromIngest, ToIngest>) {
+    this.#port = port;
+    this.#memory = new Uint8Array(data.memory.buffer);
+    this.#cells = new UsageCells(data.cells);
+    this.#keys.update(data.keys);
+    this.#ledger = new Ledger(port);
+    this.#acknowledger = new Acknowledger((message) => port.post(message));
+    this.#decoding = this.#begin();
+    this.#writer = openWriter({
+      disk: openDisk(data.root),
+      writer: data.writer,
+      folderId: data.folderId,
+      paths: this.#decoding.paths,
+      allocate: (floor) => this.#ledger.allocate(floor),
+      closed: (segment, bytes, sequence) => this.#ledger.closed(segment, bytes, sequence),
+      // The front thread applies it before it sees any outcome that is posted after it.
+      committed: async (group) => port.post({ type: 'committed', group }),
+      nowMs: Date.now,
+    });
+  }
+
+  async run(): Promise<void> {
+    const timer = setInterval(() => this.#writer.tick(), TICK_MS);
+    this.#port.listen((message) => this.#take(message));
+    this.#port.post({ type: 'ready' });
+    await this.#over.promise;
+    clearInterval(timer);
+    await this.#writer.close();
+    this.#acknowledger.flush();
+    this.#port.close();
+  }
+
+  #take(message: ToIngest): void {
+    if (message.type === 'tasks') {
+      this.#tasks.push(...message.tasks);
+      this.#wake();
+    } else if (message.type === 'keys') {
+      this.#keys.update(message.table);
+    } else if (message.type === 'close') {
+      this.#closing = true;
+      this.#wake();
+    } else {
+      this.#ledger.take(message);
+    }
+  }
+
+  /** Goes on with the next turn of the event loop, so that what came in and what was written is seen in between. */
+  #wake(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    setImmediate(() => {
+      this.#busy = false;
+      this.#step();
+    });
+  }
+
+  #step(): void {
+    if (this.#taken === this.#tasks.length) {
+      this.#tasks = [];
+      this.#taken = 0;
+      if (this.#closing) this.#over.resolve();
+      return;
+    }
+    // Whatever becomes durable wakes the worker again.
+    if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
+    const task = this.#tasks[this.#taken++];
+    if (this.#decoding.paths.count > PATHS_RENEW) {
+      this.#decoding = this.#begin();
+      this.#writer.replacePaths(this.#decoding.paths);
+    }
+    if (task.type === 'body') this.#body(task);
+    else this.#lines(task);
+    this.#wake();
+  }
+
+  #begin(): Decoding {
+    const paths = new PathTable();
+    const decoder = new Decoder(paths, this.#rows);
+    const raw = new RawDecoder(decoder, this.#rows, this.#keys, this.#cells, this.#memory);
+    return { paths, decoder, raw };
+  }
+
+  #body(task: BodyTask): void {
+    const { cell, id } = task.key;
+    const day = dayOf(task.receivedMs);
+    const refusal = refusalOf(this.#cells.reserve(cell, task.bytes, day));
+    if (refusal !== undefined) {
+      this.#refuse(task, refusal);
+      return;
+    }
+    const shares = new Shares(day);
+    shares.add(cell, task.bytes, 0);
+    try {
+      this.#decodeBody(task);
+    } catch (error) {
+      shares.release(this.#cells);
+      const refused = contentRefusal(error);
+      if (refused === undefined) this.#fault(task, error);
+      else this.#refuse(task, refused);
+      return;
+    }
+    shares.add(cell, 0, this.#rows.rowCount);
+    this.#store(task, shares, () => id, 0);
+  }
+
+  #decodeBody(task: BodyTask): void {
+    const source = this.#memory.subarray(task.start, task.start + task.bytes);
+    const { decoder } = this.#decoding;
+    decoder.unquotes = false;
+    decoder.begin(source, task.receivedMs, task.enrichment);
+    decodeBody(decoder, source, task.form);
+  }
+
+  #lines(task: LinesTask): void {
+    const { raw } = this.#decoding;
+    try {
+      const { shares, droppedCount } = raw.decode(task);
+      this.#store(task, shares, (cell) => this.#keys.id(cell), droppedCount);
+    } catch (error) {
+      raw.shares.release(this.#cells);
+      this.#fault(task, error);
+    }
+  }
+
+  /** Appends the rows; the task is over when they are durable. Its slot is not read any more from here on. */
+  #store(
+    task: IngestTask,
+    shares: Shares,
+    idOf: (cell: number) => string,
+    linesDropped: number,
+  ): void {
+    const events = this.#rows.rowCount;
+    const usage = events === 0 ? [] : shares.usage(idOf);
+    if (events === 0) shares.release(this.#cells);
+    const stored = this.#writer.append(this.#rows, usage, { urgent: task.type === 'body' });
+    if (task.bytes >= FREE_BYTES_MIN) this.#acknowledger.free(task.task);
+    stored.then(
+      () => {
+        const outcome = { task: task.task, status: 200, message: '', events, linesDropped };
+        this.#acknowledger.done(outcome);
+        this.#wake();
+      },
+      () => {
+        shares.release(this.#cells);
+        this.#refuse(task, NOT_STORED);
+        this.#wake();
+      },
+    );
+  }
+
+  #refuse(task: IngestTask, refusal: Refusal): void {
+    this.#acknowledger.done({ task: task.task, ...refusal, events: 0, linesDropped: 0 });
+  }
+
+  #fault(task: IngestTask, error: unknown): void {
+    this.#port.post({
+      type: 'fault',
+      error: error instanceof Error ? error : new Error(`${error}`),
+    });
+    this.#refuse(task, BROKEN);
+  }
+}
+
+/** What is wrong with a body; `undefined` when it is we who are wrong. */
+function contentRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof BadBody) return { status: 400, message: error.message };
+  if (error instanceof EventTooLarge) return { status: 413, message: error.message };
+  return undefined;
+}

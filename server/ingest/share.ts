@@ -1,0 +1,38 @@
+import type { KeyUsage } from '../../engine/engine.ts';
+import type { UsageCells } from '../registry/usage.ts';
+
+/** What each write key brought in with one task, all of it reserved in the cells on the same day. */
+export class Shares {
+  readonly #day: number;
+  readonly #shares = new Map<number, { bytes: number; events: number }>();
+
+  constructor(day: number) {
+    this.#day = day;
+  }
+
+  /** Adds what was reserved in the cell of a key. */
+  add(cell: number, bytes: number, events: number): void {
+    const share = this.#shares.get(cell);
+    if (share === undefined) {
+      this.#shares.set(cell, { bytes, events });
+    } else {
+      share.bytes += bytes;
+      share.events += events;
+    }
+  }
+
+  /** As the commit record takes it; `idOf` gives the id of the key with a cell. */
+  usage(idOf: (cell: number) => string): KeyUsage[] {
+    return [...this.#shares].map(([cell, { bytes, events }]) => ({
+      key: idOf(cell),
+      day: this.#day,
+      bytes,
+      events,
+    }));
+  }
+
+  /** Gives everything back: nothing of it was stored. */
+  release(cells: UsageCells): void {
+    for (const [cell, { bytes }] of this.#shares) cells.release(cell, bytes, this.#day);
+  }
+}

@@ -1,0 +1,143 @@
+import { NAME_BYTES_MAX } from '../../engine/base/limits.ts';
+import type { EnrichmentAttribute } from '../decode/enrichment.ts';
+import type { BodyForm } from '../ingest/protocol.ts';
+
+/** The path below which bodies with events come in, without the slash that ends it. */
+export const INPUT_PATH = '/v1/input';
+const FORWARDED_MAX = 50;
+const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
+
+/**
+ * The texts that may be the write key of an input request, from the place that comes first: path, `api_key`,
+ * `x-api-key`, `Authorization` (Bearer, or either part of Basic). Empty when there is none. Source: decisions.md 1.2.
+ */
+export function keyCandidates(
+  path: string,
+  query: URLSearchParams | undefined,
+  headers: Map<string, string>,
+): string[] {
+  const inPath = path.slice(INPUT_PATH.length + 1).replace(/\/$/, '');
+  if (inPath !== '') return [inPath];
+  const given = query?.get('api_key') ?? headers.get('x-api-key');
+  if (given !== undefined && given !== '') return [given];
+  const authorization = /^(bearer|basic)\s+(\S+)\s*$/i.exec(headers.get('authorization') ?? '');
+  if (authorization === null) return [];
+  const [, scheme, credentials] = authorization;
+  if (scheme.toLowerCase() === 'bearer') return [credentials];
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  const parts = colon < 0 ? [pair] : [pair.slice(0, colon), pair.slice(colon + 1)];
+  return parts.filter((part) => part !== '');
+}
+
+/** How a body of that `Content-Type` is read; parameters are left aside. Source: decisions.md 1.3. */
+export function bodyForm(contentType: string | undefined): BodyForm {
+  const type = (contentType ?? '').split(';', 1)[0].trim().toLowerCase();
+  switch (type) {
+    case 'application/json':
+    case 'text/json':
+      return 'json';
+    case 'text/plain':
+    case 'application/x-ndjson':
+    case 'application/ndjson':
+    case 'application/jsonlines':
+    case 'application/x-jsonlines':
+      return 'lines';
+    case 'application/logplex-1':
+      return 'frames';
+    default:
+      return type.endsWith('+json') ? 'json' : 'auto';
+  }
+}
+
+/** An IP address as text: IPv4 dotted, also when it is mapped into IPv6; IPv6 as in RFC 5952. */
+export function addressText(address: Uint8Array): string {
+  if (address.length === 4) return address.join('.');
+  const groups = Array.from(
+    { length: 8 },
+    (_, index) => (address[index * 2] << 8) | address[index * 2 + 1],
+  );
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    return address.subarray(12).join('.');
+  }
+  const zeros = longestZeros(groups);
+  const hex = (from: number, to: number): string =>
+    groups
+      .slice(from, to)
+      .map((group) => group.toString(16))
+      .join(':');
+  return zeros.length < 2 ? hex(0, 8) : `${hex(0, zeros.at)}::${hex(zeros.at + zeros.length, 8)}`;
+}
+
+/** The first of the longest runs of zeros. */
+function longestZeros(groups: readonly number[]): { at: number; length: number } {
+  let longest = { at: 0, length: 0 };
+  let start = 0;
+  for (const [index, group] of groups.entries()) {
+    if (group !== 0) start = index + 1;
+    else if (index + 1 - start > longest.length) longest = { at: start, length: index + 1 - start };
+  }
+  return longest;
+}
+
+/** An address as it is compared and shown: `::ffff:` before an IPv4 address stripped, lower-case. */
+export function plainAddress(address: string): string {
+  const lower = address.trim().toLowerCase();
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(lower);
+  return mapped?.[1] ?? lower;
+}
+
+/**
+ * The caller's address: the peer's or, when the peer is a trusted proxy, the last of `X-Forwarded-For` that is not one.
+ * A part that is no address ends the search: whoever is before it is not known. Source: decisions.md 1.6.
+ */
+export function callerAddress(
+  peer: string,
+  forwardedFor: string | undefined,
+  trusted: ReadonlySet<string>,
+): string {
+  let caller = plainAddress(peer);
+  if (forwardedFor === undefined || !trusted.has(caller)) return caller;
+  for (const part of forwardedFor.split(',').slice(-FORWARDED_MAX).reverse()) {
+    const address = plainAddress(withoutPort(part.trim()));
+    if (!ADDRESS.test(address)) return caller;
+    caller = address;
+    if (!trusted.has(caller)) return caller;
+  }
+  return caller;
+}
+
+/** `address` of `[address]:port`, `[address]` or IPv4 `address:port`. */
+function withoutPort(text: string): string {
+  const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(text);
+  if (bracketed !== null) return bracketed[1];
+  return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
+}
+
+/** What query parameters and headers ask to be added to each event. Source: interface.md 4.4, decisions.md 1.6, 1.7. */
+export function addedAttributes(
+  query: URLSearchParams | undefined,
+  headers: Map<string, string>,
+  caller: () => string,
+): EnrichmentAttribute[] {
+  const added: EnrichmentAttribute[] = [];
+  const add = (names: string[], value: string | null | undefined, replaces: boolean): void => {
+    if (value !== undefined && value !== null && value !== '')
+      added.push({ names, value, replaces });
+  };
+  for (const name of ['hostname', 'appname', 'username']) add([name], query?.get(name), false);
+  const address = attributeNames(headers, 'add-ip');
+  if (address !== undefined) add(address, caller(), true);
+  const agent = attributeNames(headers, 'add-useragent');
+  if (agent !== undefined) add(agent, headers.get('user-agent'), true);
+  return added;
+}
+
+/** The attribute that a header names, as a path of names; one with an empty part is a single name. */
+function attributeNames(headers: Map<string, string>, ending: string): string[] | undefined {
+  const text = (headers.get(`x-service-${ending}`) ?? headers.get(`x-logmatic-${ending}`))?.trim();
+  if (text === undefined || text === '') return undefined;
+  const parts = text.split('.');
+  const names = parts.includes('') ? [text] : parts;
+  return names.some((name) => Buffer.byteLength(name) > NAME_BYTES_MAX) ? undefined : names;
+}

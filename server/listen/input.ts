@@ -1,0 +1,169 @@
+import { corsHeaders, preflightReply } from '../api/cors.ts';
+import type { Reply } from '../api/reply.ts';
+import type { Enrichment } from '../decode/enrichment.ts';
+import type { Intake } from '../ingest/intake.ts';
+import type { TaskOutcome, WriteKey } from '../ingest/protocol.ts';
+import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
+import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
+import { InputBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { addedAttributes, bodyForm, callerAddress, keyCandidates } from './header.ts';
+
+/** What input over HTTP needs of the rest of the front thread. */
+export interface InputOptions {
+  intake: Pick<Intake, 'reserve'>;
+  /** The write key with that text, switched-off ones too. */
+  lookup: (key: string) => Readonly<WriteKey> | undefined;
+  cells: UsageCells;
+  bodyBytesMax: number;
+  trustedProxies: readonly string[];
+  nowMs: () => number;
+}
+
+/** Seconds after which a request that was refused for load may come again. */
+const RETRY_SECONDS = 1;
+/** A refused body of up to this many bytes is read and dropped, so that the refusal arrives and the connection lives. */
+const DROPPED_BYTES_MAX = 64 * 1024 * 1024;
+const STORED = '{"ok":true}';
+
+/**
+ * Makes the handler of the input path. It authenticates, takes room for the body before it is read, hands it to an
+ * ingest worker and answers when its events are durable and in the catalog.
+ * Source: interface.md 4.4, decisions.md 1.
+ */
+export function createInput(options: InputOptions): (exchange: Exchange) => void {
+  const trusted = new Set(options.trustedProxies);
+  return (exchange) => {
+    if (exchange.method === 'OPTIONS') {
+      exchange.answer(preflight(exchange));
+      return;
+    }
+    const query = exchange.query === '' ? undefined : new URLSearchParams(exchange.query);
+    const key = keyOf(options, exchange, query);
+    const refusal = refusalBeforeBody(options, exchange, key);
+    if (refusal !== undefined || key === undefined) {
+      refuse(options, exchange, refusal ?? KEY_UNKNOWN);
+      return;
+    }
+    const enrichment = enrichmentOf(exchange, query, trusted);
+    receive(options, exchange, key, enrichment);
+  };
+}
+
+function preflight({ path, method, headers }: Exchange): Reply {
+  const signal = new AbortController().signal;
+  const body = new Uint8Array(0);
+  return preflightReply({ method, path, query: new Map(), headers, body, signal });
+}
+
+function keyOf(
+  options: InputOptions,
+  exchange: Exchange,
+  query: URLSearchParams | undefined,
+): WriteKey | undefined {
+  for (const text of keyCandidates(exchange.path, query, exchange.headers)) {
+    const key = options.lookup(text);
+    if (key !== undefined) return { id: key.id, cell: key.cell };
+  }
+  return undefined;
+}
+
+/** What can be refused by the head alone. The reservation of nothing asks whether the key is on and has quota left. */
+function refusalBeforeBody(
+  options: InputOptions,
+  { method, headers, contentBytes }: Exchange,
+  key: WriteKey | undefined,
+): Refusal | undefined {
+  if (method !== 'POST') {
+    return { status: 405, message: `the method ${method} is not allowed; allowed: POST, OPTIONS` };
+  }
+  if (key === undefined) return KEY_UNKNOWN;
+  const refusal = refusalOf(options.cells.reserve(key.cell, 0, dayOf(options.nowMs())));
+  if (refusal !== undefined) return refusal;
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== '') {
+    const shown = JSON.stringify(encoding.slice(0, 100));
+    const message = `the header Content-Encoding ${shown} is not allowed; allowed: identity`;
+    return { status: 415, message };
+  }
+  return (contentBytes ?? 0) > options.bodyBytesMax ? tooLarge(options) : undefined;
+}
+
+function tooLarge(options: InputOptions): Refusal {
+  return { status: 413, message: `the body is too large; allowed: ${options.bodyBytesMax} bytes` };
+}
+
+function enrichmentOf(
+  exchange: Exchange,
+  query: URLSearchParams | undefined,
+  trusted: ReadonlySet<string>,
+): Enrichment | undefined {
+  const { headers, peer } = exchange;
+  const caller = (): string => callerAddress(peer, headers.get('x-forwarded-for'), trusted);
+  const attributes = addedAttributes(query, headers, caller);
+  return attributes.length === 0 ? undefined : { attributes };
+}
+
+/** Reads the body into a slot and, when it is whole, has it decoded and stored. */
+function receive(
+  options: InputOptions,
+  exchange: Exchange,
+  key: WriteKey,
+  enrichment: Enrichment | undefined,
+): void {
+  const body = InputBody.reserve(options.intake, exchange.contentBytes, options.bodyBytesMax);
+  if (body === undefined) {
+    refuse(options, exchange, OVERLOADED);
+    return;
+  }
+  exchange.whenGone(() => body.release());
+  exchange.read((chunk, isLast) => {
+    const progress = body.add(chunk);
+    if (progress !== 'taken') {
+      body.release();
+      refuse(options, exchange, progress === 'large' ? tooLarge(options) : OVERLOADED);
+    } else if (isLast) {
+      const slot = body.take();
+      if (slot === undefined) return;
+      body.thread
+        .body(slot, {
+          type: 'body',
+          bytes: body.bytes,
+          form: bodyForm(exchange.headers.get('content-type')),
+          key,
+          receivedMs: options.nowMs(),
+          enrichment,
+        })
+        .then((outcome) => answer(options, exchange, outcome));
+    }
+  });
+}
+
+function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {
+  if (outcome.status === 200) {
+    exchange.answer({ status: 200, body: STORED, headers: corsHeaders() });
+  } else {
+    exchange.answer(refusalReply(options, outcome));
+  }
+}
+
+/** Refuses before the body was read. One of unknown or absurd length is not waited for. */
+function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): void {
+  const { contentBytes, headers } = exchange;
+  const endless = contentBytes === undefined && headers.has('transfer-encoding');
+  const close = endless || (contentBytes ?? 0) > DROPPED_BYTES_MAX;
+  exchange.answer(refusalReply(options, refusal), close);
+}
+
+/** The form of a refusal of the input API. Source: decisions.md 1.8. */
+function refusalReply(options: InputOptions, refusal: Refusal): Reply {
+  const { status, message } = refusal;
+  const headers = corsHeaders();
+  if (status === 405) headers['allow'] = 'POST, OPTIONS';
+  if (status === 503 || message === OVERLOADED.message) {
+    headers['retry-after'] = String(RETRY_SECONDS);
+  } else if (status === 429) {
+    headers['retry-after'] = String(secondsToMidnight(options.nowMs()));
+  }
+  return { status, body: JSON.stringify({ error: { status, message }, ok: false }), headers };
+}

@@ -1,0 +1,54 @@
+/** The part of uWebSockets.js that the HTTP listener uses; the platform package brings no types. */
+declare module 'uWebSockets.js' {
+  /** A request; valid only until the handler returns. */
+  export interface HttpRequest {
+    /** Lower-case. */
+    getMethod(): string;
+    getUrl(): string;
+    /** Without `?`; undefined when there is none. */
+    getQuery(): string | undefined;
+    getHeader(lowerCaseName: string): string;
+    forEach(take: (lowerCaseName: string, value: string) => void): void;
+  }
+
+  /** A response; not to be touched after `onAborted` was called or `end` returned. */
+  export interface HttpResponse {
+    writeStatus(status: string): HttpResponse;
+    writeHeader(name: string, value: string): HttpResponse;
+    end(body?: string | Uint8Array, closeConnection?: boolean): HttpResponse;
+    endWithoutBody(contentBytes?: number, closeConnection?: boolean): HttpResponse;
+    cork(write: () => void): HttpResponse;
+    onAborted(handler: () => void): HttpResponse;
+    /** `chunk` is detached when `take` returns. */
+    onData(take: (chunk: ArrayBuffer, isLast: boolean) => void): HttpResponse;
+    /** Four or sixteen bytes. */
+    getRemoteAddress(): ArrayBuffer;
+  }
+
+  /** A socket that listens. */
+  export type ListenSocket = object;
+
+  type Handler = (response: HttpResponse, request: HttpRequest) => void;
+
+  /** An application: its routes and its connections. */
+  export interface TemplatedApp {
+    any(pattern: string, handler: Handler): TemplatedApp;
+    listen(
+      host: string,
+      port: number,
+      options: number,
+      done: (socket: ListenSocket | false) => void,
+    ): TemplatedApp;
+    /** Closes what listens and all connections. */
+    close(): TemplatedApp;
+  }
+
+  const library: {
+    App(): TemplatedApp;
+    us_listen_socket_close(socket: ListenSocket): void;
+    us_socket_local_port(socket: ListenSocket): number;
+    LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  };
+  // biome-ignore lint/style/noDefaultExport: the package is CommonJS, its exports are one object
+  export default library;
+}

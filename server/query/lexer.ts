@@ -1,0 +1,277 @@
+import type { Pattern, RangeEnd } from '../../engine/query/predicate.ts';
+
+/** Characters of a query; a longer one is refused. */
+export const QUERY_CHARACTERS_MAX = 65_536;
+/** Wildcards of one term: matching costs their number times the text. */
+const WILDCARDS_MAX = 64;
+
+/** A malformed query. `position` counts UTF-16 units from 0; the message holds it too. */
+export class SearchError extends Error {
+  readonly position: number;
+
+  constructor(position: number, what: string) {
+    super(`at position ${position}: ${what}`);
+    this.name = 'SearchError';
+    this.position = position;
+  }
+}
+
+/** How a comparison looks: `a:>=5` is `>=`. */
+export type Comparison = '>' | '>=' | '<' | '<=';
+
+/**
+ * A piece of a query; `at` is where it begins.
+ * `name` is the attribute before a colon; `text` a bare term or value; `close` a closing parenthesis.
+ */
+export type Token =
+  | { type: 'open' | 'close' | 'and' | 'or' | 'not' | 'end'; at: number }
+  | { type: 'name'; at: number; name: string }
+  | { type: 'text'; at: number; pattern: Pattern }
+  | { type: 'quoted'; at: number; text: string }
+  | { type: 'comparison'; at: number; comparison: Comparison; value: string }
+  | { type: 'range'; at: number; from?: RangeEnd; to?: RangeEnd };
+
+const BLANK = /\s/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Cuts a query into tokens, the last of type `end`, in linear time. Throws SearchError.
+ * Where a value is expected (after `name:` and inside `name:( )`) a colon belongs to the value, `>`, `<`, `[` and `{`
+ * begin comparisons and ranges. Source: decisions.md 4.
+ */
+export function tokenize(query: string): Token[] {
+  if (query.length > QUERY_CHARACTERS_MAX) {
+    throw new SearchError(
+      QUERY_CHARACTERS_MAX,
+      `the query has ${query.length} characters; allowed: ${QUERY_CHARACTERS_MAX}`,
+    );
+  }
+  return new Lexer(query).tokens();
+}
+
+/** The end of a range at `text`, with its number when it is one. */
+export function rangeEnd(text: string, inclusive: boolean): RangeEnd {
+  const number = NUMBER.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(number) ? { text, number, inclusive } : { text, inclusive };
+}
+
+class Lexer {
+  readonly #query: string;
+  readonly #tokens: Token[] = [];
+  /** For each open parenthesis whether it holds the values of an attribute. */
+  readonly #groups: boolean[] = [];
+  #at = 0;
+
+  constructor(query: string) {
+    this.#query = query;
+  }
+
+  tokens(): Token[] {
+    this.#skipBlanks();
+    while (this.#at < this.#query.length) {
+      this.#next();
+      this.#skipBlanks();
+    }
+    this.#tokens.push({ type: 'end', at: this.#at });
+    return this.#tokens;
+  }
+
+  #skipBlanks(): void {
+    while (this.#at < this.#query.length && BLANK.test(this.#query[this.#at])) this.#at++;
+  }
+
+  /** Whether a term ends at `at`. */
+  #endsAt(at: number): boolean {
+    const character = this.#query[at];
+    return character === undefined || BLANK.test(character) || '()"'.includes(character);
+  }
+
+  #next(): void {
+    const at = this.#at;
+    const character = this.#query[at];
+    const inGroup = this.#groups.at(-1) ?? false;
+    if (character === '(') {
+      this.#open(inGroup);
+    } else if (character === ')') {
+      this.#groups.pop();
+      this.#at++;
+      this.#tokens.push({ type: 'close', at });
+    } else if (character === '"') {
+      this.#tokens.push({ type: 'quoted', at, text: this.#quoted() });
+    } else if (character === '-') {
+      this.#at++;
+      if (this.#at === this.#query.length || /[\s)]/.test(this.#query[this.#at])) {
+        throw new SearchError(at, 'expected a term right after "-"; write "\\-" for the character');
+      }
+      this.#tokens.push({ type: 'not', at });
+    } else if (inGroup) {
+      this.#value();
+    } else {
+      this.#term();
+    }
+  }
+
+  #open(inGroup: boolean): void {
+    this.#groups.push(inGroup);
+    this.#tokens.push({ type: 'open', at: this.#at++ });
+  }
+
+  /** A keyword, a bare term, or a name and what follows its colon. */
+  #term(): void {
+    const at = this.#at;
+    const pattern = this.#pattern(true);
+    if (this.#query[this.#at] !== ':') {
+      this.#addText(at, pattern);
+      return;
+    }
+    if (pattern.length === 0) {
+      throw new SearchError(at, 'expected an attribute before ":"; write "\\:" for the character');
+    }
+    const [piece] = pattern;
+    if (pattern.length > 1 || !('literal' in piece)) {
+      throw new SearchError(at, 'expected an attribute without wildcards before ":"');
+    }
+    this.#tokens.push({ type: 'name', at, name: piece.literal });
+    this.#at++;
+    if (this.#query[this.#at] === '(') {
+      this.#open(true);
+    } else if (this.#query[this.#at] === '"') {
+      this.#tokens.push({ type: 'quoted', at: this.#at, text: this.#quoted() });
+    } else if (this.#endsAt(this.#at)) {
+      throw new SearchError(
+        this.#at,
+        'expected a value right after ":"; write "\\:" for the character',
+      );
+    } else {
+      this.#value();
+    }
+  }
+
+  /** A comparison, a range or a text, of an attribute that has been named. */
+  #value(): void {
+    const at = this.#at;
+    const character = this.#query[at];
+    if (character === '>' || character === '<') {
+      this.#comparison(character);
+    } else if (character === '[' || character === '{') {
+      this.#range(character === '[');
+    } else {
+      const pattern = this.#pattern(false);
+      if (this.#groups.at(-1) === true) this.#addText(at, pattern);
+      else this.#tokens.push({ type: 'text', at, pattern });
+    }
+  }
+
+  /** Adds a bare text, which is an operator when it is spelled as one, in capitals and without escapes. */
+  #addText(at: number, pattern: Pattern): void {
+    const source = this.#query.slice(at, this.#at);
+    if (source === 'AND') this.#tokens.push({ type: 'and', at });
+    else if (source === 'OR') this.#tokens.push({ type: 'or', at });
+    else if (source === 'NOT') this.#tokens.push({ type: 'not', at });
+    else this.#tokens.push({ type: 'text', at, pattern });
+  }
+
+  #comparison(character: '>' | '<'): void {
+    const at = this.#at++;
+    const orEqual = this.#query[this.#at] === '=';
+    if (orEqual) this.#at++;
+    this.#skipBlanks();
+    const comparison: Comparison = orEqual ? `${character}=` : character;
+    const value = this.#literal('', `"${comparison}"`);
+    this.#tokens.push({ type: 'comparison', at, comparison, value });
+  }
+
+  #range(fromInclusive: boolean): void {
+    const at = this.#at++;
+    const from = this.#rangeValue('the start of a range');
+    const separator = this.#at;
+    if (!/^TO\s$/.test(this.#query.slice(separator, separator + 3))) {
+      throw new SearchError(separator, 'expected "TO" between the ends of a range');
+    }
+    this.#at += 2;
+    const to = this.#rangeValue('the end of a range');
+    const close = this.#query[this.#at];
+    if (close !== ']' && close !== '}') throw new SearchError(this.#at, 'expected "]" or "}"');
+    this.#at++;
+    this.#tokens.push({
+      type: 'range',
+      at,
+      ...(from === undefined ? {} : { from: rangeEnd(from, fromInclusive) }),
+      ...(to === undefined ? {} : { to: rangeEnd(to, close === ']') }),
+    });
+  }
+
+  /** The text of a range's end, `undefined` for `*`. */
+  #rangeValue(what: string): string | undefined {
+    this.#skipBlanks();
+    let value: string | undefined;
+    if (this.#query[this.#at] === '*' && /[\s\]}]/.test(this.#query[this.#at + 1] ?? ''))
+      this.#at++;
+    else value = this.#literal(']}', what);
+    this.#skipBlanks();
+    return value;
+  }
+
+  /** A quoted or bare text without wildcards; `ends` are characters that end a bare one besides the usual. */
+  #literal(ends: string, what: string): string {
+    if (this.#query[this.#at] === '"') return this.#quoted();
+    const at = this.#at;
+    const pattern = this.#pattern(false, ends);
+    const [piece] = pattern;
+    if (pattern.length === 0) throw new SearchError(at, `expected a value for ${what}`);
+    if (pattern.length > 1 || !('literal' in piece)) {
+      throw new SearchError(at, `expected a value without wildcards for ${what}`);
+    }
+    return piece.literal;
+  }
+
+  /** Reads to the end of a bare text, or to the colon after a name; undoes escapes, finds wildcards. */
+  #pattern(colonEnds: boolean, ends = ''): Pattern {
+    const start = this.#at;
+    const pattern: Pattern = [];
+    let wildcards = 0;
+    let literal = '';
+    for (; !this.#endsAt(this.#at); this.#at++) {
+      const character = this.#query[this.#at];
+      if ((colonEnds && character === ':') || ends.includes(character)) break;
+      if (character !== '*' && character !== '?') {
+        literal += character === '\\' ? this.#escaped() : character;
+        continue;
+      }
+      if (literal !== '') pattern.push({ literal });
+      literal = '';
+      const last = pattern.at(-1);
+      const repeated = last !== undefined && 'wildcard' in last && last.wildcard === '*';
+      if (character === '*' && repeated) continue;
+      if (++wildcards > WILDCARDS_MAX) {
+        throw new SearchError(start, `a term has more than ${WILDCARDS_MAX} wildcards`);
+      }
+      pattern.push({ wildcard: character });
+    }
+    if (literal !== '') pattern.push({ literal });
+    return pattern;
+  }
+
+  /** The character that a backslash at the place escapes; goes on to it. */
+  #escaped(): string {
+    this.#at++;
+    if (this.#at === this.#query.length) {
+      throw new SearchError(this.#at - 1, 'expected a character after "\\"');
+    }
+    return this.#query[this.#at];
+  }
+
+  #quoted(): string {
+    const start = this.#at++;
+    let text = '';
+    for (; this.#at < this.#query.length; this.#at++) {
+      const character = this.#query[this.#at];
+      if (character === '"') {
+        this.#at++;
+        return text;
+      }
+      text += character === '\\' ? this.#escaped() : character;
+    }
+    throw new SearchError(start, 'expected a closing quote');
+  }
+}

@@ -1,0 +1,49 @@
+import { type Address, addressText } from './config.ts';
+
+/** What the first lines of the service tell. */
+export interface ReadyFacts {
+  version: string;
+  data: string;
+  http: Address;
+  tcp: Address | undefined;
+  /** The keys that the first start made. */
+  provisioned: { writeKey: string; readKey: string } | undefined;
+  events: number;
+}
+
+/** An address that a person can paste: a wildcard host is reached by the loopback address. */
+function reachable({ host, port }: Address): string {
+  const wildcard = host === '0.0.0.0' || host === '::';
+  return addressText({ host: wildcard ? '127.0.0.1' : host, port });
+}
+
+/**
+ * What is printed when the service takes events: its addresses and, on the first start, the keys and lines to try.
+ * The last line is `ready`.
+ */
+export function readyText(facts: ReadyFacts): string {
+  const { version, data, http, tcp, provisioned, events } = facts;
+  const base = `http://${reachable(http)}`;
+  const lines = [
+    `Logseam ${version}, ${events.toLocaleString('en-US')} events in ${data}`,
+    '',
+    `  HTTP  ${base}`,
+    `  TCP   ${tcp === undefined ? 'off' : reachable(tcp)}`,
+  ];
+  if (provisioned !== undefined) {
+    const { writeKey, readKey } = provisioned;
+    lines.push(
+      '',
+      'The first start has made two keys. They are shown this once:',
+      '',
+      `  write key  ${writeKey}`,
+      `  read key   ${readKey}`,
+      '',
+      'Send a line, and read it back:',
+      '',
+      `  curl -H 'Content-Type: text/plain' --data 'This is my first line of log' ${base}/v1/input/${writeKey}`,
+      `  curl -H 'Content-Type: application/json' -H 'X-API-Key: ${readKey}' --data '{"time":{"from":"now-1h","to":"now"},"event":true}' ${base}/beta/events/list`,
+    );
+  }
+  return `${[...lines, '', 'ready'].join('\n')}\n`;
+}

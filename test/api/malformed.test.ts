@@ -1,0 +1,117 @@
+import t from 'tap';
+import { AGGREGATE, FETCH, LIST, messageOf, request, service, TIME } from './service.ts';
+
+/** Changes to a good body, and what is said of them. A part is merged into it. */
+const COMMON: [unknown, RegExp][] = [
+  [[], /^the body/],
+  [null, /^the body/],
+  ['x', /^the body/],
+];
+const WITH_TIME: [unknown, RegExp][] = [
+  [{ time: undefined }, /^time is missing/],
+  [{ time: 'now' }, /^time "now" is not allowed/],
+  [{ time: { from: 0 } }, /^time\.to is missing/],
+  [{ time: { to: 0 } }, /^time\.from is missing/],
+  [{ time: { from: true, to: 0 } }, /^time\.from true is not allowed/],
+  [{ time: { from: 'soon', to: 0 } }, /^time\.from "soon"/],
+  [{ time: { from: 2, to: 1 } }, /^time\.from 2 is after time\.to 1/],
+  [{ time: { from: 0, to: 1, form: 2 } }, /^time\.form is unknown; did you mean "from"\?/],
+  [{ time: { from: 0, to: 1, timezone: 'Mars' } }, /^time\.timezone "Mars"/],
+  [{ time: { from: 0, to: 1, timezone: 3 } }, /^time\.timezone 3 is not allowed/],
+  [{ time: { from: 0, to: 1, offset: 1.5 } }, /^time\.offset 1\.5 is not allowed/],
+  [{ time: { from: 0, to: 1, offset: 50_400_001 } }, /^time\.offset 50400001 is not allowed/],
+  [{ filters: {} }, /^filters \(an object\)/],
+  [{ filters: [3] }, /^filters\[0\] 3/],
+  [{ filters: [{}] }, /^filters\[0\] \(an object\) .* one of field, search/],
+  [{ filters: [{ search: 'a', field: { id: 'message', values: ['a'] } }] }, /^filters\[0\]/],
+  [{ filters: [{ serach: 'a' }] }, /^filters\[0\]\.serach is unknown; did you mean "search"/],
+  [{ filters: [{ search: 5 }] }, /^filters\[0\]\.search 5/],
+  [{ filters: [{ search: 'a' }, { search: '(b' }] }, /^filters\[1\]\.search "\(b" .*position 2/],
+  [{ filters: [{ search: { query: 'a:' } }] }, /^filters\[0\]\.search\.query "a:" .*position 2/],
+  [{ filters: [{ search: { query: null } }] }, /^filters\[0\]\.search\.query null/],
+  [{ filters: [{ search: { q: 'a' } }] }, /^filters\[0\]\.search\.q is unknown/],
+  [{ filters: [{ field: { values: ['a'] } }] }, /^filters\[0\]\.field\.id is missing/],
+  [{ filters: [{ field: { id: 'message' } }] }, /^filters\[0\]\.field\.values is missing/],
+  [{ filters: [{ field: { id: 'message', values: [] } }] }, /^filters\[0\]\.field\.values/],
+  [{ filters: [{ field: { id: 'message', values: [5] } }] }, /^filters\[0\]\.field\.values\[0\] 5/],
+  [{ filters: [{ field: { id: 'status', values: ['a'] } }] }, /^filters\[0\]\.field\.id "status"/],
+  [
+    { filters: [{ field: { id: 'message', values: ['a'], exclude: 'no' } }] },
+    /^filters\[0\]\.field\.exclude "no"/,
+  ],
+];
+const WITH_COLUMNS: [unknown, RegExp][] = [
+  [{ event: 1 }, /^event 1 is not allowed; allowed: true or false/],
+  [{ columns: 'a' }, /^columns "a"/],
+  [{ columns: ['a'] }, /^columns\[0\] "a"/],
+  [{ columns: [{}] }, /^columns\[0\]/],
+  [{ columns: [{ field: 'custom.a', metric: 'count' }] }, /^columns\[0\]/],
+  [{ columns: [{ field: 'a' }] }, /^columns\[0\]\.field "a" is unknown; allowed: custom\./],
+  [{ columns: [{ attribute: 'a' }] }, /^columns\[0\]\.attribute "a" is unknown/],
+  [{ columns: [{ metric: 'cuont' }] }, /^columns\[0\]\.metric "cuont" .* did you mean "count"/],
+];
+const OF_LIST: [unknown, RegExp][] = [
+  [{ limit: 0 }, /^limit 0 is not allowed; allowed: a whole number from 1 to 1000/],
+  [{ limit: 1001 }, /^limit 1001/],
+  [{ limit: 2.5 }, /^limit 2\.5/],
+  [{ limit: '5' }, /^limit "5"/],
+  [{ limit: null }, /^limit null/],
+  [{ limits: 5 }, /^limits is unknown; did you mean "limit"\? allowed: time, filters/],
+  [{ order: 'up' }, /^order "up" is not allowed; allowed: "asc" or "desc"/],
+  [{ order: ['asc'] }, /^order \(an array of 1\)/],
+  [{ afterEvent: 7 }, /^afterEvent 7/],
+  [JSON.parse('{"__proto__":{"limit":1}}'), /^__proto__ is unknown/],
+  [{ constructor: 1 }, /^constructor is unknown/],
+];
+const OF_FETCH: [unknown, RegExp][] = [
+  [{ id: undefined }, /^id is missing/],
+  [{ id: 7 }, /^id 7 is not allowed/],
+  [{ time: TIME }, /^time is unknown/],
+];
+const OF_AGGREGATE: [unknown, RegExp][] = [
+  [{ compute: undefined }, /^compute is missing/],
+  [{ compute: [] }, /^compute \(an array of 0\) .*1 to 5/],
+  [{ compute: Array(6).fill({ metric: { id: 'count' } }) }, /^compute \(an array of 6\)/],
+  [{ compute: [{}] }, /^compute\[0\]/],
+  [{ compute: [{ metric: 'count' }] }, /^compute\[0\]\.metric "count"/],
+  [{ compute: [{ metric: {} }] }, /^compute\[0\]\.metric\.id is missing/],
+  [{ compute: [{ metric: { id: 'visits' } }] }, /^compute\[0\]\.metric\.id "visits" is unknown/],
+  [{ compute: [{ metric: { id: 'agv:custom.a' } }] }, /did you mean "avg"/],
+  [{ compute: [{ metric: { id: 'avg:a' } }] }, /^compute\[0\]\.metric\.id "avg:a"/],
+  [{ compute: [{ metric: { id: 'count', output: 5 } }] }, /^compute\[0\]\.metric\.output 5/],
+  [{ compute: [{ metric: { id: 'count', output: '' } }] }, /^compute\[0\]\.metric\.output ""/],
+  [
+    { compute: [{ metric: { id: 'count' } }, { metric: { id: 'sum:custom.a', output: 'count' } }] },
+    /^compute\[1\]\.metric\.output "count" is used twice/,
+  ],
+  [{ compute: [{ timeseries: {} }] }, /^compute\[0\]\.timeseries is not supported yet/],
+  [{ groupBy: [{ field: { id: 'custom.a' } }] }, /^groupBy is not supported yet/],
+  [{ groupBy: [1, 2, 3, 4] }, /^groupBy \(an array of 4\)/],
+  [{ afterBucket: {} }, /^afterBucket is not supported yet/],
+  [{ format: 'yes' }, /^format "yes"/],
+  [{ limit: 5 }, /^limit is unknown/],
+];
+
+const REFUSED: [string, object, [unknown, RegExp][]][] = [
+  [LIST, { time: TIME }, [...COMMON, ...WITH_TIME, ...WITH_COLUMNS, ...OF_LIST]],
+  [FETCH, { id: 'abc' }, [...COMMON, ...WITH_COLUMNS, ...OF_FETCH]],
+  [
+    AGGREGATE,
+    { time: TIME, compute: [{ metric: { id: 'count' } }] },
+    [...COMMON, ...WITH_TIME, ...OF_AGGREGATE],
+  ],
+];
+
+t.test('a malformed body is 400 and its message names the parameter', async (t) => {
+  for (const [path, good, changes] of REFUSED) {
+    const { answer, jobs, logged } = service();
+    for (const [change, message] of changes) {
+      const isPart = typeof change === 'object' && change !== null && !Array.isArray(change);
+      const body = isPart ? { ...good, ...change } : change;
+      const reply = await answer(request(path, { body }));
+      t.equal(reply.status, 400, `${path} ${JSON.stringify(body)}`);
+      t.match(messageOf(reply), message);
+    }
+    t.same([jobs, logged], [[], []], 'nothing is run or logged');
+  }
+});

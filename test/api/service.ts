@@ -1,0 +1,65 @@
+import type { Predicate } from '../../engine/query/predicate.ts';
+import type { ApiRequest, Reply } from '../../server/api/reply.ts';
+import { createRoutes, type RouteDependencies } from '../../server/api/routes.ts';
+import type { QueryJob } from '../../server/query/job.ts';
+
+export const NOW = Date.UTC(2021, 2, 31, 12);
+export const HIDDEN: Predicate = {
+  type: 'value',
+  paths: ['custom.t'],
+  match: { type: 'text', text: 'a' },
+};
+export const LIST = '/beta/events/list';
+export const FETCH = '/beta/events/fetch';
+export const AGGREGATE = '/beta/events/aggregate';
+export const TIME = { from: 'now-1h', to: 'now' };
+
+/** Routes over fake dependencies, and what they were asked. */
+export function service(changes: Partial<RouteDependencies> = {}) {
+  const jobs: QueryJob[] = [];
+  const logged: unknown[] = [];
+  const answer = createRoutes({
+    readKey: (key) => {
+      if (key === 'reader') return { id: 'r1', filter: { type: 'all' } };
+      return key === 'narrow' ? { id: 'r2', filter: HIDDEN } : undefined;
+    },
+    isWriteKey: (key) => key === 'writer',
+    run: async (job) => {
+      jobs.push(job);
+      return '{"some":"thing"}';
+    },
+    nowMs: () => NOW,
+    admin: async () => ({ status: 200, body: '"admin"' }),
+    health: () => ({ status: 200, body: '{"ok":true}' }),
+    log: (error) => logged.push(error),
+    ...changes,
+  });
+  return { answer, jobs, logged };
+}
+
+export interface Sent {
+  method?: string;
+  query?: [string, string][];
+  headers?: Record<string, string>;
+  body?: unknown;
+  raw?: string;
+}
+
+export function request(path: string, sent: Sent = {}): ApiRequest {
+  const headers = { 'x-api-key': 'reader', 'content-type': 'application/json', ...sent.headers };
+  return {
+    method: sent.method ?? 'POST',
+    path,
+    query: new Map(sent.query ?? []),
+    headers: new Map(Object.entries(headers).filter(([, value]) => value !== '')),
+    body: Buffer.from(sent.raw ?? JSON.stringify('body' in sent ? sent.body : {})),
+    signal: new AbortController().signal,
+  };
+}
+
+/** The message of a refusal, which must have the error form. */
+export function messageOf(reply: Reply): string {
+  const { error } = JSON.parse(String(reply.body));
+  if (error.status !== reply.status) throw new Error(`${error.status} is not ${reply.status}`);
+  return error.message;
+}

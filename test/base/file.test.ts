@@ -1,0 +1,78 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { type Disk, linkName, openDisk, openFolder } from '../../engine/base/file.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'file-'));
+t.teardown(() => rmSync(root, { recursive: true }));
+
+const disks: [string, Disk][] = [
+  ['the real disk', openDisk(join(root, 'a', 'b'))],
+  ['the disk in memory', new MemoryDisk()],
+];
+
+for (const [name, disk] of disks) {
+  t.test(`${name} keeps files`, async (t) => {
+    disk.makeFolder('folder');
+    disk.makeFolder('folder');
+    t.same(disk.list('folder'), []);
+    t.same(disk.list('none'), []);
+    t.throws(() => disk.open('folder/x', 'read'), { code: 'IO' });
+    t.throws(() => disk.open('folder/x', 'write'), { code: 'IO' });
+    const file = disk.open('folder/x', 'create');
+    t.throws(() => disk.open('folder/x', 'create'), { code: 'IO' });
+    await file.write([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)], 0);
+    await file.write([Uint8Array.of(9, 9)], 2);
+    t.equal(file.bytes(), 4);
+    await file.sync();
+    await disk.syncFolder('folder');
+    const target = new Uint8Array(8);
+    t.equal(file.read(target, 1), 3);
+    t.same([...target], [2, 9, 9, 0, 0, 0, 0, 0]);
+    await file.truncate(1);
+    t.equal(file.bytes(), 1);
+    file.close();
+    file.close();
+    t.throws(() => file.bytes(), { code: 'CLOSED' });
+    await disk.rename('folder/x', 'folder/y');
+    t.same(disk.list('folder'), ['y']);
+    t.same(disk.list(''), ['folder']);
+    await t.rejects(disk.unlink('folder/x'), { code: 'IO' });
+    await disk.unlink('folder/y');
+    t.same(disk.list('folder'), []);
+    await disk.syncFolder('');
+  });
+}
+
+t.test('what the real disk makes is for its owner only', async (t) => {
+  const disk = openDisk(join(root, 'c'));
+  const file = disk.open('x', 'create');
+  file.close();
+  t.equal(statSync(join(root, 'c')).mode & 0o777, 0o700);
+  t.equal(statSync(join(root, 'c', 'x')).mode & 0o777, 0o600);
+});
+
+t.test('a link never replaces anything', async (t) => {
+  const folder = join(root, 'd');
+  const disk = openDisk(folder);
+  for (const name of ['x', 'y']) {
+    const file = disk.open(name, 'create');
+    await file.write([Buffer.from(name)], 0);
+    file.close();
+  }
+  t.equal(linkName(folder, 'x', 'y'), false);
+  t.equal(linkName(folder, 'none', 'z'), false);
+  t.equal(linkName(folder, 'x', 'z'), true);
+  t.equal(readFileSync(join(folder, 'y'), 'utf8'), 'y');
+  t.equal(readFileSync(join(folder, 'z'), 'utf8'), 'x');
+});
+
+t.test('an open folder has a short path', async (t) => {
+  const handle = openFolder(root);
+  t.ok(handle.path.length < 30);
+  t.same(readdirSync(handle.path), readdirSync(root));
+  handle.close();
+  t.throws(() => openFolder(join(root, 'none')), { code: 'IO' });
+});

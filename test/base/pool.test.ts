@@ -1,0 +1,70 @@
+import t from 'tap';
+import { must } from '../../engine/base/assert.ts';
+import { openPool, type Pool } from '../../engine/base/pool.ts';
+import type { ToWorker } from '../support/pool-worker.ts';
+
+const ENTRY = new URL('../support/pool-worker.ts', import.meta.url);
+const GRACE_MS = 10_000;
+
+function open(count: number, died: (thread: number, error: Error) => void): Pool<ToWorker, string> {
+  return openPool<string, ToWorker, string>(ENTRY, count, (thread) => `data${thread}`, died);
+}
+
+function answers(pool: Pool<ToWorker, string>, thread: number, count: number): Promise<string[]> {
+  const got: string[] = [];
+  return new Promise((resolve) => {
+    must(pool.ports[thread], 'port').listen((message) => {
+      got.push(message);
+      if (got.length === count) resolve(got);
+    });
+  });
+}
+
+t.test('each thread runs one task, whose event loop keeps working', async (t) => {
+  const pool = open(2, (_, error) => t.fail(error.message));
+  const got = pool.ports.map((_, thread) => answers(pool, thread, 3));
+  for (const port of pool.ports) {
+    port.post({ say: 'one' });
+    port.post({ sleepMs: 5 });
+    port.post({ say: 'two' });
+  }
+  t.same(await Promise.all(got), [
+    ['0 data0 one', '0 data0 two', '0 data0 slept'],
+    ['1 data1 one', '1 data1 two', '1 data1 slept'],
+  ]);
+  for (const port of pool.ports) port.post('end');
+  await pool.close(GRACE_MS);
+});
+
+for (const [end, message] of [
+  ['throw', /thrown in the worker/],
+  ['exit', /exited with code: 3/],
+  ['return', /returned/],
+] as const) {
+  t.test(`a thread that ends by ${end} is told once, the others go on`, async (t) => {
+    const deaths: [number, string][] = [];
+    const dead = Promise.withResolvers<void>();
+    const pool = open(2, (thread, error) => {
+      deaths.push([thread, error.message]);
+      dead.resolve();
+    });
+    const echo = answers(pool, 1, 1);
+    must(pool.ports[0], 'port').post(end);
+    await dead.promise;
+    must(pool.ports[1], 'port').post({ say: 'still here' });
+    t.same(await echo, ['1 data1 still here']);
+    must(pool.ports[1], 'port').post('end');
+    await pool.close(GRACE_MS);
+    t.equal(deaths.length, 1);
+    t.equal(deaths[0]?.[0], 0);
+    t.match(deaths[0]?.[1], message);
+  });
+}
+
+t.test('a task that does not end is ended when the grace is over', async (t) => {
+  const pool = open(1, (_, error) => t.fail(error.message));
+  const echo = answers(pool, 0, 1);
+  must(pool.ports[0], 'port').post({ say: 'up' });
+  await echo;
+  await pool.close(1);
+});

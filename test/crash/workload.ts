@@ -1,0 +1,167 @@
+import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import { type CommittedGroup, LogFile } from '../../engine/store/log-file.ts';
+import type { KeyUsage } from '../../engine/store/usage.ts';
+import { opaqueBlock, readOpaque, verifyOpaque } from '../store/opaque.ts';
+import type { MemoryDisk } from '../support/memory-disk.ts';
+
+/** The UTC day of all usage here. */
+export const DAY = 20_000;
+
+/** What the outside world knows: rows by their id, and what it was told. */
+export class Journal {
+  /** Value by id of all rows that were acknowledged. */
+  readonly acked = new Map<string, number>();
+  ackedEvents = 0;
+  /** Rows of the group whose fate nobody was told. */
+  doubt = new Map<string, number>();
+
+  begin(rows: Map<string, number>): void {
+    this.doubt = rows;
+  }
+
+  acknowledge(): void {
+    for (const [id, value] of this.doubt) this.acked.set(id, value);
+    this.ackedEvents += this.doubt.size;
+    this.doubt = new Map();
+  }
+}
+
+export function open(disk: MemoryDisk): Promise<OpenedCatalog> {
+  return openCatalog({ disk, nowMs: 1_000, usageDay: DAY, verifyBlock: verifyOpaque });
+}
+
+/** Ids and values of all rows that a query would see; throws when one is there twice. */
+export function visibleRows(disk: MemoryDisk, opened: OpenedCatalog): Map<string, number> {
+  const rows = new Map<string, number>();
+  for (const ref of opened.catalog.snapshot().blocks) {
+    for (const [row, value] of readOpaque(disk, ref).entries()) {
+      const id = `${ref.writer}.${ref.firstSequence + row}`;
+      if (rows.has(id)) throw new Error(`row ${id} is there twice`);
+      rows.set(id, value);
+    }
+  }
+  return rows;
+}
+
+/** A writer's life: groups of new rows, small blocks that a whole one supersedes, segments closed one by one. */
+class Script {
+  readonly #disk: MemoryDisk;
+  readonly #opened: OpenedCatalog;
+  readonly #journal: Journal;
+  readonly #writer: number;
+  #log: LogFile | undefined;
+  #sequence = 0;
+  #value: number;
+
+  constructor(
+    disk: MemoryDisk,
+    opened: OpenedCatalog,
+    journal: Journal,
+    writer: number,
+    value: number,
+  ) {
+    this.#disk = disk;
+    this.#opened = opened;
+    this.#journal = journal;
+    this.#writer = writer;
+    this.#value = value;
+  }
+
+  async begin(): Promise<void> {
+    const { manifest } = this.#opened;
+    const { segment, sequence } = await manifest.allocate(this.#writer, this.#sequence);
+    this.#sequence = sequence;
+    const { folderId } = manifest;
+    const options = { disk: this.#disk, segment, writer: this.#writer, folderId, createdMs: 1 };
+    this.#log = await LogFile.create(options);
+  }
+
+  /** One group: for each count a block of new rows; `again` are earlier rows, whose blocks are superseded. */
+  async group(
+    counts: number[],
+    again?: { blocks: CommittedGroup[]; rows: number },
+  ): Promise<CommittedGroup> {
+    const log = this.#log as LogFile;
+    const rows = new Map<string, number>();
+    let before = again?.rows ?? 0;
+    const blocks = counts.map((count) => {
+      const first = this.#sequence - before;
+      const values = Array.from({ length: before }, (_, row) =>
+        Number(this.#journal.acked.get(`${this.#writer}.${first + row}`)),
+      );
+      for (let row = 0; row < count; row++) {
+        rows.set(`${this.#writer}.${this.#sequence++}`, ++this.#value);
+        values.push(this.#value);
+      }
+      before = 0;
+      return opaqueBlock(values, first);
+    });
+    this.#journal.begin(rows);
+    const superseded = (again?.blocks ?? []).flatMap((group) => group.blocks.map((b) => b.ordinal));
+    const usage: KeyUsage[] = [{ key: 'key', day: DAY, bytes: rows.size * 7, events: rows.size }];
+    const group = await log.append(blocks, superseded, rows.size === 0 ? [] : usage);
+    this.#opened.catalog.apply(group);
+    this.#journal.acknowledge();
+    return group;
+  }
+
+  async end(): Promise<void> {
+    const log = this.#log as LogFile;
+    await this.#opened.manifest.close(log.segment, log.durableBytes, log.sequence);
+    log.close();
+  }
+}
+
+/** Runs the workload to its end or until the disk refuses a call; the journal tells how far it came. */
+export async function runWorkload(disk: MemoryDisk, journal: Journal): Promise<void> {
+  const opened = await open(disk);
+  const first = new Script(disk, opened, journal, 0, 1_000);
+  await first.begin();
+  const one = await first.group([3]);
+  const two = await first.group([2]);
+  await first.group([4, 1], { blocks: [one, two], rows: 5 });
+  await first.end();
+  await first.begin();
+  const three = await first.group([2]);
+  const other = new Script(disk, opened, journal, 1, 5_000);
+  await other.begin();
+  await other.group([20]);
+  await first.group([0], { blocks: [three], rows: 2 });
+  await first.group([6, 6]);
+}
+
+/** Appends one more group after a recovery, as the next process would. */
+export async function continueWork(
+  disk: MemoryDisk,
+  opened: OpenedCatalog,
+  journal: Journal,
+): Promise<void> {
+  const script = new Script(disk, opened, journal, 0, 9_000);
+  await script.begin();
+  await script.group([2]);
+}
+
+/** What is wrong with what a store shows, given what the world was told; `undefined` when nothing is. */
+export async function violation(disk: MemoryDisk, journal: Journal): Promise<string | undefined> {
+  try {
+    const opened = await open(disk);
+    const rows = visibleRows(disk, opened);
+    const shown = [...journal.doubt.keys()].filter((id) => rows.has(id)).length;
+    if (shown !== 0 && shown !== journal.doubt.size) return 'a group is there in part';
+    const expected = new Map([...journal.acked, ...(shown > 0 ? journal.doubt : [])]);
+    for (const [id, value] of expected) {
+      if (rows.get(id) !== value) return `row ${id} is ${rows.get(id)} instead of ${value}`;
+    }
+    if (rows.size !== expected.size) return `${rows.size} rows instead of ${expected.size}`;
+    const events = opened.usage[0]?.events ?? 0;
+    if (events !== expected.size) return `usage of ${events} events instead of ${expected.size}`;
+    if (opened.report.remarks.some((remark) => remark.damaged.length > 0)) {
+      return `a stop was taken for corruption: ${JSON.stringify(opened.report.remarks)}`;
+    }
+    if (shown > 0) journal.acknowledge();
+    journal.doubt = new Map();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

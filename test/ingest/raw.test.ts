@@ -1,0 +1,122 @@
+import t from 'tap';
+import { PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { BadBody } from '../../server/decode/body.ts';
+import { Decoder } from '../../server/decode/decoder.ts';
+import { decodeBody } from '../../server/ingest/content.ts';
+import type { BodyForm } from '../../server/ingest/protocol.ts';
+import { RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
+import { digestOf, makeKey } from '../../server/registry/digest.ts';
+import { KeyLookup } from '../../server/registry/key-table.ts';
+import { dayOf, UsageCells } from '../../server/registry/usage.ts';
+
+const RECEIVED_MS = 1_800_000_000_000;
+const DAY = dayOf(RECEIVED_MS);
+const KEYS = [makeKey(), makeKey()];
+/** Where the lines lie in the memory: behind others. */
+const START = 128;
+
+function messages(rows: Rows): string[] {
+  const found: string[] = [];
+  for (let entry = 0; entry < rows.entryCount; entry++) {
+    if (rows.path[entry] === PATH_MESSAGE) found.push(Buffer.from(rows.text(entry)).toString());
+  }
+  return found;
+}
+
+function setUp(): {
+  cells: UsageCells;
+  decode: (text: string) => RawLines & { messages: string[] };
+} {
+  const cells = new UsageCells();
+  const keys = new KeyLookup();
+  const entries = KEYS.map((key, cell) => ({ digest: digestOf(key), id: `id${cell}`, cell }));
+  for (const { cell } of entries) cells.begin(cell);
+  keys.update({ version: 1, entries });
+  const memory = new Uint8Array(new SharedArrayBuffer(4096));
+  const rows = new Rows();
+  const raw = new RawDecoder(new Decoder(new PathTable(), rows), rows, keys, cells, memory);
+  const decode = (text: string): RawLines & { messages: string[] } => {
+    const bytes = Buffer.from(text);
+    memory.fill(0x6b).set(bytes, START);
+    const task = {
+      type: 'lines',
+      task: 0,
+      start: START,
+      bytes: bytes.length,
+      receivedMs: RECEIVED_MS,
+    } as const;
+    return { ...raw.decode(task), messages: messages(rows) };
+  };
+  return { cells, decode };
+}
+
+t.test('each line counts for its own key', async (t) => {
+  const { cells, decode } = setUp();
+  const [one, two] = KEYS;
+  const got = decode(`${one} first\r\n${two} {"message":"second"}\n${one} "third"\n`);
+  t.same(got.messages, ['first', 'second', 'third']);
+  t.equal(got.droppedCount, 0);
+  t.same(
+    got.shares.usage((cell) => `id${cell}`),
+    [
+      { key: 'id0', day: DAY, bytes: 12, events: 2 },
+      { key: 'id1', day: DAY, bytes: 20, events: 1 },
+    ],
+  );
+  t.equal(cells.usedBytes(0, DAY), 12);
+  got.shares.release(cells);
+  t.equal(cells.usedBytes(0, DAY), 0);
+});
+
+t.test('lines without a good key are dropped, the others stay', async (t) => {
+  const { cells, decode } = setUp();
+  const [one, two] = KEYS;
+  cells.enable(1, false);
+  const got = decode(
+    `garbage\n${one}x no\n${'y'.repeat(300)}\n${two} disabled\n\n\r\n${one} good\n"quoted"\n{}\n${one}\n`,
+  );
+  t.same(got.messages, ['good']);
+  t.equal(got.droppedCount, 6);
+});
+
+t.test('a spent quota drops the lines behind the one that crossed it', async (t) => {
+  const { cells, decode } = setUp();
+  const [one] = KEYS;
+  cells.limit(0, 5);
+  const got = decode(`${one} 1234567\n${one} more\n`);
+  t.same(got.messages, ['1234567']);
+  t.equal(got.droppedCount, 1);
+});
+
+t.test('a JSON object brings its key as an attribute, which is not stored', async (t) => {
+  const { decode } = setUp();
+  const [one] = KEYS;
+  const got = decode(
+    `{"logmaticKey":"${one}","message":"in"}\n{"logmaticKey":"nope","message":"out"}\n{"message":"out"}\n{"logmaticKey":"${one}"\n${one} {"logmaticKey":"kept","message":"with prefix"}\n`,
+  );
+  t.same(got.messages, ['in', 'with prefix']);
+  t.equal(got.droppedCount, 3);
+  t.equal(got.shares.usage(String)[0]?.events, 2);
+});
+
+t.test('bodies are read as they are declared', async (t) => {
+  const rows = new Rows();
+  const decoder = new Decoder(new PathTable(), rows);
+  const read = (form: BodyForm, text: string): string[] => {
+    const source = Buffer.from(text);
+    decoder.begin(source, RECEIVED_MS, undefined);
+    decodeBody(decoder, source, form);
+    return messages(rows);
+  };
+  t.same(read('lines', '{"message":"a"}\nb'), ['a', 'b']);
+  t.same(read('json', ' [{"message":"a"},"b"]'), ['a', 'b']);
+  t.throws(() => read('json', '[{"message":"a"}'), BadBody);
+  t.same(read('auto', '[{"message":"a"}]'), ['a']);
+  t.same(read('auto', '[2026-01-01] started\nsecond'), ['[2026-01-01] started', 'second']);
+  t.same(read('auto', 'plain\ntext'), ['plain', 'text']);
+  t.same(read('frames', '5 first7 second\n'), ['first', 'second']);
+  t.same(read('frames', '5 first9 second'), ['first', '9 second'], 'a count beyond the end');
+  t.same(read('frames', 'no count\nat all'), ['no count', 'at all']);
+  t.same(read('frames', '12345678 x'), ['12345678 x'], 'a count of too many digits');
+});

@@ -1,0 +1,125 @@
+import t from 'tap';
+import { must } from '../../engine/base/assert.ts';
+import type {
+  FromIngest,
+  IngestTask,
+  TaskOutcome,
+  ToIngest,
+} from '../../server/ingest/protocol.ts';
+import { Slots } from '../../server/ingest/slots.ts';
+import { IngestThread, type LineSource } from '../../server/ingest/thread.ts';
+
+const PAGES = 17;
+
+class Source implements LineSource {
+  readBytes = 0;
+  storedBytes = 0;
+  lostBytes = 0;
+  read(bytes: number): void {
+    this.readBytes += bytes;
+  }
+  settled(bytes: number, stored: boolean): void {
+    if (stored) this.storedBytes += bytes;
+    else this.lostBytes += bytes;
+  }
+}
+
+function setUp(): {
+  thread: IngestThread;
+  tasks: IngestTask[];
+  text: (task: IngestTask) => string;
+} {
+  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+  const tasks: IngestTask[] = [];
+  const port = {
+    post: (message: ToIngest) => {
+      if (message.type === 'tasks') tasks.push(...message.tasks);
+    },
+    listen: (_take: (message: FromIngest) => void) => {},
+    close: () => {},
+  };
+  const thread = new IngestThread(new Slots(memory, 65_536), port, () => 1_000);
+  const text = ({ start, bytes }: IngestTask): string =>
+    Buffer.from(thread.slots.bytes.slice(start, start + bytes)).toString();
+  return { thread, tasks, text };
+}
+
+function outcome(task: number, status = 200): TaskOutcome {
+  return { task, status, message: '', events: 0, linesDropped: 0 };
+}
+
+const NOTHING = new Uint8Array(0);
+
+t.test('lines of several sources share a slot and are settled each', async (t) => {
+  const { thread, tasks, text } = setUp();
+  const [one, two] = [new Source(), new Source()];
+  t.ok(thread.roomForLines(100));
+  thread.lines(Buffer.from('k a'), Buffer.from('b\n'), false, one);
+  thread.lines(NOTHING, Buffer.from('k c\n'), false, two);
+  thread.lines(Buffer.from('k cu'), Buffer.from('t'), true, one);
+  thread.flush();
+  t.equal(tasks.length, 1);
+  const task = must(tasks[0], 'task');
+  t.equal(text(task), 'k ab\nk c\nk cut\n');
+  thread.report([task.task], []);
+  t.same([one.readBytes, two.readBytes], [11, 4]);
+  t.equal(thread.slots.freeBytes, thread.slots.totalBytes, 'a slot that was read is free');
+  t.same([one.storedBytes, two.storedBytes], [0, 0], 'read is not stored');
+  thread.report([], [outcome(task.task)]);
+  t.same([one.storedBytes, two.storedBytes], [11, 4]);
+  t.equal(thread.pendingCount, 0);
+});
+
+t.test('a slot without lines is given back, a full one is handed over', async (t) => {
+  const { thread, tasks } = setUp();
+  const source = new Source();
+  thread.roomForLines(10);
+  thread.flush();
+  t.equal(tasks.length, 0);
+  t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
+  const chunk = new Uint8Array(200_000).fill(97);
+  t.ok(thread.roomForLines(chunk.length));
+  thread.lines(NOTHING, chunk, false, source);
+  t.ok(thread.roomForLines(chunk.length));
+  thread.lines(NOTHING, chunk, false, source);
+  thread.flush();
+  t.equal(tasks.length, 2);
+});
+
+t.test('without room nothing is taken', async (t) => {
+  const { thread } = setUp();
+  const all = must(thread.slots.reserve(thread.slots.totalBytes - 64), 'slot');
+  t.notOk(thread.roomForLines(1));
+  thread.slots.release(all);
+  t.ok(thread.roomForLines(1));
+});
+
+t.test('what waits for a dead worker is lost, and nothing more is taken', async (t) => {
+  const { thread, tasks } = setUp();
+  const source = new Source();
+  const slot = must(thread.slots.reserve(10), 'slot');
+  const key = { id: 'k', cell: 0 };
+  const body = {
+    type: 'body',
+    bytes: 3,
+    form: 'lines',
+    key,
+    receivedMs: 0,
+    enrichment: undefined,
+  } as const;
+  const waiting = thread.body(slot, body);
+  thread.roomForLines(10);
+  thread.lines(NOTHING, Buffer.from('k a\n'), false, source);
+  thread.die();
+  t.equal((await waiting).status, 503);
+  t.equal(source.lostBytes, 4);
+  t.ok(thread.dead);
+  const later = must(thread.slots.reserve(10), 'slot');
+  t.equal((await thread.body(later, body)).status, 503);
+  thread.roomForLines(10);
+  thread.lines(NOTHING, Buffer.from('k b\n'), false, source);
+  thread.flush();
+  t.equal(source.lostBytes, 8);
+  t.equal(tasks.length, 0);
+  t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
+});

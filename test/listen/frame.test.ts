@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { LINE_BYTES_MAX, LineFrame } from '../../server/listen/frame.ts';
+
+interface Line {
+  text: string;
+  cut: boolean;
+}
+
+/** What comes out of a frame for a stream that arrives in these chunks, line by line. */
+function framed(chunks: readonly Uint8Array[]): Line[] {
+  const frame = new LineFrame();
+  const lines: Line[] = [];
+  const take = (head: Uint8Array, rest: Uint8Array, cut: boolean): void => {
+    const text = Buffer.concat([head, rest]).toString('latin1');
+    if (cut) {
+      lines.push({ text, cut });
+      return;
+    }
+    if (!text.endsWith('\n')) throw new Error('lines end with a line feed');
+    for (const line of text.slice(0, -1).split('\n')) lines.push({ text: line, cut });
+  };
+  for (const chunk of chunks) frame.push(chunk, take);
+  frame.end(take);
+  if (frame.heldBytes !== 0) throw new Error('nothing is held at the end');
+  return lines;
+}
+
+/** The lines of a text as the rules have it. */
+function expected(text: string): Line[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => ({
+    text: line.slice(0, LINE_BYTES_MAX),
+    cut: line.length > LINE_BYTES_MAX,
+  }));
+}
+
+function cutAt(text: string, places: readonly number[]): Uint8Array[] {
+  const bytes = Buffer.from(text, 'latin1');
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort(
+    (a, b) => a - b,
+  );
+  return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+t.test('any cut of a stream gives the same lines', async () => {
+  const line = fc.string({ maxLength: 30, unit: fc.constantFrom('a', ' ', '\r', '"', '{') });
+  const stream = fc
+    .tuple(fc.array(line, { maxLength: 12 }), fc.boolean())
+    .map(([lines, ended]) => lines.join('\n') + (ended ? '\n' : ''));
+  fc.assert(
+    fc.property(stream, fc.array(fc.nat(), { maxLength: 20 }), (text, places) => {
+      const got = framed(cutAt(text, places));
+      return JSON.stringify(got) === JSON.stringify(expected(text));
+    }),
+  );
+});
+
+t.test('long lines are cut at the same place whatever the chunks', async (t) => {
+  const around = [LINE_BYTES_MAX - 1, LINE_BYTES_MAX, LINE_BYTES_MAX + 1, 3 * LINE_BYTES_MAX];
+  for (const bytes of around) {
+    for (const ending of ['', '\n', '\nnext\n']) {
+      const text = `before\n${'x'.repeat(bytes)}${ending}`;
+      for (const chunkBytes of [65_536, 1_000_003, text.length]) {
+        const places = Array.from(
+          { length: Math.floor(text.length / chunkBytes) },
+          (_, i) => (i + 1) * chunkBytes,
+        );
+        const same = JSON.stringify(framed(cutAt(text, places))) === JSON.stringify(expected(text));
+        t.ok(same, `${bytes} bytes, ${JSON.stringify(ending)}, chunks of ${chunkBytes}`);
+      }
+    }
+  }
+});
+
+t.test('a key that lies over two chunks comes out whole', async (t) => {
+  const chunks = ['kéy1 fir', 'st\r\nke', 'y2 second\r\n'].map((text) =>
+    Buffer.from(text, 'latin1'),
+  );
+  t.same(
+    framed(chunks).map((line) => line.text),
+    ['kéy1 first\r', 'key2 second\r'],
+  );
+});
+
+t.test('a frame holds memory only while a line has begun', async (t) => {
+  const frame = new LineFrame();
+  const take = (): void => {};
+  frame.push(Buffer.from('one\ntwo\n'), take);
+  t.equal(frame.heldBytes, 0);
+  frame.push(Buffer.from('three'), take);
+  t.equal(frame.heldBytes, 5);
+  frame.push(Buffer.from('\n'), take);
+  t.equal(frame.heldBytes, 0);
+  for (let index = 0; index < 40; index++) frame.push(new Uint8Array(65_536).fill(97), take);
+  t.equal(frame.heldBytes, 0, 'what is skipped is not held');
+});

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { allRows } from '../../engine/query/bitmap.ts';
+import { Cardinality } from '../../engine/query/cardinality.ts';
+import {
+  isNumberText,
+  mantissaAt,
+  NumberReader,
+  parseDecimal,
+} from '../../engine/query/decimal.ts';
+import { Quantiles } from '../../engine/query/quantile.ts';
+import { Sum } from '../../engine/query/sum.ts';
+import { encodeText } from '../../engine/query/text.ts';
+import { ValueHash } from '../../engine/query/value-hash.ts';
+
+t.test('texts of numbers are told from others', async (t) => {
+  const numbers = [
+    '0',
+    '-1',
+    '+1',
+    '1.',
+    '.5',
+    '007',
+    '1e5',
+    '1.5E-3',
+    '12345678901234567890',
+    '0.610',
+  ];
+  const others = [
+    '',
+    '-',
+    '.',
+    'e5',
+    '1e',
+    '1e+',
+    '1 ',
+    ' 1',
+    '1,5',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '1.2.3',
+    '--1',
+  ];
+  const reader = new NumberReader();
+  for (const text of [...numbers, ...others]) {
+    const bytes = encodeText(text);
+    const isNumber = numbers.includes(text);
+    t.equal(isNumberText(bytes, 0, bytes.length), isNumber, text);
+    t.equal(reader.read(bytes, 0, bytes.length), isNumber, text);
+    t.equal(parseDecimal(text) !== undefined, isNumber, text);
+    if (isNumber) t.equal(reader.value, Number(text), text);
+  }
+  const huge = encodeText('1e999');
+  t.notOk(reader.read(huge, 0, huge.length), 'a number beyond all doubles');
+});
+
+t.test('a number is one mantissa at each scale, or none', async (t) => {
+  const decimal = (text: string) =>
+    parseDecimal(text) ?? { negative: false, digits: '', exponent: 0 };
+  t.equal(mantissaAt(decimal('2.50'), 1), 25);
+  t.equal(mantissaAt(decimal('2.50'), 2), 250);
+  t.equal(mantissaAt(decimal('2.50'), 0), undefined);
+  t.equal(mantissaAt(decimal('-0.0'), 3), 0);
+  t.equal(mantissaAt(decimal('-9007199254740991'), 0), -Number.MAX_SAFE_INTEGER);
+  t.equal(mantissaAt(decimal('9007199254740993'), 0), undefined);
+  t.equal(mantissaAt(decimal('1e40'), 0), undefined);
+});
+
+t.test('decimals of all scales are summed exactly', async (t) => {
+  const part = fc.tuple(
+    fc.maxSafeInteger(),
+    fc.integer({ min: 0, max: 22 }),
+    fc.integer({ min: 1, max: 9 }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), fc.nat(30), (parts, cut) => {
+      const whole = new Sum();
+      const left = new Sum();
+      const right = new Sum();
+      let exact = 0n;
+      for (const [index, [mantissa, scale, times]] of parts.entries()) {
+        for (const sum of [whole, index < cut ? left : right])
+          sum.addRepeated(mantissa, scale, times);
+        exact += BigInt(mantissa) * BigInt(times) * 10n ** BigInt(22 - scale);
+      }
+      left.merge(right);
+      const wanted = Number(`${exact}e-22`);
+      return whole.result() === wanted && left.result() === wanted;
+    }),
+  );
+  const sum = new Sum();
+  for (let index = 0; index < 10; index++) sum.addDecimal(1, 1);
+  t.equal(sum.result(), 1);
+  sum.addText('12345678901234567890', 1);
+  sum.addText('-12345678901234567891e0', 1);
+  sum.addText('5e-324', 1);
+  t.equal(sum.result(), 5e-324);
+});
+
+t.test('rows are summed as one by one', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 100 }), (mantissas) => {
+      const together = new Sum();
+      const apart = new Sum();
+      together.addRows(Float64Array.from(mantissas), allRows(mantissas.length), 2);
+      for (const mantissa of mantissas) apart.addDecimal(mantissa, 2);
+      return together.result() === apart.result();
+    }),
+  );
+});
+
+t.test('doubles are summed with compensation', async (t) => {
+  const sum = new Sum();
+  for (const value of [1e100, 1, -1e100, 1]) sum.addDouble(value);
+  t.equal(sum.result(), 2);
+});
+
+t.test('quantiles are within 0.1 % of the value at their rank, merged or not', async () => {
+  const value = fc.oneof(
+    fc
+      .double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 })
+      .filter((number) => number === 0 || Math.abs(number) > 1e-9),
+    fc.integer({ min: -2000, max: 2000 }),
+  );
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 60 }), fc.nat(60), (values, cut) => {
+      const whole = new Quantiles();
+      const left = new Quantiles();
+      const right = new Quantiles();
+      for (const [index, number] of values.entries()) {
+        whole.add(number, 1);
+        (index < cut ? left : right).add(number, 1);
+      }
+      left.merge(right);
+      const sorted = [...values].sort((a, b) => a - b);
+      return [1, 50, 75, 90, 95, 98, 99, 100].every((percent) => {
+        const exact = sorted[Math.max(Math.ceil((percent * sorted.length) / 100), 1) - 1];
+        const found = whole.at(percent) ?? Number.NaN;
+        return found === left.at(percent) && Math.abs(found - exact) <= Math.abs(exact) * 0.001;
+      });
+    }),
+  );
+});
+
+t.test('quantiles of small whole numbers and short decimals are those numbers', async (t) => {
+  const quantiles = new Quantiles();
+  for (let value = 1; value <= 100; value++) quantiles.add(value, 1);
+  t.equal(quantiles.at(50), 50);
+  t.equal(quantiles.at(95), 95);
+  const seconds = new Quantiles();
+  for (const value of [0.61, 0.2, 1.25]) seconds.add(value, 3);
+  t.equal(seconds.at(50), 0.61);
+  t.equal(seconds.at(99), 1.25);
+  t.equal(new Quantiles().at(50), undefined);
+  const wide = new Quantiles();
+  for (const value of [-1e300, -1e-300, 0, 1e-300, 1e300]) wide.add(value, 1);
+  t.same(
+    [1, 21, 41, 61, 81].map((percent) => wide.at(percent)),
+    [-1e300, -1e-300, 0, 1e-300, 1e300],
+  );
+});
+
+const secret = Uint8Array.from({ length: 32 }, (_, index) => 200 - index);
+
+function addTexts(cardinality: Cardinality, from: number, to: number): void {
+  const hash = new ValueHash(secret);
+  for (let number = from; number < to; number++) {
+    const bytes = encodeText(`10.0.${number >> 8}.${number & 255}`);
+    hash.string(bytes, 0, bytes.length);
+    cardinality.add(hash.low, hash.high);
+  }
+}
+
+t.test('cardinality is exact up to 10,000 and within 1 % above, merged or not', async (t) => {
+  for (const distinct of [0, 1, 10_000, 10_001, 50_000, 300_000]) {
+    const whole = new Cardinality();
+    addTexts(whole, 0, distinct);
+    addTexts(whole, 0, Math.min(distinct, 5_000));
+    const left = new Cardinality();
+    const right = new Cardinality();
+    addTexts(left, 0, distinct * 0.75);
+    addTexts(right, distinct >> 1, distinct);
+    left.merge(right);
+    const error = Math.abs(whole.result() - distinct);
+    t.ok(error <= (distinct <= 10_000 ? 0 : distinct * 0.01), `${whole.result()} of ${distinct}`);
+    t.equal(left.result(), whole.result());
+  }
+});
+
+t.test('equal values have equal hashes, others have others', async (t) => {
+  const hash = new ValueHash(secret);
+  const taken = (add: () => void): string => {
+    add();
+    return `${hash.low} ${hash.high}`;
+  };
+  const string = (text: string): string => {
+    const bytes = encodeText(text);
+    return taken(() => hash.string(bytes, 0, bytes.length));
+  };
+  const number = taken(() => hash.decimal(200, 0));
+  t.equal(
+    taken(() => hash.decimal(20_000, 2)),
+    number,
+  );
+  for (const text of ['200', '200.0', '2e2', '0.2e3'])
+    t.equal(
+      taken(() => hash.numberText(text)),
+      number,
+      text,
+    );
+  t.equal(
+    taken(() => hash.decimal(-0, 3)),
+    taken(() => hash.numberText('-0.0')),
+  );
+  const long = taken(() => hash.numberText('12345678901234567891'));
+  t.equal(
+    taken(() => hash.numberText('1234567890123456789.10e1')),
+    long,
+  );
+  const date = taken(() => hash.date(1_451_606_400_000, (128 << 8) | 8));
+  t.equal(string('2016-01-01T00:00:00Z'), date);
+  const all = [
+    number,
+    long,
+    date,
+    string('200'),
+    string(''),
+    string('\0'),
+    string('\0\0\0\0'),
+    string('true'),
+    taken(() => hash.boolean(true)),
+    taken(() => hash.boolean(false)),
+    taken(() => hash.decimal(-200, 0)),
+    taken(() => hash.decimal(2, 1)),
+    taken(() => hash.numberText('12345678901234567890')),
+    string('2016-01-01T00:00:00.000Z'),
+  ];
+  t.equal(new Set(all).size, all.length);
+});

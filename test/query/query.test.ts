@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { aggregateUnits } from '../../engine/query/aggregate.ts';
+import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
+import { fetchUnits } from '../../engine/query/fetch.ts';
+import { listUnits } from '../../engine/query/list.ts';
+import type { Aggregation, ListedEvent } from '../../engine/query/query.ts';
+import type { TestRow } from '../segment/leaves.ts';
+import { Model, type ModelEvent, type ModelPredicate } from '../support/model.ts';
+import { Blocks, run } from './blocks.ts';
+import { PATHS, predicate, testRow } from './events.ts';
+
+const RUNS = 150;
+
+/** Random events in random blocks of three writers. */
+const blockRows = fc.array(
+  fc.tuple(fc.integer({ min: 0, max: 2 }), fc.array(testRow, { minLength: 1, maxLength: 40 })),
+  { minLength: 1, maxLength: 6 },
+);
+
+interface Store {
+  blocks: Blocks;
+  model: Model;
+}
+
+function storeOf(written: [number, TestRow[]][]): Store {
+  const blocks = new Blocks();
+  const model = new Model();
+  const sequences = [100, 5, 2 ** 40];
+  for (const [writer, rows] of written) {
+    for (const event of blocks.add(rows, writer, sequences[writer])) model.add(event);
+    sequences[writer] += rows.length;
+  }
+  return { blocks, model };
+}
+
+const timeRange = fc.tuple(fc.integer({ min: -1, max: 13 }), fc.integer({ min: -1, max: 13 }));
+
+function keyOf(blocks: Blocks, event: ListedEvent): string {
+  const key = decodeEventId(blocks.secret, event.id);
+  return `${key?.timeMs} ${key?.writer} ${key?.sequence} ${event.event}`;
+}
+
+function modelKey(event: ModelEvent): string {
+  return `${event.timeMs} ${event.writer} ${event.sequence} ${event.event}`;
+}
+
+t.test('a list holds what the model holds, page by page, in both orders', async () => {
+  fc.assert(
+    fc.property(
+      blockRows,
+      predicate,
+      timeRange,
+      fc.constantFrom('asc' as const, 'desc' as const),
+      fc.integer({ min: 1, max: 30 }),
+      (written, predicate, [fromMs, toMs], order, limit) => {
+        const { blocks, model } = storeOf(written);
+        const snapshot = { blocks: blocks.refs };
+        const wanted = model.list({ fromMs, toMs, predicate, order, limit: 10_000 });
+        const found: ListedEvent[] = [];
+        for (;;) {
+          const after = found.at(-1)?.id;
+          const query = { fromMs, toMs, predicate, order, limit, event: true, columns: [] };
+          const page = run(
+            listUnits(blocks, snapshot, after === undefined ? query : { ...query, after }),
+          ).events;
+          found.push(...page);
+          if (page.length < limit) break;
+        }
+        const same = JSON.stringify(found.map((event) => keyOf(blocks, event)));
+        return same === JSON.stringify(wanted.map(modelKey));
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+t.test('every event is fetched by its id unless it is hidden', async () => {
+  fc.assert(
+    fc.property(blockRows, predicate, (written, predicate) => {
+      const { blocks, model } = storeOf(written);
+      const snapshot = { blocks: blocks.refs };
+      return model.events.every((event) => {
+        const id = encodeEventId(blocks.secret, event);
+        const query = { id, predicate, event: true, columns: [] };
+        const found = run(fetchUnits(blocks, snapshot, query));
+        return model.holds(event, predicate)
+          ? found !== undefined && keyOf(blocks, found) === modelKey(event)
+          : found === undefined;
+      });
+    }),
+    { numRuns: RUNS / 3 },
+  );
+});
+
+const NAMES: Aggregation[] = [
+  'count',
+  'cardinality',
+  'sum',
+  'min',
+  'max',
+  'avg',
+  'median',
+  'pc90',
+  'pc99',
+];
+const PERCENT = new Map<Aggregation, number>([
+  ['median', 50],
+  ['pc90', 90],
+  ['pc99', 99],
+]);
+
+/** What is wrong with an aggregation, if anything. */
+function fault(
+  name: Aggregation,
+  value: number | null,
+  model: Model,
+  [fromMs, toMs]: [number, number],
+  predicate: ModelPredicate,
+  path: string,
+): string | undefined {
+  const wanted = model.summary(fromMs, toMs, predicate, path);
+  const percent = PERCENT.get(name);
+  let exact: number | null;
+  let tolerance = 0;
+  if (percent !== undefined) {
+    exact = wanted.numbers[Math.ceil((percent * wanted.numbers.length) / 100) - 1] ?? null;
+    tolerance = Math.abs(exact ?? 0) * 0.002;
+  } else {
+    exact = wanted[name as 'count'];
+    if (name === 'sum') tolerance = wanted.absolute * 1e-12;
+    if (name === 'avg') tolerance = (wanted.absolute / wanted.numbers.length) * 1e-12;
+  }
+  if (exact !== null && !Number.isFinite(exact)) exact = null;
+  const right =
+    value === exact ||
+    !Number.isFinite(tolerance) ||
+    (value !== null && exact !== null && Math.abs(value - exact) <= tolerance);
+  return right ? undefined : `${name} of ${path} is ${value}, not ${exact}`;
+}
+
+t.test('aggregations are those of the model', async () => {
+  fc.assert(
+    fc.property(
+      blockRows,
+      predicate,
+      timeRange,
+      fc.constantFrom(...PATHS),
+      (written, predicate, range, path) => {
+        const { blocks, model } = storeOf(written);
+        const [fromMs, toMs] = range;
+        const attributes = NAMES.map((aggregation) => ({
+          type: 'attribute' as const,
+          path,
+          aggregation,
+        }));
+        const metrics = [{ type: 'core' as const }, ...attributes];
+        const { values } = run(
+          aggregateUnits(blocks, { blocks: blocks.refs }, { fromMs, toMs, predicate, metrics }),
+        );
+        const count = model.count(fromMs, toMs, predicate);
+        if (values[0] !== count) throw new Error(`${values[0]} events, not ${count}`);
+        for (const [index, name] of NAMES.entries()) {
+          const wrong = fault(name, values[index + 1], model, range, predicate, path);
+          if (wrong !== undefined) throw new Error(wrong);
+        }
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});

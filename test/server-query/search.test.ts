@@ -1,0 +1,381 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { Pattern, Predicate, RangeEnd } from '../../engine/query/predicate.ts';
+import { QUERY_CHARACTERS_MAX, SearchError } from '../../server/query/lexer.ts';
+import {
+  parseSearch,
+  SEARCH_CLAUSES_MAX,
+  SEARCH_DEPTH_MAX,
+  wordsOf,
+} from '../../server/query/search.ts';
+
+const ALL: Predicate = { type: 'all' };
+const NONE: Predicate = { type: 'none' };
+const word = (...words: string[]): Predicate => ({
+  type: 'words',
+  words: words.map((literal) => [{ literal }]),
+});
+const value = (path: string, text: string): Predicate => ({
+  type: 'value',
+  paths: [path],
+  match: { type: 'text', text },
+});
+const exists = (path: string): Predicate => ({ type: 'exists', paths: [path] });
+const and = (...children: Predicate[]): Predicate => ({ type: 'and', children });
+const or = (...children: Predicate[]): Predicate => ({ type: 'or', children });
+const not = (child: Predicate): Predicate => ({ type: 'not', child });
+const at = (number: number, inclusive: boolean): RangeEnd => ({
+  text: String(number),
+  number,
+  inclusive,
+});
+const range = (path: string, from?: RangeEnd, to?: RangeEnd): Predicate => ({
+  type: 'range',
+  paths: [path],
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+});
+const glob = (text: string): Pattern =>
+  text
+    .split(/([*?])/)
+    .filter((piece) => piece !== '')
+    .map((piece) => (piece === '*' || piece === '?' ? { wildcard: piece } : { literal: piece }));
+
+const UNDERSTOOD: [string, Predicate][] = [
+  ['', ALL],
+  ['  ', ALL],
+  ['*', ALL],
+  ['**', ALL],
+  ['*.*', ALL],
+  ['"--"', NONE],
+  ['""', NONE],
+  ['!!', NONE],
+  ['foo OR "--"', word('foo')],
+  ['foo -"--"', word('foo')],
+  ['Error', word('error')],
+  ['ÉTÉ_9 日本', and(word('été_9'), word('日本'))],
+  ['e\u0301te', word('e\u0301te')],
+  ['out-of.memory', word('out', 'of', 'memory')],
+  ['"Out  of, memory!"', word('out', 'of', 'memory')],
+  ['"say \\"hi\\""', word('say', 'hi')],
+  ['"web*"', word('web')],
+  ['web*', { type: 'words', words: [glob('web*')] }],
+  ['*web?1', { type: 'words', words: [glob('*web?1')] }],
+  ['a**b', { type: 'words', words: [glob('a*b')] }],
+  ['a\\*b', word('a', 'b')],
+  ['foo-*', word('foo')],
+  ['a-*-b', { type: 'words', words: [glob('a'), glob('*'), glob('b')] }],
+  ['?', { type: 'words', words: [glob('?')] }],
+  ['user\\=JaneDoe', word('user', 'janedoe')],
+  ['[10]', word('10')],
+  ['a b', and(word('a'), word('b'))],
+  ['a AND b', and(word('a'), word('b'))],
+  ['a and or', and(word('a'), word('and'), word('or'))],
+  ['\\AND', word('and')],
+  ['"OR"', word('or')],
+  ['a OR b c', or(word('a'), and(word('b'), word('c')))],
+  ['a b OR c AND d', or(and(word('a'), word('b')), and(word('c'), word('d')))],
+  ['(a OR b) c', and(or(word('a'), word('b')), word('c'))],
+  ['f(x)', and(word('f'), word('x'))],
+  ['-a b', and(not(word('a')), word('b'))],
+  ['NOT a OR b', or(not(word('a')), word('b'))],
+  ['NOT -a', word('a')],
+  ['-(a OR b)', not(or(word('a'), word('b')))],
+  ['NOT(a)', not(word('a'))],
+  ['a -*', NONE],
+  ['a *', word('a')],
+  ['level:Error', value('custom.level', 'Error')],
+  ['http.status:200', value('custom.http.status', '200')],
+  ['custom.a.b:v', value('custom.a.b', 'v')],
+  ['syslog.appname:v', value('syslog.appname', 'v')],
+  ['message:"a b"', value('message', 'a b')],
+  ['syslog:v', value('custom.syslog', 'v')],
+  [
+    '@a.b:v',
+    { type: 'value', paths: ['custom.@a.b', 'custom.a.b'], match: { type: 'text', text: 'v' } },
+  ],
+  [
+    '@custom.a:v',
+    { type: 'value', paths: ['custom.@custom.a', 'custom.a'], match: { type: 'text', text: 'v' } },
+  ],
+  ['@:v', value('custom.@', 'v')],
+  ['first\\ name:v', value('custom.first name', 'v')],
+  ['a\\:b:v', value('custom.a:b', 'v')],
+  ['AND:v', value('custom.AND', 'v')],
+  ['a:AND', value('custom.a', 'AND')],
+  ['a:-5', value('custom.a', '-5')],
+  ['a:""', value('custom.a', '')],
+  ['a:"x*"', value('custom.a', 'x*')],
+  ['a:x\\*\\\\\\ y', value('custom.a', 'x*\\ y')],
+  [
+    'a:http://h:80/p?',
+    {
+      type: 'value',
+      paths: ['custom.a'],
+      match: { type: 'pattern', pattern: glob('http://h:80/p?') },
+    },
+  ],
+  ['ip:2001:db8::1', value('custom.ip', '2001:db8::1')],
+  ['a:*', exists('custom.a')],
+  ['-a:*', not(exists('custom.a'))],
+  ['a:[* TO *]', exists('custom.a')],
+  ['a:"*"', value('custom.a', '*')],
+  ['a:(x OR y)', or(value('custom.a', 'x'), value('custom.a', 'y'))],
+  ['a:(x -y)', and(value('custom.a', 'x'), not(value('custom.a', 'y')))],
+  ['a:(x (NOT "y z"))', and(value('custom.a', 'x'), not(value('custom.a', 'y z')))],
+  ['a:(::1) b', and(value('custom.a', '::1'), word('b'))],
+  ['a:(>1 <=5)', and(range('custom.a', at(1, false)), range('custom.a', undefined, at(5, true)))],
+  ['a:(\\-5)', value('custom.a', '-5')],
+  ['a:>100', range('custom.a', at(100, false))],
+  ['a:>=100', range('custom.a', at(100, true))],
+  ['a:<-1.5', range('custom.a', undefined, at(-1.5, false))],
+  ['a:<= 7', range('custom.a', undefined, at(7, true))],
+  ['a:>"5"', range('custom.a', at(5, false))],
+  ['a:>b', range('custom.a', { text: 'b', inclusive: false })],
+  ['a:>1e3', range('custom.a', { text: '1e3', number: 1000, inclusive: false })],
+  ['a:>0x10', range('custom.a', { text: '0x10', inclusive: false })],
+  ['a:>1e999', range('custom.a', { text: '1e999', inclusive: false })],
+  ['a:[400 TO 499]', range('custom.a', at(400, true), at(499, true))],
+  ['a:{1 TO 2}', range('custom.a', at(1, false), at(2, false))],
+  ['a:[1 TO 2}', range('custom.a', at(1, true), at(2, false))],
+  ['a:[ * TO 2 ]', range('custom.a', undefined, at(2, true))],
+  ['a:{1 TO *}', range('custom.a', at(1, false))],
+  [
+    'a:["b c" TO d\\]]',
+    range('custom.a', { text: 'b c', inclusive: true }, { text: 'd]', inclusive: true }),
+  ],
+];
+
+t.test('queries mean what the language says', async (t) => {
+  for (const [query, predicate] of UNDERSTOOD) t.same(parseSearch(query), predicate, query);
+});
+
+const MALFORMED: [string, number, RegExp][] = [
+  ['(a', 2, /expected "\)" for the "\(" at position 0/],
+  ['a)', 1, /unexpected "\)"/],
+  ['()', 1, /expected a term, found "\)"/],
+  ['a AND', 5, /expected a term, found the end/],
+  ['OR a', 0, /expected a term, found OR/],
+  ['a OR AND b', 5, /found AND/],
+  ['a NOT', 5, /found the end/],
+  ['-', 0, /right after "-"/],
+  ['foo - bar', 4, /right after "-"/],
+  ['(a -)', 3, /right after "-"/],
+  ['a:', 2, /expected a value right after ":"/],
+  ['a: b', 2, /expected a value right after ":"/],
+  ['a:)', 2, /expected a value right after ":"/],
+  [':a', 0, /expected an attribute before ":"/],
+  ['"a":b', 3, /expected an attribute before ":"/],
+  ['x a*:b', 2, /without wildcards before ":"/],
+  ['a:()', 3, /expected a value, found "\)"/],
+  ['a:(OR)', 3, /expected a value, found OR/],
+  ['a:(b', 4, /expected "\)"/],
+  ['a:>', 3, /expected a value for ">"/],
+  ['a:>=*', 4, /without wildcards/],
+  ['a:[1', 4, /expected "TO"/],
+  ['a:[1 2]', 5, /expected "TO"/],
+  ['a:[TO 2]', 6, /expected "TO"/],
+  ['a:[1 TO ]', 8, /expected a value for the end of a range/],
+  ['a:[1 TO 2', 9, /expected "]" or "}"/],
+  ['a:[1 TO 2)', 9, /expected "]" or "}"/],
+  ['x "abc', 2, /closing quote/],
+  ['abc\\', 3, /expected a character after/],
+  ['a:"b\\', 4, /expected a character after/],
+];
+
+t.test('a malformed query is refused with the position of the fault', async (t) => {
+  for (const [query, position, what] of MALFORMED) {
+    try {
+      parseSearch(query);
+      t.fail(`${query} was understood`);
+    } catch (error) {
+      t.type(error, SearchError);
+      t.equal((error as SearchError).position, position, query);
+      t.match((error as SearchError).message, what, query);
+      t.match((error as SearchError).message, `at position ${position}: `);
+    }
+  }
+});
+
+t.test('hostile queries are refused and ordinary large ones are not', async (t) => {
+  const nested = (levels: number) => `${'('.repeat(levels)}a${')'.repeat(levels)}`;
+  t.same(parseSearch(nested(SEARCH_DEPTH_MAX)), word('a'));
+  t.throws(() => parseSearch(nested(SEARCH_DEPTH_MAX + 1)), /levels of parentheses/);
+  t.throws(() => parseSearch('('.repeat(QUERY_CHARACTERS_MAX)), /levels of parentheses/);
+  t.same(parseSearch('(a) '.repeat(500)).type, 'and', 'levels are not counted side by side');
+  t.same(parseSearch(`${'-'.repeat(60_001)}a`), not(word('a')));
+  t.same(parseSearch(`${'NOT '.repeat(10_000)}a`), word('a'));
+  t.equal(parseSearch('a '.repeat(SEARCH_CLAUSES_MAX)).type, 'and');
+  t.throws(() => parseSearch('a '.repeat(SEARCH_CLAUSES_MAX + 1)), /more than 1000 terms/);
+  t.throws(() => parseSearch('a'.repeat(QUERY_CHARACTERS_MAX + 1)), /allowed: 65536/);
+  t.same(parseSearch('a'.repeat(QUERY_CHARACTERS_MAX)), word('a'.repeat(QUERY_CHARACTERS_MAX)));
+  t.throws(() => parseSearch(`a:${'*a'.repeat(65)}`), /more than 64 wildcards/);
+});
+
+t.test('words touch the wildcards that no other character separates from them', async (t) => {
+  t.same(wordsOf(glob('a*.?b')), [glob('a*'), glob('?b')]);
+  t.same(wordsOf(glob('*.a.*')), [glob('a')]);
+  t.same(wordsOf(glob('...')), []);
+});
+
+const letters = fc.stringMatching(/^[a-zé日_0-9]{1,6}$/);
+const anyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const pieces = (literal: fc.Arbitrary<string>): fc.Arbitrary<Pattern> =>
+  fc
+    .array(fc.oneof(literal, fc.constantFrom('*', '?')), { minLength: 1, maxLength: 5 })
+    .map((parts) => {
+      const pattern: Pattern = [];
+      for (const part of parts) {
+        const last = pattern.at(-1);
+        const star = last !== undefined && 'wildcard' in last && last.wildcard === '*';
+        if (part === '*' || part === '?') {
+          if (!(part === '*' && star)) pattern.push({ wildcard: part });
+        } else if (last === undefined || 'wildcard' in last) pattern.push({ literal: part });
+      }
+      return pattern;
+    });
+const isStar = (pattern: Pattern) =>
+  pattern.length === 1 && 'wildcard' in pattern[0] && pattern[0].wildcard === '*';
+const isLiteral = (pattern: Pattern) => pattern.length === 1 && 'literal' in pattern[0];
+
+const paths = fc.oneof(
+  anyText.map((name) => [`custom.${name}`]),
+  anyText.map((name) => [`syslog.${name}`]),
+  fc.constant<string[]>(['message']),
+  letters.map((name) => [`custom.@${name}`, `custom.${name}`]),
+);
+const rangeEnds = fc.oneof(
+  fc.tuple(fc.integer(), fc.boolean()).map(([number, inclusive]) => at(number, inclusive)),
+  fc.tuple(anyText, fc.boolean()).map(([text, inclusive]) => ({ text: `x${text}`, inclusive })),
+);
+const leaves: fc.Arbitrary<Predicate> = fc.oneof(
+  fc
+    .array(pieces(letters), { minLength: 1, maxLength: 4 })
+    .filter((words) => !isStar(words[0]) && !isStar(words[words.length - 1]))
+    .map((words) => ({ type: 'words' as const, words })),
+  fc.tuple(paths, fc.string({ unit: 'grapheme' })).map(
+    ([paths, text]): Predicate => ({
+      type: 'value',
+      paths,
+      match: { type: 'text', text },
+    }),
+  ),
+  fc
+    .tuple(paths, pieces(anyText.filter((text) => !/[*?]/.test(text))))
+    .filter(([, pattern]) => !isStar(pattern) && !isLiteral(pattern))
+    .map(
+      ([paths, pattern]): Predicate => ({
+        type: 'value',
+        paths,
+        match: { type: 'pattern', pattern },
+      }),
+    ),
+  paths.map((paths): Predicate => ({ type: 'exists', paths })),
+  fc
+    .tuple(paths, fc.option(rangeEnds), fc.option(rangeEnds))
+    .filter(([, from, to]) => from !== null || to !== null)
+    .map(
+      ([paths, from, to]): Predicate => ({
+        type: 'range',
+        paths,
+        ...(from === null ? {} : { from }),
+        ...(to === null ? {} : { to }),
+      }),
+    ),
+);
+const { tree } = fc.letrec<{ tree: Predicate; inner: Predicate }>((tie) => ({
+  tree: fc.oneof({ depthSize: 'small' }, leaves, tie('inner')),
+  inner: fc.oneof(
+    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((children) => and(...children)),
+    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((children) => or(...children)),
+    tie('tree')
+      .filter((child) => child.type !== 'not')
+      .map(not),
+  ),
+}));
+
+const literalOf = ([piece]: Pattern) => ('literal' in piece ? piece.literal : '');
+/** Escapes all that might be special. */
+const escaped = (text: string) => text.replace(/[\s!-/:-@[-`{-~]/g, '\\$&');
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+const shownPattern = (pattern: Pattern) =>
+  pattern.map((piece) => ('wildcard' in piece ? piece.wildcard : escaped(piece.literal))).join('');
+const name = (paths: string[]) =>
+  paths.length === 2 ? `@${escaped(paths[1].slice(7))}` : escaped(paths[0]);
+
+/** Prints a tree; `plain` chooses between two spellings of everything that has two. */
+function printed(tree: Predicate, plain: boolean): string {
+  const child = (of: Predicate) =>
+    of.type === 'and' || of.type === 'or' ? `(${printed(of, plain)})` : printed(of, plain);
+  switch (tree.type) {
+    case 'all':
+      return '*';
+    case 'none':
+      return '"--"';
+    case 'and':
+      return tree.children.map(child).join(plain ? ' ' : ' AND ');
+    case 'or':
+      return tree.children.map(child).join(' OR ');
+    case 'not':
+      return `${plain ? '-' : 'NOT '}${child(tree.child)}`;
+    case 'words':
+      return tree.words.every(isLiteral) && plain
+        ? quoted(tree.words.map(literalOf).join(' ,'))
+        : tree.words.map(shownPattern).join(plain ? '\\ ' : '..');
+    case 'exists':
+      return `${name(tree.paths)}:${plain ? '*' : '(*)'}`;
+    case 'value': {
+      const { match } = tree;
+      if (match.type === 'pattern') return `${name(tree.paths)}:${shownPattern(match.pattern)}`;
+      if (plain || match.text === '') return `${name(tree.paths)}:${quoted(match.text)}`;
+      return `${name(tree.paths)}:(${escaped(match.text).replace(/^(?=AND$|OR$|NOT$)/, '\\')})`;
+    }
+    case 'range':
+      return `${name(tree.paths)}:${printedRange(tree.from, tree.to, plain)}`;
+  }
+}
+
+function printedRange(
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  plain: boolean,
+): string {
+  const text = (end: RangeEnd) => (plain ? escaped(end.text) : quoted(end.text));
+  if (plain && to === undefined && from !== undefined) {
+    return `>${from.inclusive ? '=' : ''}${text(from)}`;
+  }
+  if (plain && from === undefined && to !== undefined) {
+    return `<${to.inclusive ? '=' : ''}${text(to)}`;
+  }
+  const open = from?.inclusive === false ? '{' : '[';
+  const close = to?.inclusive === false ? '}' : ']';
+  return `${open}${from ? text(from) : '*'} TO ${to ? text(to) : '*'}${close}`;
+}
+
+t.test('a printed tree parses back to itself', async () => {
+  fc.assert(
+    fc.property(tree, fc.boolean(), (tree, plain) => {
+      return JSON.stringify(parseSearch(printed(tree, plain))) === JSON.stringify(tree);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('any text is understood or refused with a position inside it', async () => {
+  const hostile = fc.array(
+    fc.constantFrom(...'()[]{}<>=:"\\*?-@. ab1', 'AND', 'OR', 'NOT', 'TO', 'é', '\ud800'),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(hostile, (parts) => {
+      const query = parts.join('');
+      try {
+        parseSearch(query);
+        return true;
+      } catch (error) {
+        return error instanceof SearchError && error.position <= query.length;
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});

@@ -1,0 +1,116 @@
+import t from 'tap';
+import { Catalog, openCatalog, recoverWriter } from '../../engine/store/catalog.ts';
+import { buildHead } from '../../engine/store/commit.ts';
+import { LogFile } from '../../engine/store/log-file.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+import { opaqueBlock, verifyOpaque } from './opaque.ts';
+
+const DAY = 20_000;
+const open = (disk: MemoryDisk) =>
+  openCatalog({ disk, nowMs: 1, usageDay: DAY, verifyBlock: verifyOpaque });
+
+function group(segment: number, ordinals: number[], superseded: number[] = []) {
+  const ref = { segment, writer: 0, offset: 0, bytes: 64, rowCount: 2, firstSequence: 0 };
+  const blocks = ordinals.map((ordinal) => ({ ...ref, ordinal, minTimeMs: 0, maxTimeMs: 0 }));
+  return { segment, group: 1, blocks, superseded, usage: [] };
+}
+
+t.test('a snapshot is the same until something changes, and never changes itself', async (t) => {
+  const catalog = new Catalog();
+  const empty = catalog.snapshot();
+  t.same(empty, { blocks: [] });
+  catalog.apply(group(1, [1, 2]));
+  const one = catalog.snapshot();
+  t.equal(catalog.snapshot(), one);
+  t.same(catalog.totals(), { blocks: 2, rows: 4, bytes: 128 });
+  catalog.apply(group(2, [1]));
+  catalog.apply(group(1, [4], [1, 2]));
+  t.same(empty, { blocks: [] });
+  t.same(
+    one.blocks.map((block) => block.ordinal),
+    [1, 2],
+  );
+  t.same(
+    catalog.snapshot().blocks.map((block) => [block.segment, block.ordinal]),
+    [
+      [1, 4],
+      [2, 1],
+    ],
+  );
+  t.same(catalog.totals(), { blocks: 2, rows: 4, bytes: 128 });
+  t.throws(() => (one.blocks as unknown[]).push(1));
+});
+
+t.test('a group that supersedes what is not there is a bug', async (t) => {
+  const catalog = new Catalog();
+  t.throws(() => catalog.apply(group(1, [2], [1])), /assertion/);
+  catalog.apply(group(2, [2]));
+  t.throws(() => catalog.apply(group(2, [2])), /assertion/);
+});
+
+t.test('a first start finds nothing', async (t) => {
+  const { catalog, report, usage } = await open(new MemoryDisk());
+  t.same(catalog.snapshot().blocks, []);
+  t.same(report, { segments: 0, recovered: [], remarks: [] });
+  t.same(usage, []);
+});
+
+t.test('usage of the asked day is summed over segments, keys apart', async (t) => {
+  const disk = new MemoryDisk();
+  const { manifest } = await open(disk);
+  for (const writer of [0, 1]) {
+    const { segment } = await manifest.allocate(writer);
+    const { folderId } = manifest;
+    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+    for (const key of ['__proto__', 'k']) {
+      const entry = { key, bytes: 10, events: 1 };
+      const usage = [
+        { ...entry, day: DAY },
+        { ...entry, day: DAY - 1 },
+      ];
+      await log.append([opaqueBlock([1], log.sequence)], [], usage);
+    }
+  }
+  const { usage } = await open(disk);
+  t.same(usage, [
+    { key: '__proto__', day: DAY, bytes: 20, events: 2 },
+    { key: 'k', day: DAY, bytes: 20, events: 2 },
+  ]);
+});
+
+t.test(
+  'the segments of a writer that died are recovered and closed while others go on',
+  async (t) => {
+    const disk = new MemoryDisk();
+    const opened = await open(disk);
+    const { manifest, catalog } = opened;
+    const logs: LogFile[] = [];
+    for (const writer of [0, 1]) {
+      const { segment } = await manifest.allocate(writer);
+      const { folderId } = manifest;
+      const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+      catalog.apply(await log.append([opaqueBlock([1, 2], 0)], [], []));
+      logs.push(log);
+    }
+    await logs[0]?.append([opaqueBlock([3], 2)], [], []);
+    t.equal(catalog.totals().rows, 4, 'the last group was durable, but nobody was told');
+    await recoverWriter({ disk, verifyBlock: verifyOpaque }, opened, 0);
+    t.equal(catalog.totals().rows, 5);
+    t.match(manifest.segments.get(1)?.closed, { sequence: 3 });
+    t.equal(manifest.segments.get(2)?.closed, undefined);
+    t.same(await manifest.allocate(0), { segment: 3, sequence: 3 });
+  },
+);
+
+t.test('a segment of another format version ends the start', async (t) => {
+  const disk = new MemoryDisk();
+  const { manifest } = await open(disk);
+  await manifest.allocate(0);
+  disk.open('log/00000001.log', 'create');
+  const head = { format: 1, writer: 0, folderId: manifest.folderId, createdMs: 1 };
+  disk.damage('log/00000001.log', () => buildHead(1, head).bytes);
+  await t.rejects(open(disk), {
+    code: 'USAGE',
+    message: 'the segment is of format 1, this program reads 0',
+  });
+});

@@ -1,0 +1,107 @@
+import t from 'tap';
+import { readFrameHeader } from '../../engine/segment/frame.ts';
+import { readCommit, readHead } from '../../engine/store/commit.ts';
+import { LogFile } from '../../engine/store/log-file.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+import { opaqueBlock, readOpaque } from './opaque.ts';
+
+const folderId = Uint8Array.from({ length: 16 }, (_, index) => index);
+const PATH = 'log/00000007.log';
+
+async function create(disk = new MemoryDisk()): Promise<{ disk: MemoryDisk; log: LogFile }> {
+  disk.makeFolder('log');
+  const log = await LogFile.create({ disk, segment: 7, writer: 2, folderId, createdMs: 5 });
+  return { disk, log };
+}
+
+t.test('a new file has a head, and its name is durable', async (t) => {
+  const { disk, log } = await create();
+  t.same(disk.trace.slice(-4), [
+    'create log/00000007.log',
+    `write ${PATH}`,
+    `sync ${PATH}`,
+    'sync folder log',
+  ]);
+  const bytes = disk.content(PATH);
+  const header = readFrameHeader(bytes);
+  t.match(header, { kind: 1, segment: 7, ordinal: 0, previous: 0, group: 0, frameBytes: 128 });
+  const head = readHead(bytes.subarray(64));
+  t.same(
+    { ...head, folderId: [...head.folderId] },
+    { format: 0, writer: 2, folderId: [...folderId], createdMs: 5 },
+  );
+  t.equal(log.durableBytes, 0);
+});
+
+t.test('a group is one write, a chain of frames, and one sync', async (t) => {
+  const { disk, log } = await create();
+  const calls = disk.calls;
+  const usage = [{ key: 'k', day: 1, bytes: 2, events: 3 }];
+  const blocks = [opaqueBlock([1, 2], 40), opaqueBlock([3], 42)];
+  const one = await log.append(blocks, [], usage);
+  t.same(disk.trace.slice(calls), [`write ${PATH}`, `sync ${PATH}`]);
+  t.match(one, { segment: 7, group: 1, superseded: [], usage });
+  t.match(one.blocks, [
+    { segment: 7, writer: 2, offset: 128, bytes: 512, ordinal: 1, rowCount: 2, firstSequence: 40 },
+    { segment: 7, writer: 2, offset: 640, ordinal: 2, rowCount: 1, firstSequence: 42 },
+  ]);
+  t.same(
+    one.blocks.map((ref) => readOpaque(disk, ref)),
+    [[1, 2], [3]],
+  );
+  t.equal(log.sequence, 43);
+  t.equal(log.durableBytes, disk.content(PATH).length);
+  const two = await log.append([opaqueBlock([1, 2, 3], 40)], [1, 2], []);
+  t.match(two, { group: 2, superseded: [1, 2], usage: [] });
+  t.match(two.blocks, [{ ordinal: 4 }]);
+
+  const bytes = disk.content(PATH);
+  const kinds: number[] = [];
+  let previous = 0;
+  let commitAt = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const header = readFrameHeader(bytes, at);
+    if (header === undefined) throw new Error(`no frame at ${at}`);
+    t.equal(header.ordinal, kinds.length);
+    t.equal(header.previous, previous);
+    kinds.push(header.kind);
+    previous = header.checksum;
+    if (header.kind === 3) commitAt = at;
+    at += header.frameBytes;
+  }
+  t.same(kinds, [1, 2, 2, 3, 2, 3]);
+  const commit = readCommit(bytes.subarray(commitAt + 64));
+  t.match(commit, { blocks: [{ ordinal: 4 }], superseded: [1, 2], usage: [] });
+});
+
+t.test('after a failure the file is dead', async (t) => {
+  for (const offset of [1, 2]) {
+    const { disk, log } = await create();
+    const { blocks } = await log.append([opaqueBlock([1], 0)], [], []);
+    const { durableBytes } = log;
+    disk.faults = { failAtCall: disk.calls + offset };
+    await t.rejects(log.append([opaqueBlock([2], 1)], [], []), { code: 'IO' });
+    const { calls } = disk;
+    await t.rejects(log.append([opaqueBlock([3], 1)], [], []), {
+      code: 'IO',
+      message: 'segment 7 failed earlier',
+    });
+    t.equal(disk.calls, calls, 'neither written nor synced again');
+    t.equal(log.durableBytes, durableBytes);
+    t.equal(log.sequence, 1);
+    t.equal(blocks.length, 1);
+    log.close();
+    await t.rejects(log.append([], [], []), { code: 'IO' });
+  }
+});
+
+t.test('a closed file takes nothing', async (t) => {
+  const { log } = await create();
+  log.close();
+  await t.rejects(log.append([], [], []), { code: 'CLOSED' });
+});
+
+t.test('a segment is made once', async (t) => {
+  const { disk } = await create();
+  await t.rejects(create(disk), { code: 'IO' });
+});

@@ -1,0 +1,125 @@
+import t from 'tap';
+import { RecordFile } from '../../engine/base/record.ts';
+import { Manifest } from '../../engine/store/manifest.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+
+const FOLDER = new Uint8Array(16);
+const SECRET = new Uint8Array(32);
+const STORE = { type: 'store', format: 0, folder: FOLDER, secret: SECRET, createdMs: 1 };
+
+t.test('a folder keeps its id, its secret and its segments', async (t) => {
+  const disk = new MemoryDisk();
+  const first = await Manifest.open(disk, 5);
+  t.same(await first.allocate(0), { segment: 1, sequence: 0 });
+  t.same(await first.allocate(7, 100), { segment: 2, sequence: 100 });
+  await first.close(1, 640, 33, [4, 9]);
+  t.same(await first.allocate(0), { segment: 3, sequence: 33 });
+  await first.release();
+  disk.crash({ type: 'all' });
+  const second = await Manifest.open(disk, 6);
+  t.same([...second.folderId], [...first.folderId]);
+  t.same([...second.secret], [...first.secret]);
+  t.same(
+    [...second.segments],
+    [
+      [1, { writer: 0, sequence: 0, closed: { bytes: 640, sequence: 33, damaged: [4, 9] } }],
+      [2, { writer: 7, sequence: 100 }],
+      [3, { writer: 0, sequence: 33 }],
+    ],
+  );
+  t.same(await second.allocate(7), { segment: 4, sequence: 100 });
+});
+
+t.test('two folders differ in id and secret', async (t) => {
+  const [one, two] = await Promise.all([1, 2].map((ms) => Manifest.open(new MemoryDisk(), ms)));
+  t.not(Buffer.compare(Buffer.from(one?.secret ?? []), Buffer.from(two?.secret ?? [])), 0);
+  t.not(Buffer.compare(Buffer.from(one?.folderId ?? []), Buffer.from(two?.folderId ?? [])), 0);
+});
+
+t.test('a segment without rows does not take the writer back', async (t) => {
+  const manifest = await Manifest.open(new MemoryDisk(), 1);
+  await manifest.allocate(0, 500);
+  await manifest.close(1, 0, 0);
+  t.same(await manifest.allocate(0), { segment: 2, sequence: 500 });
+});
+
+t.test('a segment is closed once, and only when it is known', async (t) => {
+  const manifest = await Manifest.open(new MemoryDisk(), 1);
+  await manifest.allocate(0);
+  await manifest.close(1, 64, 1);
+  await t.rejects(manifest.close(1, 64, 1), /assertion/);
+  await t.rejects(manifest.close(2, 64, 1), /assertion/);
+  await t.rejects(manifest.allocate(256), /assertion/);
+});
+
+t.test('numbers do not come twice, whether their record was written or not', async (t) => {
+  const disk = new MemoryDisk();
+  const manifest = await Manifest.open(disk, 1);
+  disk.faults = { failAtCall: disk.calls + 1 };
+  await t.rejects(manifest.allocate(0), { code: 'IO' });
+  t.same(await manifest.allocate(0), { segment: 2, sequence: 0 });
+  const both = await Promise.all([manifest.allocate(1), manifest.allocate(2)]);
+  t.same(
+    both.map((grant) => grant.segment),
+    [3, 4],
+  );
+});
+
+t.test('sequences end at 2^48', async (t) => {
+  const manifest = await Manifest.open(new MemoryDisk(), 1);
+  await t.rejects(manifest.allocate(0, 2 ** 48), { code: 'LIMIT' });
+});
+
+t.test('a file that the manifest does not know means that it lost a record', async (t) => {
+  const disk = new MemoryDisk();
+  const manifest = await Manifest.open(disk, 1);
+  await manifest.allocate(0);
+  await manifest.release();
+  disk.open('log/00000001.log', 'create');
+  disk.open('log/readme', 'create');
+  await Manifest.open(disk, 1);
+  disk.damage('manifest', (bytes) => bytes.subarray(0, bytes.length - 1));
+  await t.rejects(Manifest.open(disk, 1), {
+    code: 'CORRUPTION',
+    message: 'log/00000001.log is not in the manifest',
+  });
+});
+
+const wrong: [string, unknown[], { code: string; message?: string }][] = [
+  ['another format', [{ ...STORE, format: 9 }], { code: 'USAGE' }],
+  ['no store record', [{ type: 'segment', segment: 1, writer: 0, sequence: 0 }], corrupt()],
+  ['a second store record', [STORE, STORE], corrupt()],
+  ['a short secret', [{ ...STORE, secret: FOLDER }], corrupt('secret is not 32 bytes')],
+  ['a record that is no map', [STORE, 7], corrupt('not a map')],
+  ['a type that is not known', [STORE, { type: 'x' }], corrupt('type is x')],
+  ['a missing field', [STORE, { type: 'segment', segment: 1 }], corrupt('writer is undefined')],
+  ['a negative count', [STORE, { ...closing(1), bytes: -1 }], corrupt('bytes is -1')],
+  ['a closed segment that is not known', [STORE, closing(4)], corrupt('segment 4 is not known')],
+  ['a segment twice', [STORE, segment(1), segment(1)], corrupt('segment 1 a second time')],
+];
+
+function segment(number: number): object {
+  return { type: 'segment', segment: number, writer: 0, sequence: 0 };
+}
+
+function closing(number: number): object {
+  return { type: 'closed', segment: number, bytes: 0, sequence: 0, damaged: [] };
+}
+
+function corrupt(what?: string): { code: string; message?: string } {
+  return { code: 'CORRUPTION', ...(what === undefined ? {} : { message: what }) };
+}
+
+t.test('records that cannot be are refused', async (t) => {
+  for (const [name, records, error] of wrong) {
+    const disk = new MemoryDisk();
+    const { file } = RecordFile.open(disk, 'manifest');
+    for (const record of records) await file.append(record);
+    await file.close();
+    await t.rejects(
+      Manifest.open(disk, 1),
+      error.message === undefined ? error : { ...error, message: new RegExp(error.message) },
+      name,
+    );
+  }
+});

@@ -1,0 +1,202 @@
+import t from 'tap';
+import {
+  BLOCK_AGE_MAX_MS,
+  BLOCK_ROWS_CLOSE,
+  BLOCK_ROWS_FINAL,
+  LOG_SEGMENT_ROWS_MAX,
+} from '../../engine/base/limits.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+import { countRequests, DAY, openStore, Rig, visibleTexts } from './rig.ts';
+
+const rig = () => Rig.open(new MemoryDisk());
+const blockRows = (rig: Rig) => rig.opened.catalog.snapshot().blocks.map((b) => b.rowCount);
+
+t.test('rows are visible when append resolves, and after a power loss', async (t) => {
+  const { disk } = await (async () => {
+    const one = await rig();
+    await one.append('a', 3);
+    t.same([...one.shown()], [['a', 3]]);
+    return one;
+  })();
+  disk.crash({ type: 'all' });
+  const opened = await openStore(disk);
+  t.same([...countRequests(visibleTexts(disk, opened))], [['a', 3]]);
+  t.same(opened.usage, [{ key: 'key', day: DAY, bytes: 30, events: 3 }]);
+  t.same(opened.report, { segments: 1, recovered: [1], remarks: [] });
+});
+
+t.test('what comes while a group is written joins the next one', async (t) => {
+  const one = await rig();
+  const first = one.append('a', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  const rest = ['b', 'c', 'd'].map((name) => one.append(name, 2));
+  await first;
+  t.same([...one.shown()], [['a', 1]]);
+  await Promise.all(rest);
+  t.equal(one.groups.length, 2);
+  t.same(one.groups[1]?.usage, [{ key: 'key', day: DAY, bytes: 60, events: 6 }]);
+  t.same([...one.shown().values()], [1, 2, 2, 2]);
+});
+
+t.test('requests of one turn are one group', async (t) => {
+  const one = await rig();
+  await Promise.all(['a', 'b', 'c'].map((name) => one.append(name, 2)));
+  t.equal(one.groups.length, 1);
+});
+
+t.test('an old open block is written whole and supersedes its small ones', async (t) => {
+  const one = await rig();
+  for (const name of ['a', 'b', 'c']) await one.append(name, 5);
+  t.same(blockRows(one), [5, 5, 5]);
+  const before = visibleTexts(one.disk, one.opened);
+  one.writer.tick();
+  await one.append('d', 5);
+  t.same(blockRows(one), [5, 5, 5, 5]);
+  one.nowMs += BLOCK_AGE_MAX_MS;
+  one.writer.tick();
+  await one.append('e', 1);
+  t.same(blockRows(one), [21]);
+  const after = visibleTexts(one.disk, one.opened);
+  for (const [id, text] of before) t.equal(after.get(id), text, 'ids do not change');
+  await one.append('f', 1);
+  t.same(blockRows(one), [21, 1]);
+});
+
+t.test('one small block of all rows is not written again', async (t) => {
+  const one = await rig();
+  await one.append('a', 5);
+  one.nowMs += BLOCK_AGE_MAX_MS;
+  one.writer.tick();
+  await new Promise((resolve) => setImmediate(resolve));
+  await one.append('b', 5);
+  await one.append('c', 5);
+  t.same(blockRows(one), [5, 5, 5]);
+  await one.writer.close();
+  t.same(blockRows(one), [5, 10]);
+});
+
+t.test('a flush of many rows closes the open block', async (t) => {
+  const one = await rig();
+  await one.append('a', 7);
+  await one.append('b', BLOCK_ROWS_FINAL - 1);
+  t.same(blockRows(one), [7, BLOCK_ROWS_FINAL - 1]);
+  await one.append('c', BLOCK_ROWS_FINAL);
+  t.same(blockRows(one), [7 + 2 * BLOCK_ROWS_FINAL - 1]);
+});
+
+t.test('a request that fills several blocks is one group', async (t) => {
+  const one = await rig();
+  await one.append('a', 10);
+  const rest = one.append('b', 2 * BLOCK_ROWS_CLOSE);
+  t.ok(one.writer.pendingBytes > 0);
+  await rest;
+  t.equal(one.writer.pendingBytes, 0);
+  t.equal(one.groups.length, 2);
+  t.same(blockRows(one), [BLOCK_ROWS_CLOSE, BLOCK_ROWS_CLOSE, 10]);
+  t.same(one.groups[1]?.superseded, [1]);
+  t.same([...one.shown()].sort(), [
+    ['a', 10],
+    ['b', 2 * BLOCK_ROWS_CLOSE],
+  ]);
+});
+
+t.test('rows that fill the block while its small one is written supersede that too', async (t) => {
+  const one = await rig();
+  await one.append('a', 10);
+  const small = one.append('b', 10);
+  await new Promise((resolve) => setImmediate(resolve));
+  const full = one.append('c', BLOCK_ROWS_CLOSE);
+  await small;
+  t.same(blockRows(one), [10, 10]);
+  await full;
+  t.same(blockRows(one), [BLOCK_ROWS_CLOSE, 20]);
+  t.same([...one.shown().values()].sort(), [10, 10, BLOCK_ROWS_CLOSE]);
+});
+
+t.test('rows that nobody waits for wait for others, but not for ever', async (t) => {
+  const one = await rig();
+  const lines = one.append('a', 1, false);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(one.groups.length, 0);
+  await one.append('b', 1);
+  await lines;
+  t.equal(one.groups.length, 1, 'an urgent request takes them along');
+  await one.append('c', 1, false);
+  t.equal(one.groups.length, 2, 'the time is up');
+  await one.append('d', BLOCK_ROWS_CLOSE, false);
+  t.equal(one.groups.length, 3, 'the block is full');
+});
+
+t.test('usage without rows is durable too', async (t) => {
+  const one = await rig();
+  const empty = new Rows();
+  empty.reset(new Uint8Array(0), 0);
+  await one.writer.append(empty, []);
+  t.equal(one.groups.length, 0);
+  await one.writer.append(empty, [{ key: 'k', day: DAY, bytes: 9, events: 0 }]);
+  one.disk.crash({ type: 'all' });
+  t.same((await openStore(one.disk)).usage, [{ key: 'k', day: DAY, bytes: 9, events: 0 }]);
+});
+
+t.test('a full segment is closed, and the next one goes on with its sequences', async (t) => {
+  const one = await rig();
+  await one.append('small', 3);
+  const rows = one.rows('many', BLOCK_ROWS_CLOSE);
+  const requests = Math.ceil(LOG_SEGMENT_ROWS_MAX / BLOCK_ROWS_CLOSE);
+  for (let request = 0; request < requests; request++) await one.writer.append(rows, []);
+  t.equal(one.opened.manifest.segments.get(1)?.closed, undefined, 'small blocks are open');
+  await one.append('last', BLOCK_ROWS_FINAL);
+  await one.append('next', 1);
+  const total = 3 + requests * BLOCK_ROWS_CLOSE + BLOCK_ROWS_FINAL;
+  t.match(one.opened.manifest.segments.get(1)?.closed, { sequence: total });
+  const last = one.opened.catalog.snapshot().blocks.at(-1);
+  t.match(last, { segment: 2, firstSequence: total, rowCount: 1 });
+  await one.writer.close();
+  t.match(one.opened.manifest.segments.get(2)?.closed, { sequence: total + 1 });
+});
+
+t.test('close writes the open block whole; later rows are refused', async (t) => {
+  const one = await rig();
+  await one.append('a', 2);
+  const late = one.append('b', 2, false);
+  await Promise.all([late, one.writer.close()]);
+  t.same(blockRows(one), [4]);
+  await t.rejects(one.append('c', 1), { code: 'CLOSED' });
+  await one.writer.close();
+  const opened = await openStore(one.disk);
+  t.same(opened.report, { segments: 1, recovered: [], remarks: [] });
+  t.same([...countRequests(visibleTexts(one.disk, opened))].sort(), [
+    ['a', 2],
+    ['b', 2],
+  ]);
+});
+
+t.test('a writer that was given nothing makes no segment', async (t) => {
+  const one = await rig();
+  await one.writer.close();
+  t.same(one.disk.list('log'), []);
+});
+
+t.test('another path table ends the open block', async (t) => {
+  const one = await rig();
+  await one.append('a', 2);
+  const waiting = one.append('b', 2, false);
+  one.replacePaths();
+  await one.append('c', 2);
+  await waiting;
+  t.same([...one.shown().values()], [2, 2, 2]);
+  t.same(blockRows(one), [4, 2]);
+});
+
+t.test('a group that the front refuses is rejected, and the writer goes on', async (t) => {
+  const one = await rig();
+  await one.append('a', 2);
+  one.refuseGroup = true;
+  await t.rejects(one.append('b', 2), { message: 'refused' });
+  await t.rejects(one.append('c', 2), { code: 'IO', message: 'a write failed 0 ms ago' });
+  one.nowMs += 1_000;
+  await one.append('d', 2);
+  t.same([...one.shown().keys()], ['a', 'd']);
+  t.same([...one.opened.manifest.segments.keys()], [1, 2]);
+});

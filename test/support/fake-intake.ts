@@ -1,0 +1,69 @@
+import type { IngestTask, ToIngest } from '../../server/ingest/protocol.ts';
+import { type Slot, Slots } from '../../server/ingest/slots.ts';
+import { IngestThread } from '../../server/ingest/thread.ts';
+
+/** An intake for tests of the listeners: what it is given lies in `texts` until the test says what became of it. */
+export class FakeIntake {
+  readonly thread: IngestThread;
+  readonly tasks: IngestTask[] = [];
+  readonly texts: string[] = [];
+  #waiting: (() => void)[] = [];
+  #next = Promise.withResolvers<void>();
+
+  /** `pages` of 64 KiB are for slots. */
+  constructor(pages: number) {
+    const memory = new WebAssembly.Memory({ initial: pages + 1, maximum: pages + 1, shared: true });
+    const post = (message: ToIngest): void => {
+      if (message.type !== 'tasks') return;
+      for (const task of message.tasks) this.#take(task);
+      this.#next.resolve();
+      this.#next = Promise.withResolvers();
+    };
+    const port = { post, listen: () => {}, close: () => {} };
+    this.thread = new IngestThread(new Slots(memory, 65_536), port, Date.now);
+  }
+
+  leastBusy(): IngestThread {
+    return this.thread;
+  }
+
+  reserve(bytes: number): { thread: IngestThread; slot: Slot } | undefined {
+    const slot = this.thread.slots.reserve(bytes);
+    return slot === undefined ? undefined : { thread: this.thread, slot };
+  }
+
+  whenRoom(resume: () => void): void {
+    this.#waiting.push(resume);
+  }
+
+  /** Whether a listener waits for room. */
+  get isFull(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Tells those who wait that there is room. */
+  makeRoom(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  }
+
+  /** Resolves when `done` holds, which is asked after each message to the worker. */
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) await this.#next.promise;
+  }
+
+  /** Ends the tasks that were given so far. */
+  settle(status = 200, message = ''): void {
+    const outcomes = this.tasks
+      .splice(0)
+      .map(({ task }) => ({ task, status, message, events: 0, linesDropped: 0 }));
+    this.thread.report([], outcomes);
+  }
+
+  #take(task: IngestTask): void {
+    const { start, bytes } = task;
+    this.tasks.push(task);
+    this.texts.push(Buffer.from(this.thread.slots.bytes.slice(start, start + bytes)).toString());
+  }
+}

@@ -1,0 +1,25 @@
+import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+
+/** What a test says to the worker of pool.test.ts. */
+export type ToWorker = { say: string } | { sleepMs: number } | 'end' | 'throw' | 'exit' | 'return';
+
+/** A task that echoes, with its thread and its data, until it is told something else. */
+export async function start({ data, port: end, thread }: ThreadTask<string>): Promise<void> {
+  const port = openPort<string, ToWorker>(end);
+  const over = Promise.withResolvers<void>();
+  port.listen((message) => {
+    if (message === 'throw') {
+      throw new Error('thrown in the worker');
+    } else if (message === 'exit') {
+      process.exit(3);
+    } else if (typeof message === 'string') {
+      over.resolve();
+    } else if ('sleepMs' in message) {
+      setTimeout(() => port.post(`${thread} ${data} slept`), message.sleepMs);
+    } else {
+      port.post(`${thread} ${data} ${message.say}`);
+    }
+  });
+  await over.promise;
+  port.close();
+}

@@ -1,0 +1,38 @@
+import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.ts';
+
+/**
+ * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
+ * `hang`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and whether it was sent a snapshot.
+ */
+export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
+  const port = openPort<FromQuery, ToQuery>(end);
+  const over = Promise.withResolvers<void>();
+  let blockCount = 0;
+  let cancelCount = 0;
+  port.listen((message) => {
+    if (message.type === 'close') over.resolve();
+    else if (message.type === 'cancel') cancelCount++;
+    else if (message.job.type === 'fetch') {
+      const { query, job, snapshot } = message;
+      if (snapshot !== undefined) blockCount = snapshot.blocks.length;
+      const { id } = job.query;
+      if (id === 'hang') return;
+      if (id === 'exit') process.exit(1);
+      if (id === 'refuse') port.post({ type: 'failed', query, code: 'USAGE', message: 'no' });
+      else if (id === 'break') port.post({ type: 'failed', query, message: 'bug' });
+      else {
+        const answer = JSON.stringify({
+          root: data.root,
+          blockCount,
+          cancelCount,
+          sent: snapshot !== undefined,
+        });
+        port.post({ type: 'answer', query, answer });
+      }
+    }
+  });
+  port.post({ type: 'ready' });
+  await over.promise;
+  port.close();
+}
