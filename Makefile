@@ -3,7 +3,7 @@ BIN := node_modules/.bin
 NODE := $(BIN)/node
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run install check format test test-long bench clean
+.PHONY: help run install check format test test-shippers test-long bench clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -27,6 +27,10 @@ format: install ## write the format that `make check` wants
 
 test: install ## all tests but the long ones, with the time of each suite
 	@$(NODE) test/run.ts
+
+test-shippers: install ## rsyslog, syslog-ng and logmatic-python against the service; unpacks them into .shippers
+	@test/shippers/install.sh
+	@$(NODE) test/run.ts --shippers
 
 test-long: install ## tests that take minutes
 	@$(NODE) test/run.ts --long

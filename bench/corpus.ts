@@ -121,3 +121,61 @@ export function bodies(
   finish();
   return made;
 }
+
+const PROGRAMS = ['sshd', 'nginx', 'cron', 'postfix', 'kernel', 'shopd', 'payd', 'mailer'];
+
+/**
+ * Makes RFC 5424 lines with free words and seven key=value pairs, as firewalls and services write them, about 210
+ * bytes.
+ */
+export function syslogPairs(seed: number): () => string {
+  const next = random(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)];
+  const number = (below: number): number => Math.floor(next() * below);
+  let timeMs = CORPUS_START_MS;
+  return () => {
+    timeMs += number(2 * CORPUS_STEP_MS + 1);
+    const date = new Date(timeMs).toISOString();
+    const prival = 8 * number(24) + number(8);
+    const address = `10.${number(4)}.${number(256)}.${number(256)}`;
+    return `<${prival}>1 ${date} host-${number(200)} ${pick(PROGRAMS)} ${number(32_768)} - - connection ${pick(WORDS)} from ${pick(WORDS)} src=${address} spt=${number(65_536)} dpt=${pick([22, 80, 443])} proto=tcp bytes=${Math.round(lognormal(7, 2, next))} action=${pick(['allow', 'allow', 'deny'])} user="u ${number(5_000)}"`;
+  };
+}
+
+/** Makes application events in 1,000 shapes: each shape has its own 6 to 24 of 400 attributes, nested two deep. */
+export function applicationEvents(seed: number): () => string {
+  const next = random(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)];
+  const number = (below: number): number => Math.floor(next() * below);
+  const names = Array.from({ length: 400 }, (_, n) => `${pick(WORDS)}_${n}`);
+  const shapes = Array.from({ length: 1_000 }, () => {
+    const count = 6 + number(19);
+    return [...new Set(Array.from({ length: count }, () => number(names.length)))];
+  });
+  const shape = zipf(shapes, 0.7, next);
+  let timeMs = CORPUS_START_MS;
+  const value = (attribute: number): string => {
+    const kind = attribute % 6;
+    if (kind === 0) return String(number(10_000));
+    if (kind === 1) return lognormal(0, 1, next).toFixed(2);
+    if (kind === 2) return next() < 0.5 ? 'true' : 'false';
+    if (kind === 3) return `"${pick(WORDS)}-${number(50)}"`;
+    if (kind === 4) return `{"id":${number(1e6)},"kind":"${pick(WORDS)}"}`;
+    return `"${number(2 ** 30).toString(16)}${number(2 ** 30).toString(16)}"`;
+  };
+  return () => {
+    timeMs += number(2 * CORPUS_STEP_MS + 1);
+    const attributes = shape().map((attribute) => `"${names[attribute]}":${value(attribute)}`);
+    return `{"timestamp":${timeMs},"level":"${pick(['info', 'info', 'warn', 'error'])}","message":"${pick(WORDS)} ${pick(WORDS)} ${pick(WORDS)} took ${number(900)} ms",${attributes.join(',')}}`;
+  };
+}
+
+/** Makes events whose attributes are new names every time: what a broken or hostile client sends. */
+export function hostileEvents(seed: number): () => string {
+  const next = random(seed);
+  const name = (): string => Math.floor(next() * 2 ** 40).toString(36);
+  return () => {
+    const attributes = Array.from({ length: 10 }, () => `"${name()}.${name()}":"${name()}"`);
+    return `{"message":"hello ${name()}",${attributes.join(',')}}`;
+  };
+}

@@ -11,7 +11,7 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import { accessLog, bodies } from './corpus.ts';
+import { accessLog, applicationEvents, bodies, hostileEvents, syslogPairs } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
 
 const EVENTS = 1_000_000;
@@ -77,13 +77,22 @@ async function expectCount(service: Service, eventCount: number): Promise<void> 
     throw new Error(`${text} was sent, the service says ${answer.text}`);
 }
 
+/** How a workload makes its events, and how many at full size. */
+interface Source {
+  events: number;
+  make: (seed: number) => () => string;
+}
+
+const ACCESS_LOG: Source = { events: EVENTS, make: accessLog };
+
 /** Feeds a fresh service with `send` and measures it, `bench.runs` times. */
 async function measure(
   bench: Bench,
+  source: Source,
   prefixOf: (service: Service) => string,
   send: (service: Service, made: { body: Buffer; events: number }[]) => Promise<void>,
 ): Promise<void> {
-  const eventCount = Math.round(EVENTS * bench.scale);
+  const eventCount = Math.round(source.events * bench.scale);
   const millions = eventCount / 1e6;
   const samples = {
     cpu: [] as number[],
@@ -96,7 +105,7 @@ async function measure(
     const service = await startService(folder);
     try {
       bench.progress(`run ${run + 1}: making ${eventCount} events`);
-      const made = bodies(accessLog(SEED + run), eventCount, BODY_BYTES, prefixOf(service));
+      const made = bodies(source.make(SEED + run), eventCount, BODY_BYTES, prefixOf(service));
       const startedCpu = cpuSeconds(service.pid);
       const started = performance.now();
       await send(service, made);
@@ -118,29 +127,55 @@ async function measure(
   bench.figure('rows by reference decoder', '%', 100);
 }
 
-/** Access-log JSON over HTTP in bodies of 1 MB; every 200 means fsynced. */
-export const httpWorkload: Workload = {
-  name: 'ingest-http',
-  what: 'access-log JSON over HTTP, 1 MB bodies, 4 connections, acknowledged when fsynced',
-  run: (bench) =>
+/** A workload over HTTP in bodies of 1 MB; every 200 means fsynced. */
+function overHttp(name: string, what: string, source: Source): Workload {
+  const run = (bench: Bench): Promise<void> =>
     measure(
       bench,
+      source,
       () => '',
       (service, made) => postAll(service, made, (count) => bench.progress(`${count} events sent`)),
-    ),
-};
+    );
+  return { name, what, run };
+}
 
-/** Access-log JSON over one TCP connection, until the service has closed it: all is fsynced then. */
-export const tcpWorkload: Workload = {
-  name: 'ingest-tcp',
-  what: 'access-log JSON over one TCP connection, until the half-close is answered: all is fsynced',
-  run: (bench) =>
+/** A workload over one TCP connection, until the service has closed it: all is fsynced then. */
+function overTcp(name: string, what: string, source: Source): Workload {
+  const run = (bench: Bench): Promise<void> =>
     measure(
       bench,
+      source,
       (service) => `${service.writeKey} `,
       async (service, made) => {
         bench.progress('sending over TCP');
         await sendTcp(service.tcpPort, Buffer.concat(made.map(({ body }) => body)));
       },
-    ),
-};
+    );
+  return { name, what, run };
+}
+
+/** Ingestion of several kinds of events. */
+export const ingestWorkloads: Workload[] = [
+  overHttp(
+    'ingest-http',
+    'access-log JSON over HTTP, 1 MB bodies, 4 connections, acknowledged when fsynced',
+    ACCESS_LOG,
+  ),
+  overTcp(
+    'ingest-tcp',
+    'access-log JSON over one TCP connection, until its half-close is answered: all is fsynced',
+    ACCESS_LOG,
+  ),
+  overTcp('ingest-syslog', 'RFC 5424 lines with 7 key=value pairs over one TCP connection', {
+    events: EVENTS,
+    make: syslogPairs,
+  }),
+  overHttp('ingest-shapes', 'application JSON in 1,000 shapes of 400 attributes over HTTP', {
+    events: EVENTS / 2,
+    make: applicationEvents,
+  }),
+  overHttp('ingest-hostile', 'events with ten new attribute names each over HTTP', {
+    events: EVENTS / 20,
+    make: hostileEvents,
+  }),
+];

@@ -1,13 +1,21 @@
 import { parseArgs } from 'node:util';
 import { decodeWorkload } from './decode.bench.ts';
 import { runWorkloads } from './harness.ts';
-import { httpWorkload, tcpWorkload } from './ingest.bench.ts';
-import { queryWorkload } from './query.bench.ts';
+import { ingestWorkloads } from './ingest.bench.ts';
+import { queryLargeWorkload, queryWorkload } from './query.bench.ts';
+import { smallWorkload } from './small.bench.ts';
 import { trickleWorkload } from './trickle.bench.ts';
 
 /** `make bench`, or `node bench/main.ts [--scale 0.1] [--runs 3] [name ...]`. */
 
-const WORKLOADS = [decodeWorkload, httpWorkload, tcpWorkload, queryWorkload, trickleWorkload];
+const WORKLOADS = [
+  decodeWorkload,
+  ...ingestWorkloads,
+  smallWorkload,
+  queryWorkload,
+  queryLargeWorkload,
+  trickleWorkload,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,9 +1,11 @@
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   ask,
   cpuSeconds,
   removeFolder,
+  type Service,
   send,
   startService,
   temporaryFolder,
@@ -13,6 +15,25 @@ import type { Workload } from './harness.ts';
 import { folderBytes } from './ingest.bench.ts';
 
 const SECONDS = 130;
+const PROBES = 5;
+
+/** Time from the sending of a line over an open connection to the first query that counts it. */
+async function millisecondsToVisible(service: Service, probe: number): Promise<number> {
+  const socket = connect(service.tcpPort, '127.0.0.1');
+  await new Promise((resolve) => socket.on('connect', resolve));
+  const started = performance.now();
+  socket.write(`${service.writeKey} {"probe":${probe}}\n`);
+  for (;;) {
+    const answer = await ask(service, '/beta/events/aggregate', {
+      time: { from: 0, to: 4e12 },
+      filters: [{ search: `probe:${probe}` }],
+      compute: [{ metric: { id: 'count', output: 'n' } }],
+    });
+    if (!answer.text.includes('"n":1')) continue;
+    socket.destroy();
+    return performance.now() - started;
+  }
+}
 
 /** One event a second for a little over two minutes: what it costs on disk and how many blocks a query opens. */
 export const trickleWorkload: Workload = {
@@ -30,6 +51,11 @@ export const trickleWorkload: Workload = {
         await Promise.all([send(service, event()), pause(1000)]);
       }
       const cpu = cpuSeconds(service.pid) - startedCpu;
+      const visible: number[] = [];
+      for (let probe = 0; probe < PROBES; probe++) {
+        bench.progress(`TCP line ${probe + 1} of ${PROBES}`);
+        visible.push(await millisecondsToVisible(service, probe));
+      }
       const answer = await ask(service, '/beta/events/aggregate', {
         time: { from: 0, to: 4e12 },
         compute: [{ metric: { id: 'count', output: 'n' } }],
@@ -38,6 +64,7 @@ export const trickleWorkload: Workload = {
       const stats = (
         answer.body as { result: { explain: { blocksOpened: number; blocksTotal: number } } }
       ).result.explain;
+      bench.figure('TCP line sent to counted', 'ms', ...visible);
       bench.figure('events', 'events', count);
       bench.figure('blocks that hold them', 'blocks', stats.blocksTotal);
       bench.figure('disk', 'bytes/event', folderBytes(join(folder, 'log')) / count);

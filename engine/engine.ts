@@ -13,25 +13,41 @@ import type {
   Snapshot,
 } from './query/query.ts';
 import { Reader } from './query/reader.ts';
+import { type SealOptions, type SealResult, sealBlocks } from './segment/seal.ts';
+import { pathOfSegment } from './store/filename.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
 
 /** Queries and their results, as the server writes and reads them. */
 export type {
+  AggregateBucket,
   AggregateQuery,
   AggregateResult,
   Aggregation,
+  Boundaries,
+  BucketKey,
+  BucketOrder,
+  Compute,
   FetchQuery,
+  GroupBy,
   ListColumn,
   ListedEvent,
   ListQuery,
   ListResult,
   Metric,
+  MetricExpression,
   QueryStats,
   Selection,
+  SimpleMetric,
   Snapshot,
+  TagRule,
 } from './query/query.ts';
+
+/** What comes of sealing and merging. Plain data that crosses threads. */
+export type { SealResult } from './segment/seal.ts';
+/** What sealing and merging are asked to do. Plain data that crosses threads. */
+export type { MergeJob } from './store/upkeep.ts';
 
 /** What a write key brought in on a day. */
 export type { KeyUsage } from './store/usage.ts';
@@ -69,6 +85,8 @@ export interface UnitReader {
   list(snapshot: Snapshot, query: ListQuery): Generator<unknown, ListResult, void>;
   fetch(snapshot: Snapshot, query: FetchQuery): Generator<unknown, ListedEvent | undefined, void>;
   aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<unknown, AggregateResult, void>;
+  /** Lets go of the files and blocks of segments that are gone; no query that runs reads them. */
+  forget(segments: readonly number[]): void;
   close(): void;
 }
 
@@ -79,6 +97,12 @@ export function openReader(disk: Disk, secret: Uint8Array): UnitReader {
     list: (snapshot, query) => listUnits(reader, snapshot, query),
     fetch: (snapshot, query) => fetchUnits(reader, snapshot, query),
     aggregate: (snapshot, query) => aggregateUnits(reader, snapshot, query),
+    forget: (segments) => reader.forget(segments),
     close: () => reader.close(),
   };
+}
+
+/** Rewrites the blocks of whole segments as sealed segments; see `sealBlocks`. For a thread of its own. */
+export function rewriteBlocks(options: Omit<SealOptions, 'pathOf'>): Promise<SealResult> {
+  return sealBlocks({ ...options, pathOf: pathOfSegment });
 }

@@ -17,8 +17,10 @@ import { type KeyKind, MEGABYTE_BYTES, type Quota } from './registry/key-record.
 
 /** What the command line stands on. */
 export interface CommandWorld {
-  /** Runs the service until it is stopped; the exit code. */
-  serve(config: Config): Promise<number>;
+  /** Runs the service until it is stopped; the exit code. `reload` reads the settings again; it throws as at the start. */
+  serve(config: Config, reload: () => Config): Promise<number>;
+  /** Verifies the store in a data folder; whether all of it is as it was written. */
+  check(root: string): Promise<boolean>;
   /** The greeting line of the service that holds a data folder: JSON `{pid, http}`; `undefined` when none does. */
   askHolder(root: string): Promise<string | undefined>;
   /** Writes to the standard output, `complain` to the standard error output. Texts end in a line end. */
@@ -45,7 +47,7 @@ interface Invocation {
 /** The service could not run; not a fault of the command line. */
 class ServeFailure extends Error {}
 
-const COMMANDS: readonly string[] = ['serve', 'key', 'help'];
+const COMMANDS: readonly string[] = ['serve', 'key', 'check', 'help'];
 const KEY_ACTIONS: readonly string[] = ['create', 'list', 'disable', 'enable', 'delete'];
 const GENERAL_SWITCHES: readonly string[] = ['help', 'version'];
 const SERVE_SWITCHES: readonly string[] = ['print-config'];
@@ -64,6 +66,8 @@ const USAGE = `logseam [serve] [settings]
       switch a write key off or on, at once
   logseam key delete [--write | --read] NAME
       delete a key for ever; all these find the running service by --data
+  logseam check
+      verify all that is kept below --data, while no service runs there; the exit code is 1 when there is damage
   logseam serve --print-config
       print the settings in force as TOML
   logseam --help | --version`;
@@ -106,6 +110,7 @@ async function dispatch(
     return EXIT_OK;
   }
   if (command === 'key') return await keyCommand(invocation, world, environment);
+  if (command === 'check') return await checkCommand(invocation, world, environment);
   if (words.length > 1) throw usage(`serve takes flags only, not ${words[1]}`);
   allowFlags(invocation, SETTING_FLAGS, SERVE_SWITCHES);
   const loaded = loadConfig(invocation.values, environment);
@@ -113,12 +118,28 @@ async function dispatch(
     world.print(printConfig(loaded));
     return EXIT_OK;
   }
-  return await serve(world, loaded.config);
+  return await serve(world, loaded.config, () => loadConfig(invocation.values, environment).config);
 }
 
-async function serve(world: CommandWorld, config: Config): Promise<number> {
+async function checkCommand(
+  invocation: Invocation,
+  world: CommandWorld,
+  environment: NodeJS.ProcessEnv | undefined,
+): Promise<number> {
+  const { words, values } = invocation;
+  if (words.length > 1) throw usage(`check takes flags only, not ${words[1]}`);
+  allowFlags(invocation, ['data', 'config'], []);
   try {
-    return await world.serve(config);
+    return (await world.check(loadConfig(values, environment).config.data)) ? EXIT_OK : EXIT_FAILED;
+  } catch (error) {
+    if (error instanceof EngineError) throw new ServeFailure(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function serve(world: CommandWorld, config: Config, reload: () => Config): Promise<number> {
+  try {
+    return await world.serve(config, reload);
   } catch (error) {
     if (error instanceof EngineError) throw new ServeFailure(error.message, { cause: error });
     throw error;

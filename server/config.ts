@@ -3,13 +3,14 @@ import { parse, stringify, TomlError } from 'smol-toml';
 import { EngineError } from '../engine/base/errors.ts';
 import { nearest } from '../engine/base/nearest.ts';
 import { readTextAt } from '../engine/base/text-file.ts';
+import { type Address, readAddress, readIp } from './address.ts';
+import {
+  type BoundListener,
+  LISTENER_KEY,
+  readBoundListeners,
+  writeBoundListeners,
+} from './bound-listener.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
-
-/** Where a listener listens. Port 0 is any free one. An IPv6 host is without brackets here. */
-export interface Address {
-  host: string;
-  port: number;
-}
 
 /** What a value that a setting does not take is read as. */
 const WRONG = Symbol('wrong value');
@@ -53,6 +54,12 @@ const ADDRESS_OR_OFF: ValueType<Address | undefined> = {
   read: (text) => (text === 'off' ? undefined : ADDRESS.read(text)),
 };
 
+const TLS_VERSION: ValueType<'1.2' | '1.3'> = {
+  placeholder: 'VERSION',
+  allowed: '1.2 and 1.3',
+  read: (text) => (text === '1.2' || text === '1.3' ? text : WRONG),
+};
+
 const IP_LIST: ValueType<readonly string[]> = {
   placeholder: 'IP,...',
   allowed: 'IPv4 and IPv6 addresses with commas between them',
@@ -75,14 +82,20 @@ function wholeNumber(least: number, most: number): ValueType<number> {
   };
 }
 
-function numberOrNone(least: number, most: number): ValueType<number | undefined> {
+function numberOrNone(least: number, most: number, word = 'none'): ValueType<number | undefined> {
   const number = wholeNumber(least, most);
   return {
     placeholder: 'N',
-    allowed: `${number.allowed}, or none`,
-    read: (text) => (text === 'none' ? undefined : number.read(text)),
+    allowed: `${number.allowed}, or ${word}`,
+    read: (text) => (text === word ? undefined : number.read(text)),
   };
 }
+
+const TRUE_OR_FALSE: ValueType<boolean> = {
+  placeholder: 'true|false',
+  allowed: 'true, false',
+  read: (text) => (text === 'true' || text === 'false' ? text === 'true' : WRONG),
+};
 
 const LEVEL: ValueType<LogLevel> = {
   placeholder: 'LEVEL',
@@ -102,8 +115,50 @@ function setting<Value>(
 /** All settings there are. Flags, variables, TOML keys, `--help` and `--print-config` are made from this table. */
 const SETTINGS = {
   data: setting('Storage', PATH, './data', 'folder of all that is kept'),
+  retentionDays: setting(
+    'Storage',
+    numberOrNone(1, 100_000),
+    'none',
+    'days that events are kept, by their date',
+  ),
+  retentionGb: setting(
+    'Storage',
+    numberOrNone(1, 1_000_000),
+    'none',
+    'gigabytes (10^9) that are kept; the oldest events go first',
+  ),
+  diskReserveMb: setting(
+    'Storage',
+    numberOrNone(0, 1_000_000_000, 'auto'),
+    'auto',
+    'free megabytes (10^6) that are left; auto: 1000 or 5 %',
+  ),
+  sealIdleMinutes: setting(
+    'Storage',
+    wholeNumber(0, 1_440),
+    '10',
+    'minutes after which events that wait for others are sealed',
+  ),
+  sealRows: setting(
+    'Storage',
+    wholeNumber(100, 4_000_000),
+    '1000000',
+    'events of a sealed segment, about',
+  ),
   http: setting('Listeners', ADDRESS, '0.0.0.0:8080', 'input, output and admin API over HTTP'),
+  https: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:8443', 'the same over HTTPS, or off'),
+  httpInput: setting('Listeners', ADDRESS_OR_OFF, 'off', 'input over HTTP and nothing else'),
   tcp: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:10514', 'input of lines over TCP, or off'),
+  tls: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:10515', 'input of lines over TLS, or off'),
+  udp: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:514', 'input of lines over UDP, or off'),
+  tlsCert: setting('Listeners', OPTIONAL_PATH, '', 'PEM file with the certificate and its chain'),
+  tlsKey: setting('Listeners', OPTIONAL_PATH, '', 'PEM file with the key of the certificate'),
+  tlsVersionMax: setting(
+    'Listeners',
+    TLS_VERSION,
+    '1.2',
+    'newest TLS for lines; with 1.3 some senders lose their last ones',
+  ),
   trustedProxies: setting('Listeners', IP_LIST, '', 'peers whose X-Forwarded-For is believed'),
   bodyMbMax: setting('Limits', wholeNumber(1, 1_024), '64', 'megabytes (2^20) of a request body'),
   planLimitMb: setting(
@@ -112,8 +167,26 @@ const SETTINGS = {
     'none',
     'megabytes (10^6) a day that quotas in percent are of',
   ),
-  ingestWorkers: setting('Threads', wholeNumber(1, 64), '1', 'threads that take events in'),
-  queryWorkers: setting('Threads', wholeNumber(1, 64), '1', 'threads that answer queries'),
+  queriesPerKey: setting(
+    'Limits',
+    wholeNumber(1, 1_000),
+    '8',
+    'queries of a read key that run at once; more wait, up to 64',
+  ),
+  querySeconds: setting('Limits', wholeNumber(1, 86_400), '60', 'seconds that a query may take'),
+  ingestWorkers: setting(
+    'Threads',
+    numberOrNone(1, 64, 'auto'),
+    'auto',
+    'threads that take events in; auto: half of the cores',
+  ),
+  queryWorkers: setting(
+    'Threads',
+    numberOrNone(1, 64, 'auto'),
+    'auto',
+    'threads that answer queries; auto: half of the cores, at least 2',
+  ),
+  metricsOpen: setting('General', TRUE_OR_FALSE, 'false', 'whether /metrics needs no key'),
   config: setting('General', OPTIONAL_PATH, '', 'TOML file with settings'),
   logLevel: setting('General', LEVEL, 'info', `what is told on stderr: ${LEVEL.allowed}`),
 };
@@ -123,10 +196,14 @@ type Name = keyof Table;
 
 /**
  * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of `readIp`,
- * `tcp` is undefined when it is off, `planLimitMb` when there is none.
+ * Listeners are undefined when they are off, certificate and key when there is no own one, `planLimitMb` and retention when there is none, `diskReserveMb` when it is auto.
+ * `ingestWorkers` and `queryWorkers` are undefined when they are auto.
  */
 export type Config = {
   readonly [Key in Name]: Table[Key] extends Setting<infer Value> ? Value : never;
+} & {
+  /** The listeners that are bound to a write key; only the file can tell them. */
+  readonly listeners: readonly BoundListener[];
 };
 
 /** A configuration and where each of its values came from. */
@@ -165,38 +242,6 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return `${what} ${name} is unknown${close === undefined ? '' : `; did you mean ${close}?`}`;
 }
 
-/** Reads `HOST:PORT`, `[IPV6]:PORT`; `undefined` when it is neither. */
-export function readAddress(text: string): Address | undefined {
-  const match = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
-  if (match === null) return undefined;
-  const port = Number(match[3]);
-  const host = match[1] === undefined ? match[2] : readIpv6(match[1]);
-  return host === undefined || port > 65_535 ? undefined : { host, port };
-}
-
-/** The text of an address, with an IPv6 host in brackets. */
-export function addressText({ host, port }: Address): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/**
- * The one spelling of an IP address: IPv6 short and in lower case (RFC 5952), IPv4 that is mapped into IPv6 as IPv4.
- * `undefined` when the text is no IP address.
- */
-export function readIp(text: string): string | undefined {
-  if (/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(text)) return text;
-  const address = readIpv6(text);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address ?? '');
-  if (mapped === null) return address;
-  const [high, low] = [Number.parseInt(mapped[1], 16), Number.parseInt(mapped[2], 16)];
-  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-}
-
-function readIpv6(text: string): string | undefined {
-  if (!/^[0-9a-fA-F:.]+$/.test(text) || !URL.canParse(`http://[${text}]/`)) return undefined;
-  return new URL(`http://[${text}]/`).hostname.slice(1, -1);
-}
-
 interface Given {
   text: string | typeof WRONG;
   shown: string;
@@ -231,18 +276,30 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Map<Name, Given> {
   return given;
 }
 
-function fromFile(path: string): Map<Name, Given> {
+/** What a file tells. */
+interface FileSettings {
+  given: Map<Name, Given>;
+  listeners: BoundListener[];
+}
+
+function fromFile(path: string): FileSettings {
   const toml = readTextAt(path);
   if (toml === undefined) throw failure(`config file ${path} does not exist`);
   const given = new Map<Name, Given>();
+  let listeners: BoundListener[] = [];
   const names = NAMES.filter((name) => name !== 'config');
+  const known = [...names.map(keyOf), LISTENER_KEY];
   for (const [key, value] of Object.entries(parseToml(path, toml))) {
+    if (key === LISTENER_KEY) {
+      listeners = readBoundListeners(path, value);
+      continue;
+    }
     const name = names.find((each) => keyOf(each) === key);
-    if (name === undefined) throw failure(unknownName(`${path}: key`, key, names.map(keyOf)));
+    if (name === undefined) throw failure(unknownName(`${path}: key`, key, known));
     const text = textOfToml(value, SETTINGS[name].type.isList === true);
     given.set(name, { text, shown: JSON.stringify(value) ?? String(value), source: path });
   }
-  return given;
+  return { given, listeners };
 }
 
 function parseToml(path: string, toml: string): object {
@@ -260,7 +317,7 @@ function textOfToml(value: unknown, isList: boolean): string | typeof WRONG {
     const strings = Array.isArray(value) && value.every((part) => typeof part === 'string');
     return strings ? value.join(',') : WRONG;
   }
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : WRONG;
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : WRONG;
 }
 
 /**
@@ -273,7 +330,8 @@ export function loadConfig(
 ): LoadedConfig {
   const given = new Map([...fromEnvironment(environment), ...fromFlags(flags)]);
   const path = given.get('config')?.shown ?? '';
-  const all = path === '' ? given : new Map([...fromFile(path), ...given]);
+  const file = path === '' ? undefined : fromFile(path);
+  const all = new Map([...(file?.given ?? []), ...given]);
   const config = new Map<Name, unknown>();
   const sources = new Map<string, { text: string; source: string }>();
   for (const name of NAMES) {
@@ -294,7 +352,17 @@ export function loadConfig(
     config.set(name, value);
     sources.set(keyOf(name), { text, source });
   }
-  return { config: Object.fromEntries(config) as Config, sources };
+  const listeners = file?.listeners ?? [];
+  const settings = Object.fromEntries(config) as Omit<Config, 'listeners'>;
+  return { config: { ...settings, listeners }, sources };
+}
+
+/** The TOML keys of the settings in which two configurations differ. */
+export function changedSettings(before: Config, after: Config): string[] {
+  const differs = (name: keyof Config): boolean =>
+    JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+  const changed = NAMES.filter(differs).map(keyOf);
+  return differs('listeners') ? [...changed, LISTENER_KEY] : changed;
 }
 
 /** The settings in force as TOML that `--config` takes, each with its help and where it came from. */
@@ -305,10 +373,14 @@ export function printConfig({ config, sources }: LoadedConfig): string {
     const key = keyOf(name);
     const { text, source } = sources.get(key) ?? { text: '', source: 'default' };
     const value = config[name];
-    const printed = type.isList === true || typeof value === 'number' ? value : text;
+    const isText = type.isList !== true && !['number', 'boolean'].includes(typeof value);
+    const printed = isText ? text : value;
     const from = source === 'default' ? 'the default' : `from ${source}`;
     const hidden = name === 'config' ? '# ' : '';
     lines.push(`# ${help}; ${from}`, hidden + stringify({ [key]: printed }).trimEnd(), '');
+  }
+  if (config.listeners.length > 0) {
+    lines.push(stringify({ [LISTENER_KEY]: writeBoundListeners(config.listeners) }));
   }
   return lines.join('\n');
 }
@@ -334,6 +406,18 @@ export function wantsColor(
   environment: NodeJS.ProcessEnv = process.env,
 ): boolean {
   return stream.isTTY === true && (environment['NO_COLOR'] ?? '') === '';
+}
+
+/** Most workers of a kind that `auto` starts. */
+const AUTO_WORKERS_MAX = 8;
+
+/** The threads in force on a machine with `coreCount` cores. */
+export function workersOf(
+  { ingestWorkers, queryWorkers }: Pick<Config, 'ingestWorkers' | 'queryWorkers'>,
+  coreCount: number,
+): { ingest: number; query: number } {
+  const half = Math.min(Math.max(Math.floor(coreCount / 2), 1), AUTO_WORKERS_MAX);
+  return { ingest: ingestWorkers ?? half, query: queryWorkers ?? Math.max(half, 2) };
 }
 
 /** The version of this checkout, from its package.json. */

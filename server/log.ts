@@ -50,18 +50,18 @@ export function logLine(
 }
 
 /**
- * Opens a log of JSON lines that drops what is louder than `level`.
+ * Opens a log of JSON lines that drops what is louder than `level`, which is asked at each line when it is a function.
  * `write` gets whole lines; the service gives it the standard error output.
  */
 export function openLog(
-  level: LogLevel,
+  level: LogLevel | (() => LogLevel),
   write: (line: string) => void = (line) => process.stderr.write(line),
 ): Log {
-  const loudest = LOG_LEVELS.indexOf(level);
+  const loudest = (): number => LOG_LEVELS.indexOf(typeof level === 'string' ? level : level());
   const at =
     (lineLevel: LogLevel) =>
     (message: string, fields: LogFields = {}): void => {
-      if (LOG_LEVELS.indexOf(lineLevel) > loudest) return;
+      if (LOG_LEVELS.indexOf(lineLevel) > loudest()) return;
       write(logLine(lineLevel, message, fields, Date.now()));
     };
   return { error: at('error'), info: at('info'), debug: at('debug') };

@@ -3,7 +3,15 @@ import { runCommand } from './command.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   // Loaded only when it runs: the key commands need neither the engine nor the listeners.
-  serve: async (config) => (await import('./serve.ts')).serve(config),
+  serve: async (config, reload) => (await import('./serve.ts')).serve(config, reload),
+  check: async (root) => {
+    const { check } = await import('./check.ts');
+    const progress = (text: string): boolean => process.stderr.write(`\r${text}`);
+    return check(root, {
+      print: (text) => process.stdout.write(text),
+      progress: process.stderr.isTTY ? progress : undefined,
+    });
+  },
   askHolder,
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),

@@ -1,11 +1,15 @@
-import { type Address, addressText } from './config.ts';
+import { type Address, addressText } from './address.ts';
 
 /** What the first lines of the service tell. */
 export interface ReadyFacts {
   version: string;
   data: string;
+  /** Where HTTP is. */
   http: Address;
-  tcp: Address | undefined;
+  /** All listeners: what they are, where (`undefined`: off), the name of the write key that they are bound to. */
+  listeners: readonly { kind: string; address: Address | undefined; key?: string }[];
+  /** The certificate of TLS and HTTPS, when one of them is on. */
+  certificate: { certPath: string; fingerprint: string } | undefined;
   /** The keys that the first start made. */
   provisioned: { writeKey: string; readKey: string } | undefined;
   events: number;
@@ -17,19 +21,32 @@ function reachable({ host, port }: Address): string {
   return addressText({ host: wildcard ? '127.0.0.1' : host, port });
 }
 
+function listenerLine({ kind, address, key }: ReadyFacts['listeners'][number]): string {
+  const scheme = { HTTP: 'http://', HTTPS: 'https://', 'HTTP input': 'http://' }[kind] ?? '';
+  const where = address === undefined ? 'off' : scheme + reachable(address);
+  const bound = key === undefined ? '' : `, bound to the write key ${JSON.stringify(key)}`;
+  return `  ${kind.padEnd(10)}  ${where}${bound}`;
+}
+
 /**
  * What is printed when the service takes events: its addresses and, on the first start, the keys and lines to try.
  * The last line is `ready`.
  */
 export function readyText(facts: ReadyFacts): string {
-  const { version, data, http, tcp, provisioned, events } = facts;
+  const { version, data, http, listeners, certificate, provisioned, events } = facts;
   const base = `http://${reachable(http)}`;
   const lines = [
     `Logseam ${version}, ${events.toLocaleString('en-US')} events in ${data}`,
     '',
-    `  HTTP  ${base}`,
-    `  TCP   ${tcp === undefined ? 'off' : reachable(tcp)}`,
+    ...listeners.map(listenerLine),
   ];
+  if (certificate !== undefined) {
+    lines.push(
+      '',
+      `  certificate  ${certificate.certPath}`,
+      `  SHA-256      ${certificate.fingerprint}`,
+    );
+  }
   if (provisioned !== undefined) {
     const { writeKey, readKey } = provisioned;
     lines.push(

@@ -1,51 +1,83 @@
+import { availableParallelism } from 'node:os';
 import { type Disk, openDisk } from '../engine/base/file.ts';
 import type { Predicate } from '../engine/query/predicate.ts';
-import { type OpenedCatalog, openCatalog } from '../engine/store/catalog.ts';
+import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
 import { type FolderLock, lockFolder } from '../engine/store/lock.ts';
+import { addressText } from './address.ts';
 import { createAdmin } from './api/admin.ts';
+import { definitionResources } from './api/admin-definitions.ts';
+import { keyResources } from './api/admin-keys.ts';
+import { declaredResolver } from './api/declared.ts';
+import { definitionRules } from './api/definition-rules.ts';
+import type { ListenerCounts } from './api/metrics.ts';
+import { createOperation } from './api/operation.ts';
+import type { Resolver } from './api/resolver.ts';
 import { createRoutes } from './api/routes.ts';
-import { addressText, type Config, version } from './config.ts';
+import { searchOf } from './api/selection.ts';
+import { type Config, version, workersOf } from './config.ts';
 import { Intake } from './ingest/intake.ts';
-import { type HttpListener, listenHttp } from './listen/http.ts';
-import { listenTcp, type TcpListener } from './listen/tcp.ts';
+import { reasonOf } from './ingest/refusal.ts';
+import { type Listeners, openListeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
+import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
 import { parseSearch } from './query/search.ts';
 import { readyText } from './ready.ts';
+import { type Definitions, openDefinitions } from './registry/definitions.ts';
 import { type Key, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { dayOf, UsageCells } from './registry/usage.ts';
+import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
 
+const MINUTE_MS = 60_000;
 /** How long open requests and connections may take to end after SIGTERM. */
 const CLOSE_GRACE_MS = 5_000;
 /** The process ends by then whatever hangs: what was acknowledged is durable at any moment. */
 const STOP_MAX_MS = 19_000;
 
+/** What is told of the service while it runs. */
+interface ServiceState {
+  stopping: boolean;
+  listeners: (() => ListenerCounts[])[];
+}
+
 /** All that runs, in the order in which it was started. */
 interface Running {
+  state: ServiceState;
   opened: OpenedCatalog;
   keys: Keys;
+  definitions: Definitions;
   intake: Intake;
   queries: QueryPool;
-  http: HttpListener;
-  tcp: TcpListener | undefined;
+  keeper: Keeper;
+  listeners: Listeners;
 }
 
 /**
- * Runs the service until SIGTERM or SIGINT; resolves with the exit code: 0 when all that was begun is durable, 1 when a
- * worker died. Rejects with EngineError when it cannot start: the folder is taken, an address is, the manifest is damaged.
+ * Runs the service until SIGTERM or SIGINT; `read` reads the settings again at SIGHUP. Resolves with the exit code, 0,
+ * when all that was begun is durable. Rejects with EngineError when it cannot start: the folder is taken, an address is,
+ * the manifest is damaged.
  */
-export async function serve(config: Config): Promise<number> {
-  const log = openLog(config.logLevel);
+export async function serve(config: Config, read: () => Config): Promise<number> {
+  const runtime = new Runtime(config);
+  const log = openLog(() => runtime.logLevel);
   const disk = openDisk(config.data);
   let greeting = JSON.stringify({ pid: process.pid });
+  // A signal that comes before the start is over waits for it; without a handler it would end the process.
+  const opened = Promise.withResolvers<Listeners>();
+  let reloaded: Promise<unknown> = opened.promise;
+  process.on('SIGHUP', () => {
+    reloaded = Promise.all([opened.promise, reloaded]).then(([listeners]) =>
+      reload({ runtime, read, disk, listeners, log }),
+    );
+  });
   const lock = await lockFolder(config.data, () => greeting);
   try {
     const stopped = Promise.withResolvers<number>();
-    const running = await start(config, disk, log, stopped.resolve);
-    const { http } = running;
-    const address = addressText({ host: config.http.host, port: http.port });
-    greeting = JSON.stringify({ pid: process.pid, http: address });
+    const running = await start(runtime, disk, log, stopped.resolve);
+    const { listeners } = running;
+    greeting = JSON.stringify({ pid: process.pid, http: addressText(listeners.http) });
+    opened.resolve(listeners);
     const code = await stopped.promise;
     await stop(running, log);
     return code;
@@ -60,12 +92,15 @@ async function unlock(lock: FolderLock): Promise<void> {
 
 /** Starts everything and prints where it is. `stop` ends the service with an exit code. */
 async function start(
-  config: Config,
+  runtime: Runtime,
   disk: Disk,
   log: Log,
   stop: (code: number) => void,
 ): Promise<Running> {
   const nowMs = Date.now;
+  const { config } = runtime;
+  const certificate = await certificateOf(config, disk, log);
+  const state: ServiceState = { stopping: false, listeners: [] };
   const usageDay = dayOf(nowMs());
   const opened = await openCatalog({ disk, nowMs: nowMs(), usageDay });
   reportRecovery(opened, log);
@@ -73,16 +108,23 @@ async function start(
   const keys = await openKeys({ disk, cells, planLimitMb: config.planLimitMb, nowMs });
   for (const { key, bytes, day } of opened.usage) keys.restoreUsage(key, bytes, day);
   const provisioned = await keys.provision();
+  const rules = definitionRules(() => keys.list('read'), nowMs);
+  const definitions = await openDefinitions({ disk, rules, nowMs });
+  await definitions.provision();
   const token = await openAdminToken(disk);
 
-  const died = (what: string) => (error: Error) => {
-    log.error('a worker died, the service ends', { what, error });
-    stop(1);
-  };
+  const workers = workersOf(config, availableParallelism());
+  // One Int32: whether ingestion is behind, from the intake to the query workers.
+  const behind = new SharedArrayBuffer(4);
+  const died =
+    (what: string) =>
+    (error: Error, worker: number, delayMs: number): void =>
+      log.error('a worker died, another takes its place', { what, worker, delayMs, error });
   const intake = new Intake({
-    workers: config.ingestWorkers,
+    workers: workers.ingest,
     root: config.data,
     folderId: opened.manifest.folderId,
+    segments: { rowsMax: config.sealRows, idleMs: config.sealIdleMinutes * MINUTE_MS },
     keys: keys.table(),
     cells: cells.shared,
     nowMs,
@@ -91,24 +133,50 @@ async function start(
     committed: (group) => opened.catalog.apply(group),
     fault: (error) => log.error('a bug showed while events were taken in', { error }),
     died: died('ingest'),
+    recover: (writer) => recoverWriter({ disk }, opened, writer),
+    behind,
   });
   const queries = new QueryPool({
-    workers: config.queryWorkers,
+    workers: workers.query,
+    perKey: config.queriesPerKey,
+    seconds: config.querySeconds,
+    behind,
     root: config.data,
     secret: opened.manifest.secret,
     snapshot: () => opened.catalog.snapshot(),
     died: died('query'),
   });
   await Promise.all([intake.ready(), queries.ready()]);
-
-  const filterOf = filterCache();
-  const admin = createAdmin({
-    keys,
-    cells,
-    token,
+  const keeper = new Keeper({
+    config,
+    disk,
+    opened,
     nowMs,
-    parseFilter: parseSearch,
-    changed: () => intake.changeKeys(keys.table()),
+    log,
+    forget: (segments) => queries.forget(segments),
+    full: (full) => {
+      intake.diskFull = full;
+    },
+  });
+
+  const resolver = declaredResolver(definitions);
+  const filterOf = filterCache(definitions, resolver);
+  const bound = new BoundCells(keys, config, log);
+  const admin = createAdmin({
+    token,
+    resources: new Map([
+      ...keyResources({
+        keys,
+        cells,
+        nowMs,
+        parseFilter: parseSearch,
+        changed: () => {
+          intake.changeKeys(keys.table());
+          bound.refresh();
+        },
+      }),
+      ...definitionResources(definitions),
+    ]),
   });
   const routes = createRoutes({
     readKey: (text) => {
@@ -116,71 +184,99 @@ async function start(
       return key?.kind === 'read' ? { id: key.id, filter: filterOf(key) } : undefined;
     },
     isWriteKey: (text) => keys.lookup(text)?.kind === 'write',
-    run: (job, signal) => queries.run(job, signal),
+    definitions,
+    resolver,
+    run: (job, signal, key) => queries.run(job, signal, key).finally(keeper.pin()),
     nowMs,
     admin,
     health: () => ({ status: 200, body: '{"ok":true}' }),
+    operation: createOperation({
+      metricsOpen: config.metricsOpen,
+      token,
+      facts: () => ({
+        stopping: state.stopping,
+        ingestWorkersUp: intake.gauges().workersUp,
+        queryWorkersUp: queries.gauges().workersUp,
+        diskFull: keeper.full,
+      }),
+      sources: {
+        version: version(),
+        keyName: (id) => keys.named('write', id)?.name,
+        intake,
+        queries,
+        listeners: () => state.listeners.flatMap((counts) => counts()),
+        store: () => keeper.gauges(),
+      },
+    }),
     log: (error) => log.error('a request failed', { error }),
   });
-  const http = await listenHttp({
-    ...config.http,
+  const listeners = await openListeners({
+    config,
+    certificate,
     intake,
-    lookup: (text) => {
-      const key = keys.lookup(text);
-      return key?.kind === 'write' ? key : undefined;
+    cellOf: (name) => bound.of(name),
+    input: {
+      intake,
+      lookup: (text) => {
+        const key = keys.lookup(text);
+        return key?.kind === 'write' ? key : undefined;
+      },
+      cells,
+      limits: runtime.limits,
+      diskFull: () => keeper.full,
+      nowMs,
+      refused: (channel, refusal) => intake.counts.refuse(channel, reasonOf(refusal)),
     },
-    cells,
-    bodyBytesMax: config.bodyMbMax * 2 ** 20,
-    trustedProxies: config.trustedProxies,
-    nowMs,
     routes,
+    log,
+  }).catch(async (error) => {
+    // Without its threads the process ends.
+    await Promise.all([intake.close(), queries.close(), keeper.close()]);
+    throw error;
   });
-  const tcp =
-    config.tcp === undefined
-      ? undefined
-      : await listenTcp({
-          ...config.tcp,
-          intake,
-          failed: (error) => log.error('a connection could not be accepted', { error }),
-        });
+  state.listeners.push(() => listeners.counts());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(0));
   process.stdout.write(
     readyText({
       version: version(),
       data: config.data,
-      http: { host: config.http.host, port: http.port },
-      tcp:
-        config.tcp === undefined || tcp === undefined
-          ? undefined
-          : { ...config.tcp, port: tcp.port },
+      http: listeners.http,
+      listeners: listeners.addresses,
+      certificate,
       provisioned,
       events: opened.catalog.totals().rows,
     }),
   );
   log.info('started', { pid: process.pid, ...opened.catalog.totals() });
-  return { opened, keys, intake, queries, http, tcp };
+  return { state, opened, keys, definitions, intake, queries, keeper, listeners };
 }
 
 /** Finishes what was begun, makes it durable and closes everything. */
 async function stop(running: Running, log: Log): Promise<void> {
-  const { opened, keys, intake, queries, http, tcp } = running;
+  const { opened, keys, definitions, intake, queries, keeper, listeners } = running;
   const overdue = setTimeout(() => {
     log.error('stopping took too long, the service ends as it is');
     process.exit(1);
   }, STOP_MAX_MS);
+  running.state.stopping = true;
   log.info('stopping');
-  await Promise.all([http.close(CLOSE_GRACE_MS), tcp?.close(CLOSE_GRACE_MS)]);
+  await listeners.close(CLOSE_GRACE_MS);
   await intake.close();
   await queries.close();
+  await keeper.close();
   await keys.close();
+  await definitions.close();
   await opened.manifest.release();
   clearTimeout(overdue);
   log.info('stopped');
 }
 
 function reportRecovery({ report }: OpenedCatalog, log: Log): void {
-  const { segments, recovered, remarks } = report;
+  const { segments, recovered, unclosed, remarks, removed } = report;
   if (recovered.length > 0) log.info('recovered after a stop', { segments, recovered });
+  if (removed.length > 0)
+    log.info('files that are in no set of segments were removed', { removed });
+  if (unclosed.length > 0) log.error('the disk is full, the manifest could not be written');
   for (const remark of remarks) {
     if (remark.damaged.length > 0)
       log.error('a segment is damaged, the rest is served', { ...remark });
@@ -188,15 +284,16 @@ function reportRecovery({ report }: OpenedCatalog, log: Log): void {
   }
 }
 
-/** Security filters as trees, parsed once for each text. */
-function filterCache(): (key: Key) => Predicate {
-  const parsed = new Map<string, { text: string; predicate: Predicate }>();
+/** Security filters as trees, parsed once for each text and state of the definitions. */
+function filterCache(definitions: Definitions, resolver: Resolver): (key: Key) => Predicate {
+  const parsed = new Map<string, { text: string; version: number; predicate: Predicate }>();
   return ({ id, filter }) => {
     const text = filter ?? '';
+    const { version } = definitions;
     const known = parsed.get(id);
-    if (known?.text === text) return known.predicate;
-    const predicate = parseSearch(text);
-    parsed.set(id, { text, predicate });
+    if (known?.text === text && known.version === version) return known.predicate;
+    const predicate = searchOf(text, 'security_filter', resolver);
+    parsed.set(id, { text, version, predicate });
     return predicate;
   };
 }

@@ -8,6 +8,7 @@ import t from 'tap';
 import { EngineError } from '../engine/base/errors.ts';
 import { openDisk } from '../engine/base/file.ts';
 import { createAdmin } from '../server/api/admin.ts';
+import { keyResources } from '../server/api/admin-keys.ts';
 import { type ApiError, errorReply } from '../server/api/reply.ts';
 import { type CommandWorld, runCommand } from '../server/command.ts';
 import type { Config } from '../server/config.ts';
@@ -22,14 +23,18 @@ const disk = openDisk(folder);
 const cells = new UsageCells();
 const keys = await openKeys({ disk, cells, planLimitMb: undefined, nowMs: Date.now });
 const admin = createAdmin({
-  keys,
-  cells,
   token: await openAdminToken(disk),
-  nowMs: Date.now,
-  parseFilter: (text) => {
-    if (text === '((') throw new Error('expected a term at 2');
-  },
-  changed: () => {},
+  resources: new Map(
+    keyResources({
+      keys,
+      cells,
+      nowMs: Date.now,
+      parseFilter: (text) => {
+        if (text === '((') throw new Error('expected a term at 2');
+      },
+      changed: () => {},
+    }),
+  ),
 });
 
 async function bodyOf(message: IncomingMessage): Promise<Uint8Array> {
@@ -75,6 +80,7 @@ async function run(args: string[], world: Partial<CommandWorld> = {}): Promise<O
         outcome.served = config;
         return 0;
       },
+      check: async () => true,
       askHolder: async (root) => (root === folder ? JSON.stringify({ pid: 7, http }) : undefined),
       print: (text) => {
         outcome.out += text;
@@ -99,6 +105,27 @@ t.test('serve gets the configuration, as a word or without one', async (t) => {
     code: 0,
     served: { data: 'x', tcp: undefined },
   });
+});
+
+t.test('check gets the folder; its exit code tells whether there is damage', async (t) => {
+  for (const [whole, code] of [
+    [true, 0],
+    [false, 1],
+  ] as const) {
+    let checked = '';
+    const check = async (root: string): Promise<boolean> => {
+      checked = root;
+      return whole;
+    };
+    t.match(await run(['check', '--data', 'x'], { check }), { code });
+    t.equal(checked, 'x');
+  }
+  t.match(await run(['check', 'x']), { code: 2, err: /check takes flags only, not x/ });
+  t.match(await run(['check', '--tcp', 'off']), { code: 2, err: /--tcp does not go with check/ });
+  const taken = async (): Promise<boolean> => {
+    throw new EngineError('USAGE', 'the folder is taken');
+  };
+  t.match(await run(['check'], { check: taken }), { code: 1, err: /the folder is taken/ });
 });
 
 t.test('a service that cannot run exits with 1 and its reason', async (t) => {

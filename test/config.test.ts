@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { addressText, readAddress, readIp } from '../server/address.ts';
 import {
-  addressText,
+  changedSettings,
   loadConfig,
   printConfig,
-  readAddress,
-  readIp,
   SETTING_FLAGS,
   settingsHelp,
   version,
   wantsColor,
+  workersOf,
 } from '../server/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'logseam-config-'));
@@ -30,15 +30,28 @@ function flags(record: Record<string, string>): Map<string, string> {
 t.test('without anything given the defaults are in force', async (t) => {
   t.same(loadConfig(flags({}), { PATH: '/bin' }).config, {
     data: './data',
+    sealIdleMinutes: 10,
+    sealRows: 1_000_000,
     http: { host: '0.0.0.0', port: 8080 },
+    https: { host: '0.0.0.0', port: 8443 },
+    httpInput: undefined,
     tcp: { host: '0.0.0.0', port: 10514 },
+    tls: { host: '0.0.0.0', port: 10515 },
+    udp: { host: '0.0.0.0', port: 514 },
+    tlsCert: undefined,
+    tlsKey: undefined,
+    tlsVersionMax: '1.2',
     trustedProxies: [],
     bodyMbMax: 64,
     planLimitMb: undefined,
-    ingestWorkers: 1,
-    queryWorkers: 1,
+    queriesPerKey: 8,
+    querySeconds: 60,
+    ingestWorkers: undefined,
+    queryWorkers: undefined,
+    metricsOpen: false,
     config: undefined,
     logLevel: 'info',
+    listeners: [],
   });
 });
 
@@ -50,7 +63,7 @@ t.test('flags win over variables, variables over the file, the file over default
   t.same(config.http, { host: '2.2.2.2', port: 2 });
   t.equal(config.bodyMbMax, 3);
   t.equal(config.tcp, undefined);
-  t.equal(config.queryWorkers, 1);
+  t.equal(config.queryWorkers, undefined);
   t.same(
     ['data', 'http', 'tcp', 'log_level'].map((key) => sources.get(key)?.source),
     ['--data', 'LOGSEAM_HTTP', path, 'default'],
@@ -205,4 +218,63 @@ t.test('colours are for terminals without NO_COLOR', async (t) => {
 
 t.test('the version is that of package.json', async (t) => {
   t.match(version(), /^\d+\.\d+\.\d+$/);
+});
+
+t.test('the file may tell listeners that are bound to a write key', async (t) => {
+  const text =
+    '[[listener]]\nprotocol = "udp"\naddress = "0.0.0.0:5514"\nkey = "routers"\n[[listener]]\nprotocol = "tls"\naddress = "[::]:6514"\nkey = "x"\n';
+  const loaded = loadConfig(flags({ config: file(text) }), {});
+  t.same(loaded.config.listeners, [
+    { protocol: 'udp', address: { host: '0.0.0.0', port: 5514 }, key: 'routers' },
+    { protocol: 'tls', address: { host: '::', port: 6514 }, key: 'x' },
+  ]);
+  const again = loadConfig(flags({ config: file(printConfig(loaded)) }), {}).config;
+  t.same(again.listeners, loaded.config.listeners);
+  const wrong: [string, RegExp][] = [
+    ['listener = 1', /listener has to be at most 100 tables/],
+    ['listener = [1]', /listener 1 is no table/],
+    ['[[listener]]\nprotcol = "tcp"', /listener 1: protcol is unknown; did you mean protocol\?/],
+    ['[[listener]]\nprotocol = "http"', /protocol is "http"; allowed are tcp, tls, udp/],
+    ['[[listener]]\nprotocol = "tcp"', /address is missing; allowed are HOST:PORT/],
+    ['[[listener]]\nprotocol = "tcp"\naddress = "a:1"\nkey = ""', /key is ""; allowed are names/],
+  ];
+  for (const [toml, message] of wrong) {
+    t.throws(() => loadConfig(flags({ config: file(toml) }), {}), { code: 'USAGE', message }, toml);
+  }
+});
+
+t.test('changed settings are told by their keys', async (t) => {
+  const before = loadConfig(flags({}), {}).config;
+  const text = '[[listener]]\nprotocol = "tcp"\naddress = "a:1"\nkey = "k"\n';
+  const after = loadConfig(
+    flags({ 'body-mb-max': '1', tls: 'off', config: file(text) }),
+    {},
+  ).config;
+  t.same(changedSettings(before, before), []);
+  t.same(changedSettings(before, after), ['tls', 'body_mb_max', 'config', 'listener']);
+});
+
+t.test('auto workers follow the cores, numbers are taken as they are', async (t) => {
+  const auto = { ingestWorkers: undefined, queryWorkers: undefined };
+  const counts = (coreCount: number): number[] => {
+    const { ingest, query } = workersOf(auto, coreCount);
+    return [ingest, query];
+  };
+  t.same([1, 2, 3, 4, 8, 64].map(counts), [
+    [1, 2],
+    [1, 2],
+    [1, 2],
+    [2, 2],
+    [4, 4],
+    [8, 8],
+  ]);
+  t.same(workersOf({ ingestWorkers: 3, queryWorkers: 1 }, 64), { ingest: 3, query: 1 });
+});
+
+t.test('true and false may be TOML booleans or texts', async (t) => {
+  const path = file('metrics_open = true\n');
+  t.equal(loadConfig(flags({ config: path }), {}).config.metricsOpen, true);
+  t.equal(loadConfig(flags({ 'metrics-open': 'true' }), {}).config.metricsOpen, true);
+  t.throws(() => loadConfig(flags({ 'metrics-open': 'yes' }), {}), /allowed are true, false/);
+  t.match(printConfig(loadConfig(flags({ config: path }), {})), /^metrics_open = true$/m);
 });

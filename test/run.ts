@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 
 /**
  * Runs the test files, two at a time, and prints the time of each, what failed in full, and one closing line.
- * `--long` runs `*.long.ts` instead of `*.test.ts`; other arguments are parts of the names of the files to run.
+ * `--long` and `--shippers` run `*.long.ts` and `*.shippers.ts` instead of `*.test.ts`; other arguments are parts of the names of the files to run.
  */
 
 interface Outcome {
@@ -68,7 +68,8 @@ function report(outcome: Outcome): void {
 
 const root = new URL('..', import.meta.url).pathname;
 const names = process.argv.slice(2).filter((name) => !name.startsWith('--'));
-const pattern = process.argv.includes('--long') ? 'test/**/*.long.ts' : 'test/**/*.test.ts';
+const kind = ['long', 'shippers'].find((name) => process.argv.includes(`--${name}`)) ?? 'test';
+const pattern = `test/**/*.${kind}.ts`;
 const queue = globSync(pattern, { cwd: root })
   .map((file) => relative('.', `${root}/${file}`))
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))

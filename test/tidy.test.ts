@@ -13,15 +13,20 @@ const README_LINES_MAX = 120;
 const LAYERS = [
   'server/main.ts',
   'server/serve.ts',
+  'server/runtime.ts',
+  'server/check.ts',
   'server/command.ts',
   'server/listen/',
   'server/api/',
   'server/ingest/',
+  'server/merge/',
   'server/query/',
   'server/decode/',
   'server/registry/',
   'server/ready.ts',
   'server/config.ts',
+  'server/bound-listener.ts',
+  'server/address.ts',
   'server/log.ts',
   'engine/embedded.ts',
   'engine/engine.ts',
@@ -44,6 +49,8 @@ const APART: [string, string][] = [
 const SURFACE = [
   'engine/engine.ts',
   'engine/store/catalog.ts',
+  'engine/store/check.ts',
+  'engine/store/upkeep.ts',
   'engine/store/lock.ts',
   'engine/store/usage.ts',
   'engine/store/writer.ts',
@@ -63,9 +70,16 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   'lz4-napi': ['engine/column/compress.ts'],
   'smol-toml': ['server/config.ts'],
   'fastest-levenshtein': ['engine/base/nearest.ts'],
-  typebox: ['server/api/schema.ts'],
+  typebox: [
+    'server/api/schema.ts',
+    'server/api/definition-schema.ts',
+    'server/api/execute-schema.ts',
+  ],
+  selfsigned: ['server/listen/certificate.ts'],
   'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts'],
-  'node:net': ['server/listen/tcp.ts', 'engine/store/lock.ts'],
+  'node:tls': ['server/listen/tls.ts'],
+  'node:dgram': ['server/listen/udp.ts'],
+  'node:net': ['server/listen/tcp.ts', 'server/listen/tls.ts', 'engine/store/lock.ts'],
 };
 
 const sources = globSync('{engine,server}/**/*.ts', { cwd: ROOT }).sort();

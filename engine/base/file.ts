@@ -41,6 +41,13 @@ function ioError(what: string, cause: unknown): EngineError {
   return new EngineError('IO', `${what} failed: ${code}`, { cause });
 }
 
+/** Whether `error` says that the disk, or the quota on it, is full: what it refused may work later. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof EngineError) || error.code !== 'IO') return false;
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** Runs a callback-style fs call as a promise, naming what failed. */
 function promised(what: string, run: (done: (error: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -197,4 +204,17 @@ export interface FolderHandle {
 export function openFolder(root: string): FolderHandle {
   const fd = attempt(`open ${root}`, () => fs.openSync(root, 'r'));
   return { path: `/proc/self/fd/${fd}`, close: () => fs.closeSync(fd) };
+}
+
+/** Room of the file system that a folder lies in. */
+export interface DiskSpace {
+  /** What this process may still take. */
+  freeBytes: number;
+  totalBytes: number;
+}
+
+/** Looks how much room there is where `root` lies. Throws IO. */
+export function diskSpace(root: string): DiskSpace {
+  const { bavail, blocks, bsize } = attempt(`statfs ${root}`, () => fs.statfsSync(root));
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }

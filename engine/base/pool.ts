@@ -1,5 +1,11 @@
-import { MessageChannel, type MessagePort, type TransferListItem } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type TransferListItem,
+} from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { assert, must } from './assert.ts';
 
 /** What the function `start` of a pool's module gets: its data, its end of the channel, and its number. */
 export interface ThreadTask<Data> {
@@ -14,6 +20,7 @@ export interface ThreadTask<Data> {
  * posted and are copied by structured clone (shared memory stays shared).
  */
 export interface Port<Out, In> {
+  /** What is posted to a thread that is gone is lost. */
   post(message: Out): void;
   /** Calls `take` for every message from now on; messages wait until then. */
   listen(take: (message: In) => void): void;
@@ -23,8 +30,12 @@ export interface Port<Out, In> {
 
 /** A fixed number of threads, each of which runs one task for as long as the pool is open. */
 export interface Pool<Out, In> {
-  /** The channel to each thread, by its number. */
+  /** The channel to each thread, by its number. A thread that is started anew has a new one. */
   readonly ports: readonly Port<Out, In>[];
+  /** Starts a thread anew, with new data, in the place of one that died; returns its channel. */
+  restart(thread: number): Port<Out, In>;
+  /** Ends a thread, whatever it does: it dies, and that is told. */
+  kill(thread: number): void;
   /**
    * Resolves when the tasks have returned, or `graceMs` later, and the threads are gone; `died` is not called any
    * more. The owner tells the tasks beforehand, in messages of its own, that they should end.
@@ -46,57 +57,111 @@ export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
 /**
  * Starts `count` threads. Each runs the export `start(task: ThreadTask<Data>): Promise<void>` of the module `entry`
  * once, with what `data` gives for its number; its event loop keeps working meanwhile.
- * `died` is told once for a thread whose task failed, returned unasked, or that went down. It is not replaced.
+ * `died` is told once for a thread whose task failed, returned unasked, or that went down, be it by running out of
+ * memory: then the thread is gone, nothing of it runs any more, and all that it has posted was taken. It stays away
+ * until `restart`. `heapMbMax` bounds the objects of a thread (not its array buffers), in 2^20 bytes.
  */
 export function openPool<Data, Out, In>(
   entry: URL,
   count: number,
   data: (thread: number) => Data,
   died: (thread: number, error: Error) => void,
+  heapMbMax?: number,
 ): Pool<Out, In> {
-  const threads = new Piscina({
-    filename: entry.href,
-    name: 'start',
-    minThreads: count,
-    maxThreads: count,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    // A thread that waits for its next task by Atomics.wait would stop its event loop.
-    atomics: 'disabled',
-  });
   let closing = false;
-  const ports: Port<Out, In>[] = [];
-  const tasks: Promise<void>[] = [];
-  // Errors reach `died` by the tasks; what comes after them has nobody left to tell.
-  threads.on('error', () => {});
-  for (let thread = 0; thread < count; thread++) {
-    const { port1, port2 } = new MessageChannel();
-    const task: ThreadTask<Data> = { data: data(thread), port: port2, thread };
-    const transferList = [port2 as unknown as TransferListItem];
-    tasks.push(
-      threads.run(task, { transferList: transferList as never }).then(
-        () => {
-          if (!closing) died(thread, new Error(`thread ${thread} returned`));
-        },
-        (error: unknown) => {
-          if (!closing) died(thread, error instanceof Error ? error : new Error(String(error)));
-        },
-      ),
-    );
-    ports.push(openPort(port1));
-  }
+  const begin = (number: number): Thread<Out, In> => {
+    const thread = new Thread<Out, In>(entry, number, data(number), heapMbMax);
+    void thread.ended.then((error) => {
+      if (!closing) died(number, error);
+    });
+    return thread;
+  };
+  const threads = Array.from({ length: count }, (_, number) => begin(number));
+  const ports: Port<Out, In>[] = threads.map(({ port }) => port);
   return {
     ports,
+    restart: (number) => {
+      assert(!closing && must(threads[number], 'thread').gone, `thread ${number} died`);
+      const thread = begin(number);
+      threads[number] = thread;
+      ports[number] = thread.port;
+      return thread.port;
+    },
+    kill: (number) => void must(threads[number], 'thread').end(),
     close: async (graceMs) => {
       closing = true;
       let timer: NodeJS.Timeout | undefined;
       const grace = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, graceMs);
       });
-      await Promise.race([Promise.all(tasks), grace]);
+      await Promise.race([Promise.all(threads.map(({ ended }) => ended)), grace]);
       clearTimeout(timer);
-      for (const port of ports) port.close();
-      await threads.destroy();
+      await Promise.all(threads.map((thread) => thread.end()));
     },
   };
+}
+
+/** One thread with its task and its channel. A pool of its own has it, so that it can be ended by itself. */
+class Thread<Out, In> {
+  readonly port: Port<Out, In>;
+  /** Resolves, with why, when the task is over, the thread is gone and its messages were taken. */
+  readonly ended: Promise<Error>;
+  readonly #threads: Piscina;
+  #gone = false;
+
+  constructor(entry: URL, number: number, data: unknown, heapMbMax: number | undefined) {
+    this.#threads = new Piscina({
+      filename: entry.href,
+      name: 'start',
+      minThreads: 1,
+      maxThreads: 1,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // A thread that waits for its next task by Atomics.wait would stop its event loop.
+      atomics: 'disabled',
+      ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
+    });
+    // Errors reach `ended` by the task; what comes after it has nobody left to tell.
+    this.#threads.on('error', () => {});
+    // Otherwise piscina would put a thread in the place of a lost one by itself, for nobody.
+    this.#threads.options.minThreads = 0;
+    const worker = must(this.#threads.threads[0], 'worker');
+    const { port1, port2 } = new MessageChannel();
+    this.port = openPort(port1);
+    const task: ThreadTask<unknown> = { data, port: port2, thread: number };
+    const transferList = [port2 as unknown as TransferListItem];
+    this.ended = this.#threads
+      .run(task, { transferList: transferList as never })
+      .then(
+        () => new Error(`thread ${number} returned`),
+        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+      )
+      .then(async (error) => {
+        await worker.terminate();
+        takeRest(port1);
+        await this.end();
+        return error;
+      });
+  }
+
+  /** Whether the thread is gone and its messages were taken. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** Ends the thread, whatever it does, and the channel. */
+  async end(): Promise<void> {
+    this.port.close();
+    await this.#threads.destroy();
+    this.#gone = true;
+  }
+}
+
+/** Hands on what a thread that is gone has posted and the event loop has not brought yet. */
+function takeRest(port: MessagePort): void {
+  for (;;) {
+    const rest = receiveMessageOnPort(port);
+    if (rest === undefined) return;
+    port.emit('message', rest.message);
+  }
 }

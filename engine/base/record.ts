@@ -6,6 +6,8 @@ import type { Disk, DiskFile } from './file.ts';
 
 const PREFIX_BYTES = 8;
 const NUMBER_BYTES = 4;
+/** What the name of a file ends in that is to take the place of another. */
+const TEMPORARY_SUFFIX = '.new';
 
 /** Bytes of a record's payload; more is refused, so that a damaged length is recognised as one. */
 export const RECORD_BYTES_MAX = 1_048_576;
@@ -32,6 +34,8 @@ export class RecordFile {
   #bytes: number;
   /** Whether bytes lie behind the last good record. */
   #tail: boolean;
+  /** Whether what was read is known to be on stable storage: a process that was killed may not have synced it. */
+  #settled: boolean;
   #failure: EngineError | undefined;
   #last: Promise<void> = Promise.resolve();
 
@@ -41,6 +45,7 @@ export class RecordFile {
     this.#count = count;
     this.#bytes = bytes;
     this.#tail = tail;
+    this.#settled = count === 0;
   }
 
   /**
@@ -48,8 +53,8 @@ export class RecordFile {
    * Throws CORRUPTION when a bad record is followed by a good one; IO.
    */
   static open(disk: Disk, path: string): OpenedRecords {
-    const slash = path.lastIndexOf('/');
-    const exists = disk.list(path.slice(0, Math.max(slash, 0))).includes(path.slice(slash + 1));
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const exists = disk.list(folderOf(path)).includes(name);
     const file = disk.open(path, exists ? 'write' : 'create');
     try {
       const bytes = new Uint8Array(file.bytes());
@@ -62,6 +67,44 @@ export class RecordFile {
       file.close();
       throw error;
     }
+  }
+
+  /**
+   * Puts a file of `records` in the place of the one at `path`, in one step: whenever it stops, the old one is there
+   * or the new one, whole. What is open at that path is the old one. The folder is synced. Rejects with IO.
+   */
+  static async replace(disk: Disk, path: string, records: readonly unknown[]): Promise<void> {
+    const temporary = path + TEMPORARY_SUFFIX;
+    await removeTemporary(disk, temporary);
+    const chunks = records.flatMap((record, number) => {
+      const payload = packr.pack(record);
+      assert(payload.length <= RECORD_BYTES_MAX, `record of ${payload.length} bytes`);
+      return framed(number, Uint8Array.from(payload));
+    });
+    const file = disk.open(temporary, 'create');
+    try {
+      await file.write([Buffer.concat(chunks)], 0);
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    await disk.rename(temporary, path);
+    await disk.syncFolder(folderOf(path));
+  }
+
+  /** Bytes of all records that were read or appended. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Makes what was read durable, unless it is known to be: before it is acted on, and before anything is written
+   * behind it. Rejects with IO.
+   */
+  async settle(): Promise<void> {
+    if (this.#settled) return;
+    await this.#file.sync();
+    this.#settled = true;
   }
 
   /**
@@ -85,13 +128,10 @@ export class RecordFile {
 
   async #write(payload: Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
+    await this.settle();
     if (this.#tail) await this.#file.truncate(this.#bytes);
     this.#tail = true;
-    const prefix = new Uint8Array(PREFIX_BYTES);
-    const view = new DataView(prefix.buffer);
-    view.setUint32(0, payload.length, true);
-    view.setUint32(4, recordChecksum(this.#count, payload), true);
-    await this.#file.write([prefix, payload], this.#bytes);
+    await this.#file.write(framed(this.#count, payload), this.#bytes);
     try {
       await this.#file.sync();
     } catch (cause) {
@@ -102,6 +142,25 @@ export class RecordFile {
     this.#count++;
     this.#bytes += PREFIX_BYTES + payload.length;
   }
+}
+
+/** What stands in the file for record `number`: its prefix and its payload. */
+function framed(number: number, payload: Uint8Array): Uint8Array[] {
+  const prefix = new Uint8Array(PREFIX_BYTES);
+  const view = new DataView(prefix.buffer);
+  view.setUint32(0, payload.length, true);
+  view.setUint32(4, recordChecksum(number, payload), true);
+  return [prefix, payload];
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+/** Removes what a stop left of an earlier `replace`. */
+async function removeTemporary(disk: Disk, path: string): Promise<void> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (disk.list(folderOf(path)).includes(name)) await disk.unlink(path);
 }
 
 /** Checksum of a record: its number makes a record worthless at another place. */

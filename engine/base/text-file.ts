@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Disk, openDisk } from './file.ts';
 
@@ -20,6 +21,15 @@ export function readText(disk: Disk, path: string): string | undefined {
 /** Reads a small UTF-8 file that lies in no data folder, as `readText` does. Makes no folder. */
 export function readTextAt(path: string): string | undefined {
   return readText(openDisk('/'), resolve(path).slice(1));
+}
+
+/** Reads a file of /proc, whose size nobody tells before; `undefined` when it cannot be read. */
+export function readKernelText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -2,7 +2,8 @@ import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { ColumnBuilder } from './builder.ts';
 import type { BooleanColumn } from './column.ts';
 import { grow, refit } from './growth.ts';
-import { IntegerStream, writeIntegers } from './integers.ts';
+import { IntegerStream } from './integer-stream.ts';
+import { writeIntegers } from './integers.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf } from './presence.ts';
 

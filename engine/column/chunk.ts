@@ -65,3 +65,9 @@ export class RegionReader {
     return { inline: undefined, offset, bytes, checksum: this.meta.u32() };
   }
 }
+
+/** Least and greatest value of a chunk. May be wider than the values, never narrower. */
+export interface Zone {
+  min: number;
+  max: number;
+}

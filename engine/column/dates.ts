@@ -1,13 +1,14 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { ColumnBuilder } from './builder.ts';
+import type { Zone } from './chunk.ts';
 import type { DateColumn } from './column.ts';
 import { dateMillis, printDate } from './date-form.ts';
 import { grow, refit } from './growth.ts';
-import { IntegerStream, writeIntegers } from './integers.ts';
+import { IntegerStream } from './integer-stream.ts';
+import { writeIntegers } from './integers.ts';
 import { Kind } from './kind.ts';
 import { type PresentRows, presenceOf } from './presence.ts';
-import type { Zone } from './zone.ts';
 
 /** What values are counted from. The numbers are on disk. Source: FORMAT.md 4.6. */
 const FROM_EPOCH = 0;
@@ -52,7 +53,7 @@ function eventValue(timeMs: number, form: number): number {
 
 /**
  * Writes the values `[from, to)`, counted from the times of their rows where that is exact; returns the least and
- * the greatest in milliseconds. `timeMs` is by row.
+ * the greatest in milliseconds. `timeMs` is by row, from row `firstRow` on.
  */
 export function writeDates(
   writer: ByteWriter,
@@ -60,6 +61,7 @@ export function writeDates(
   from: number,
   to: number,
   timeMs: Float64Array,
+  firstRow = 0,
 ): Zone {
   const { values, forms, rows } = builder;
   const count = to - from;
@@ -70,7 +72,7 @@ export function writeDates(
   for (let index = from; index < to; index++) {
     const form = forms[index];
     const value = values[index];
-    const event = eventValue(timeMs[rows[index]], form);
+    const event = eventValue(timeMs[rows[index] - firstRow], form);
     const difference = value - event;
     if (!Number.isSafeInteger(event) || !Number.isSafeInteger(difference)) exact = false;
     relative[index - from] = difference;
@@ -102,6 +104,22 @@ export class DateChunk {
     this.#isRelative = origin === FROM_EVENT;
     this.#forms = new IntegerStream(reader, count);
     this.#values = new IntegerStream(reader, count);
+  }
+
+  /** Form of each value. A new array. Throws CORRUPTION. */
+  forms(): Uint32Array {
+    return this.#forms.ids(FORM_MAX);
+  }
+
+  /** Each value in the unit of its form; `eventMs` is by value, the time of its row. A new array. */
+  values(eventMs: Float64Array): Float64Array {
+    const values = this.#values.values().slice();
+    if (!this.#isRelative) return values;
+    const forms = this.forms();
+    for (let index = 0; index < values.length; index++) {
+      values[index] += eventValue(eventMs[index], forms[index]);
+    }
+    return values;
   }
 
   /** The value number `rank` as it was written; `eventMs` is the time of its row. */

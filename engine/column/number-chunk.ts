@@ -1,8 +1,10 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import type { Zone } from './chunk.ts';
 import type { NumberColumn } from './column.ts';
 import { readPacked, writePacked } from './compress.ts';
-import { IntegerStream, writeIntegers } from './integers.ts';
+import { IntegerStream } from './integer-stream.ts';
+import { writeIntegers } from './integers.ts';
 import { Kind } from './kind.ts';
 import {
   FRACTION_DIGITS_MAX,
@@ -14,7 +16,6 @@ import {
 import type { NumberBuilder } from './numbers.ts';
 import { type PresentRows, presenceOf, spread } from './presence.ts';
 import { NUMBER_AS_TEXT } from './rows.ts';
-import type { Zone } from './zone.ts';
 
 /** `scale` of doubles on disk. */
 const SCALE_BYTE_DOUBLE = 255;
@@ -219,6 +220,50 @@ function readExceptions(reader: ByteReader, exceptionCount: number, count: numbe
   return { at, texts };
 }
 
+/** Numbers as `NumberBuilder` holds them: mantissa and fraction digits, or NUMBER_AS_TEXT and a text by rank. */
+export interface NumberParts {
+  values: Float64Array;
+  details: Uint16Array;
+  texts: Map<number, string>;
+}
+
+const PLAIN_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
+
+/** What a builder holds of a number that is written like this. */
+function partsOfText(text: string): { value: number; detail: number } {
+  const match = PLAIN_NUMBER.exec(text);
+  const digits = match?.[3]?.length ?? 0;
+  const mantissa = match === null ? 0 : Number(`${match[1]}${match[2]}${match[3] ?? ''}`);
+  const isPlain =
+    match !== null &&
+    Number.isSafeInteger(mantissa) &&
+    digits <= FRACTION_DIGITS_MAX &&
+    !(mantissa === 0 && match[1] === '-');
+  return isPlain
+    ? { value: mantissa, detail: digits }
+    : { value: Number(text), detail: NUMBER_AS_TEXT };
+}
+
+/** Takes the zeros off the end of the decimals, all but one when the rule is POINT. */
+function trim(values: Float64Array, details: Uint16Array, rule: PrintRule): void {
+  const least = rule === PrintRule.POINT ? 1 : 0;
+  for (let rank = 0; rank < values.length; rank++) {
+    let value = values[rank];
+    let digits = details[rank];
+    while (digits > least && endsWithZero(value)) {
+      value /= 10;
+      digits--;
+    }
+    // A scale of 0 with the rule POINT still prints one decimal.
+    if (digits < least) {
+      value *= 10;
+      digits = least;
+    }
+    values[rank] = value;
+    details[rank] = digits;
+  }
+}
+
 /** A chunk of numbers that is open for reading: one by one, or as a column. */
 export class NumberChunk {
   readonly #stream: IntegerStream;
@@ -254,6 +299,30 @@ export class NumberChunk {
       if (low < at.length && at[low] === rank) return texts[low];
     }
     return printNumber(this.#stream.at(rank), this.#scale, this.#rule);
+  }
+
+  /** All values in the form in which a builder holds them. The arrays are the caller's. */
+  parts(): NumberParts {
+    const values = this.#stream.values().slice();
+    const details = new Uint16Array(values.length);
+    const texts = new Map<number, string>();
+    const set = (rank: number, text: string): void => {
+      const parts = partsOfText(text);
+      values[rank] = parts.value;
+      details[rank] = parts.detail;
+      if (parts.detail === NUMBER_AS_TEXT) texts.set(rank, text);
+    };
+    if (this.#scale === SCALE_DOUBLE) {
+      for (let rank = 0; rank < values.length; rank++) {
+        set(rank, printNumber(values[rank], this.#scale, this.#rule));
+      }
+    } else {
+      details.fill(this.#scale);
+      if (this.#rule !== PrintRule.FIXED) trim(values, details, this.#rule);
+    }
+    const { at, texts: exceptions } = this.#exceptions;
+    for (let index = 0; index < at.length; index++) set(at[index], exceptions[index]);
+    return { values, details, texts };
   }
 
   /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. */

@@ -19,6 +19,7 @@ const FIXED_NAMES = ['custom', 'syslog', 'message'];
  * Owned by one thread. Names are bytes (WTF-8), never keys of plain objects: they come from strangers.
  */
 export class PathTable {
+  readonly #limit: number;
   #count = 0;
   #parent = new Uint32Array(1024);
   #nameStart = new Uint32Array(1025);
@@ -26,7 +27,9 @@ export class PathTable {
   #slots = new Int32Array(4096).fill(-1);
   #hashes = new Int32Array(1024);
 
-  constructor() {
+  /** `limit`: paths it takes at most. */
+  constructor(limit = PATHS_MAX) {
+    this.#limit = limit;
     this.#add(0, 0, new Uint8Array(0), 0, 0);
     const encoder = new TextEncoder();
     for (const name of FIXED_NAMES) {
@@ -56,7 +59,7 @@ export class PathTable {
     return depth;
   }
 
-  /** The child of `parent` named `bytes[start, end)`, made when new; -1 when PATHS_MAX are known. */
+  /** The child of `parent` named `bytes[start, end)`, made when new; -1 when as many are known as may be. */
   intern(parent: number, bytes: Uint8Array, start: number, end: number): number {
     const hash = hashBytes(bytes, start, end, HASH_SEED ^ Math.imul(parent, 0x9e3779b1));
     const mask = this.#slots.length - 1;
@@ -66,7 +69,7 @@ export class PathTable {
       if (this.#hashes[path] === hash && this.#is(path, parent, bytes, start, end)) return path;
       slot = (slot + 1) & mask;
     }
-    if (this.#count >= PATHS_MAX) return -1;
+    if (this.#count >= this.#limit) return -1;
     return this.#add(parent, hash, bytes, start, end);
   }
 

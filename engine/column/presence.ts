@@ -2,7 +2,8 @@ import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { SPARSE_RATIO } from '../base/limits.ts';
 import type { Presence } from './column.ts';
-import { IntegerStream, readWords, writeIntegers } from './integers.ts';
+import { IntegerStream, readWords } from './integer-stream.ts';
+import { writeIntegers } from './integers.ts';
 
 /** How the rows that have a value are stored. The numbers are on disk. Source: FORMAT.md 4.3. */
 export const PresenceLayout = { BITMAP: 1, POSITIONS: 2 } as const;

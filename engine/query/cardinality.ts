@@ -1,7 +1,7 @@
 import { CARDINALITY_EXACT_MAX } from '../base/limits.ts';
+import { grow } from '../column/growth.ts';
 
-/** Slots of the exact table: three times what it holds, a power of two. */
-const SLOTS = 32_768;
+const SLOTS_MIN = 64;
 /** Bits of a hash that choose a register: 2^18 registers, a standard error of 0.2 %. */
 const REGISTER_BITS = 18;
 const REGISTERS = 1 << REGISTER_BITS;
@@ -9,68 +9,131 @@ const REGISTERS = 1 << REGISTER_BITS;
 const VALUE_BITS = 64 - REGISTER_BITS;
 const LOW_VALUE_BITS = 32 - REGISTER_BITS;
 
+const NO_REGISTERS = new Uint8Array(0);
+
 /**
- * Counts distinct 64-bit hashes: exactly up to CARDINALITY_EXACT_MAX, then by HyperLogLog. The answer does not
+ * Counts distinct 64-bit hashes by group: exactly up to CARDINALITY_EXACT_MAX, then by HyperLogLog. The answer does not
  * depend on the order of what is added or merged. Source: decisions.md 5.3.
  */
-export class Cardinality {
-  /** Pairs of the low and the high word; 0, 0 is a free slot. */
-  #pairs: Int32Array | undefined = new Int32Array(SLOTS * 2);
-  #count = 0;
-  #registers: Uint8Array | undefined;
+export class Cardinalities {
+  #counts = new Uint32Array(64);
+  /** Group + 1 and the words of a hash; 0 is free. A power of two, at most half full. */
+  #groups = new Int32Array(SLOTS_MIN);
+  #lows = new Int32Array(SLOTS_MIN);
+  #highs = new Int32Array(SLOTS_MIN);
+  #used = 0;
+  /** Of the groups that are not counted exactly any more. */
+  readonly #registers = new Map<number, Uint8Array>();
+  /** Whether the table has hashes of such groups, which are not in their registers yet. */
+  #stale = false;
 
-  /** Adds a hash as two 32-bit words. */
-  add(low: number, high: number): void {
-    if (this.#registers !== undefined) raise(this.#registers, low, high);
-    else this.#addExactly(low === 0 && high === 0 ? 1 : low | 0, high | 0);
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    return this.#groups.length * 12 + this.#counts.length * 4 + this.#registers.size * REGISTERS;
   }
 
-  /** Adds what `other` has; `other` stays as it is. */
-  merge(other: Cardinality): void {
-    if (other.#registers !== undefined) {
-      const registers = this.#registers ?? this.#estimate();
-      for (let at = 0; at < REGISTERS; at++) {
-        if (other.#registers[at] > registers[at]) registers[at] = other.#registers[at];
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    if (groupCount > this.#counts.length) this.#counts = grow(this.#counts, groupCount);
+  }
+
+  /** Adds a hash, as two 32-bit words, to a group. */
+  add(group: number, low: number, high: number): void {
+    if (this.#registers.size > 0) {
+      const registers = this.#registers.get(group) ?? NO_REGISTERS;
+      if (registers.length > 0) {
+        raise(registers, low, high);
+        return;
       }
-      return;
     }
-    const pairs = other.#pairs ?? new Int32Array(0);
-    for (let at = 0; at < pairs.length; at += 2) {
-      if (pairs[at] !== 0 || pairs[at + 1] !== 0) this.add(pairs[at], pairs[at + 1]);
+    const slot = this.#slot(group, low | 0, high | 0);
+    if (this.#groups[slot] !== 0) return;
+    this.#groups[slot] = group + 1;
+    this.#lows[slot] = low;
+    this.#highs[slot] = high;
+    this.#used++;
+    if (++this.#counts[group] > CARDINALITY_EXACT_MAX) {
+      this.#registers.set(group, new Uint8Array(REGISTERS));
+      this.#stale = true;
+    }
+    if (this.#used * 2 > this.#groups.length) this.#spread();
+  }
+
+  /** Adds what `other` has; its group g is `groups[g]` here, where there is room. `other` stays as it was. */
+  merge(other: Cardinalities, groups: Uint32Array): void {
+    other.#settle();
+    for (const [slot, group] of other.#groups.entries()) {
+      if (group !== 0) this.add(groups[group - 1], other.#lows[slot], other.#highs[slot]);
+    }
+    for (const [otherGroup, added] of other.#registers) {
+      const group = groups[otherGroup];
+      const registers = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
+      if (!this.#registers.has(group)) {
+        this.#registers.set(group, registers);
+        this.#stale = true;
+      }
+      for (let at = 0; at < REGISTERS; at++) {
+        if (added[at] > registers[at]) registers[at] = added[at];
+      }
     }
   }
 
-  /** How many distinct hashes there were. */
-  result(): number {
-    return this.#registers === undefined ? this.#count : Math.round(estimateOf(this.#registers));
+  /** How many distinct hashes a group has. */
+  result(group: number): number {
+    const registers = this.#registers.get(group);
+    if (registers === undefined) return this.#counts[group];
+    this.#settle();
+    return Math.round(estimateOf(registers));
   }
 
-  #addExactly(low: number, high: number): void {
-    const pairs = this.#pairs ?? new Int32Array(0);
-    let at = (low & (SLOTS - 1)) * 2;
-    while (pairs[at] !== 0 || pairs[at + 1] !== 0) {
-      if (pairs[at] === low && pairs[at + 1] === high) return;
-      at = (at + 2) & (SLOTS * 2 - 1);
-    }
-    if (this.#count === CARDINALITY_EXACT_MAX) {
-      raise(this.#estimate(), low, high);
-      return;
-    }
-    pairs[at] = low;
-    pairs[at + 1] = high;
-    this.#count++;
+  /** Moves the hashes of groups that have registers there. */
+  #settle(): void {
+    if (this.#stale) this.#rebuild(this.#groups.length);
   }
 
-  /** Goes over from the exact table to registers, which are returned. */
-  #estimate(): Uint8Array {
-    const registers = new Uint8Array(REGISTERS);
-    const pairs = this.#pairs ?? new Int32Array(0);
-    for (let at = 0; at < pairs.length; at += 2) {
-      if (pairs[at] !== 0 || pairs[at + 1] !== 0) raise(registers, pairs[at], pairs[at + 1]);
+  /** Doubles the slots, unless many of the hashes can go. */
+  #spread(): void {
+    if (this.#stale) this.#settle();
+    if (this.#used * 4 > this.#groups.length) this.#rebuild(this.#groups.length * 2);
+  }
+
+  #rebuild(slotCount: number): void {
+    const [groups, lows, highs] = [this.#groups, this.#lows, this.#highs];
+    this.#groups = new Int32Array(slotCount);
+    this.#lows = new Int32Array(slotCount);
+    this.#highs = new Int32Array(slotCount);
+    this.#used = 0;
+    this.#stale = false;
+    for (let from = 0; from < groups.length; from++) {
+      if (groups[from] === 0) continue;
+      const registers = this.#registers.get(groups[from] - 1);
+      if (registers !== undefined) {
+        raise(registers, lows[from], highs[from]);
+        continue;
+      }
+      const slot = this.#slot(groups[from] - 1, lows[from], highs[from]);
+      this.#groups[slot] = groups[from];
+      this.#lows[slot] = lows[from];
+      this.#highs[slot] = highs[from];
+      this.#used++;
     }
-    this.#pairs = undefined;
-    this.#registers = registers;
-    return registers;
+  }
+
+  /** Where a hash of a group is, or would be. */
+  #slot(group: number, low: number, high: number): number {
+    const mask = this.#groups.length - 1;
+    let slot = (low ^ Math.imul(group, 0x9e3779b1)) & mask;
+    while (this.#groups[slot] !== 0) {
+      if (
+        this.#lows[slot] === low &&
+        this.#highs[slot] === high &&
+        this.#groups[slot] === group + 1
+      ) {
+        break;
+      }
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   }
 }
 

@@ -67,6 +67,41 @@ export function decimalKey(decimal: Decimal): string {
   return `${decimal.negative ? '-' : ''}${decimal.digits}e${decimal.exponent}`;
 }
 
+/** Zeros that `decimalText` writes rather than an exponent. */
+const ZEROS_WRITTEN_MAX = 21;
+
+/** A JSON text of the number that `text` says, the same for equal numbers: digits and a point when it is not too long. */
+export function decimalText(text: string): string {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined || decimal.digits === '') return '0';
+  const { negative, digits, exponent } = decimal;
+  const sign = negative ? '-' : '';
+  if (exponent > ZEROS_WRITTEN_MAX || exponent < -digits.length - ZEROS_WRITTEN_MAX) {
+    return `${sign}${digits}e${exponent}`;
+  }
+  if (exponent >= 0) return `${sign}${digits}${'0'.repeat(exponent)}`;
+  const padded = digits.padStart(1 - exponent, '0');
+  return `${sign}${padded.slice(0, exponent)}.${padded.slice(exponent)}`;
+}
+
+/** Negative when the number that `left` says is the smaller one. Both are numbers. */
+export function compareDecimals(left: string, right: string): number {
+  const a = parseDecimal(left);
+  const b = parseDecimal(right);
+  if (a === undefined || b === undefined) return 0;
+  const signs = signOf(a) - signOf(b);
+  if (signs !== 0 || a.digits === '') return signs;
+  const magnitudes = a.digits.length + a.exponent - b.digits.length - b.exponent;
+  const order = magnitudes !== 0 ? magnitudes : a.digits < b.digits ? -1 : 1;
+  if (magnitudes === 0 && a.digits === b.digits) return 0;
+  return a.negative ? -order : order;
+}
+
+function signOf(decimal: Decimal): number {
+  if (decimal.digits === '') return 0;
+  return decimal.negative ? -1 : 1;
+}
+
 /** The whole number m for which `m / 10^scale` is `decimal`; `undefined` when there is none up to 2^53. */
 export function mantissaAt(decimal: Decimal, scale: number): number | undefined {
   const zeros = decimal.exponent + scale;

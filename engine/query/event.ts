@@ -1,7 +1,10 @@
 import type { Block } from '../segment/block.ts';
+import { addRow, type Bitmap, noRows } from './bitmap.ts';
+import { evaluateOnEvent } from './event-formula.ts';
 import { encodeEventId } from './event-id.ts';
 import { attributeText } from './json.ts';
-import type { ListColumn, ListedEvent } from './query.ts';
+import { TagLevel } from './level.ts';
+import type { ListColumn, ListedEvent, TagRule } from './query.ts';
 import { columnsAt } from './scan.ts';
 
 /** What a reply shows of its events. */
@@ -18,22 +21,34 @@ export class EventBuilder {
   readonly #view: EventView;
   /** Of each list column the numbers of the block's columns at its path. */
   readonly #indexes: number[][];
+  /** Of each list column of tags the number of each row's tag, from 1, or 0. */
+  readonly #tags: (Int32Array | undefined)[];
 
-  constructor(block: Block, secret: Uint8Array, view: EventView) {
+  /** `rows` are those that are going to be built. Throws CORRUPTION. */
+  constructor(block: Block, secret: Uint8Array, view: EventView, rows: readonly number[]) {
     this.#block = block;
     this.#secret = secret;
     this.#view = view;
     this.#indexes = view.columns.map((column) =>
       column.type === 'attribute' ? columnsAt(block, column.path) : [],
     );
+    const built = noRows(block.rowCount);
+    for (const row of rows) addRow(built, row);
+    this.#tags = view.columns.map((column) =>
+      column.type === 'tag' ? tagsOf(column.tags, block, built) : undefined,
+    );
   }
 
   /** The event of `row`. Throws CORRUPTION. */
   build(row: number): ListedEvent {
     const block = this.#block;
-    const { writer, firstSequence } = block.ref;
+    const { writers, sequences } = block.keys();
     const timeMs = block.timeMs()[row];
-    const id = encodeEventId(this.#secret, { timeMs, writer, sequence: firstSequence + row });
+    const id = encodeEventId(this.#secret, {
+      timeMs,
+      writer: writers[row],
+      sequence: sequences[row],
+    });
     const columns = this.#view.columns.map((column, at) => this.#columnText(column, at, row));
     const listed: ListedEvent = { id, timeMs, receivedMs: block.receivedMs()[row], columns };
     if (this.#view.event) listed.event = block.eventText(row);
@@ -43,10 +58,30 @@ export class EventBuilder {
   /** JSON text of a list column; what is in no column of the block may be an object, or null. */
   #columnText(column: ListColumn, at: number, row: number): string {
     if (column.type === 'count') return '1';
-    for (const index of this.#indexes[at]) {
+    if (column.type === 'tag') {
+      const number = this.#tags[at]?.[row] ?? 0;
+      return number === 0 ? 'null' : JSON.stringify(column.tags[number - 1].id);
+    }
+    if (column.type === 'formula') {
+      const valueText = (path: string): string =>
+        this.#attributeText(columnsAt(this.#block, path), path, row);
+      return String(evaluateOnEvent(column.expression, valueText));
+    }
+    return this.#attributeText(this.#indexes[at], column.path, row);
+  }
+
+  #attributeText(indexes: readonly number[], path: string, row: number): string {
+    for (const index of indexes) {
       const text = this.#block.valueText(index, row);
       if (text !== undefined) return text;
     }
-    return attributeText(this.#block.eventText(row), column.path) ?? 'null';
+    return attributeText(this.#block.eventText(row), path) ?? 'null';
   }
+}
+
+/** The number of each row's tag, from 1; 0 for rows without one. */
+function tagsOf(tags: readonly TagRule[], block: Block, rows: Bitmap): Int32Array {
+  const level = new TagLevel(tags);
+  level.prepare(block, rows);
+  return level.values().values;
 }

@@ -1,3 +1,4 @@
+import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, hasRow, noRows } from './bitmap.ts';
 import { EventBuilder } from './event.ts';
@@ -5,17 +6,31 @@ import { decodeEventId, type EventKey } from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { FetchQuery, ListedEvent, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
-import { type BlockSource, isDamage, type Progress } from './source.ts';
+import { type BlockSource, firstAt, isDamage, type Progress } from './source.ts';
 
 /** Whether a block may have the event of this key. */
 function covers(ref: BlockRef, key: EventKey): boolean {
+  if (key.timeMs < ref.minTimeMs || key.timeMs > ref.maxTimeMs) return false;
   return (
-    ref.writer === key.writer &&
-    key.sequence >= ref.firstSequence &&
-    key.sequence < ref.firstSequence + ref.rowCount &&
-    key.timeMs >= ref.minTimeMs &&
-    key.timeMs <= ref.maxTimeMs
+    ref.sealed ||
+    (ref.writer === key.writer &&
+      key.sequence >= ref.firstSequence &&
+      key.sequence < ref.firstSequence + ref.rowCount)
   );
+}
+
+/** The row of an event in a block that covers its key; -1 when it is not there. Throws CORRUPTION. */
+function rowOf(block: Block, key: EventKey): number {
+  const times = block.timeMs();
+  if (!block.ref.sealed) {
+    const row = key.sequence - block.ref.firstSequence;
+    return times[row] === key.timeMs ? row : -1;
+  }
+  const { writers, sequences } = block.keys();
+  for (let row = firstAt(times, key.timeMs); times[row] === key.timeMs; row++) {
+    if (writers[row] === key.writer && sequences[row] === key.sequence) return row;
+  }
+  return -1;
 }
 
 /**
@@ -54,10 +69,10 @@ function fetchFrom(
   query: FetchQuery,
 ): ListedEvent | undefined {
   const block = source.open(ref);
-  const row = key.sequence - ref.firstSequence;
-  if (block.timeMs()[row] !== key.timeMs) return undefined;
+  const row = rowOf(block, key);
+  if (row < 0) return undefined;
   const wanted = noRows(block.rowCount);
   addRow(wanted, row);
   if (!hasRow(rowsWhere(plan, block, wanted), row)) return undefined;
-  return new EventBuilder(block, source.secret, query).build(row);
+  return new EventBuilder(block, source.secret, query, [row]).build(row);
 }

@@ -5,10 +5,23 @@ import { addRow, type Bitmap, dropRow, hasRow, nextRow, noRows, previousRow } fr
 import { EventBuilder } from './event.ts';
 import { compareEvents, decodeEventId, type EventKey } from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
+import { mayHaveRows } from './prune.ts';
 import type { ListedEvent, ListQuery, ListResult, QueryStats, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
-import { type BlockSource, isDamage, noStats, overlaps, type Progress } from './source.ts';
+import {
+  type BlockSource,
+  firstAt,
+  isDamage,
+  noStats,
+  overlaps,
+  type Progress,
+  rowsFromTo,
+} from './source.ts';
 import { Top, type TopEntry } from './top.ts';
+
+/** Greatest writer and sequence: FORMAT.md 8. */
+const WRITER_MAX = 255;
+const SEQUENCE_MAX = 2 ** 48 - 1;
 
 /** The key before which no row of a block comes. */
 function firstKey(ref: BlockRef): EventKey {
@@ -17,11 +30,12 @@ function firstKey(ref: BlockRef): EventKey {
 
 /** The key after which no row of a block comes. */
 function lastKey(ref: BlockRef): EventKey {
+  if (ref.sealed) return { timeMs: ref.maxTimeMs, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
   const sequence = ref.firstSequence + ref.rowCount - 1;
   return { timeMs: ref.maxTimeMs, writer: ref.writer, sequence };
 }
 
-/** A list query at work. Times inside a block are in no order, and blocks overlap. */
+/** A list query at work. Times are in order in sealed blocks only, and blocks overlap. */
 class Listing {
   readonly stats: QueryStats;
   readonly #source: BlockSource;
@@ -83,32 +97,36 @@ class Listing {
 
   /** Finds the rows of the page. */
   *#scan(): Generator<Progress, TopEntry[]> {
-    const top = new Top(this.#query.limit, this.#query.order);
+    const { limit, skip = 0, order } = this.#query;
+    const top = new Top(skip + limit, order);
     for (const [number, ref] of this.#refs.entries()) {
       const { timeMs, writer, sequence } = this.#bestKey(ref);
       if (!top.admits(timeMs, writer, sequence)) break;
-      if (this.#damaged.has(ref)) continue;
+      if (this.#damaged.has(ref) || !mayHaveRows(this.#source, ref, this.#plan)) continue;
       this.#attempt(ref, () => this.#scanBlock(this.#source.open(ref), number, top));
       yield this.#progress();
     }
-    return top.entries();
+    return top.entries().slice(skip);
   }
 
   #scanBlock(block: Block, number: number, top: Top): void {
-    const { writer, firstSequence } = block.ref;
+    const { sealed } = block.ref;
+    const { writers, sequences } = block.keys();
     const times = block.timeMs();
     const rows = rowsWhere(this.#plan, block, this.#candidates(block, times, top));
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
     if (this.#query.order === 'asc') {
       for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-        top.offer(times[row], writer, firstSequence + row, number, row);
+        if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
+        top.offer(times[row], writers[row], sequences[row], number, row);
       }
       return;
     }
     const last = block.rowCount - 1;
     for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
-      top.offer(times[row], writer, firstSequence + row, number, row);
+      if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
+      top.offer(times[row], writers[row], sequences[row], number, row);
     }
   }
 
@@ -119,12 +137,15 @@ class Listing {
     const ascending = order === 'asc';
     const begin = (ascending ? after?.timeMs : top.lastTimeMs) ?? Number.NEGATIVE_INFINITY;
     const end = (ascending ? top.lastTimeMs : after?.timeMs) ?? Number.POSITIVE_INFINITY;
-    const rows = rowsBetween(times, Math.max(fromMs, begin), end, toMs);
+    const least = Math.max(fromMs, begin);
+    const rows = block.ref.sealed
+      ? sortedRowsBetween(times, least, end, toMs)
+      : rowsBetween(times, least, end, toMs);
     if (after === undefined) return rows;
-    const { writer, firstSequence } = block.ref;
+    const { writers, sequences } = block.keys();
     for (let row = 0; row < times.length; row++) {
       if (times[row] !== after.timeMs || !hasRow(rows, row)) continue;
-      const key = { timeMs: times[row], writer, sequence: firstSequence + row };
+      const key = { timeMs: times[row], writer: writers[row], sequence: sequences[row] };
       if (this.#compare(key, after) <= 0) dropRow(rows, row);
     }
     return rows;
@@ -143,7 +164,9 @@ class Listing {
     for (const [number, wanted] of places) {
       const ref = this.#refs[number];
       this.#attempt(ref, () => {
-        const builder = new EventBuilder(this.#source.open(ref), this.#source.secret, this.#query);
+        const block = this.#source.open(ref);
+        const rows = wanted.map((place) => entries[place].row);
+        const builder = new EventBuilder(block, this.#source.secret, this.#query, rows);
         for (const place of wanted) events[place] = builder.build(entries[place].row);
       });
       yield this.#progress();
@@ -176,6 +199,14 @@ function rowsBetween(times: Float64Array, begin: number, end: number, toMs: numb
     if (time >= begin && time <= end && time < toMs) addRow(rows, row);
   }
   return rows;
+}
+
+/** The same of ascending times. */
+function sortedRowsBetween(times: Float64Array, begin: number, end: number, toMs: number): Bitmap {
+  const from = firstAt(times, begin);
+  let to = firstAt(times, Math.min(end, toMs));
+  while (to < times.length && times[to] <= end && times[to] < toMs) to++;
+  return rowsFromTo(times.length, from, to);
 }
 
 /**

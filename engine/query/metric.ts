@@ -4,19 +4,21 @@ import type {
   Column,
   DateColumn,
   NumberColumn,
+  Presence,
   StringColumn,
 } from '../column/column.ts';
+import { grow } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../column/number-text.ts';
-import { type Bitmap, countRows, dropRow, hasRow, nextRow } from './bitmap.ts';
-import { Cardinality } from './cardinality.ts';
+import { hasRow } from './bitmap.ts';
+import { Cardinalities } from './cardinality.ts';
 import { NumberReader } from './decimal.ts';
-import { ArrayCursor } from './json.ts';
+import { Elements, ElementType } from './elements.ts';
+import { Pairs } from './pairs.ts';
 import { Quantiles } from './quantile.ts';
 import type { Aggregation } from './query.ts';
-import { rowsPresent } from './scan.ts';
-import { Sum } from './sum.ts';
-import { asciiText, encodeText } from './text.ts';
+import { Sums } from './sum.ts';
+import { encodeText } from './text.ts';
 import type { ValueHash } from './value-hash.ts';
 
 /** Percent of the aggregations that are quantiles. */
@@ -29,227 +31,281 @@ const PERCENT = new Map<Aggregation, number>([
   ['pc99', 99],
 ]);
 
-const cursor = new ArrayCursor();
 const reader = new NumberReader();
 
+/** Whether an aggregation takes a few numbers a group, however many values it has. */
+export function isLight(aggregation: Aggregation): boolean {
+  return aggregation !== 'cardinality' && !PERCENT.has(aggregation);
+}
+
 /**
- * What aggregations of one path need to know of its values. Mergeable; owned by one thread.
+ * What aggregations of one path need to know of its values, by group. Mergeable; owned by one thread.
  *
  * Values are the scalars at the path and the scalar elements of arrays there. Numbers and numeric strings count as
  * numbers, unless they are beyond all doubles. Source: decisions.md 3.8, 5.3, 5b.6, 5b.7.
  */
 export class Summary {
-  #count = 0;
-  #numberCount = 0;
-  #min = Number.POSITIVE_INFINITY;
-  #max = Number.NEGATIVE_INFINITY;
-  readonly #sum = new Sum();
-  readonly #needsNumbers: boolean;
+  #groupCount = 0;
+  #counts = new Float64Array(0);
+  #numberCounts = new Float64Array(0);
+  #mins = new Float64Array(0);
+  #maxs = new Float64Array(0);
+  readonly #sums: Sums | undefined;
   readonly #quantiles: Quantiles | undefined;
-  readonly #cardinality: Cardinality | undefined;
+  readonly #cardinalities: Cardinalities | undefined;
+  readonly #needsNumbers: boolean;
+  readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
     const quantiles = [...aggregations].some((aggregation) => PERCENT.has(aggregation));
+    this.#needsBounds = quantiles || aggregations.has('min') || aggregations.has('max');
+    this.#sums = aggregations.has('sum') || aggregations.has('avg') ? new Sums() : undefined;
     this.#quantiles = quantiles ? new Quantiles() : undefined;
-    this.#cardinality = aggregations.has('cardinality') ? new Cardinality() : undefined;
-    this.#needsNumbers = [...aggregations].some(
-      (name) => name !== 'count' && name !== 'cardinality',
-    );
+    this.#cardinalities = aggregations.has('cardinality') ? new Cardinalities() : undefined;
+    this.#needsNumbers = this.#needsBounds || this.#sums !== undefined;
     this.#hash = hash;
   }
 
-  /** Adds the values that `column` has in `rows`. */
-  add(column: Column, rows: Bitmap): void {
-    if (column.kind === Kind.NUMBER) this.#addNumbers(column, rows);
-    else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, rows);
-    else if (column.kind === Kind.DATE) this.#addDates(column, rows);
-    else if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
-    else this.#addStrings(column, rows);
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    const arrays = [this.#counts, this.#numberCounts, this.#mins, this.#maxs];
+    const own = arrays.reduce((sum, array) => sum + array.length * 8, 0);
+    const parts = [this.#sums, this.#quantiles, this.#cardinalities];
+    return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
   }
 
-  /** Adds what `other` has, which was made for the same aggregations; `other` stays as it is. */
-  merge(other: Summary): void {
-    this.#count += other.#count;
-    this.#numberCount += other.#numberCount;
-    this.#min = Math.min(this.#min, other.#min);
-    this.#max = Math.max(this.#max, other.#max);
-    this.#sum.merge(other.#sum);
-    if (other.#quantiles !== undefined) this.#quantiles?.merge(other.#quantiles);
-    if (other.#cardinality !== undefined) this.#cardinality?.merge(other.#cardinality);
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    if (groupCount <= this.#groupCount) return;
+    const before = this.#groupCount;
+    this.#counts = grow(this.#counts, groupCount);
+    this.#groupCount = this.#counts.length;
+    if (this.#needsNumbers) this.#numberCounts = grow(this.#numberCounts, this.#groupCount);
+    if (this.#needsBounds) {
+      this.#mins = grow(this.#mins, this.#groupCount).fill(Number.POSITIVE_INFINITY, before);
+      this.#maxs = grow(this.#maxs, this.#groupCount).fill(Number.NEGATIVE_INFINITY, before);
+    }
+    this.#sums?.ensure(this.#groupCount);
+    this.#cardinalities?.ensure(this.#groupCount);
   }
 
-  /** The value of an aggregation, one of those that it was made for; `null` when there are no numbers for it. */
-  value(aggregation: Aggregation): number | null {
-    if (aggregation === 'count') return this.#count;
-    if (aggregation === 'cardinality') return must(this.#cardinality, 'cardinality').result();
-    if (this.#numberCount === 0) return null;
-    const value = this.#numericValue(aggregation);
+  /** Adds the values that `column` has in the rows of `pairs`, to their groups, for which there is room. */
+  add(column: Column, pairs: Pairs): void {
+    if (column.kind === Kind.NUMBER) this.#addNumbers(column, pairs);
+    else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, pairs);
+    else if (column.kind === Kind.DATE) this.#addDates(column, pairs);
+    else this.#addStrings(column, pairs);
+  }
+
+  /** Adds what `other` has, made for the same aggregations; its group g is `groups[g]` here, where there is room. */
+  merge(other: Summary, groups: Uint32Array): void {
+    for (let from = 0; from < groups.length; from++) {
+      const group = groups[from];
+      this.#counts[group] += other.#counts[from] ?? 0;
+      if (this.#needsNumbers) this.#numberCounts[group] += other.#numberCounts[from] ?? 0;
+      if (this.#needsBounds && from < other.#groupCount) {
+        this.#mins[group] = Math.min(this.#mins[group], other.#mins[from]);
+        this.#maxs[group] = Math.max(this.#maxs[group], other.#maxs[from]);
+      }
+    }
+    if (other.#sums !== undefined) this.#sums?.merge(other.#sums, groups);
+    if (other.#quantiles !== undefined) this.#quantiles?.merge(other.#quantiles, groups);
+    if (other.#cardinalities !== undefined) {
+      this.#cardinalities?.merge(other.#cardinalities, groups);
+    }
+  }
+
+  /** The value of an aggregation, one of those that it was made for; `null` when the group has no numbers for it. */
+  value(aggregation: Aggregation, group: number): number | null {
+    const known = group < this.#groupCount;
+    if (aggregation === 'count') return known ? this.#counts[group] : 0;
+    if (aggregation === 'cardinality') {
+      return known ? must(this.#cardinalities, 'cardinality').result(group) : 0;
+    }
+    if (!known || this.#numberCounts[group] === 0) return null;
+    const value = this.#numericValue(aggregation, group);
     return Number.isFinite(value) ? value : null;
   }
 
-  #numericValue(aggregation: Aggregation): number {
+  #numericValue(aggregation: Aggregation, group: number): number {
     switch (aggregation) {
       case 'sum':
-        return this.#sum.result();
+        return must(this.#sums, 'sums').result(group);
       case 'avg':
-        return this.#sum.result() / this.#numberCount;
+        return must(this.#sums, 'sums').result(group) / this.#numberCounts[group];
       case 'min':
-        return this.#min;
+        return this.#mins[group];
       case 'max':
-        return this.#max;
-      default:
-        return must(
-          this.#quantiles?.at(must(PERCENT.get(aggregation), aggregation)),
-          'a quantile of numbers',
-        );
-    }
-  }
-
-  #addNumbers(column: NumberColumn, rows: Bitmap): void {
-    const plain = rowsPresent(column, rows);
-    this.#count += countRows(plain);
-    for (const { row } of column.exceptions) dropRow(plain, row);
-    if (this.#needsNumbers) this.#addPlain(column, plain);
-    if (this.#cardinality !== undefined) this.#addDistinct(column, plain, this.#cardinality);
-    for (const { row, text } of column.exceptions) {
-      if (!hasRow(rows, row)) continue;
-      const bytes = encodeText(text);
-      this.#addNumber(bytes, 0, bytes.length, 1);
-      if (this.#cardinality === undefined) continue;
-      this.#hash.numberText(text);
-      this.#cardinality.add(this.#hash.low, this.#hash.high);
-    }
-  }
-
-  /** Adds numbers that a column holds as mantissas or doubles. */
-  #addPlain(column: NumberColumn, rows: Bitmap): void {
-    const { mantissas, scale } = column;
-    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
-    let min = Number.POSITIVE_INFINITY;
-    let max = Number.NEGATIVE_INFINITY;
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const mantissa = mantissas[row];
-      if (mantissa < min) min = mantissa;
-      if (mantissa > max) max = mantissa;
-    }
-    this.#numberCount += countRows(rows);
-    this.#min = Math.min(this.#min, min / divisor);
-    this.#max = Math.max(this.#max, max / divisor);
-    if (scale === SCALE_DOUBLE) this.#sum.addDoubles(mantissas, rows);
-    else this.#sum.addRows(mantissas, rows, scale);
-    const quantiles = this.#quantiles;
-    if (quantiles === undefined) return;
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      quantiles.add(mantissas[row] / divisor, 1);
-    }
-  }
-
-  #addDistinct(column: NumberColumn, rows: Bitmap, cardinality: Cardinality): void {
-    const { mantissas, scale } = column;
-    const hash = this.#hash;
-    let last = Number.NaN;
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const mantissa = mantissas[row];
-      if (mantissa === last) continue;
-      last = mantissa;
-      if (scale !== SCALE_DOUBLE) hash.decimal(mantissa, scale);
-      else if (Number.isSafeInteger(mantissa)) hash.decimal(mantissa, 0);
-      else hash.numberText(String(mantissa));
-      cardinality.add(hash.low, hash.high);
-    }
-  }
-
-  /** Adds the number `bytes[start, end)` `times` over, when it is one. */
-  #addNumber(bytes: Uint8Array, start: number, end: number, times: number): void {
-    if (!this.#needsNumbers || !reader.read(bytes, start, end)) return;
-    const { value } = reader;
-    this.#numberCount += times;
-    if (value < this.#min) this.#min = value;
-    if (value > this.#max) this.#max = value;
-    if (reader.small) this.#sum.addRepeated(reader.mantissa, reader.scale, times);
-    else this.#sum.addText(asciiText(bytes, start, end), times);
-    this.#quantiles?.add(value, times);
-  }
-
-  #addStrings(column: StringColumn, rows: Bitmap): void {
-    const counts = countEntries(column, rows);
-    for (let entry = 0; entry < column.entryCount; entry++) {
-      const times = counts[entry + 1];
-      if (times > 0) {
-        this.#addString(column.bytes, column.offsets[entry], column.offsets[entry + 1], times);
+        return this.#maxs[group];
+      default: {
+        const percent = must(PERCENT.get(aggregation), aggregation);
+        const value = must(this.#quantiles?.at(group, percent), 'a quantile of numbers');
+        return Math.min(Math.max(value, this.#mins[group]), this.#maxs[group]);
       }
     }
   }
 
-  #addString(bytes: Uint8Array, start: number, end: number, times: number): void {
-    this.#count += times;
-    this.#addNumber(bytes, start, end, times);
-    if (this.#cardinality === undefined) return;
-    this.#hash.string(bytes, start, end);
-    this.#cardinality.add(this.#hash.low, this.#hash.high);
+  #addNumbers(column: NumberColumn, pairs: Pairs): void {
+    const exceptions = new Map(column.exceptions.map(({ row, text }) => [row, text]));
+    const plain = exceptions.size === 0 ? pairs : withoutRows(pairs, exceptions);
+    const { presence } = column;
+    const { rows, groups, count } = plain;
+    for (let at = 0; at < count; at++) {
+      if (presence === undefined || hasRow(presence, rows[at])) this.#counts[groups[at]]++;
+    }
+    if (this.#needsNumbers) this.#addPlain(column, plain);
+    if (this.#cardinalities !== undefined) this.#addDistinct(column, plain, this.#cardinalities);
+    if (exceptions.size > 0) this.#addExceptions(exceptions, pairs);
   }
 
-  #addArrays(column: StringColumn, rows: Bitmap): void {
-    const counts = countEntries(column, rows);
-    for (let entry = 0; entry < column.entryCount; entry++) {
-      const times = counts[entry + 1];
-      if (times === 0) continue;
-      cursor.open(column.bytes, column.offsets[entry], column.offsets[entry + 1]);
-      while (cursor.next()) this.#addElement(times);
+  /** Adds numbers that a column holds as mantissas or doubles. */
+  #addPlain(column: NumberColumn, pairs: Pairs): void {
+    const { mantissas, scale, presence } = column;
+    const { rows, groups, count } = pairs;
+    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const sums = this.#sums;
+    const quantiles = this.#quantiles;
+    const bounds = this.#needsBounds;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      if (presence !== undefined && !hasRow(presence, row)) continue;
+      const group = groups[at];
+      const mantissa = mantissas[row];
+      this.#numberCounts[group]++;
+      if (sums !== undefined) {
+        if (scale === SCALE_DOUBLE) sums.addDouble(group, mantissa);
+        else sums.addDecimal(group, mantissa, scale);
+      }
+      if (!bounds) continue;
+      const value = mantissa / divisor;
+      if (value < this.#mins[group]) this.#mins[group] = value;
+      if (value > this.#maxs[group]) this.#maxs[group] = value;
+      if (quantiles !== undefined) quantiles.add(group, value);
     }
   }
 
-  /** Adds the element at which `cursor` is. */
-  #addElement(times: number): void {
-    const { kind, bytes, start, end } = cursor;
-    if (kind === Kind.STRING) {
-      this.#addString(bytes, start, end, times);
+  #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {
+    const { mantissas, scale, presence } = column;
+    const { rows, groups, count } = pairs;
+    const hash = this.#hash;
+    let last = Number.NaN;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      if (presence !== undefined && !hasRow(presence, row)) continue;
+      const mantissa = mantissas[row];
+      if (mantissa !== last) {
+        last = mantissa;
+        if (scale !== SCALE_DOUBLE) hash.decimal(mantissa, scale);
+        else if (Number.isSafeInteger(mantissa)) hash.decimal(mantissa, 0);
+        else hash.numberText(String(mantissa));
+      }
+      cardinalities.add(groups[at], hash.low, hash.high);
+    }
+  }
+
+  /** Adds the numbers of a column that it holds as texts, by row. */
+  #addExceptions(texts: ReadonlyMap<number, string>, pairs: Pairs): void {
+    for (let at = 0; at < pairs.count; at++) {
+      const text = texts.get(pairs.rows[at]);
+      if (text === undefined) continue;
+      const group = pairs.groups[at];
+      this.#counts[group]++;
+      if (this.#cardinalities !== undefined) {
+        this.#hash.numberText(text);
+        this.#cardinalities.add(group, this.#hash.low, this.#hash.high);
+      }
+      const bytes = encodeText(text);
+      if (!this.#needsNumbers || !reader.read(bytes, 0, bytes.length)) continue;
+      this.#addValue(group, reader.value);
+      if (reader.small) this.#sums?.addDecimal(group, reader.mantissa, reader.scale);
+      else this.#sums?.addText(group, text);
+    }
+  }
+
+  /** Adds a number to all but the sum. */
+  #addValue(group: number, value: number): void {
+    this.#numberCounts[group]++;
+    if (!this.#needsBounds) return;
+    if (value < this.#mins[group]) this.#mins[group] = value;
+    if (value > this.#maxs[group]) this.#maxs[group] = value;
+    this.#quantiles?.add(group, value);
+  }
+
+  /** Adds strings, or the elements of arrays. */
+  #addStrings(column: StringColumn, pairs: Pairs): void {
+    const { ids } = column;
+    const { rows, groups, count } = pairs;
+    if (!this.#needsNumbers && this.#cardinalities === undefined && column.kind === Kind.STRING) {
+      for (let at = 0; at < count; at++) if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
       return;
     }
-    this.#count += times;
-    if (kind === Kind.NUMBER) {
-      this.#addNumber(bytes, start, end, times);
-      if (this.#cardinality !== undefined) this.#hash.numberText(asciiText(bytes, start, end));
+    const wanted = new Uint8Array(column.entryCount + 1);
+    for (let at = 0; at < count; at++) wanted[ids[rows[at]]] = 1;
+    const hash = this.#cardinalities === undefined ? undefined : this.#hash;
+    const elements = new Elements(column, wanted, hash);
+    const { starts } = elements;
+    for (let at = 0; at < count; at++) {
+      const id = ids[rows[at]];
+      if (id === 0) continue;
+      const group = groups[at];
+      this.#counts[group] += starts[id] - starts[id - 1];
+      for (let element = starts[id - 1]; element < starts[id]; element++) {
+        this.#addElement(group, elements, element);
+      }
+    }
+  }
+
+  #addElement(group: number, elements: Elements, element: number): void {
+    this.#cardinalities?.add(group, elements.lows[element], elements.highs[element]);
+    const type = elements.types[element];
+    if (type === ElementType.OTHER || !this.#needsNumbers) return;
+    this.#addValue(group, elements.values[element]);
+    if (this.#sums === undefined) return;
+    if (type === ElementType.LONG) {
+      this.#sums.addText(group, must(elements.texts.get(element), 'a long number'));
     } else {
-      this.#hash.boolean(cursor.truth);
-    }
-    this.#cardinality?.add(this.#hash.low, this.#hash.high);
-  }
-
-  #addDates(column: DateColumn, rows: Bitmap): void {
-    const present = rowsPresent(column, rows);
-    this.#count += countRows(present);
-    if (this.#cardinality === undefined) return;
-    for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
-      this.#hash.date(column.values[row], column.forms[row]);
-      this.#cardinality.add(this.#hash.low, this.#hash.high);
+      this.#sums.addDecimal(group, elements.mantissas[element], elements.scales[element]);
     }
   }
 
-  #addBooleans(column: BooleanColumn, rows: Bitmap): void {
-    const present = rowsPresent(column, rows);
-    const count = countRows(present);
-    this.#count += count;
-    if (this.#cardinality === undefined) return;
-    for (let word = 0; word < present.length; word++) present[word] &= column.values[word];
-    const trueCount = countRows(present);
-    for (const [value, times] of [
-      [true, trueCount] as const,
-      [false, count - trueCount] as const,
-    ]) {
-      if (times === 0) continue;
-      this.#hash.boolean(value);
-      this.#cardinality.add(this.#hash.low, this.#hash.high);
+  #addDates(column: DateColumn, pairs: Pairs): void {
+    const { presence, values, forms } = column;
+    const cardinalities = this.#cardinalities;
+    for (let at = 0; at < pairs.count; at++) {
+      const row = pairs.rows[at];
+      if (!isPresent(presence, row)) continue;
+      this.#counts[pairs.groups[at]]++;
+      if (cardinalities === undefined) continue;
+      this.#hash.date(values[row], forms[row]);
+      cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
+    }
+  }
+
+  #addBooleans(column: BooleanColumn, pairs: Pairs): void {
+    const { presence, values } = column;
+    const cardinalities = this.#cardinalities;
+    for (let at = 0; at < pairs.count; at++) {
+      const row = pairs.rows[at];
+      if (!isPresent(presence, row)) continue;
+      this.#counts[pairs.groups[at]]++;
+      if (cardinalities === undefined) continue;
+      this.#hash.boolean(hasRow(values, row));
+      cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
     }
   }
 }
 
-/** How many of `rows` have each entry + 1. */
-function countEntries(column: StringColumn, rows: Bitmap): Uint32Array {
-  const counts = new Uint32Array(column.entryCount + 1);
-  const { ids } = column;
-  for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) counts[ids[row]]++;
-  return counts;
+function isPresent(presence: Presence, row: number): boolean {
+  return presence === undefined || hasRow(presence, row);
+}
+
+/** The pairs whose rows are not in `dropped`. */
+function withoutRows(pairs: Pairs, dropped: ReadonlyMap<number, string>): Pairs {
+  const rest = new Pairs();
+  for (let at = 0; at < pairs.count; at++) {
+    if (!dropped.has(pairs.rows[at])) rest.add(pairs.rows[at], pairs.groups[at]);
+  }
+  return rest;
 }

@@ -16,6 +16,7 @@ export type Predicate =
   /** The words one after the other in `message`, whole words, case-insensitively (they come lower-cased). */
   | { type: 'words'; words: WordPattern[] }
   | { type: 'value'; paths: string[]; match: ValueMatch }
+  /** Something that is not null is there; an object with something in it is there too. */
   | { type: 'exists'; paths: string[] }
   | { type: 'range'; paths: string[]; from?: RangeEnd; to?: RangeEnd };
 

@@ -34,91 +34,130 @@ function roundest(bucket: number): number {
   return low;
 }
 
-/** Counts by bucket, for the buckets that were met and those between. */
-class Histogram {
-  first = 0;
-  counts = new Float64Array(0);
+/** Codes of buckets lie in -2^22 to 2^22. */
+const CODE_BIAS = 2 ** 22;
+const CODES = 2 ** 23;
+const SLOTS_MIN = 64;
 
-  add(bucket: number, times: number): void {
-    const at = bucket - this.first;
-    if (at >= 0 && at < this.counts.length) this.counts[at] += times;
-    else this.#addBeyond(bucket, times);
-  }
+/** The place of a value's bucket in the order of all values: negative ones, zero, positive ones. */
+function codeOf(value: number): number {
+  if (value > 0) return bucketOf(value) + 1;
+  return value < 0 ? -bucketOf(-value) - 1 : 0;
+}
 
-  #addBeyond(bucket: number, times: number): void {
-    const slack = 1 << MANTISSA_BITS;
-    const empty = this.counts.length === 0;
-    const first = empty ? bucket : Math.min(this.first, bucket - slack);
-    const last = empty ? bucket + slack : Math.max(this.first + this.counts.length, bucket + slack);
-    const from = Math.max(first, 0);
-    const counts = new Float64Array(last - from);
-    if (!empty) counts.set(this.counts, this.first - from);
-    this.first = from;
-    this.counts = counts;
-    counts[bucket - from] += times;
-  }
-
-  merge(other: Histogram): void {
-    for (let at = 0; at < other.counts.length; at++) {
-      if (other.counts[at] > 0) this.add(other.first + at, other.counts[at]);
-    }
-  }
+/** A value of the bucket with this code. */
+function valueOfCode(code: number): number {
+  if (code > 0) return roundest(code - 1);
+  return code < 0 ? -roundest(-code - 1) : 0;
 }
 
 /**
- * Quantiles of numbers by log-linear histograms: each is within 0.1 % of the value at its rank. Mergeable; a merge
- * gives what adding all values to one would give. Values are finite.
+ * Quantiles of numbers by group, by log-linear histograms: each is within 0.1 % of the value at its rank. Counts of
+ * (group, bucket) in one hash table. Mergeable; a merge gives what adding all values to one would give. Values are finite.
  */
 export class Quantiles {
-  readonly #above = new Histogram();
-  readonly #below = new Histogram();
-  #zeros = 0;
-  #count = 0;
-  #min = Number.POSITIVE_INFINITY;
-  #max = Number.NEGATIVE_INFINITY;
+  #used = 0;
+  /** group * CODES + code + CODE_BIAS + 1; 0 is free. A power of two, at most half full. */
+  #keys = new Float64Array(SLOTS_MIN);
+  #counts = new Float64Array(SLOTS_MIN);
+  /** The keys in order and their counts, once a quantile was asked for. */
+  #sorted: { keys: Float64Array; counts: Float64Array } | undefined;
+  readonly #values = new Map<number, number>();
 
-  /** Adds `value` `times` over. */
-  add(value: number, times: number): void {
-    this.#count += times;
-    if (value < this.#min) this.#min = value;
-    if (value > this.#max) this.#max = value;
-    if (value > 0) this.#above.add(bucketOf(value), times);
-    else if (value < 0) this.#below.add(bucketOf(-value), times);
-    else this.#zeros += times;
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    return this.#keys.length * 16;
   }
 
-  /** Adds what `other` has; `other` stays as it is. */
-  merge(other: Quantiles): void {
-    this.#above.merge(other.#above);
-    this.#below.merge(other.#below);
-    this.#zeros += other.#zeros;
-    this.#count += other.#count;
-    this.#min = Math.min(this.#min, other.#min);
-    this.#max = Math.max(this.#max, other.#max);
+  /** Adds `value` to a group. */
+  add(group: number, value: number): void {
+    this.#add(group * CODES + codeOf(value) + CODE_BIAS + 1, 1);
   }
 
-  /** The least value that `percent` % of the values do not exceed; `undefined` when there are no values. */
-  at(percent: number): number | undefined {
-    if (this.#count === 0) return undefined;
-    const rank = Math.max(Math.ceil((percent * this.#count) / 100), 1);
-    return Math.min(Math.max(this.#valueAt(rank), this.#min), this.#max);
-  }
-
-  /** A value of the bucket in which the value of this rank, counted from 1, lies. */
-  #valueAt(rank: number): number {
-    let left = rank;
-    const below = this.#below.counts;
-    for (let at = below.length - 1; at >= 0; at--) {
-      left -= below[at];
-      if (left <= 0) return -roundest(this.#below.first + at);
+  /** Adds what `other` has; its group g is `groups[g]` here. `other` stays as it is. */
+  merge(other: Quantiles, groups: Uint32Array): void {
+    for (const [slot, key] of other.#keys.entries()) {
+      if (key === 0) continue;
+      const group = Math.floor((key - 1) / CODES);
+      this.#add(key + (groups[group] - group) * CODES, other.#counts[slot]);
     }
-    left -= this.#zeros;
-    if (left <= 0) return 0;
-    const above = this.#above.counts;
-    for (let at = 0; at < above.length; at++) {
-      left -= above[at];
-      if (left <= 0) return roundest(this.#above.first + at);
-    }
-    return this.#max;
   }
+
+  /** A value at the rank of `percent` % of the values of a group; `undefined` when it has none. */
+  at(group: number, percent: number): number | undefined {
+    const { keys, counts } = this.#order();
+    const from = lowerBound(keys, group * CODES + 1);
+    const end = (group + 1) * CODES;
+    let total = 0;
+    for (let at = from; at < keys.length && keys[at] <= end; at++) total += counts[at];
+    if (total === 0) return undefined;
+    let left = Math.max(Math.ceil((percent * total) / 100), 1);
+    let at = from;
+    for (left -= counts[at]; left > 0; left -= counts[at]) at++;
+    return this.#value(((keys[at] - 1) % CODES) - CODE_BIAS);
+  }
+
+  /** A value of the bucket with this code, remembered: most groups have the same ones. */
+  #value(code: number): number {
+    const known = this.#values.get(code);
+    if (known !== undefined) return known;
+    const value = valueOfCode(code);
+    this.#values.set(code, value);
+    return value;
+  }
+
+  #add(key: number, times: number): void {
+    const slot = this.#slot(key);
+    this.#counts[slot] += times;
+    this.#sorted = undefined;
+    if (this.#keys[slot] === key) return;
+    this.#keys[slot] = key;
+    if (++this.#used * 2 > this.#keys.length) this.#spread();
+  }
+
+  /** Where a key is, or would be. */
+  #slot(key: number): number {
+    const keys = this.#keys;
+    const mask = keys.length - 1;
+    const high = Math.floor(key / CODES);
+    let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(key - high * CODES, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+    let slot = (hash ^ (hash >>> 16)) & mask;
+    while (keys[slot] !== key && keys[slot] !== 0) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  /** Doubles the slots. */
+  #spread(): void {
+    const keys = this.#keys;
+    const counts = this.#counts;
+    this.#keys = new Float64Array(keys.length * 2);
+    this.#counts = new Float64Array(keys.length * 2);
+    for (let from = 0; from < keys.length; from++) {
+      if (keys[from] === 0) continue;
+      const slot = this.#slot(keys[from]);
+      this.#keys[slot] = keys[from];
+      this.#counts[slot] = counts[from];
+    }
+  }
+
+  #order(): { keys: Float64Array; counts: Float64Array } {
+    if (this.#sorted !== undefined) return this.#sorted;
+    const keys = this.#keys.filter((key) => key !== 0).sort();
+    const counts = keys.map((key) => this.#counts[this.#slot(key)]);
+    this.#sorted = { keys, counts };
+    return this.#sorted;
+  }
+}
+
+/** The first place of an ascending array whose number is not below `wanted`. */
+function lowerBound(ascending: Float64Array, wanted: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

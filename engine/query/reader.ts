@@ -1,7 +1,8 @@
 import type { Disk, DiskFile } from '../base/file.ts';
-import { type Block, openBlock } from '../segment/block.ts';
+import { type Block, type ColumnInfo, openBlock } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import { segmentPath } from '../store/filename.ts';
+import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
+import { pathOfSegment } from '../store/filename.ts';
 import { aggregateUnits } from './aggregate.ts';
 import { fetchUnits } from './fetch.ts';
 import { listUnits } from './list.ts';
@@ -20,6 +21,8 @@ import type { BlockSource, Progress } from './source.ts';
 const FILES_MAX = 64;
 /** Memory of the opened blocks that one reader keeps: the newest of a busy service are asked for again and again. */
 const BLOCKS_BYTES_MAX = 64 * 1024 * 1024;
+/** Memory of the dictionaries of sealed segments that one reader keeps. */
+const DICTIONARIES_BYTES_MAX = 96 * 1024 * 1024;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
@@ -36,6 +39,8 @@ export class Reader implements BlockSource {
   readonly #disk: Disk;
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
+  /** Sealed segments, by number, the one that was used last at the end. */
+  readonly #sealed = new Map<number, SealedFile>();
   /** By segment and offset, the one that was used last at the end. */
   readonly #blocks = new Map<string, KeptBlock>();
   #blocksBytes = 0;
@@ -55,13 +60,14 @@ export class Reader implements BlockSource {
       this.#blocks.set(key, kept);
       return kept.block;
     }
-    const source = {
-      read: (target: Uint8Array, position: number) =>
-        this.#file(ref.segment).read(target, position),
-    };
-    const block = openBlock(source, ref);
+    const block = ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#source(ref), ref);
     this.#keep(key, block);
     return block;
+  }
+
+  /** What a sealed block has, from its segment's footer. Throws CORRUPTION, and IO when the file is not there. */
+  columns(ref: BlockRef): readonly ColumnInfo[] | undefined {
+    return ref.sealed ? this.#sealedFile(ref).columns(ref) : undefined;
   }
 
   /** Units of a list query; see `listUnits`. */
@@ -79,10 +85,25 @@ export class Reader implements BlockSource {
     return aggregateUnits(this, snapshot, query);
   }
 
+  /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
+  forget(segments: readonly number[]): void {
+    for (const segment of segments) {
+      this.#files.get(segment)?.close();
+      this.#files.delete(segment);
+      this.#sealed.delete(segment);
+    }
+    for (const [key, kept] of this.#blocks) {
+      if (!segments.includes(kept.block.ref.segment)) continue;
+      this.#blocks.delete(key);
+      this.#blocksBytes -= kept.bytes;
+    }
+  }
+
   /** Closes all files and forgets all blocks. It can be used again. */
   close(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
+    this.#sealed.clear();
     this.#blocks.clear();
     this.#blocksBytes = 0;
   }
@@ -99,15 +120,41 @@ export class Reader implements BlockSource {
     }
   }
 
+  /** The open file of a sealed segment; those that hold too many dictionaries are let go of. */
+  #sealedFile(ref: BlockRef): SealedFile {
+    const { segment } = ref;
+    const known = this.#sealed.get(segment);
+    this.#sealed.delete(segment);
+    const file = known ?? new SealedFile(this.#source(ref), segment);
+    this.#sealed.set(segment, file);
+    let memoryBytes = 0;
+    for (const { memoryBytes: bytes } of this.#sealed.values()) memoryBytes += bytes;
+    for (const [oldest, held] of this.#sealed) {
+      const tooMuch = memoryBytes > DICTIONARIES_BYTES_MAX || this.#sealed.size > FILES_MAX;
+      if (!tooMuch || oldest === segment) break;
+      memoryBytes -= held.memoryBytes;
+      this.#sealed.delete(oldest);
+    }
+    return file;
+  }
+
+  /** What blocks of a segment are read from, however often its file has to be opened again. */
+  #source(ref: BlockRef): SealedSource {
+    return {
+      read: (target, position) => this.#file(ref).read(target, position),
+      bytes: () => this.#file(ref).bytes(),
+    };
+  }
+
   /** The file of a segment; blocks read from it long after they were opened, so it may have to be opened again. */
-  #file(segment: number): DiskFile {
+  #file({ sealed, segment }: BlockRef): DiskFile {
     const open = this.#files.get(segment);
     if (open !== undefined) {
       this.#files.delete(segment);
       this.#files.set(segment, open);
       return open;
     }
-    const file = this.#disk.open(segmentPath(segment), 'read');
+    const file = this.#disk.open(pathOfSegment(sealed, segment), 'read');
     this.#files.set(segment, file);
     if (this.#files.size > FILES_MAX) {
       const [oldest, used] = this.#files.entries().next().value ?? [segment, file];

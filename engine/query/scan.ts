@@ -20,7 +20,7 @@ import { ArrayCursor } from './json.ts';
 import type { ValueTest } from './match.ts';
 import type { Plan } from './plan.ts';
 import { asciiText, encodeText } from './text.ts';
-import type { WordSequence } from './word.ts';
+import { keepsLetters, type WordSequence } from './word.ts';
 
 const MESSAGE = 'message';
 /** Only the entries of the wanted rows are looked at when these are fewer than 1 in this many. */
@@ -106,22 +106,27 @@ function rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Bitmap {
   for (const index of columnsAt(block, MESSAGE)) {
     const column = block.column(index);
     if (column.kind === Kind.STRING) {
-      const passes = entriesWanted(column, rows);
-      for (let entry = 0; entry < column.entryCount; entry++) {
-        if (passes[entry + 1] === 0) continue;
-        const { offsets, bytes } = column;
-        passes[entry + 1] = words.matches(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
-      }
-      addRows(found, rowsOfEntries(column, passes, rows));
+      addRows(found, rowsOfEntries(column, textsWithWords(column, words, rows), rows));
     } else if (column.kind === Kind.DATE) {
       const present = rowsPresent(column, rows);
       for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
         const text = encodeText(printDate(column.values[row], column.forms[row]));
-        if (words.matches(text, 0, text.length)) addRow(found, row);
+        if (words.matches(text, 0, text.length, true)) addRow(found, row);
       }
     }
   }
   return found;
+}
+
+function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap): Uint8Array {
+  const { bytes, offsets } = column;
+  const passes = entriesWanted(column, rows);
+  const plain = keepsLetters(bytes);
+  for (let entry = 0; entry < column.entryCount; entry++) {
+    if (passes[entry + 1] === 0) continue;
+    passes[entry + 1] = words.matches(bytes, offsets[entry], offsets[entry + 1], plain) ? 1 : 0;
+  }
+  return passes;
 }
 
 function rowsOfValues(
@@ -158,11 +163,14 @@ function rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Bitmap {
 
 /**
  * 1 for each entry + 1 that a row of `rows` may have, and 0 first: the answers are written over it.
- * All entries when most rows are wanted.
+ * All entries when most rows are wanted; of a dictionary of the segment, which may be far larger than the block, never.
  */
 function entriesWanted(column: StringColumn, rows: Bitmap): Uint8Array {
   const wanted = new Uint8Array(column.entryCount + 1);
-  if (countRows(rows) * SPARSE_RATIO >= column.ids.length) {
+  if (
+    column.entryCount <= column.ids.length &&
+    countRows(rows) * SPARSE_RATIO >= column.ids.length
+  ) {
     wanted.fill(1, 1);
   } else {
     for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {

@@ -1,117 +1,124 @@
+import { grow } from '../column/growth.ts';
 import { FRACTION_DIGITS_MAX } from '../column/number-text.ts';
-import { type Bitmap, nextRow } from './bitmap.ts';
 import { parseDecimal } from './decimal.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
+/** Memory of a total that is no double any more. */
+const LARGE_BYTES = 100;
+const NOTHING = new Float64Array(0);
 
 /**
- * A sum of numbers: exact for decimals of whatever scales, within a rounding of the last place for doubles.
- * Decimals are added as whole numbers, one total a scale, which moves to a BigInt before it could be rounded;
+ * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for doubles.
+ * Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be rounded;
  * doubles with Neumaier's compensation. Mergeable.
  */
-export class Sum {
-  /** Totals by scale, below 2^53 each. */
-  readonly #totals = new Float64Array(FRACTION_DIGITS_MAX + 1);
-  /** What left `#totals`, by scale. */
-  readonly #large = new Map<number, bigint>();
-  #doubles = 0;
-  #compensation = 0;
+export class Sums {
+  #groupCount = 0;
+  /** Totals by scale and group, below 2^53 each; of a scale that was not met there is nothing. */
+  readonly #totals: Float64Array<ArrayBuffer>[] = new Array(FRACTION_DIGITS_MAX + 1).fill(NOTHING);
+  /** What left `#totals`, by scale and group. */
+  readonly #large = new Map<number, Map<number, bigint>>();
+  #doubles: Float64Array<ArrayBuffer> = NOTHING;
+  #compensations: Float64Array<ArrayBuffer> = NOTHING;
 
-  /** Adds `mantissa / 10^scale`. */
-  addDecimal(mantissa: number, scale: number): void {
-    const total = this.#totals[scale] + mantissa;
-    if (Number.isSafeInteger(total)) {
-      this.#totals[scale] = total;
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    this.#groupCount = Math.max(this.#groupCount, groupCount);
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    let bytes = (this.#doubles.length + this.#compensations.length) * 8;
+    for (const totals of this.#totals) bytes += totals.length * 8;
+    for (const totals of this.#large.values()) bytes += totals.size * LARGE_BYTES;
+    return bytes;
+  }
+
+  /** Adds `mantissa / 10^scale` to a group. */
+  addDecimal(group: number, mantissa: number, scale: number): void {
+    let totals = this.#totals[scale];
+    if (group >= totals.length) {
+      totals = grow(totals, this.#groupCount);
+      this.#totals[scale] = totals;
+    }
+    const total = totals[group] + mantissa;
+    if (total <= Number.MAX_SAFE_INTEGER && total >= Number.MIN_SAFE_INTEGER) {
+      totals[group] = total;
       return;
     }
-    this.#addLarge(BigInt(this.#totals[scale]), scale);
-    this.#totals[scale] = mantissa;
+    this.#addLarge(group, BigInt(totals[group]), scale);
+    totals[group] = mantissa;
   }
 
-  /** Adds `mantissas[row] / 10^scale` of all `rows`. */
-  addRows(mantissas: Float64Array, rows: Bitmap, scale: number): void {
-    let total = this.#totals[scale];
-    for (let word = 0; word < rows.length; word++) {
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        const mantissa = mantissas[(word << 5) + 31 - Math.clz32(bits & -bits)];
-        const next = total + mantissa;
-        if (next <= Number.MAX_SAFE_INTEGER && next >= Number.MIN_SAFE_INTEGER) {
-          total = next;
-        } else {
-          this.#addLarge(BigInt(total), scale);
-          total = mantissa;
-        }
-      }
-    }
-    this.#totals[scale] = total;
-  }
-
-  /** Adds `mantissa / 10^scale` `times` over. */
-  addRepeated(mantissa: number, scale: number, times: number): void {
-    const product = mantissa * times;
-    if (Number.isSafeInteger(product)) this.addDecimal(product, scale);
-    else this.#addLarge(BigInt(mantissa) * BigInt(times), scale);
-  }
-
-  /** Adds the number that `text` says `times` over. */
-  addText(text: string, times: number): void {
+  /** Adds the number that `text` says to a group. */
+  addText(group: number, text: string): void {
     const decimal = parseDecimal(text);
     const exponent = decimal?.exponent ?? 0;
     const exact = Math.abs(exponent) + (decimal?.digits.length ?? 0) <= DIGITS_EXACT_MAX;
     if (decimal === undefined || !exact) {
-      this.addDouble(Number(text) * times);
+      this.addDouble(group, Number(text));
       return;
     }
-    const whole = BigInt(`${decimal.negative ? '-' : ''}${decimal.digits || '0'}`) * BigInt(times);
-    if (exponent >= 0) this.#addLarge(whole * 10n ** BigInt(exponent), 0);
-    else this.#addLarge(whole, -exponent);
+    const whole = BigInt(`${decimal.negative ? '-' : ''}${decimal.digits || '0'}`);
+    if (exponent >= 0) this.#addLarge(group, whole * 10n ** BigInt(exponent), 0);
+    else this.#addLarge(group, whole, -exponent);
   }
 
-  /** Adds the doubles of all `rows`. */
-  addDoubles(values: Float64Array, rows: Bitmap): void {
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      this.addDouble(values[row]);
+  /** Adds a double to a group. */
+  addDouble(group: number, value: number): void {
+    if (group >= this.#doubles.length) {
+      this.#doubles = grow(this.#doubles, this.#groupCount);
+      this.#compensations = grow(this.#compensations, this.#groupCount);
+    }
+    const before = this.#doubles[group];
+    const total = before + value;
+    this.#compensations[group] +=
+      Math.abs(before) >= Math.abs(value) ? before - total + value : value - total + before;
+    this.#doubles[group] = total;
+  }
+
+  /** Adds what `other` has; its group g is `groups[g]` here. `other` stays as it is. */
+  merge(other: Sums, groups: Uint32Array): void {
+    for (const [scale, totals] of other.#totals.entries()) {
+      for (const [group, total] of totals.entries()) {
+        if (total !== 0) this.addDecimal(groups[group], total, scale);
+      }
+    }
+    for (const [scale, totals] of other.#large) {
+      for (const [group, total] of totals) this.#addLarge(groups[group], total, scale);
+    }
+    for (const [group, total] of other.#doubles.entries()) {
+      if (total === 0 && other.#compensations[group] === 0) continue;
+      this.addDouble(groups[group], total);
+      this.addDouble(groups[group], other.#compensations[group]);
     }
   }
 
-  /** Adds a double. */
-  addDouble(value: number): void {
-    const total = this.#doubles + value;
-    this.#compensation +=
-      Math.abs(this.#doubles) >= Math.abs(value)
-        ? this.#doubles - total + value
-        : value - total + this.#doubles;
-    this.#doubles = total;
-  }
-
-  /** Adds what `other` has; `other` stays as it is. */
-  merge(other: Sum): void {
-    for (let scale = 0; scale < this.#totals.length; scale++) {
-      this.addDecimal(other.#totals[scale], scale);
-    }
-    for (const [scale, total] of other.#large) this.#addLarge(total, scale);
-    this.addDouble(other.#doubles);
-    this.addDouble(other.#compensation);
-  }
-
-  /** The sum as the nearest double; not finite when it is beyond them. */
-  result(): number {
+  /** The sum of a group as the nearest double; not finite when it is beyond them. */
+  result(group: number): number {
     let decimals = 0n;
     let scaleMax = 0;
-    for (const scale of this.#large.keys()) scaleMax = Math.max(scaleMax, scale);
-    for (const [scale, total] of this.#totals.entries()) {
-      if (total !== 0) scaleMax = Math.max(scaleMax, scale);
+    for (const [scale, totals] of this.#large) {
+      if (totals.has(group)) scaleMax = Math.max(scaleMax, scale);
     }
-    for (const [scale, total] of this.#totals.entries()) {
+    for (const [scale, totals] of this.#totals.entries()) {
+      if ((totals[group] ?? 0) !== 0) scaleMax = Math.max(scaleMax, scale);
+    }
+    for (const [scale, totals] of this.#totals.entries()) {
+      const total = totals[group] ?? 0;
       if (total !== 0) decimals += BigInt(total) * 10n ** BigInt(scaleMax - scale);
     }
-    for (const [scale, total] of this.#large) decimals += total * 10n ** BigInt(scaleMax - scale);
+    for (const [scale, totals] of this.#large) {
+      const total = totals.get(group);
+      if (total !== undefined) decimals += total * 10n ** BigInt(scaleMax - scale);
+    }
     const exact = Number(`${decimals}e-${scaleMax}`);
-    return exact + (this.#doubles + this.#compensation);
+    return exact + ((this.#doubles[group] ?? 0) + (this.#compensations[group] ?? 0));
   }
 
-  #addLarge(value: bigint, scale: number): void {
-    this.#large.set(scale, (this.#large.get(scale) ?? 0n) + value);
+  #addLarge(group: number, value: bigint, scale: number): void {
+    const totals = this.#large.get(scale) ?? new Map<number, bigint>();
+    this.#large.set(scale, totals.set(group, (totals.get(group) ?? 0n) + value));
   }
 }

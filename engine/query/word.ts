@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { LiteralFinder } from './literal.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import type { WordPattern } from './predicate.ts';
 import { encodeText, LOWER, pointAt, pointBytes, SAME } from './text.ts';
@@ -62,6 +63,29 @@ function asciiEnd(bytes: Uint8Array, from: number, end: number): number {
   return at;
 }
 
+/** Where the word in which `at` lies begins, in a text that begins at `start`. */
+function runStart(bytes: Uint8Array, at: number, start: number): number {
+  let from = at;
+  while (from > start) {
+    let before = from - 1;
+    while (before > start && (bytes[before] & 0xc0) === 0x80) before--;
+    const isWordCharacter =
+      bytes[before] < 0x80 ? ASCII_WORD[bytes[before]] === 1 : isWordPoint(bytes, before);
+    if (!isWordCharacter) break;
+    from = before;
+  }
+  return from;
+}
+
+/** The characters beyond ASCII that are ASCII letters when lower-cased: U+0130 and U+212A. */
+const FOLDED = [Buffer.from('\u0130'), Buffer.from('\u212a')];
+
+/** Whether the ASCII letters of the lower-cased text are those of the text: no letter beyond ASCII becomes one. */
+export function keepsLetters(bytes: Uint8Array): boolean {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return !FOLDED.some((character) => view.includes(character));
+}
+
 /** One word of a sequence: its literal when it has no wildcard, else its tokens. */
 interface Word {
   literal: Uint8Array | undefined;
@@ -69,10 +93,22 @@ interface Word {
 }
 
 const decoder = new TextDecoder();
+const ASCII = /^[\0-\x7f]+$/;
+
+/** What all texts that hold a word hold too: the longest of its literals that are ASCII. */
+function anchorOf(word: WordPattern): LiteralFinder | undefined {
+  let longest = '';
+  for (const piece of word) {
+    if (!('literal' in piece) || !ASCII.test(piece.literal)) continue;
+    if (piece.literal.length > longest.length) longest = piece.literal;
+  }
+  return longest === '' ? undefined : new LiteralFinder(encodeText(longest));
+}
 
 /** Words that follow one another in a text, compared without case. Words of a text are those of FORMAT.md 4. */
 export class WordSequence {
   readonly #words: Word[];
+  readonly #anchor: LiteralFinder | undefined;
 
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
@@ -82,18 +118,32 @@ export class WordSequence {
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
       return { literal: plain ? encodeText(text) : undefined, tokens: compilePattern(word) };
     });
+    this.#anchor = anchorOf(words[0]);
   }
 
-  /** Whether the text `bytes[start, end)`, WTF-8, holds the words one after the other. */
-  matches(bytes: Uint8Array, start: number, end: number): boolean {
-    const first = this.#words[0];
-    for (let at = wordStart(bytes, start, end); at < end; ) {
-      const plain = asciiEnd(bytes, at, end);
-      const after = plain < end && bytes[plain] >= 0x80 ? wordEnd(bytes, plain, end) : plain;
-      if (isWord(first, bytes, at, after, after === plain) && this.#follow(bytes, after, end)) {
+  /**
+   * Whether the text `bytes[start, end)`, WTF-8, holds the words one after the other. `plain`: `keepsLetters` of the
+   * text; then only places where a literal of the first word stands are looked at.
+   */
+  matches(bytes: Uint8Array, start: number, end: number, plain: boolean): boolean {
+    const anchor = plain ? this.#anchor : undefined;
+    let at = start;
+    while (at < end) {
+      if (anchor === undefined) {
+        at = wordStart(bytes, at, end);
+        if (at === end) return false;
+      } else {
+        const found = anchor.find(bytes, at, end);
+        if (found < 0) return false;
+        at = runStart(bytes, found, start);
+      }
+      const asciiPart = asciiEnd(bytes, at, end);
+      const after = wordEnd(bytes, asciiPart, end);
+      const first = this.#words[0];
+      if (isWord(first, bytes, at, after, after === asciiPart) && this.#follow(bytes, after, end)) {
         return true;
       }
-      at = wordStart(bytes, after, end);
+      at = after;
     }
     return false;
   }
@@ -104,9 +154,9 @@ export class WordSequence {
     for (let index = 1; index < this.#words.length; index++) {
       const at = wordStart(bytes, after, end);
       if (at === end) return false;
-      after = wordEnd(bytes, at, end);
-      const ascii = asciiEnd(bytes, at, end) === after;
-      if (!isWord(this.#words[index], bytes, at, after, ascii)) return false;
+      const asciiPart = asciiEnd(bytes, at, end);
+      after = wordEnd(bytes, asciiPart, end);
+      if (!isWord(this.#words[index], bytes, at, after, after === asciiPart)) return false;
     }
     return true;
   }

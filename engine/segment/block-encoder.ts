@@ -1,19 +1,17 @@
 import { assert, unreachable } from '../base/assert.ts';
 import { ByteWriter } from '../base/bytes.ts';
-import { checksum } from '../base/checksum.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import type { Batch, Builder } from '../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../column/booleans.ts';
-import { REGION_ALIGNMENT, RegionWriter } from '../column/chunk.ts';
-import { compress } from '../column/compress.ts';
+import { RegionWriter, type Zone } from '../column/chunk.ts';
 import { type DateBuilder, writeDates } from '../column/dates.ts';
 import { writeIntegers } from '../column/integers.ts';
 import { Kind } from '../column/kind.ts';
 import { writeNumbers } from '../column/number-chunk.ts';
 import type { NumberBuilder } from '../column/numbers.ts';
-import { PATH_ROOT } from '../column/path.ts';
+import type { PathTable } from '../column/path.ts';
 import { PresenceLayout, presenceLayout, writePresence } from '../column/presence.ts';
-import { leafKey, leafKind, leafPath, type Shapes, writeShapes } from '../column/shape.ts';
+import { type Shapes, writeShapes } from '../column/shape.ts';
 import type { StringBuilder } from '../column/strings.ts';
 import {
   StringEncoding,
@@ -23,9 +21,12 @@ import {
   writeDictionary,
   writeText,
 } from '../column/text.ts';
-import type { Zone } from '../column/zone.ts';
+import { BlockPaths, blockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
-import { alignFrame, type EncodedBlock, FRAME_HEADER_BYTES } from './frame.ts';
+import type { EncodedBlock } from './frame.ts';
+import { layFrame } from './frame-layout.ts';
+import { type RowKeys, writeRowKeys } from './row-keys.ts';
+import { type RowList, RowListTable } from './row-list.ts';
 
 /** The values of a column that go into a block, and the rows they lie in. */
 interface Range {
@@ -34,148 +35,143 @@ interface Range {
   to: number;
 }
 
-/** Row lists that columns of the block share, found by a cheap hash and compared. */
-class PresenceTable {
-  readonly #ranges: Range[] = [];
-  readonly #numbers = new Map<number, number[]>();
-
-  /** The number of a list of the same rows; -1 when it is new, and then it gets the next number. */
-  find(range: Range): number {
-    const { builder, from, to } = range;
-    const middle = (from + to) >>> 1;
-    const hash =
-      (to - from) * 2 ** 32 +
-      ((builder.rows[from] ^ (builder.rows[to - 1] << 8)) >>> 0) +
-      builder.rows[middle];
-    const candidates = this.#numbers.get(hash);
-    for (const number of candidates ?? []) if (sameRows(this.#ranges[number], range)) return number;
-    if (candidates === undefined) this.#numbers.set(hash, [this.#ranges.length]);
-    else candidates.push(this.#ranges.length);
-    this.#ranges.push(range);
-    return -1;
-  }
+/** What all rows of a block have. The arrays are by row of the block. */
+export interface BlockRows {
+  timeMs: Float64Array;
+  receivedMs: Float64Array;
+  /** Numbers of `shapes`, whose leaves are over the table of paths. */
+  shapeIds: Uint16Array | Uint32Array;
+  shapes: Shapes;
+  /** Of a sealed block. */
+  keys?: RowKeys;
 }
 
-function sameRows(left: Range, right: Range): boolean {
-  const count = left.to - left.from;
-  if (right.to - right.from !== count) return false;
-  const leftRows = left.builder.rows;
-  const rightRows = right.builder.rows;
-  for (let index = 0; index < count; index++) {
-    if (leftRows[left.from + index] !== rightRows[right.from + index]) return false;
-  }
-  return true;
+/** Ids of a column of strings in a block: an entry + 1 of the segment dictionary number `dictionary` each. */
+export interface SharedIds {
+  path: number;
+  kind: typeof Kind.STRING | typeof Kind.ARRAY;
+  dictionary: number;
+  /** Rows that have a value. */
+  list: RowList;
+  /** One a value. */
+  ids: Float64Array;
+  /** Segment entries + 1 that `ids` count, ascending, when they are numbers of this list (from 1); else empty. */
+  entries: Float64Array;
 }
 
-/** Numbers of the batch's paths in the block: only those in use, each after its parent. */
-class BlockPaths {
-  readonly #batch: Batch;
-  readonly #numbers: Uint32Array;
-  readonly #writer = new ByteWriter(1024);
-  count = 0;
-
-  constructor(batch: Batch) {
-    this.#batch = batch;
-    this.#numbers = new Uint32Array(batch.paths.count);
-  }
-
-  /** The block's number of `path`, from 0. The root has none. */
-  number(path: number): number {
-    if (this.#numbers[path] === 0) this.#add(path);
-    return this.#numbers[path] - 1;
-  }
-
-  #add(path: number): void {
-    const { paths } = this.#batch;
-    assert(path !== PATH_ROOT, 'the root is no leaf');
-    const parent = paths.parent(path);
-    const parentNumber = parent === PATH_ROOT ? 0 : this.number(parent) + 1;
-    this.#writer.varint(parentNumber);
-    this.#writer.blob(paths.name(path));
-    this.count++;
-    this.#numbers[path] = this.count;
-  }
-
-  bytes(): Uint8Array {
-    return this.#writer.bytes();
-  }
-}
-
-/** The shapes that rows of the batch have, renumbered; `ids` is by row of the block. */
-function blockShapes(
-  batch: Batch,
-  fromRow: number,
-  toRow: number,
-  paths: BlockPaths,
-): { shapes: Shapes; ids: Float64Array } {
-  const { shapes, shapeIds } = batch;
-  const numbers = new Int32Array(shapes.count);
-  const ids = new Float64Array(toRow - fromRow);
-  const used: number[] = [];
-  let leafCount = 0;
-  for (let row = fromRow; row < toRow; row++) {
-    const shape = shapeIds[row];
-    if (numbers[shape] === 0) {
-      used.push(shape);
-      numbers[shape] = used.length;
-      leafCount += shapes.starts[shape + 1] - shapes.starts[shape];
-    }
-    ids[row - fromRow] = numbers[shape] - 1;
-  }
-  const starts = new Uint32Array(used.length + 1);
-  const keys = new Uint32Array(leafCount);
-  let at = 0;
-  for (const [number, shape] of used.entries()) {
-    for (let leaf = shapes.starts[shape]; leaf < shapes.starts[shape + 1]; leaf++) {
-      const key = shapes.keys[leaf];
-      keys[at++] = leafKey(paths.number(leafPath(key)), leafKind(key));
-    }
-    starts[number + 1] = at;
-  }
-  return { shapes: { count: used.length, starts, keys }, ids };
-}
-
-class BlockEncoder {
-  readonly #batch: Batch;
-  readonly #fromRow: number;
-  readonly #toRow: number;
+/** Encodes one block: what all rows have, then column by column. Source: FORMAT.md 4. */
+export class BlockEncoder {
+  readonly #timeMs: Float64Array;
+  readonly #firstRow: number;
+  readonly #rowCount: number;
   readonly #out = new RegionWriter();
   readonly #paths: BlockPaths;
-  readonly #presences = new PresenceTable();
+  readonly #presences = new RowListTable();
+  readonly #rowsBytes: number;
+  #columnCount = 0;
 
-  constructor(batch: Batch, fromRow: number, toRow: number) {
-    this.#batch = batch;
-    this.#fromRow = fromRow;
-    this.#toRow = toRow;
-    this.#paths = new BlockPaths(batch);
+  /** Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. */
+  constructor(paths: PathTable, rows: BlockRows, firstRow: number) {
+    this.#timeMs = rows.timeMs;
+    this.#firstRow = firstRow;
+    this.#rowCount = rows.timeMs.length;
+    this.#paths = new BlockPaths(paths);
+    assert(this.#rowCount > 0 && this.#rowCount <= BLOCK_ROWS_MAX, 'rows fit in a block');
+    this.#writeRows(rows);
+    this.#rowsBytes = this.#out.meta.length;
   }
 
-  get #rowCount(): number {
-    return this.#toRow - this.#fromRow;
-  }
-
-  encode(firstSequence: number): EncodedBlock {
-    const batch = this.#batch;
+  #writeRows(rows: BlockRows): void {
     const out = this.#out;
-    const timeMs = batch.timeMs.subarray(this.#fromRow, this.#toRow);
+    const { timeMs, receivedMs, shapeIds, keys } = rows;
     writeIntegers(out.region, timeMs, this.#rowCount, 'values');
     out.end();
-    const receivedMs = batch.receivedMs.subarray(this.#fromRow, this.#toRow);
     writeIntegers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
-    const { shapes, ids } = blockShapes(batch, this.#fromRow, this.#toRow, this.#paths);
+    const { shapes, ids } = blockShapes(rows.shapes, shapeIds, this.#paths);
     out.meta.varint(shapes.count);
     writeShapes(out.region, new ByteWriter(1024), shapes);
     out.end();
     writeIntegers(out.region, ids, this.#rowCount, 'ids');
     out.end();
-    const ranges = this.#ranges();
-    out.meta.varint(ranges.length);
-    for (const range of ranges) this.#writeColumn(range);
+    if (keys === undefined) return;
+    writeRowKeys(out.region, keys);
+    out.end();
+  }
+
+  /** Bytes of what was written so far. */
+  get bytes(): number {
+    return this.#out.meta.length + this.#out.regions.length;
+  }
+
+  /** Adds the values `[from, to)` of a column, at least one; returns the zone of numbers and dates. */
+  writeColumn(builder: Builder, from: number, to: number): Zone | undefined {
+    const range = { builder, from, to };
+    this.#begin(builder.path);
+    switch (builder.kind) {
+      case Kind.STRING:
+      case Kind.ARRAY:
+        this.#writeStrings(range, builder as StringBuilder);
+        return undefined;
+      case Kind.NUMBER:
+        this.#writeHead(range);
+        return this.#endZoned(writeNumbers(this.#out.region, builder as NumberBuilder, from, to));
+      case Kind.DATE: {
+        this.#writeHead(range);
+        const { region } = this.#out;
+        const dates = builder as DateBuilder;
+        return this.#endZoned(writeDates(region, dates, from, to, this.#timeMs, this.#firstRow));
+      }
+      case Kind.BOOLEAN:
+        this.#writeHead(range);
+        writeBooleans(this.#out.region, builder as BooleanBuilder, from, to);
+        this.#out.end();
+        return undefined;
+      case Kind.NULL:
+      case Kind.OBJECT:
+        throw new Error(`assertion failed: a column of kind ${builder.kind}`);
+      default:
+        return unreachable(builder.kind);
+    }
+  }
+
+  /** Adds a column of strings whose entries are in a dictionary of the segment. */
+  writeShared(column: SharedIds): void {
+    const { ids, list, entries, dictionary } = column;
+    const out = this.#out;
+    const count = list.to - list.from;
+    this.#begin(column.path);
+    out.meta.u8(columnHead(column.kind, StringEncoding.SHARED));
+    let stored = ids;
+    if (this.#hasSlots(count)) {
+      out.meta.varint(ColumnPresence.IN_IDS);
+      out.meta.varint(count);
+      stored = new Float64Array(this.#rowCount);
+      for (let index = 0; index < count; index++) {
+        stored[list.rows[list.from + index] - this.#firstRow] = ids[index];
+      }
+    } else {
+      this.#writePresence(list);
+    }
+    out.meta.varint(dictionary);
+    out.meta.varint(entries.length);
+    writeIntegers(out.region, entries, entries.length, 'values');
+    out.end();
+    writeIntegers(out.region, stored, stored.length, 'ids');
+    out.end();
+  }
+
+  /** The whole block. The frame is the caller's, its header is still zero. */
+  finish(firstSequence: number): EncodedBlock {
+    const out = this.#out;
     const meta = new ByteWriter(1024);
     meta.varint(this.#paths.count);
     meta.raw(this.#paths.bytes());
-    meta.raw(out.meta.bytes());
+    const written = out.meta.bytes();
+    meta.raw(written.subarray(0, this.#rowsBytes));
+    meta.varint(this.#columnCount);
+    meta.raw(written.subarray(this.#rowsBytes));
+    const timeMs = this.#timeMs;
     let minTimeMs = timeMs[0];
     let maxTimeMs = timeMs[0];
     for (let row = 1; row < timeMs.length; row++) {
@@ -183,7 +179,7 @@ class BlockEncoder {
       maxTimeMs = Math.max(maxTimeMs, timeMs[row]);
     }
     return {
-      ...frameOf(meta.bytes(), out.regions.bytes()),
+      ...layFrame(meta.bytes(), out.regions.bytes()),
       rowCount: this.#rowCount,
       firstSequence,
       minTimeMs,
@@ -191,50 +187,9 @@ class BlockEncoder {
     };
   }
 
-  /** The columns that have values in the rows of the block. */
-  #ranges(): Range[] {
-    const ranges: Range[] = [];
-    for (const builder of this.#batch.columns) {
-      if (builder.count === 0 || builder.rows[builder.count - 1] < this.#fromRow) continue;
-      const from = builder.valuesBefore(this.#fromRow);
-      const to = builder.valuesBefore(this.#toRow);
-      if (from < to) ranges.push({ builder, from, to });
-    }
-    return ranges;
-  }
-
-  #writeColumn(range: Range): void {
-    const { builder } = range;
-    this.#out.meta.varint(this.#paths.number(builder.path));
-    switch (builder.kind) {
-      case Kind.STRING:
-      case Kind.ARRAY:
-        this.#writeStrings(range, builder as StringBuilder);
-        break;
-      case Kind.NUMBER: {
-        this.#writeHead(range);
-        const { from, to } = range;
-        this.#endZoned(writeNumbers(this.#out.region, builder as NumberBuilder, from, to));
-        break;
-      }
-      case Kind.DATE: {
-        this.#writeHead(range);
-        const { from, to } = range;
-        const { timeMs } = this.#batch;
-        this.#endZoned(writeDates(this.#out.region, builder as DateBuilder, from, to, timeMs));
-        break;
-      }
-      case Kind.BOOLEAN:
-        this.#writeHead(range);
-        writeBooleans(this.#out.region, builder as BooleanBuilder, range.from, range.to);
-        this.#out.end();
-        break;
-      case Kind.NULL:
-      case Kind.OBJECT:
-        throw new Error(`assertion failed: a column of kind ${builder.kind}`);
-      default:
-        unreachable(builder.kind);
-    }
+  #begin(path: number): void {
+    this.#columnCount++;
+    this.#out.meta.varint(this.#paths.number(path));
   }
 
   #writeStrings(range: Range, builder: StringBuilder): void {
@@ -243,14 +198,14 @@ class BlockEncoder {
     const used = usedEntries(builder, from, to);
     const encoding = stringEncoding(builder, used, to - from);
     out.meta.u8(columnHead(builder.kind, encoding));
-    if (encoding === StringEncoding.DICTIONARY && this.#hasSlots(range)) {
+    if (encoding === StringEncoding.DICTIONARY && this.#hasSlots(to - from)) {
       out.meta.varint(ColumnPresence.IN_IDS);
       out.meta.varint(to - from);
-      const slots = { firstRow: this.#fromRow, rowCount: this.#rowCount };
+      const slots = { firstRow: this.#firstRow, rowCount: this.#rowCount };
       writeDictionary(out, builder, used, from, to, slots);
       return;
     }
-    this.#writePresence(range);
+    this.#writePresence({ rows: builder.rows, from, to });
     if (encoding === StringEncoding.CONSTANT) writeConstantString(out, builder, used.entries[0]);
     else if (encoding === StringEncoding.DICTIONARY) {
       writeDictionary(out, builder, used, from, to, undefined);
@@ -258,8 +213,7 @@ class BlockEncoder {
   }
 
   /** Whether a dictionary has an id for each row: some rows have no value, but not most. */
-  #hasSlots(range: Range): boolean {
-    const count = range.to - range.from;
+  #hasSlots(count: number): boolean {
     return (
       count < this.#rowCount && presenceLayout(count, this.#rowCount) === PresenceLayout.BITMAP
     );
@@ -268,28 +222,29 @@ class BlockEncoder {
   /** Kind and presence of a column that has one encoding. */
   #writeHead(range: Range): void {
     this.#out.meta.u8(columnHead(range.builder.kind, 0));
-    this.#writePresence(range);
+    this.#writePresence({ rows: range.builder.rows, from: range.from, to: range.to });
   }
 
   /** Ends a region of numbers or dates; their zone stands before it. */
-  #endZoned(zone: Zone): void {
+  #endZoned(zone: Zone): Zone {
     const { meta } = this.#out;
     const isPoint = zone.min === zone.max;
     meta.u8(isPoint ? ZoneForm.POINT : ZoneForm.RANGE);
     meta.f64(zone.min);
     if (!isPoint) meta.f64(zone.max);
     this.#out.end();
+    return zone;
   }
 
-  #writePresence(range: Range): void {
-    const { builder, from, to } = range;
+  #writePresence(list: RowList): void {
+    const { rows, from, to } = list;
     const { meta, region } = this.#out;
     const rowCount = this.#rowCount;
     if (to - from === rowCount) {
       meta.varint(ColumnPresence.ALL);
       return;
     }
-    const known = this.#presences.find(range);
+    const known = this.#presences.find(list);
     if (known >= 0) {
       meta.varint(ColumnPresence.KNOWN + known);
       return;
@@ -298,29 +253,21 @@ class BlockEncoder {
     meta.varint(ColumnPresence.NEW);
     meta.u8(layout);
     meta.varint(to - from);
-    writePresence(region, layout, builder.rows, from, to, this.#fromRow, rowCount);
+    writePresence(region, layout, rows, from, to, this.#firstRow, rowCount);
     this.#out.end();
   }
 }
 
-/** Puts meta and regions into a whole frame, its header left zero. */
-function frameOf(
-  rawMeta: Uint8Array,
-  regions: Uint8Array,
-): Pick<EncodedBlock, 'bytes' | 'metaBytes' | 'metaRawBytes' | 'metaChecksum'> {
-  const packed = compress(rawMeta);
-  const meta = packed ?? rawMeta;
-  const metaEnd = FRAME_HEADER_BYTES + meta.length;
-  const regionsStart = Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT;
-  const bytes = new Uint8Array(alignFrame(regionsStart + regions.length));
-  bytes.set(meta, FRAME_HEADER_BYTES);
-  bytes.set(regions, regionsStart);
-  return {
-    bytes,
-    metaBytes: meta.length,
-    metaRawBytes: packed === undefined ? 0 : rawMeta.length,
-    metaChecksum: checksum(meta),
-  };
+/** The columns that have values in some rows of a batch. */
+function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
+  const ranges: Range[] = [];
+  for (const builder of batch.columns) {
+    if (builder.count === 0 || builder.rows[builder.count - 1] < fromRow) continue;
+    const from = builder.valuesBefore(fromRow);
+    const to = builder.valuesBefore(toRow);
+    if (from < to) ranges.push({ builder, from, to });
+  }
+  return ranges;
 }
 
 /**
@@ -334,6 +281,15 @@ export function encodeBlock(
   firstSequence: number,
 ): EncodedBlock {
   assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, `rows ${fromRow} to ${toRow}`);
-  assert(toRow - fromRow <= BLOCK_ROWS_MAX, 'rows fit in a block');
-  return new BlockEncoder(batch, fromRow, toRow).encode(firstSequence);
+  const rows = {
+    timeMs: batch.timeMs.subarray(fromRow, toRow),
+    receivedMs: batch.receivedMs.subarray(fromRow, toRow),
+    shapeIds: batch.shapeIds.subarray(fromRow, toRow),
+    shapes: batch.shapes,
+  };
+  const encoder = new BlockEncoder(batch.paths, rows, fromRow);
+  for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
+    encoder.writeColumn(builder, from, to);
+  }
+  return encoder.finish(firstSequence);
 }

@@ -3,29 +3,38 @@ import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { readBooleans } from '../column/booleans.ts';
-import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
+import type { Region } from '../column/chunk.ts';
 import type { Column, StringColumn } from '../column/column.ts';
-import { decompress } from '../column/compress.ts';
 import { DateChunk } from '../column/dates.ts';
-import { IntegerStream } from '../column/integers.ts';
+import { IntegerStream } from '../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
 import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
-import { StringChunk, type StringEncoding } from '../column/text.ts';
-import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
+import {
+  type Entries,
+  type EntrySource,
+  StringChunk,
+  type StringSource,
+} from '../column/string-chunk.ts';
+import type { StringEncoding } from '../column/text.ts';
+import {
+  type ColumnEntry,
+  type Directory,
+  type DirectoryPaths,
+  readDirectory,
+  regionsOf,
+} from './directory.ts';
 import {
   type BlockRef,
   corruption,
   FRAME_HEADER_BYTES,
-  type FrameHeader,
   FrameKind,
   readFrameHeader,
 } from './frame.ts';
+import { checkedMeta, FrameSource, regionsStartOf } from './frame-source.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
-
-/** Bytes read at first: header, most metas, and small blocks whole. */
-const FIRST_READ_BYTES = 16_384;
+import { type RowKeys, readRowKeys } from './row-keys.ts';
 
 /** What a block has under one path and kind. */
 export interface ColumnInfo {
@@ -41,82 +50,24 @@ export interface ColumnInfo {
   max?: number;
 }
 
-/** Bytes of a block's frame as they are needed, each region checked against its checksum before it is used. */
-class FrameSource {
-  readonly #source: Pick<DiskFile, 'read'>;
-  readonly #ref: BlockRef;
-  readonly #first: Uint8Array;
-  #regionsStart = 0;
-
-  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef) {
-    this.#source = source;
-    this.#ref = ref;
-    this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
-  }
-
-  header(): FrameHeader {
-    const header = readFrameHeader(this.#first);
-    const ref = this.#ref;
-    if (
-      header === undefined ||
-      header.kind !== FrameKind.BLOCK ||
-      header.segment !== ref.segment ||
-      header.ordinal !== ref.ordinal ||
-      header.frameBytes !== ref.bytes ||
-      header.rowCount !== ref.rowCount ||
-      header.firstSequence !== ref.firstSequence ||
-      header.minTimeMs !== ref.minTimeMs ||
-      header.maxTimeMs !== ref.maxTimeMs
-    ) {
-      damaged('no header of this block');
-    }
-    return header;
-  }
-
-  /** The meta region, uncompressed. Regions can be read after it. */
-  meta(header: FrameHeader): Uint8Array {
-    this.#regionsStart = regionsStartOf(header);
-    const stored = this.#at(FRAME_HEADER_BYTES, header.metaBytes);
-    return checkedMeta(stored, header);
-  }
-
-  region(region: Region): Uint8Array {
-    if (region.inline !== undefined) return region.inline;
-    const bytes = this.#at(this.#regionsStart + region.offset, region.bytes);
-    if (checksum(bytes) !== region.checksum)
-      damaged(`region at ${region.offset} is not as written`);
-    return bytes;
-  }
-
-  #at(position: number, count: number): Uint8Array {
-    if (position + count <= this.#first.length) {
-      return this.#first.subarray(position, position + count);
-    }
-    if (position + count > this.#ref.bytes)
-      damaged(`region beyond the frame, to ${position + count}`);
-    return this.#read(position, count);
-  }
-
-  #read(position: number, count: number): Uint8Array {
-    const bytes = new Uint8Array(count);
-    const done = this.#source.read(bytes, this.#ref.offset + position);
-    if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
-    return bytes;
-  }
+/** The dictionaries of a sealed segment, by number. Throws CORRUPTION. */
+export interface DictionarySource {
+  dictionary(number: number): EntrySource;
 }
+
+/** A column's values alone, in the order of their rows. */
+export type DenseColumn = {
+  /** Row of each value, ascending; `undefined` when value i is that of row i. */
+  rows: Uint32Array | undefined;
+} & (
+  | { kind: StringColumn['kind']; ids: Uint32Array; entries: Entries }
+  | { kind: typeof Kind.NUMBER; chunk: NumberChunk }
+  | { kind: typeof Kind.DATE; chunk: DateChunk }
+  | { kind: typeof Kind.BOOLEAN; values: Uint32Array }
+);
 
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
-}
-
-function regionsStartOf(header: FrameHeader): number {
-  const metaEnd = FRAME_HEADER_BYTES + header.metaBytes;
-  return Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT;
-}
-
-function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array {
-  if (checksum(stored) !== header.metaChecksum) damaged('meta region is not as written');
-  return header.metaRawBytes === 0 ? stored : decompress(stored, header.metaRawBytes);
 }
 
 /** Runs `read`; what it finds damaged is reported with the block's place. */
@@ -137,6 +88,7 @@ export class Block {
   readonly ref: BlockRef;
   readonly #source: FrameSource;
   readonly #directory: Directory;
+  readonly #dictionaries: DictionarySource | undefined;
   #infos: ColumnInfo[] | undefined;
   #times: Float64Array | undefined;
   #received: IntegerStream | undefined;
@@ -144,18 +96,25 @@ export class Block {
   #shapeIds: IntegerStream | undefined;
   #columnOf: Map<number, number> | undefined;
   readonly #names: (string[] | undefined)[] = [];
+  #keys: RowKeys | undefined;
   readonly #templates = new Map<number, Template>();
-  readonly #presences: (PresentRows | undefined)[] = [];
-  readonly #strings: (StringChunk | undefined)[] = [];
-  readonly #numbers: (NumberChunk | undefined)[] = [];
-  readonly #dates: (DateChunk | undefined)[] = [];
-  readonly #columns: (Column | undefined)[] = [];
+  #presences: (PresentRows | undefined)[] = [];
+  #strings: (StringChunk | undefined)[] = [];
+  #numbers: (NumberChunk | undefined)[] = [];
+  #dates: (DateChunk | undefined)[] = [];
+  #columns: (Column | undefined)[] = [];
 
   /** For `openBlock`. */
-  constructor(ref: BlockRef, source: FrameSource, directory: Directory) {
+  constructor(
+    ref: BlockRef,
+    source: FrameSource,
+    directory: Directory,
+    dictionaries: DictionarySource | undefined,
+  ) {
     this.ref = ref;
     this.#source = source;
     this.#directory = directory;
+    this.#dictionaries = dictionaries;
   }
 
   get rowCount(): number {
@@ -179,6 +138,58 @@ export class Block {
       this.#received ??= this.#stream(this.#directory.received);
       return this.#received.values();
     });
+  }
+
+  /** Writer and sequence of each row. */
+  keys(): RowKeys {
+    this.#keys ??= placed(this.ref, () => this.#readKeys());
+    return this.#keys;
+  }
+
+  /** Shape of each row, and the leaf keys of the shapes over the block's own paths. */
+  shapes(): { shapes: Shapes; ids: Uint32Array } {
+    return placed(this.ref, () => {
+      const shapes = this.#readShapes();
+      const stream = this.#stream(this.#directory.shapeIds);
+      return { shapes, ids: stream.ids(shapes.count - 1) };
+    });
+  }
+
+  /** Paths that the block has, as its shapes' leaf keys and its columns count them. */
+  get paths(): DirectoryPaths {
+    return this.#directory;
+  }
+
+  /** Number of the path of the column number `index`. */
+  pathOf(index: number): number {
+    return this.#directory.columns[index].path;
+  }
+
+  /** The values of the column number `index`, as they are stored: nothing of it is kept after `forget`. */
+  dense(index: number): DenseColumn {
+    return placed(this.ref, () => this.#dense(index));
+  }
+
+  /** Row of each value of the column number `index`, ascending; `undefined` when all rows have one. */
+  rowsOf(index: number): Uint32Array | undefined {
+    return placed(this.ref, () => {
+      const entry = this.#directory.columns[index];
+      if (!entry.hasSlots) return this.#present(entry)?.rows();
+      const ids = this.#stringChunk(index, entry).denseIds();
+      return presentIds(ids, entry.presentCount).rows;
+    });
+  }
+
+  /** Lets go of all that was decoded but shapes and names. */
+  forget(): void {
+    this.#times = undefined;
+    this.#received = undefined;
+    this.#keys = undefined;
+    this.#presences = [];
+    this.#strings = [];
+    this.#numbers = [];
+    this.#dates = [];
+    this.#columns = [];
   }
 
   /** The column number `index` of `columns`, decoded. */
@@ -250,7 +261,11 @@ export class Block {
   #stringChunk(index: number, entry: ColumnEntry): StringChunk {
     const known = this.#strings[index];
     if (known !== undefined) return known;
-    const source = { region: (number: number) => this.#source.region(entry.regions[number]) };
+    const source: StringSource = {
+      region: (number) => this.#source.region(entry.regions[number]),
+      dictionary: () =>
+        this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
+    };
     const chunk = new StringChunk(
       entry.encoding as StringEncoding,
       source,
@@ -275,6 +290,39 @@ export class Block {
     const chunk = new DateChunk(this.#source.region(entry.regions[0]), entry.presentCount);
     this.#dates[index] = chunk;
     return chunk;
+  }
+
+  #readKeys(): RowKeys {
+    const { keys } = this.#directory;
+    if (keys !== undefined) return readRowKeys(this.#source.region(keys), this.rowCount);
+    const { writer, firstSequence } = this.ref;
+    const sequences = new Float64Array(this.rowCount);
+    for (let row = 0; row < sequences.length; row++) sequences[row] = firstSequence + row;
+    return { writers: new Uint8Array(this.rowCount).fill(writer), sequences };
+  }
+
+  #readShapes(): Shapes {
+    const { shapeCount, shapes, names } = this.#directory;
+    this.#shapes ??= readShapes(this.#source.region(shapes), shapeCount, names.length);
+    return this.#shapes;
+  }
+
+  #dense(index: number): DenseColumn {
+    const entry = this.#directory.columns[index];
+    const rows = this.#present(entry)?.rows();
+    const { kind, presentCount, regions } = entry;
+    if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#numberChunk(index, entry) };
+    if (kind === Kind.DATE) return { kind, rows, chunk: this.#dateChunk(index, entry) };
+    if (kind === Kind.BOOLEAN) {
+      const reader = new ByteReader(this.#source.region(regions[0]));
+      return { kind, rows, values: new IntegerStream(reader, presentCount).ids(1) };
+    }
+    const chunk = this.#stringChunk(index, entry);
+    const stringKind = kind as StringColumn['kind'];
+    const ids = chunk.denseIds();
+    const entries = chunk.entries();
+    if (!entry.hasSlots) return { kind: stringKind, rows, ids, entries };
+    return { kind: stringKind, ...presentIds(ids, presentCount), entries };
   }
 
   #readColumn(index: number): Column {
@@ -328,14 +376,14 @@ export class Block {
   }
 
   #leaves(shape: number): Leaf[] {
-    const { shapeCount, shapes, names, columns } = this.#directory;
-    this.#shapes ??= readShapes(this.#source.region(shapes), shapeCount, names.length);
+    const { columns } = this.#directory;
+    const shapes = this.#readShapes();
     this.#columnOf ??= new Map(
       columns.map((column, index) => [leafKey(column.path, column.kind), index]),
     );
     const leaves: Leaf[] = [];
-    for (let at = this.#shapes.starts[shape]; at < this.#shapes.starts[shape + 1]; at++) {
-      const key = this.#shapes.keys[at];
+    for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
+      const key = shapes.keys[at];
       const kind = leafKind(key);
       const column = this.#columnOf.get(key) ?? -1;
       if (column < 0 && kind >= KIND_COLUMN_MIN) damaged(`no column for leaf ${key}`);
@@ -345,26 +393,47 @@ export class Block {
   }
 }
 
+/** The rows that have an id, and their ids. Throws CORRUPTION when they are not `count`. */
+function presentIds(ids: Uint32Array, count: number): { rows: Uint32Array; ids: Uint32Array } {
+  const rows = new Uint32Array(count);
+  const present = new Uint32Array(count);
+  let at = 0;
+  for (let row = 0; row < ids.length; row++) {
+    if (ids[row] === 0) continue;
+    rows[at] = row;
+    present[at++] = ids[row];
+  }
+  if (at !== count) damaged(`${at} rows have an id, not ${count}`);
+  return { rows, ids: present };
+}
+
 /**
  * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
- * place when they are not what was written there, and what `source` throws.
+ * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment.
  */
-export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef): Block {
+export function openBlock(
+  source: Pick<DiskFile, 'read'>,
+  ref: BlockRef,
+  dictionaries?: DictionarySource,
+): Block {
   return placed(ref, () => {
     const frame = new FrameSource(source, ref);
     const header = frame.header();
-    return new Block(ref, frame, readDirectory(frame.meta(header), ref.rowCount));
+    const directory = readDirectory(frame.meta(header), ref.rowCount, ref.sealed);
+    return new Block(ref, frame, directory, dictionaries);
   });
 }
 
 /** Whether `frame` holds a whole block frame whose header, meta and regions are what was written. */
 export function verifyBlock(frame: Uint8Array): boolean {
   const header = readFrameHeader(frame);
-  if (header === undefined || header.kind !== FrameKind.BLOCK) return false;
+  if (header === undefined) return false;
+  const sealed = header.kind === FrameKind.SEALED_BLOCK;
+  if (!sealed && header.kind !== FrameKind.BLOCK) return false;
   if (header.frameBytes > frame.length) return false;
   try {
     const stored = frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + header.metaBytes);
-    const directory = readDirectory(checkedMeta(stored, header), header.rowCount);
+    const directory = readDirectory(checkedMeta(stored, header), header.rowCount, sealed);
     const start = regionsStartOf(header);
     if (start + directory.regionBytes > header.frameBytes) return false;
     return regionsOf(directory).every((region) => {

@@ -1,10 +1,10 @@
 import { EngineError } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import type { Zone } from '../column/chunk.ts';
 import { type Region, RegionReader } from '../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { PresenceLayout } from '../column/presence.ts';
 import { StringEncoding } from '../column/text.ts';
-import type { Zone } from '../column/zone.ts';
 
 /**
  * Which rows have a value, as a column's directory entry says it: all; those whose id is not 0; those of a new row
@@ -44,23 +44,31 @@ export interface ColumnEntry {
   presence: number;
   /** Whether it is a dictionary with an id for each row. */
   hasSlots: boolean;
-  /** Of a dictionary. */
+  /** Of a dictionary; of shared ids those in the block's own list, 0 when it has none. */
   entryCount: number;
+  /** Number of the segment's dictionary; -1 when the entries are in the block. */
+  dictionary: number;
   zone: Zone | undefined;
   regions: Region[];
 }
 
-/** A block's directory: what its meta region says. Views the meta's bytes. */
-export interface Directory {
+/** Paths of a block or a footer. */
+export interface DirectoryPaths {
   /** Parent of each path: 0 the root, else path + 1. */
   parents: Uint32Array;
   /** Last name of each path. */
   names: Uint8Array[];
+}
+
+/** A block's directory: what its meta region says. Views the meta's bytes. */
+export interface Directory extends DirectoryPaths {
   time: Region;
   received: Region;
   shapeCount: number;
   shapes: Region;
   shapeIds: Region;
+  /** Writers and sequences; of sealed blocks only. */
+  keys: Region | undefined;
   presences: PresenceEntry[];
   columns: ColumnEntry[];
   /** Bytes of all regions outside the meta. */
@@ -69,6 +77,10 @@ export interface Directory {
 
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
+}
+
+function hasIds(encoding: number): boolean {
+  return encoding === StringEncoding.DICTIONARY || encoding === StringEncoding.SHARED;
 }
 
 /** Reads the columns' entries, which refer to one another's row lists. */
@@ -99,6 +111,7 @@ class ColumnReader {
       presence: -1,
       hasSlots: false,
       entryCount: 0,
+      dictionary: -1,
       zone: undefined,
       regions: [],
     };
@@ -117,7 +130,7 @@ class ColumnReader {
     const presence = meta.varint();
     if (presence === ColumnPresence.ALL) return;
     if (presence === ColumnPresence.IN_IDS) {
-      if (column.encoding !== StringEncoding.DICTIONARY) damaged('ids without a dictionary');
+      if (!hasIds(column.encoding)) damaged('ids without a dictionary');
       column.hasSlots = true;
       column.presentCount = this.#readPresentCount();
       return;
@@ -153,7 +166,12 @@ class ColumnReader {
 
   #readStringRegions(column: ColumnEntry): void {
     let regionCount = 1;
-    if (column.encoding === StringEncoding.DICTIONARY) {
+    if (column.encoding === StringEncoding.SHARED) {
+      column.dictionary = this.#reader.meta.varint();
+      column.entryCount = this.#reader.meta.varint();
+      if (column.entryCount > column.presentCount) damaged(`list of ${column.entryCount} entries`);
+      regionCount = 2;
+    } else if (column.encoding === StringEncoding.DICTIONARY) {
       column.entryCount = this.#reader.meta.varint();
       if (column.entryCount < 1 || column.entryCount > column.presentCount) {
         damaged(`dictionary of ${column.entryCount} entries for ${column.presentCount} values`);
@@ -170,11 +188,10 @@ class ColumnReader {
   }
 }
 
-/** Reads the meta region of a block of `rowCount` rows, uncompressed. Throws CORRUPTION. */
-export function readDirectory(meta: Uint8Array, rowCount: number): Directory {
-  const reader = new RegionReader(meta);
+/** Reads paths, each after its parent. Throws CORRUPTION. */
+export function readPaths(reader: RegionReader): DirectoryPaths {
   const pathCount = reader.meta.varint();
-  if (pathCount * ENTRY_BYTES_MIN > meta.length) damaged(`${pathCount} paths`);
+  if (pathCount * ENTRY_BYTES_MIN > reader.meta.remaining) damaged(`${pathCount} paths`);
   const parents = new Uint32Array(pathCount);
   const depths = new Uint32Array(pathCount + 1);
   const names: Uint8Array[] = [];
@@ -186,15 +203,23 @@ export function readDirectory(meta: Uint8Array, rowCount: number): Directory {
     if (depths[path + 1] > NESTING_MAX) damaged(`path ${path} is nested too deep`);
     names.push(reader.meta.blob());
   }
+  return { parents, names };
+}
+
+/** Reads the meta region of a block of `rowCount` rows, uncompressed. Throws CORRUPTION. */
+export function readDirectory(meta: Uint8Array, rowCount: number, sealed = false): Directory {
+  const reader = new RegionReader(meta);
+  const { parents, names } = readPaths(reader);
   const time = reader.region();
   const received = reader.region();
   const shapeCount = reader.meta.varint();
   if (shapeCount < 1 || shapeCount > rowCount) damaged(`${shapeCount} shapes of ${rowCount} rows`);
   const shapes = reader.region();
   const shapeIds = reader.region();
+  const keys = sealed ? reader.region() : undefined;
   const columnCount = reader.meta.varint();
   if (columnCount * ENTRY_BYTES_MIN > meta.length) damaged(`${columnCount} columns`);
-  const columnReader = new ColumnReader(reader, rowCount, pathCount);
+  const columnReader = new ColumnReader(reader, rowCount, names.length);
   const columns: ColumnEntry[] = [];
   for (let column = 0; column < columnCount; column++) columns.push(columnReader.read());
   if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after the directory`);
@@ -208,6 +233,7 @@ export function readDirectory(meta: Uint8Array, rowCount: number): Directory {
     shapeCount,
     shapes,
     shapeIds,
+    keys,
     presences,
     columns,
     regionBytes,
@@ -216,12 +242,13 @@ export function readDirectory(meta: Uint8Array, rowCount: number): Directory {
 
 /** All regions of a directory that lie outside the meta, in their order. */
 export function regionsOf(directory: Directory): Region[] {
-  const { time, received, shapes, shapeIds, presences, columns } = directory;
+  const { time, received, shapes, shapeIds, keys, presences, columns } = directory;
   return [
     time,
     received,
     shapes,
     shapeIds,
+    ...(keys === undefined ? [] : [keys]),
     ...presences.map((presence) => presence.region),
     ...columns.flatMap((column) => column.regions),
   ].filter((region) => region.inline === undefined);

@@ -13,8 +13,18 @@ export const FRAME_HEADER_BYTES = 64;
 const MAGIC = 0x534c;
 const CHECKSUM_AT = 60;
 
-/** What a frame is: the first one of a file, a block of rows, the end of a commit group. */
-export const FrameKind = { HEAD: 1, BLOCK: 2, COMMIT: 3 } as const;
+/**
+ * What a frame is: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
+ * whose rows have their keys with them, a dictionary, the footer.
+ */
+export const FrameKind = {
+  HEAD: 1,
+  BLOCK: 2,
+  COMMIT: 3,
+  SEALED_BLOCK: 4,
+  DICTIONARY: 5,
+  FOOTER: 6,
+} as const;
 /** One of the values of `FrameKind`. */
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 
@@ -42,6 +52,10 @@ export interface FrameHeader {
   maxTimeMs: number;
   /** Checksum of the header's first 60 bytes, as it is in the file. Filled by the reader and the writer. */
   checksum: number;
+}
+
+function holdsRows(kind: FrameKind): boolean {
+  return kind === FrameKind.BLOCK || kind === FrameKind.SEALED_BLOCK;
 }
 
 /** Rounds up to whole frames' alignment. */
@@ -93,14 +107,15 @@ export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefi
     metaRawBytes: view.getUint32(24, true),
     metaChecksum: view.getUint32(28, true),
     group: view.getUint32(32, true),
-    rowCount: kind === FrameKind.BLOCK ? view.getUint16(36, true) + 1 : 0,
+    rowCount: holdsRows(kind) ? view.getUint16(36, true) + 1 : 0,
     firstSequence: view.getUint16(38, true) * 2 ** 32 + view.getUint32(40, true),
     minTimeMs: view.getFloat64(44, true),
     maxTimeMs: view.getFloat64(52, true),
     checksum: sum,
   };
   const sane =
-    (kind === FrameKind.HEAD || kind === FrameKind.BLOCK || kind === FrameKind.COMMIT) &&
+    kind >= FrameKind.HEAD &&
+    kind <= FrameKind.FOOTER &&
     header.frameBytes % FRAME_ALIGNMENT === 0 &&
     header.frameBytes >= FRAME_HEADER_BYTES + header.metaBytes;
   return sane ? header : undefined;
@@ -118,8 +133,13 @@ export interface EncodedBlock {
   maxTimeMs: number;
 }
 
-/** Where a committed block is: plain data that crosses threads. */
+/**
+ * Where a committed block is: plain data that crosses threads. `sealed` says which kind of segment it lies in, and so
+ * in which file. In a log segment row i is of `writer` and has sequence `firstSequence + i`; in a sealed one rows are
+ * ordered by (time, writer, sequence), `writer` and `firstSequence` are 0 and the keys lie in the block.
+ */
 export interface BlockRef {
+  sealed: boolean;
   segment: number;
   writer: number;
   /** Offset of the frame in the segment's file. */

@@ -1,10 +1,11 @@
 import { assert, must } from '../base/assert.ts';
-import type { Disk } from '../base/file.ts';
+import { type Disk, isDiskFull } from '../base/file.ts';
 import { verifyBlock as verifyRegions } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import { LOG_FOLDER, parseSegmentName } from './filename.ts';
+import { removeLeftovers, sealedDamage, segmentFiles } from './leftover.ts';
 import type { CommittedGroup } from './log-file.ts';
-import { Manifest, type SegmentEntry } from './manifest.ts';
+import { Manifest } from './manifest.ts';
+import type { SegmentEntry } from './manifest-state.ts';
 import {
   type Damage,
   emptySegment,
@@ -34,23 +35,44 @@ export interface RecoveryReport {
   segments: number;
   /** Segments that the last stop left open, now closed. */
   recovered: number[];
+  /** Segments that were recovered and could not be closed in the manifest, as the disk is full. */
+  unclosed: UnclosedSegment[];
   /** Segments with damage or bytes cut. */
   remarks: SegmentReport[];
+  /** Files of sets that were replaced, or never came to be; removed. */
+  removed: string[];
+}
+
+/** What the manifest is to be told of a recovered segment. */
+export interface UnclosedSegment {
+  segment: number;
+  bytes: number;
+  sequence: number;
+  damagedBlocks: readonly number[];
+}
+
+/** What the catalog has of a segment. */
+interface CatalogSegment {
+  /** By ordinal. */
+  readonly blocks: Map<number, BlockRef>;
+  /** What the commit groups of a log segment brought in. */
+  readonly usage: UsageSum;
 }
 
 /** The live blocks of all segments. Owned by the front thread. */
 export class Catalog {
-  readonly #segments = new Map<number, Map<number, BlockRef>>();
+  readonly #segments = new Map<number, CatalogSegment>();
   #snapshot: { readonly blocks: readonly BlockRef[] } | undefined;
   #totals: CatalogTotals = { blocks: 0, rows: 0, bytes: 0 };
 
   /** Makes a group visible: its blocks exist from now on, those that it supersedes do not. */
   apply(group: CommittedGroup): void {
-    let blocks = this.#segments.get(group.segment);
-    if (blocks === undefined) {
-      blocks = new Map();
-      this.#segments.set(group.segment, blocks);
+    let known = this.#segments.get(group.segment);
+    if (known === undefined) {
+      known = { blocks: new Map(), usage: new UsageSum() };
+      this.#segments.set(group.segment, known);
     }
+    const { blocks, usage } = known;
     for (const ordinal of group.superseded) {
       const block = blocks.get(ordinal);
       assert(block !== undefined, `block ${ordinal} of segment ${group.segment} exists`);
@@ -62,31 +84,68 @@ export class Catalog {
       blocks.set(block.ordinal, block);
       this.#count(block, 1);
     }
+    usage.addAll(group.usage);
     this.#snapshot = undefined;
   }
 
   /** Sets what a segment holds, whatever was known of it: the result of its recovery. */
-  replace(segment: number, blocks: readonly BlockRef[]): void {
-    for (const block of this.#segments.get(segment)?.values() ?? []) this.#count(block, -1);
-    this.#segments.set(segment, new Map(blocks.map((block) => [block.ordinal, block])));
-    for (const block of blocks) this.#count(block, 1);
+  replace(segment: number, blocks: readonly BlockRef[], usage: readonly KeyUsage[] = []): void {
+    this.#forget(segment);
+    this.#add(segment, blocks, usage);
     this.#snapshot = undefined;
+  }
+
+  /** Puts segments in the place of others, which hold the same rows, or of which nothing is to be left. */
+  replaceSet(
+    sources: readonly number[],
+    segments: readonly { segment: number; blocks: readonly BlockRef[] }[],
+  ): void {
+    for (const source of sources) this.#forget(source);
+    for (const { segment, blocks } of segments) this.#add(segment, blocks, []);
+    this.#snapshot = undefined;
+  }
+
+  /** The live blocks of a segment; none when it is not known. */
+  blocksOf(segment: number): IterableIterator<BlockRef> | readonly BlockRef[] {
+    return this.#segments.get(segment)?.blocks.values() ?? [];
+  }
+
+  /** What the commit groups of these segments brought in, by key and day. Copies. */
+  usageOf(segments: readonly number[]): KeyUsage[] {
+    const sum = new UsageSum();
+    for (const segment of segments) sum.addAll(this.#segments.get(segment)?.usage.list() ?? []);
+    return sum.list();
   }
 
   /** The live blocks, oldest segment first: the same object until something changes. Not to be written. */
   snapshot(): { readonly blocks: readonly BlockRef[] } {
     if (this.#snapshot === undefined) {
-      const blocks: BlockRef[] = [];
-      for (const segment of this.#segments.values()) {
-        for (const block of segment.values()) blocks.push(block);
+      const refs: BlockRef[] = [];
+      for (const { blocks } of this.#segments.values()) {
+        for (const block of blocks.values()) refs.push(block);
       }
-      this.#snapshot = Object.freeze({ blocks: Object.freeze(blocks) });
+      this.#snapshot = Object.freeze({ blocks: Object.freeze(refs) });
     }
     return this.#snapshot;
   }
 
   totals(): CatalogTotals {
     return { ...this.#totals };
+  }
+
+  #forget(segment: number): void {
+    const known = this.#segments.get(segment);
+    if (known === undefined) return;
+    for (const block of known.blocks.values()) this.#count(block, -1);
+    this.#segments.delete(segment);
+  }
+
+  #add(segment: number, refs: readonly BlockRef[], used: readonly KeyUsage[]): void {
+    const blocks = new Map(refs.map((block) => [block.ordinal, block]));
+    const usage = new UsageSum();
+    usage.addAll(used);
+    this.#segments.set(segment, { blocks, usage });
+    for (const block of refs) this.#count(block, 1);
   }
 
   #count(block: BlockRef, sign: 1 | -1): void {
@@ -104,6 +163,8 @@ export interface OpenCatalogOptions {
   usageDay: number;
   /** That of block.ts, unless a test has blocks of its own. */
   verifyBlock?: VerifyBlock;
+  /** Size from which the manifest is rewritten when most of it is not needed; see `Manifest.open`. */
+  rewriteBytes?: number;
 }
 
 /** A store's state on the front thread. */
@@ -122,22 +183,29 @@ export interface OpenedCatalog {
  */
 export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCatalog> {
   const { disk, nowMs, usageDay } = options;
-  const manifest = await Manifest.open(disk, nowMs);
+  const manifest = await Manifest.open(disk, nowMs, options.rewriteBytes);
   try {
     const catalog = new Catalog();
     const sum = new UsageSum();
-    const report: RecoveryReport = { segments: 0, recovered: [], remarks: [] };
-    const files = new Set(disk.list(LOG_FOLDER).map(parseSegmentName));
+    sum.addAll(manifest.usage());
+    const report = emptyReport(manifest);
+    const files = segmentFiles(disk);
+    report.removed = await removeLeftovers(disk, manifest, files);
     for (const [segment, entry] of manifest.segments) {
       const open = entry.closed === undefined;
-      const found = await readSegment(options, manifest, segment, files);
-      catalog.replace(segment, found.blocks);
+      const { found, closed } = await readSegment(options, manifest, segment, files.log);
+      if (!closed) report.unclosed.push({ segment, ...found });
+      catalog.replace(segment, found.blocks, found.usage);
       sum.addAll(found.usage);
-      report.segments++;
       if (open) report.recovered.push(segment);
       const cutBytes = open ? found.cutBytes : 0;
       const { damaged } = found;
       if (damaged.length > 0 || cutBytes > 0) report.remarks.push({ segment, damaged, cutBytes });
+    }
+    for (const [segment, entry] of manifest.sealed) {
+      const damaged = sealedDamage(disk, files, segment, entry);
+      catalog.replace(segment, files.sealed.has(segment) ? entry.blocks : []);
+      if (damaged.length > 0) report.remarks.push({ segment, damaged, cutBytes: 0 });
     }
     return { manifest, catalog, report, usage: sum.ofDay(usageDay) };
   } catch (error) {
@@ -146,9 +214,14 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
   }
 }
 
+function emptyReport({ segments, sealed }: Manifest): RecoveryReport {
+  const count = segments.size + sealed.size;
+  return { segments: count, recovered: [], unclosed: [], remarks: [], removed: [] };
+}
+
 /**
  * Recovers and closes the open segments of a writer whose thread died, so that another can go on in its place.
- * Groups that were durable and not yet told become visible. Throws as `openCatalog`.
+ * Groups that were durable and not yet told become visible. Throws as `openCatalog`, and IO when the disk is full.
  */
 export async function recoverWriter(
   options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'>,
@@ -156,31 +229,36 @@ export async function recoverWriter(
   writer: number,
 ): Promise<void> {
   const { manifest, catalog } = opened;
-  const files = new Set(options.disk.list(LOG_FOLDER).map(parseSegmentName));
+  const { log } = segmentFiles(options.disk);
   for (const [segment, entry] of manifest.segments) {
     if (entry.writer !== writer || entry.closed !== undefined) continue;
-    const found = await readSegment(options, manifest, segment, files);
-    catalog.replace(segment, found.blocks);
+    const { found } = await readSegment(options, manifest, segment, log);
+    catalog.replace(segment, found.blocks, found.usage);
   }
 }
 
-/** Reads a segment, and closes it in the manifest when it is open. */
+/** Reads a segment, and closes it in the manifest when it is open; `closed` is false when the disk is too full for that. */
 async function readSegment(
   options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'>,
   manifest: Manifest,
   segment: number,
-  files: ReadonlySet<number | undefined>,
-): Promise<RecoveredSegment> {
+  files: ReadonlySet<number>,
+): Promise<{ found: RecoveredSegment; closed: boolean }> {
   const { disk, verifyBlock = verifyRegions } = options;
   const { folderId } = manifest;
   const entry = must(manifest.segments.get(segment), `segment ${segment}`);
-  const open = entry.closed === undefined;
   const found = files.has(segment)
     ? await recoverSegment({ disk, segment, entry, folderId, verifyBlock })
     : missingSegment(entry);
-  const { bytes, sequence, damagedBlocks } = found;
-  if (open) await manifest.close(segment, bytes, sequence, damagedBlocks);
-  return found;
+  if (entry.closed !== undefined) return { found, closed: true };
+  try {
+    await manifest.close(segment, found.bytes, found.sequence, found.damagedBlocks);
+    return { found, closed: true };
+  } catch (error) {
+    // Without the record the next start recovers the segment again, and finds the same.
+    if (isDiskFull(error)) return { found, closed: false };
+    throw error;
+  }
 }
 
 /** A segment without a file: as a stop leaves it, or, when bytes of it were recorded, all of it is damaged. */

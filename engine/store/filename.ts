@@ -2,12 +2,15 @@
 export const MANIFEST_PATH = 'manifest';
 /** The folder of log segments in the store's folder. */
 export const LOG_FOLDER = 'log';
+/** The folder of sealed segments in the store's folder. */
+export const SEALED_FOLDER = 'sealed';
 /** The Unix socket by which the folder is taken. */
 export const LOCK_NAME = 'lock.sock';
 
 const SEGMENT_NAME = /^([0-9]{8})\.log$/;
+const SEALED_NAME = /^([0-9]{8})\.seg$/;
 const SEGMENT_DIGITS = 8;
-/** Log segments are numbered from 1 to this. */
+/** Segments, of logs and sealed ones together, are numbered from 1 to this. */
 export const SEGMENT_MAX = 10 ** SEGMENT_DIGITS - 1;
 
 /** The path of a log segment: `log/00000007.log`. */
@@ -24,4 +27,20 @@ export function segmentName(segment: number): string {
 export function parseSegmentName(name: string): number | undefined {
   const match = SEGMENT_NAME.exec(name);
   return match === null ? undefined : Number(match[1]);
+}
+
+/** The path of a sealed segment: `sealed/00000007.seg`. */
+export function sealedPath(segment: number): string {
+  return `${SEALED_FOLDER}/${String(segment).padStart(SEGMENT_DIGITS, '0')}.seg`;
+}
+
+/** The number of the sealed segment with this name; `undefined` when it is not the name of one. */
+export function parseSealedName(name: string): number | undefined {
+  const match = SEALED_NAME.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** The path of a segment of either kind. */
+export function pathOfSegment(sealed: boolean, segment: number): string {
+  return sealed ? sealedPath(segment) : segmentPath(segment);
 }

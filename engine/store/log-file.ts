@@ -154,6 +154,7 @@ export class LogFile {
         maxTimeMs,
       });
       refs.push({
+        sealed: false,
         segment: this.segment,
         writer: this.writer,
         offset,

@@ -4,36 +4,34 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { RecordFile } from '../base/record.ts';
 import { FORMAT_VERSION } from '../segment/frame.ts';
-import { LOG_FOLDER, MANIFEST_PATH, parseSegmentName, SEGMENT_MAX } from './filename.ts';
+import {
+  LOG_FOLDER,
+  MANIFEST_PATH,
+  parseSegmentName,
+  SEALED_FOLDER,
+  SEGMENT_MAX,
+} from './filename.ts';
+import {
+  FOLDER_ID_BYTES,
+  type ManifestRecord,
+  type NumberedSealed,
+  parseRecord,
+  SECRET_BYTES,
+  type SealedEntry,
+  storedRecord,
+  WRITERS_MAX,
+} from './manifest-record.ts';
+import { ManifestState, type SegmentEntry } from './manifest-state.ts';
+import type { KeyUsage } from './usage.ts';
 
-/** Bytes of a folder's id. */
-export const FOLDER_ID_BYTES = 16;
-const SECRET_BYTES = 32;
-
-/** Writers have 8 bits of an event id. Source: FORMAT.md 8. */
-export const WRITERS_MAX = 256;
 const SEQUENCE_MAX = 2 ** 48;
+const MS_OF_A_DAY = 86_400_000;
 
-/** What a closed segment holds: frames up to `bytes`, rows with sequences below `sequence`. */
-export interface Closing {
-  bytes: number;
-  sequence: number;
-  /** Ordinals of blocks whose regions were found damaged when the segment was recovered. */
-  damaged: number[];
-}
+/** A manifest is rewritten at the start when it is at least as large as this, and this many times what is needed. */
+const REWRITE_BYTES_MIN = 262_144;
+const REWRITE_RATIO = 2;
 
-/** What the manifest says of a segment; `closed` is absent while its writer may append to it. */
-export interface SegmentEntry {
-  writer: number;
-  /** The segment's rows have this sequence or higher ones. */
-  sequence: number;
-  closed?: Closing;
-}
-
-type ManifestRecord =
-  | { type: 'store'; format: number; folder: Uint8Array; secret: Uint8Array; createdMs: number }
-  | { type: 'segment'; segment: number; writer: number; sequence: number }
-  | { type: 'closed'; segment: number; bytes: number; sequence: number; damaged: number[] };
+type StoreRecord = Extract<ManifestRecord, { type: 'store' }>;
 
 /**
  * The record of what exists in a folder: its identity, and its segments. Only the front thread has one.
@@ -45,61 +43,78 @@ export class Manifest {
   /** 32 random bytes that key the checks of event ids. Not to be written. */
   readonly secret: Uint8Array;
   readonly #file: RecordFile;
-  readonly #segments: Map<number, SegmentEntry>;
-  #lastSegment: number;
+  readonly #state: ManifestState;
 
-  constructor(
-    file: RecordFile,
-    folderId: Uint8Array,
-    secret: Uint8Array,
-    segments: Map<number, SegmentEntry>,
-  ) {
+  constructor(file: RecordFile, store: StoreRecord, state: ManifestState) {
     this.#file = file;
-    this.folderId = folderId;
-    this.secret = secret;
-    this.#segments = segments;
-    this.#lastSegment = 0;
-    for (const segment of segments.keys()) {
-      this.#lastSegment = Math.max(this.#lastSegment, segment);
-    }
+    this.folderId = store.folder;
+    this.secret = store.secret;
+    this.#state = state;
   }
 
   /**
-   * Opens the manifest of `disk`, or begins one, and makes the folder of segments.
-   * Throws CORRUPTION when it is damaged or when a segment's file is there that it does not know; USAGE when the
+   * Opens the manifest of `disk`, or begins one, and makes the folders of segments. One that has grown is rewritten.
+   * Throws CORRUPTION when it is damaged or when a log segment's file is there that it does not know; USAGE when the
    * folder is of another format; IO.
    */
-  static async open(disk: Disk, nowMs: number): Promise<Manifest> {
+  static async open(
+    disk: Disk,
+    nowMs: number,
+    rewriteBytes = REWRITE_BYTES_MIN,
+  ): Promise<Manifest> {
     disk.makeFolder(LOG_FOLDER);
+    disk.makeFolder(SEALED_FOLDER);
     const { file, records } = RecordFile.open(disk, MANIFEST_PATH);
     try {
-      const read = records.map(parseRecord);
-      const segments = collectSegments(read);
-      refuseUnknownFiles(disk, segments);
-      let store = read[0];
-      if (store === undefined) {
-        store = {
-          type: 'store',
-          format: FORMAT_VERSION,
-          folder: Uint8Array.from(randomBytes(FOLDER_ID_BYTES)),
-          secret: Uint8Array.from(randomBytes(SECRET_BYTES)),
-          createdMs: nowMs,
-        };
-        await file.append(store);
-      }
+      const { store, state } = replay(records);
+      refuseUnknownFiles(disk, state);
+      await file.settle();
+      const first = store ?? newStore(nowMs);
+      if (store === undefined) await file.append(first);
       // Also when it is not new: the start before this one may have stopped between making and syncing.
       await disk.syncFolder('');
-      assert(store.type === 'store', 'the first record is the store');
-      return new Manifest(file, store.folder, store.secret, segments);
+      if (file.bytes < rewriteBytes) return new Manifest(file, first, state);
+      const needed = [first, ...state.records(Math.floor(nowMs / MS_OF_A_DAY) - 1)];
+      if (needed.length * REWRITE_RATIO > records.length) return new Manifest(file, first, state);
+      if (!(await rewrite(disk, needed))) return new Manifest(file, first, state);
+      await file.close();
+      return new Manifest(RecordFile.open(disk, MANIFEST_PATH).file, first, state);
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  /** All segments by number, in their order. Changes with the manifest; not to be written. */
+  /** The manifest of `disk` as it is, for reading: nothing is written. Throws as `open`, USAGE when there is none. */
+  static async read(disk: Disk): Promise<Manifest> {
+    if (!disk.list('').includes(MANIFEST_PATH)) {
+      throw new EngineError('USAGE', `there is no ${MANIFEST_PATH} in the folder`);
+    }
+    const { file, records } = RecordFile.open(disk, MANIFEST_PATH);
+    await file.close();
+    const { store, state } = replay(records);
+    if (store === undefined) throw new EngineError('CORRUPTION', `${MANIFEST_PATH} is empty`);
+    return new Manifest(file, store, state);
+  }
+
+  /** All log segments by number, in their order. Changes with the manifest; not to be written. */
   get segments(): ReadonlyMap<number, SegmentEntry> {
-    return this.#segments;
+    return this.#state.segments;
+  }
+
+  /** All sealed segments by number. Changes with the manifest; not to be written. */
+  get sealed(): ReadonlyMap<number, SealedEntry> {
+    return this.#state.sealed;
+  }
+
+  /** The highest number that was ever given to a segment. */
+  get lastSegment(): number {
+    return this.#state.lastSegment;
+  }
+
+  /** What the segments that are gone brought in, by key and day. Copies. */
+  usage(): KeyUsage[] {
+    return this.#state.usage.list();
   }
 
   /**
@@ -108,22 +123,23 @@ export class Manifest {
    */
   async allocate(writer: number, floor = 0): Promise<{ segment: number; sequence: number }> {
     assert(writer >= 0 && writer < WRITERS_MAX, `writer ${writer}`);
-    let sequence = floor;
-    for (const entry of this.#segments.values()) {
-      if (entry.writer !== writer) continue;
-      sequence = Math.max(sequence, entry.closed?.sequence ?? entry.sequence);
-    }
-    if (this.#lastSegment >= SEGMENT_MAX || sequence >= SEQUENCE_MAX) {
-      throw new EngineError(
-        'LIMIT',
-        `no number left: segment ${this.#lastSegment}, row ${sequence}`,
-      );
-    }
+    const sequence = this.#state.nextSequence(writer, floor);
+    if (sequence >= SEQUENCE_MAX) throw new EngineError('LIMIT', `no number left: row ${sequence}`);
     // Counted before it is durable: a number whose record failed may be on the disk all the same.
-    const segment = ++this.#lastSegment;
-    await this.#file.append({ type: 'segment', segment, writer, sequence });
-    this.#segments.set(segment, { writer, sequence });
+    const segment = this.reserve();
+    await this.#append({ type: 'segment', segment, writer, sequence });
     return { segment, sequence };
+  }
+
+  /**
+   * Takes the next segment number for a sealed segment. It is durable with the record that names it: until then a
+   * file of that number is removed by the next start. Throws LIMIT.
+   */
+  reserve(): number {
+    if (this.#state.lastSegment >= SEGMENT_MAX) {
+      throw new EngineError('LIMIT', `no number left: segment ${this.#state.lastSegment}`);
+    }
+    return ++this.#state.lastSegment;
   }
 
   /**
@@ -136,105 +152,96 @@ export class Manifest {
     sequence: number,
     damagedBlocks: readonly number[] = [],
   ): Promise<void> {
-    const entry = must(this.#segments.get(segment), `segment ${segment}`);
+    const entry = must(this.segments.get(segment), `segment ${segment}`);
     assert(entry.closed === undefined, `segment ${segment} is closed already`);
     const above = Math.max(sequence, entry.sequence);
-    const closed = { bytes, sequence: above, damaged: [...damagedBlocks] };
-    await this.#file.append({ type: 'closed', segment, ...closed });
-    entry.closed = closed;
+    // Also when the record cannot be written, the next segment of the writer goes on above.
+    this.#state.raise(entry.writer, above);
+    const damaged = [...damagedBlocks];
+    await this.#append({ type: 'closed', segment, bytes, sequence: above, damaged });
+  }
+
+  /**
+   * Records that `sources`, closed or sealed, are gone and `segments` hold their rows, in one step; `usage` is what
+   * the log segments among the sources brought in. Resolves when that is durable. Rejects with IO: then it is for the
+   * next start to tell which ones live, and the files of both stay.
+   */
+  async seal(
+    sources: readonly number[],
+    segments: readonly NumberedSealed[],
+    usage: readonly KeyUsage[],
+  ): Promise<void> {
+    for (const source of sources) this.#assertClosed(source);
+    const record = { sources: [...sources], segments: [...segments], usage: [...usage] };
+    await this.#append({ type: 'sealed', ...record });
+  }
+
+  /** Records that segments are gone with their rows; `usage` as for `seal`. Resolves when it is durable. Rejects with IO. */
+  async drop(segments: readonly number[], usage: readonly KeyUsage[]): Promise<void> {
+    for (const segment of segments) this.#assertClosed(segment);
+    await this.#append({ type: 'dropped', segments: [...segments], usage: [...usage] });
   }
 
   /** Waits for what is being appended and lets go of the file. */
   async release(): Promise<void> {
     await this.#file.close();
   }
+
+  #assertClosed(segment: number): void {
+    const closed = this.segments.get(segment)?.closed !== undefined;
+    assert(closed || this.sealed.has(segment), `segment ${segment} is there and closed`);
+  }
+
+  async #append(record: ManifestRecord): Promise<void> {
+    await this.#file.append(storedRecord(record));
+    this.#state.apply(record, Number.POSITIVE_INFINITY);
+  }
 }
 
-function collectSegments(records: readonly ManifestRecord[]): Map<number, SegmentEntry> {
-  const segments = new Map<number, SegmentEntry>();
-  for (const [number, record] of records.entries()) {
-    if ((record.type === 'store') !== (number === 0)) refuse(number, `${record.type} record`);
-    if (record.type === 'segment') {
-      if (segments.has(record.segment)) refuse(number, `segment ${record.segment} a second time`);
-      segments.set(record.segment, { writer: record.writer, sequence: record.sequence });
-    } else if (record.type === 'closed') {
-      const entry = segments.get(record.segment);
-      if (entry === undefined) refuse(number, `segment ${record.segment} is not known`);
-      const { bytes, sequence, damaged } = record;
-      entry.closed = { bytes, sequence, damaged };
-    }
+function newStore(nowMs: number): StoreRecord {
+  return {
+    type: 'store',
+    format: FORMAT_VERSION,
+    folder: Uint8Array.from(randomBytes(FOLDER_ID_BYTES)),
+    secret: Uint8Array.from(randomBytes(SECRET_BYTES)),
+    createdMs: nowMs,
+  };
+}
+
+function replay(records: readonly unknown[]): {
+  store: StoreRecord | undefined;
+  state: ManifestState;
+} {
+  const state = new ManifestState();
+  let store: StoreRecord | undefined;
+  for (const [number, value] of records.entries()) {
+    const record = parseRecord(value, number);
+    state.apply(record, number);
+    if (record.type === 'store') store = record;
   }
-  return segments;
+  return { store, state };
+}
+
+/** Puts the fewest records in the place of the manifest; false when there is no room: the old one is as good. */
+async function rewrite(disk: Disk, records: readonly ManifestRecord[]): Promise<boolean> {
+  try {
+    await RecordFile.replace(disk, MANIFEST_PATH, records.map(storedRecord));
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'IO') return false;
+    throw error;
+  }
 }
 
 /**
- * A file is made only after its number is durable. One without a number means that the manifest lost a record
- * after all (a damaged last one cannot be told from a torn one), and going on would take that number again.
+ * A file is made only after its number is durable. One with a number never given means that the manifest lost a
+ * record after all (a damaged last one cannot be told from a torn one), and going on would take that number again.
  */
-function refuseUnknownFiles(disk: Disk, segments: ReadonlyMap<number, SegmentEntry>): void {
+function refuseUnknownFiles(disk: Disk, state: ManifestState): void {
   for (const name of disk.list(LOG_FOLDER)) {
     const segment = parseSegmentName(name);
-    if (segment !== undefined && !segments.has(segment)) {
+    if (segment !== undefined && segment > state.lastSegment) {
       throw new EngineError('CORRUPTION', `${LOG_FOLDER}/${name} is not in the manifest`);
     }
-  }
-}
-
-function refuse(number: number, what: string): never {
-  throw new EngineError('CORRUPTION', `${MANIFEST_PATH}: record ${number}: ${what}`);
-}
-
-/** Checks a record's fields, so that nothing else has to. */
-function parseRecord(value: unknown, number: number): ManifestRecord {
-  if (typeof value !== 'object' || value === null) refuse(number, 'not a map');
-  const fields = new Map<string, unknown>(Object.entries(value));
-  const count = (name: string): number => {
-    const field = fields.get(name);
-    if (typeof field !== 'number' || !Number.isSafeInteger(field) || field < 0) {
-      refuse(number, `${name} is ${String(field)}`);
-    }
-    return field;
-  };
-  const bytes = (name: string, length: number): Uint8Array => {
-    const field = fields.get(name);
-    if (!(field instanceof Uint8Array) || field.length !== length) {
-      refuse(number, `${name} is not ${length} bytes`);
-    }
-    return Uint8Array.from(field);
-  };
-  const ordinals = (): number[] => {
-    const field = fields.get('damaged');
-    const valid = Array.isArray(field) && field.every((entry) => Number.isSafeInteger(entry));
-    if (!valid) refuse(number, 'damaged is not a list of ordinals');
-    return field;
-  };
-  switch (fields.get('type')) {
-    case 'store': {
-      const format = count('format');
-      if (format !== FORMAT_VERSION) {
-        throw new EngineError(
-          'USAGE',
-          `the folder is of format ${format}, this program reads ${FORMAT_VERSION}`,
-        );
-      }
-      const folder = bytes('folder', FOLDER_ID_BYTES);
-      const secret = bytes('secret', SECRET_BYTES);
-      return { type: 'store', format, folder, secret, createdMs: count('createdMs') };
-    }
-    case 'segment': {
-      const writer = count('writer');
-      if (writer >= WRITERS_MAX) refuse(number, `writer is ${writer}`);
-      return { type: 'segment', segment: count('segment'), writer, sequence: count('sequence') };
-    }
-    case 'closed':
-      return {
-        type: 'closed',
-        segment: count('segment'),
-        bytes: count('bytes'),
-        sequence: count('sequence'),
-        damaged: ordinals(),
-      };
-    default:
-      return refuse(number, `type is ${String(fields.get('type'))}`);
   }
 }

@@ -4,7 +4,7 @@ import { type BlockRef, FRAME_ALIGNMENT, type FrameHeader, FrameKind } from '../
 import { type Commit, type Head, readCommit, readHead } from './commit.ts';
 import { segmentPath } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
-import type { SegmentEntry } from './manifest.ts';
+import type { SegmentEntry } from './manifest-state.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
 /** Whether all regions of a whole block frame have the right checksums. The header's is right already. */
@@ -165,6 +165,7 @@ class Recovery {
     previous: number | undefined,
   ): boolean {
     if ((header.kind === FrameKind.HEAD) !== (offset === 0)) return false;
+    if (header.kind > FrameKind.COMMIT) return false;
     if (header.group < this.#pending.group) return false;
     if (previous === undefined) return header.ordinal >= ordinal;
     return header.ordinal === ordinal && header.previous === previous;
@@ -220,6 +221,7 @@ class Recovery {
       return false;
     }
     const ref: BlockRef = {
+      sealed: false,
       segment: header.segment,
       writer: this.#options.entry.writer,
       offset,

@@ -1,7 +1,12 @@
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
-import { BLOCK_AGE_MAX_MS, BLOCK_ROWS_FINAL, LOG_SEGMENT_ROWS_MAX } from '../base/limits.ts';
+import {
+  BLOCK_AGE_MAX_MS,
+  BLOCK_ROWS_FINAL,
+  LOG_SEGMENT_ROWS_MAX,
+  SEGMENT_AGE_MAX_MS,
+} from '../base/limits.ts';
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import type { EncodedBlock } from '../segment/frame.ts';
@@ -34,6 +39,10 @@ export interface WriterOptions {
   committed(group: CommittedGroup): Promise<void>;
   /** Epoch milliseconds. */
   nowMs(): number;
+  /** Rows from which a segment is closed; LOG_SEGMENT_ROWS_MAX unless given. */
+  segmentRowsMax?: number;
+  /** A segment is closed that got no rows for so long; never unless given. */
+  segmentIdleMs?: number;
 }
 
 interface Waiter {
@@ -68,6 +77,11 @@ export class Writer {
   #next = new Group();
   #log: LogFile | undefined;
   #logRows = 0;
+  /** When the segment got its first group, and its last one. */
+  #logBegunMs = 0;
+  #logGrownMs = 0;
+  /** Whether the segment is to be closed as soon as no small block is open in it. */
+  #rotateDue = false;
   /** Sequence of the open block's row 0: the distance between its numbers and sequences. */
   #sequenceBase = 0;
   /** Whether the next group is to be written as soon as the one before is done. */
@@ -127,11 +141,24 @@ export class Writer {
     }
   }
 
-  /** Writes an open block whole that has become old. To be called about once a second. */
+  /** Writes an open block whole that has become old, closes a segment that has. To be called about once a second. */
   tick(): void {
-    if (this.#open.ageMs(this.#options.nowMs()) < BLOCK_AGE_MAX_MS) return;
+    const nowMs = this.#options.nowMs();
+    if (this.#isSegmentOld(nowMs)) this.#rotateDue = true;
+    if (!this.#rotateDue && this.#open.ageMs(nowMs) < BLOCK_AGE_MAX_MS) return;
     this.#sealDue = true;
     this.#demand();
+  }
+
+  /** Whether the segment is one whose rows should not wait longer to be sealed. */
+  #isSegmentOld(nowMs: number): boolean {
+    if (this.#log === undefined || this.#logRows === 0) return false;
+    // A clock that was set back begins anew.
+    this.#logBegunMs = Math.min(this.#logBegunMs, nowMs);
+    this.#logGrownMs = Math.min(this.#logGrownMs, nowMs);
+    const { segmentIdleMs = Number.POSITIVE_INFINITY } = this.#options;
+    if (nowMs - this.#logGrownMs >= segmentIdleMs) return true;
+    return segmentIdleMs < SEGMENT_AGE_MAX_MS && nowMs - this.#logBegunMs >= SEGMENT_AGE_MAX_MS;
   }
 
   /** Takes another path table for the rows of the next `append`; the open block ends here. */
@@ -214,6 +241,8 @@ export class Writer {
     this.#writingBytes = 0;
     const last = committed.blocks.at(-1);
     if (small !== undefined && last !== undefined) small.push(last.ordinal);
+    if (this.#logRows === 0) this.#logBegunMs = this.#options.nowMs();
+    if (committed.blocks.length > 0) this.#logGrownMs = this.#options.nowMs();
     for (const block of committed.blocks) this.#logRows += block.rowCount;
     await this.#options.committed(committed);
   }
@@ -258,14 +287,22 @@ export class Writer {
 
   async #closeFullSegment(): Promise<void> {
     const awaited = this.#next.replaced.some((ordinals) => ordinals.length > 0);
-    if (this.#logRows < LOG_SEGMENT_ROWS_MAX || awaited || this.#open.hasSmallBlocks) return;
-    await this.#closeSegment();
+    const { segmentRowsMax = LOG_SEGMENT_ROWS_MAX } = this.#options;
+    const full = this.#logRows >= segmentRowsMax || this.#rotateDue;
+    if (!full || awaited) return;
+    if (this.#open.hasSmallBlocks) {
+      this.#sealDue = true;
+      this.#due = true;
+    } else {
+      await this.#closeSegment();
+    }
   }
 
   async #closeSegment(): Promise<void> {
     const log = this.#log;
     if (log === undefined) return;
     this.#log = undefined;
+    this.#rotateDue = false;
     log.close();
     // All of it is durable. Without the record the next start recovers the segment, and finds the same.
     await quietly(this.#options.closed(log.segment, log.durableBytes, log.sequence));

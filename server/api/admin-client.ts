@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readTextAt } from '../../engine/base/text-file.ts';
-import { addressText, readAddress } from '../config.ts';
+import { addressText, readAddress } from '../address.ts';
 import type { KeyKind, Quota } from '../registry/key-record.ts';
 import { ADMIN_TOKEN_PATH } from '../registry/secret.ts';
 

@@ -2,10 +2,11 @@ import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JobAnswer } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
+import { columnsOf } from './columns.ts';
 import { ApiError, type Reply, resultReply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFetchBody, checkListBody } from './schema.ts';
-import { columnsOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { mayExplain, predicateOf, rangeOf } from './selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
 
@@ -18,12 +19,12 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
   const query = {
     fromMs,
     toMs,
-    predicate: predicateOf(body.filters ?? [], context.key.filter),
+    predicate: predicateOf(body.filters ?? [], context.key.filter, context.resolver),
     order: body.order ?? 'desc',
     limit: body.limit ?? LIST_LIMIT_DEFAULT,
     ...(after === undefined ? {} : { after }),
     event: body.event ?? false,
-    columns: columnsOf(body.columns ?? []),
+    columns: columnsOf(body.columns ?? [], context.resolver),
   };
   try {
     const answer = await context.run({ type: 'list', query, zone: zone.name, explain });
@@ -44,7 +45,7 @@ export async function fetchEvent(context: ReadContext): Promise<Reply> {
     id: body.id,
     predicate: context.key.filter,
     event: body.event ?? false,
-    columns: columnsOf(body.columns ?? []),
+    columns: columnsOf(body.columns ?? [], context.resolver),
   };
   let answer: JobAnswer;
   try {

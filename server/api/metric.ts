@@ -1,11 +1,15 @@
 import { nearest } from '../../engine/base/nearest.ts';
-import type { Aggregation, Metric } from '../../engine/engine.ts';
+import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../../engine/engine.ts';
 import { isAttributePath } from '../query/filter.ts';
+import { FormulaError, type FormulaNode, parseFormula } from '../query/formula.ts';
 import { shown } from '../query/shown.ts';
 import { ApiError } from './reply.ts';
+import type { Resolver } from './resolver.ts';
 
 /** Id of the number of events. Source: decisions.md 5.4. */
 const CORE_METRIC = 'count';
+/** Parts of a formula, once all formulas in it are written out. */
+const PARTS_MAX = 2_000;
 
 const AGGREGATIONS: ReadonlyMap<string, Aggregation> = new Map(
   (
@@ -16,11 +20,85 @@ const AGGREGATIONS: ReadonlyMap<string, Aggregation> = new Map(
   ).map((name) => [name, name]),
 );
 
+/** What a metric id means; `unit` stands behind its formatted values. */
+export interface ResolvedMetric {
+  metric: Metric;
+  unit?: string;
+}
+
+/**
+ * The metric whose id is `id`: a declared one, else `count` or `<aggregation>:<path>`. Formulas are written out. Throws
+ * ApiError 400 that names `parameter`. Source: decisions.md 4.2, 5.4.
+ */
+export function metricOf(id: string, parameter: string, resolver: Resolver): ResolvedMetric {
+  const declared = resolver.metric(id);
+  if (declared === undefined) return { metric: parseMetric(id, parameter) };
+  if (declared.type === 'core') return { metric: { type: 'core' } };
+  const unit = declared.unit === undefined ? {} : { unit: declared.unit };
+  if (declared.type === 'attribute') {
+    const { attribute: path, aggregation } = declared;
+    return { metric: { type: 'attribute', path, aggregation }, ...unit };
+  }
+  const expression = new Expander(parameter, resolver).expand(id, declared.formula);
+  return { metric: { type: 'formula', expression }, ...unit };
+}
+
+/** Writes formulas out. */
+class Expander {
+  readonly #parameter: string;
+  readonly #resolver: Resolver;
+  /** Formulas that are being written out, the outermost first. */
+  readonly #trail: string[] = [];
+  #parts = 0;
+
+  constructor(parameter: string, resolver: Resolver) {
+    this.#parameter = parameter;
+    this.#resolver = resolver;
+  }
+
+  expand(id: string, formula: string): MetricExpression {
+    if (this.#trail.includes(id)) this.#refuse(id, 'uses itself');
+    this.#trail.push(id);
+    let tree: FormulaNode;
+    try {
+      tree = parseFormula(formula);
+    } catch (error) {
+      if (!(error instanceof FormulaError)) throw error;
+      return this.#refuse(id, `is malformed ${error.message}`);
+    }
+    const expression = this.#expressionOf(tree);
+    this.#trail.pop();
+    return expression;
+  }
+
+  #expressionOf(node: FormulaNode): MetricExpression {
+    if (++this.#parts > PARTS_MAX) this.#refuse(this.#trail[0], `has more than ${PARTS_MAX} parts`);
+    if (node.type === 'number') return node;
+    if (node.type === 'operation') {
+      const { operator } = node;
+      const left = this.#expressionOf(node.left);
+      return { type: 'operation', operator, left, right: this.#expressionOf(node.right) };
+    }
+    const declared = this.#resolver.metric(node.id);
+    if (declared?.type === 'formula') return this.expand(node.id, declared.formula);
+    if (declared === undefined) {
+      return { type: 'metric', metric: parseMetric(node.id, `${this.#parameter}: metric`) };
+    }
+    if (declared.type === 'core') return { type: 'metric', metric: { type: 'core' } };
+    const { attribute: path, aggregation } = declared;
+    return { type: 'metric', metric: { type: 'attribute', path, aggregation } };
+  }
+
+  #refuse(id: string, why: string): never {
+    throw new ApiError(400, `${this.#parameter}: the formula of ${shown(id)} ${why}`);
+  }
+}
+
 /**
  * The metric whose id is `id`: `count`, or `<aggregation>:<path>`. Throws ApiError 400 that names `parameter` and the
  * nearest id. Source: decisions.md 4.2, 5.4.
  */
-export function parseMetric(id: string, parameter: string): Metric {
+export function parseMetric(id: string, parameter: string): SimpleMetric {
   if (id === CORE_METRIC) return { type: 'core' };
   const colon = id.indexOf(':');
   const name = colon < 0 ? id : id.slice(0, colon);

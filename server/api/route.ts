@@ -2,7 +2,9 @@ import { nearest } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
+import type { Definitions } from '../registry/definitions.ts';
 import { ApiError, type ApiRequest, type Reply } from './reply.ts';
+import type { Resolver } from './resolver.ts';
 
 /** A read key that a request was authenticated by. */
 export interface ReadKey {
@@ -11,10 +13,16 @@ export interface ReadKey {
   filter: Predicate;
 }
 
+/** What requests may see of the definitions. */
+export type DefinitionTable = Pick<Definitions, 'list' | 'get'>;
+
 /** What a route of the output API is given: the key is known, the body is JSON of any shape. */
 export interface ReadContext {
   body: unknown;
   key: ReadKey;
+  definitions: DefinitionTable;
+  /** What declared ids mean. */
+  resolver: Resolver;
   /** The time of the request, read once. */
   nowMs: number;
   /** Runs a query; rejects when the engine cannot, or when the client goes away. */

@@ -1,41 +1,68 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
+import { QueryRefused } from '../query/refusal.ts';
 import { shown } from '../query/shown.ts';
 import { aggregateEvents } from './aggregate.ts';
+import { executeAnalysis } from './analyses.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
+import { discoverFieldsMetrics, discoverGroups } from './discover.ts';
 import { fetchEvent, listEvents } from './events.ts';
 import { parseJsonBody } from './json.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
+import type { Resolver } from './resolver.ts';
 import {
+  type DefinitionTable,
   keyOf,
+  type ReadContext,
   type ReadKey,
   type ReadRoute,
   requireJsonType,
   requireKnownQuery,
 } from './route.ts';
 
+/** What tells how the service does. */
+export interface Operation {
+  /** Whether it can do its work now. */
+  ready(): Reply;
+  metrics(): Reply;
+  /** Whether anybody may read the metrics: they tell the names and the volumes of keys. */
+  metricsOpen: boolean;
+  /** Whether the request carries the administration's token. */
+  isAdministrator(request: ApiRequest): boolean;
+}
+
 /** What the routes need of the rest of the server. */
 export interface RouteDependencies {
   /** The read key whose secret is `key`. */
   readKey(key: string): ReadKey | undefined;
   isWriteKey(key: string): boolean;
-  /** Runs a query in a query worker. Rejects with EngineError. */
-  run(job: QueryJob, signal: AbortSignal): Promise<JobAnswer>;
+  definitions: DefinitionTable;
+  resolver: Resolver;
+  /** Runs a query of the key with that id in a query worker. Rejects with EngineError and QueryRefused. */
+  run(job: QueryJob, signal: AbortSignal, key: string): Promise<JobAnswer>;
   nowMs(): number;
   /** Answers everything below `/admin/api/`, its own keys and refusals included. */
   admin(request: ApiRequest): Promise<Reply>;
   health(): Reply;
+  operation: Operation;
   /** Told of every error that is answered by 500. */
   log(error: unknown): void;
 }
 
 const ADMIN_PREFIX = '/admin/api/';
+/** When a query that was refused for load may come again. */
+const RETRY_SECONDS = '1';
 const HEALTH_PATH = '/healthz';
+const READY_PATH = '/readyz';
+const METRICS_PATH = '/metrics';
+const EXECUTE_PATH = /^\/beta\/saved_analyses\/([^/]+)\/execute$/;
 
 const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
   ['/beta/events/list', listEvents],
   ['/beta/events/fetch', fetchEvent],
   ['/beta/events/aggregate', aggregateEvents],
+  ['/beta/discover/groups', discoverGroups],
+  ['/beta/discover/fields_metrics', discoverFieldsMetrics],
 ]);
 
 /**
@@ -61,20 +88,42 @@ async function route(dependencies: RouteDependencies, request: ApiRequest): Prom
     requireMethod(request, ['GET', 'HEAD']);
     return dependencies.health();
   }
+  if (request.path === READY_PATH) {
+    requireMethod(request, ['GET', 'HEAD']);
+    return dependencies.operation.ready();
+  }
+  if (request.path === METRICS_PATH) {
+    requireMethod(request, ['GET', 'HEAD']);
+    requireOverview(dependencies, request);
+    return dependencies.operation.metrics();
+  }
+  const analysis = EXECUTE_PATH.exec(request.path)?.[1];
+  if (analysis !== undefined) {
+    requireMethod(request, ['GET', 'POST']);
+    return executeAnalysis(analysis, request, contextOf(dependencies, request));
+  }
   const read = READ_ROUTES.get(request.path);
   if (read === undefined) {
     throw new ApiError(404, `the path ${shown(request.path)} does not exist`);
   }
   requireMethod(request, ['POST']);
-  const key = authenticate(dependencies, request);
+  const context = contextOf(dependencies, request);
   requireJsonType(request);
   requireKnownQuery(request);
-  return read({
-    body: parseJsonBody(request.body),
+  return read({ ...context, body: parseJsonBody(request.body) });
+}
+
+/** What a request is answered from; its body is not read yet. Throws ApiError 401 and 403. */
+function contextOf(dependencies: RouteDependencies, request: ApiRequest): ReadContext {
+  const key = authenticate(dependencies, request);
+  return {
+    body: undefined,
     key,
+    definitions: dependencies.definitions,
+    resolver: dependencies.resolver,
     nowMs: dependencies.nowMs(),
-    run: (job) => dependencies.run(job, request.signal),
-  });
+    run: (job) => dependencies.run(job, request.signal, key.id),
+  };
 }
 
 function requireMethod(request: ApiRequest, allowed: string[]): void {
@@ -83,6 +132,17 @@ function requireMethod(request: ApiRequest, allowed: string[]): void {
   throw new ApiError(405, `the method ${shown(request.method)} is not allowed; allowed: ${allow}`, {
     allow,
   });
+}
+
+/** Throws ApiError unless the request may know of all keys. */
+function requireOverview(dependencies: RouteDependencies, request: ApiRequest): void {
+  const { metricsOpen, isAdministrator } = dependencies.operation;
+  if (metricsOpen || isAdministrator(request)) return;
+  if (authenticate(dependencies, request).filter.type === 'all') return;
+  throw new ApiError(
+    403,
+    'forbidden: the read key has a security filter; allowed: one without, or the token of the file admin-token',
+  );
 }
 
 function authenticate(dependencies: RouteDependencies, request: ApiRequest): ReadKey {
@@ -118,10 +178,13 @@ async function answered(
 
 function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof QueryRefused) {
+    return new ApiError(error.status, error.message, { 'retry-after': RETRY_SECONDS });
+  }
   if (error instanceof EngineError) {
     if (error.code === 'LIMIT') return new ApiError(400, error.message);
     if (error.code === 'CANCELLED') {
-      return new ApiError(503, 'the query was cancelled: it took too long, or the client left');
+      return new ApiError(503, 'the query was cancelled: the client left');
     }
     if (error.code === 'CLOSED') return new ApiError(503, 'the service is stopping');
   }

@@ -15,15 +15,19 @@ const COLUMNS_MAX = 1_000;
 const COMPUTE_MAX = 5;
 const GROUP_BY_MAX = 3;
 
-const text = (description = 'a string') => Type.String({ description });
-const flag = () => Type.Boolean({ description: 'true or false' });
-const list = <T extends TSchema>(items: T, minItems: number, maxItems: number) =>
+/** A text. Its `description`, as of all parts of a schema, is what messages say is allowed. */
+export const text = (description = 'a string') => Type.String({ description });
+/** True or false. */
+export const flag = () => Type.Boolean({ description: 'true or false' });
+/** An array of so many `items`. */
+export const list = <T extends TSchema>(items: T, minItems: number, maxItems: number) =>
   Type.Array(items, {
     minItems,
     maxItems,
     description: `an array of ${minItems} to ${maxItems} elements`,
   });
-const object = <T extends Record<string, TSchema>>(properties: T) =>
+/** An object of these properties and no others. */
+export const object = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, {
     additionalProperties: false,
     description: `an object of ${Object.keys(properties).join(', ')}`,
@@ -110,28 +114,78 @@ const fetchBody = object({
   columns: Type.Optional(columns),
 });
 
+const output = () =>
+  Type.Optional(Type.String({ minLength: 1, description: 'a string that is not empty' }));
+const total = () =>
+  Type.Optional(
+    Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+      description: 'a string that is not empty, or null',
+    }),
+  );
+const interval = () => text('a number of s, m, h, d, w, M or y, such as 15m');
+
+const compute = list(
+  oneOf({
+    metric: Type.Optional(object({ id: text(), output: output() })),
+    timeseries: Type.Optional(object({ metricId: text(), output: output(), interval: interval() })),
+  }),
+  1,
+  COMPUTE_MAX,
+);
+
+const groupBy = list(
+  oneOf({
+    field: Type.Optional(
+      object({
+        id: text(),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, description: 'a whole number from 1 to 100' }),
+        ),
+        output: output(),
+        total: total(),
+        order: Type.Optional(
+          Type.Record(
+            Type.String(),
+            Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
+              description: '"asc" or "desc"',
+            }),
+            {
+              minProperties: 1,
+              maxProperties: 1,
+              description: 'an object of one metric id, output or "@natural" and "asc" or "desc"',
+            },
+          ),
+        ),
+      }),
+    ),
+    time: Type.Optional(
+      object({ interval: Type.Optional(interval()), output: output(), total: total() }),
+    ),
+  }),
+  0,
+  GROUP_BY_MAX,
+);
+
 const aggregateBody = object({
   time,
-  compute: list(
-    oneOf({
-      metric: Type.Optional(
-        object({
-          id: text(),
-          output: Type.Optional(
-            Type.String({ minLength: 1, description: 'a string that is not empty' }),
-          ),
-        }),
-      ),
-      timeseries: Type.Optional(Type.Unknown()),
-    }),
-    1,
-    COMPUTE_MAX,
-  ),
-  groupBy: Type.Optional(list(Type.Unknown(), 0, GROUP_BY_MAX)),
+  compute,
+  groupBy: Type.Optional(groupBy),
   filters: Type.Optional(filters),
   format: Type.Optional(flag()),
   explain: Type.Optional(flag()),
-  afterBucket: Type.Optional(Type.Unknown()),
+  afterBucket: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+        description: 'the value of a bucket: a string, a number, true or false',
+      }),
+      {
+        minProperties: 1,
+        maxProperties: 1,
+        description: "an object of the first groupBy's output and a bucket's value",
+      },
+    ),
+  ),
 });
 
 /** Body of `POST /beta/events/list`. Source: interface.md 4.6; `order` is ours (decisions.md 5.2). */
@@ -140,6 +194,10 @@ export type ListBody = Static<typeof listBody>;
 export type FetchBody = Static<typeof fetchBody>;
 /** Body of `POST /beta/events/aggregate`. Source: interface.md 4.8. */
 export type AggregateBody = Static<typeof aggregateBody>;
+/** The `compute` array. Source: interface.md 4.8, decisions.md 5b.1. */
+export type ComputeBody = Static<typeof compute>;
+/** The `groupBy` array. Source: interface.md 4.8, decisions.md 5b.1. */
+export type GroupByBody = Static<typeof groupBy>;
 /** The `time` object. Source: interface.md 4.2. */
 export type TimeBody = Static<typeof time>;
 /** The `filters` array, in both spellings of a search. Source: interface.md 4.3, decisions.md 5b.1. */
@@ -174,8 +232,8 @@ interface Fault {
   params: object;
 }
 
-/** Throws the 400 that names the parameter, its value, and what is allowed. */
-function refuse(validator: Validator, body: unknown): never {
+/** Throws the ApiError 400 that names the parameter, its value, and what is allowed, of a body that does not pass. */
+export function refuse(validator: Validator, body: unknown): never {
   const schema: unknown = validator.Type();
   const fault = firstFault(validator.Errors(body));
   const unknownName = /^(.*)\/additionalProperties$/.exec(fault.schemaPath);

@@ -1,14 +1,14 @@
-import type { ListColumn } from '../../engine/engine.ts';
+import { nearest } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
-import { allOf, fieldFilter, isAttributePath } from '../query/filter.ts';
+import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
 import { SearchError } from '../query/lexer.ts';
 import { parseSearch } from '../query/search.ts';
 import { shown } from '../query/shown.ts';
 import { resolveTime, TimeError, type TimeRange } from '../query/time.ts';
-import { parseMetric } from './metric.ts';
 import { ApiError } from './reply.ts';
+import { type FieldDefinition, NOTHING_DECLARED, type Resolver } from './resolver.ts';
 import type { ReadKey } from './route.ts';
-import type { ColumnsBody, FiltersBody, TimeBody } from './schema.ts';
+import type { FiltersBody, TimeBody } from './schema.ts';
 
 /** What a request's `time` means at `nowMs`. Throws ApiError 400. Source: interface.md 4.2. */
 export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
@@ -34,48 +34,73 @@ export function mayExplain(explain: boolean | undefined, key: ReadKey): boolean 
  * The events for which all of `filters` and the key's security filter hold. The security filter is a tree of its own
  * beside theirs, so that no text can escape it. Throws ApiError 400. Source: interface.md 4.3, decisions.md 5.10.
  */
-export function predicateOf(filters: FiltersBody, security: Predicate): Predicate {
+export function predicateOf(
+  filters: Readonly<FiltersBody>,
+  security: Predicate,
+  resolver: Resolver = NOTHING_DECLARED,
+): Predicate {
   const asked = filters.map((filter, place) => {
     const parameter = `filters[${place}]`;
     if (filter.field !== undefined) {
       const { id, values, exclude } = filter.field;
-      return fieldFilter(attributeOf(id, `${parameter}.field.id`), values, exclude ?? false);
+      const field = fieldOf(id, `${parameter}.field.id`, resolver);
+      if (field.type === 'tagset') return tagsFilter(field, values, exclude ?? false, parameter);
+      return fieldFilter(field.attribute, values, exclude ?? false);
     }
     if (typeof filter.search === 'object') {
-      return searchOf(filter.search.query, `${parameter}.search.query`);
+      return searchOf(filter.search.query, `${parameter}.search.query`, resolver);
     }
-    return searchOf(filter.search ?? '', `${parameter}.search`);
+    return searchOf(filter.search ?? '', `${parameter}.search`, resolver);
   });
   return allOf([security, ...asked]);
 }
 
-/** What the columns of a request show. Throws ApiError 400. Source: interface.md 4.6, decisions.md 5b.9. */
-export function columnsOf(columns: ColumnsBody): ListColumn[] {
-  return columns.map((column, place) => {
-    const parameter = `columns[${place}]`;
-    if (column.metric !== undefined) {
-      const metric = parseMetric(column.metric, `${parameter}.metric`);
-      return metric.type === 'core' ? { type: 'count' } : { type: 'attribute', path: metric.path };
-    }
-    const name = column.field === undefined ? 'attribute' : 'field';
-    const id = column.field ?? column.attribute ?? '';
-    return { type: 'attribute', path: attributeOf(id, `${parameter}.${name}`) };
-  });
-}
-
-function attributeOf(id: string, parameter: string): string {
-  if (isAttributePath(id)) return id;
+/**
+ * The field with that id: a declared one wins over an attribute path. Throws ApiError 400 naming `parameter`.
+ * Source: decisions.md 4.2.
+ */
+export function fieldOf(id: string, parameter: string, resolver: Resolver): FieldDefinition {
+  const declared = resolver.field(id);
+  if (declared !== undefined) return declared;
+  if (isAttributePath(id)) return { id, name: id, type: 'attribute', attribute: id };
   throw new ApiError(
     400,
-    `${parameter} ${shown(id)} is unknown; allowed: custom.<name>, syslog.<name> or message`,
+    `${parameter} ${shown(id)} is unknown; allowed: custom.<name>, syslog.<name> or message, or the id of a field`,
   );
 }
 
-function searchOf(query: string, parameter: string): Predicate {
+/**
+ * The events for which a search holds; ids of fields stand for their attributes. Throws ApiError 400 naming `parameter`.
+ */
+export function searchOf(query: string, parameter: string, resolver: Resolver): Predicate {
   try {
-    return parseSearch(query);
+    return parseSearch(query, (name) => {
+      const field = resolver.field(name);
+      return field?.type === 'attribute' ? field.attribute : undefined;
+    });
   } catch (error) {
     if (!(error instanceof SearchError)) throw error;
     throw new ApiError(400, `${parameter} ${shown(query)} is malformed ${error.message}`);
   }
+}
+
+/** The events that have one of these tags. Throws ApiError 400 for one that the tagset has not. */
+function tagsFilter(
+  tagset: FieldDefinition & { type: 'tagset' },
+  values: readonly string[],
+  exclude: boolean,
+  parameter: string,
+): Predicate {
+  const known = tagset.tags.map(({ id }) => id);
+  for (const [place, value] of values.entries()) {
+    if (known.includes(value)) continue;
+    const close = nearest(value, known);
+    const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+    throw new ApiError(
+      400,
+      `${parameter}.field.values[${place}] ${shown(value)} is no tag of ${shown(tagset.id)};${hint} ` +
+        `allowed: ${known.join(', ')}`,
+    );
+  }
+  return tagFilter(tagset.tags, (id) => values.includes(id), exclude);
 }

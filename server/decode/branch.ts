@@ -1,11 +1,13 @@
 import { assert, must } from '../../engine/base/assert.ts';
 import { DEPTH_MAX } from '../../engine/base/limits.ts';
-import type { Member } from './member.ts';
+import type { Member, PlainText } from './member.ts';
 
-/** Where the text of a leaf is: a JSON value, an object too deep for a place of its own, or text that is ready. */
+/** Where the text of a leaf is: a JSON value, an object too deep for a place of its own, or text that is no JSON. */
 export type Leaf =
   | { type: 'value' | 'tooDeep'; start: number; end: number }
   | { type: 'empty' }
+  | ({ type: 'plain' } & PlainText)
+  /** Of an enrichment. */
   | { type: 'text'; start: number; length: number };
 
 /**
@@ -139,6 +141,7 @@ function adopt(index: Map<string, Branch>, children: readonly Branch[], prefix: 
 
 function leafOf(member: Member): Leaf {
   if (member.members?.length === 0) return { type: 'empty' };
+  if (member.plain !== undefined) return { type: 'plain', ...member.plain };
   return { type: member.isObject ? 'tooDeep' : 'value', start: member.start, end: member.end };
 }
 

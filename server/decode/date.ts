@@ -8,7 +8,7 @@ import {
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
-import { DOT, latin1, MINUS } from './text.ts';
+import { COLON, COMMA, DOT, MINUS } from './text.ts';
 
 /** Event dates lie in [-2^47, 2^47) milliseconds. Source: FORMAT.md 8. */
 const DATE_LIMIT_MS = 2 ** 47;
@@ -17,14 +17,17 @@ const SECONDS_MIN = 1e8;
 const SECONDS_END = 1e11;
 
 const BLANK = 0x20;
-const COLON = 0x3a;
-const COMMA = 0x2c;
 const PLUS = 0x2b;
 const LETTER_T = 0x74;
 const LETTER_Z = 0x7a;
 const LOWER = 0x20;
 const FRACTION_DIGITS_MAX = 9;
-const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec';
+const DAY_MS = 86_400_000;
+/** The three letters of each month from 1 on, as one number. */
+const MONTHS = Int32Array.from(
+  ['', 'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
+  (name) => (name === '' ? 0 : Buffer.from(name).readUIntBE(0, 3)),
+);
 /** Years between two leap days, at most. */
 const LEAP_GAP_YEARS = 8;
 
@@ -77,7 +80,7 @@ function parseIsoDate(bytes: Uint8Array, start: number, end: number): number {
   const day = digitsAt(bytes, start + 8, 2);
   if (year < 0 || month < 1 || month > 12) return Number.NaN;
   if (day < 1 || day > daysInMonth(year, month)) return Number.NaN;
-  const dayMs = daysFromCivil(year, month, day) * 86_400_000;
+  const dayMs = daysFromCivil(year, month, day) * DAY_MS;
   if (end - start === 10) return dayMs;
   const separator = bytes[start + 10];
   if (separator !== BLANK && (separator | LOWER) !== LETTER_T) return Number.NaN;
@@ -134,24 +137,44 @@ function parseOffset(bytes: Uint8Array, start: number, end: number): number {
 
 /** `Mmm dd hh:mm:ss`, the day filled by a blank or a zero. Source: RFC 3164 section 4.1.2. */
 function parseSyslogDate(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
-  if (end - start < 15 || bytes[start + 3] !== BLANK || bytes[start + 6] !== BLANK) {
-    return Number.NaN;
-  }
-  const place = MONTHS.indexOf(latin1(bytes, start, start + 3).toLowerCase());
-  if (place < 0 || place % 3 !== 0) return Number.NaN;
-  const month = place / 3 + 1;
-  const isPadded = bytes[start + 4] === BLANK;
-  const day = isPadded ? digitsAt(bytes, start + 5, 1) : digitsAt(bytes, start + 4, 2);
+  const year = syslogYear(bytes, start, end, nowMs);
+  if (year < 0) return Number.NaN;
+  const days = daysFromCivil(year, monthAt(bytes, start), syslogDay(bytes, start));
+  return days * DAY_MS + parseTime(bytes, start + 7, end, false);
+}
+
+/** The year that brings the date `Mmm dd hh:mm:ss` of RFC 3164 nearest to `nowMs`; -1 when it is no such date. */
+export function syslogYear(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
+  if (end - start < 15 || bytes[start + 3] !== BLANK || bytes[start + 6] !== BLANK) return -1;
+  const month = monthAt(bytes, start);
+  const day = syslogDay(bytes, start);
   const timeMs = parseTime(bytes, start + 7, end, false);
-  if (day < 1) return Number.NaN;
+  if (month === 0 || day < 1 || Number.isNaN(timeMs)) return -1;
   const thisYear = new Date(nowMs).getUTCFullYear();
-  let nearestMs = Number.NaN;
+  let nearest = -1;
+  let distanceMs = Number.POSITIVE_INFINITY;
   for (let year = thisYear - LEAP_GAP_YEARS; year <= thisYear + LEAP_GAP_YEARS; year++) {
     if (day > daysInMonth(year, month)) continue;
-    const ms = daysFromCivil(year, month, day) * 86_400_000 + timeMs;
-    if (!(Math.abs(ms - nowMs) >= Math.abs(nearestMs - nowMs))) nearestMs = ms;
+    const ms = Math.abs(daysFromCivil(year, month, day) * DAY_MS + timeMs - nowMs);
+    if (ms >= distanceMs) continue;
+    nearest = year;
+    distanceMs = ms;
   }
-  return nearestMs;
+  return nearest;
+}
+
+/** The month, 1 to 12, whose three letters begin at `at`; 0 when there is none. */
+export function monthAt(bytes: Uint8Array, at: number): number {
+  const letters =
+    ((bytes[at] | LOWER) << 16) | ((bytes[at + 1] | LOWER) << 8) | (bytes[at + 2] | LOWER);
+  for (let month = 1; month <= 12; month++) if (MONTHS[month] === letters) return month;
+  return 0;
+}
+
+/** The day of a date of RFC 3164, which is filled by a blank or a zero; -1 when there is none. */
+export function syslogDay(bytes: Uint8Array, start: number): number {
+  const isPadded = bytes[start + 4] === BLANK;
+  return isPadded ? digitsAt(bytes, start + 5, 1) : digitsAt(bytes, start + 4, 2);
 }
 
 /** Length of `2016-11-21T12:28:`, which dates of one minute share. */

@@ -8,7 +8,15 @@ import { compactJson, literalEnd, ValueScanner } from './json.ts';
 import type { KeyTable } from './key.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
-import { BACKSLASH, OPEN_BRACKET, plainEnd, QUOTE, stringEnd, unescapeString } from './text.ts';
+import {
+  BACKSLASH,
+  MINUS,
+  OPEN_BRACKET,
+  plainEnd,
+  QUOTE,
+  stringEnd,
+  unescapeString,
+} from './text.ts';
 
 /** What the rules say of an attribute beyond its value. Values from `Role.DATE` on are date attributes by rank. */
 export const Role = { NONE: 0, MESSAGE: 1, SYSLOG: 2, WRITE_KEY: 3, DATE: 4 } as const;
@@ -28,6 +36,7 @@ const DATE_NAMES = [
 
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
+const NINE = 0x39;
 const RANK_NONE = 1000;
 
 /**
@@ -149,6 +158,31 @@ export class LeafReader {
       this.writeKeyBytes = this.#rows.length[entry];
     }
     return behind;
+  }
+
+  /**
+   * Adds text that is no JSON, given as `start` and `length` of a row entry, as the leaf `path`: a number when it may be
+   * one and is, otherwise a string.
+   */
+  addPlain(path: number, start: number, length: number, mayBeNumber: boolean): void {
+    const rows = this.#rows;
+    const number = this.#number;
+    const role = this.roles[path];
+    if (mayBeNumber && this.isNumber(start, length)) {
+      rows.add(path, Kind.NUMBER, start, length, number.value, number.detail);
+    } else {
+      rows.add(path, Kind.STRING, start, length, 0, 0);
+    }
+    if (role >= Role.DATE) this.#date(role - Role.DATE);
+  }
+
+  /** Whether a text, given as `start` and `length` of a row entry, is a JSON number. */
+  isNumber(start: number, length: number): boolean {
+    const bytes = start < 0 ? this.#rows.side : this.bytes;
+    const at = start < 0 ? ~start : start;
+    const first = length === 0 ? 0 : bytes[at];
+    if (first > NINE || first < MINUS) return false;
+    return scanNumber(bytes, at, at + length, this.#number) === at + length;
   }
 
   /** Adds the valid JSON `[start, end)`, without blanks between its tokens, as the text of a leaf. */

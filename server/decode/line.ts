@@ -12,6 +12,7 @@ import type { Enrichment } from './enrichment.ts';
 import { KeyTable } from './key.ts';
 import { LeafReader } from './leaf.ts';
 import { NEEDS_TREE, ObjectReader } from './object.ts';
+import { SyslogReader } from './syslog.ts';
 import {
   OPEN_BRACE,
   plainEnd,
@@ -27,7 +28,8 @@ import { EventTree } from './tree.ts';
 const TRUNCATED = '_truncated';
 
 /**
- * Reads one line of content, wherever it came from, as an event: JSON object, else text; and the object of a body.
+ * Reads one line of content, wherever it came from, as an event: JSON object, else syslog, else text; and the object
+ * of a body.
  * Source: decisions.md 1.7 and 1.8.
  */
 export class LineReader {
@@ -38,6 +40,7 @@ export class LineReader {
   readonly #keys: KeyTable;
   readonly #objects: ObjectReader;
   readonly #tree: EventTree;
+  readonly #syslog: SyslogReader;
   readonly #counters: DecodeCounters;
   readonly #truncatedPath: number;
   #added: AddedAttribute[] = [];
@@ -49,6 +52,7 @@ export class LineReader {
     this.leaves = new LeafReader(rows, this.#keys, counters);
     this.#objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
     this.#tree = new EventTree(rows, this.#keys, this.leaves, counters);
+    this.#syslog = new SyslogReader(rows, this.#keys, this.leaves, this.#objects, this.#tree);
     const name = Buffer.from(TRUNCATED);
     this.#truncatedPath = this.#keys.child(PATH_CUSTOM, name, 0, name.length);
     assert(this.#truncatedPath >= 0, 'there is a path for the mark of a cut');
@@ -58,6 +62,7 @@ export class LineReader {
   begin(start: number, end: number, enrichment: Enrichment | undefined): void {
     const source = this.#rows.source;
     this.#added = addedAttributes(enrichment, this.#keys, this.#rows);
+    this.leaves.turnTo(source, start, false);
     this.isSuspect = !isUtf8(source.subarray(start, end));
   }
 
@@ -106,7 +111,10 @@ export class LineReader {
     if (first === end) return;
     if (bytes[first] === OPEN_BRACE && this.#wholeObject(first)) return;
     if (unquotes && bytes[first] === QUOTE && this.#quoted(first)) return;
-    // A syslog header (RFC 5424, RFC 3164) is to be recognised here.
+    if (this.#syslog.read(first, this.#added)) {
+      this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+      return;
+    }
     this.#text(start, end - start, false);
   }
 

@@ -14,7 +14,15 @@ import {
 /** Objects in objects that are read; colliding names and `syslog` may lift some above DEPTH_MAX. */
 const LEVELS_MAX = 2 * DEPTH_MAX;
 
-/** A member of a JSON object: its name, one character a byte, and where its value stands. */
+/** Text that is no JSON, as `start` and `length` of a row entry. */
+export interface PlainText {
+  start: number;
+  length: number;
+  /** Whether it is a number when it reads like one. */
+  mayBeNumber: boolean;
+}
+
+/** A member of an object: its name, one character a byte, and where its value stands as JSON, unless it is `plain`. */
 export interface Member {
   name: string;
   start: number;
@@ -22,6 +30,7 @@ export interface Member {
   isObject: boolean;
   /** The value's members, when it is an object that is not too deep in the text to have a place of its own. */
   members: Member[] | undefined;
+  plain?: PlainText;
 }
 
 /**

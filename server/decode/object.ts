@@ -77,24 +77,42 @@ export class ObjectReader {
   /** Reads the object at `at`; returns the offset behind it, BROKEN or NEEDS_TREE. */
   read(at: number): number {
     this.begin();
+    return this.readMore(at);
+  }
+
+  /** As `read`, for an event that was begun and may have leaves. */
+  readMore(at: number): number {
     const { bytes, end } = this.#leaves;
     const inside = skipBlanks(bytes, at + 1, end);
     if (inside < end && bytes[inside] === CLOSE_BRACE) return inside + 1;
     const behind = this.#members(inside, PATH_CUSTOM);
-    return behind >= 0 && this.#isWide() ? NEEDS_TREE : behind;
+    return behind >= 0 && this.isWide() ? NEEDS_TREE : behind;
   }
 
   /** Adds the attributes of an enrichment behind those of the event; false when that is for the tree. */
   enrich(attributes: readonly AddedAttribute[]): boolean {
     for (const { path, replaces, start, length } of attributes) {
       if (path < 0) return false;
-      if (path === PATH_MESSAGE && this.#isUsed(this.#customMessage)) return false;
-      if (path === this.#customSyslog && this.#isUsed(PATH_SYSLOG)) return false;
-      if (this.#isUsed(path) && !replaces) continue;
+      if (path === PATH_MESSAGE && this.isUsed(this.#customMessage)) return false;
+      if (path === this.#customSyslog && this.isUsed(PATH_SYSLOG)) return false;
+      if (this.isUsed(path) && !replaces) continue;
       if (!this.claim(path)) return false;
       this.#rows.add(path, Kind.STRING, start, length, 0, 0);
     }
     return true;
+  }
+
+  /** Whether a path is a leaf or an object of the event. */
+  isUsed(path: number): boolean {
+    return this.#used[path] === this.#row;
+  }
+
+  /** Whether the event has more attributes than it may have; `message` is none. */
+  isWide(): boolean {
+    const entryCount = this.#rows.entryCount - this.#rows.rowEntry[this.#rows.rowCount];
+    return (
+      entryCount > ATTRIBUTES_MAX && (entryCount > ATTRIBUTES_MAX + 1 || !this.isUsed(PATH_MESSAGE))
+    );
   }
 
   /** Makes `path` the next leaf of the event; false when that would be out of order, twice, or inside a leaf. */
@@ -103,19 +121,6 @@ export class ObjectReader {
     this.#used[path] = this.#row;
     const parent = this.#paths.parent(path);
     return parent === this.#lastParent || this.#openObject(parent);
-  }
-
-  /** Whether the event has more attributes than it may have; `message` is none. */
-  #isWide(): boolean {
-    const entryCount = this.#rows.entryCount - this.#rows.rowEntry[this.#rows.rowCount];
-    return (
-      entryCount > ATTRIBUTES_MAX &&
-      (entryCount > ATTRIBUTES_MAX + 1 || !this.#isUsed(PATH_MESSAGE))
-    );
-  }
-
-  #isUsed(path: number): boolean {
-    return this.#used[path] === this.#row;
   }
 
   /** Makes `parent` the innermost open object of its tree, closing others; false when it was closed before. */
@@ -162,7 +167,7 @@ export class ObjectReader {
         predicted = isPlain ? keys.find(container, bytes, nameStart, closing) : -1;
         path =
           predicted >= 0 ? keys.path[predicted] : this.#unusualPath(container, nameStart, closing);
-        if (path < 0 || this.#isWide()) return NEEDS_TREE;
+        if (path < 0 || this.isWide()) return NEEDS_TREE;
         at = closing + 1;
         if (previous >= 0) keys.next[previous] = predicted;
         else keys.first[container] = predicted;
@@ -221,9 +226,9 @@ export class ObjectReader {
 
   /** Whether neither a path nor the other place that its name may mean is used in this row. */
   #isNew(path: number, role: number): boolean {
-    if (this.#isUsed(path)) return false;
-    if (role === Role.MESSAGE) return !this.#isUsed(PATH_MESSAGE);
-    return role !== Role.SYSLOG || !this.#isUsed(PATH_SYSLOG);
+    if (this.isUsed(path)) return false;
+    if (role === Role.MESSAGE) return !this.isUsed(PATH_MESSAGE);
+    return role !== Role.SYSLOG || !this.isUsed(PATH_SYSLOG);
   }
 
   #broken(at: number): number {

@@ -12,12 +12,13 @@ import { compactJson } from './json.ts';
 import type { KeyTable } from './key.ts';
 import type { LeafReader } from './leaf.ts';
 import { Role } from './leaf.ts';
-import type { Member } from './member.ts';
+import type { Member, PlainText } from './member.ts';
 import { readMembers } from './member.ts';
 import { latin1, QUOTE } from './text.ts';
 
 const EXCESS = '_excess';
 const NO_PATH = -1;
+const PLAIN_MEMBER = { start: 0, end: 0, isObject: false, members: undefined };
 
 /**
  * Reads an event's JSON object into a tree, puts it in order by the rules, and adds its leaves to the rows: for the
@@ -34,6 +35,8 @@ export class EventTree {
   #custom = new Branch('', undefined);
   #syslog: Branch | undefined;
   #message: Leaf | undefined;
+  /** Whether the event has a syslog header, which then is the last to go to the excess. */
+  #hasHeader = false;
 
   /** Attributes that were added to the row, but for `message` and the enrichment's. */
   #attributeCount = 0;
@@ -52,7 +55,12 @@ export class EventTree {
 
   /** Reads the object at `at`; returns the offset behind it, -1 when it is not JSON. */
   read(at: number): number {
-    this.#begin();
+    this.begin();
+    return this.readMore(at);
+  }
+
+  /** As `read`, for an event that was begun and may have attributes. */
+  readMore(at: number): number {
     const reached = { at };
     const members = readMembers(this.#leaves, at, 0, reached);
     if (members === undefined) return -1;
@@ -62,8 +70,30 @@ export class EventTree {
 
   /** Begins an event of nothing but a message, given as `start` and `length` of a row entry. */
   readText(start: number, length: number): void {
-    this.#begin();
+    this.begin();
+    this.placeMessage(start, length);
+  }
+
+  /** Gives the event a message, as `start` and `length` of a row entry; one that is read later replaces it. */
+  placeMessage(start: number, length: number): void {
     this.#message = { type: 'text', start, length };
+  }
+
+  /** Gives the event an attribute of its syslog header. */
+  placeSyslog(name: string, plain: PlainText): void {
+    this.#hasHeader = true;
+    this.#syslogObject().put(0, { ...PLAIN_MEMBER, name, plain });
+  }
+
+  /** Gives the event an element of structured data; its name's dots are no steps. */
+  placeElement(name: string, members: Member[]): void {
+    this.#syslogObject().set(0, name, { name, start: 0, end: 0, isObject: true, members });
+  }
+
+  /** Gives the event an attribute that was found in a text; a `message` stays under `custom`. */
+  placePair(member: Member): void {
+    if (member.name === 'message') this.#custom.put(0, member);
+    else this.#place(member);
   }
 
   /** Adds the attributes of an enrichment. */
@@ -94,10 +124,12 @@ export class EventTree {
     this.#rows.add(this.#excessPath, Kind.STRING, this.#rows.addSide(text), text.length, 0, 0);
   }
 
-  #begin(): void {
+  /** Begins an event without attributes. */
+  begin(): void {
     this.#custom = new Branch('', undefined);
     this.#syslog = undefined;
     this.#message = undefined;
+    this.#hasHeader = false;
   }
 
   #syslogObject(): Branch {
@@ -126,19 +158,25 @@ export class EventTree {
     this.#around.length = 0;
     this.#excess.begin();
     const hidden = hidesExcess ? this.#custom.child(EXCESS) : undefined;
+    if (this.#hasHeader) this.#writeSyslog();
     this.#writeChildren(this.#custom, PATH_CUSTOM, hidden);
-    const syslog = this.#syslog;
-    if (syslog !== undefined && syslog.children.length === 0) {
-      this.#rows.add(PATH_SYSLOG, Kind.OBJECT, 0, 0, 0, 0);
-    } else if (syslog !== undefined) {
-      this.#around.push('syslog');
-      this.#writeChildren(syslog, PATH_SYSLOG, undefined);
-      this.#around.pop();
-      this.#excess.closeTo(0);
-    }
+    if (!this.#hasHeader) this.#writeSyslog();
     const message = this.#message;
     if (message?.type === 'text') this.#addText(PATH_MESSAGE, message.start, message.length);
     else if (message?.type === 'value') this.#leaves.read(PATH_MESSAGE, message.start);
+  }
+
+  #writeSyslog(): void {
+    const syslog = this.#syslog;
+    if (syslog === undefined) return;
+    if (syslog.children.length === 0) {
+      this.#rows.add(PATH_SYSLOG, Kind.OBJECT, 0, 0, 0, 0);
+      return;
+    }
+    this.#around.push('syslog');
+    this.#writeChildren(syslog, PATH_SYSLOG, undefined);
+    this.#around.pop();
+    this.#excess.closeTo(0);
   }
 
   /** Writes what is in the object `branch`, which has the path `path` or none. `hidden` goes to the excess. */
@@ -211,6 +249,9 @@ export class EventTree {
       case 'empty':
         this.#rows.add(path, Kind.OBJECT, 0, 0, 0, 0);
         return;
+      case 'plain':
+        this.#leaves.addPlain(path, leaf.start, leaf.length, leaf.mayBeNumber);
+        return;
       case 'text':
         this.#addText(path, leaf.start, leaf.length);
         return;
@@ -225,9 +266,15 @@ export class EventTree {
   #jsonText(leaf: Leaf): Uint8Array {
     const rows = this.#rows;
     if (leaf.type === 'empty') return Buffer.from('{}');
-    if (leaf.type === 'text') {
+    if (leaf.type === 'text' || leaf.type === 'plain') {
       const bytes = leaf.start < 0 ? rows.side : rows.source;
       const start = leaf.start < 0 ? ~leaf.start : leaf.start;
+      if (
+        leaf.type === 'plain' &&
+        leaf.mayBeNumber &&
+        this.#leaves.isNumber(leaf.start, leaf.length)
+      )
+        return bytes.subarray(start, start + leaf.length);
       return jsonString(latin1(bytes, start, start + leaf.length));
     }
     const at = rows.reserveSide(leaf.end - leaf.start);

@@ -1,5 +1,6 @@
 import { unreachable } from '../../engine/base/assert.ts';
-import { BadBody } from '../decode/body.ts';
+import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { BadBody, EventTooLarge } from '../decode/body.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BodyForm } from './protocol.ts';
 
@@ -13,7 +14,7 @@ const LENGTH_DIGITS_MAX = 7;
 
 /**
  * Decodes a whole body, `source`, to which the decoder was begun. Throws EventTooLarge, and BadBody when the body is
- * declared as JSON and is not. Source: decisions.md 1.3, 1.8.
+ * declared as JSON or as frames and is not. Source: decisions.md 1.3, 1.8.
  */
 export function decodeBody(decoder: Decoder, source: Uint8Array, form: BodyForm): void {
   if (form === 'json') decoder.jsonBody(0, source.length);
@@ -43,23 +44,29 @@ function beginsLikeJson(source: Uint8Array): boolean {
   return source[at] === BRACE || source[at] === BRACKET;
 }
 
-/** Octet-counted frames, `<bytes> <frame>`; from where the count is none, the rest is lines. */
+/** Octet-counted frames, `<bytes> <frame>`, line ends between them left aside. All counts are checked before. */
 function decodeFrames(decoder: Decoder, source: Uint8Array): void {
-  let at = 0;
-  while (at < source.length) {
+  for (let at = lineStart(source, 0); at < source.length; ) {
     const start = frameStart(source, at);
-    if (start < 0) {
-      decoder.textBody(at, source.length);
-      return;
-    }
+    if (start < 0) throw new BadBody('no length of a frame and blank', at);
     const end = start + frameBytes(source, at);
-    if (end > source.length) {
-      decoder.textBody(at, source.length);
-      return;
-    }
-    decoder.line(start, trimmedEnd(source, start, end));
-    at = end;
+    if (end > source.length) throw new BadBody('the frame is longer than the body', at);
+    if (end - start > EVENT_BYTES_MAX) throw new EventTooLarge(start, end - start);
+    at = lineStart(source, end);
   }
+  for (let at = lineStart(source, 0); at < source.length; ) {
+    const start = frameStart(source, at);
+    const end = start + frameBytes(source, at);
+    decoder.line(start, trimmedEnd(source, start, end));
+    at = lineStart(source, end);
+  }
+}
+
+/** The first offset from `start` on that is no line end. */
+function lineStart(source: Uint8Array, start: number): number {
+  let at = start;
+  while (at < source.length && (source[at] === 10 || source[at] === 13)) at++;
+  return at;
 }
 
 /** Where the frame begins whose length stands at `at`; -1 when there is no length. */

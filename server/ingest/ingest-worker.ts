@@ -5,11 +5,13 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { BadBody, EventTooLarge } from '../decode/body.ts';
+import type { DecodeCounters } from '../decode/counters.ts';
 import { Decoder } from '../decode/decoder.ts';
 import { KeyLookup } from '../registry/key-table.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
 import { Acknowledger } from './acknowledge.ts';
 import { decodeBody } from './content.ts';
+import { BodyTooLarge, BrokenBody, inflate } from './inflate.ts';
 import { Ledger } from './ledger.ts';
 import type {
   BodyTask,
@@ -22,6 +24,7 @@ import type {
 import { RawDecoder } from './raw.ts';
 import { NOT_STORED, type Refusal, refusalOf } from './refusal.ts';
 import { Shares } from './share.ts';
+import { noDecodeCounters, StatCells } from './stats.ts';
 
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
@@ -30,6 +33,7 @@ const FREE_BYTES_MIN = 65_536;
 const TICK_MS = 1_000;
 /** The path table is begun anew when less than a few hostile events' worth of it is left. */
 const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
+const NOTHING = new Uint8Array(0);
 const BROKEN: Refusal = { status: 500, message: 'internal error' };
 
 /** The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. */
@@ -42,6 +46,8 @@ interface Decoding {
   paths: PathTable;
   decoder: Decoder;
   raw: RawDecoder;
+  /** What the decoder had counted when it was last looked at. */
+  counted: DecodeCounters;
 }
 
 /** Decodes what lies in its slots, a task a turn of the event loop, and makes it durable. */
@@ -49,6 +55,7 @@ class IngestWorker {
   readonly #port: Port<FromIngest, ToIngest>;
   readonly #memory: Uint8Array;
   readonly #cells: UsageCells;
+  readonly #stats: StatCells;
   readonly #keys = new KeyLookup();
   readonly #ledger: Ledger;
   readonly #acknowledger: Acknowledger;
@@ -65,6 +72,7 @@ class IngestWorker {
     this.#port = port;
     this.#memory = new Uint8Array(data.memory.buffer);
     this.#cells = new UsageCells(data.cells);
+    this.#stats = new StatCells(data.stats);
     this.#keys.update(data.keys);
     this.#ledger = new Ledger(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
@@ -79,6 +87,12 @@ class IngestWorker {
       // The front thread applies it before it sees any outcome that is posted after it.
       committed: async (group) => port.post({ type: 'committed', group }),
       nowMs: Date.now,
+      ...(data.segments === undefined
+        ? {}
+        : {
+            segmentRowsMax: data.segments.rowsMax,
+            segmentIdleMs: data.segments.idleMs,
+          }),
     });
   }
 
@@ -133,6 +147,12 @@ class IngestWorker {
     }
     if (task.type === 'body') this.#body(task);
     else this.#lines(task);
+    // An inflated body goes before the next one comes.
+    if (task.type === 'body' && task.compression !== undefined) {
+      this.#decoding.decoder.begin(NOTHING, 0, undefined);
+    }
+    const { decoder, counted } = this.#decoding;
+    this.#stats.addRepairs(decoder.counters, counted);
     this.#wake();
   }
 
@@ -140,21 +160,25 @@ class IngestWorker {
     const paths = new PathTable();
     const decoder = new Decoder(paths, this.#rows);
     const raw = new RawDecoder(decoder, this.#rows, this.#keys, this.#cells, this.#memory);
-    return { paths, decoder, raw };
+    return { paths, decoder, raw, counted: noDecodeCounters() };
   }
 
   #body(task: BodyTask): void {
     const { cell, id } = task.key;
     const day = dayOf(task.receivedMs);
-    const refusal = refusalOf(this.#cells.reserve(cell, task.bytes, day));
-    if (refusal !== undefined) {
-      this.#refuse(task, refusal);
-      return;
-    }
     const shares = new Shares(day);
-    shares.add(cell, task.bytes, 0);
     try {
-      this.#decodeBody(task);
+      // A key that is off or spent has nothing inflated.
+      const isOn = this.#cells.reserve(cell, 0, day);
+      const source = isOn === 'ok' ? this.#source(task) : NOTHING;
+      const granted = isOn === 'ok' ? this.#cells.reserve(cell, source.length, day) : isOn;
+      const refusal = refusalOf(granted);
+      if (refusal !== undefined) {
+        this.#refuse(task, refusal);
+        return;
+      }
+      shares.add(cell, source.length, 0);
+      this.#decodeBody(task, source);
     } catch (error) {
       shares.release(this.#cells);
       const refused = contentRefusal(error);
@@ -166,8 +190,13 @@ class IngestWorker {
     this.#store(task, shares, () => id, 0);
   }
 
-  #decodeBody(task: BodyTask): void {
-    const source = this.#memory.subarray(task.start, task.start + task.bytes);
+  /** The task's content, inflated. */
+  #source(task: BodyTask): Uint8Array {
+    const sent = this.#memory.subarray(task.start, task.start + task.bytes);
+    return task.compression === undefined ? sent : inflate(sent, task.compression);
+  }
+
+  #decodeBody(task: BodyTask, source: Uint8Array): void {
     const { decoder } = this.#decoding;
     decoder.unquotes = false;
     decoder.begin(source, task.receivedMs, task.enrichment);
@@ -195,11 +224,16 @@ class IngestWorker {
     const events = this.#rows.rowCount;
     const usage = events === 0 ? [] : shares.usage(idOf);
     if (events === 0) shares.release(this.#cells);
+    this.#stats.addRows(events);
+    const decodedMs = performance.now();
     const stored = this.#writer.append(this.#rows, usage, { urgent: task.type === 'body' });
     if (task.bytes >= FREE_BYTES_MIN) this.#acknowledger.free(task.task);
     stored.then(
       () => {
-        const outcome = { task: task.task, status: 200, message: '', events, linesDropped };
+        // Lines wait for others on purpose, so their time says nothing of the disk.
+        if (task.type === 'body') this.#stats.addCommit((performance.now() - decodedMs) / 1_000);
+        const { task: number } = task;
+        const outcome = { task: number, status: 200, message: '', events, linesDropped, usage };
         this.#acknowledger.done(outcome);
         this.#wake();
       },
@@ -212,7 +246,8 @@ class IngestWorker {
   }
 
   #refuse(task: IngestTask, refusal: Refusal): void {
-    this.#acknowledger.done({ task: task.task, ...refusal, events: 0, linesDropped: 0 });
+    const nothing = { events: 0, linesDropped: 0, usage: [] };
+    this.#acknowledger.done({ task: task.task, ...refusal, ...nothing });
   }
 
   #fault(task: IngestTask, error: unknown): void {
@@ -226,7 +261,11 @@ class IngestWorker {
 
 /** What is wrong with a body; `undefined` when it is we who are wrong. */
 function contentRefusal(error: unknown): Refusal | undefined {
-  if (error instanceof BadBody) return { status: 400, message: error.message };
-  if (error instanceof EventTooLarge) return { status: 413, message: error.message };
+  if (error instanceof BadBody || error instanceof BrokenBody) {
+    return { status: 400, message: error.message };
+  }
+  if (error instanceof EventTooLarge || error instanceof BodyTooLarge) {
+    return { status: 413, message: error.message };
+  }
   return undefined;
 }

@@ -1,10 +1,13 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { openPool, type Pool } from '../../engine/base/pool.ts';
+import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
+import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
 import type { CommittedGroup } from '../../engine/engine.ts';
 import type { KeyTable } from '../registry/key-table.ts';
-import type { FromIngest, IngestData, SegmentGrant, TaskOutcome, ToIngest } from './protocol.ts';
+import { IngestCounts } from './counts.ts';
+import type { FromIngest, IngestData, SegmentGrant, SegmentLimits, ToIngest } from './protocol.ts';
 import { type Slot, Slots } from './slots.ts';
+import { type IngestStats, StatCells, sumStats } from './stats.ts';
 import { IngestThread } from './thread.ts';
 
 /** Memory of one ingest worker; its pages are touched only when slots lie there. */
@@ -19,6 +22,12 @@ const ROOM_SHARE = 0.5;
 /** How often it is looked for room while lines wait for it. */
 const ROOM_POLL_MS = 5;
 
+/** Ingestion is behind when a worker has so much unread, or so little of its memory is left. */
+const BEHIND_BYTES = 16 * 1024 * 1024;
+const BEHIND_SHARE = 0.25;
+/** Objects of a worker, in 2^20 bytes: one that takes more ends alone, and not the process. */
+const HEAP_MB_MAX = 1_024;
+
 /** What the intake needs of the rest of the front thread. */
 export interface IntakeOptions {
   workers: number;
@@ -26,6 +35,7 @@ export interface IntakeOptions {
   root: string;
   /** The bytes by which the folder's files know it. */
   folderId: Uint8Array;
+  segments?: SegmentLimits;
   keys: KeyTable;
   cells: SharedArrayBuffer;
   nowMs: () => number;
@@ -37,86 +47,104 @@ export interface IntakeOptions {
   committed: (group: CommittedGroup) => void;
   /** A bug showed in a worker, which goes on; what it was met in has failed. */
   fault: (error: Error) => void;
-  /** A worker is gone: what waited for it has been failed. */
-  died: (error: Error) => void;
-  /** The module with the worker's `start`; another one in tests. */
+  /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
+  died: (error: Error, writer: number, delayMs: number) => void;
+  /** Recovers the segments that the dead worker of a writer left open. When it rejects it is called again later. */
+  recover: (writer: number) => Promise<void>;
+  /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
+  behind?: SharedArrayBuffer;
+  /** The module with the worker's `start`, and the times of restarts; others in tests. */
   entry?: URL;
+  restartTimes?: RestartTimes;
 }
 
-/** Sums since the start, for statistics. */
-export interface IntakeCounts {
-  events: number;
-  linesDropped: number;
+/** How full the ways to the ingest workers are. */
+export interface IntakeGauges {
+  workersUp: number;
+  slotBytes: number;
+  slotBytesFree: number;
+  tasksPending: number;
 }
 
 /** The way of received bytes to the ingest workers, on the front thread. */
 export class Intake {
-  readonly counts: IntakeCounts = { events: 0, linesDropped: 0 };
+  readonly counts = new IngestCounts();
   readonly #options: IntakeOptions;
+  readonly #memories: readonly WebAssembly.Memory[];
+  readonly #stats: readonly StatCells[];
   readonly #threads: IngestThread[] = [];
   readonly #pool: Pool<ToIngest, FromIngest>;
-  readonly #ready: Promise<void>;
+  readonly #restarts: Restarts;
+  readonly #started = Promise.withResolvers<void>();
+  /** By writer: what it asked of the manifest and what is not answered yet. */
+  readonly #answering: Promise<unknown>[] = [];
+  readonly #behind: Int32Array;
+  #keys: KeyTable;
+  #readyCount = 0;
+  #turn = 0;
+  #diskFull = false;
+  #closed = false;
   #waiting: (() => void)[] = [];
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    const memories = Array.from({ length: options.workers }, makeMemory);
-    let readyCount = 0;
-    const started = Promise.withResolvers<void>();
-    this.#ready = started.promise;
+    this.#keys = options.keys;
+    this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
+    this.#memories = Array.from({ length: options.workers }, makeMemory);
+    this.#stats = this.#memories.map(() => new StatCells());
+    this.#restarts = new Restarts({
+      prepare: (writer) => this.#recover(writer),
+      start: (writer) => this.#begin(writer, this.#pool.restart(writer)),
+      failed: (_, error) => options.fault(asError(error)),
+      ...(options.restartTimes === undefined ? {} : { times: options.restartTimes }),
+    });
     // Whoever does not wait for the start hears of a death by `died`.
-    this.#ready.catch(() => {});
+    this.#started.promise.catch(() => {});
     this.#pool = openPool<IngestData, ToIngest, FromIngest>(
       options.entry ?? new URL('./ingest-worker.ts', import.meta.url),
       options.workers,
-      (writer) => ({
-        memory: must(memories[writer], 'memory'),
-        cells: options.cells,
-        keys: options.keys,
-        root: options.root,
-        folderId: options.folderId,
-        writer,
-      }),
-      (thread, error) => {
-        started.reject(error);
-        this.#thread(thread).die();
-        options.died(error);
-      },
+      (writer) => this.#data(writer),
+      (writer, error) => this.#died(writer, error),
+      HEAP_MB_MAX,
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
-      const slots = new Slots(must(memories[writer], 'memory'), MEMORY_BASE_BYTES);
-      const thread = new IngestThread(slots, port, options.nowMs);
+      const slots = new Slots(must(this.#memories[writer], 'memory'), MEMORY_BASE_BYTES);
+      const thread = new IngestThread(slots, port, options.nowMs, (channel, outcome) =>
+        this.counts.take(channel, outcome),
+      );
       this.#threads.push(thread);
-      port.listen((message) => {
-        if (message.type === 'ready') {
-          readyCount++;
-          if (readyCount === options.workers) started.resolve();
-        } else {
-          this.#take(writer, thread, message);
-        }
-      });
+      this.#answering.push(Promise.resolve());
+      this.#begin(writer, port);
     }
   }
 
   /** Resolves when all workers take tasks; rejects when one could not start. */
   ready(): Promise<void> {
-    return this.#ready;
+    return this.#started.promise;
   }
 
-  /** The worker with the fewest unfinished tasks, for a new request or connection. */
+  /** The worker with the fewest unfinished tasks, for a new request or connection; equals take turns. */
   leastBusy(): IngestThread {
-    return this.#threads.reduce((best, thread) =>
-      best.dead || (!thread.dead && thread.pendingCount < best.pendingCount) ? thread : best,
-    );
+    const count = this.#threads.length;
+    this.#turn = (this.#turn + 1) % count;
+    let best = this.#thread(this.#turn);
+    for (let step = 1; step < count; step++) {
+      const thread = this.#thread((this.#turn + step) % count);
+      if (thread.dead) continue;
+      if (best.dead || thread.pendingCount < best.pendingCount) best = thread;
+    }
+    return best;
   }
 
   /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere. */
   reserve(bytes: number): { thread: IngestThread; slot: Slot } | undefined {
+    this.#tellBehind();
     const first = this.leastBusy();
-    for (const thread of [first, ...this.#threads.filter((other) => other !== first)]) {
-      if (thread.dead) continue;
-      const slot = thread.slots.reserve(bytes);
-      if (slot !== undefined) return { thread, slot };
+    const place = reserveIn(first, bytes);
+    if (place !== undefined) return place;
+    for (const thread of this.#threads) {
+      const other = thread === first ? undefined : reserveIn(thread, bytes);
+      if (other !== undefined) return other;
     }
     return undefined;
   }
@@ -127,13 +155,45 @@ export class Intake {
     if (this.#waiting.length === 1) this.#awaitRoom();
   }
 
+  /** Whether there is too little free disk: then no lines are taken. */
+  set diskFull(full: boolean) {
+    this.#diskFull = full;
+    this.#tellTakers();
+    if (!full && this.#waiting.length > 0) this.#awaitRoom();
+  }
+
   /** Tells the workers of new, changed and deleted write keys, before any task that is given later. */
   changeKeys(table: KeyTable): void {
+    this.#keys = table;
     for (const port of this.#pool.ports) port.post({ type: 'keys', table });
+  }
+
+  /** What is going on now. */
+  gauges(): IntakeGauges {
+    const gauges = { workersUp: 0, slotBytes: 0, slotBytesFree: 0, tasksPending: 0 };
+    for (const { dead, slots, pendingCount } of this.#threads) {
+      if (!dead) gauges.workersUp++;
+      gauges.slotBytes += slots.totalBytes;
+      gauges.slotBytesFree += slots.freeBytes;
+      gauges.tasksPending += pendingCount;
+    }
+    return gauges;
+  }
+
+  /** What the workers counted since the start, dead ones too. */
+  stats(): IngestStats {
+    return sumStats(this.#stats.map(({ shared }) => shared));
+  }
+
+  /** Workers that were put in the place of dead ones. */
+  get restartCount(): number {
+    return this.#restarts.count;
   }
 
   /** Ends the workers when they have made durable what they have. No task may be given any more. */
   async close(): Promise<void> {
+    this.#closed = true;
+    await this.#restarts.close();
     for (const thread of this.#threads) thread.flush();
     for (const port of this.#pool.ports) port.post({ type: 'close' });
     await this.#pool.close(CLOSE_GRACE_MS);
@@ -143,50 +203,118 @@ export class Intake {
     return must(this.#threads[writer], 'ingest thread');
   }
 
-  #take(writer: number, thread: IngestThread, message: FromIngest): void {
+  #data(writer: number): IngestData {
+    const { cells, root, folderId, segments } = this.#options;
+    return {
+      memory: must(this.#memories[writer], 'memory'),
+      cells,
+      stats: must(this.#stats[writer], 'stats').shared,
+      keys: this.#keys,
+      root,
+      folderId,
+      writer,
+      segments,
+    };
+  }
+
+  /** Listens to a worker that was started, for the first time or in the place of a dead one. */
+  #begin(writer: number, port: Port<ToIngest, FromIngest>): void {
+    const thread = this.#thread(writer);
+    port.listen((message) => {
+      if (message.type === 'ready') this.#isReady(thread, port);
+      else this.#take(writer, port, message);
+      this.#tellBehind();
+    });
+  }
+
+  #isReady(thread: IngestThread, port: Port<ToIngest, FromIngest>): void {
+    // The table may have changed since the worker was given its own.
+    port.post({ type: 'keys', table: this.#keys });
+    if (thread.dead) {
+      thread.revive(port);
+      this.#tellTakers();
+      return;
+    }
+    this.#readyCount++;
+    if (this.#readyCount === this.#threads.length) this.#started.resolve();
+  }
+
+  #died(writer: number, error: Error): void {
+    this.#started.reject(error);
+    this.#thread(writer).die();
+    this.#tellTakers();
+    this.#tellBehind();
+    this.#options.died(error, writer, this.#restarts.died(writer));
+  }
+
+  /** Lines wait while there is no worker at all, or no room on the disk; otherwise their senders are to turn to one that is there. */
+  #tellTakers(): void {
+    const takes = !this.#diskFull && this.#threads.some(({ dead }) => !dead);
+    for (const thread of this.#threads) thread.takesLines = takes;
+  }
+
+  async #recover(writer: number): Promise<void> {
+    await this.#answering[writer];
+    await this.#options.recover(writer);
+  }
+
+  /** Tells the query workers whether they should make room for ingestion. */
+  #tellBehind(): void {
+    const behind = this.#threads.some(
+      ({ dead, slots, unreadBytes }) =>
+        !dead && (unreadBytes > BEHIND_BYTES || slots.freeBytes < slots.totalBytes * BEHIND_SHARE),
+    );
+    Atomics.store(this.#behind, 0, behind ? 1 : 0);
+  }
+
+  #take(
+    writer: number,
+    port: Port<ToIngest, FromIngest>,
+    message: Exclude<FromIngest, { type: 'ready' }>,
+  ): void {
     if (message.type === 'report') {
-      this.#count(message.outcomes);
-      thread.report(message.freed, message.outcomes);
+      this.#thread(writer).report(message.freed, message.outcomes);
     } else if (message.type === 'committed') {
       this.#options.committed(message.group);
     } else if (message.type === 'allocate') {
-      this.#answer(writer, 'allocate', async () => ({
+      this.#answer(writer, port, 'allocate', async () => ({
         type: 'allocated',
         grant: await this.#options.allocate(writer, message.floor),
       }));
     } else if (message.type === 'closed') {
-      this.#answer(writer, 'closed', async () => {
+      this.#answer(writer, port, 'closed', async () => {
         await this.#options.closed(message.segment, message.bytes, message.sequence);
         return { type: 'recorded' };
       });
-    } else if (message.type === 'fault') {
+    } else {
       this.#options.fault(message.error);
     }
   }
 
-  #answer(writer: number, of: 'allocate' | 'closed', work: () => Promise<ToIngest>): void {
-    const port = must(this.#pool.ports[writer], 'ingest port');
-    work().then(
+  #answer(
+    writer: number,
+    port: Port<ToIngest, FromIngest>,
+    of: 'allocate' | 'closed',
+    work: () => Promise<ToIngest>,
+  ): void {
+    const answered = work().then(
       (answer) => port.post(answer),
       (error: unknown) => {
         const message = error instanceof EngineError ? error.message : 'the manifest failed';
         port.post({ type: 'failed', of, message });
       },
     );
-  }
-
-  #count(outcomes: readonly TaskOutcome[]): void {
-    for (const outcome of outcomes) {
-      this.counts.events += outcome.events;
-      this.counts.linesDropped += outcome.linesDropped;
-    }
+    this.#answering[writer] = Promise.all([this.#answering[writer], answered]);
   }
 
   #awaitRoom(): void {
     setTimeout(() => {
+      // Whoever waits is told when there is free disk again, or never.
+      if (this.#diskFull || this.#closed) return;
       const full = ({ dead, slots }: IngestThread): boolean =>
         !dead && slots.freeBytes < slots.totalBytes * ROOM_SHARE;
-      if (this.#threads.some(full)) {
+      const none = this.#threads.every(({ dead }) => dead);
+      if (none || this.#threads.some(full)) {
         this.#awaitRoom();
         return;
       }
@@ -195,6 +323,19 @@ export class Intake {
       for (const resume of waiting) resume();
     }, ROOM_POLL_MS);
   }
+}
+
+function reserveIn(
+  thread: IngestThread,
+  bytes: number,
+): { thread: IngestThread; slot: Slot } | undefined {
+  if (thread.dead) return undefined;
+  const slot = thread.slots.reserve(bytes);
+  return slot === undefined ? undefined : { thread, slot };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 function makeMemory(): WebAssembly.Memory {

@@ -1,4 +1,4 @@
-import type { CommittedGroup } from '../../engine/engine.ts';
+import type { CommittedGroup, KeyUsage } from '../../engine/engine.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import type { KeyTable } from '../registry/key-table.ts';
 
@@ -8,6 +8,18 @@ import type { KeyTable } from '../registry/key-table.ts';
  * Source: decisions.md 1.3.
  */
 export type BodyForm = 'json' | 'lines' | 'frames' | 'auto';
+
+/** The ways in which events come. */
+export type Channel = 'http' | 'https' | 'tcp' | 'tls' | 'udp';
+
+/** How a body is compressed, and the bytes that it may have when it is inflated. Source: decisions.md 1.4. */
+export interface Compression {
+  encoding: CompressedEncoding;
+  bytesMax: number;
+}
+
+/** Encodings of bodies that are inflated. */
+export type CompressedEncoding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 /** A write key as a request brought it. */
 export interface WriteKey {
@@ -19,14 +31,27 @@ export interface WriteKey {
 /** A whole body in a slot: `memory[start, start + bytes)`. */
 export interface BodyTask {
   type: 'body';
+  channel: Channel;
   /** Number by which the worker's reports name it. */
   task: number;
   start: number;
   bytes: number;
   form: BodyForm;
+  /** When it is compressed. */
+  compression?: Compression | undefined;
   key: WriteKey;
   receivedMs: number;
   enrichment: Enrichment | undefined;
+}
+
+/**
+ * A part of a slot with lines, `[start, end)` from the task's start, a line feed behind it. `frame`: one content, line
+ * feeds included. `datagram`: lines of which those behind the first may lack their key.
+ */
+export interface Span {
+  form: 'frame' | 'datagram';
+  start: number;
+  end: number;
 }
 
 /** Whole lines in a slot, `<key> <content>` and a line feed each, of one connection or of several. */
@@ -36,6 +61,10 @@ export interface LinesTask {
   start: number;
   bytes: number;
   receivedMs: number;
+  /** Cell of the key that lines without one belong to; NO_CELL when each has to bring its own. */
+  cell: number;
+  /** In their order. */
+  spans: readonly Span[];
 }
 
 /** What an ingest worker is given to do. */
@@ -67,6 +96,8 @@ export interface TaskOutcome {
   events: number;
   /** Lines without a valid key, or whose key is off or spent. */
   linesDropped: number;
+  /** What each write key brought in with it; empty when nothing was stored. */
+  usage: readonly KeyUsage[];
 }
 
 /**
@@ -84,14 +115,26 @@ export type FromIngest =
   /** A bug showed: the task it was met in has failed, the rest goes on. */
   | { type: 'fault'; error: Error };
 
+/** When a writer closes its log segment, so that it can be sealed. */
+export interface SegmentLimits {
+  /** Rows, about. */
+  rowsMax: number;
+  /** Time without rows. */
+  idleMs: number;
+}
+
 /** What an ingest worker starts with. */
 export interface IngestData {
   memory: WebAssembly.Memory;
   cells: SharedArrayBuffer;
+  /** Its counts, as `StatCells`. */
+  stats: SharedArrayBuffer;
   keys: KeyTable;
   /** The data folder, and the bytes by which its files know it. */
   root: string;
   folderId: Uint8Array;
   /** Number of its writer, 0 to 255. */
   writer: number;
+  /** `undefined`: those of the engine. */
+  segments: SegmentLimits | undefined;
 }

@@ -20,9 +20,9 @@ export interface RawLines {
 }
 
 /**
- * Decodes lines of raw channels, each of which brings its write key: `<key> <content>`, or a JSON object with the
- * attribute `logmaticKey`. A line means the same as on every other channel. Owned by one ingest thread.
- * Source: interface.md 4.4, decisions.md 2.
+ * Decodes lines of raw channels. Each brings its write key, `<key> <content>` or a JSON object with the attribute
+ * `logmaticKey`, or belongs to the key that its listener is bound to, or to the first one of its datagram. A line means
+ * the same as on every other channel. Owned by one ingest thread. Source: interface.md 4.4, decisions.md 2.
  */
 export class RawDecoder {
   readonly #decoder: Decoder;
@@ -33,6 +33,7 @@ export class RawDecoder {
   /** The same memory as a Buffer, whose search for a byte is three times as fast as that of shared typed arrays. */
   readonly #search: Buffer;
   #shares = new Shares(0);
+  #droppedCount = 0;
   #day = 0;
 
   constructor(
@@ -60,49 +61,80 @@ export class RawDecoder {
     const source = this.#memory.subarray(task.start, task.start + task.bytes);
     this.#day = dayOf(task.receivedMs);
     this.#shares = new Shares(this.#day);
+    this.#droppedCount = 0;
     this.#decoder.unquotes = true;
     this.#decoder.begin(source, task.receivedMs, undefined);
-    let droppedCount = 0;
-    for (let at = 0; at < task.bytes; ) {
-      const lineFeed = this.#search.indexOf(LINE_FEED, task.start + at) - task.start;
-      const end =
-        lineFeed > at && source[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed;
-      if (end > at && !this.#line(source, at, end)) droppedCount++;
-      at = lineFeed + 1;
+    let at = 0;
+    for (const { form, start, end } of task.spans) {
+      this.#lines(source, task.start, at, start, task.cell, false);
+      if (form === 'frame') this.#line(source, start, end, task.cell);
+      else this.#lines(source, task.start, start, end + 1, task.cell, true);
+      at = end + 1;
     }
-    return { shares: this.#shares, droppedCount };
+    this.#lines(source, task.start, at, task.bytes, task.cell, false);
+    return { shares: this.#shares, droppedCount: this.#droppedCount };
   }
 
-  /** Decodes one line; false when it brings no key that is good. */
-  #line(source: Uint8Array, start: number, end: number): boolean {
-    if (source[start] === BRACE) return this.#keyedObject(start, end);
+  /**
+   * Decodes the lines in `[start, end)`, each with its line feed. `ownerCell` is the key of those that bring none; when
+   * `inherits`, it is the first key that a line brought.
+   */
+  #lines(
+    source: Uint8Array,
+    taskStart: number,
+    start: number,
+    end: number,
+    ownerCell: number,
+    inherits: boolean,
+  ): void {
+    let owner = ownerCell;
+    for (let at = start; at < end; ) {
+      const lineFeed = this.#search.indexOf(LINE_FEED, taskStart + at) - taskStart;
+      const lineEnd =
+        lineFeed > at && source[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed;
+      if (lineEnd > at) {
+        const cell = this.#line(source, at, lineEnd, owner);
+        if (inherits && owner === NO_CELL) owner = cell;
+      }
+      at = lineFeed + 1;
+    }
+  }
+
+  /** Decodes one line, or drops and counts it; the cell of the key that it belongs to, or NO_CELL. */
+  #line(source: Uint8Array, start: number, end: number, owner: number): number {
+    if (source[start] === BRACE) return this.#keyedObject(start, end, owner);
     const keyEnd = endOfKey(source, start, end);
-    const cell = this.#keys.find(source, start, keyEnd);
-    if (cell === NO_CELL) return false;
-    const contentStart = Math.min(keyEnd + 1, end);
+    const found = this.#keys.find(source, start, keyEnd);
+    const contentStart = found === NO_CELL ? start : Math.min(keyEnd + 1, end);
+    const cell = found === NO_CELL ? owner : found;
     const bytes = end - contentStart;
-    if (this.#cells.reserve(cell, bytes, this.#day) !== 'ok') return false;
+    if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
+      this.#droppedCount++;
+      return cell;
+    }
     const before = this.#rows.rowCount;
     this.#decoder.line(contentStart, end);
     this.#shares.add(cell, bytes, this.#rows.rowCount - before);
-    return true;
+    return cell;
   }
 
-  /** Decodes a JSON object that brings its key as an attribute; false, and no event, when it brings no good one. */
-  #keyedObject(start: number, end: number): boolean {
+  /** Decodes a JSON object, which may bring its key as an attribute; without a good key there is no event. */
+  #keyedObject(start: number, end: number, owner: number): number {
     const decoder = this.#decoder;
     decoder.takesWriteKey = true;
     decoder.line(start, end);
     decoder.takesWriteKey = false;
     const key = decoder.writeKey();
-    const cell = key === undefined ? NO_CELL : this.#keys.find(key, 0, key.length);
+    const found = key === undefined ? NO_CELL : this.#keys.find(key, 0, key.length);
+    const cell = found === NO_CELL ? owner : found;
     const bytes = end - start;
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
       decoder.dropLine();
-      return false;
+      this.#droppedCount++;
+      return cell;
     }
     this.#shares.add(cell, bytes, 1);
-    return true;
+    return cell;
   }
 }
 

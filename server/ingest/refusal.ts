@@ -35,9 +35,47 @@ export const NOT_STORED: Refusal = {
   message: 'could not be stored, try again',
 };
 
+/** There is less free disk than the reserve. Source: decisions.md 1.8. */
+export const DISK_FULL: Refusal = {
+  status: 507,
+  message: 'the free disk is below the reserve (disk_reserve_mb), try again later',
+};
+
 /** What a reservation of usage that was not granted means; `undefined` for one that was. */
 export function refusalOf(reservation: Reservation): Refusal | undefined {
   if (reservation === 'disabled') return KEY_DISABLED;
   if (reservation === 'quota') return QUOTA_SPENT;
   return undefined;
+}
+
+/** Why things are refused, in the words of the statistics. */
+export type RefusalReason =
+  | 'key'
+  | 'key_disabled'
+  | 'quota'
+  | 'overloaded'
+  | 'method'
+  | 'malformed'
+  | 'too_large'
+  | 'encoding'
+  | 'not_stored'
+  | 'disk_full'
+  | 'internal';
+
+const REASONS: ReadonlyMap<number, RefusalReason> = new Map([
+  [400, 'malformed'],
+  [401, 'key'],
+  [405, 'method'],
+  [413, 'too_large'],
+  [415, 'encoding'],
+  [429, 'quota'],
+  [503, 'not_stored'],
+  [507, 'disk_full'],
+]);
+
+/** The word for a refusal. */
+export function reasonOf({ status, message }: Refusal): RefusalReason {
+  if (message === OVERLOADED.message) return 'overloaded';
+  if (message === KEY_DISABLED.message) return 'key_disabled';
+  return REASONS.get(status) ?? 'internal';
 }

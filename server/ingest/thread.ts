@@ -1,6 +1,16 @@
 import { assert } from '../../engine/base/assert.ts';
 import type { Port } from '../../engine/base/pool.ts';
-import type { FromIngest, IngestTask, LinesTask, TaskOutcome, ToIngest } from './protocol.ts';
+import { NO_CELL } from '../registry/key-table.ts';
+import type {
+  BodyTask,
+  Channel,
+  FromIngest,
+  IngestTask,
+  LinesTask,
+  Span,
+  TaskOutcome,
+  ToIngest,
+} from './protocol.ts';
 import { NOT_STORED } from './refusal.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './slots.ts';
 
@@ -8,8 +18,16 @@ import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './sl
 const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 const LINE_FEED = 10;
 
+/** What sources have in common whose lines may lie in one slot: a listener has one for all of its connections. */
+export interface LineOrigin {
+  readonly channel: Channel;
+  /** The cell of the write key that the listener is bound to, asked once a task; NO_CELL while there is no such key. */
+  readonly cell?: () => number;
+}
+
 /** Who brought lines: told when the worker has read them, and when they are durable or lost. */
 export interface LineSource {
+  readonly origin: LineOrigin;
   /** `bytes` of its lines were read out of their slot: there is room for as many. */
   read(bytes: number): void;
   /** `bytes` of its lines are over: durable and in the catalog, or lost. */
@@ -21,6 +39,7 @@ interface OpenLines {
   slot: Slot;
   filledBytes: number;
   shares: Share[];
+  spans: Span[];
 }
 
 /** What one source has in a slot. */
@@ -31,10 +50,15 @@ interface Share {
 
 /** A task the worker has not reported the end of. */
 interface Pending {
+  channel: Channel;
   slot: Slot | undefined;
+  bytes: number;
   shares: Share[];
   done: (outcome: TaskOutcome) => void;
 }
+
+/** Told what became of a task, before those who wait for it are. */
+export type OutcomeObserver = (channel: Channel, outcome: TaskOutcome) => void;
 
 /**
  * The front thread's side of one ingest worker: its slots, the tasks it was given, and what they wait for.
@@ -42,19 +66,28 @@ interface Pending {
  */
 export class IngestThread {
   readonly slots: Slots;
-  readonly #port: Port<ToIngest, FromIngest>;
   readonly #nowMs: () => number;
+  readonly #observe: OutcomeObserver;
   readonly #pending = new Map<number, Pending>();
+  readonly #lines = new Map<LineOrigin, OpenLines>();
+  #port: Port<ToIngest, FromIngest>;
   #tasks: IngestTask[] = [];
   #nextTask = 0;
-  #lines: OpenLines | undefined;
+  #unreadBytes = 0;
   #scheduled = false;
   #dead = false;
+  #takesLines = true;
 
-  constructor(slots: Slots, port: Port<ToIngest, FromIngest>, nowMs: () => number) {
+  constructor(
+    slots: Slots,
+    port: Port<ToIngest, FromIngest>,
+    nowMs: () => number,
+    observe: OutcomeObserver = () => {},
+  ) {
     this.slots = slots;
     this.#port = port;
     this.#nowMs = nowMs;
+    this.#observe = observe;
   }
 
   /** Tasks that are not over. */
@@ -62,47 +95,62 @@ export class IngestThread {
     return this.#pending.size;
   }
 
+  /** Bytes that the worker was given and has not read. */
+  get unreadBytes(): number {
+    return this.#unreadBytes;
+  }
+
   /** Whether the worker is gone: nothing that it is given will be done. */
   get dead(): boolean {
     return this.#dead;
+  }
+
+  /** Whether there may be room for lines at all: those who have some are made to wait while no worker is there. */
+  set takesLines(takes: boolean) {
+    this.#takesLines = takes;
   }
 
   /**
    * Hands a whole body over; the slot is the worker's from now on and is given back by itself.
    * Never rejects: a worker that dies gives 503.
    */
-  body(
-    slot: Slot,
-    task: Omit<IngestTask & { type: 'body' }, 'task' | 'start'>,
-  ): Promise<TaskOutcome> {
+  body(slot: Slot, task: Omit<BodyTask, 'task' | 'start'>): Promise<TaskOutcome> {
     return new Promise((resolve) => {
-      const number = this.#await({ slot, shares: [], done: resolve });
+      const { channel, bytes } = task;
+      const number = this.#await({ channel, slot, bytes, shares: [], done: resolve });
       if (this.#dead) this.#outcome(lost(number));
       else this.#give({ ...task, task: number, start: slot.start });
     });
   }
 
   /** Makes sure that `bytes` of lines can be added without a refusal; false when there is no room for them now. */
-  roomForLines(bytes: number): boolean {
-    const open = this.#lines;
+  roomForLines(bytes: number, origin: LineOrigin): boolean {
+    if (!this.#takesLines) return false;
+    const open = this.#lines.get(origin);
     if (open !== undefined) {
       if (open.filledBytes + bytes <= open.slot.capacityBytes) return true;
-      this.#closeLines();
+      this.#closeLines(origin, open);
     }
     const slot = this.slots.reserve(Math.max(bytes, LINES_SLOT_BYTES));
     if (slot === undefined) return false;
-    this.#lines = { slot, filledBytes: 0, shares: [] };
+    this.#lines.set(origin, { slot, filledBytes: 0, shares: [], spans: [] });
     this.#schedule();
     return true;
   }
 
   /**
-   * Adds lines of `source`: `head` then `rest`, with their line feeds; when `cut`, the beginning of one line, without.
-   * Copies the bytes and returns how many it counts. There has to be room (`roomForLines`).
+   * Adds lines of `source`: `head` then `rest`, with their line feeds; when `bare`, a line or a span without the one
+   * that ends it. Copies the bytes and returns how many it counts. There has to be room (`roomForLines`).
    */
-  lines(head: Uint8Array, rest: Uint8Array, cut: boolean, source: LineSource): number {
-    const open = this.#lines;
-    const bytes = head.length + rest.length + (cut ? 1 : 0);
+  lines(
+    head: Uint8Array,
+    rest: Uint8Array,
+    bare: boolean,
+    source: LineSource,
+    form?: Span['form'],
+  ): number {
+    const open = this.#lines.get(source.origin);
+    const bytes = head.length + rest.length + (bare ? 1 : 0);
     assert(
       open !== undefined && open.filledBytes + bytes <= open.slot.capacityBytes,
       `room for ${bytes} bytes of lines`,
@@ -110,7 +158,10 @@ export class IngestThread {
     const start = open.slot.start + open.filledBytes;
     this.slots.bytes.set(head, start);
     this.slots.bytes.set(rest, start + head.length);
-    if (cut) this.slots.bytes[start + bytes - 1] = LINE_FEED;
+    if (bare) this.slots.bytes[start + bytes - 1] = LINE_FEED;
+    if (form !== undefined) {
+      open.spans.push({ form, start: open.filledBytes, end: open.filledBytes + bytes - 1 });
+    }
     open.filledBytes += bytes;
     const last = open.shares.at(-1);
     if (last?.source === source) last.bytes += bytes;
@@ -127,23 +178,30 @@ export class IngestThread {
   /** Hands over what was collected in this turn. */
   flush(): void {
     this.#scheduled = false;
-    this.#closeLines();
+    this.#closeAllLines();
     if (this.#tasks.length === 0) return;
     this.#port.post({ type: 'tasks', tasks: this.#tasks });
     this.#tasks = [];
   }
 
-  /** The worker is gone: everything that waits for it is lost. */
+  /** The worker is gone: everything that waits for it is lost. Slots that are being filled stay as they are. */
   die(): void {
-    this.#closeLines();
+    this.#closeAllLines();
     this.#dead = true;
     this.#tasks = [];
     for (const task of [...this.#pending.keys()]) this.#outcome(lost(task));
   }
 
+  /** Another worker has taken the place of the one that died, on the same memory. */
+  revive(port: Port<ToIngest, FromIngest>): void {
+    this.#port = port;
+    this.#dead = false;
+  }
+
   #await(pending: Pending): number {
     const task = this.#nextTask++;
     this.#pending.set(task, pending);
+    this.#unreadBytes += pending.bytes;
     return task;
   }
 
@@ -158,25 +216,30 @@ export class IngestThread {
     setImmediate(() => this.flush());
   }
 
-  #closeLines(): void {
-    const open = this.#lines;
-    if (open === undefined) return;
-    this.#lines = undefined;
+  #closeAllLines(): void {
+    for (const [origin, open] of this.#lines) this.#closeLines(origin, open);
+  }
+
+  #closeLines(origin: LineOrigin, open: OpenLines): void {
+    this.#lines.delete(origin);
     if (open.filledBytes === 0) {
       this.slots.release(open.slot);
       return;
     }
-    const { slot, shares } = open;
+    const { slot, shares, spans } = open;
     const done = (outcome: TaskOutcome): void => {
       for (const share of shares) share.source.settled(share.bytes, outcome.status === 200);
     };
-    const task = this.#await({ slot, shares, done });
+    const { channel } = origin;
+    const task = this.#await({ channel, slot, bytes: open.filledBytes, shares, done });
     const given: LinesTask = {
       type: 'lines',
       task,
       start: slot.start,
       bytes: open.filledBytes,
       receivedMs: this.#nowMs(),
+      cell: origin.cell?.() ?? NO_CELL,
+      spans,
     };
     if (this.#dead) this.#outcome(lost(task));
     else this.#give(given);
@@ -187,6 +250,7 @@ export class IngestThread {
     if (pending?.slot === undefined) return;
     this.slots.release(pending.slot);
     pending.slot = undefined;
+    this.#unreadBytes -= pending.bytes;
     for (const share of pending.shares) share.source.read(share.bytes);
   }
 
@@ -195,10 +259,11 @@ export class IngestThread {
     assert(pending !== undefined, `task ${outcome.task} is pending`);
     this.#free(outcome.task);
     this.#pending.delete(outcome.task);
+    this.#observe(pending.channel, outcome);
     pending.done(outcome);
   }
 }
 
 function lost(task: number): TaskOutcome {
-  return { task, ...NOT_STORED, events: 0, linesDropped: 0 };
+  return { task, ...NOT_STORED, events: 0, linesDropped: 0, usage: [] };
 }

@@ -1,6 +1,6 @@
 import { NAME_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { EnrichmentAttribute } from '../decode/enrichment.ts';
-import type { BodyForm } from '../ingest/protocol.ts';
+import type { BodyForm, CompressedEncoding } from '../ingest/protocol.ts';
 
 /** The path below which bodies with events come in, without the slash that ends it. */
 export const INPUT_PATH = '/v1/input';
@@ -30,6 +30,31 @@ export function keyCandidates(
   return parts.filter((part) => part !== '');
 }
 
+/**
+ * What is wrong with how a request tells the end of its body, from all values of its headers `Content-Length` and
+ * `Transfer-Encoding`; `undefined` when nothing is. Whoever is before us may have read it otherwise, and what we take
+ * for the next request may be of somebody else. Source: RFC 9112 6.3, decisions.md 6.5.
+ */
+export function lengthFault(
+  lengths: readonly string[],
+  encodings: readonly string[],
+): string | undefined {
+  if (lengths.length > 1) return 'the header Content-Length came twice';
+  if (encodings.length > 1) return 'the header Transfer-Encoding came twice';
+  if (lengths.length + encodings.length > 1) {
+    return 'the headers Content-Length and Transfer-Encoding came together';
+  }
+  const [length] = lengths;
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) {
+    return 'the header Content-Length is not a number of at most 15 digits';
+  }
+  const [encoding] = encodings;
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'chunked') {
+    return 'the header Transfer-Encoding is not chunked';
+  }
+  return undefined;
+}
+
 /** How a body of that `Content-Type` is read; parameters are left aside. Source: decisions.md 1.3. */
 export function bodyForm(contentType: string | undefined): BodyForm {
   const type = (contentType ?? '').split(';', 1)[0].trim().toLowerCase();
@@ -47,6 +72,27 @@ export function bodyForm(contentType: string | undefined): BodyForm {
       return 'frames';
     default:
       return type.endsWith('+json') ? 'json' : 'auto';
+  }
+}
+
+/** What `Content-Encoding` means, in any case; `unknown` for what is not understood and for several encodings. */
+export function bodyEncoding(
+  contentEncoding: string | undefined,
+): CompressedEncoding | 'identity' | 'unknown' {
+  const encoding = (contentEncoding ?? '').trim().toLowerCase();
+  switch (encoding) {
+    case '':
+    case 'identity':
+      return 'identity';
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip';
+    case 'deflate':
+    case 'br':
+    case 'zstd':
+      return encoding;
+    default:
+      return 'unknown';
   }
 }
 

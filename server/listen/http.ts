@@ -5,21 +5,31 @@ import { corsHeaders } from '../api/cors.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from '../api/reply.ts';
 import { SmallBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { addressText, INPUT_PATH } from './header.ts';
+import { addressText, INPUT_PATH, lengthFault } from './header.ts';
 import { createInput, type InputOptions } from './input.ts';
+
+/** Files with a certificate, with its chain, and its key, both PEM. */
+export interface CertificateFiles {
+  certPath: string;
+  keyPath: string;
+}
 
 /** What the HTTP listener needs. */
 export interface HttpOptions extends InputOptions {
   host: string;
   /** 0: any free one. */
   port: number;
-  /** Answers everything but the input path; never rejects. */
-  routes: (request: ApiRequest) => Promise<Reply>;
+  /** Answers everything but the input path; never rejects. Without it all else is 404. */
+  routes?: (request: ApiRequest) => Promise<Reply>;
+  /** Makes it HTTPS, TLS 1.2 and 1.3. Both files have been checked. */
+  certificate?: CertificateFiles;
 }
 
 /** An open HTTP listener. */
 export interface HttpListener {
   readonly port: number;
+  /** Of HTTPS: new connections get this certificate, those that are open stay. Throws USAGE when it cannot be used. */
+  reload(certificate: CertificateFiles): void;
   /** Takes no new connection, lets open requests end for up to `graceMs`, then closes all connections. */
   close(graceMs: number): Promise<void>;
 }
@@ -27,6 +37,9 @@ export interface HttpListener {
 /** Bytes of a body that is no input. */
 const API_BODY_BYTES_MAX = 1_048_576;
 const CLOSE_POLL_MS = 10;
+
+// Otherwise every answer names the library and its version.
+library._cfg('silent');
 
 const STATUS_TEXTS = new Map([
   [200, '200 OK'],
@@ -46,47 +59,107 @@ const STATUS_TEXTS = new Map([
   [507, '507 Insufficient Storage'],
 ]);
 
-/** Listens for HTTP. Rejects with USAGE when the address cannot be had. */
+/** Listens for HTTP or HTTPS. Rejects with USAGE when the address cannot be had. */
 export function listenHttp(options: HttpOptions): Promise<HttpListener> {
-  const app = library.App();
+  const { host, port, certificate } = options;
+  const open: OpenRequests = { count: 0, closing: false, faultyPeers: new Set() };
   const input = createInput(options);
-  const open = { count: 0, closing: false };
-  app.any('/*', (response, request) => {
+  const serve = (response: HttpResponse, request: HttpRequest): void => {
     const exchange = new UwsExchange(response, request, open);
-    if (exchange.contradictory) {
-      exchange.answer(
-        errorReply(new ApiError(400, 'the header Content-Length came twice', corsHeaders())),
-        true,
-      );
+    if (open.faultyPeers.has(exchange.peer)) {
+      const message = 'the connection is not read any more, as a request was faulty';
+      exchange.refuse(new ApiError(503, message, corsHeaders()));
+    } else if (exchange.fault !== undefined) {
+      distrust(open, exchange.peer);
+      exchange.refuse(new ApiError(400, exchange.fault, corsHeaders()));
     } else if (exchange.path === INPUT_PATH || exchange.path.startsWith(`${INPUT_PATH}/`)) {
       input(exchange);
     } else {
-      serveRoute(exchange, options.routes);
+      serveRoute(exchange, options.routes ?? noRoutes);
     }
-  });
-  const { host, port } = options;
+  };
+  const apps = certificate === undefined ? plainApps(serve) : secureApps(serve, certificate);
   return new Promise((resolve, reject) => {
-    app.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+    apps.listening.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        reject(new EngineError('USAGE', `http: ${host}:${port} cannot be listened on`));
+        const name = certificate === undefined ? 'http' : 'https';
+        reject(new EngineError('USAGE', `${name}: ${host}:${port} cannot be listened on`));
         return;
       }
       resolve({
         port: library.us_socket_local_port(socket),
-        close: (graceMs) => close(app, socket, open, graceMs),
+        reload: apps.reload,
+        close: (graceMs) => close(apps.all, socket, open, graceMs),
       });
     });
   });
+}
+
+type Serve = (response: HttpResponse, request: HttpRequest) => void;
+
+/** The applications of a listener: the one that listens, and all that have connections. */
+interface Apps {
+  listening: TemplatedApp;
+  all: TemplatedApp[];
+  reload: (certificate: CertificateFiles) => void;
+}
+
+function plainApps(serve: Serve): Apps {
+  const app = library.App().any('/*', serve);
+  return { listening: app, all: [app], reload: () => {} };
+}
+
+/**
+ * The certificate of an application is for its life. So the one that listens passes each connection on to another one,
+ * which is replaced when there is a new certificate, and closed with the listener.
+ */
+function secureApps(serve: Serve, certificate: CertificateFiles): Apps {
+  const listening = secureApp(serve, certificate);
+  let taking = secureApp(serve, certificate);
+  listening.addChildAppDescriptor(taking.getDescriptor());
+  const all = [listening, taking];
+  const reload = (next: CertificateFiles): void => {
+    const replacement = secureApp(serve, next);
+    listening.removeChildAppDescriptor(taking.getDescriptor());
+    listening.addChildAppDescriptor(replacement.getDescriptor());
+    taking = replacement;
+    all.push(replacement);
+  };
+  return { listening, all, reload };
+}
+
+function secureApp(serve: Serve, { certPath, keyPath }: CertificateFiles): TemplatedApp {
+  try {
+    const files = { cert_file_name: certPath, key_file_name: keyPath };
+    return library.SSLApp(files).any('/*', serve);
+  } catch (cause) {
+    throw new EngineError('USAGE', `https: ${certPath} and ${keyPath} cannot be used`, { cause });
+  }
+}
+
+async function noRoutes(): Promise<Reply> {
+  return errorReply(new ApiError(404, 'the path does not exist', corsHeaders()));
 }
 
 /** Requests that are not answered yet, and whether the listener is about to end. */
 interface OpenRequests {
   count: number;
   closing: boolean;
+  /** Peers who sent a faulty request in this turn of the event loop. */
+  faultyPeers: Set<string>;
+}
+
+/**
+ * The library takes what lies behind a faulty request in the same read for further ones, also when the connection is
+ * being closed. It does not tell connections apart, so for that turn of the event loop nothing of the peer is taken.
+ */
+function distrust({ faultyPeers }: OpenRequests, peer: string): void {
+  if (faultyPeers.size === 0) setImmediate(() => faultyPeers.clear());
+  faultyPeers.add(peer);
 }
 
 async function close(
-  app: TemplatedApp,
+  apps: readonly TemplatedApp[],
   socket: ListenSocket,
   open: OpenRequests,
   graceMs: number,
@@ -97,11 +170,11 @@ async function close(
   while (open.count > 0 && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
   }
-  app.close();
+  for (const app of apps) app.close();
 }
 
 /** Collects the body and lets the routes answer. */
-function serveRoute(exchange: Exchange, routes: HttpOptions['routes']): void {
+function serveRoute(exchange: Exchange, routes: NonNullable<HttpOptions['routes']>): void {
   const path = decodedPath(exchange.path);
   if (path === undefined) {
     exchange.answer(
@@ -144,11 +217,14 @@ class UwsExchange implements Exchange {
   readonly query: string;
   readonly headers = new Map<string, string>();
   readonly contentBytes: number | undefined;
-  /** Whether the length of the body is said twice: whoever is before us may have read it otherwise. */
-  readonly contradictory: boolean;
+  /** What is wrong with the request's head; a request with a fault is not to be served. */
+  readonly fault: string | undefined;
   readonly #response: HttpResponse;
   readonly #open: OpenRequests;
+  /** The library is lenient about where chunks end, so nothing that follows is taken for a request. */
+  readonly #isChunked: boolean;
   #over = false;
+  #answered = false;
   #gone: () => void = () => {};
 
   constructor(response: HttpResponse, request: HttpRequest, open: OpenRequests) {
@@ -157,13 +233,16 @@ class UwsExchange implements Exchange {
     this.method = request.getMethod().toUpperCase();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
-    let lengthCount = 0;
+    const lengths: string[] = [];
+    const encodings: string[] = [];
     request.forEach((name, value) => {
-      if (name === 'content-length') lengthCount++;
+      if (name === 'content-length') lengths.push(value);
+      else if (name === 'transfer-encoding') encodings.push(value);
       this.headers.set(name, value);
     });
-    this.contradictory = lengthCount > 1;
-    this.contentBytes = lengthCount === 1 ? Number(this.headers.get('content-length')) : undefined;
+    this.fault = lengthFault(lengths, encodings);
+    this.contentBytes = lengths.length === 1 ? Number(lengths[0]) : undefined;
+    this.#isChunked = encodings.length > 0;
     open.count++;
     response.onAborted(() => {
       if (this.#over) return;
@@ -178,7 +257,7 @@ class UwsExchange implements Exchange {
 
   read(take: (chunk: Uint8Array, isLast: boolean) => void): void {
     this.#response.onData((chunk, isLast) => {
-      if (!this.#over) take(new Uint8Array(chunk), isLast);
+      if (!this.#over && !this.#answered) take(new Uint8Array(chunk), isLast);
     });
   }
 
@@ -187,10 +266,28 @@ class UwsExchange implements Exchange {
   }
 
   answer(reply: Reply, close = false): void {
-    if (this.#over) return;
+    if (this.#over || this.#answered) return;
+    this.#answered = true;
+    if (!close && !this.#isChunked && !this.#open.closing) {
+      this.#write(reply, false);
+      return;
+    }
+    // Not while the library still reads from what it received: it would go on behind an answer that closes. What is
+    // not answered yet lets it give the connection up instead.
+    setImmediate(() => {
+      if (!this.#over) this.#write(reply, true);
+    });
+  }
+
+  /** Refuses a request of which nobody knows where it ends; see `distrust`. */
+  refuse(error: ApiError): void {
+    this.#answered = true;
+    this.#write(errorReply(error), true);
+  }
+
+  #write(reply: Reply, closing: boolean): void {
     this.#end();
     const response = this.#response;
-    const closing = close || this.#open.closing;
     response.cork(() => {
       response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
       if (reply.status !== 204) {

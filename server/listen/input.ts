@@ -2,12 +2,19 @@ import { corsHeaders, preflightReply } from '../api/cors.ts';
 import type { Reply } from '../api/reply.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import type { Intake } from '../ingest/intake.ts';
-import type { TaskOutcome, WriteKey } from '../ingest/protocol.ts';
-import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
+import type { Channel, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
+import { DISK_FULL, KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { addedAttributes, bodyForm, callerAddress, keyCandidates } from './header.ts';
+import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates } from './header.ts';
+
+/** What is asked at each request, and may change while the listener is open. */
+export interface InputLimits {
+  bodyBytesMax: number;
+  /** In the spelling of `plainAddress`. */
+  trustedProxies: ReadonlySet<string>;
+}
 
 /** What input over HTTP needs of the rest of the front thread. */
 export interface InputOptions {
@@ -15,16 +22,24 @@ export interface InputOptions {
   /** The write key with that text, switched-off ones too. */
   lookup: (key: string) => Readonly<WriteKey> | undefined;
   cells: UsageCells;
-  bodyBytesMax: number;
-  trustedProxies: readonly string[];
+  limits: InputLimits;
+  /** Whether there is too little free disk for anything to be taken in. */
+  diskFull?: () => boolean;
   nowMs: () => number;
+  /** `http` when it is not said. */
+  channel?: 'http' | 'https';
+  /** Told of each request that is refused before it was given to a worker. */
+  refused?: (channel: Channel, refusal: Refusal) => void;
 }
 
 /** Seconds after which a request that was refused for load may come again. */
 const RETRY_SECONDS = 1;
+/** The same where the disk has to be made free first. */
+const DISK_RETRY_SECONDS = 15;
 /** A refused body of up to this many bytes is read and dropped, so that the refusal arrives and the connection lives. */
 const DROPPED_BYTES_MAX = 64 * 1024 * 1024;
 const STORED = '{"ok":true}';
+const ENCODINGS = 'gzip, deflate, br, zstd, identity';
 
 /**
  * Makes the handler of the input path. It authenticates, takes room for the body before it is read, hands it to an
@@ -32,7 +47,6 @@ const STORED = '{"ok":true}';
  * Source: interface.md 4.4, decisions.md 1.
  */
 export function createInput(options: InputOptions): (exchange: Exchange) => void {
-  const trusted = new Set(options.trustedProxies);
   return (exchange) => {
     if (exchange.method === 'OPTIONS') {
       exchange.answer(preflight(exchange));
@@ -45,7 +59,7 @@ export function createInput(options: InputOptions): (exchange: Exchange) => void
       refuse(options, exchange, refusal ?? KEY_UNKNOWN);
       return;
     }
-    const enrichment = enrichmentOf(exchange, query, trusted);
+    const enrichment = enrichmentOf(exchange, query, options.limits.trustedProxies);
     receive(options, exchange, key, enrichment);
   };
 }
@@ -80,17 +94,21 @@ function refusalBeforeBody(
   if (key === undefined) return KEY_UNKNOWN;
   const refusal = refusalOf(options.cells.reserve(key.cell, 0, dayOf(options.nowMs())));
   if (refusal !== undefined) return refusal;
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity' && encoding !== '') {
-    const shown = JSON.stringify(encoding.slice(0, 100));
-    const message = `the header Content-Encoding ${shown} is not allowed; allowed: identity`;
+  if (options.diskFull?.() === true) return DISK_FULL;
+  const encoding = headers.get('content-encoding');
+  if (bodyEncoding(encoding) === 'unknown') {
+    const shown = JSON.stringify(encoding?.slice(0, 100));
+    const message = `the header Content-Encoding ${shown} is not allowed; allowed: one of ${ENCODINGS}`;
     return { status: 415, message };
   }
-  return (contentBytes ?? 0) > options.bodyBytesMax ? tooLarge(options) : undefined;
+  return (contentBytes ?? 0) > options.limits.bodyBytesMax ? tooLarge(options) : undefined;
 }
 
 function tooLarge(options: InputOptions): Refusal {
-  return { status: 413, message: `the body is too large; allowed: ${options.bodyBytesMax} bytes` };
+  return {
+    status: 413,
+    message: `the body is too large; allowed: ${options.limits.bodyBytesMax} bytes`,
+  };
 }
 
 function enrichmentOf(
@@ -111,7 +129,11 @@ function receive(
   key: WriteKey,
   enrichment: Enrichment | undefined,
 ): void {
-  const body = InputBody.reserve(options.intake, exchange.contentBytes, options.bodyBytesMax);
+  const body = InputBody.reserve(
+    options.intake,
+    exchange.contentBytes,
+    options.limits.bodyBytesMax,
+  );
   if (body === undefined) {
     refuse(options, exchange, OVERLOADED);
     return;
@@ -125,14 +147,20 @@ function receive(
     } else if (isLast) {
       const slot = body.take();
       if (slot === undefined) return;
+      const encoding = bodyEncoding(exchange.headers.get('content-encoding'));
       body.thread
         .body(slot, {
           type: 'body',
+          channel: options.channel ?? 'http',
           bytes: body.bytes,
           form: bodyForm(exchange.headers.get('content-type')),
           key,
           receivedMs: options.nowMs(),
           enrichment,
+          compression:
+            encoding === 'identity' || encoding === 'unknown'
+              ? undefined
+              : { encoding, bytesMax: options.limits.bodyBytesMax },
         })
         .then((outcome) => answer(options, exchange, outcome));
     }
@@ -149,6 +177,7 @@ function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome)
 
 /** Refuses before the body was read. One of unknown or absurd length is not waited for. */
 function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): void {
+  options.refused?.(options.channel ?? 'http', refusal);
   const { contentBytes, headers } = exchange;
   const endless = contentBytes === undefined && headers.has('transfer-encoding');
   const close = endless || (contentBytes ?? 0) > DROPPED_BYTES_MAX;
@@ -162,6 +191,8 @@ function refusalReply(options: InputOptions, refusal: Refusal): Reply {
   if (status === 405) headers['allow'] = 'POST, OPTIONS';
   if (status === 503 || message === OVERLOADED.message) {
     headers['retry-after'] = String(RETRY_SECONDS);
+  } else if (status === 507) {
+    headers['retry-after'] = String(DISK_RETRY_SECONDS);
   } else if (status === 429) {
     headers['retry-after'] = String(secondsToMidnight(options.nowMs()));
   }

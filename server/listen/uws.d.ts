@@ -41,10 +41,19 @@ declare module 'uWebSockets.js' {
     ): TemplatedApp;
     /** Closes what listens and all connections. */
     close(): TemplatedApp;
+    /** What names the application to another one, in this process. */
+    getDescriptor(): unknown;
+    /** From now on accepted connections are the other's; of several, in turn. Both are of the same kind. */
+    addChildAppDescriptor(descriptor: unknown): void;
+    removeChildAppDescriptor(descriptor: unknown): void;
   }
 
   const library: {
+    /** With `silent`, answers do not name the library. */
+    _cfg(option: string): void;
     App(): TemplatedApp;
+    /** Reads both files at once; throws when they cannot be used. */
+    SSLApp(options: { cert_file_name: string; key_file_name: string }): TemplatedApp;
     us_listen_socket_close(socket: ListenSocket): void;
     us_socket_local_port(socket: ListenSocket): number;
     LIBUS_LISTEN_EXCLUSIVE_PORT: number;

@@ -1,7 +1,8 @@
-import { assert, must } from '../../engine/base/assert.ts';
+import { must } from '../../engine/base/assert.ts';
 import type { AggregateResult, ListedEvent, ListResult, QueryStats } from '../../engine/engine.ts';
-import { formatNumber } from './format.ts';
+import { aggregatesText } from './aggregate-answer.ts';
 import type { JobAnswer, QueryJob } from './job.ts';
+import { rawEventText, rowsText } from './saved-answer.ts';
 import { isoIn, parseZone, UTC, type Zone } from './zone.ts';
 
 type JobOf<T extends QueryJob['type']> = Extract<QueryJob, { type: T }>;
@@ -28,17 +29,15 @@ export function answerJob<J extends QueryJob>(job: J, found: Found[J['type']]): 
 function answerList(job: JobOf<'list'>, result: ListResult): string {
   const zone = zoneOf(job.zone);
   const withColumns = job.query.columns.length > 0;
-  const events = result.events.map((event) => eventText(event, withColumns, zone));
+  const events = result.events.map((event) =>
+    job.saved === true ? rawEventText(event, zone) : eventText(event, withColumns, zone),
+  );
   return `{"events":[${events.join(',')}]${statsText(result.stats, job.explain)}}`;
 }
 
 function answerAggregate(job: JobOf<'aggregate'>, result: AggregateResult): string {
-  assert(result.values.length === job.outputs.length, 'a value for each output');
-  const values = job.outputs.map(
-    (output, place) => `${JSON.stringify(output)}:${valueText(result.values[place], job.format)}`,
-  );
-  const bucket = `{"bucket":{},"values":{${values.join(',')}}}`;
-  return `{"aggregates":[${bucket}]${statsText(result.stats, job.explain)}}`;
+  const text = job.saved === undefined ? aggregatesText(job, result) : rowsText(job, result);
+  return `{${text}${statsText(result.stats, job.explain)}}`;
 }
 
 /** An event of a reply; `event` and `columns` are JSON texts already. */
@@ -47,13 +46,6 @@ function eventText(event: ListedEvent, withColumns: boolean, zone: Zone): string
   if (event.event !== undefined) text += `,"event":${event.event}`;
   if (withColumns) text += `,"columns":[${event.columns.join(',')}]`;
   return `${text}}`;
-}
-
-/** A metric's value; what JSON has no number for is null. */
-function valueText(value: number | null, format: boolean): string {
-  const shown = value !== null && Number.isFinite(value) ? value : null;
-  const text = JSON.stringify(shown);
-  return format ? `{"value":${text},"formatted":${JSON.stringify(formatNumber(shown))}}` : text;
 }
 
 /** That the answer is partial, when it is, and what was read for it, when that was asked. */

@@ -42,6 +42,23 @@ export function pathsOfName(name: string): string[] {
 }
 
 /**
+ * Events whose tag is one of those that `isWanted`; with `exclude` all others, those without a tag included. An event has the
+ * first of `tags` whose predicate holds for it: in their order each decides, or leaves it to those behind it.
+ */
+export function tagFilter(
+  tags: readonly { id: string; predicate: Predicate }[],
+  isWanted: (id: string) => boolean,
+  exclude: boolean,
+): Predicate {
+  const matches = tags.reduceRight<Predicate>(
+    (behind, { id, predicate }) =>
+      isWanted(id) ? anyOf([predicate, behind]) : allOf([negated(predicate), behind]),
+    { type: 'none' },
+  );
+  return exclude ? negated(matches) : matches;
+}
+
+/**
  * Events whose attribute at `path` has one of `values`; with `exclude` all others, those without it included.
  * Source: interface.md 4.3, decisions.md 5b.7.
  */

@@ -4,9 +4,11 @@ import type { JobAnswer, QueryJob } from './job.ts';
 
 /** What the front thread says to a query worker. */
 export type ToQuery =
-  /** `snapshot` is left out when it is the one of the message before. */
-  | { type: 'run'; query: number; job: QueryJob; snapshot?: Snapshot }
+  /** `key` is whose query it is. `snapshot` is left out when it is the one of the message before. */
+  | { type: 'run'; query: number; key: string; job: QueryJob; snapshot?: Snapshot }
   | { type: 'cancel'; query: number }
+  /** These segments are gone, and no query that is not answered reads them. */
+  | { type: 'forget'; segments: readonly number[] }
   /** Leave what is being worked on, and end. */
   | { type: 'close' };
 
@@ -22,4 +24,6 @@ export interface QueryData {
   root: string;
   /** The key of the event ids' checks. */
   secret: Uint8Array;
+  /** One Int32: 1 while ingestion is behind, otherwise 0. */
+  behind: SharedArrayBuffer;
 }

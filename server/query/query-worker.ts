@@ -12,12 +12,14 @@ import { Scheduler, type Units } from './scheduler.ts';
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
   const reader = openReader(openDisk(data.root), data.secret);
-  const scheduler = new Scheduler();
+  const behind = new Int32Array(data.behind);
+  const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });
   const over = Promise.withResolvers<void>();
   let snapshot: Snapshot | undefined;
-  const run = async (query: number, job: QueryJob, at: Snapshot): Promise<void> => {
+  const run = async (message: Extract<ToQuery, { type: 'run' }>, at: Snapshot): Promise<void> => {
+    const { query, key, job } = message;
     try {
-      const answer = await scheduler.run(query, answerUnits(reader, at, job));
+      const answer = await scheduler.run(query, key, answerUnits(reader, at, job));
       port.post({ type: 'answer', query, answer });
     } catch (error) {
       port.post(failure(query, error));
@@ -26,9 +28,11 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   port.listen((message) => {
     if (message.type === 'run') {
       snapshot = message.snapshot ?? snapshot;
-      run(message.query, message.job, must(snapshot, 'snapshot'));
+      void run(message, must(snapshot, 'snapshot'));
     } else if (message.type === 'cancel') {
       scheduler.cancel(message.query);
+    } else if (message.type === 'forget') {
+      reader.forget(message.segments);
     } else {
       over.resolve();
     }

@@ -3,31 +3,64 @@ import { EngineError } from '../../engine/base/errors.ts';
 /** A query in pieces of a few milliseconds: each `next` does one, the last one returns the result. */
 export type Units<T> = Generator<unknown, T, void>;
 
+/** What a scheduler goes by. */
+export interface SchedulerOptions {
+  /** A clock that does not jump, in milliseconds. */
+  nowMs?: () => number;
+  /** Whether ingestion is behind: then heavy queries pause. */
+  isBehind?: () => boolean;
+}
+
 /** How long units of one query are done before the event loop has its turn. */
 const TURN_MS = 2;
+/** A query is heavy when it had so much time. */
+const HEAVY_MS = 50;
+/** While ingestion is behind, one turn of a heavy query comes in so much time: it goes on, at a tenth of the speed. */
+const HEAVY_PAUSE_MS = 20;
+
+/** Time that someone had, counted from what the others had had in the mean when it came. */
+interface Served {
+  servedMs: number;
+}
 
 /** A query that is being worked on. */
-interface Active {
+interface Active extends Served {
   query: number;
+  party: Party;
   units: Units<unknown>;
-  /** Time it had, counted from what the least-served query had when it came. */
-  servedMs: number;
+  /** Time that it had itself. */
+  usedMs: number;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
 
+/** The queries of one key. */
+interface Party extends Served {
+  key: string;
+  queries: Set<Active>;
+  /** Time that each of its queries had in the mean. */
+  meanMs: number;
+}
+
 /**
- * Shares one thread between queries: the next unit is always of the query that had the least time, so short ones pass
- * by long ones and none starves. Between turns the event loop works, so that messages arrive.
+ * Shares one thread between queries: the next unit is always of the key that had the least time, and of its queries of
+ * the one that had the least. So short ones pass by long ones, none starves, and many queries of one key do not crowd
+ * out the one of another. Between turns the event loop works, so that messages arrive.
  */
 export class Scheduler {
   readonly #nowMs: () => number;
+  readonly #isBehind: () => boolean;
   readonly #active = new Map<number, Active>();
-  #scheduled = false;
+  readonly #parties = new Map<string, Party>();
+  /** Time that each key had in the mean. */
+  #meanMs = 0;
+  #heavyMs = Number.NEGATIVE_INFINITY;
+  #immediate: NodeJS.Immediate | undefined;
+  #pause: NodeJS.Timeout | undefined;
 
-  /** `nowMs` is a clock that does not jump. */
-  constructor(nowMs: () => number = () => performance.now()) {
-    this.#nowMs = nowMs;
+  constructor({ nowMs, isBehind }: SchedulerOptions = {}) {
+    this.#nowMs = nowMs ?? (() => performance.now());
+    this.#isBehind = isBehind ?? (() => false);
   }
 
   /** Queries that are not done. */
@@ -35,11 +68,26 @@ export class Scheduler {
     return this.#active.size;
   }
 
-  /** Works on `units` under the number `query`; rejects with CANCELLED, or with what the units throw. */
-  run<T>(query: number, units: Units<T>): Promise<T> {
+  /**
+   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw.
+   */
+  run<T>(query: number, key: string, units: Units<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const servedMs = this.#least()?.servedMs ?? 0;
-      const active = { query, units, servedMs, resolve: resolve as Active['resolve'], reject };
+      let party = this.#parties.get(key);
+      if (party === undefined) {
+        party = { key, queries: new Set(), servedMs: this.#meanMs, meanMs: 0 };
+        this.#parties.set(key, party);
+      }
+      const active: Active = {
+        query,
+        party,
+        units,
+        servedMs: party.meanMs,
+        usedMs: 0,
+        resolve: resolve as Active['resolve'],
+        reject,
+      };
+      party.queries.add(active);
       this.#active.set(query, active);
       this.#schedule();
     });
@@ -49,7 +97,7 @@ export class Scheduler {
   cancel(query: number): void {
     const active = this.#active.get(query);
     if (active === undefined) return;
-    this.#active.delete(query);
+    this.#end(active);
     const error = new EngineError('CANCELLED', 'the query was cancelled');
     try {
       active.units.return(undefined);
@@ -58,46 +106,91 @@ export class Scheduler {
     }
   }
 
+  #end(active: Active): void {
+    const { party, query } = active;
+    this.#active.delete(query);
+    party.queries.delete(active);
+    if (party.queries.size === 0) this.#parties.delete(party.key);
+  }
+
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#turn();
-      if (this.#active.size > 0) this.#schedule();
+    clearTimeout(this.#pause);
+    this.#immediate ??= setImmediate(() => {
+      this.#immediate = undefined;
+      this.#next();
     });
   }
 
-  /** The query that had the least time; of equals the one that came last, as it waits for its first answer. */
-  #least(): Active | undefined {
-    let least: Active | undefined;
-    for (const active of this.#active.values()) {
-      if (least === undefined || active.servedMs <= least.servedMs) least = active;
+  /** Gives a turn to whose turn it is. When only heavy queries are there and they have to pause, comes back later. */
+  #next(): void {
+    if (this.#active.size === 0) return;
+    const behind = this.#isBehind();
+    const pauseMs = behind ? this.#heavyMs + HEAVY_PAUSE_MS - this.#nowMs() : 0;
+    const active = this.#choose(pauseMs > 0);
+    if (active === undefined) {
+      this.#pause = setTimeout(() => this.#schedule(), pauseMs);
+      return;
     }
-    return least;
+    if (behind) forgive(active, this.#meanMs);
+    this.#turn(active);
+    if (this.#active.size > 0) this.#schedule();
   }
 
-  #turn(): void {
-    const active = this.#least();
-    if (active === undefined) return;
-    const startedMs = this.#nowMs();
-    try {
-      for (;;) {
-        const step = active.units.next();
-        if (step.done === true) {
-          this.#active.delete(active.query);
-          active.resolve(step.value);
-          return;
-        }
-        const tookMs = this.#nowMs() - startedMs;
-        if (tookMs >= TURN_MS) {
-          active.servedMs += tookMs;
-          return;
-        }
-      }
-    } catch (error) {
-      this.#active.delete(active.query);
-      active.reject(error);
+  /** The query whose turn it is; heavy ones are left aside when `lightOnly`. */
+  #choose(lightOnly: boolean): Active | undefined {
+    const may = ({ usedMs }: Active): boolean => !lightOnly || usedMs < HEAVY_MS;
+    let chosen: Active | undefined;
+    for (const party of this.#parties.values()) {
+      if (chosen !== undefined && party.servedMs > chosen.party.servedMs) continue;
+      chosen = least(party.queries, may) ?? chosen;
     }
+    return chosen;
   }
+
+  #turn(active: Active): void {
+    const startedMs = this.#nowMs();
+    let step: IteratorResult<unknown, unknown>;
+    try {
+      do step = active.units.next();
+      while (step.done !== true && this.#nowMs() - startedMs < TURN_MS);
+    } catch (error) {
+      this.#charge(active, startedMs);
+      this.#end(active);
+      active.reject(error);
+      return;
+    }
+    this.#charge(active, startedMs);
+    if (step.done !== true) return;
+    this.#end(active);
+    active.resolve(step.value);
+  }
+
+  /** Counts a turn. The means grow by each one's part of it, so that whoever comes anew is not ahead of those who wait. */
+  #charge(active: Active, startedMs: number): void {
+    const { party } = active;
+    const endMs = this.#nowMs();
+    const tookMs = endMs - startedMs;
+    active.usedMs += tookMs;
+    active.servedMs += tookMs;
+    party.servedMs += tookMs;
+    party.meanMs += tookMs / party.queries.size;
+    this.#meanMs += tookMs / this.#parties.size;
+    if (active.usedMs >= HEAVY_MS) this.#heavyMs = endMs;
+  }
+}
+
+/** The query that had the least time of those that `may`; of equals the last, as it waits for its first answer. */
+function least(queries: Iterable<Active>, may: (active: Active) => boolean): Active | undefined {
+  let found: Active | undefined;
+  for (const active of queries) {
+    if (may(active) && (found === undefined || active.servedMs <= found.servedMs)) found = active;
+  }
+  return found;
+}
+
+/** Counts what was missed in a pause as served: it would crowd out the others when the pause is over. */
+function forgive(active: Active, meanMs: number): void {
+  const { party } = active;
+  active.servedMs = Math.max(active.servedMs, party.meanMs);
+  party.servedMs = Math.max(party.servedMs, meanMs);
 }

@@ -7,6 +7,11 @@ export const SEARCH_DEPTH_MAX = 100;
 /** Terms of a query. */
 export const SEARCH_CLAUSES_MAX = 1_000;
 
+/** The path of the field whose id is `name`; `undefined` when there is none. */
+export type DeclaredPath = (name: string) => string | undefined;
+
+const NO_FIELDS: DeclaredPath = () => undefined;
+
 /** Runs of word characters, and runs of others. Source: decisions.md 4.1, FORMAT.md. */
 const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
 
@@ -15,11 +20,22 @@ const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
  *
  * An empty query, `*`, and a bare term of nothing but `*` and other characters hold for every event. A term without a
  * word character and without wildcard (`"--"`) holds for none: no message has such a word.
- * An attribute's value is compared exactly, also that of `message:`. Source: decisions.md 4.
+ * An attribute's value is compared exactly, also that of `message:`. `declared` gives the path of a name that is the id of
+ * a field, which wins over what the name means otherwise. Source: decisions.md 4.
  */
-export function parseSearch(query: string): Predicate {
-  const parser = new Parser(tokenize(query));
+export function parseSearch(query: string, declared: DeclaredPath = NO_FIELDS): Predicate {
+  const parser = new Parser(tokenize(query), declared);
   return parser.parse();
+}
+
+/** The attribute names in a query, as they are written, each once. Throws SearchError when malformed. */
+export function searchNames(query: string): Set<string> {
+  const names = new Set<string>();
+  parseSearch(query, (name) => {
+    names.add(name);
+    return undefined;
+  });
+  return names;
 }
 
 /**
@@ -59,12 +75,14 @@ function isAnyRun(pattern: Pattern): boolean {
 
 class Parser {
   readonly #tokens: Token[];
+  readonly #declared: DeclaredPath;
   #next = 0;
   #depth = 0;
   #clauses = 0;
 
-  constructor(tokens: Token[]) {
+  constructor(tokens: Token[], declared: DeclaredPath) {
     this.#tokens = tokens;
+    this.#declared = declared;
   }
 
   parse(): Predicate {
@@ -113,7 +131,8 @@ class Parser {
     if (token.type === 'open') return this.#parenthesis(paths);
     if (token.type === 'name') {
       this.#next++;
-      return this.#primary(pathsOfName(token.name));
+      const path = this.#declared(token.name);
+      return this.#primary(path === undefined ? pathsOfName(token.name) : [path]);
     }
     if (++this.#clauses > SEARCH_CLAUSES_MAX) {
       throw new SearchError(token.at, `more than ${SEARCH_CLAUSES_MAX} terms`);

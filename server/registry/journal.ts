@@ -22,17 +22,25 @@ export interface AuditLine {
 export class AuditLog {
   readonly #disk: Disk;
   readonly #path: string;
-  #made: boolean;
+  /** Whether its name is known to be on stable storage. */
+  #named = false;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(disk: Disk, path: string) {
     this.#disk = disk;
     this.#path = path;
-    this.#made = disk.list('').includes(path);
   }
 
-  /** Adds a line; resolves when it is on stable storage. Calls must not overlap. */
-  async append(line: AuditLine): Promise<void> {
-    const file = this.#disk.open(this.#path, this.#made ? 'write' : 'create');
+  /** Adds a line behind those asked for before; resolves when it is on stable storage. */
+  append(line: AuditLine): Promise<void> {
+    const done = this.#last.then(() => this.#write(line));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #write(line: AuditLine): Promise<void> {
+    const exists = this.#named || this.#disk.list('').includes(this.#path);
+    const file = this.#disk.open(this.#path, exists ? 'write' : 'create');
     try {
       const place = file.bytes();
       const last = new Uint8Array(1);
@@ -43,9 +51,20 @@ export class AuditLog {
     } finally {
       file.close();
     }
-    if (!this.#made) await this.#disk.syncFolder('');
-    this.#made = true;
+    if (!this.#named) await this.#disk.syncFolder('');
+    this.#named = true;
   }
+}
+
+/** The audit logs of a disk by path: journals of several registries write to one file, which has one writer. */
+const auditLogs = new WeakMap<Disk, Map<string, AuditLog>>();
+
+function auditLogAt(disk: Disk, path: string): AuditLog {
+  const logs = auditLogs.get(disk) ?? new Map<string, AuditLog>();
+  auditLogs.set(disk, logs);
+  const log = logs.get(path) ?? new AuditLog(disk, path);
+  logs.set(path, log);
+  return log;
 }
 
 /**
@@ -93,5 +112,5 @@ export async function openJournal(
 ): Promise<{ records: readonly unknown[]; journal: Journal }> {
   const { file, records } = RecordFile.open(disk, path);
   await disk.syncFolder('');
-  return { records, journal: new Journal(file, new AuditLog(disk, auditPath)) };
+  return { records, journal: new Journal(file, auditLogAt(disk, auditPath)) };
 }

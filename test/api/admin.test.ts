@@ -5,6 +5,7 @@ import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { createAdmin } from '../../server/api/admin.ts';
+import { keyResources } from '../../server/api/admin-keys.ts';
 import { ApiError, type ApiRequest } from '../../server/api/reply.ts';
 import { openKeys } from '../../server/registry/keys.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
@@ -28,16 +29,20 @@ t.teardown(async () => {
 
 let changedCount = 0;
 const admin = createAdmin({
-  keys,
-  cells,
   token: TOKEN,
-  nowMs: () => NOW_MS,
-  parseFilter: (text) => {
-    if (text.includes('((')) throw new Error('at position 2: expected a term');
-  },
-  changed: () => {
-    changedCount++;
-  },
+  resources: new Map(
+    keyResources({
+      keys,
+      cells,
+      nowMs: () => NOW_MS,
+      parseFilter: (text) => {
+        if (text.includes('((')) throw new Error('at position 2: expected a term');
+      },
+      changed: () => {
+        changedCount++;
+      },
+    }),
+  ),
 });
 
 function request(
@@ -216,14 +221,14 @@ t.test('a change that cannot be written is 503 and tells no path', async (t) => 
   const options = { disk: openDisk(other), cells, planLimitMb: undefined, nowMs: () => NOW_MS };
   const closed = await openKeys(options);
   await closed.close();
-  const broken = createAdmin({
+  const resources = keyResources({
     keys: closed,
     cells,
-    token: TOKEN,
     nowMs: () => NOW_MS,
     parseFilter: () => {},
     changed: () => t.fail('nothing changed'),
   });
+  const broken = createAdmin({ token: TOKEN, resources: new Map(resources) });
   const error = await broken(request('POST', 'write_keys', { name: 'x' })).catch((e) => e);
   t.ok(error instanceof ApiError);
   t.equal(error.status, 503);

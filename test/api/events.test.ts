@@ -157,15 +157,21 @@ t.test('an aggregation hands on metrics and output names', async (t) => {
       zone: 'UTC',
       explain: false,
       format: true,
-      outputs: ['count', 'how many', 'pc95:custom.http.response_time'],
+      outputs: [
+        { name: 'count' },
+        { name: 'how many' },
+        { name: 'pc95:custom.http.response_time' },
+      ],
+      groupOutputs: [],
       query: {
         fromMs: NOW - 3_600_000,
         toMs: NOW,
-        metrics: [
+        computes: [
           { type: 'core' },
           { type: 'attribute', path: 'custom.a', aggregation: 'count' },
           { type: 'attribute', path: 'custom.http.response_time', aggregation: 'pc95' },
-        ],
+        ].map((metric) => ({ type: 'metric', metric })),
+        groupBys: [],
       },
     },
   ]);

@@ -68,6 +68,8 @@ const OF_FETCH: [unknown, RegExp][] = [
   [{ id: 7 }, /^id 7 is not allowed/],
   [{ time: TIME }, /^time is unknown/],
 ];
+const field = (changes: object) => ({ field: { id: 'custom.a', ...changes } });
+const series = (interval: string) => ({ timeseries: { metricId: 'count', interval } });
 const OF_AGGREGATE: [unknown, RegExp][] = [
   [{ compute: undefined }, /^compute is missing/],
   [{ compute: [] }, /^compute \(an array of 0\) .*1 to 5/],
@@ -84,10 +86,78 @@ const OF_AGGREGATE: [unknown, RegExp][] = [
     { compute: [{ metric: { id: 'count' } }, { metric: { id: 'sum:custom.a', output: 'count' } }] },
     /^compute\[1\]\.metric\.output "count" is used twice/,
   ],
-  [{ compute: [{ timeseries: {} }] }, /^compute\[0\]\.timeseries is not supported yet/],
-  [{ groupBy: [{ field: { id: 'custom.a' } }] }, /^groupBy is not supported yet/],
-  [{ groupBy: [1, 2, 3, 4] }, /^groupBy \(an array of 4\)/],
-  [{ afterBucket: {} }, /^afterBucket is not supported yet/],
+  [{ compute: [{ timeseries: {} }] }, /^compute\[0\]\.timeseries\.metricId is missing/],
+  [
+    { compute: [{ timeseries: { metricId: 'count' } }] },
+    /^compute\[0\]\.timeseries\.interval is missing/,
+  ],
+  [
+    { compute: [{ timeseries: { metricId: 'cuont', interval: '1m' } }] },
+    /^compute\[0\]\.timeseries\.metricId "cuont" is unknown; did you mean "count"/,
+  ],
+  [
+    { compute: [{ timeseries: { metricId: 'count', interval: '1 min' } }] },
+    /^compute\[0\]\.timeseries\.interval "1 min" is not an interval; allowed: a number and s, m/,
+  ],
+  [
+    { time: { from: 0, to: 10_001_000 }, compute: [series('1s')] },
+    /^compute\[0\]\.timeseries\.interval "1s" gives 10001 time buckets; allowed: 10000/,
+  ],
+  [
+    { compute: [series('1m'), { metric: { id: 'sum:custom.a', output: 'count' } }] },
+    /^compute\[1\]\.metric\.output "count" is used twice/,
+  ],
+  [{ groupBy: Array(4).fill({ time: {} }) }, /^groupBy \(an array of 4\) .*0 to 3/],
+  [{ groupBy: [{}] }, /^groupBy\[0\] \(an object\) .* one of field, time/],
+  [{ groupBy: [{ field: {}, time: {} }] }, /^groupBy\[0\]/],
+  [{ groupBy: [{ field: {} }] }, /^groupBy\[0\]\.field\.id is missing/],
+  [{ groupBy: [field({ id: 'status' })] }, /^groupBy\[0\]\.field\.id "status" is unknown/],
+  [{ groupBy: [field({ limit: 0 })] }, /^groupBy\[0\]\.field\.limit 0 .* from 1 to 100/],
+  [{ groupBy: [field({ limit: 101 })] }, /^groupBy\[0\]\.field\.limit 101 .* from 1 to 100/],
+  [{ groupBy: [field({ limit: '5' })] }, /^groupBy\[0\]\.field\.limit "5"/],
+  [{ groupBy: [field({ total: 5 })] }, /^groupBy\[0\]\.field\.total 5 .* or null/],
+  [{ groupBy: [field({ output: '' })] }, /^groupBy\[0\]\.field\.output ""/],
+  [{ groupBy: [field({ order: {} })] }, /^groupBy\[0\]\.field\.order \(an object\)/],
+  [{ groupBy: [field({ order: 'asc' })] }, /^groupBy\[0\]\.field\.order "asc"/],
+  [
+    { groupBy: [field({ order: { count: 'up' } })] },
+    /"up" is not allowed; allowed: "asc" or "desc"/,
+  ],
+  [
+    { groupBy: [field({ order: { count: 'asc', '@natural': 'asc' } })] },
+    /^groupBy\[0\]\.field\.order \(an object\)/,
+  ],
+  [
+    { groupBy: [field({ order: { '@natrual': 'asc' } })] },
+    /^groupBy\[0\]\.field\.order "@natrual" is unknown; did you mean "@natural"\?/,
+  ],
+  [
+    { groupBy: [field({ limit: 100 }), field({ id: 'custom.b', limit: 11 })] },
+    /^the limits of groupBy multiply to 1100; allowed: at most 1000/,
+  ],
+  [{ groupBy: [field({}), field({})] }, /^groupBy\[1\]\.field\.output "custom.a" is used twice/],
+  [{ groupBy: [{ time: {} }, { time: {} }] }, /^groupBy\[1\]\.time\.output "time" is used twice/],
+  [{ groupBy: [{ time: { interval: '0m' } }] }, /^groupBy\[0\]\.time\.interval "0m"/],
+  [{ groupBy: [{ time: { intreval: '1m' } }] }, /^groupBy\[0\]\.time\.intreval is unknown; did/],
+  [{ groupBy: [{ time: { total: '' } }] }, /^groupBy\[0\]\.time\.total ""/],
+  [{ afterBucket: {} }, /^afterBucket \(an object\)/],
+  [{ afterBucket: { 'custom.a': 1 } }, /^afterBucket is not allowed here/],
+  [
+    { groupBy: [field({})], afterBucket: { 'custom.a': 1 } },
+    /^afterBucket is not allowed here; allowed: .*"@natural"/,
+  ],
+  [
+    { groupBy: [field({ order: { '@natural': 'asc' } })], afterBucket: { b: 1 } },
+    /^afterBucket\.b is unknown; allowed: "custom.a"/,
+  ],
+  [
+    { groupBy: [field({ order: { '@natural': 'asc' } })], afterBucket: { 'custom.a': null } },
+    /^afterBucket\.custom\.a null is not allowed/,
+  ],
+  [
+    { groupBy: [{ time: {} }], afterBucket: { time: 'later' } },
+    /^afterBucket\.time "later" is not allowed; allowed: the date of a bucket/,
+  ],
   [{ format: 'yes' }, /^format "yes"/],
   [{ limit: 5 }, /^limit is unknown/],
 ];

@@ -1,5 +1,6 @@
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { ApiRequest, Reply } from '../../server/api/reply.ts';
+import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
 import { createRoutes, type RouteDependencies } from '../../server/api/routes.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 
@@ -24,6 +25,8 @@ export function service(changes: Partial<RouteDependencies> = {}) {
       return key === 'narrow' ? { id: 'r2', filter: HIDDEN } : undefined;
     },
     isWriteKey: (key) => key === 'writer',
+    definitions: { list: () => [], get: () => undefined },
+    resolver: NOTHING_DECLARED,
     run: async (job) => {
       jobs.push(job);
       return '{"some":"thing"}';
@@ -31,6 +34,12 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     nowMs: () => NOW,
     admin: async () => ({ status: 200, body: '"admin"' }),
     health: () => ({ status: 200, body: '{"ok":true}' }),
+    operation: {
+      ready: () => ({ status: 200, body: '{"ok":true}' }),
+      metrics: () => ({ status: 200, body: 'x 1\n', contentType: 'text/plain' }),
+      metricsOpen: false,
+      isAdministrator: ({ headers }) => headers.get('authorization') === 'Bearer token',
+    },
     log: (error) => logged.push(error),
     ...changes,
   });

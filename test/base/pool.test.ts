@@ -61,6 +61,59 @@ for (const [end, message] of [
   });
 }
 
+t.test('a thread that died is started anew, with new data and a new channel', async (t) => {
+  let starts = 0;
+  const dead = Promise.withResolvers<void>();
+  const pool = openPool<string, ToWorker, string>(
+    ENTRY,
+    2,
+    (thread) => `start${thread}${starts++}`,
+    () => dead.resolve(),
+  );
+  const before = must(pool.ports[0], 'port');
+  before.post('exit');
+  await dead.promise;
+  before.post({ say: 'nobody hears it' });
+  const port = pool.restart(0);
+  t.equal(pool.ports[0], port);
+  const echoes = [answers(pool, 0, 1), answers(pool, 1, 1)];
+  for (const each of pool.ports) each.post({ say: 'hello' });
+  t.same(await Promise.all(echoes), [['0 start02 hello'], ['1 start11 hello']]);
+  for (const each of pool.ports) each.post('end');
+  await pool.close(GRACE_MS);
+});
+
+t.test('all that a thread has posted is taken before its death is told', async (t) => {
+  const got: string[] = [];
+  const atDeath = Promise.withResolvers<number>();
+  const pool = open(1, () => atDeath.resolve(got.length));
+  const port = must(pool.ports[0], 'port');
+  port.listen((message) => got.push(message));
+  for (let number = 0; number < 1_000; number++) port.post({ say: String(number) });
+  port.post('exit');
+  t.equal(await atDeath.promise, 1_000);
+  t.equal(got.at(-1), '0 data0 999');
+  await pool.close(GRACE_MS);
+});
+
+t.test('a thread that runs out of memory dies alone', async (t) => {
+  const dead = Promise.withResolvers<Error>();
+  const pool = openPool<string, ToWorker, string>(
+    ENTRY,
+    2,
+    (thread) => `data${thread}`,
+    (_, error) => dead.resolve(error),
+    16,
+  );
+  must(pool.ports[0], 'port').post('hoard');
+  t.match((await dead.promise).message, /memory/);
+  const echo = answers(pool, 1, 1);
+  must(pool.ports[1], 'port').post({ say: 'still here' });
+  t.same(await echo, ['1 data1 still here']);
+  must(pool.ports[1], 'port').post('end');
+  await pool.close(GRACE_MS);
+});
+
 t.test('a task that does not end is ended when the grace is over', async (t) => {
   const pool = open(1, (_, error) => t.fail(error.message));
   const echo = answers(pool, 0, 1);

@@ -116,3 +116,38 @@ t.test('a closed file takes nothing', async (t) => {
   await t.rejects(file.append('b'), { code: 'CLOSED' });
   t.same(read(disk), ['a']);
 });
+
+t.test('what a killed process left unsynced is synced before anything follows it', async (t) => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const disk = new MemoryDisk();
+    await write(disk, ['a']);
+    disk.faults = { failAtCall: disk.calls + 2 };
+    const { file } = RecordFile.open(disk, 'r');
+    await t.rejects(file.append('b'), { code: 'IO' });
+    disk.crash({ type: 'none' });
+    const next = RecordFile.open(disk, 'r');
+    disk.faults = { crashAtCall: disk.calls + 3 };
+    await next.file.append('c').catch(() => undefined);
+    disk.crash({ type: 'random', seed });
+    t.equal(read(disk)[0], 'a', `seed ${seed}`);
+  }
+});
+
+t.test('a file takes the place of another whole, wherever it stops', async (t) => {
+  const replace = async (crashAtCall: number): Promise<MemoryDisk> => {
+    const disk = new MemoryDisk();
+    await write(disk, ['old', 1, 2, 3]);
+    disk.faults = { crashAtCall: disk.calls + crashAtCall };
+    await RecordFile.replace(disk, 'r', ['new', 9]).catch(() => undefined);
+    return disk;
+  };
+  for (let call = 1; call <= 6; call++) {
+    for (let seed = 0; seed < 20; seed++) {
+      const disk = await replace(call);
+      disk.crash(seed === 0 ? { type: 'all' } : { type: 'random', seed });
+      const records = JSON.stringify(read(disk));
+      t.ok(['["old",1,2,3]', '["new",9]'].includes(records), `call ${call}: ${records}`);
+    }
+  }
+  t.same(read(await replace(99)), ['new', 9]);
+});

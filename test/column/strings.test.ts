@@ -4,9 +4,9 @@ import { ByteReader } from '../../engine/base/bytes.ts';
 import { type Region, RegionReader, RegionWriter } from '../../engine/column/chunk.ts';
 import { Dictionary } from '../../engine/column/dictionary.ts';
 import { Kind } from '../../engine/column/kind.ts';
+import { StringChunk } from '../../engine/column/string-chunk.ts';
 import { StringBuilder } from '../../engine/column/strings.ts';
 import {
-  StringChunk,
   StringEncoding,
   stringEncoding,
   usedEntries,

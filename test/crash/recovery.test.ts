@@ -108,7 +108,7 @@ t.test('torn and reordered sectors are told from corruption and from groups', as
 });
 
 /** Looks for a stop at which a missing sync shows. */
-async function findsMissingSync(ignoreSync: number, calls: number, seeds = 10): Promise<boolean> {
+async function findsMissingSync(ignoreSync: number, calls: number, seeds = 20): Promise<boolean> {
   for (let seed = 0; seed <= seeds; seed++) {
     for (let call = 1; call <= calls + 1; call++) {
       const crashed = await stopped(call, ignoreSync);

@@ -6,7 +6,7 @@ import { Decoding } from '../support/decoding.ts';
 const SEEDS = [
   '{"date":"2016-05-10T15:48:47.123Z","http.status":200,"a":{"b":[1, 2],"c":"\\u00e9"},"message":"x"}',
   '{"a":1,"a.b":2,"syslog":{"x":null},"a":-0.5e3,"c.d":{},"e":true,"c.f":"\\ud83d\\ude00"}',
-  'Nov 21 12:28:51 host app: text "quoted" k=v',
+  'some text "quoted" k=v',
 ];
 const BEFORE = '{"first":"\\n","a.b":1}';
 const BEHIND = '{"last":[1, 2],"a.b":3}';

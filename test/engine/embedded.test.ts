@@ -41,11 +41,15 @@ t.test(
     const id = before.events[7].id;
     const fetched = await store.fetch({ id, predicate: { type: 'all' }, event: true, columns: [] });
     t.equal(fetched?.event, expectedEvent(texts[7]));
-    const { values } = await store.aggregate({
+    const { buckets } = await store.aggregate({
       ...WHOLE,
-      metrics: [{ type: 'core' }, { type: 'attribute', path: 'custom.n', aggregation: 'sum' }],
+      computes: [
+        { type: 'metric', metric: { type: 'core' } },
+        { type: 'metric', metric: { type: 'attribute', path: 'custom.n', aggregation: 'sum' } },
+      ],
+      groupBys: [],
     });
-    t.same(values, [500, (499 * 500) / 2]);
+    t.same(buckets[0].values, [500, (499 * 500) / 2]);
     await store.close();
   },
 );

@@ -4,10 +4,10 @@ import { Rows } from '../../engine/column/rows.ts';
 import { BadBody } from '../../server/decode/body.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import { decodeBody } from '../../server/ingest/content.ts';
-import type { BodyForm } from '../../server/ingest/protocol.ts';
+import type { BodyForm, Span } from '../../server/ingest/protocol.ts';
 import { RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
 import { digestOf, makeKey } from '../../server/registry/digest.ts';
-import { KeyLookup } from '../../server/registry/key-table.ts';
+import { KeyLookup, NO_CELL } from '../../server/registry/key-table.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
 
 const RECEIVED_MS = 1_800_000_000_000;
@@ -26,7 +26,7 @@ function messages(rows: Rows): string[] {
 
 function setUp(): {
   cells: UsageCells;
-  decode: (text: string) => RawLines & { messages: string[] };
+  decode: (text: string, cell?: number, spans?: Span[]) => RawLines & { messages: string[] };
 } {
   const cells = new UsageCells();
   const keys = new KeyLookup();
@@ -36,7 +36,11 @@ function setUp(): {
   const memory = new Uint8Array(new SharedArrayBuffer(4096));
   const rows = new Rows();
   const raw = new RawDecoder(new Decoder(new PathTable(), rows), rows, keys, cells, memory);
-  const decode = (text: string): RawLines & { messages: string[] } => {
+  const decode = (
+    text: string,
+    cell = NO_CELL,
+    spans: Span[] = [],
+  ): RawLines & { messages: string[] } => {
     const bytes = Buffer.from(text);
     memory.fill(0x6b).set(bytes, START);
     const task = {
@@ -45,6 +49,8 @@ function setUp(): {
       start: START,
       bytes: bytes.length,
       receivedMs: RECEIVED_MS,
+      cell,
+      spans,
     } as const;
     return { ...raw.decode(task), messages: messages(rows) };
   };
@@ -116,7 +122,42 @@ t.test('bodies are read as they are declared', async (t) => {
   t.same(read('auto', '[2026-01-01] started\nsecond'), ['[2026-01-01] started', 'second']);
   t.same(read('auto', 'plain\ntext'), ['plain', 'text']);
   t.same(read('frames', '5 first7 second\n'), ['first', 'second']);
-  t.same(read('frames', '5 first9 second'), ['first', '9 second'], 'a count beyond the end');
-  t.same(read('frames', 'no count\nat all'), ['no count', 'at all']);
-  t.same(read('frames', '12345678 x'), ['12345678 x'], 'a count of too many digits');
+  t.throws(() => read('frames', '5 first9 second'), BadBody);
 });
+
+t.test('lines of a bound listener need no key, and may bring one', async (t) => {
+  const { cells, decode } = setUp();
+  const [one, two] = KEYS;
+  const got = decode(`plain\n${one} own\n${two} {"message":"other"}\n{"message":"json"}\n`, 0);
+  t.same(got.messages, ['plain', 'own', 'other', 'json']);
+  t.equal(got.droppedCount, 0);
+  t.equal(cells.usedBytes(0, DAY), 5 + 3 + 18);
+  t.equal(cells.usedBytes(1, DAY), 19);
+  cells.enable(0, false);
+  t.equal(decode('plain\n', 0).droppedCount, 1);
+});
+
+t.test('a frame is one content, line feeds included', async (t) => {
+  const { decode } = setUp();
+  const [one] = KEYS;
+  const text = `${one} a\nb\n${one} c\n`;
+  const got = decode(text, NO_CELL, [{ form: 'frame', start: 0, end: 26 }]);
+  t.same(got.messages, ['a\nb', 'c']);
+});
+
+t.test(
+  'later lines of a datagram belong to its first key, unless they bring their own',
+  async (t) => {
+    const { cells, decode } = setUp();
+    const [one, two] = KEYS;
+    const datagram = `${one} a\r\nb\n${one} c\n${two} d\n{"message":"e"}\nf`;
+    const text = `${two} before\n${datagram}\nno key\n`;
+    const start = text.indexOf(datagram);
+    const got = decode(text, NO_CELL, [{ form: 'datagram', start, end: start + datagram.length }]);
+    t.same(got.messages, ['before', 'a', 'b', 'c', 'd', 'e', 'f']);
+    t.equal(got.droppedCount, 1);
+    t.equal(cells.usedBytes(1, DAY), 7);
+    const none = decode('bad\nworse\n', NO_CELL, [{ form: 'datagram', start: 0, end: 9 }]);
+    t.same([none.messages, none.droppedCount], [[], 2]);
+  },
+);

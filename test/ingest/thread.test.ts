@@ -7,11 +7,14 @@ import type {
   ToIngest,
 } from '../../server/ingest/protocol.ts';
 import { Slots } from '../../server/ingest/slots.ts';
-import { IngestThread, type LineSource } from '../../server/ingest/thread.ts';
+import { IngestThread, type LineOrigin, type LineSource } from '../../server/ingest/thread.ts';
 
 const PAGES = 17;
 
+const ORIGIN = { channel: 'tcp' } as const;
+
 class Source implements LineSource {
+  readonly origin: LineOrigin = ORIGIN;
   readBytes = 0;
   storedBytes = 0;
   lostBytes = 0;
@@ -45,7 +48,7 @@ function setUp(): {
 }
 
 function outcome(task: number, status = 200): TaskOutcome {
-  return { task, status, message: '', events: 0, linesDropped: 0 };
+  return { task, status, message: '', events: 0, linesDropped: 0, usage: [] };
 }
 
 const NOTHING = new Uint8Array(0);
@@ -53,7 +56,7 @@ const NOTHING = new Uint8Array(0);
 t.test('lines of several sources share a slot and are settled each', async (t) => {
   const { thread, tasks, text } = setUp();
   const [one, two] = [new Source(), new Source()];
-  t.ok(thread.roomForLines(100));
+  t.ok(thread.roomForLines(100, ORIGIN));
   thread.lines(Buffer.from('k a'), Buffer.from('b\n'), false, one);
   thread.lines(NOTHING, Buffer.from('k c\n'), false, two);
   thread.lines(Buffer.from('k cu'), Buffer.from('t'), true, one);
@@ -73,14 +76,14 @@ t.test('lines of several sources share a slot and are settled each', async (t) =
 t.test('a slot without lines is given back, a full one is handed over', async (t) => {
   const { thread, tasks } = setUp();
   const source = new Source();
-  thread.roomForLines(10);
+  thread.roomForLines(10, ORIGIN);
   thread.flush();
   t.equal(tasks.length, 0);
   t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
   const chunk = new Uint8Array(200_000).fill(97);
-  t.ok(thread.roomForLines(chunk.length));
+  t.ok(thread.roomForLines(chunk.length, ORIGIN));
   thread.lines(NOTHING, chunk, false, source);
-  t.ok(thread.roomForLines(chunk.length));
+  t.ok(thread.roomForLines(chunk.length, ORIGIN));
   thread.lines(NOTHING, chunk, false, source);
   thread.flush();
   t.equal(tasks.length, 2);
@@ -89,9 +92,9 @@ t.test('a slot without lines is given back, a full one is handed over', async (t
 t.test('without room nothing is taken', async (t) => {
   const { thread } = setUp();
   const all = must(thread.slots.reserve(thread.slots.totalBytes - 64), 'slot');
-  t.notOk(thread.roomForLines(1));
+  t.notOk(thread.roomForLines(1, ORIGIN));
   thread.slots.release(all);
-  t.ok(thread.roomForLines(1));
+  t.ok(thread.roomForLines(1, ORIGIN));
 });
 
 t.test('what waits for a dead worker is lost, and nothing more is taken', async (t) => {
@@ -101,6 +104,7 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   const key = { id: 'k', cell: 0 };
   const body = {
     type: 'body',
+    channel: 'http',
     bytes: 3,
     form: 'lines',
     key,
@@ -108,7 +112,7 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
     enrichment: undefined,
   } as const;
   const waiting = thread.body(slot, body);
-  thread.roomForLines(10);
+  thread.roomForLines(10, ORIGIN);
   thread.lines(NOTHING, Buffer.from('k a\n'), false, source);
   thread.die();
   t.equal((await waiting).status, 503);
@@ -116,7 +120,7 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   t.ok(thread.dead);
   const later = must(thread.slots.reserve(10), 'slot');
   t.equal((await thread.body(later, body)).status, 503);
-  thread.roomForLines(10);
+  thread.roomForLines(10, ORIGIN);
   thread.lines(NOTHING, Buffer.from('k b\n'), false, source);
   thread.flush();
   t.equal(source.lostBytes, 8);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { LINE_BYTES_MAX, LineFrame } from '../../server/listen/frame.ts';
+import { type Framing, LINE_BYTES_MAX, LineFrame } from '../../server/listen/frame.ts';
 
 interface Line {
   text: string;
@@ -8,12 +8,14 @@ interface Line {
 }
 
 /** What comes out of a frame for a stream that arrives in these chunks, line by line. */
-function framed(chunks: readonly Uint8Array[]): Line[] {
-  const frame = new LineFrame();
+function framed(chunks: readonly Uint8Array[], isBound = false): Line[] {
+  const frame = new LineFrame(isBound);
   const lines: Line[] = [];
-  const take = (head: Uint8Array, rest: Uint8Array, cut: boolean): void => {
+  const take = (head: Uint8Array, rest: Uint8Array, framing: Framing): void => {
     const text = Buffer.concat([head, rest]).toString('latin1');
-    if (cut) {
+    const cut = framing === 'cut';
+    if (framing !== 'lines') {
+      if (text.includes('\n') !== (framing === 'frame')) throw new Error(`a ${framing}: ${text}`);
       lines.push({ text, cut });
       return;
     }
@@ -95,4 +97,82 @@ t.test('a frame holds memory only while a line has begun', async (t) => {
   t.equal(frame.heldBytes, 0);
   for (let index = 0; index < 40; index++) frame.push(new Uint8Array(65_536).fill(97), take);
   t.equal(frame.heldBytes, 0, 'what is skipped is not held');
+});
+
+/** A stream of lines and frames as the rules have it, read byte by byte from the front. */
+function read(text: string, isBound: boolean): string[] {
+  const found: string[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const counted = (isBound ? /^([1-9]\d{0,6}) (?=[<{])/ : /^([1-9]\d{0,6}) /).exec(rest);
+    if (counted !== null) {
+      const start = counted[0].length;
+      const end = start + Number(counted[1]);
+      found.push(rest.slice(start, end).replace(/[\r\n]+$/, ''));
+      rest = rest.slice(end);
+    } else {
+      const end = rest.indexOf('\n') < 0 ? rest.length : rest.indexOf('\n');
+      found.push(rest.slice(0, end));
+      rest = rest.slice(end + 1);
+    }
+  }
+  return found.filter((line) => line !== '');
+}
+
+t.test('frames and lines may follow one another, however they are cut', async () => {
+  const unit = fc.constantFrom('a', ' ', '\r', '\n', '{', '<', '1', '12');
+  const content = fc.string({ maxLength: 12, unit });
+  const part = fc.oneof(
+    content,
+    content.map((text) => `${text}\n`),
+    content.map((text) => `${text.length} ${text}`),
+    content.map((text) => `${text.length + 1} <${text}`),
+    fc.nat({ max: 99_999_999 }).map((count) => `${count} {`),
+  );
+  const stream = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      stream,
+      fc.array(fc.nat(), { maxLength: 30 }),
+      fc.boolean(),
+      (text, places, bound) => {
+        const got = framed(cutAt(text, places), bound).map((line) => line.text);
+        const wanted = read(text, bound);
+        return JSON.stringify(got.filter((line) => line !== '')) === JSON.stringify(wanted);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test(
+  'a frame holds its line feeds; what begins like a length and is none is a line',
+  async (t) => {
+    const texts = (text: string, isBound = false): string[] =>
+      framed([Buffer.from(text)], isBound).map((line) => line.text);
+    t.same(texts('8 key a\nb\n7 key c\r\nkey d\n'), ['key a\nb', 'key c', 'key d']);
+    t.same(texts('12345678 x\n12 \n'), ['12345678 x']);
+    t.same(texts('404 not found\n5 <1>ab6 {"a":1}\n7', true), [
+      '404 not found',
+      '<1>ab',
+      '{"a":1',
+      '}',
+      '7',
+    ]);
+  },
+);
+
+t.test('a long frame is cut, and what follows it is not lost', async (t) => {
+  for (const bytes of [LINE_BYTES_MAX, LINE_BYTES_MAX + 1, 3 * LINE_BYTES_MAX]) {
+    const text = `${bytes} ${'x'.repeat(bytes)}next\n`;
+    for (const places of [[], [3], [100_000, 1_200_000]]) {
+      const got = framed(cutAt(text, places));
+      t.same(
+        got.map((line) => [line.text.length, line.cut]),
+        [
+          [LINE_BYTES_MAX, bytes > LINE_BYTES_MAX],
+          [4, false],
+        ],
+      );
+    }
+  }
 });

@@ -35,8 +35,7 @@ async function open(pages = 64): Promise<Service> {
       const cell = [KEY, OFF, SPENT].indexOf(text);
       return cell < 0 ? undefined : { id: `id${cell}`, cell };
     },
-    bodyBytesMax: BODY_BYTES_MAX,
-    trustedProxies: ['127.0.0.1'],
+    limits: { bodyBytesMax: BODY_BYTES_MAX, trustedProxies: new Set(['127.0.0.1']) },
     nowMs: () => NOON_MS,
     routes: (request) => {
       requests.push(request);
@@ -110,9 +109,9 @@ t.test('refusals have their status, form and words', async (t) => {
     [`/v1/input/${SPENT}`, {}, 429, /could not be authenticated/, '43200'],
     [
       `/v1/input/${KEY}`,
-      { headers: { 'content-encoding': 'gzip' } },
+      { headers: { 'content-encoding': 'gzip, br' } },
       415,
-      /"gzip".*identity/,
+      /"gzip, br".*one of gzip, deflate, br, zstd, identity/,
       null,
     ],
     [`/v1/input/${KEY}`, { body: large }, 413, /300000 bytes/, null],

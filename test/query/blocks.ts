@@ -1,6 +1,7 @@
 import { Batch } from '../../engine/column/batch.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
+import type { AggregateQuery, Metric } from '../../engine/query/query.ts';
 import type { Progress } from '../../engine/query/source.ts';
 import { type Block, openBlock } from '../../engine/segment/block.ts';
 import { encodeBlock } from '../../engine/segment/block-encoder.ts';
@@ -51,6 +52,7 @@ export class Blocks {
       frameBytes: bytes.length,
     });
     const ref: BlockRef = {
+      sealed: false,
       segment: writer + 1,
       writer,
       offset: 0,
@@ -84,6 +86,11 @@ export class Blocks {
     if (frame === undefined) throw new Error('no such block');
     return frame;
   }
+}
+
+/** The parts of an aggregation that computes metrics of all events together. */
+export function ofAll(...metrics: Metric[]): Pick<AggregateQuery, 'computes' | 'groupBys'> {
+  return { computes: metrics.map((metric) => ({ type: 'metric', metric })), groupBys: [] };
 }
 
 /** Runs all units of a query; the progress must rise to its total at most. */

@@ -8,7 +8,7 @@ import { listUnits } from '../../engine/query/list.ts';
 import type { ListQuery } from '../../engine/query/query.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
-import { Blocks, run } from './blocks.ts';
+import { Blocks, ofAll, run } from './blocks.ts';
 
 const ALL: ListQuery = {
   fromMs: -1e9,
@@ -136,9 +136,9 @@ t.test('a count of all events in the range opens the blocks at its ends only', a
   for (let block = 0; block < 10; block++) {
     blocks.add(rowsAt([block * 10, block * 10 + 9]), 0, block * 2);
   }
-  const query = { ...ALL, fromMs: 5, toMs: 89, metrics: [{ type: 'core' as const }] };
-  const { values, stats } = run(aggregateUnits(blocks, { blocks: blocks.refs }, query));
-  t.same(values, [16]);
+  const query = { ...ALL, fromMs: 5, toMs: 89, ...ofAll({ type: 'core' }) };
+  const { buckets, stats } = run(aggregateUnits(blocks, { blocks: blocks.refs }, query));
+  t.same(buckets, [{ keys: [], values: [16] }]);
   t.equal(stats.blocksOpened, 2);
 });
 
@@ -208,9 +208,9 @@ t.test('a damaged block is left out and counted, the rest is served', async (t) 
     [11, 10, 1, 0],
   );
   t.equal(listed.stats.blocksDamaged, 1);
-  const metrics = [{ type: 'attribute' as const, path: 'message', aggregation: 'count' as const }];
-  const { values, stats } = run(aggregateUnits(blocks, snapshot, { ...ALL, metrics }));
-  t.same(values, [4]);
+  const count = ofAll({ type: 'attribute', path: 'message', aggregation: 'count' });
+  const { buckets, stats } = run(aggregateUnits(blocks, snapshot, { ...ALL, ...count }));
+  t.same(buckets, [{ keys: [], values: [4] }]);
   t.equal(stats.blocksDamaged, 1);
   const lost = encodeEventId(blocks.secret, { timeMs: 20, writer: 0, sequence: 4 });
   const fetch = { id: lost, predicate: ALL.predicate, event: true, columns: [] };

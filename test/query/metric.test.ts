@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { allRows } from '../../engine/query/bitmap.ts';
-import { Cardinality } from '../../engine/query/cardinality.ts';
+import { Cardinalities } from '../../engine/query/cardinality.ts';
 import {
   isNumberText,
   mantissaAt,
@@ -9,7 +8,7 @@ import {
   parseDecimal,
 } from '../../engine/query/decimal.ts';
 import { Quantiles } from '../../engine/query/quantile.ts';
-import { Sum } from '../../engine/query/sum.ts';
+import { Sums } from '../../engine/query/sum.ts';
 import { encodeText } from '../../engine/query/text.ts';
 import { ValueHash } from '../../engine/query/value-hash.ts';
 
@@ -67,53 +66,52 @@ t.test('a number is one mantissa at each scale, or none', async (t) => {
   t.equal(mantissaAt(decimal('1e40'), 0), undefined);
 });
 
-t.test('decimals of all scales are summed exactly', async (t) => {
-  const part = fc.tuple(
-    fc.maxSafeInteger(),
-    fc.integer({ min: 0, max: 22 }),
-    fc.integer({ min: 1, max: 9 }),
-  );
+/** Makes group 1 of a merged part group 0. */
+const ONTO_FIRST = Uint32Array.of(0, 0);
+
+t.test('decimals of all scales are summed exactly, each group for itself', async (t) => {
+  const part = fc.tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 22 }), fc.nat(1));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 30 }), fc.nat(30), (parts, cut) => {
-      const whole = new Sum();
-      const left = new Sum();
-      const right = new Sum();
-      let exact = 0n;
-      for (const [index, [mantissa, scale, times]] of parts.entries()) {
-        for (const sum of [whole, index < cut ? left : right])
-          sum.addRepeated(mantissa, scale, times);
-        exact += BigInt(mantissa) * BigInt(times) * 10n ** BigInt(22 - scale);
+      const [whole, left, right] = [new Sums(), new Sums(), new Sums()];
+      for (const sums of [whole, left, right]) sums.ensure(2);
+      const exact = [0n, 0n];
+      for (const [index, [mantissa, scale, group]] of parts.entries()) {
+        whole.addDecimal(group, mantissa, scale);
+        (index < cut ? left : right).addDecimal(group, mantissa, scale);
+        exact[group] += BigInt(mantissa) * 10n ** BigInt(22 - scale);
       }
-      left.merge(right);
-      const wanted = Number(`${exact}e-22`);
-      return whole.result() === wanted && left.result() === wanted;
+      left.merge(right, Uint32Array.of(0, 1));
+      const both = new Sums();
+      both.ensure(1);
+      both.merge(whole, ONTO_FIRST);
+      const wanted = (value: bigint) => Number(`${value}e-22`);
+      return (
+        both.result(0) === wanted(exact[0] + exact[1]) &&
+        [0, 1].every(
+          (group) =>
+            whole.result(group) === wanted(exact[group]) &&
+            left.result(group) === wanted(exact[group]),
+        )
+      );
     }),
   );
-  const sum = new Sum();
-  for (let index = 0; index < 10; index++) sum.addDecimal(1, 1);
-  t.equal(sum.result(), 1);
-  sum.addText('12345678901234567890', 1);
-  sum.addText('-12345678901234567891e0', 1);
-  sum.addText('5e-324', 1);
-  t.equal(sum.result(), 5e-324);
-});
-
-t.test('rows are summed as one by one', async () => {
-  fc.assert(
-    fc.property(fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 100 }), (mantissas) => {
-      const together = new Sum();
-      const apart = new Sum();
-      together.addRows(Float64Array.from(mantissas), allRows(mantissas.length), 2);
-      for (const mantissa of mantissas) apart.addDecimal(mantissa, 2);
-      return together.result() === apart.result();
-    }),
-  );
+  const sum = new Sums();
+  sum.ensure(1);
+  for (let index = 0; index < 10; index++) sum.addDecimal(0, 1, 1);
+  t.equal(sum.result(0), 1);
+  sum.addText(0, '12345678901234567890');
+  sum.addText(0, '-12345678901234567891e0');
+  sum.addText(0, '5e-324');
+  t.equal(sum.result(0), 5e-324);
 });
 
 t.test('doubles are summed with compensation', async (t) => {
-  const sum = new Sum();
-  for (const value of [1e100, 1, -1e100, 1]) sum.addDouble(value);
-  t.equal(sum.result(), 2);
+  const sum = new Sums();
+  sum.ensure(3);
+  for (const value of [1e100, 1, -1e100, 1]) sum.addDouble(2, value);
+  t.equal(sum.result(2), 2);
+  t.equal(sum.result(1), 0);
 });
 
 t.test('quantiles are within 0.1 % of the value at their rank, merged or not', async () => {
@@ -129,15 +127,15 @@ t.test('quantiles are within 0.1 % of the value at their rank, merged or not', a
       const left = new Quantiles();
       const right = new Quantiles();
       for (const [index, number] of values.entries()) {
-        whole.add(number, 1);
-        (index < cut ? left : right).add(number, 1);
+        whole.add(7, number);
+        (index < cut ? left : right).add(index < cut ? 7 : 1, number);
       }
-      left.merge(right);
+      left.merge(right, Uint32Array.of(0, 7));
       const sorted = [...values].sort((a, b) => a - b);
       return [1, 50, 75, 90, 95, 98, 99, 100].every((percent) => {
         const exact = sorted[Math.max(Math.ceil((percent * sorted.length) / 100), 1) - 1];
-        const found = whole.at(percent) ?? Number.NaN;
-        return found === left.at(percent) && Math.abs(found - exact) <= Math.abs(exact) * 0.001;
+        const found = whole.at(7, percent) ?? Number.NaN;
+        return found === left.at(7, percent) && Math.abs(found - exact) <= Math.abs(exact) * 0.001;
       });
     }),
   );
@@ -145,46 +143,49 @@ t.test('quantiles are within 0.1 % of the value at their rank, merged or not', a
 
 t.test('quantiles of small whole numbers and short decimals are those numbers', async (t) => {
   const quantiles = new Quantiles();
-  for (let value = 1; value <= 100; value++) quantiles.add(value, 1);
-  t.equal(quantiles.at(50), 50);
-  t.equal(quantiles.at(95), 95);
+  for (let value = 1; value <= 100; value++) quantiles.add(0, value);
+  t.equal(quantiles.at(0, 50), 50);
+  t.equal(quantiles.at(0, 95), 95);
   const seconds = new Quantiles();
-  for (const value of [0.61, 0.2, 1.25]) seconds.add(value, 3);
-  t.equal(seconds.at(50), 0.61);
-  t.equal(seconds.at(99), 1.25);
-  t.equal(new Quantiles().at(50), undefined);
+  for (const value of [0.61, 0.2, 1.25]) seconds.add(0, value);
+  t.equal(seconds.at(0, 50), 0.61);
+  t.equal(seconds.at(0, 99), 1.25);
+  t.equal(new Quantiles().at(0, 50), undefined);
   const wide = new Quantiles();
-  for (const value of [-1e300, -1e-300, 0, 1e-300, 1e300]) wide.add(value, 1);
+  for (const value of [-1e300, -1e-300, 0, 1e-300, 1e300]) wide.add(0, value);
   t.same(
-    [1, 21, 41, 61, 81].map((percent) => wide.at(percent)),
+    [1, 21, 41, 61, 81].map((percent) => wide.at(0, percent)),
     [-1e300, -1e-300, 0, 1e-300, 1e300],
   );
 });
 
 const secret = Uint8Array.from({ length: 32 }, (_, index) => 200 - index);
 
-function addTexts(cardinality: Cardinality, from: number, to: number): void {
+function addTexts(cardinality: Cardinalities, group: number, from: number, to: number): void {
+  cardinality.ensure(2);
   const hash = new ValueHash(secret);
   for (let number = from; number < to; number++) {
     const bytes = encodeText(`10.0.${number >> 8}.${number & 255}`);
     hash.string(bytes, 0, bytes.length);
-    cardinality.add(hash.low, hash.high);
+    cardinality.add(group, hash.low, hash.high);
   }
 }
 
 t.test('cardinality is exact up to 10,000 and within 1 % above, merged or not', async (t) => {
   for (const distinct of [0, 1, 10_000, 10_001, 50_000, 300_000]) {
-    const whole = new Cardinality();
-    addTexts(whole, 0, distinct);
-    addTexts(whole, 0, Math.min(distinct, 5_000));
-    const left = new Cardinality();
-    const right = new Cardinality();
-    addTexts(left, 0, distinct * 0.75);
-    addTexts(right, distinct >> 1, distinct);
-    left.merge(right);
-    const error = Math.abs(whole.result() - distinct);
-    t.ok(error <= (distinct <= 10_000 ? 0 : distinct * 0.01), `${whole.result()} of ${distinct}`);
-    t.equal(left.result(), whole.result());
+    const whole = new Cardinalities();
+    addTexts(whole, 1, 0, distinct);
+    addTexts(whole, 1, 0, Math.min(distinct, 5_000));
+    const left = new Cardinalities();
+    const right = new Cardinalities();
+    addTexts(whole, 0, 0, 3);
+    addTexts(left, 0, 0, distinct * 0.75);
+    addTexts(right, 1, distinct >> 1, distinct);
+    left.merge(right, ONTO_FIRST);
+    const error = Math.abs(whole.result(1) - distinct);
+    t.ok(error <= (distinct <= 10_000 ? 0 : distinct * 0.01), `${whole.result(1)} of ${distinct}`);
+    t.equal(left.result(0), whole.result(1));
+    t.equal(whole.result(0), 3);
   }
 });
 

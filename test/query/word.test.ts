@@ -3,7 +3,7 @@ import t from 'tap';
 import { compilePattern, matchesPattern } from '../../engine/query/pattern.ts';
 import type { Pattern } from '../../engine/query/predicate.ts';
 import { encodeText, SAME } from '../../engine/query/text.ts';
-import { WordSequence } from '../../engine/query/word.ts';
+import { keepsLetters, WordSequence } from '../../engine/query/word.ts';
 import { holds, parseNode } from '../support/model.ts';
 
 /** A pattern from a text in which `*` and `?` are wildcards. */
@@ -16,7 +16,12 @@ function patternOf(text: string): Pattern {
 
 function hasWords(text: string, words: string[]): boolean {
   const bytes = encodeText(text);
-  return new WordSequence(words.map(patternOf)).matches(bytes, 0, bytes.length);
+  return new WordSequence(words.map(patternOf)).matches(
+    bytes,
+    0,
+    bytes.length,
+    keepsLetters(bytes),
+  );
 }
 
 t.test('words are whole, in sequence and without case', async (t) => {

@@ -45,6 +45,7 @@ export function frameOf(batch: Batch, from: number, to: number): MadeBlock {
   const { rowCount, firstSequence, minTimeMs, maxTimeMs } = encoded;
   const ref = {
     ...place,
+    sealed: false,
     writer: 1,
     offset: 0,
     bytes: frame.length,

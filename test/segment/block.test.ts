@@ -82,7 +82,7 @@ t.test('any events come back from any part of a batch', async () => {
         if (wrong !== undefined) throw new Error(wrong);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 120 },
   );
 });
 
@@ -98,7 +98,7 @@ t.test('a batch that was cleared starts anew', async () => {
         if (wrong !== undefined) throw new Error(wrong);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 

@@ -66,19 +66,35 @@ t.test('a fetched event is in UTC, and an absent one is undefined', async (t) =>
   t.equal(answerJob({ type: 'fetch', query }, undefined), undefined);
 });
 
-t.test('an aggregation is one bucket of the outputs in their order', async (t) => {
-  const query: AggregateQuery = { ...list, metrics: [] };
+const metricCompute = { type: 'metric' as const, metric: { type: 'core' as const } };
+
+t.test('an aggregation without groupBys is one bucket of the outputs in their order', async (t) => {
+  const outputs = ['count', '__proto__', 'a"b', '1'].map((name) => ({ name }));
+  const query: AggregateQuery = {
+    ...list,
+    computes: outputs.map(() => metricCompute),
+    groupBys: [],
+  };
   const job = { type: 'aggregate' as const, query, zone: 'UTC', format: false, explain: false };
-  const outputs = ['count', '__proto__', 'a"b', '1'];
-  const answer = answerJob({ ...job, outputs }, { values: [1234, null, 0.1, Infinity], stats });
+  const bucket = { keys: [], values: [1234, null, 0.1, Infinity] };
+  const result = { buckets: [bucket], more: false, stats };
   t.equal(
-    answer,
+    answerJob({ ...job, outputs, groupOutputs: [] }, result),
     '{"aggregates":[{"bucket":{},"values":{"count":1234,"__proto__":null,"a\\"b":0.1,"1":null}}]}',
   );
   t.equal(
-    answerJob({ ...job, format: true, outputs: ['a', 'b'] }, { values: [1234, null], stats }),
+    answerJob(
+      {
+        ...job,
+        query: { ...query, computes: [metricCompute, metricCompute, metricCompute] },
+        format: true,
+        outputs: [{ name: 'a' }, { name: 'b', unit: 'ms' }, { name: 'c', unit: 'ms' }],
+        groupOutputs: [],
+      },
+      { ...result, buckets: [{ keys: [], values: [1234, null, 5] }] },
+    ),
     '{"aggregates":[{"bucket":{},"values":{"a":{"value":1234,"formatted":"1.2k"},' +
-      '"b":{"value":null,"formatted":"-"}}}]}',
+      '"b":{"value":null,"formatted":"-"},"c":{"value":5,"formatted":"5 ms"}}}]}',
   );
 });
 

@@ -7,6 +7,7 @@ import {
   isAttributePath,
   negated,
   pathsOfName,
+  tagFilter,
 } from '../../server/query/filter.ts';
 
 const ALL: Predicate = { type: 'all' };
@@ -65,4 +66,25 @@ t.test('a field filter is one of its values or none of them', async (t) => {
   const either: Predicate = { type: 'or', children: [value('x*'), value('')] };
   t.same(fieldFilter('custom.a', ['x*', ''], false), either);
   t.same(fieldFilter('custom.a', ['x*', ''], true), { type: 'not', child: either });
+});
+
+t.test('a filter of tags holds for events whose first tag is wanted', async (t) => {
+  const has = (path: string): Predicate => ({ type: 'exists', paths: [path] });
+  const tags = ['a', 'b', 'c'].map((id) => ({ id, predicate: has(id) }));
+  const holds = (predicate: Predicate, there: string): boolean => {
+    if (predicate.type === 'exists') return there.includes(predicate.paths[0]);
+    if (predicate.type === 'not') return !holds(predicate.child, there);
+    if (predicate.type === 'and') return predicate.children.every((one) => holds(one, there));
+    if (predicate.type === 'or') return predicate.children.some((one) => holds(one, there));
+    return predicate.type === 'all';
+  };
+  for (const wanted of ['a', 'b', 'c', 'ac', 'bc', 'abc']) {
+    for (const there of ['', 'a', 'b', 'c', 'ab', 'ac', 'bc', 'abc']) {
+      const first = ['a', 'b', 'c'].find((id) => there.includes(id)) ?? 'none';
+      const filter = tagFilter(tags, (id) => wanted.includes(id), false);
+      t.equal(holds(filter, there), wanted.includes(first), `${wanted} of ${there}`);
+      const others = tagFilter(tags, (id) => wanted.includes(id), true);
+      t.equal(holds(others, there), !wanted.includes(first), `not ${wanted} of ${there}`);
+    }
+  }
 });

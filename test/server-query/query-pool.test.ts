@@ -1,10 +1,12 @@
 import t from 'tap';
 import type { Snapshot } from '../../engine/engine.ts';
 import type { JobAnswer, QueryJob } from '../../server/query/job.ts';
-import { QueryPool } from '../../server/query/query-pool.ts';
+import { QueryPool, type QueryPoolOptions } from '../../server/query/query-pool.ts';
+import { QueryRefused } from '../../server/query/refusal.ts';
 
 const ENTRY = new URL('../support/query-echo.ts', import.meta.url);
 const BLOCK = {
+  sealed: false,
   segment: 1,
   writer: 0,
   offset: 0,
@@ -24,28 +26,42 @@ function parsed(answer: JobAnswer): unknown {
   return JSON.parse(answer ?? 'null');
 }
 
+/** Status and reason with which a query is refused. */
+async function refusal(answer: Promise<JobAnswer>): Promise<string> {
+  try {
+    return `answered: ${await answer}`;
+  } catch (error) {
+    return error instanceof QueryRefused ? `${error.status} ${error.reason}` : String(error);
+  }
+}
+
 interface Opened {
   pool: QueryPool;
-  run: (id: string, signal?: AbortSignal) => Promise<JobAnswer>;
+  run: (id: string, signal?: AbortSignal, key?: string) => Promise<JobAnswer>;
   set: (snapshot: Snapshot) => void;
   deaths: Error[];
 }
 
-async function open(workers: number): Promise<Opened> {
+async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): Promise<Opened> {
   let snapshot: Snapshot = { blocks: [] };
   const deaths: Error[] = [];
   const pool = new QueryPool({
     workers,
+    perKey: 4,
+    seconds: 60,
     root: 'folder',
     secret: new Uint8Array(32),
+    behind: new SharedArrayBuffer(4),
     snapshot: () => snapshot,
     died: (error) => deaths.push(error),
     entry: ENTRY,
+    restartTimes: { firstMs: 1, mostMs: 5, longLifeMs: 60_000 },
+    ...changes,
   });
   await pool.ready();
   return {
     pool,
-    run: (id, signal = new AbortController().signal) => pool.run(job(id), signal),
+    run: (id, signal = new AbortController().signal, key = 'key') => pool.run(job(id), signal, key),
     set: (next) => {
       snapshot = next;
     },
@@ -86,15 +102,100 @@ t.test('a query goes to the worker with the fewest', async (t) => {
   const hanging = run('hang');
   for (let count = 0; count < 3; count++) t.match(parsed(await run('x')), { blockCount: 0 });
   const closed = pool.close();
-  await t.rejects(hanging, { code: 'CLOSED' });
+  t.equal(await refusal(hanging), '503 stopping');
   await closed;
-  await t.rejects(run('x'), { code: 'CLOSED' });
+  t.equal(await refusal(run('x')), '503 stopping');
 });
 
-t.test('what a dead worker had to do fails, the other goes on', async (t) => {
-  const { pool, run, deaths } = await open(2);
-  await t.rejects(run('exit'), { code: 'CLOSED' });
-  t.equal(deaths.length, 1);
+t.test(
+  'what a dead worker had to do fails, the other goes on, a new one takes its place',
+  async (t) => {
+    const { pool, run, set, deaths } = await open(2);
+    const beside = run('hang');
+    t.equal(await refusal(run('exit')), '503 worker_died');
+    t.equal(deaths.length, 1);
+    t.match(parsed(await run('x')), { blockCount: 0 }, 'the other answers');
+    set({ blocks: [BLOCK] });
+    while (pool.gauges().workersUp < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    t.equal(pool.restartCount, 1);
+    const answers = await Promise.all(
+      [run('x'), run('x')].map(async (answer) => parsed(await answer)),
+    );
+    for (const answer of answers)
+      t.match(answer, { blockCount: 1 }, 'the new one has the snapshot');
+    t.match(pool.gauges(), { running: 1 }, 'the query of the other was not touched');
+    t.match(pool.counts.refused, { worker_died: 1 });
+    const closed = pool.close();
+    t.equal(await refusal(beside), '503 stopping');
+    await closed;
+  },
+);
+
+t.test('without a worker queries are refused until there is one again', async (t) => {
+  const { pool, run } = await open(1, {
+    restartTimes: { firstMs: 50, mostMs: 50, longLifeMs: 60_000 },
+  });
+  t.equal(await refusal(run('exit')), '503 worker_died');
+  t.equal(await refusal(run('x')), '503 worker_died');
+  while (pool.gauges().workersUp === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   t.match(parsed(await run('x')), { blockCount: 0 });
+  t.match(pool.gauges(), { running: 0, waiting: 0 });
+  await pool.close();
+});
+
+t.test('of one key a few queries run at once, some wait, more are refused', async (t) => {
+  const { pool, run } = await open(1, { perKey: 2 });
+  const aborts = [new AbortController(), new AbortController()];
+  const running = aborts.map(({ signal }) => run('hang', signal));
+  const waiting = Array.from({ length: 64 }, () => run('x'));
+  t.match(pool.gauges(), { running: 2, waiting: 64 });
+  t.equal(await refusal(run('x')), '429 queue_full');
+  t.match(parsed(await run('x', undefined, 'another key')), { blockCount: 0 });
+  for (const abort of aborts) abort.abort();
+  for (const query of running) await t.rejects(query, { code: 'CANCELLED' });
+  await Promise.all(waiting);
+  t.match(pool.gauges(), { running: 0, waiting: 0 });
+  t.equal(
+    pool.counts.seconds.fetch.counts.reduce((sum, count) => sum + count),
+    65,
+  );
+  await pool.close();
+});
+
+t.test('a query that waits and whose client leaves is never run', async (t) => {
+  const { pool, run } = await open(1, { perKey: 1 });
+  const first = new AbortController();
+  const second = new AbortController();
+  const running = run('hang', first.signal);
+  const waiting = run('exit', second.signal);
+  const third = run('x');
+  second.abort();
+  await t.rejects(waiting, { code: 'CANCELLED' });
+  first.abort();
+  await t.rejects(running, { code: 'CANCELLED' });
+  t.match(parsed(await third), { cancelCount: 1 });
+  await pool.close();
+});
+
+t.test('a query that takes too long is refused and stopped, running or waiting', async (t) => {
+  const { pool, run } = await open(1, { perKey: 1, seconds: 0.05 });
+  const queries = [run('hang'), run('hang')];
+  for (const query of queries) {
+    t.equal(await refusal(query), '503 deadline');
+  }
+  t.match(parsed(await run('x')), { cancelCount: 2 });
+  t.match(pool.gauges(), { running: 0, waiting: 0 });
+  await pool.close();
+});
+
+t.test('a worker that does not leave a stopped query is ended and replaced', async (t) => {
+  const { pool, run, deaths } = await open(1, { seconds: 0.05, leaveMs: 300 });
+  t.equal(await refusal(run('hang')), '503 deadline');
+  t.equal(await refusal(run('spin')), '503 deadline');
+  while (deaths.length === 0 || pool.gauges().workersUp === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  t.match(parsed(await run('x')), { cancelCount: 0 }, 'a new worker answers');
+  t.equal(deaths.length, 1);
   await pool.close();
 });

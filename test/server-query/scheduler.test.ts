@@ -22,14 +22,14 @@ class Clock {
 }
 
 function schedulerOf(clock: Clock): Scheduler {
-  return new Scheduler(() => clock.nowMs);
+  return new Scheduler({ nowMs: () => clock.nowMs });
 }
 
 t.test('queries get the same time, whatever a unit takes', async (t) => {
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
-  const slow = scheduler.run(1, clock.units('slow', 10, 8));
-  const quick = scheduler.run(2, clock.units('quick', 20, 4));
+  const slow = scheduler.run(1, 'key', clock.units('slow', 10, 8));
+  const quick = scheduler.run(2, 'key', clock.units('quick', 20, 4));
   t.equal(await quick, 'quick done');
   t.equal(await slow, 'slow done');
   const shares = clock.trace.slice(0, 15).filter((name) => name === 'quick').length;
@@ -39,10 +39,10 @@ t.test('queries get the same time, whatever a unit takes', async (t) => {
 t.test('a query that comes later is not made to wait for a long one', async (t) => {
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
-  const long = scheduler.run(1, clock.units('long', 200, 5));
+  const long = scheduler.run(1, 'key', clock.units('long', 200, 5));
   await new Promise((resolve) => setImmediate(resolve));
   const before = clock.trace.length;
-  await scheduler.run(2, clock.units('short', 1, 5));
+  await scheduler.run(2, 'key', clock.units('short', 1, 5));
   const waited = clock.trace.indexOf('short') - before;
   t.ok(waited <= 1, `${waited} units of the long one came first`);
   t.ok(clock.trace.length < 200);
@@ -53,13 +53,13 @@ t.test('a stream of short queries does not starve a long one', async (t) => {
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
   let longIsDone = false;
-  scheduler.run(0, clock.units('long', 20, 5)).then(() => {
+  scheduler.run(0, 'key', clock.units('long', 20, 5)).then(() => {
     longIsDone = true;
   });
   let shortCount = 0;
   while (!longIsDone && shortCount < 200) {
     shortCount++;
-    await scheduler.run(shortCount, clock.units('short', 1, 5));
+    await scheduler.run(shortCount, 'key', clock.units('short', 1, 5));
   }
   t.ok(longIsDone, `the long one ended beside ${shortCount} short ones`);
 });
@@ -70,12 +70,13 @@ t.test('a cancelled query stops between units and cleans up', async (t) => {
   let cleaned = false;
   const cancelled = scheduler.run(
     7,
+    'key',
     clock.units('never', Number.POSITIVE_INFINITY, 5, () => {
       cleaned = true;
     }),
   );
   await new Promise((resolve) => setImmediate(resolve));
-  const other = scheduler.run(8, clock.units('other', 3, 5));
+  const other = scheduler.run(8, 'key', clock.units('other', 3, 5));
   setImmediate(() => scheduler.cancel(7));
   await t.rejects(cancelled, { code: 'CANCELLED' });
   t.ok(cleaned);
@@ -89,12 +90,13 @@ t.test('an error of one query is its own', async (t) => {
   const scheduler = schedulerOf(clock);
   const bad = scheduler.run(
     1,
+    'key',
     // biome-ignore lint/correctness/useYield: fails before its first unit is done
     (function* (): Units<string> {
       throw new EngineError('USAGE', 'no such thing');
     })(),
   );
-  const good = scheduler.run(2, clock.units('good', 3, 1));
+  const good = scheduler.run(2, 'key', clock.units('good', 3, 1));
   await t.rejects(bad, { code: 'USAGE', message: 'no such thing' });
   t.equal(await good, 'good done');
 });
@@ -107,8 +109,69 @@ t.test('the event loop works between turns', async (t) => {
     turns++;
     if (turns === 3) scheduler.cancel(1);
   }, 1);
-  await t.rejects(scheduler.run(1, clock.units('endless', Number.POSITIVE_INFINITY, 5)), {
+  await t.rejects(scheduler.run(1, 'key', clock.units('endless', Number.POSITIVE_INFINITY, 5)), {
     code: 'CANCELLED',
   });
   clearInterval(timer);
+});
+
+t.test('queries that are done in one turn do not starve a long one', async (t) => {
+  const clock = new Clock();
+  const scheduler = schedulerOf(clock);
+  let longIsDone = false;
+  scheduler.run(0, 'long', clock.units('long', 20, 5)).then(() => {
+    longIsDone = true;
+  });
+  let shortCount = 0;
+  while (!longIsDone && shortCount < 200) {
+    shortCount++;
+    await scheduler.run(shortCount, `short ${shortCount % 3}`, instant(clock, 5));
+  }
+  t.ok(longIsDone, `the long one ended beside ${shortCount} short ones`);
+});
+
+/** A query whose first unit is its last one. */
+// biome-ignore lint/correctness/useYield: has one unit
+function* instant(clock: Clock, unitMs: number): Units<string> {
+  clock.nowMs += unitMs;
+  clock.trace.push('instant');
+  return 'done';
+}
+
+t.test(
+  'keys get the same time, however many queries they have and whatever these take',
+  async (t) => {
+    const clock = new Clock();
+    const scheduler = schedulerOf(clock);
+    const many = Array.from({ length: 9 }, (_, number) =>
+      scheduler.run(number, 'many', clock.units('many', 20, 3)),
+    );
+    const alone = scheduler.run(100, 'alone', clock.units('alone', 40, 6));
+    await alone;
+    const ends = clock.trace.lastIndexOf('alone');
+    const manyMs = clock.trace.slice(0, ends).filter((name) => name === 'many').length * 3;
+    t.ok(Math.abs(manyMs - 240) <= 12, `the others had ${manyMs} ms beside 240`);
+    t.same(new Set(await Promise.all(many)), new Set(['many done']));
+  },
+);
+
+t.test('while ingestion is behind, heavy queries pause and light ones do not', async (t) => {
+  const clock = new Clock();
+  let behind = false;
+  const scheduler = new Scheduler({ nowMs: () => clock.nowMs, isBehind: () => behind });
+  const heavy = scheduler.run(1, 'a', clock.units('heavy', 100, 5));
+  while (clock.trace.length < 20) await new Promise((resolve) => setImmediate(resolve));
+  behind = true;
+  const before = clock.trace.length;
+  await scheduler.run(2, 'b', clock.units('light', 9, 5));
+  const beside = clock.trace.slice(before).filter((name) => name === 'heavy').length;
+  t.ok(beside >= 1 && beside <= 4, `the heavy one had ${beside} turns beside 9`);
+  const paused = clock.trace.length;
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(clock.trace.length, paused, 'the clock stands still, and so does the heavy one');
+  clock.nowMs += 20;
+  while (clock.trace.length === paused) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.equal(clock.trace.length, paused + 1, 'it goes on when the pause is over');
+  behind = false;
+  t.equal(await heavy, 'heavy done');
 });

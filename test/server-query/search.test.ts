@@ -6,6 +6,7 @@ import {
   parseSearch,
   SEARCH_CLAUSES_MAX,
   SEARCH_DEPTH_MAX,
+  searchNames,
   wordsOf,
 } from '../../server/query/search.ts';
 
@@ -378,4 +379,15 @@ t.test('any text is understood or refused with a position inside it', async () =
     }),
     { numRuns: 3_000 },
   );
+});
+
+t.test('the id of a field stands for its attribute and wins over the name', async (t) => {
+  const declared = (name: string): string | undefined =>
+    name === 'verb' ? 'custom.http.verb' : undefined;
+  t.same(parseSearch('verb:GET', declared), parseSearch('http.verb:GET'));
+  t.same(parseSearch('-verb:(a OR b*)', declared), parseSearch('-http.verb:(a OR b*)'));
+  t.same(parseSearch('custom.verb:GET', declared), parseSearch('verb:GET'), 'a path is no id');
+  t.same(parseSearch('verb', declared), parseSearch('verb'), 'a word is no name');
+  t.same([...searchNames('a:1 OR (@b.c:[1 TO 2] -a:x) word "q:u"')], ['a', '@b.c']);
+  t.throws(() => searchNames('(('), { name: 'SearchError' });
 });

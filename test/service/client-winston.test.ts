@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import t from 'tap';
 import { listAll, removeFolder, startService, temporaryFolder } from '../support/service.ts';
 
-/**
- * npm's `winston-logmatic` against the service. The client speaks TLS only, so a TLS end that passes bytes on to the
- * TCP port stands between them.
- */
+/** npm's `winston-logmatic` against the service, over TLS, the only thing that it speaks. */
 
 interface Winston {
   Logger: new (options: {
@@ -23,21 +18,10 @@ type Transport = new (options: object) => { logmatic: { socket: TLSSocket; end()
 const require = createRequire(import.meta.url);
 const winston: Winston = require('winston');
 const LogmaticTransport: Transport = require('winston-logmatic');
-const fixture = (name: string): Buffer =>
-  readFileSync(new URL(`../fixture/${name}`, import.meta.url));
 
 const folder = temporaryFolder();
-const service = await startService(folder);
-const terminator = createServer(
-  { cert: fixture('tls-cert.pem'), key: fixture('tls-key.pem') },
-  (outside) => {
-    const inside = connect({ port: service.tcpPort, host: '127.0.0.1', allowHalfOpen: true });
-    outside.pipe(inside).pipe(outside);
-  },
-);
-await new Promise<void>((resolve) => terminator.listen(0, '127.0.0.1', resolve));
+const service = await startService(folder, ['--tls', '127.0.0.1:0']);
 t.teardown(async () => {
-  terminator.close();
   await service.stop();
   removeFolder(folder);
 });
@@ -48,7 +32,7 @@ t.test('winston-logmatic’s events arrive with message, level and meta data', a
       token: service.writeKey,
       tcp: {
         host: '127.0.0.1',
-        port: (terminator.address() as AddressInfo).port,
+        port: service.tlsPort,
         rejectUnauthorized: false,
       },
       logger: { debug() {}, info() {}, warn() {}, error() {} },

@@ -13,6 +13,7 @@ import {
   type Service,
   send,
   startService,
+  TEST_LISTENERS,
   temporaryFolder,
 } from '../support/service.ts';
 
@@ -30,9 +31,7 @@ async function killAndRestart(service: Service): Promise<Service> {
 async function killDuringStart(own: string): Promise<void> {
   const lock = join(own, 'lock.sock');
   rmSync(lock, { force: true });
-  const child = spawn(COMMAND, ['serve', '--data', own, '--http', '127.0.0.1:0', '--tcp', 'off'], {
-    stdio: 'ignore',
-  });
+  const child = spawn(COMMAND, ['serve', '--data', own, ...TEST_LISTENERS], { stdio: 'ignore' });
   const closed = new Promise((resolve) => child.on('close', resolve));
   while (!existsSync(lock)) await new Promise((resolve) => setImmediate(resolve));
   child.kill('SIGKILL');
@@ -50,15 +49,7 @@ t.test('the first start prints keys and a curl line that works as it is', async 
   const answer = await send(service, 'This is my first line of log', 'text/plain');
   t.equal(answer.status, 200);
 
-  const second = await runCommand([
-    'serve',
-    '--data',
-    folder,
-    '--http',
-    '127.0.0.1:0',
-    '--tcp',
-    'off',
-  ]);
+  const second = await runCommand(['serve', '--data', folder, ...TEST_LISTENERS]);
   t.not(second.code, 0, 'a second process on the folder is refused');
   t.match(
     second.stderr + second.stdout,

@@ -10,7 +10,15 @@ const open = (disk: MemoryDisk) =>
   openCatalog({ disk, nowMs: 1, usageDay: DAY, verifyBlock: verifyOpaque });
 
 function group(segment: number, ordinals: number[], superseded: number[] = []) {
-  const ref = { segment, writer: 0, offset: 0, bytes: 64, rowCount: 2, firstSequence: 0 };
+  const ref = {
+    sealed: false,
+    segment,
+    writer: 0,
+    offset: 0,
+    bytes: 64,
+    rowCount: 2,
+    firstSequence: 0,
+  };
   const blocks = ordinals.map((ordinal) => ({ ...ref, ordinal, minTimeMs: 0, maxTimeMs: 0 }));
   return { segment, group: 1, blocks, superseded, usage: [] };
 }
@@ -51,7 +59,7 @@ t.test('a group that supersedes what is not there is a bug', async (t) => {
 t.test('a first start finds nothing', async (t) => {
   const { catalog, report, usage } = await open(new MemoryDisk());
   t.same(catalog.snapshot().blocks, []);
-  t.same(report, { segments: 0, recovered: [], remarks: [] });
+  t.same(report, { segments: 0, recovered: [], remarks: [], unclosed: [], removed: [] });
   t.same(usage, []);
 });
 

@@ -105,10 +105,9 @@ t.test('of many that start at once on a dead socket exactly one gets the folder'
     const children = Array.from({ length: 5 }, () => holder(root));
     const lines = await Promise.all(children.map(firstLine));
     t.equal(lines.filter((line) => line === 'held').length, 1, lines.join('; '));
-    const winner = children[lines.indexOf('held')];
-    for (const line of lines) {
-      if (line !== 'held') t.equal(line, `USAGE ${root} is in use by process ${winner?.pid}`);
-    }
+    // One that gives way a moment later may have been met before the one that gets it.
+    const refusals = children.map(({ pid }) => `USAGE ${root} is in use by process ${pid}`);
+    for (const line of lines) t.ok(line === 'held' || refusals.includes(line), line);
     await Promise.all(children.map(kill));
   }
 });

@@ -85,6 +85,82 @@ t.test('a file that the manifest does not know means that it lost a record', asy
   });
 });
 
+const SEALED = {
+  bytes: 640,
+  rowCount: 5,
+  minTimeMs: -7.5,
+  maxTimeMs: 9,
+  sealedMs: 3,
+  blocks: [
+    {
+      sealed: true,
+      segment: 2,
+      writer: 0,
+      offset: 64,
+      bytes: 128,
+      ordinal: 1,
+      rowCount: 5,
+      firstSequence: 0,
+      minTimeMs: -7.5,
+      maxTimeMs: 9,
+    },
+  ],
+};
+const USAGE = [{ key: '__proto__', day: 20_000, bytes: 7, events: 1 }];
+
+/** A manifest in which segment 1 became segment 2, and segment 3 was dropped. */
+async function withSealed(disk: MemoryDisk): Promise<Manifest> {
+  const manifest = await Manifest.open(disk, 1);
+  await manifest.allocate(0);
+  await manifest.close(1, 640, 33);
+  t.equal(manifest.reserve(), 2);
+  await manifest.seal([1], [{ segment: 2, ...SEALED }], USAGE);
+  await manifest.allocate(5, 70);
+  await manifest.close(3, 64, 80);
+  await manifest.drop([3], USAGE);
+  return manifest;
+}
+
+t.test(
+  'sealed and dropped segments are known after a restart, and after a rewriting',
+  async (t) => {
+    const disk = new MemoryDisk();
+    await (await withSealed(disk)).release();
+    const grown = disk.content('manifest').length;
+    for (const rewriteBytes of [1e9, 1, 1]) {
+      disk.crash({ type: 'all' });
+      const manifest = await Manifest.open(disk, 20_001 * 86_400_000, rewriteBytes);
+      t.same([...manifest.segments], []);
+      t.same([...manifest.sealed], [[2, SEALED]]);
+      t.same(manifest.usage(), [{ key: '__proto__', day: 20_000, bytes: 14, events: 2 }]);
+      t.equal(manifest.lastSegment, 3);
+      await manifest.release();
+    }
+    t.ok(disk.content('manifest').length < grown);
+    const last = await Manifest.open(disk, 20_002 * 86_400_000, 1);
+    t.same(await last.allocate(0), { segment: 4, sequence: 33 });
+    t.same(await last.allocate(5), { segment: 5, sequence: 80 });
+  },
+);
+
+t.test('a manifest that is needed as it is, is not rewritten', async (t) => {
+  const disk = new MemoryDisk();
+  const manifest = await Manifest.open(disk, 1);
+  for (let segment = 1; segment < 9; segment++) await manifest.allocate(0);
+  await manifest.release();
+  const before = disk.content('manifest');
+  await Manifest.open(disk, 1, 1);
+  t.same(disk.content('manifest'), before);
+});
+
+t.test('only closed and sealed segments can be sealed or dropped', async (t) => {
+  const manifest = await Manifest.open(new MemoryDisk(), 1);
+  await manifest.allocate(0);
+  await t.rejects(manifest.seal([1], [], []), /assertion/);
+  await t.rejects(manifest.drop([1], []), /assertion/);
+  await t.rejects(manifest.drop([7], []), /assertion/);
+});
+
 const wrong: [string, unknown[], { code: string; message?: string }][] = [
   ['another format', [{ ...STORE, format: 9 }], { code: 'USAGE' }],
   ['no store record', [{ type: 'segment', segment: 1, writer: 0, sequence: 0 }], corrupt()],
@@ -95,11 +171,37 @@ const wrong: [string, unknown[], { code: string; message?: string }][] = [
   ['a missing field', [STORE, { type: 'segment', segment: 1 }], corrupt('writer is undefined')],
   ['a negative count', [STORE, { ...closing(1), bytes: -1 }], corrupt('bytes is -1')],
   ['a closed segment that is not known', [STORE, closing(4)], corrupt('segment 4 is not known')],
+  ['a source that is not known', [STORE, sealed([4])], corrupt('segment 4 is not known')],
+  ['a source that is open', [STORE, segment(4), sealed([4])], corrupt('or not closed')],
+  ['a sealed segment twice', [STORE, sealed([]), sealed([])], corrupt('segment 9 a second time')],
+  ['a block of five', [STORE, sealed([], [1, 2, 3, 4, 5])], corrupt('is not six numbers')],
+  ['a block of texts', [STORE, sealed([], ['1', 2, 3, 4, 5, 6])], corrupt('is not six numbers')],
+  ['a dropped segment that is not known', [STORE, dropped(4)], corrupt('segment 4 is not known')],
+  ['a writer beyond 255', [STORE, summary([[256, 1]])], corrupt('sequences is not')],
+  ['usage that is no list', [STORE, { ...summary([]), usage: 1 }], corrupt('usage is not a list')],
   ['a segment twice', [STORE, segment(1), segment(1)], corrupt('segment 1 a second time')],
 ];
 
 function segment(number: number): object {
   return { type: 'segment', segment: number, writer: 0, sequence: 0 };
+}
+
+function sealed(sources: number[], block: unknown[] = [1, 2, 3, 4, 5, 6]): object {
+  const facts = { bytes: 1, rowCount: 1, minTimeMs: 1, maxTimeMs: 1, sealedMs: 1 };
+  return {
+    type: 'sealed',
+    sources,
+    segments: [{ segment: 9, ...facts, blocks: [block] }],
+    usage: [],
+  };
+}
+
+function dropped(number: number): object {
+  return { type: 'dropped', segments: [number], usage: [] };
+}
+
+function summary(sequences: unknown[]): object {
+  return { type: 'summary', lastSegment: 1, sequences, usage: [] };
 }
 
 function closing(number: number): object {

@@ -6,7 +6,7 @@ import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { CommittedGroup } from '../../engine/store/log-file.ts';
 import type { KeyUsage } from '../../engine/store/usage.ts';
-import { Writer } from '../../engine/store/writer.ts';
+import { Writer, type WriterOptions } from '../../engine/store/writer.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
 
 /** The UTC day of all usage here. */
@@ -33,6 +33,8 @@ export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<strin
   return rows;
 }
 
+type SegmentLimits = Pick<WriterOptions, 'segmentRowsMax' | 'segmentIdleMs'>;
+
 /** A writer, the front thread that it talks to, and a clock. */
 export class Rig {
   readonly disk: MemoryDisk;
@@ -44,7 +46,7 @@ export class Rig {
   refuseGroup = false;
   #paths = new PathTable();
 
-  constructor(disk: MemoryDisk, opened: OpenedCatalog) {
+  constructor(disk: MemoryDisk, opened: OpenedCatalog, limits: SegmentLimits = {}) {
     this.disk = disk;
     this.opened = opened;
     const { manifest, catalog } = opened;
@@ -64,11 +66,12 @@ export class Rig {
         catalog.apply(group);
       },
       nowMs: () => this.nowMs,
+      ...limits,
     });
   }
 
-  static async open(disk: MemoryDisk): Promise<Rig> {
-    return new Rig(disk, await openStore(disk));
+  static async open(disk: MemoryDisk, limits: SegmentLimits = {}): Promise<Rig> {
+    return new Rig(disk, await openStore(disk), limits);
   }
 
   /** Row records of events `{message: "<name>.<row>", n: row}`. */

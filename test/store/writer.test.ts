@@ -23,7 +23,7 @@ t.test('rows are visible when append resolves, and after a power loss', async (t
   const opened = await openStore(disk);
   t.same([...countRequests(visibleTexts(disk, opened))], [['a', 3]]);
   t.same(opened.usage, [{ key: 'key', day: DAY, bytes: 30, events: 3 }]);
-  t.same(opened.report, { segments: 1, recovered: [1], remarks: [] });
+  t.same(opened.report, { segments: 1, recovered: [1], remarks: [], unclosed: [], removed: [] });
 });
 
 t.test('what comes while a group is written joins the next one', async (t) => {
@@ -165,11 +165,59 @@ t.test('close writes the open block whole; later rows are refused', async (t) =>
   await t.rejects(one.append('c', 1), { code: 'CLOSED' });
   await one.writer.close();
   const opened = await openStore(one.disk);
-  t.same(opened.report, { segments: 1, recovered: [], remarks: [] });
+  t.same(opened.report, { segments: 1, recovered: [], remarks: [], unclosed: [], removed: [] });
   t.same([...countRequests(visibleTexts(one.disk, opened))].sort(), [
     ['a', 2],
     ['b', 2],
   ]);
+});
+
+t.test(
+  'a segment that got no rows for a while is closed, its small blocks written whole',
+  async (t) => {
+    const disk = new MemoryDisk();
+    const one = await Rig.open(disk, { segmentIdleMs: 600_000 });
+    await one.append('a', 2);
+    one.nowMs += 1_000;
+    await one.append('b', 3);
+    const settled = async (): Promise<void> => {
+      one.writer.tick();
+      for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    one.nowMs += BLOCK_AGE_MAX_MS;
+    await settled();
+    t.same(blockRows(one), [5]);
+    one.nowMs += 599_999;
+    await settled();
+    t.equal(one.opened.manifest.segments.get(1)?.closed, undefined);
+    one.nowMs += 1;
+    await settled();
+    t.match(one.opened.manifest.segments.get(1)?.closed, { sequence: 5 });
+    t.same(blockRows(one), [5]);
+    await one.append('c', 1);
+    t.equal(one.opened.manifest.segments.size, 2, 'the next rows begin another');
+  },
+);
+
+t.test('a segment that grows without end is closed when it is an hour old', async (t) => {
+  const one = await Rig.open(new MemoryDisk(), { segmentIdleMs: 600_000 });
+  for (let minute = 0; minute <= 61; minute++) {
+    await one.append(`m${minute}`, 1);
+    one.nowMs += 60_000;
+    one.writer.tick();
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.ok(one.opened.manifest.segments.get(1)?.closed);
+  t.equal(one.opened.manifest.segments.size, 2);
+  t.equal(one.shown().size, 62);
+});
+
+t.test('a segment is closed at the rows that it was given, small blocks or not', async (t) => {
+  const one = await Rig.open(new MemoryDisk(), { segmentRowsMax: 10 });
+  for (let request = 0; request < 4; request++) await one.append(`r${request}`, 6);
+  await one.writer.close();
+  t.equal(one.opened.manifest.segments.size, 2);
+  t.equal(one.shown().size, 4);
 });
 
 t.test('a writer that was given nothing makes no segment', async (t) => {

@@ -57,7 +57,7 @@ export class FakeIntake {
   settle(status = 200, message = ''): void {
     const outcomes = this.tasks
       .splice(0)
-      .map(({ task }) => ({ task, status, message, events: 0, linesDropped: 0 }));
+      .map(({ task }) => ({ task, status, message, events: 0, linesDropped: 0, usage: [] }));
     this.thread.report([], outcomes);
   }
 

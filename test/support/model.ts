@@ -44,13 +44,13 @@ export interface ModelListQuery {
 }
 
 /** A JSON value; a number is its text. */
-type Node =
+export type Node =
   | { type: 'null' }
   | { type: 'boolean' | 'number' | 'string'; text: string }
   | { type: 'array'; elements: Node[] }
   | { type: 'object'; members: Map<string, Node> };
 
-type Scalar = Extract<Node, { text: string }>;
+export type Scalar = Extract<Node, { text: string }>;
 
 const WORDS = /[\p{L}\p{N}\p{M}_]+/gu;
 const NUMBER = /^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
@@ -95,7 +95,7 @@ function nodesAt(node: Node, path: string): Node[] {
 }
 
 /** The values of an attribute: itself, or the scalars that are elements of it. */
-function scalarsAt(event: Node, path: string): Scalar[] {
+export function scalarsAt(event: Node, path: string): Scalar[] {
   return nodesAt(event, path)
     .flatMap((node) => (node.type === 'array' ? node.elements : [node]))
     .filter((node) => 'text' in node);
@@ -111,7 +111,7 @@ function leafPaths(node: Node): string[] {
 }
 
 /** A number text as a whole number and a power of ten: equal numbers give equal pairs. */
-function fraction(text: string): { mantissa: bigint; exponent: number } | undefined {
+export function fraction(text: string): { mantissa: bigint; exponent: number } | undefined {
   const parts = NUMBER.exec(text);
   if (parts === null) return undefined;
   const [whole, behind = ''] = parts[2].split('.');
@@ -159,11 +159,12 @@ function dateMicros(text: string): number | undefined {
   if (date.getUTCMonth() !== Number(month) - 1 || Number(day) === 0) return undefined;
   date.setUTCHours(Number(hour), Number(minute), Number(second));
   const offset = zone.startsWith('-') ? -zoneMinutes : zoneMinutes;
-  return (date.getTime() - offset * 60_000) * 1000 + Number(fraction.padEnd(6, '0'));
+  const micros = (date.getTime() - offset * 60_000) * 1000 + Number(fraction.padEnd(6, '0'));
+  return fraction.length < 6 || Number.isSafeInteger(micros) ? micros : undefined;
 }
 
 /** By code points: negative when `left` comes first. */
-function compareText(left: string, right: string): number {
+export function compareText(left: string, right: string): number {
   const a = [...left];
   const b = [...right];
   for (let at = 0; at < Math.min(a.length, b.length); at++) {
@@ -275,21 +276,23 @@ export class Model {
     this.#nodes.set(event, parseNode(event.event));
   }
 
-  #selected(fromMs: number, toMs: number, predicate: ModelPredicate): ModelEvent[] {
+  /** The events of a range for which a predicate holds. */
+  selected(fromMs: number, toMs: number, predicate: ModelPredicate): ModelEvent[] {
     return this.events.filter(
       (event) =>
-        event.timeMs >= fromMs && event.timeMs < toMs && holds(predicate, this.#node(event)),
+        event.timeMs >= fromMs && event.timeMs < toMs && holds(predicate, this.node(event)),
     );
   }
 
-  #node(event: ModelEvent): Node {
+  /** An event as a tree. */
+  node(event: ModelEvent): Node {
     return this.#nodes.get(event) ?? { type: 'null' };
   }
 
   list(query: ModelListQuery): ModelEvent[] {
     const sign = query.order === 'asc' ? 1 : -1;
     const { after } = query;
-    return this.#selected(query.fromMs, query.toMs, query.predicate)
+    return this.selected(query.fromMs, query.toMs, query.predicate)
       .filter((event) => after === undefined || sign * compareModel(event, after) > 0)
       .sort((a, b) => sign * compareModel(a, b))
       .slice(0, query.limit);
@@ -300,18 +303,21 @@ export class Model {
   }
 
   holds(event: ModelEvent, predicate: ModelPredicate): boolean {
-    return holds(predicate, this.#node(event));
+    return holds(predicate, this.node(event));
   }
 
   count(fromMs: number, toMs: number, predicate: ModelPredicate): number {
-    return this.#selected(fromMs, toMs, predicate).length;
+    return this.selected(fromMs, toMs, predicate).length;
   }
 
   /** The values of an attribute of the selected events, summed up. */
   summary(fromMs: number, toMs: number, predicate: ModelPredicate, path: string): ModelSummary {
-    const values = this.#selected(fromMs, toMs, predicate).flatMap((event) =>
-      scalarsAt(this.#node(event), path),
-    );
+    return this.summaryOf(this.selected(fromMs, toMs, predicate), path);
+  }
+
+  /** The values of an attribute of events, summed up. */
+  summaryOf(events: ModelEvent[], path: string): ModelSummary {
+    const values = events.flatMap((event) => scalarsAt(this.node(event), path));
     const texts = values
       .filter((value) => isNumeric(value) && Number.isFinite(Number(value.text)))
       .map((value) => value.text);
@@ -331,7 +337,7 @@ export class Model {
 }
 
 /** What makes a value a value of its own: its type and text; of a number what it says. */
-function distinctKey(value: Scalar): string {
+export function distinctKey(value: Scalar): string {
   if (value.type !== 'number') return `${value.type} ${value.text}`;
   const number = fraction(value.text);
   return `number ${number?.mantissa}e${number?.exponent}`;

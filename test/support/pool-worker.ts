@@ -1,7 +1,14 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 
 /** What a test says to the worker of pool.test.ts. */
-export type ToWorker = { say: string } | { sleepMs: number } | 'end' | 'throw' | 'exit' | 'return';
+export type ToWorker =
+  | { say: string }
+  | { sleepMs: number }
+  | 'end'
+  | 'throw'
+  | 'exit'
+  | 'return'
+  | 'hoard';
 
 /** A task that echoes, with its thread and its data, until it is told something else. */
 export async function start({ data, port: end, thread }: ThreadTask<string>): Promise<void> {
@@ -12,6 +19,8 @@ export async function start({ data, port: end, thread }: ThreadTask<string>): Pr
       throw new Error('thrown in the worker');
     } else if (message === 'exit') {
       process.exit(3);
+    } else if (message === 'hoard') {
+      for (const hoard: object[] = []; ; ) hoard.push({ number: hoard.length });
     } else if (typeof message === 'string') {
       over.resolve();
     } else if ('sleepMs' in message) {

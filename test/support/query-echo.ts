@@ -3,7 +3,7 @@ import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.
 
 /**
  * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
- * `hang`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and whether it was sent a snapshot.
+ * `hang`, `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and whether it was sent a snapshot.
  */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
@@ -12,12 +12,16 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   let cancelCount = 0;
   port.listen((message) => {
     if (message.type === 'close') over.resolve();
-    else if (message.type === 'cancel') cancelCount++;
-    else if (message.job.type === 'fetch') {
+    else if (message.type === 'cancel') {
+      cancelCount++;
+      const { query } = message;
+      port.post({ type: 'failed', query, code: 'CANCELLED', message: 'cancelled' });
+    } else if (message.type === 'run' && message.job.type === 'fetch') {
       const { query, job, snapshot } = message;
       if (snapshot !== undefined) blockCount = snapshot.blocks.length;
       const { id } = job.query;
       if (id === 'hang') return;
+      while (id === 'spin');
       if (id === 'exit') process.exit(1);
       if (id === 'refuse') port.post({ type: 'failed', query, code: 'USAGE', message: 'no' });
       else if (id === 'break') port.post({ type: 'failed', query, message: 'bug' });

@@ -17,6 +17,11 @@ export interface Service {
   /** `http://127.0.0.1:<port>`. */
   http: string;
   tcpPort: number;
+  /** Those that are not listened on are 0 or empty; `https` is like `http`. */
+  https: string;
+  httpInput: string;
+  tlsPort: number;
+  udpPort: number;
   /** Keys that the first start printed; empty on a later start in the same folder. */
   writeKey: string;
   readKey: string;
@@ -60,13 +65,17 @@ export function runCommand(
   });
 }
 
-/** Starts the service on free ports of the loopback address and resolves when it is ready. */
+/** Where a service of a test listens: free ports of the loopback address. Flags that come later win. */
+export const TEST_LISTENERS: readonly string[] = [
+  ...['--http', '127.0.0.1:0', '--tcp', '127.0.0.1:0'],
+  ...['--https', 'off', '--tls', 'off', '--udp', 'off'],
+];
+
+/** Starts the service with TEST_LISTENERS, of which `args` may change some, and resolves when it is ready. */
 export function startService(folder: string, args: string[] = []): Promise<Service> {
-  const child = spawn(
-    COMMAND,
-    ['serve', '--data', folder, '--http', '127.0.0.1:0', '--tcp', '127.0.0.1:0', ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(COMMAND, ['serve', '--data', folder, ...TEST_LISTENERS, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const ended = new Promise<number | null>((resolve) => {
     child.on('close', (code) => resolve(code));
@@ -102,7 +111,11 @@ function describe(
     folder,
     pid: child.pid ?? 0,
     http: find(/(http:\/\/127\.0\.0\.1:\d+)/),
-    tcpPort: Number(find(/tcp +127\.0\.0\.1:(\d+)/i)),
+    https: find(/^ +HTTPS +(https:\/\/127\.0\.0\.1:\d+)$/m),
+    httpInput: find(/^ +HTTP input +(http:\/\/127\.0\.0\.1:\d+)$/m),
+    tcpPort: Number(find(/^ +TCP +127\.0\.0\.1:(\d+)$/m)),
+    tlsPort: Number(find(/^ +TLS +127\.0\.0\.1:(\d+)$/m)),
+    udpPort: Number(find(/^ +UDP +127\.0\.0\.1:(\d+)$/m)),
     writeKey: find(/write key +([\w-]{22})/),
     readKey: find(/read key +([\w-]{22})/),
     output,

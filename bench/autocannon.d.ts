@@ -1,0 +1,20 @@
+/** What small.bench.ts uses of autocannon, which comes without types. */
+declare module 'autocannon' {
+  interface Options {
+    url: string;
+    method: string;
+    headers: Record<string, string>;
+    body: string;
+    connections: number;
+    /** Seconds. */
+    duration: number;
+  }
+  interface Result {
+    '2xx': number;
+    non2xx: number;
+    /** Milliseconds. */
+    latency: { p50: number; p99: number };
+  }
+  function autocannon(options: Options): Promise<Result>;
+  export = autocannon;
+}

@@ -1,0 +1,166 @@
+import type { ByteReader } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { packedWords, unpack, unpackOne } from './bitpack.ts';
+import { readPacked } from './compress.ts';
+
+/** How a stream is stored, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
+export const StreamHead = {
+  CONSTANT: 0,
+  PACKED: 1,
+  DELTA: 2,
+  RUNS: 3,
+  DOUBLES: 4,
+  ENCODING_MASK: 7,
+  BASE_NEGATIVE: 8,
+  STEP_NEGATIVE: 16,
+} as const;
+
+/** Bits of a word; wider numbers are stored as two. */
+export const WORD_BITS = 32;
+/** Numbers that a word holds. */
+export const WORD_RANGE = 2 ** WORD_BITS;
+/** Width of the largest safe whole number. */
+const WIDTH_MAX = 53;
+const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
+export function readWords(reader: ByteReader, count: number): Uint32Array {
+  const bytes = reader.raw(count * 4);
+  if (bytes.byteOffset % 4 === 0) return new Uint32Array(bytes.buffer, bytes.byteOffset, count);
+  return new Uint32Array(new Uint8Array(bytes).buffer);
+}
+
+/** A stream of numbers that is open for reading: one by one, or all. Views the bytes it was read from. */
+export class IntegerStream {
+  readonly count: number;
+  readonly #encoding: number;
+  readonly #base: number;
+  readonly #step: number;
+  readonly #width: number;
+  readonly #low: Uint32Array;
+  readonly #high: Uint32Array;
+  #values: Float64Array | undefined;
+
+  /** Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. */
+  constructor(reader: ByteReader, count: number, mayRun = true) {
+    const head = count === 0 ? CONSTANT : reader.u8();
+    const encoding = head & StreamHead.ENCODING_MASK;
+    this.count = count;
+    this.#encoding = encoding;
+    this.#base = 0;
+    this.#step = 0;
+    this.#width = 0;
+    this.#low = new Uint32Array(0);
+    this.#high = this.#low;
+    if (count === 0) return;
+    if (encoding === RUNS && mayRun) {
+      this.#values = readRuns(reader, count);
+    } else if (encoding === DOUBLES) {
+      this.#values = readDoubles(reader, count);
+    } else if (encoding <= DELTA) {
+      const base = reader.varint();
+      this.#base = head & StreamHead.BASE_NEGATIVE ? -base : base;
+      if (encoding === CONSTANT) return;
+      const step = encoding === DELTA ? reader.varint() : 0;
+      this.#step = head & StreamHead.STEP_NEGATIVE ? -step : step;
+      this.#width = reader.u8();
+      if (this.#width > WIDTH_MAX) damaged(`numbers of ${this.#width} bits`);
+      reader.pad(4);
+      const packed = encoding === DELTA ? count - 1 : count;
+      this.#low = readWords(reader, packedWords(packed, Math.min(this.#width, WORD_BITS)));
+      if (this.#width > WORD_BITS) {
+        this.#high = readWords(reader, packedWords(packed, this.#width - WORD_BITS));
+      }
+    } else {
+      damaged(`unknown stream encoding ${encoding}`);
+    }
+  }
+
+  /** Whether all values are the same without any being stored. */
+  get isConstant(): boolean {
+    return this.#encoding === CONSTANT;
+  }
+
+  /** The value at `index`, which is below `count`. */
+  at(index: number): number {
+    if (this.#encoding === CONSTANT) return this.#base;
+    if (this.#encoding !== PACKED) return this.values()[index];
+    const lower = unpackOne(this.#low, Math.min(this.#width, WORD_BITS), index);
+    if (this.#width <= WORD_BITS) return this.#base + lower;
+    return this.#base + unpackOne(this.#high, this.#width - WORD_BITS, index) * WORD_RANGE + lower;
+  }
+
+  /** All values; decoded once and kept. Not to be written. */
+  values(): Float64Array {
+    this.#values ??= this.#decode();
+    return this.#values;
+  }
+
+  #decode(): Float64Array {
+    const values = new Float64Array(this.count);
+    if (this.#encoding === CONSTANT) return values.fill(this.#base);
+    const delta = this.#encoding === DELTA;
+    const packed = delta ? this.count - 1 : this.count;
+    const lower = unpack(this.#low, packed, Math.min(this.#width, WORD_BITS));
+    const upper =
+      this.#width > WORD_BITS ? unpack(this.#high, packed, this.#width - WORD_BITS) : undefined;
+    const at = delta ? 1 : 0;
+    const offset = delta ? this.#step : this.#base;
+    for (let index = 0; index < packed; index++) values[at + index] = offset + lower[index];
+    if (upper !== undefined) {
+      for (let index = 0; index < packed; index++) {
+        values[at + index] = offset + (upper[index] * WORD_RANGE + lower[index]);
+      }
+    }
+    if (!delta) return values;
+    values[0] = this.#base;
+    for (let index = 1; index < this.count; index++) values[index] += values[index - 1];
+    return values;
+  }
+
+  /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
+  ids(max: number): Uint32Array {
+    const ids = this.#decodeIds();
+    for (let index = 0; index < ids.length; index++) {
+      if (ids[index] > max) damaged(`id ${ids[index]} of ${max}`);
+    }
+    return ids;
+  }
+
+  #decodeIds(): Uint32Array {
+    if (this.#encoding === PACKED && this.#width <= WORD_BITS) {
+      const ids = unpack(this.#low, this.count, this.#width);
+      const base = this.#base;
+      if (base !== 0) for (let index = 0; index < ids.length; index++) ids[index] += base;
+      return ids;
+    }
+    return Uint32Array.from(this.values());
+  }
+}
+
+function readRuns(reader: ByteReader, count: number): Float64Array {
+  const runCount = reader.varint();
+  if (runCount < 1 || runCount > count) damaged(`${runCount} runs of ${count} values`);
+  const starts = new IntegerStream(reader, runCount, false).values();
+  const heads = new IntegerStream(reader, runCount, false).values();
+  const values = new Float64Array(count);
+  for (let run = 0; run < runCount; run++) {
+    const start = starts[run];
+    const end = run + 1 < runCount ? starts[run + 1] : count;
+    if (!(start >= 0 && start < end && end <= count) || (run === 0 && start !== 0)) {
+      damaged(`run from ${start} to ${end} of ${count}`);
+    }
+    values.fill(heads[run], start, end);
+  }
+  return values;
+}
+
+function readDoubles(reader: ByteReader, count: number): Float64Array {
+  const bytes = readPacked(reader);
+  if (bytes.length !== count * 8) damaged(`${bytes.length} bytes for ${count} doubles`);
+  return new Float64Array(new Uint8Array(bytes).buffer);
+}

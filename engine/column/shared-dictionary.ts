@@ -1,0 +1,149 @@
+import { ByteReader } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
+import { readPacked, writePacked } from './compress.ts';
+import type { Dictionary } from './dictionary.ts';
+import { IntegerStream } from './integer-stream.ts';
+import { writeIntegers } from './integers.ts';
+import { type Entries, type EntrySource, offsetsOf, type StringPlace } from './string-chunk.ts';
+
+/** Entries of a piece, which is read and decoded as one: a single entry costs no more than that. */
+const PIECE_ENTRIES = 1_024;
+/** Decoded pieces that are kept: a page of events asks for entries here and there. */
+const PIECES_KEPT_MAX = 32;
+const BYTES_MAX = 2 ** 32 - 1;
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/**
+ * Writes a dictionary of a segment: `order` names the entries of `dictionary`, those with the most values first;
+ * `counts` is by entry. Source: FORMAT.md 10.3.
+ */
+export function writeSharedDictionary(
+  out: RegionWriter,
+  dictionary: Dictionary,
+  order: Uint32Array,
+  counts: Uint32Array,
+): void {
+  const { offsets, bytes } = dictionary;
+  out.meta.varint(order.length);
+  const ordered = Float64Array.from(order, (entry) => counts[entry]);
+  writeIntegers(out.region, ordered, ordered.length, 'values');
+  out.end();
+  for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
+    const count = Math.min(PIECE_ENTRIES, order.length - first);
+    const lengths = new Float64Array(count);
+    let byteCount = 0;
+    for (let index = 0; index < count; index++) {
+      const entry = order[first + index];
+      lengths[index] = offsets[entry + 1] - offsets[entry];
+      byteCount += lengths[index];
+    }
+    const piece = new Uint8Array(byteCount);
+    let at = 0;
+    for (let index = 0; index < count; index++) {
+      const entry = order[first + index];
+      const end = offsets[entry + 1];
+      for (let byte = offsets[entry]; byte < end; byte++) piece[at++] = bytes[byte];
+    }
+    writeIntegers(out.region, lengths, count, 'values');
+    writePacked(out.region, piece);
+    out.end();
+  }
+}
+
+/** A dictionary of a segment that is open for reading; decodes what is asked for, and keeps it. */
+export class SharedDictionary implements EntrySource {
+  readonly entryCount: number;
+  readonly #region: (region: Region) => Uint8Array;
+  readonly #countRegion: Region;
+  readonly #pieces: Region[] = [];
+  /** By number, the one that was used last at the end. */
+  readonly #kept = new Map<number, Entries>();
+  #entries: Entries | undefined;
+
+  /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
+  constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
+    const reader = new RegionReader(meta);
+    this.entryCount = reader.meta.varint();
+    this.#region = region;
+    this.#countRegion = reader.region();
+    const pieceCount = Math.ceil(this.entryCount / PIECE_ENTRIES);
+    if (pieceCount > reader.meta.remaining) damaged(`dictionary of ${this.entryCount} entries`);
+    for (let number = 0; number < pieceCount; number++) this.#pieces.push(reader.region());
+    if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after a dictionary`);
+  }
+
+  /** Bytes of memory that the decoded entries take now. */
+  get memoryBytes(): number {
+    if (this.#entries === undefined) return 0;
+    return this.#entries.bytes.length + this.#entries.offsets.length * 4;
+  }
+
+  /** Values of each entry in the segment, descending. */
+  counts(): Float64Array {
+    const bytes = this.#region(this.#countRegion);
+    return new IntegerStream(new ByteReader(bytes), this.entryCount).values();
+  }
+
+  entries(): Entries {
+    this.#entries ??= this.#readAll();
+    return this.#entries;
+  }
+
+  place(entry: number): StringPlace {
+    if (this.#entries !== undefined) {
+      const { offsets, bytes } = this.#entries;
+      return { bytes, start: offsets[entry], end: offsets[entry + 1] };
+    }
+    const number = Math.floor(entry / PIECE_ENTRIES);
+    const { offsets, bytes } = this.#keptPiece(number);
+    const at = entry - number * PIECE_ENTRIES;
+    return { bytes, start: offsets[at], end: offsets[at + 1] };
+  }
+
+  #keptPiece(number: number): Entries {
+    const piece = this.#kept.get(number) ?? this.#readPiece(number);
+    this.#kept.delete(number);
+    this.#kept.set(number, piece);
+    if (this.#kept.size > PIECES_KEPT_MAX) {
+      for (const oldest of this.#kept.keys()) {
+        this.#kept.delete(oldest);
+        break;
+      }
+    }
+    return piece;
+  }
+
+  #readPiece(number: number): Entries {
+    const count = Math.min(PIECE_ENTRIES, this.entryCount - number * PIECE_ENTRIES);
+    const reader = new ByteReader(this.#region(this.#pieces[number]));
+    const lengths = new IntegerStream(reader, count).values();
+    const bytes = readPacked(reader);
+    const offsets = offsetsOf(count, (index) => lengths[index]);
+    if (offsets[count] !== bytes.length) {
+      damaged(`entries of ${offsets[count]} bytes in ${bytes.length}`);
+    }
+    return { offsets, bytes };
+  }
+
+  #readAll(): Entries {
+    const pieces = this.#pieces.map((_, number) => this.#readPiece(number));
+    const byteCount = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (byteCount > BYTES_MAX) damaged(`dictionary of ${byteCount} bytes`);
+    const bytes = new Uint8Array(byteCount);
+    const offsets = new Uint32Array(this.entryCount + 1);
+    let base = 0;
+    for (const [number, piece] of pieces.entries()) {
+      bytes.set(piece.bytes, base);
+      const first = number * PIECE_ENTRIES;
+      for (let index = 0; index < piece.offsets.length; index++) {
+        offsets[first + index] = base + piece.offsets[index];
+      }
+      base += piece.bytes.length;
+    }
+    return { offsets, bytes };
+  }
+}

@@ -1,0 +1,253 @@
+import { ByteReader } from '../base/bytes.ts';
+import { EngineError } from '../base/errors.ts';
+import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import type { StringColumn } from './column.ts';
+import { decompress, readPacked } from './compress.ts';
+import { IntegerStream } from './integer-stream.ts';
+import type { PresentRows } from './presence.ts';
+import { StringEncoding } from './text.ts';
+
+/** Bytes that the strings of a chunk have at most. */
+const STRING_BYTES_MAX = 2 ** 32 - 1;
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
+export interface Entries {
+  offsets: Uint32Array;
+  bytes: Uint8Array;
+}
+
+/** A dictionary of a segment: its entries, whole or one alone. Throws CORRUPTION when what is needed is damaged. */
+export interface EntrySource {
+  readonly entryCount: number;
+  /** All entries: the same arrays each time, as long as they are kept. */
+  entries(): Entries;
+  place(entry: number): StringPlace;
+}
+
+/** Where `count` strings begin that lie one after the other, and the last one's end. Throws CORRUPTION. */
+export function offsetsOf(count: number, lengthOf: (index: number) => number): Uint32Array {
+  const offsets = new Uint32Array(count + 1);
+  let end = 0;
+  for (let index = 0; index < count; index++) {
+    const length = lengthOf(index);
+    end += length;
+    offsets[index + 1] = end;
+    if (!(length >= 0 && end <= STRING_BYTES_MAX && offsets[index + 1] === end)) {
+      damaged(`string of ${length} bytes`);
+    }
+  }
+  return offsets;
+}
+
+/** A piece of a text: `offsets` count from its own start, `first` is the number of its first value. */
+interface Piece {
+  first: number;
+  offsets: Uint32Array;
+  bytes: Uint8Array;
+}
+
+/** What `StringChunk` reads of its regions, each when it is needed. Throws CORRUPTION. */
+export interface StringSource {
+  /** Bytes of a region, checked. */
+  region(number: number): Uint8Array;
+  /** The dictionary of the segment that a shared chunk has its entries in; only those need it. */
+  dictionary?(): EntrySource;
+}
+
+/** Some bytes in which a string lies. */
+export interface StringPlace {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+}
+
+/** A chunk of strings that is open for reading: one value, for which no more is read than needed, or the column. */
+export class StringChunk {
+  readonly #encoding: StringEncoding;
+  readonly #source: StringSource;
+  readonly #valueCount: number;
+  readonly #entryCount: number;
+  #entries: Entries | undefined;
+  #ids: IntegerStream | undefined;
+  #list: Uint32Array | undefined;
+  #lengths: IntegerStream | undefined;
+  #piece: Piece | undefined;
+
+  /**
+   * `valueCount`: values or, with an id a row, rows. `entryCount`: of a dictionary; of a shared chunk the entries in
+   * its own list, 0 when it has none.
+   */
+  constructor(
+    encoding: StringEncoding,
+    source: StringSource,
+    valueCount: number,
+    entryCount: number,
+  ) {
+    this.#encoding = encoding;
+    this.#source = source;
+    this.#valueCount = valueCount;
+    this.#entryCount = { 0: 1, 1: entryCount, 2: valueCount, 3: entryCount }[encoding];
+  }
+
+  /** The value number `rank` (or of row `rank`, with an id a row); `undefined` when that row has none. */
+  value(rank: number): StringPlace | undefined {
+    if (this.#encoding === StringEncoding.TEXT) return this.#pieceValue(rank);
+    const id = this.#encoding === StringEncoding.CONSTANT ? 1 : this.#idStream().at(rank);
+    if (id === 0) return undefined;
+    if (this.#encoding === StringEncoding.SHARED) return this.#sharedPlace(id);
+    if (!(id <= this.#entryCount)) damaged(`id ${id} of ${this.#entryCount}`);
+    const { offsets, bytes } = this.#readEntries();
+    return { bytes, start: offsets[id - 1], end: offsets[id] };
+  }
+
+  #dictionary(): EntrySource {
+    return this.#source.dictionary?.() ?? damaged('shared ids outside a sealed segment');
+  }
+
+  #sharedPlace(id: number): StringPlace {
+    const dictionary = this.#dictionary();
+    const list = this.#sharedList(dictionary);
+    const entry = list === undefined ? id : list[id - 1];
+    if (!(entry > 0 && entry <= dictionary.entryCount)) damaged(`id ${id} of a shared dictionary`);
+    return dictionary.place(entry - 1);
+  }
+
+  /** The entries + 1 that ids are numbers of; `undefined` when ids are entries + 1 themselves. */
+  #sharedList(dictionary: EntrySource): Uint32Array | undefined {
+    if (this.#entryCount === 0) return undefined;
+    this.#list ??= new IntegerStream(new ByteReader(this.#source.region(0)), this.#entryCount).ids(
+      dictionary.entryCount,
+    );
+    return this.#list;
+  }
+
+  #sharedIds(): Uint32Array {
+    const dictionary = this.#dictionary();
+    const list = this.#sharedList(dictionary);
+    if (list === undefined) return this.#idStream().ids(dictionary.entryCount);
+    const ids = this.#idStream().ids(list.length);
+    for (let index = 0; index < ids.length; index++) {
+      if (ids[index] !== 0) ids[index] = list[ids[index] - 1];
+    }
+    return ids;
+  }
+
+  /** Entry + 1 of each value, or 0; with an id a row, of each row. A new array. Throws CORRUPTION. */
+  denseIds(): Uint32Array {
+    if (this.#encoding === StringEncoding.SHARED) return this.#sharedIds();
+    if (this.#encoding === StringEncoding.DICTIONARY) {
+      return this.#idStream().ids(this.#entryCount);
+    }
+    const ids = new Uint32Array(this.#valueCount);
+    if (this.#encoding === StringEncoding.CONSTANT) return ids.fill(1);
+    for (let index = 0; index < ids.length; index++) ids[index] = index + 1;
+    return ids;
+  }
+
+  /** The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. */
+  column(
+    kind: StringColumn['kind'],
+    present: PresentRows | undefined,
+    rowCount: number,
+  ): StringColumn {
+    let ids = this.denseIds();
+    if (present !== undefined) {
+      const dense = ids;
+      const rows = present.rows();
+      ids = new Uint32Array(rowCount);
+      for (let index = 0; index < dense.length; index++) ids[rows[index]] = dense[index];
+    }
+    const { offsets, bytes } = this.entries();
+    return { kind, ids, entryCount: offsets.length - 1, offsets, bytes };
+  }
+
+  /** All entries that ids count. Throws CORRUPTION. */
+  entries(): Entries {
+    if (this.#encoding === StringEncoding.SHARED) return this.#dictionary().entries();
+    return this.#readEntries();
+  }
+
+  #idStream(): IntegerStream {
+    this.#ids ??= new IntegerStream(new ByteReader(this.#source.region(1)), this.#valueCount);
+    return this.#ids;
+  }
+
+  /** Offsets and bytes of all entries. */
+  #readEntries(): Entries {
+    this.#entries ??=
+      this.#encoding === StringEncoding.TEXT ? this.#readText() : this.#readDictionary();
+    return this.#entries;
+  }
+
+  #readDictionary(): Entries {
+    const reader = new ByteReader(this.#source.region(0));
+    if (this.#encoding === StringEncoding.CONSTANT) {
+      const bytes = readPacked(reader);
+      return { offsets: Uint32Array.of(0, bytes.length), bytes };
+    }
+    const lengths = new IntegerStream(reader, this.#entryCount).values();
+    const offsets = offsetsOf(this.#entryCount, (index) => lengths[index]);
+    const bytes = readPacked(reader);
+    if (offsets[this.#entryCount] !== bytes.length) {
+      damaged(`entries of ${offsets[this.#entryCount]} bytes in ${bytes.length}`);
+    }
+    return { offsets, bytes };
+  }
+
+  #lengthStream(): IntegerStream {
+    this.#lengths ??= new IntegerStream(new ByteReader(this.#source.region(0)), this.#valueCount);
+    return this.#lengths;
+  }
+
+  /** The piece number `piece` of a text, alone: its lengths are summed up from its own start. */
+  #readPiece(piece: number): Piece {
+    const lengths = this.#lengthStream();
+    const first = piece * TEXT_PIECE_ROWS;
+    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const offsets = offsetsOf(count, (index) => lengths.at(first + index));
+    const stored = this.#source.region(1 + piece);
+    const rawBytes = offsets[count];
+    const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+    return { first, offsets, bytes };
+  }
+
+  #readText(): Entries {
+    const pieceCount = Math.ceil(this.#valueCount / TEXT_PIECE_ROWS);
+    const pieces: Piece[] = [];
+    let byteCount = 0;
+    for (let number = 0; number < pieceCount; number++) {
+      const piece = this.#readPiece(number);
+      pieces.push(piece);
+      byteCount += piece.bytes.length;
+    }
+    if (byteCount > STRING_BYTES_MAX) damaged(`strings of ${byteCount} bytes`);
+    const bytes = new Uint8Array(byteCount);
+    const offsets = new Uint32Array(this.#valueCount + 1);
+    let base = 0;
+    for (const piece of pieces) {
+      bytes.set(piece.bytes, base);
+      const count = piece.offsets.length;
+      for (let index = 0; index < count; index++) {
+        offsets[piece.first + index] = base + piece.offsets[index];
+      }
+      base += piece.bytes.length;
+    }
+    return { offsets, bytes };
+  }
+
+  #pieceValue(rank: number): StringPlace {
+    if (this.#entries !== undefined) {
+      const { offsets, bytes } = this.#entries;
+      return { bytes, start: offsets[rank], end: offsets[rank + 1] };
+    }
+    const number = Math.floor(rank / TEXT_PIECE_ROWS);
+    const first = number * TEXT_PIECE_ROWS;
+    if (this.#piece?.first !== first) this.#piece = this.#readPiece(number);
+    const { offsets, bytes } = this.#piece;
+    return { bytes, start: offsets[rank - first], end: offsets[rank - first + 1] };
+  }
+}

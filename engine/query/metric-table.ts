@@ -1,0 +1,140 @@
+import { must } from '../base/assert.ts';
+import type { Column } from '../column/column.ts';
+import { grow } from '../column/growth.ts';
+import type { Block } from '../segment/block.ts';
+import { isLight, Summary } from './metric.ts';
+import type { Pairs } from './pairs.ts';
+import type { Aggregation, Metric, MetricExpression, SimpleMetric } from './query.ts';
+import { columnsAt } from './scan.ts';
+import { ValueHash } from './value-hash.ts';
+
+/** Metrics of numbered groups of events. Mergeable; owned by one thread. */
+export class MetricTable {
+  #groupCount = 0;
+  #eventCounts = new Float64Array(0);
+  readonly #countsEvents: boolean;
+  /** One a path, whatever is asked of it. */
+  readonly #summaries = new Map<string, Summary>();
+  /** Columns of the block for which it is prepared, of each path. */
+  #columns: [Summary, Column[]][] = [];
+
+  /** `secret` is the manifest's; the same for all tables that are merged. */
+  constructor(metrics: readonly Metric[], secret: Uint8Array) {
+    const simple = metrics.flatMap(simpleMetrics);
+    this.#countsEvents = simple.some((metric) => metric.type === 'core');
+    const asked = new Map<string, Set<Aggregation>>();
+    for (const metric of simple) {
+      if (metric.type !== 'attribute') continue;
+      const aggregations = asked.get(metric.path) ?? new Set();
+      asked.set(metric.path, aggregations.add(metric.aggregation));
+    }
+    const hash = new ValueHash(secret);
+    for (const [path, aggregations] of asked) {
+      this.#summaries.set(path, new Summary(aggregations, hash));
+    }
+  }
+
+  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  get needsRows(): boolean {
+    return this.#summaries.size > 0;
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    let bytes = this.#eventCounts.length * 8;
+    for (const summary of this.#summaries.values()) bytes += summary.memoryBytes;
+    return bytes;
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    this.#groupCount = Math.max(this.#groupCount, groupCount);
+    if (this.#countsEvents && groupCount > this.#eventCounts.length) {
+      this.#eventCounts = grow(this.#eventCounts, groupCount);
+    }
+    for (const summary of this.#summaries.values()) summary.ensure(groupCount);
+  }
+
+  /** Reads all that it needs of a block, so that `add` cannot fail. Throws CORRUPTION. */
+  prepare(block: Block): void {
+    this.#columns = [...this.#summaries].map(([path, summary]) => [
+      summary,
+      columnsAt(block, path).map((index) => block.column(index)),
+    ]);
+  }
+
+  /** Adds the events of the block for which it is prepared to their groups, for which there is room. */
+  add(pairs: Pairs): void {
+    if (this.#countsEvents) {
+      const { groups, count } = pairs;
+      const counts = this.#eventCounts;
+      for (let at = 0; at < count; at++) counts[groups[at]]++;
+    }
+    for (const [summary, columns] of this.#columns) {
+      for (const column of columns) summary.add(column, pairs);
+    }
+  }
+
+  /** Adds events of which nothing but their number is known, to group 0. */
+  addCount(eventCount: number): void {
+    this.ensure(1);
+    if (this.#countsEvents) this.#eventCounts[0] += eventCount;
+  }
+
+  /** Adds what `other`, a table of the same metrics, has; its group g is `groups[g]` here. `other` stays as it is. */
+  merge(other: MetricTable, groups: Uint32Array): void {
+    this.ensure(groups.reduce((most, group) => Math.max(most, group + 1), 0));
+    if (this.#countsEvents) {
+      for (let from = 0; from < groups.length; from++) {
+        this.#eventCounts[groups[from]] += other.#eventCounts[from] ?? 0;
+      }
+    }
+    for (const [path, summary] of this.#summaries) {
+      summary.merge(must(other.#summaries.get(path), `a summary of ${path}`), groups);
+    }
+  }
+
+  /** The value of a metric, one of those that it was made for, of a group. */
+  value(metric: Metric, group: number): number | null {
+    if (metric.type === 'formula') {
+      const value = this.#evaluate(metric.expression, group);
+      return value !== null && Number.isFinite(value) ? value : null;
+    }
+    if (metric.type === 'core') return this.#eventCounts[group] ?? 0;
+    const summary = must(this.#summaries.get(metric.path), 'a summary');
+    return summary.value(metric.aggregation, group);
+  }
+
+  #evaluate(expression: MetricExpression, group: number): number | null {
+    if (expression.type === 'number') return expression.value;
+    if (expression.type === 'metric') return this.value(expression.metric, group);
+    const left = this.#evaluate(expression.left, group);
+    const right = this.#evaluate(expression.right, group);
+    if (left === null || right === null) return null;
+    if (expression.operator === '+') return left + right;
+    if (expression.operator === '-') return left - right;
+    if (expression.operator === '*') return left * right;
+    return right === 0 ? null : left / right;
+  }
+}
+
+/** The metrics that are not formulas in a metric. */
+export function simpleMetrics(metric: Metric): SimpleMetric[] {
+  if (metric.type !== 'formula') return [metric];
+  const found: SimpleMetric[] = [];
+  const walk = (expression: MetricExpression): void => {
+    if (expression.type === 'metric') found.push(expression.metric);
+    if (expression.type !== 'operation') return;
+    walk(expression.left);
+    walk(expression.right);
+  };
+  walk(metric.expression);
+  return found;
+}
+
+/** Whether a metric takes a few numbers a group, however many events it has. */
+export function isLightMetric(metric: Metric): boolean {
+  return simpleMetrics(metric).every(
+    (simple) => simple.type === 'core' || isLight(simple.aggregation),
+  );
+}

@@ -1,0 +1,211 @@
+import { EngineError } from '../base/errors.ts';
+import type { Block } from '../segment/block.ts';
+import { type Bitmap, countRows } from './bitmap.ts';
+import type { Level, RowValues, TimeLevel } from './level.ts';
+import type { MetricTable } from './metric-table.ts';
+import { Pairs } from './pairs.ts';
+import type { TupleTable } from './tuple-table.ts';
+
+/** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
+export const TOTAL = 0;
+/** Numbers in an answer. */
+const CELLS_MAX = 1_000_000;
+
+/** A level of buckets in a pass. */
+export interface PassStage {
+  level: Level;
+  tuples: TupleTable;
+  /** Whether buckets that are not in `tuples` get there; otherwise their events are left out. */
+  grows: boolean;
+  total: boolean;
+}
+
+/** Metrics of the buckets of the last level, or of each step of time in them. */
+export interface PassTable {
+  metrics: MetricTable;
+  /** With `steps`, step s of bucket b is group b * steps.stepCount + s of `metrics`. */
+  steps: TimeLevel | undefined;
+}
+
+/** A part of the groups, so that not all have to be in memory at once: those with `group % count === index`. */
+export interface GroupShare {
+  index: number;
+  count: number;
+}
+
+/** Throws LIMIT when an answer would have too many numbers. */
+export function checkCells(count: number): void {
+  if (count <= CELLS_MAX) return;
+  throw new EngineError(
+    'LIMIT',
+    `the answer has more than ${CELLS_MAX} values; allowed: fewer buckets, longer intervals or fewer computes`,
+  );
+}
+
+/**
+ * One pass over the blocks: puts events into nested buckets and computes metrics of them. Per row it works on numbers in typed
+ * arrays only. Owned by one thread.
+ */
+export class Pass {
+  readonly #stages: readonly PassStage[];
+  readonly #tables: readonly PassTable[];
+  readonly #share: GroupShare;
+  /** Whether buckets are of the answer, so that there may not be too many. */
+  readonly #final: boolean;
+  #pairs = new Pairs();
+  #spare = new Pairs();
+
+  constructor(
+    stages: readonly PassStage[],
+    tables: readonly PassTable[],
+    share: GroupShare,
+    final: boolean,
+  ) {
+    this.#stages = stages;
+    this.#tables = tables;
+    this.#share = share;
+    this.#final = final;
+    for (const table of tables) table.metrics.ensure(this.#groupCount(table));
+  }
+
+  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  get needsRows(): boolean {
+    if (this.#stages.length > 0) return true;
+    return this.#tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const { level, tuples } of this.#stages) bytes += level.memoryBytes + tuples.memoryBytes;
+    for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
+    return bytes;
+  }
+
+  /** Adds events of which nothing but their number is known. */
+  addCount(eventCount: number): void {
+    for (const { metrics } of this.#tables) metrics.addCount(eventCount);
+  }
+
+  /** Adds `rows` of a block. Throws CORRUPTION before it has added anything, and LIMIT. */
+  add(block: Block, rows: Bitmap): void {
+    if (!this.needsRows) {
+      this.addCount(countRows(rows));
+      return;
+    }
+    for (const { level } of this.#stages) level.prepare(block, rows);
+    for (const { metrics, steps } of this.#tables) {
+      metrics.prepare(block);
+      steps?.prepare(block);
+    }
+    this.#pairs.reset(rows);
+    for (const stage of this.#stages) this.#nest(stage, stage.level.values(block, rows));
+    for (const table of this.#tables) this.#measure(table, block, rows);
+  }
+
+  /** Puts what is in a bucket into the buckets of the next level in it. */
+  #nest(stage: PassStage, { starts, values }: RowValues): void {
+    const inner = this.#spare;
+    if (starts === undefined) nestOne(stage, values, this.#pairs, inner);
+    else nestMany(stage, starts, values, this.#pairs, inner);
+    this.#spare = this.#pairs;
+    this.#pairs = inner;
+  }
+
+  #measure(table: PassTable, block: Block, rows: Bitmap): void {
+    const { metrics, steps } = table;
+    const groupCount = this.#groupCount(table);
+    if (this.#final) checkCells(groupCount);
+    metrics.ensure(groupCount);
+    if (steps === undefined && this.#share.count === 1) {
+      metrics.add(this.#pairs);
+      return;
+    }
+    const stepOfRow = steps?.values(block, rows).values;
+    const stepCount = steps?.stepCount ?? 1;
+    const { index, count: shares } = this.#share;
+    const { rows: pairRows, groups, count } = this.#pairs;
+    const kept = this.#spare;
+    kept.count = 0;
+    for (let at = 0; at < count; at++) {
+      const row = pairRows[at];
+      let group = groups[at] * stepCount;
+      if (stepOfRow !== undefined) group += stepOfRow[row] - 1;
+      if (group % shares === index) kept.add(row, group);
+    }
+    metrics.add(kept);
+  }
+
+  #groupCount({ steps }: PassTable): number {
+    const buckets = this.#stages.at(-1)?.tuples.count ?? 1;
+    return buckets * (steps?.stepCount ?? 1);
+  }
+}
+
+/** Nests rows of which each has at most one value, `values[row] - 1`. */
+function nestOne(stage: PassStage, values: Int32Array, outer: Pairs, inner: Pairs): void {
+  const { total } = stage;
+  const { rows, groups, count } = outer;
+  inner.reserve(total ? count * 2 : count);
+  const innerRows = inner.rows;
+  const innerGroups = inner.groups;
+  let length = 0;
+  let lastParent = -1;
+  let lastValue = -1;
+  let tuple = -1;
+  let totalTuple = -1;
+  for (let at = 0; at < count; at++) {
+    const row = rows[at];
+    const parent = groups[at];
+    const value = values[row];
+    if (parent !== lastParent) {
+      if (total) totalTuple = tupleOf(stage, parent, TOTAL);
+      lastParent = parent;
+      lastValue = -1;
+    }
+    if (totalTuple >= 0) {
+      innerRows[length] = row;
+      innerGroups[length++] = totalTuple;
+    }
+    if (value === 0) continue;
+    if (value !== lastValue) {
+      tuple = tupleOf(stage, parent, value);
+      lastValue = value;
+    }
+    if (tuple >= 0) {
+      innerRows[length] = row;
+      innerGroups[length++] = tuple;
+    }
+  }
+  inner.count = length;
+}
+
+/** Nests rows that may have several values: `values[starts[row]]` to `values[starts[row + 1] - 1]`. */
+function nestMany(
+  stage: PassStage,
+  starts: Uint32Array,
+  values: Int32Array,
+  outer: Pairs,
+  inner: Pairs,
+): void {
+  inner.count = 0;
+  for (let at = 0; at < outer.count; at++) {
+    const row = outer.rows[at];
+    const parent = outer.groups[at];
+    if (stage.total) put(stage, inner, row, parent, TOTAL);
+    for (let index = starts[row]; index < starts[row + 1]; index++) {
+      put(stage, inner, row, parent, values[index] + 1);
+    }
+  }
+}
+
+/** The bucket of `value` in `parent`; -1 when there is none and may be none. */
+function tupleOf({ tuples, grows }: PassStage, parent: number, value: number): number {
+  return grows ? tuples.add(parent, value) : tuples.find(parent, value);
+}
+
+/** Adds a row to the bucket of `value` in `parent`, if there is or may be one. */
+function put(stage: PassStage, pairs: Pairs, row: number, parent: number, value: number): void {
+  const tuple = tupleOf(stage, parent, value);
+  if (tuple >= 0) pairs.add(row, tuple);
+}

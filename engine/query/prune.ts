@@ -1,0 +1,49 @@
+import { unreachable } from '../base/assert.ts';
+import { Kind } from '../column/kind.ts';
+import type { ColumnInfo } from '../segment/block.ts';
+import type { BlockRef } from '../segment/frame.ts';
+import type { Plan } from './plan.ts';
+import { type BlockSource, isDamage } from './source.ts';
+
+/**
+ * Whether a row of the block at `ref` may be selected by `plan`, as far as that is known without opening it. A damaged
+ * footer knows nothing: the blocks may be right, and say it themselves when they are not.
+ */
+export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boolean {
+  if (!ref.sealed || plan.type === 'all') return true;
+  let columns: readonly ColumnInfo[] | undefined;
+  try {
+    columns = source.columns?.(ref);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  return columns === undefined || isPossible(plan, columns);
+}
+
+/** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
+export function isPossible(plan: Plan, columns: readonly ColumnInfo[]): boolean {
+  switch (plan.type) {
+    case 'all':
+    case 'not':
+      return true;
+    case 'none':
+      return false;
+    case 'and':
+      return plan.children.every((child) => isPossible(child, columns));
+    case 'or':
+      return plan.children.some((child) => isPossible(child, columns));
+    case 'words':
+      return columns.some(({ path }) => path === 'message');
+    case 'value':
+      return columns.some(
+        (info) =>
+          plan.paths.includes(info.path) && (info.kind !== Kind.NUMBER || plan.test.possible(info)),
+      );
+    case 'exists':
+      return columns.some((info) =>
+        plan.paths.some((path) => info.path === path || info.path.startsWith(`${path}.`)),
+      );
+    default:
+      return unreachable(plan);
+  }
+}

@@ -1,0 +1,252 @@
+import { ByteReader } from '../base/bytes.ts';
+import { checksum } from '../base/checksum.ts';
+import { EngineError } from '../base/errors.ts';
+import { type Region, RegionReader, RegionWriter } from '../column/chunk.ts';
+import { IntegerStream } from '../column/integer-stream.ts';
+import { writeIntegers } from '../column/integers.ts';
+import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
+import type { PathTable } from '../column/path.ts';
+import { BlockPaths } from './block-paths.ts';
+import { type DirectoryPaths, readPaths } from './directory.ts';
+import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
+import type { WriterSequence } from './sealed.ts';
+
+/** Bytes of the trailer, the last ones of a sealed file. */
+export const TRAILER_BYTES = 32;
+/** `LSFT`, the first four bytes of a trailer. */
+const TRAILER_MAGIC = 0x5446534c;
+const CHECKSUM_AT = TRAILER_BYTES - 4;
+/** Least bytes of an entry of any list: bounds what a count can claim. */
+const ENTRY_BYTES_MIN = 3;
+const MINUTE_MS = 60_000;
+
+/** Where a frame of a sealed file is, and by what it is known. */
+export interface FramePlace {
+  offset: number;
+  bytes: number;
+  ordinal: number;
+}
+
+/** What the footer says of a column. Arrays are by block; min and max are those of the values, in ms for dates. */
+export interface ColumnOutline {
+  path: number;
+  kind: Kind;
+  /** Number of its dictionary; -1 when it has none. */
+  dictionary: number;
+  presentCounts: Float64Array;
+  /** Of numbers and dates; they mean nothing where no value is present. */
+  mins: Float64Array | undefined;
+  maxs: Float64Array | undefined;
+}
+
+/** Rows of a minute; minutes without rows are left out. */
+export interface MinuteRows {
+  /** Minutes since 1970-01-01 UTC, ascending. */
+  minutes: Float64Array;
+  /** Rows of the segment before each minute. */
+  rowsBefore: Float64Array;
+}
+
+/** What the footer of a sealed segment says. */
+export interface Footer extends DirectoryPaths {
+  rowCount: number;
+  minTimeMs: number;
+  maxTimeMs: number;
+  sequences: WriterSequence[];
+  blocks: BlockRef[];
+  minutes: MinuteRows;
+  dictionaries: FramePlace[];
+  columns: ColumnOutline[];
+  /** Whether all columns of the segment are in `columns`. */
+  isComplete: boolean;
+}
+
+/** A footer before it is written: its paths are numbers of a table. */
+export type FooterParts = Omit<Footer, 'parents' | 'names'> & { paths: PathTable };
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** The minutes of ascending times. */
+export function minutesOf(timeMs: Float64Array): MinuteRows {
+  const minutes: number[] = [];
+  const rowsBefore: number[] = [];
+  let last = Number.NaN;
+  for (let row = 0; row < timeMs.length; row++) {
+    const minute = Math.floor(timeMs[row] / MINUTE_MS);
+    if (minute === last) continue;
+    minutes.push(minute);
+    rowsBefore.push(row);
+    last = minute;
+  }
+  return { minutes: Float64Array.from(minutes), rowsBefore: Float64Array.from(rowsBefore) };
+}
+
+function writeStream(out: RegionWriter, values: Float64Array): void {
+  writeIntegers(out.region, values, values.length, 'values');
+  out.end();
+}
+
+function writePlace(out: RegionWriter, place: FramePlace): void {
+  out.meta.varint(place.offset / FRAME_ALIGNMENT);
+  out.meta.varint(place.bytes / FRAME_ALIGNMENT);
+  out.meta.varint(place.ordinal);
+}
+
+function writeOutline(out: RegionWriter, column: ColumnOutline, paths: BlockPaths): void {
+  out.meta.varint(paths.number(column.path));
+  out.meta.u8(column.kind);
+  out.meta.varint(column.dictionary + 1);
+  writeStream(out, column.presentCounts);
+  if (column.mins !== undefined && column.maxs !== undefined) {
+    writeStream(out, column.mins);
+    writeStream(out, column.maxs);
+  }
+}
+
+/** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.4. */
+export function writeFooter(footer: FooterParts): { meta: Uint8Array; regions: Uint8Array } {
+  const out = new RegionWriter();
+  const paths = new BlockPaths(footer.paths);
+  for (const column of footer.columns) paths.number(column.path);
+  out.meta.varint(paths.count);
+  out.meta.raw(paths.bytes());
+  out.meta.varint(footer.rowCount);
+  out.meta.f64(footer.minTimeMs);
+  out.meta.f64(footer.maxTimeMs);
+  out.meta.varint(footer.sequences.length);
+  for (const { writer, sequence } of footer.sequences) {
+    out.meta.u8(writer);
+    out.meta.varint(sequence);
+  }
+  out.meta.varint(footer.blocks.length);
+  for (const block of footer.blocks) {
+    writePlace(out, block);
+    out.meta.varint(block.rowCount);
+    out.meta.f64(block.minTimeMs);
+    out.meta.f64(block.maxTimeMs);
+  }
+  out.meta.varint(footer.minutes.minutes.length);
+  writeStream(out, footer.minutes.minutes);
+  writeStream(out, footer.minutes.rowsBefore);
+  out.meta.varint(footer.dictionaries.length);
+  for (const place of footer.dictionaries) writePlace(out, place);
+  out.meta.u8(footer.isComplete ? 1 : 0);
+  out.meta.varint(footer.columns.length);
+  for (const column of footer.columns) writeOutline(out, column, paths);
+  return { meta: out.meta.bytes(), regions: out.regions.bytes() };
+}
+
+/** Reads the footer of `segment`. */
+class FooterReader {
+  readonly #reader: RegionReader;
+  readonly #region: (region: Region) => Uint8Array;
+
+  constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
+    this.#reader = new RegionReader(meta);
+    this.#region = region;
+  }
+
+  read(segment: number): Footer {
+    const { meta } = this.#reader;
+    const paths = readPaths(this.#reader);
+    const rowCount = meta.varint();
+    const minTimeMs = meta.f64();
+    const maxTimeMs = meta.f64();
+    const sequences = this.#list(() => ({ writer: meta.u8(), sequence: meta.varint() }));
+    const blocks = this.#list(() => this.#block(segment));
+    const minuteCount = meta.varint();
+    const minutes = this.#stream(minuteCount);
+    const rowsBefore = this.#stream(minuteCount);
+    const dictionaries = this.#list(() => this.#place());
+    const isComplete = meta.u8() === 1;
+    const columns = this.#list(() => this.#outline(blocks.length, paths.names.length));
+    if (meta.remaining !== 0) damaged(`${meta.remaining} bytes after the footer`);
+    const facts = { rowCount, minTimeMs, maxTimeMs, sequences, blocks, dictionaries };
+    return { ...paths, ...facts, minutes: { minutes, rowsBefore }, columns, isComplete };
+  }
+
+  #list<T>(read: () => T): T[] {
+    const { meta } = this.#reader;
+    const count = meta.varint();
+    if (count * ENTRY_BYTES_MIN > meta.remaining + ENTRY_BYTES_MIN) {
+      damaged(`${count} entries in ${meta.remaining} bytes`);
+    }
+    const list: T[] = [];
+    for (let index = 0; index < count; index++) list.push(read());
+    return list;
+  }
+
+  #stream(count: number): Float64Array {
+    return new IntegerStream(new ByteReader(this.#region(this.#reader.region())), count).values();
+  }
+
+  #place(): FramePlace {
+    const { meta } = this.#reader;
+    const offset = meta.varint() * FRAME_ALIGNMENT;
+    const bytes = meta.varint() * FRAME_ALIGNMENT;
+    return { offset, bytes, ordinal: meta.varint() };
+  }
+
+  #block(segment: number): BlockRef {
+    const place = this.#place();
+    const { meta } = this.#reader;
+    const rowCount = meta.varint();
+    const minTimeMs = meta.f64();
+    const maxTimeMs = meta.f64();
+    const nowhere = { writer: 0, firstSequence: 0 };
+    return { sealed: true, segment, ...place, ...nowhere, rowCount, minTimeMs, maxTimeMs };
+  }
+
+  #outline(blockCount: number, pathCount: number): ColumnOutline {
+    const { meta } = this.#reader;
+    const path = meta.varint();
+    if (path >= pathCount) damaged(`column of path ${path} of ${pathCount}`);
+    const kind = meta.u8() as Kind;
+    if (kind < KIND_COLUMN_MIN || kind > Kind.DATE) damaged(`column of kind ${kind}`);
+    const dictionary = meta.varint() - 1;
+    const presentCounts = this.#stream(blockCount);
+    const hasZone = kind === Kind.NUMBER || kind === Kind.DATE;
+    const mins = hasZone ? this.#stream(blockCount) : undefined;
+    const maxs = hasZone ? this.#stream(blockCount) : undefined;
+    return { path, kind, dictionary, presentCounts, mins, maxs };
+  }
+}
+
+/** Reads the footer of `segment`; `region` gives the checked bytes of a region. Throws CORRUPTION. */
+export function readFooter(
+  meta: Uint8Array,
+  region: (region: Region) => Uint8Array,
+  segment: number,
+): Footer {
+  return new FooterReader(meta, region).read(segment);
+}
+
+/** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.5. */
+export function writeTrailer(segment: number, place: FramePlace): Uint8Array {
+  const bytes = new Uint8Array(TRAILER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, TRAILER_MAGIC, true);
+  view.setUint32(4, segment, true);
+  view.setFloat64(8, place.offset, true);
+  view.setUint32(16, place.bytes, true);
+  view.setUint32(20, place.ordinal, true);
+  view.setUint32(CHECKSUM_AT, checksum(bytes, 0, CHECKSUM_AT), true);
+  return bytes;
+}
+
+/** Reads the trailer of `segment`, whose file has `fileBytes`. Throws CORRUPTION. */
+export function readTrailer(bytes: Uint8Array, segment: number, fileBytes: number): FramePlace {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, TRAILER_BYTES);
+  const right =
+    view.getUint32(0, true) === TRAILER_MAGIC &&
+    view.getUint32(4, true) === segment &&
+    view.getUint32(CHECKSUM_AT, true) === checksum(bytes, 0, CHECKSUM_AT);
+  const offset = view.getFloat64(8, true);
+  const place = { offset, bytes: view.getUint32(16, true), ordinal: view.getUint32(20, true) };
+  if (!right || !(offset >= 0 && offset + place.bytes + TRAILER_BYTES === fileBytes)) {
+    damaged('no trailer of this segment');
+  }
+  return place;
+}

@@ -1,0 +1,95 @@
+import { checksum } from '../base/checksum.ts';
+import { EngineError } from '../base/errors.ts';
+import type { DiskFile } from '../base/file.ts';
+import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
+import { decompress } from '../column/compress.ts';
+import {
+  type BlockRef,
+  FRAME_HEADER_BYTES,
+  type FrameHeader,
+  FrameKind,
+  readFrameHeader,
+} from './frame.ts';
+
+/** Bytes read at first: header, most metas, and small blocks whole. */
+const FIRST_READ_BYTES = 16_384;
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** Where in its frame the regions of a block begin. */
+export function regionsStartOf(header: FrameHeader): number {
+  const metaEnd = FRAME_HEADER_BYTES + header.metaBytes;
+  return Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT;
+}
+
+/** The meta region as it was before compression. Throws CORRUPTION when `stored` is not what was written. */
+export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array {
+  if (checksum(stored) !== header.metaChecksum) damaged('meta region is not as written');
+  return header.metaRawBytes === 0 ? stored : decompress(stored, header.metaRawBytes);
+}
+
+/** Bytes of a block's frame as they are needed, each region checked against its checksum before it is used. */
+export class FrameSource {
+  readonly #source: Pick<DiskFile, 'read'>;
+  readonly #ref: BlockRef;
+  readonly #first: Uint8Array;
+  #regionsStart = 0;
+
+  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef) {
+    this.#source = source;
+    this.#ref = ref;
+    this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
+  }
+
+  header(): FrameHeader {
+    const header = readFrameHeader(this.#first);
+    const ref = this.#ref;
+    if (
+      header === undefined ||
+      header.kind !== (ref.sealed ? FrameKind.SEALED_BLOCK : FrameKind.BLOCK) ||
+      header.segment !== ref.segment ||
+      header.ordinal !== ref.ordinal ||
+      header.frameBytes !== ref.bytes ||
+      header.rowCount !== ref.rowCount ||
+      header.firstSequence !== ref.firstSequence ||
+      header.minTimeMs !== ref.minTimeMs ||
+      header.maxTimeMs !== ref.maxTimeMs
+    ) {
+      damaged('no header of this block');
+    }
+    return header;
+  }
+
+  /** The meta region, uncompressed. Regions can be read after it. */
+  meta(header: FrameHeader): Uint8Array {
+    this.#regionsStart = regionsStartOf(header);
+    const stored = this.#at(FRAME_HEADER_BYTES, header.metaBytes);
+    return checkedMeta(stored, header);
+  }
+
+  region(region: Region): Uint8Array {
+    if (region.inline !== undefined) return region.inline;
+    const bytes = this.#at(this.#regionsStart + region.offset, region.bytes);
+    if (checksum(bytes) !== region.checksum)
+      damaged(`region at ${region.offset} is not as written`);
+    return bytes;
+  }
+
+  #at(position: number, count: number): Uint8Array {
+    if (position + count <= this.#first.length) {
+      return this.#first.subarray(position, position + count);
+    }
+    if (position + count > this.#ref.bytes)
+      damaged(`region beyond the frame, to ${position + count}`);
+    return this.#read(position, count);
+  }
+
+  #read(position: number, count: number): Uint8Array {
+    const bytes = new Uint8Array(count);
+    const done = this.#source.read(bytes, this.#ref.offset + position);
+    if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
+    return bytes;
+  }
+}

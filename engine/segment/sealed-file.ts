@@ -1,0 +1,177 @@
+import { checksum } from '../base/checksum.ts';
+import { EngineError } from '../base/errors.ts';
+import type { DiskFile } from '../base/file.ts';
+import type { Region } from '../column/chunk.ts';
+import { SharedDictionary } from '../column/shared-dictionary.ts';
+import { type Block, type ColumnInfo, type DictionarySource, openBlock } from './block.ts';
+import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
+import {
+  type BlockRef,
+  corruption,
+  FRAME_HEADER_BYTES,
+  FrameKind,
+  readFrameHeader,
+} from './frame.ts';
+import { checkedMeta, regionsStartOf } from './frame-source.ts';
+import { decodeText } from './rebuild.ts';
+
+/** Bytes read from the end at first: the trailer, and most footers whole. */
+const FIRST_READ_BYTES = 65_536;
+
+/** What is read of a sealed file; its bytes are all there when it has its name. */
+export type SealedSource = Pick<DiskFile, 'read' | 'bytes'>;
+
+function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}
+
+/** A frame other than a block's that is in memory, checked header and meta, and its regions when they are asked for. */
+class OpenFrame {
+  readonly meta: Uint8Array;
+  readonly #frame: Uint8Array;
+  readonly #regionsStart: number;
+
+  constructor(frame: Uint8Array, kind: FrameKind, segment: number, place: FramePlace) {
+    const header = readFrameHeader(frame);
+    if (
+      header?.kind !== kind ||
+      header.segment !== segment ||
+      header.ordinal !== place.ordinal ||
+      header.frameBytes !== frame.length
+    ) {
+      damaged(`no header of frame ${place.ordinal}`);
+    }
+    const metaEnd = FRAME_HEADER_BYTES + header.metaBytes;
+    this.meta = checkedMeta(frame.subarray(FRAME_HEADER_BYTES, metaEnd), header);
+    this.#frame = frame;
+    this.#regionsStart = regionsStartOf(header);
+  }
+
+  region(region: Region): Uint8Array {
+    if (region.inline !== undefined) return region.inline;
+    const from = this.#regionsStart + region.offset;
+    const bytes = this.#frame.subarray(from, from + region.bytes);
+    if (bytes.length !== region.bytes || checksum(bytes) !== region.checksum) {
+      damaged(`region at ${region.offset} is not as written`);
+    }
+    return bytes;
+  }
+}
+
+/**
+ * A sealed segment that is open for reading. Reads footer and dictionaries when they are asked for, once, and keeps
+ * them. Methods throw CORRUPTION naming the place, and what the source throws.
+ */
+export class SealedFile implements DictionarySource {
+  readonly segment: number;
+  readonly #source: SealedSource;
+  #footer: Footer | undefined;
+  readonly #dictionaries: (SharedDictionary | undefined)[] = [];
+  readonly #infos = new Map<number, ColumnInfo[]>();
+  #names: string[][] | undefined;
+
+  constructor(source: SealedSource, segment: number) {
+    this.#source = source;
+    this.segment = segment;
+  }
+
+  /** Bytes of memory that decoded dictionaries take now. */
+  get memoryBytes(): number {
+    return this.#dictionaries.reduce((sum, known) => sum + (known?.memoryBytes ?? 0), 0);
+  }
+
+  footer(): Footer {
+    this.#footer ??= this.#placed(0, () => this.#readFooter());
+    return this.#footer;
+  }
+
+  /** The dictionary number `number`. */
+  dictionary(number: number): SharedDictionary {
+    const known = this.#dictionaries[number];
+    if (known !== undefined) return known;
+    const place = this.footer().dictionaries[number];
+    if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
+    const dictionary = this.#placed(place.offset, () => {
+      const bytes = this.#read(place.offset, place.bytes);
+      const frame = new OpenFrame(bytes, FrameKind.DICTIONARY, this.segment, place);
+      return new SharedDictionary(frame.meta, (region) => frame.region(region));
+    });
+    this.#dictionaries[number] = dictionary;
+    return dictionary;
+  }
+
+  /** Lets go of all dictionaries. */
+  forget(): void {
+    this.#dictionaries.length = 0;
+  }
+
+  /** Opens a block of the segment. */
+  open(ref: BlockRef): Block {
+    return openBlock(this.#source, ref, this);
+  }
+
+  /** What the block at `ref` has, from the footer; `undefined` when that does not say all. */
+  columns(ref: BlockRef): readonly ColumnInfo[] | undefined {
+    const known = this.#infos.get(ref.ordinal);
+    if (known !== undefined) return known;
+    const footer = this.footer();
+    if (!footer.isComplete) return undefined;
+    const block = footer.blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
+    if (block < 0) return undefined;
+    const names = this.#pathNames(footer);
+    const infos: ColumnInfo[] = [];
+    for (const { path, kind, presentCounts, mins, maxs } of footer.columns) {
+      const presentCount = presentCounts[block];
+      if (presentCount === 0) continue;
+      const zone =
+        mins === undefined || maxs === undefined ? {} : { min: mins[block], max: maxs[block] };
+      infos.push({ path: names[path].join('.'), names: names[path], kind, presentCount, ...zone });
+    }
+    this.#infos.set(ref.ordinal, infos);
+    return infos;
+  }
+
+  #pathNames({ names, parents }: Footer): string[][] {
+    if (this.#names !== undefined) return this.#names;
+    const all: string[][] = [];
+    for (const [path, name] of names.entries()) {
+      const text = decodeText(name, 0, name.length);
+      all.push(parents[path] === 0 ? [text] : [...all[parents[path] - 1], text]);
+    }
+    this.#names = all;
+    return all;
+  }
+
+  #readFooter(): Footer {
+    const fileBytes = this.#source.bytes();
+    if (fileBytes < TRAILER_BYTES) damaged(`a file of ${fileBytes} bytes`);
+    const lastBytes = Math.min(fileBytes, FIRST_READ_BYTES);
+    const last = this.#read(fileBytes - lastBytes, lastBytes);
+    const trailer = last.subarray(lastBytes - TRAILER_BYTES);
+    const place = readTrailer(trailer, this.segment, fileBytes);
+    const from = place.offset - (fileBytes - lastBytes);
+    const bytes =
+      from >= 0 ? last.subarray(from, from + place.bytes) : this.#read(place.offset, place.bytes);
+    const frame = new OpenFrame(bytes, FrameKind.FOOTER, this.segment, place);
+    return readFooter(frame.meta, (region) => frame.region(region), this.segment);
+  }
+
+  #read(position: number, count: number): Uint8Array {
+    if (position + count > this.#source.bytes()) damaged(`${count} bytes beyond the file's end`);
+    const bytes = new Uint8Array(count);
+    const done = this.#source.read(bytes, position);
+    if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
+    return bytes;
+  }
+
+  #placed<T>(offset: number, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'CORRUPTION') {
+        corruption({ segment: this.segment, offset }, error.message);
+      }
+      throw error;
+    }
+  }
+}

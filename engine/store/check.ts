@@ -1,0 +1,175 @@
+import { must } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Disk, DiskFile } from '../base/file.ts';
+import { verifyBlock } from '../segment/block.ts';
+import { TRAILER_BYTES } from '../segment/footer.ts';
+import { type BlockRef, FRAME_HEADER_BYTES } from '../segment/frame.ts';
+import { SealedFile } from '../segment/sealed-file.ts';
+import { pathOfSegment } from './filename.ts';
+import { FrameReader } from './frame-reader.ts';
+import { segmentFiles } from './leftover.ts';
+import { Manifest } from './manifest.ts';
+import { type Damage, recoverSegment } from './recovery.ts';
+
+/** What was found in a segment. */
+export interface SegmentCheck {
+  segment: number;
+  sealed: boolean;
+  bytes: number;
+  blocks: number;
+  rows: number;
+  /** Stretches of the file that do not hold what was written. */
+  damaged: Damage[];
+}
+
+/** What was found in a store. */
+export interface CheckReport {
+  /** In the order of their numbers. */
+  segments: SegmentCheck[];
+  /** Files that no record names: what a stop left, removed by the next start. Paths. */
+  leftovers: string[];
+}
+
+/** How far a check is, in bytes of segments. */
+export interface CheckProgress {
+  doneBytes: number;
+  totalBytes: number;
+}
+
+/**
+ * Reads everything that lives in a store and compares all checksums; writes nothing. The caller has the folder's
+ * lock. A generator, so that the caller can tell how far it is: it yields after each segment.
+ * Throws CORRUPTION when the manifest is damaged, USAGE when there is none or it is of another format; IO.
+ */
+export async function* checkStore(disk: Disk): AsyncGenerator<CheckProgress, CheckReport> {
+  const manifest = await Manifest.read(disk);
+  const files = segmentFiles(disk);
+  const numbers = [...manifest.segments.keys(), ...manifest.sealed.keys()].sort((a, b) => a - b);
+  const sizes = new Map(numbers.map((segment) => [segment, sizeOf(disk, manifest, segment)]));
+  const totalBytes = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+  const segments: SegmentCheck[] = [];
+  let doneBytes = 0;
+  for (const segment of numbers) {
+    segments.push(
+      manifest.sealed.has(segment)
+        ? checkSealed(disk, manifest, segment)
+        : await checkLog(disk, manifest, segment),
+    );
+    doneBytes += must(sizes.get(segment), 'size');
+    yield { doneBytes, totalBytes };
+  }
+  const leftovers = [
+    ...files.unfinished,
+    ...[...files.sealed]
+      .filter((segment) => !manifest.sealed.has(segment))
+      .map((segment) => pathOfSegment(true, segment)),
+    ...[...files.log]
+      .filter((segment) => !manifest.segments.has(segment))
+      .map((segment) => pathOfSegment(false, segment)),
+  ];
+  return { segments, leftovers };
+}
+
+/** Bytes of a segment's file; 0 when it is not there. */
+function sizeOf(disk: Disk, manifest: Manifest, segment: number): number {
+  const file = openFile(disk, manifest.sealed.has(segment), segment);
+  if (file === undefined) return 0;
+  try {
+    return file.bytes();
+  } finally {
+    file.close();
+  }
+}
+
+function openFile(disk: Disk, sealed: boolean, segment: number): DiskFile | undefined {
+  const { log, sealed: sealedFiles } = segmentFiles(disk);
+  const there = sealed ? sealedFiles : log;
+  return there.has(segment) ? disk.open(pathOfSegment(sealed, segment), 'read') : undefined;
+}
+
+async function checkLog(disk: Disk, manifest: Manifest, segment: number): Promise<SegmentCheck> {
+  const entry = must(manifest.segments.get(segment), 'segment');
+  const bytes = entry.closed?.bytes ?? sizeOf(disk, manifest, segment);
+  const check: SegmentCheck = { segment, sealed: false, bytes, blocks: 0, rows: 0, damaged: [] };
+  const file = openFile(disk, false, segment);
+  if (file === undefined) {
+    if (bytes > 0) check.damaged.push({ offset: 0, bytes });
+    return check;
+  }
+  try {
+    const { folderId } = manifest;
+    // Reads as the next start would, but for the sync: the file is as good as this reading of it.
+    const found = await recoverSegment({ disk, segment, entry, folderId, verifyBlock });
+    check.damaged.push(...found.damaged);
+    for (const ref of found.blocks) countBlock(file, ref, check);
+    return check;
+  } finally {
+    file.close();
+  }
+}
+
+function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCheck {
+  const { bytes, blocks } = must(manifest.sealed.get(segment), 'segment');
+  const check: SegmentCheck = { segment, sealed: true, bytes, blocks: 0, rows: 0, damaged: [] };
+  const file = openFile(disk, true, segment);
+  if (file === undefined) {
+    check.damaged.push({ offset: 0, bytes });
+    return check;
+  }
+  try {
+    checkHead(file, segment, check);
+    checkFooter(file, segment, check);
+    for (const ref of blocks) countBlock(file, ref, check);
+    return check;
+  } finally {
+    file.close();
+  }
+}
+
+function checkHead(file: DiskFile, segment: number, check: SegmentCheck): void {
+  const reader = new FrameReader(file, segment, check.bytes);
+  const header = reader.header(0);
+  if (header === undefined || reader.meta(header, 0) === undefined) {
+    check.damaged.push({ offset: 0, bytes: header?.frameBytes ?? FRAME_HEADER_BYTES });
+  }
+}
+
+/** Reads the footer and the dictionaries of a sealed segment, which lie outside of its blocks. */
+function checkFooter(file: DiskFile, segment: number, check: SegmentCheck): void {
+  const sealed = new SealedFile(file, segment);
+  const lastBytes = Math.min(TRAILER_BYTES, check.bytes);
+  const end = { offset: check.bytes - lastBytes, bytes: lastBytes };
+  const footer = undamaged(() => sealed.footer());
+  if (footer === undefined || file.bytes() !== check.bytes) check.damaged.push(end);
+  for (const [number, { offset, bytes }] of (footer?.dictionaries ?? []).entries()) {
+    const whole = undamaged(() => {
+      const dictionary = sealed.dictionary(number);
+      dictionary.counts();
+      return dictionary.entries();
+    });
+    sealed.forget();
+    if (whole === undefined) check.damaged.push({ offset, bytes });
+  }
+}
+
+/** What `read` gives; `undefined` when it finds damage. */
+function undamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CORRUPTION') return undefined;
+    throw error;
+  }
+}
+
+/** Reads a block's frame and counts it, as damaged when it is not what was written. */
+function countBlock(file: DiskFile, ref: BlockRef, check: SegmentCheck): void {
+  const frame = new Uint8Array(ref.bytes);
+  const whole = file.read(frame, ref.offset) === ref.bytes;
+  if (whole && verifyBlock(frame)) {
+    check.blocks++;
+    check.rows += ref.rowCount;
+  } else {
+    check.damaged.push({ offset: ref.offset, bytes: ref.bytes });
+  }
+}

@@ -1,0 +1,122 @@
+import { type ManifestRecord, refuseRecord, type SealedEntry } from './manifest-record.ts';
+import { UsageSum } from './usage.ts';
+
+/** What a closed segment holds: frames up to `bytes`, rows with sequences below `sequence`. */
+export interface Closing {
+  bytes: number;
+  sequence: number;
+  /** Ordinals of blocks whose regions were found damaged when the segment was recovered. */
+  damaged: number[];
+}
+
+/** What the manifest says of a log segment; `closed` is absent while its writer may append to it. */
+export interface SegmentEntry {
+  writer: number;
+  /** The segment's rows have this sequence or higher ones. */
+  sequence: number;
+  closed?: Closing;
+}
+
+/** What the records of a manifest come to, one after the other. Owned by its manifest. Source: FORMAT.md 6. */
+export class ManifestState {
+  /** Log segments by number, in their order. */
+  readonly segments = new Map<number, SegmentEntry>();
+  /** Sealed segments by number. */
+  readonly sealed = new Map<number, SealedEntry>();
+  /** By writer, above all rows of segments that were closed, those that are gone included. */
+  readonly sequences = new Map<number, number>();
+  /** What the segments that are gone brought in. */
+  readonly usage = new UsageSum();
+  lastSegment = 0;
+
+  /** Takes record `number`. Throws CORRUPTION when it cannot follow the ones before. */
+  apply(record: ManifestRecord, number: number): void {
+    if ((record.type === 'store') !== (number === 0)) {
+      refuseRecord(number, `${record.type} record`);
+    }
+    switch (record.type) {
+      case 'store':
+        return;
+      case 'summary':
+        this.lastSegment = Math.max(this.lastSegment, record.lastSegment);
+        for (const [writer, sequence] of record.sequences) this.raise(writer, sequence);
+        this.usage.addAll(record.usage);
+        return;
+      case 'segment': {
+        const { segment, writer, sequence } = record;
+        this.#take(segment, number);
+        this.segments.set(segment, { writer, sequence });
+        return;
+      }
+      case 'closed':
+        this.#close(record, number);
+        return;
+      case 'sealed':
+        for (const source of record.sources) this.#drop(source, number);
+        for (const { segment, ...entry } of record.segments) {
+          this.#take(segment, number);
+          this.sealed.set(segment, entry);
+        }
+        this.usage.addAll(record.usage);
+        return;
+      default:
+        for (const segment of record.segments) this.#drop(segment, number);
+        this.usage.addAll(record.usage);
+    }
+  }
+
+  /** The sequence that a writer goes on from: at least `floor`. */
+  nextSequence(writer: number, floor: number): number {
+    let sequence = Math.max(floor, this.sequences.get(writer) ?? 0);
+    for (const entry of this.segments.values()) {
+      if (entry.writer === writer) sequence = Math.max(sequence, entry.sequence);
+    }
+    return sequence;
+  }
+
+  /** Notes that rows of a writer lie below `sequence`. */
+  raise(writer: number, sequence: number): void {
+    this.sequences.set(writer, Math.max(sequence, this.sequences.get(writer) ?? 0));
+  }
+
+  /** The fewest records, behind the first one, that come to the same. Usage of days before `usageDay` is left out. */
+  records(usageDay: number): ManifestRecord[] {
+    const { lastSegment } = this;
+    const usage = this.usage.list().filter((each) => each.day >= usageDay);
+    const records: ManifestRecord[] = [
+      { type: 'summary', lastSegment, sequences: [...this.sequences], usage },
+    ];
+    for (const [segment, { writer, sequence, closed }] of this.segments) {
+      records.push({ type: 'segment', segment, writer, sequence });
+      if (closed !== undefined) records.push({ type: 'closed', segment, ...closed });
+    }
+    for (const [segment, entry] of this.sealed) {
+      records.push({ type: 'sealed', sources: [], segments: [{ segment, ...entry }], usage: [] });
+    }
+    return records;
+  }
+
+  #take(segment: number, number: number): void {
+    if (this.segments.has(segment) || this.sealed.has(segment)) {
+      refuseRecord(number, `segment ${segment} a second time`);
+    }
+    this.lastSegment = Math.max(this.lastSegment, segment);
+  }
+
+  #close(record: Extract<ManifestRecord, { type: 'closed' }>, number: number): void {
+    const { segment, bytes, sequence, damaged } = record;
+    const entry = this.segments.get(segment);
+    if (entry === undefined) refuseRecord(number, `segment ${segment} is not known`);
+    entry.closed = { bytes, sequence, damaged };
+    this.raise(entry.writer, sequence);
+  }
+
+  #drop(segment: number, number: number): void {
+    const entry = this.segments.get(segment);
+    const known = entry === undefined ? this.sealed.has(segment) : entry.closed !== undefined;
+    if (!known) refuseRecord(number, `segment ${segment} is not known, or not closed`);
+    if (entry !== undefined) this.raise(entry.writer, entry.sequence);
+    this.segments.delete(segment);
+    this.sealed.delete(segment);
+  }
+}

@@ -1,0 +1,189 @@
+import { DAY_ROWS_MIN } from '../base/limits.ts';
+
+const MS_OF_A_DAY = 86_400_000;
+const MS_OF_AN_HOUR = 3_600_000;
+
+/** Sealed segments of a day from which they are merged whatever their size, and log segments that are sealed so. */
+const SEGMENTS_MANY = 64;
+/** Sealed segments of several days from which they are merged, though they have few rows. */
+const SEGMENTS_SEVERAL = 16;
+/** A segment is rewritten only with others that have together a share of its rows: 1 in this. */
+const LARGEST_RATIO = 2;
+
+/** What decides about a segment. Log segments are closed ones. */
+export interface SegmentFacts {
+  segment: number;
+  sealed: boolean;
+  /** Bytes of its file. */
+  bytes: number;
+  rowCount: number;
+  /** Of its rows; 0 when it has none. */
+  minTimeMs: number;
+  maxTimeMs: number;
+  /** Since when it is as it is: when it was sealed, or when its being closed was seen. */
+  sinceMs: number;
+}
+
+/** When segments are rewritten. */
+export interface MergePolicy {
+  /** Rows of closed log segments from which they are sealed, and of a sealed segment, about. */
+  sealRows: number;
+  /** How long closed log segments wait for others. */
+  idleMs: number;
+  /** Rows of a merged segment at most. */
+  mergeRows: number;
+}
+
+/** A set of segments that is to be rewritten as another. */
+export interface MergePlan {
+  sources: SegmentFacts[];
+  /** Rows of a new segment at most. */
+  rowsMax: number;
+}
+
+/** When segments are dropped; undefined is never. */
+export interface RetentionPolicy {
+  ageMaxMs: number | undefined;
+  bytesMax: number | undefined;
+}
+
+/** Rows of all of them. */
+export function rowsOf(segments: readonly SegmentFacts[]): number {
+  return segments.reduce((rows, { rowCount }) => rows + rowCount, 0);
+}
+
+/**
+ * What is to be rewritten next: closed log segments first, so that their files do not pile up, then sealed segments
+ * of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
+ */
+export function planMerge(
+  segments: readonly SegmentFacts[],
+  policy: MergePolicy,
+  nowMs: number,
+): MergePlan | undefined {
+  const logs = segments.filter(({ sealed }) => !sealed);
+  return planSealing(logs, policy, nowMs) ?? planMergeOfDay(segments, policy, nowMs);
+}
+
+function planSealing(
+  logs: readonly SegmentFacts[],
+  { sealRows, idleMs }: MergePolicy,
+  nowMs: number,
+): MergePlan | undefined {
+  if (logs.length === 0) return undefined;
+  const oldestMs = Math.min(...logs.map(({ sinceMs }) => sinceMs));
+  const due = rowsOf(logs) >= sealRows || logs.length >= SEGMENTS_MANY;
+  if (!due && nowMs - oldestMs < idleMs) return undefined;
+  const sources = reaching(logs, sealRows);
+  return { sources, rowsMax: evenRows(rowsOf(sources), sealRows) };
+}
+
+function planMergeOfDay(
+  segments: readonly SegmentFacts[],
+  policy: MergePolicy,
+  nowMs: number,
+): MergePlan | undefined {
+  const { mergeRows } = policy;
+  const days = new Map<number | undefined, SegmentFacts[]>();
+  for (const facts of segments) {
+    if (!facts.sealed || facts.rowCount * 2 > mergeRows) continue;
+    const day = dayOf(facts);
+    const others = days.get(day);
+    if (others === undefined) days.set(day, [facts]);
+    else others.push(facts);
+  }
+  for (const [day, ofDay] of days) {
+    const worth = worthMerging(ofDay);
+    if (isMergeDue(day, worth, policy, nowMs)) {
+      return { sources: upTo(worth, mergeRows), rowsMax: mergeRows };
+    }
+  }
+  return undefined;
+}
+
+/** Smallest first, without those that would be rewritten for much smaller ones: so a row is rewritten a few times. */
+function worthMerging(ofDay: SegmentFacts[]): SegmentFacts[] {
+  const worth = ofDay.sort((a, b) => a.rowCount - b.rowCount);
+  for (;;) {
+    const largest = worth.at(-1)?.rowCount ?? 0;
+    if (largest <= LARGEST_RATIO * (rowsOf(worth) - largest)) return worth;
+    worth.pop();
+  }
+}
+
+/** The UTC day of all rows of a segment; `undefined` when it has rows of several. */
+function dayOf({ minTimeMs, maxTimeMs }: SegmentFacts): number | undefined {
+  const day = Math.floor(minTimeMs / MS_OF_A_DAY);
+  return day === Math.floor(maxTimeMs / MS_OF_A_DAY) ? day : undefined;
+}
+
+function isMergeDue(
+  day: number | undefined,
+  ofDay: readonly SegmentFacts[],
+  { mergeRows }: MergePolicy,
+  nowMs: number,
+): boolean {
+  const rows = rowsOf(ofDay);
+  if (ofDay.length < 2) return false;
+  if (rows >= mergeRows || ofDay.length >= SEGMENTS_MANY) return true;
+  const endMs = day === undefined ? 0 : (day + 1) * MS_OF_A_DAY;
+  const newestMs = Math.max(endMs, ...ofDay.map(({ sinceMs }) => sinceMs));
+  if (nowMs - newestMs < MS_OF_AN_HOUR) return false;
+  // Strays of a few rows would stay strays.
+  return day !== undefined || rows >= DAY_ROWS_MIN || ofDay.length >= SEGMENTS_SEVERAL;
+}
+
+/** Rows of a segment when `rows` become as many segments of about `target` rows as it takes: no small rest is left. */
+function evenRows(rows: number, target: number): number {
+  return Math.max(1, Math.ceil(rows / Math.max(1, Math.round(rows / target))));
+}
+
+/** The first segments that have `rows` together, or all. */
+function reaching(segments: readonly SegmentFacts[], rows: number): SegmentFacts[] {
+  let sum = 0;
+  const end = segments.findIndex(({ rowCount }) => {
+    sum += rowCount;
+    return sum >= rows;
+  });
+  return end < 0 ? [...segments] : segments.slice(0, end + 1);
+}
+
+/** The first segments, at least one, that have up to `rowsMax` rows together. */
+function upTo(segments: readonly SegmentFacts[], rowsMax: number): SegmentFacts[] {
+  const taken: SegmentFacts[] = [];
+  let rows = 0;
+  for (const facts of segments) {
+    rows += facts.rowCount;
+    if (taken.length > 0 && rows > rowsMax) break;
+    taken.push(facts);
+  }
+  return taken;
+}
+
+/**
+ * The segments that are to be dropped now: those whose newest row is too old and, while all of `segments` and
+ * `otherBytes` are too many bytes, sealed ones, then log segments, those with the oldest newest row first.
+ */
+export function planRetention(
+  segments: readonly SegmentFacts[],
+  otherBytes: number,
+  { ageMaxMs, bytesMax }: RetentionPolicy,
+  nowMs: number,
+): SegmentFacts[] {
+  const drops = new Set<SegmentFacts>();
+  for (const facts of segments) {
+    if (ageMaxMs !== undefined && facts.rowCount > 0 && facts.maxTimeMs < nowMs - ageMaxMs) {
+      drops.add(facts);
+    }
+  }
+  if (bytesMax === undefined) return [...drops];
+  const left = segments.filter((facts) => !drops.has(facts));
+  left.sort((a, b) => Number(b.sealed) - Number(a.sealed) || a.maxTimeMs - b.maxTimeMs);
+  let bytes = left.reduce((sum, facts) => sum + facts.bytes, otherBytes);
+  for (const facts of left) {
+    if (bytes <= bytesMax) break;
+    drops.add(facts);
+    bytes -= facts.bytes;
+  }
+  return [...drops];
+}

@@ -1,0 +1,398 @@
+import { assert } from '../base/assert.ts';
+import { type Disk, type DiskSpace, isDiskFull } from '../base/file.ts';
+import type { BlockRef } from '../segment/frame.ts';
+import type { SealResult } from '../segment/seal.ts';
+import type { CatalogTotals, OpenedCatalog, UnclosedSegment } from './catalog.ts';
+import { SEALED_FOLDER } from './filename.ts';
+import { type SealedNumbers, sealedNames } from './leftover.ts';
+import {
+  type MergePlan,
+  type MergePolicy,
+  planMerge,
+  planRetention,
+  type RetentionPolicy,
+  rowsOf,
+  type SegmentFacts,
+} from './policy.ts';
+import { type GoneSegment, RetiredFiles } from './retired.ts';
+
+const MS_OF_A_DAY = 86_400_000;
+/** The reserve, unless one is set: this, or this share of the file system when that is less. */
+const RESERVE_BYTES = 1_000_000_000;
+const RESERVE_SHARE = 0.05;
+/** Merging may use the reserve, because it frees more than it takes; this share of it is left to the manifest. */
+const MERGE_RESERVE_SHARE = 0.25;
+const BACKOFF_MS = 1_000;
+const BACKOFF_MAX_MS = 300_000;
+/** Failures in a row after which the segments that were to be rewritten stay as they are. */
+const FAILURES_MAX = 3;
+
+/** What a merge is asked to do. Plain data that crosses threads. */
+export interface MergeJob {
+  /** The live blocks of whole segments. */
+  refs: readonly BlockRef[];
+  /** Rows of a new segment at most. */
+  rowsMax: number;
+}
+
+/** Something that was done or that failed, for the log. */
+export type UpkeepEvent =
+  | { type: 'merged'; sources: number[]; segments: number[]; rows: number; tookMs: number }
+  | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number | undefined }
+  /** Segments with damage are not rewritten: what is left of them may be rescued, and answers stay marked. */
+  | { type: 'heldBack'; segments: number[] }
+  | { type: 'dropped'; segments: number[]; rows: number; bytes: number }
+  | { type: 'failed'; error: unknown }
+  | { type: 'full'; full: boolean; freeBytes: number; reserveBytes: number };
+
+/** What upkeep needs of the front thread around it. */
+export interface UpkeepOptions {
+  disk: Disk;
+  opened: OpenedCatalog;
+  /** Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects when it could not, or was stopped. */
+  merge(job: MergeJob, allocate: () => number): Promise<SealResult>;
+  space(): DiskSpace;
+  nowMs(): number;
+  policy: MergePolicy;
+  retention: RetentionPolicy;
+  /** Free bytes below which nothing is taken in; by the size of the file system unless given. */
+  reserveBytes: number | undefined;
+  /** Told of segments whose files are gone: whoever has them open lets go of them. */
+  unlinked(files: readonly GoneSegment[]): void;
+  tell(event: UpkeepEvent): void;
+}
+
+/** The state of the store, for metrics. */
+export interface UpkeepGauges extends CatalogTotals {
+  segments: number;
+  /** Rows of closed log segments: they wait to be sealed. */
+  sealingBacklogRows: number;
+  /** Rows that were sealed or merged since the start. */
+  sealedRows: number;
+  /** How long the last sealing or merge took; 0 before the first. */
+  lastSealMs: number;
+  freeDiskBytes: number;
+}
+
+/**
+ * The life of segments after they are closed: sealing, merging, retention, unlinking; and the watch over free disk.
+ * Owned by the front thread, which alone writes the manifest. Source: FORMAT.md 5.
+ */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #retired: RetiredFiles;
+  readonly #closedSeenMs = new Map<number, number>();
+  /** Sources of the merge that runs: neither dropped nor merged twice. */
+  #busy = new Set<number>();
+  /** Segments that stay as they are until they are dropped. */
+  readonly #heldBack: Set<number>;
+  #unclosed: UnclosedSegment[];
+  #merging: Promise<void> | undefined;
+  #tidying: Promise<void> | undefined;
+  #failureCount = 0;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+  #closed = false;
+  #full = false;
+  #freeBytes = 0;
+  #reserveBytes = RESERVE_BYTES;
+  /** Segments of a set whose record may or may not be in the manifest: an append that works decides against it. */
+  readonly #doubtful: SealedNumbers = new Set();
+  #sealedRows = 0;
+  #lastSealMs = 0;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    const { disk, opened, unlinked, tell } = options;
+    const failed = (error: unknown): void => tell({ type: 'failed', error });
+    this.#retired = new RetiredFiles(disk, unlinked, failed);
+    const damaged = opened.report.remarks.filter((remark) => remark.damaged.length > 0);
+    this.#heldBack = new Set(damaged.map(({ segment }) => segment));
+    this.#unclosed = [...opened.report.unclosed];
+    this.#lookAtSpace();
+  }
+
+  /** Whether there is less free disk than the reserve: nothing should be taken in. */
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Keeps the files that snapshots of this moment name; the function that is returned ends that. */
+  pin(): () => void {
+    return this.#retired.pin();
+  }
+
+  /** Looks what is due and begins it. To be called about once a second. */
+  tick(): void {
+    if (this.#closed) return;
+    this.#lookAtSpace();
+    this.#tidying ??= this.#tidy().finally(() => {
+      this.#tidying = undefined;
+    });
+    if (this.#merging !== undefined || this.#doubtful.size > 0) return;
+    if (this.#options.nowMs() < this.#retryAtMs) return;
+    const plan = planMerge(this.#candidates(), this.#options.policy, this.#options.nowMs());
+    if (plan === undefined || !this.#hasRoom(plan)) return;
+    this.#merging = this.#merge(plan).finally(() => {
+      this.#merging = undefined;
+      this.#busy.clear();
+    });
+  }
+
+  gauges(): UpkeepGauges {
+    const { manifest, catalog } = this.#options.opened;
+    const closed = this.#facts().filter(({ sealed }) => !sealed);
+    return {
+      segments: manifest.segments.size + manifest.sealed.size,
+      ...catalog.totals(),
+      sealingBacklogRows: rowsOf(closed),
+      sealedRows: this.#sealedRows,
+      lastSealMs: this.#lastSealMs,
+      freeDiskBytes: this.#freeBytes,
+    };
+  }
+
+  /** Waits for what was begun, and begins nothing more. The caller has stopped the merge that runs. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.settled();
+  }
+
+  /** Resolves when nothing that was begun is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#merging, this.#tidying]);
+    await this.#retired.settled();
+  }
+
+  /** All segments but the log segments that are open. */
+  #facts(): SegmentFacts[] {
+    const { opened, nowMs } = this.#options;
+    const { manifest, catalog } = opened;
+    const facts: SegmentFacts[] = [];
+    for (const [segment, { closed }] of manifest.segments) {
+      if (closed === undefined) continue;
+      const sinceMs = Math.min(this.#closedSeenMs.get(segment) ?? nowMs(), nowMs());
+      this.#closedSeenMs.set(segment, sinceMs);
+      const bounds = boundsOf(catalog.blocksOf(segment));
+      facts.push({ segment, sealed: false, bytes: closed.bytes, ...bounds, sinceMs });
+    }
+    for (const [segment, entry] of manifest.sealed) {
+      const { bytes, rowCount, minTimeMs, maxTimeMs, sealedMs } = entry;
+      const sinceMs = Math.min(sealedMs, nowMs());
+      facts.push({ segment, sealed: true, bytes, rowCount, minTimeMs, maxTimeMs, sinceMs });
+    }
+    return facts;
+  }
+
+  /** The segments that may be rewritten. */
+  #candidates(): SegmentFacts[] {
+    return this.#facts().filter(({ segment }) => !this.#heldBack.has(segment));
+  }
+
+  #lookAtSpace(): void {
+    const { space, reserveBytes, tell } = this.#options;
+    try {
+      const { freeBytes, totalBytes } = space();
+      const reserve = reserveBytes ?? Math.min(RESERVE_BYTES, totalBytes * RESERVE_SHARE);
+      this.#reserveBytes = reserve;
+      this.#freeBytes = freeBytes;
+      const full = freeBytes < reserve;
+      if (full === this.#full) return;
+      this.#full = full;
+      tell({ type: 'full', full, freeBytes, reserveBytes: reserve });
+    } catch (error) {
+      tell({ type: 'failed', error });
+    }
+  }
+
+  #hasRoom({ sources }: MergePlan): boolean {
+    const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);
+    return bytes === 0 || this.#freeBytes - bytes >= this.#reserveBytes * MERGE_RESERVE_SHARE;
+  }
+
+  /** Makes good what a full disk left undone, and drops what is not to be kept. */
+  async #tidy(): Promise<void> {
+    try {
+      if (this.#doubtful.size > 0) await this.#endDoubt();
+      await this.#closeRecovered();
+      await this.#retain();
+    } catch (error) {
+      if (!isDiskFull(error)) this.#options.tell({ type: 'failed', error });
+    }
+  }
+
+  /** Appends a record that changes nothing: it takes the place of the one that failed. */
+  async #endDoubt(): Promise<void> {
+    if (this.#merging !== undefined) return;
+    await this.#options.opened.manifest.seal([], [], []);
+    const reserved = new Set(this.#doubtful);
+    this.#doubtful.clear();
+    await this.#removeReserved(reserved);
+  }
+
+  async #closeRecovered(): Promise<void> {
+    const { manifest } = this.#options.opened;
+    for (;;) {
+      const [first] = this.#unclosed;
+      if (first === undefined) return;
+      const { segment, bytes, sequence, damagedBlocks } = first;
+      await manifest.close(segment, bytes, sequence, damagedBlocks);
+      this.#unclosed.shift();
+    }
+  }
+
+  async #retain(): Promise<void> {
+    const { opened, retention, nowMs, tell } = this.#options;
+    if (retention.ageMaxMs === undefined && retention.bytesMax === undefined) return;
+    const facts = this.#facts();
+    const free = facts.filter(({ segment }) => !this.#busy.has(segment));
+    const fixed = facts.filter(({ segment }) => this.#busy.has(segment));
+    const fixedBytes = fixed.reduce((sum, { bytes }) => sum + bytes, this.#openBytes());
+    const drops = planRetention(free, fixedBytes, retention, nowMs());
+    if (drops.length === 0) return;
+    const segments = drops.map(({ segment }) => segment);
+    // A merge that begins while the record is being written must not take these.
+    for (const segment of segments) this.#heldBack.add(segment);
+    await opened.manifest.drop(segments, this.#usageOf(segments));
+    this.#goneFrom(drops, []);
+    const bytes = drops.reduce((sum, facts) => sum + facts.bytes, 0);
+    tell({ type: 'dropped', segments, rows: rowsOf(drops), bytes });
+  }
+
+  /** Bytes of the log segments that are being written. */
+  #openBytes(): number {
+    const { manifest, catalog } = this.#options.opened;
+    let bytes = 0;
+    for (const [segment, { closed }] of manifest.segments) {
+      if (closed !== undefined) continue;
+      for (const block of catalog.blocksOf(segment)) bytes += block.bytes;
+    }
+    return bytes;
+  }
+
+  async #merge(plan: MergePlan): Promise<void> {
+    const sources = plan.sources.map(({ segment }) => segment);
+    this.#busy = new Set(sources);
+    const reserved: SealedNumbers = new Set();
+    let recorded = false;
+    const startMs = performance.now();
+    try {
+      const result = await this.#rewrite(plan, reserved);
+      if (result.damaged.length > 0) {
+        this.#holdBack([...new Set(result.damaged.map(({ segment }) => segment))]);
+        await this.#removeReserved(reserved);
+        return;
+      }
+      const rows = rowsOf(plan.sources);
+      assert(result.rowCount === rows, `${rows} rows became ${result.rowCount}`);
+      recorded = true;
+      await this.#record(plan, result);
+      this.#failureCount = 0;
+      this.#lastSealMs = performance.now() - startMs;
+      this.#sealedRows += rows;
+      const segments = result.segments.map(({ segment }) => segment);
+      const tookMs = Math.round(this.#lastSealMs);
+      this.#options.tell({ type: 'merged', sources, segments, rows, tookMs });
+    } catch (error) {
+      // When the record was begun, a stop now would leave it to the next start to tell which files live.
+      if (recorded) for (const segment of reserved) this.#doubtful.add(segment);
+      else await this.#removeReserved(reserved);
+      if (!this.#closed) this.#backOff(sources, error);
+    }
+  }
+
+  /** The blocks of the plan's segments, rewritten; of segments without rows nothing becomes of them. */
+  async #rewrite({ sources, rowsMax }: MergePlan, reserved: SealedNumbers): Promise<SealResult> {
+    const { opened, merge } = this.#options;
+    const { manifest, catalog } = opened;
+    const refs = sources.flatMap(({ segment }) => [...catalog.blocksOf(segment)]);
+    if (refs.length === 0) return { segments: [], damaged: [], rowCount: 0 };
+    return merge({ refs, rowsMax }, () => {
+      const segment = manifest.reserve();
+      reserved.add(segment);
+      return segment;
+    });
+  }
+
+  /** Makes the new set the one that lives. */
+  async #record({ sources }: MergePlan, result: SealResult): Promise<void> {
+    const { opened, nowMs } = this.#options;
+    const numbers = sources.map(({ segment }) => segment);
+    const sealedMs = nowMs();
+    const segments = result.segments.map((each) => ({
+      segment: each.segment,
+      bytes: each.bytes,
+      rowCount: each.rowCount,
+      minTimeMs: each.minTimeMs,
+      maxTimeMs: each.maxTimeMs,
+      sealedMs,
+      blocks: each.blocks,
+    }));
+    await opened.manifest.seal(numbers, segments, this.#usageOf(numbers));
+    this.#goneFrom(sources, segments);
+  }
+
+  #goneFrom(
+    sources: readonly SegmentFacts[],
+    segments: readonly { segment: number; blocks: readonly BlockRef[] }[],
+  ): void {
+    const numbers = sources.map(({ segment }) => segment);
+    this.#options.opened.catalog.replaceSet(numbers, segments);
+    for (const number of numbers) {
+      this.#closedSeenMs.delete(number);
+      this.#heldBack.delete(number);
+    }
+    this.#retired.retire(sources.map(({ sealed, segment }) => ({ sealed, segment })));
+  }
+
+  /** Usage that may still be asked for: today's, and yesterday's in case the clock is set back. */
+  #usageOf(segments: readonly number[]): ReturnType<OpenedCatalog['catalog']['usageOf']> {
+    const { opened, nowMs } = this.#options;
+    const day = Math.floor(nowMs() / MS_OF_A_DAY) - 1;
+    return opened.catalog.usageOf(segments).filter((usage) => usage.day >= day);
+  }
+
+  #holdBack(segments: number[]): void {
+    for (const segment of segments) this.#heldBack.add(segment);
+    this.#options.tell({ type: 'heldBack', segments });
+  }
+
+  /** Waits longer after each failure; a set that fails again and again is left alone, so that others come to their turn. */
+  #backOff(sources: number[], error: unknown): void {
+    const backoffMs = Math.min(BACKOFF_MS * 2 ** this.#failureCount, BACKOFF_MAX_MS);
+    this.#retryAtMs = this.#options.nowMs() + backoffMs;
+    if (!isDiskFull(error)) this.#failureCount++;
+    const given = this.#failureCount >= FAILURES_MAX;
+    const retryMs = given ? undefined : backoffMs;
+    this.#options.tell({ type: 'mergeFailed', sources, error, retryMs });
+    if (!given) return;
+    this.#failureCount = 0;
+    this.#holdBack(sources);
+  }
+
+  /** Removes what a merge that failed has left. */
+  async #removeReserved(reserved: SealedNumbers): Promise<void> {
+    const { disk, tell } = this.#options;
+    try {
+      const names = sealedNames(disk, reserved);
+      for (const name of names) await disk.unlink(`${SEALED_FOLDER}/${name}`);
+    } catch (error) {
+      tell({ type: 'failed', error });
+    }
+  }
+}
+
+function boundsOf(
+  blocks: Iterable<BlockRef>,
+): Pick<SegmentFacts, 'rowCount' | 'minTimeMs' | 'maxTimeMs'> {
+  let rowCount = 0;
+  let minTimeMs = Number.POSITIVE_INFINITY;
+  let maxTimeMs = Number.NEGATIVE_INFINITY;
+  for (const block of blocks) {
+    rowCount += block.rowCount;
+    minTimeMs = Math.min(minTimeMs, block.minTimeMs);
+    maxTimeMs = Math.max(maxTimeMs, block.maxTimeMs);
+  }
+  return rowCount === 0
+    ? { rowCount, minTimeMs: 0, maxTimeMs: 0 }
+    : { rowCount, minTimeMs, maxTimeMs };
+}

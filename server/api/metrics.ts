@@ -1,0 +1,220 @@
+import type { Distribution } from '../../engine/base/histogram.ts';
+import type { DecodeCounters } from '../decode/counters.ts';
+import type { Intake } from '../ingest/intake.ts';
+import type { Channel } from '../ingest/protocol.ts';
+import { COMMIT_SECONDS } from '../ingest/stats.ts';
+import type { QueryPool } from '../query/query-pool.ts';
+import { EXPOSITION_TYPE, Exposition, type Labels } from './exposition.ts';
+import type { Reply } from './reply.ts';
+
+/** What a listener counts; what does not exist for its kind is left out. */
+export interface ListenerCounts {
+  channel: Channel;
+  connections?: number;
+  connectionsOpen?: number;
+  connectionsRefused?: number;
+  datagrams?: number;
+  datagramsDropped?: number;
+}
+
+/** What the store holds, and what its upkeep has before it and has done. */
+export interface StoreGauges {
+  segments: number;
+  blocks: number;
+  rows: number;
+  bytes: number;
+  sealingBacklogRows: number;
+  sealedRows: number;
+  lastSealMs: number;
+  freeDiskBytes: number;
+}
+
+/** Where the numbers are: each is read when somebody asks. */
+export interface MetricSources {
+  version: string;
+  /** The name of the write key with that id; `undefined` when it does not exist any more. */
+  keyName(id: string): string | undefined;
+  intake: Pick<Intake, 'counts' | 'gauges' | 'stats' | 'restartCount'>;
+  queries: Pick<QueryPool, 'counts' | 'gauges' | 'restartCount'>;
+  listeners(): readonly ListenerCounts[];
+  store(): StoreGauges;
+  ready(): boolean;
+}
+
+const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
+  linesCut: 'line_cut',
+  subtreesTooDeep: 'subtree_too_deep',
+  eventsTooWide: 'event_too_wide',
+  namesRefused: 'name_refused',
+  datesUnread: 'date_unread',
+  textsRepaired: 'text_repaired',
+};
+const NO_LABELS: Labels = {};
+const MICROSECONDS = 1_000_000;
+
+/** The answer of `/metrics`. */
+export function metricsReply(sources: MetricSources): Reply {
+  const text = new Exposition();
+  writeIngest(text, sources);
+  writeListeners(text, sources);
+  writeQueries(text, sources);
+  writeStore(text, sources);
+  writeProcess(text, sources);
+  return { status: 200, body: text.text(), contentType: EXPOSITION_TYPE };
+}
+
+function one(value: number): [Labels, number][] {
+  return [[NO_LABELS, value]];
+}
+
+function writeIngest(text: Exposition, { intake, keyName }: MetricSources): void {
+  const { counts } = intake;
+  const ofKeys = counts.ofKeys().map(({ channel, key, ...sums }) => {
+    const labels: Labels = { channel, key: keyName(key) ?? key, key_id: key };
+    return { labels, ...sums };
+  });
+  text.counter(
+    'logseam_events_total',
+    'Events that are durable.',
+    ofKeys.map(({ labels, events }) => [labels, events]),
+  );
+  text.counter(
+    'logseam_event_bytes_total',
+    'Bytes of the content of durable events, as quotas count them.',
+    ofKeys.map(({ labels, bytes }) => [labels, bytes]),
+  );
+  text.counter(
+    'logseam_requests_total',
+    'Requests, or on raw channels batches of lines, that brought durable events of a key.',
+    ofKeys.map(({ labels, requests }) => [labels, requests]),
+  );
+  text.counter(
+    'logseam_refusals_total',
+    'Requests, or on raw channels batches of lines, of which nothing was stored.',
+    counts.refused().map(({ channel, reason, count }) => [{ channel, reason }, count]),
+  );
+  text.counter(
+    'logseam_lines_dropped_total',
+    'Lines without a valid write key, or whose key is off or spent.',
+    counts.dropped().map(([channel, count]) => [{ channel }, count]),
+  );
+  writeWorkers(text, intake);
+}
+
+function writeWorkers(text: Exposition, intake: MetricSources['intake']): void {
+  const { decode, rowsReference, commitCounts, commitSeconds } = intake.stats();
+  const { slotBytes, slotBytesFree, tasksPending } = intake.gauges();
+  text.counter('logseam_rows_decoded_total', 'Rows by the way in which they were decoded.', [
+    [{ path: 'reference' }, rowsReference],
+  ]);
+  text.counter(
+    'logseam_decode_repairs_total',
+    'What the limits and repairs of decoding did.',
+    (Object.keys(REPAIRS) as (keyof DecodeCounters)[]).map((name) => [
+      { repair: REPAIRS[name] },
+      decode[name],
+    ]),
+  );
+  const commits: Distribution = {
+    bounds: COMMIT_SECONDS,
+    counts: commitCounts,
+    sum: commitSeconds,
+  };
+  text.histogram(
+    'logseam_commit_seconds',
+    'Time of a request over HTTP from its being decoded to its being durable.',
+    [[NO_LABELS, commits]],
+  );
+  text.gauge('logseam_ingest_slot_bytes', 'Memory for received bytes.', one(slotBytes));
+  text.gauge('logseam_ingest_slot_bytes_free', 'What of it nobody holds.', one(slotBytesFree));
+  text.gauge('logseam_ingest_tasks_pending', 'Tasks that are not durable.', one(tasksPending));
+}
+
+function writeListeners(text: Exposition, { listeners }: MetricSources): void {
+  const all = listeners();
+  const of = (name: Exclude<keyof ListenerCounts, 'channel'>): [Labels, number][] =>
+    all.flatMap(({ channel, [name]: value }) =>
+      value === undefined ? [] : [[{ channel }, value]],
+    );
+  text.counter('logseam_connections_total', 'Connections taken.', of('connections'));
+  text.gauge('logseam_connections_open', 'Connections that are open.', of('connectionsOpen'));
+  text.counter(
+    'logseam_connections_refused_total',
+    'Connections that the service ended for want of memory.',
+    of('connectionsRefused'),
+  );
+  text.counter('logseam_datagrams_total', 'Datagrams taken.', of('datagrams'));
+  text.counter(
+    'logseam_datagrams_dropped_total',
+    'Datagrams that the kernel or the service had no room for.',
+    of('datagramsDropped'),
+  );
+}
+
+function writeQueries(text: Exposition, { queries }: MetricSources): void {
+  const { seconds, refused, cancelled } = queries.counts;
+  const { running, waiting } = queries.gauges();
+  text.histogram(
+    'logseam_query_seconds',
+    'Time of the queries that were answered, waiting included.',
+    Object.entries(seconds).map(([kind, distribution]) => [{ kind }, distribution]),
+  );
+  text.counter(
+    'logseam_queries_refused_total',
+    'Queries that were not run, or not to their end.',
+    Object.entries(refused).map(([reason, count]) => [{ reason }, count]),
+  );
+  text.counter('logseam_queries_cancelled_total', 'Queries whose client left.', one(cancelled));
+  text.gauge('logseam_queries_running', 'Queries that are worked on.', one(running));
+  text.gauge('logseam_queries_waiting', 'Queries that wait for their turn.', one(waiting));
+}
+
+function writeStore(text: Exposition, sources: MetricSources): void {
+  const store = sources.store();
+  text.gauge('logseam_store_segments', 'Segments.', one(store.segments));
+  text.gauge('logseam_store_blocks', 'Blocks.', one(store.blocks));
+  text.gauge('logseam_store_rows', 'Events.', one(store.rows));
+  text.gauge('logseam_store_bytes', 'Bytes of blocks.', one(store.bytes));
+  text.gauge(
+    'logseam_sealing_backlog_rows',
+    'Events of closed log segments, which wait to be sealed.',
+    one(store.sealingBacklogRows),
+  );
+  text.counter(
+    'logseam_sealed_rows_total',
+    'Events that were written to sealed segments, those that were merged again included.',
+    one(store.sealedRows),
+  );
+  text.gauge(
+    'logseam_last_seal_seconds',
+    'Time that the last sealing or merge took; 0 before the first.',
+    one(store.lastSealMs / 1_000),
+  );
+  text.gauge('logseam_disk_free_bytes', 'Free disk.', one(store.freeDiskBytes));
+}
+
+function writeProcess(text: Exposition, sources: MetricSources): void {
+  const { intake, queries, version } = sources;
+  text.gauge('logseam_info', 'What runs.', [[{ version }, 1]]);
+  text.gauge('logseam_ready', 'Whether /readyz answers 200.', one(sources.ready() ? 1 : 0));
+  text.gauge('logseam_workers_up', 'Worker threads that are there.', [
+    [{ kind: 'ingest' }, intake.gauges().workersUp],
+    [{ kind: 'query' }, queries.gauges().workersUp],
+  ]);
+  text.counter('logseam_worker_restarts_total', 'Workers put in the place of dead ones.', [
+    [{ kind: 'ingest' }, intake.restartCount],
+    [{ kind: 'query' }, queries.restartCount],
+  ]);
+  const { user, system } = process.cpuUsage();
+  text.counter(
+    'process_cpu_seconds_total',
+    'CPU time of all threads.',
+    one((user + system) / MICROSECONDS),
+  );
+  text.gauge('process_resident_memory_bytes', 'Resident memory.', one(process.memoryUsage.rss()));
+  text.gauge(
+    'process_start_time_seconds',
+    'Start of the process, in seconds since 1970.',
+    one(performance.timeOrigin / 1_000),
+  );
+}

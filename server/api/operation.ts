@@ -1,0 +1,50 @@
+import { isAdministrator } from './admin.ts';
+import { type MetricSources, metricsReply } from './metrics.ts';
+import type { Reply } from './reply.ts';
+import type { Operation } from './routes.ts';
+
+/** What decides whether the service can do its work now. */
+export interface ReadinessFacts {
+  /** Why it ends, or has not begun. */
+  stopping: boolean;
+  ingestWorkersUp: number;
+  queryWorkersUp: number;
+  /** Whether there is less free disk than the reserve, so that nothing is taken in. */
+  diskFull: boolean;
+}
+
+/** What tells how the service does is made of this. */
+export interface OperationOptions {
+  metricsOpen: boolean;
+  /** The token of the file `admin-token`. */
+  token: string;
+  facts(): ReadinessFacts;
+  sources: Omit<MetricSources, 'ready'>;
+}
+
+/** Makes what `/readyz` and `/metrics` answer. */
+export function createOperation(options: OperationOptions): Operation {
+  const { metricsOpen, token, facts } = options;
+  const sources = { ...options.sources, ready: () => unreadiness(facts()).length === 0 };
+  return {
+    ready: () => readinessReply(unreadiness(facts())),
+    metrics: () => metricsReply(sources),
+    metricsOpen,
+    isAdministrator: (request) => isAdministrator(request, token),
+  };
+}
+
+/** Why the service cannot do its work now; empty when it can. */
+function unreadiness(facts: ReadinessFacts): string[] {
+  const reasons: string[] = [];
+  if (facts.stopping) reasons.push('the service is stopping');
+  if (facts.ingestWorkersUp === 0) reasons.push('no ingest worker is up');
+  if (facts.queryWorkersUp === 0) reasons.push('no query worker is up');
+  if (facts.diskFull) reasons.push('the free disk is below the reserve, nothing is taken in');
+  return reasons;
+}
+
+function readinessReply(reasons: readonly string[]): Reply {
+  if (reasons.length === 0) return { status: 200, body: '{"ok":true}' };
+  return { status: 503, body: JSON.stringify({ ok: false, reasons }) };
+}

@@ -1,0 +1,39 @@
+import type { Aggregation } from '../../engine/engine.ts';
+import type { Predicate } from '../../engine/query/predicate.ts';
+
+/** A tag of a tagset: an event has the first one whose predicate holds for it. */
+export interface TagDefinition {
+  id: string;
+  name: string;
+  /** `#rrggbb`. */
+  color: string;
+  predicate: Predicate;
+}
+
+/** A declared field. Source: interface.md 2.5. */
+export type FieldDefinition =
+  | { id: string; name: string; type: 'attribute'; attribute: string }
+  | { id: string; name: string; type: 'tagset'; tags: readonly TagDefinition[] };
+
+/** A declared metric; `formula` is its text over metric ids. Source: interface.md 2.6, decisions.md 5.4. */
+export type MetricDefinition =
+  | { id: string; name: string; type: 'core' }
+  | {
+      id: string;
+      name: string;
+      type: 'attribute';
+      attribute: string;
+      aggregation: Aggregation;
+      /** Stands behind formatted values, such as `ms`. */
+      unit?: string;
+    }
+  | { id: string; name: string; type: 'formula'; formula: string; unit?: string };
+
+/** What the ids of requests mean that were declared; an id that it knows wins over an attribute path. */
+export interface Resolver {
+  field(id: string): FieldDefinition | undefined;
+  metric(id: string): MetricDefinition | undefined;
+}
+
+/** Knows no id: all ids are attribute paths, `count`, or `<aggregation>:<path>`. */
+export const NOTHING_DECLARED: Resolver = { field: () => undefined, metric: () => undefined };

@@ -1,0 +1,55 @@
+import { openDisk } from '../engine/base/file.ts';
+import { type CheckReport, checkStore, type SegmentCheck } from '../engine/store/check.ts';
+import { lockFolder } from '../engine/store/lock.ts';
+
+/** Texts go here; progress only where a person looks on. */
+export interface CheckOutput {
+  print(text: string): void;
+  /** Writes a line in the place of the one before; undefined when nobody looks on. */
+  progress: ((text: string) => void) | undefined;
+}
+
+const MEGABYTE_BYTES = 1_000_000;
+
+/**
+ * Verifies the store in the folder `root`, which no service may have, and prints what there is. Resolves with whether
+ * all of it is as it was written. Rejects with EngineError when a service has the folder, or the manifest is damaged.
+ */
+export async function check(root: string, output: CheckOutput): Promise<boolean> {
+  const disk = openDisk(root);
+  const lock = await lockFolder(root, () => JSON.stringify({ pid: process.pid }));
+  try {
+    const checking = checkStore(disk);
+    for (;;) {
+      const { done, value } = await checking.next();
+      if (done === true) return printReport(value, output.print);
+      const megabytes = (bytes: number): string =>
+        Math.round(bytes / MEGABYTE_BYTES).toLocaleString('en-US');
+      output.progress?.(`${megabytes(value.doneBytes)} of ${megabytes(value.totalBytes)} MB`);
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+function printReport({ segments, leftovers }: CheckReport, print: (text: string) => void): boolean {
+  const heads = ['SEGMENT', 'KIND', 'BLOCKS', 'EVENTS', 'BYTES', 'DAMAGE'];
+  const rows = [heads, ...segments.map(rowOf)];
+  const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  for (const row of rows) {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column]));
+    print(`${cells.join('  ').trimEnd()}\n`);
+  }
+  for (const path of leftovers) print(`${path} is left from a stop; the next start removes it\n`);
+  const damaged = segments.filter((segment) => segment.damaged.length > 0).length;
+  print(
+    damaged === 0 ? 'all is well\n' : `${damaged} of ${segments.length} segments are damaged\n`,
+  );
+  return damaged === 0;
+}
+
+function rowOf({ segment, sealed, blocks, rows, bytes, damaged }: SegmentCheck): string[] {
+  const places = damaged.map((damage) => `${damage.bytes} bytes at ${damage.offset}`);
+  const counts = [blocks, rows, bytes].map((count) => count.toLocaleString('en-US'));
+  return [String(segment), sealed ? 'sealed' : 'log', ...counts, places.join(', ') || '-'];
+}

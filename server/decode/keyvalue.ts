@@ -1,0 +1,104 @@
+import { Note, type Pairs } from './pairs.ts';
+import { BACKSLASH, COMMA, DOT, MINUS, QUOTE } from './text.ts';
+
+const EQUALS = 0x3d;
+const APOSTROPHE = 0x27;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const SEMICOLON = 0x3b;
+const UNDERSCORE = 0x5f;
+const AT = 0x40;
+const BLANK = 0x20;
+const NULL = Uint8Array.from(Buffer.from('null'));
+
+const NAME = 1;
+const DELIMITER = 2;
+
+/** What a byte is to pairs: letters, digits, `_ . - @` and all beyond ASCII may stand in names. */
+const CLASS = new Uint8Array(256).fill(DELIMITER, 0, BLANK + 1).fill(NAME, 0x80);
+CLASS[COMMA] = DELIMITER;
+CLASS[SEMICOLON] = DELIMITER;
+for (const byte of [UNDERSCORE, DOT, MINUS, AT]) CLASS[byte] = NAME;
+for (let byte = 0; byte < 26; byte++) {
+  CLASS[0x41 + byte] = NAME;
+  CLASS[0x61 + byte] = NAME;
+  if (byte < 10) CLASS[0x30 + byte] = NAME;
+}
+
+/**
+ * Finds the pairs `name=value` of a text. A name begins the text or stands behind a blank, `,`, `;` or a closing
+ * quote. A value ends at one of these, or is quoted by `"` (in which `\"` and `\\` stand for themselves), `'` or `<>`;
+ * a quote that is never closed is part of the value. `name=`, `name=null` and `name==` give nothing.
+ * Owned by one thread. Source: decisions.md 3.5.
+ */
+export class PairScanner {
+  /** Whether a closing quote may still come: after one vain search there is none, so a text is read only twice. */
+  #mayClose = new Uint8Array(256);
+
+  /** Adds the pairs of `bytes[start, end)` to `pairs`. */
+  scan(bytes: Uint8Array, start: number, end: number, pairs: Pairs): void {
+    this.#mayClose[QUOTE] = 1;
+    this.#mayClose[APOSTROPHE] = 1;
+    this.#mayClose[GREATER] = 1;
+    let at = start;
+    while (at < end) {
+      const nameStart = at;
+      while (at < end && CLASS[bytes[at]] === NAME) at++;
+      if (at < end && at > nameStart && bytes[at] === EQUALS) {
+        at = this.#value(bytes, nameStart, at, end, pairs);
+      } else {
+        at = wordEnd(bytes, at, end) + 1;
+      }
+    }
+  }
+
+  /** Adds the pair whose `=` stands at `equals`; returns where the next one may begin. */
+  #value(bytes: Uint8Array, nameStart: number, equals: number, end: number, pairs: Pairs): number {
+    const start = equals + 1;
+    const first = start < end ? bytes[start] : BLANK;
+    if (first === QUOTE || first === APOSTROPHE || first === LESS) {
+      const closing = this.#closing(bytes, start + 1, end, first === LESS ? GREATER : first);
+      if (closing >= 0) {
+        const note = first === QUOTE && hasBackslash(bytes, start + 1, closing);
+        pairs.add(nameStart, equals, start + 1, closing, note ? Note.ESCAPED : Note.STRING);
+        return closing + 1;
+      }
+    }
+    const stop = wordEnd(bytes, start, end);
+    if (stop > start && first !== EQUALS && !isNull(bytes, start, stop)) {
+      pairs.add(nameStart, equals, start, stop, Note.PLAIN);
+    }
+    return stop;
+  }
+
+  /** Offset of the quote `mark` from `start` on; -1 when there is none. */
+  #closing(bytes: Uint8Array, start: number, end: number, mark: number): number {
+    if (this.#mayClose[mark] === 0) return -1;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at];
+      if (byte === mark) return at;
+      if (byte === BACKSLASH && mark === QUOTE) at++;
+    }
+    this.#mayClose[mark] = 0;
+    return -1;
+  }
+}
+
+function wordEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && CLASS[bytes[at]] !== DELIMITER) at++;
+  return at;
+}
+
+function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
+
+function isNull(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start !== NULL.length) return false;
+  for (let index = 0; index < NULL.length; index++) {
+    if (bytes[start + index] !== NULL[index]) return false;
+  }
+  return true;
+}

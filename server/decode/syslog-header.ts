@@ -1,0 +1,74 @@
+import { Pairs } from './pairs.ts';
+
+/** Parts of a syslog header, in the order in which they become attributes of `syslog`. */
+export const Part = {
+  PRIVAL: 0,
+  SEVERITY: 1,
+  FACILITY: 2,
+  VERSION: 3,
+  TIMESTAMP: 4,
+  HOSTNAME: 5,
+  APPNAME: 6,
+  PROCID: 7,
+  MSGID: 8,
+} as const;
+
+/** One of the values of `Part`. */
+export type Part = (typeof Part)[keyof typeof Part];
+
+/** The attributes that the parts become. Source: interface.md 1.2, decisions.md 3.4. */
+export const PART_NAMES: readonly string[] = [
+  'prival',
+  'severity',
+  'facility',
+  'version',
+  'timestamp',
+  'hostname',
+  'appname',
+  'procid',
+  'msgid',
+];
+
+/** Parts up to this one are numbers. */
+export const NUMBER_PART_MAX: Part = Part.VERSION;
+
+/** What was found of a syslog header. One a reader, used again for each line. */
+export class SyslogHeader {
+  /** Text of each part as `start` and `length` of a row entry; a length of -1 when the line has no such part. */
+  readonly start = new Int32Array(PART_NAMES.length);
+  readonly length = new Int32Array(PART_NAMES.length);
+  /** The number behind PRIVAL; -1 when there is none. */
+  prival = -1;
+  /** A date without year, `bytes[bsdStart, bsdEnd)`, which is to become the TIMESTAMP; none when they are equal. */
+  bsdStart = 0;
+  bsdEnd = 0;
+  /** Structured data. */
+  readonly elements = new Pairs();
+  #inSide = false;
+
+  /** Begins a line that lies in the rows' source or, `inSide`, in their side buffer. */
+  begin(inSide: boolean): void {
+    this.length.fill(-1);
+    this.prival = -1;
+    this.bsdStart = 0;
+    this.bsdEnd = 0;
+    this.elements.count = 0;
+    this.#inSide = inSide;
+  }
+
+  /** Gives a part its text `[start, end)` of the line. */
+  set(part: Part, start: number, end: number): void {
+    this.start[part] = this.#inSide ? ~start : start;
+    this.length[part] = end - start;
+  }
+}
+
+const BLANK = 0x20;
+const DELETE = 0x7f;
+
+/** Offset of the first byte from `start` on that no part of a header may have: a blank or a control byte. */
+export function tokenEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] > BLANK && bytes[at] !== DELETE) at++;
+  return at;
+}

@@ -1,0 +1,72 @@
+import type { Channel, TaskOutcome } from './protocol.ts';
+import { type RefusalReason, reasonOf } from './refusal.ts';
+
+/** What a write key brought in over a channel. */
+export interface KeyCounts {
+  channel: Channel;
+  /** Id of the key. */
+  key: string;
+  /** Requests or, of raw channels, slots of lines that had some of this key. */
+  requests: number;
+  events: number;
+  bytes: number;
+}
+
+/** How often something was refused or dropped on a channel. */
+export interface ChannelCount {
+  channel: Channel;
+  reason: string;
+  count: number;
+}
+
+/** What was taken in and what was not, summed up since the start, on the front thread. Keys bound its size. */
+export class IngestCounts {
+  /** Events that are durable. */
+  events = 0;
+  readonly #keys = new Map<string, KeyCounts>();
+  readonly #refused = new Map<string, ChannelCount>();
+  readonly #dropped = new Map<Channel, number>();
+
+  /** Counts what became of a task. */
+  take(channel: Channel, outcome: TaskOutcome): void {
+    this.events += outcome.events;
+    for (const { key, events, bytes } of outcome.usage) {
+      const name = `${channel} ${key}`;
+      let counts = this.#keys.get(name);
+      if (counts === undefined) {
+        counts = { channel, key, requests: 0, events: 0, bytes: 0 };
+        this.#keys.set(name, counts);
+      }
+      counts.requests++;
+      counts.events += events;
+      counts.bytes += bytes;
+    }
+    if (outcome.linesDropped > 0) {
+      this.#dropped.set(channel, (this.#dropped.get(channel) ?? 0) + outcome.linesDropped);
+    }
+    if (outcome.status !== 200) this.refuse(channel, reasonOf(outcome));
+  }
+
+  /** Counts a request, or a slot of lines, of which nothing was stored. */
+  refuse(channel: Channel, reason: RefusalReason): void {
+    const name = `${channel} ${reason}`;
+    const known = this.#refused.get(name);
+    if (known === undefined) this.#refused.set(name, { channel, reason, count: 1 });
+    else known.count++;
+  }
+
+  /** By channel and key, in the order in which they came first. */
+  ofKeys(): KeyCounts[] {
+    return [...this.#keys.values()];
+  }
+
+  /** By channel and reason. */
+  refused(): ChannelCount[] {
+    return [...this.#refused.values()];
+  }
+
+  /** Lines without a valid key, or whose key is off or spent, by channel. */
+  dropped(): [Channel, number][] {
+    return [...this.#dropped];
+  }
+}

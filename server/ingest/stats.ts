@@ -1,0 +1,89 @@
+import type { DecodeCounters } from '../decode/counters.ts';
+
+/** Upper ends, in seconds, of the classes into which the time of a commit falls; one more class is above them. */
+export const COMMIT_SECONDS = [
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
+] as const;
+
+const NOTHING: Readonly<DecodeCounters> = {
+  linesCut: 0,
+  subtreesTooDeep: 0,
+  eventsTooWide: 0,
+  namesRefused: 0,
+  datesUnread: 0,
+  textsRepaired: 0,
+};
+const COUNTERS = Object.keys(NOTHING) as (keyof DecodeCounters)[];
+const ROWS = COUNTERS.length;
+const COMMIT_SUM = ROWS + 1;
+const COMMIT_CLASSES = COMMIT_SUM + 1;
+const CELLS = COMMIT_CLASSES + COMMIT_SECONDS.length + 1;
+
+/** What an ingest worker counts by itself, summed up since the service began. */
+export interface IngestStats {
+  decode: DecodeCounters;
+  /** Rows by the way in which they were decoded. */
+  rowsReference: number;
+  /** Requests by the time from their being decoded to their being durable: one class more than COMMIT_SECONDS. */
+  commitCounts: number[];
+  commitSeconds: number;
+}
+
+/**
+ * The counts of one ingest worker, in memory that the front thread reads. Only the worker writes them, and one that
+ * takes its place goes on from them. A reader may see one task more in one count than in another.
+ */
+export class StatCells {
+  /** The memory; given to another thread it makes a view of the same cells there. */
+  readonly shared: SharedArrayBuffer;
+  readonly #cells: Float64Array;
+
+  constructor(shared = new SharedArrayBuffer(CELLS * Float64Array.BYTES_PER_ELEMENT)) {
+    this.shared = shared;
+    this.#cells = new Float64Array(shared);
+  }
+
+  /** Adds what a decoder counted since the last time, `before`, and notes it there. */
+  addRepairs(now: Readonly<DecodeCounters>, before: DecodeCounters): void {
+    for (let cell = 0; cell < COUNTERS.length; cell++) {
+      const name = COUNTERS[cell];
+      this.#cells[cell] += now[name] - before[name];
+      before[name] = now[name];
+    }
+  }
+
+  /** Counts rows that were decoded by the reference decoder. */
+  addRows(count: number): void {
+    this.#cells[ROWS] += count;
+  }
+
+  /** Counts a request that was durable after `seconds`. */
+  addCommit(seconds: number): void {
+    let place = 0;
+    while (place < COMMIT_SECONDS.length && seconds > COMMIT_SECONDS[place]) place++;
+    this.#cells[COMMIT_SUM] += seconds;
+    this.#cells[COMMIT_CLASSES + place]++;
+  }
+}
+
+/** Counts of nothing. */
+export function noDecodeCounters(): DecodeCounters {
+  return { ...NOTHING };
+}
+
+/** The sums over the cells of all workers. */
+export function sumStats(memories: readonly SharedArrayBuffer[]): IngestStats {
+  const sums = new Float64Array(CELLS);
+  for (const memory of memories) {
+    const cells = new Float64Array(memory);
+    for (let cell = 0; cell < CELLS; cell++) sums[cell] += cells[cell];
+  }
+  const decode = noDecodeCounters();
+  for (const [cell, name] of COUNTERS.entries()) decode[name] = sums[cell];
+  return {
+    decode,
+    rowsReference: sums[ROWS],
+    commitCounts: [...sums.subarray(COMMIT_CLASSES)],
+    commitSeconds: sums[COMMIT_SUM],
+  };
+}

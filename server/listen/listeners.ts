@@ -1,0 +1,236 @@
+import { EngineError } from '../../engine/base/errors.ts';
+import type { Address } from '../address.ts';
+import type { ListenerCounts } from '../api/metrics.ts';
+import type { ApiRequest, Reply } from '../api/reply.ts';
+import type { BoundListener } from '../bound-listener.ts';
+import type { Config } from '../config.ts';
+import type { Intake } from '../ingest/intake.ts';
+import type { Channel } from '../ingest/protocol.ts';
+import type { Log } from '../log.ts';
+import type { Certificate } from './certificate.ts';
+import type { HeldLines, LinesOptions } from './connection.ts';
+import { type HttpListener, listenHttp } from './http.ts';
+import type { InputOptions } from './input.ts';
+import { listenTcp } from './tcp.ts';
+import { listenTls, type TlsListener } from './tls.ts';
+import { listenUdp, type UdpListener } from './udp.ts';
+
+/** What all listeners together need of the rest of the front thread. */
+export interface ListenersOptions {
+  config: Config;
+  /** For TLS and HTTPS. */
+  certificate: Certificate | undefined;
+  intake: Pick<Intake, 'leastBusy' | 'whenRoom'>;
+  /** The cell of the write key with that name; NO_CELL when there is none. */
+  cellOf: (name: string) => number;
+  input: Omit<InputOptions, 'channel'>;
+  /** Answers everything but the input path; never rejects. */
+  routes: (request: ApiRequest) => Promise<Reply>;
+  log: Log;
+}
+
+/** An address that is listened on. */
+export interface ListenerAddress {
+  kind: 'HTTP' | 'HTTPS' | 'HTTP input' | 'TCP' | 'TLS' | 'UDP';
+  /** `undefined` when it is off. */
+  address: Address | undefined;
+  /** Name of the write key that it is bound to. */
+  key?: string;
+}
+
+/** All that listens. */
+export interface Listeners {
+  /** Where HTTP is. */
+  readonly http: Address;
+  /** All of them, in the order in which they are told. */
+  readonly addresses: readonly ListenerAddress[];
+  /** Sums of each channel since the start. */
+  counts(): ListenerCounts[];
+  /** New connections get this certificate. Throws USAGE when it cannot be used. */
+  reload(certificate: Certificate): void;
+  /** Takes nothing new and ends what is open, within `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The port of syslog over UDP when the one of the settings may not be used. Source: decisions.md 2.8. */
+const UDP_PORT_INSTEAD = 10_514;
+const PRIVILEGED_PORT_MAX = 1_023;
+
+/**
+ * Opens all listeners of the settings. Rejects with USAGE, with none left open, when an address cannot be had.
+ * Source: interface.md 1.1, decisions.md 2, 6.5.
+ */
+export async function openListeners(options: ListenersOptions): Promise<Listeners> {
+  const opening = new Opening(options);
+  try {
+    const http = await opening.all();
+    return {
+      http,
+      addresses: opening.addresses,
+      counts: () => summed(opening.counts.map((count) => count())),
+      reload: (certificate) => {
+        for (const listener of opening.secure) listener.reload(certificate);
+      },
+      close: (graceMs) => opening.close(graceMs),
+    };
+  } catch (error) {
+    await opening.close(0);
+    throw error;
+  }
+}
+
+/** The listeners that are open so far. */
+class Opening {
+  readonly addresses: ListenerAddress[] = [];
+  readonly counts: (() => ListenerCounts)[] = [];
+  readonly secure: { reload(certificate: Certificate): void }[] = [];
+  readonly #options: ListenersOptions;
+  readonly #held: HeldLines = { bytes: 0 };
+  readonly #closers: ((graceMs: number) => Promise<void>)[] = [];
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+  }
+
+  /** Opens them; where HTTP is. */
+  async all(): Promise<Address> {
+    const { config } = this.#options;
+    const http = await this.#http('HTTP', config.http);
+    if (config.https === undefined) this.#add('HTTPS', undefined);
+    else await this.#http('HTTPS', config.https);
+    if (config.httpInput !== undefined) await this.#http('HTTP input', config.httpInput);
+    await this.#lines('TCP', config.tcp);
+    await this.#lines('TLS', config.tls);
+    await this.#lines('UDP', config.udp);
+    for (const { protocol, address, key } of config.listeners) {
+      await this.#lines(KINDS[protocol], address, key);
+    }
+    return http;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all(this.#closers.map((close) => close(graceMs)));
+  }
+
+  #add(kind: ListenerAddress['kind'], address: Address | undefined, key?: string): void {
+    this.addresses.push({ kind, address, ...(key === undefined ? {} : { key }) });
+  }
+
+  async #http(kind: 'HTTP' | 'HTTPS' | 'HTTP input', wanted: Address): Promise<Address> {
+    const { input, routes, certificate } = this.#options;
+    const listener: HttpListener = await listenHttp({
+      ...input,
+      ...wanted,
+      channel: kind === 'HTTPS' ? 'https' : 'http',
+      ...(kind === 'HTTP input' ? {} : { routes }),
+      ...(kind === 'HTTPS' ? { certificate: needed(certificate) } : {}),
+    });
+    if (kind === 'HTTPS') this.secure.push(listener);
+    this.#closers.push((graceMs) => listener.close(graceMs));
+    const address = { host: wanted.host, port: listener.port };
+    this.#add(kind, address);
+    return address;
+  }
+
+  /** Opens a listener for lines, bound to the write key of that name when one is given. */
+  async #lines(
+    kind: 'TCP' | 'TLS' | 'UDP',
+    wanted: Address | undefined,
+    key?: string,
+  ): Promise<void> {
+    if (wanted === undefined) {
+      this.#add(kind, undefined);
+      return;
+    }
+    const { intake, log, cellOf, config, certificate } = this.#options;
+    const options: LinesOptions = {
+      ...wanted,
+      intake,
+      failed: (error) => log.error('a listener failed, it goes on', { kind, error }),
+      held: this.#held,
+      ...(key === undefined ? {} : { cell: () => cellOf(key) }),
+    };
+    if (kind === 'UDP') {
+      const listener = await this.#udp(options);
+      this.#closers.push(() => listener.close());
+      this.counts.push(() => udpCounts(listener));
+      this.#add(kind, { host: wanted.host, port: listener.port }, key);
+      return;
+    }
+    const listener =
+      kind === 'TCP' ? await listenTcp(options) : await this.#tls(options, config, certificate);
+    this.#closers.push((graceMs) => listener.close(graceMs));
+    this.counts.push(() => ({ channel: kind === 'TCP' ? 'tcp' : 'tls', ...listener.counts }));
+    this.#add(kind, { host: wanted.host, port: listener.port }, key);
+  }
+
+  async #tls(
+    options: LinesOptions,
+    { tlsVersionMax: versionMax }: Config,
+    certificate: Certificate | undefined,
+  ): Promise<TlsListener> {
+    const { cert, key } = needed(certificate);
+    const listener = await listenTls({ ...options, certificate: { cert, key }, versionMax });
+    this.secure.push(listener);
+    return listener;
+  }
+
+  /** Without the right to the port another one is taken, and it is said how to get the right. */
+  async #udp(options: LinesOptions): Promise<UdpListener> {
+    try {
+      return await listenUdp(options);
+    } catch (error) {
+      const { port } = options;
+      if (!isForbidden(error) || port === 0 || port > PRIVILEGED_PORT_MAX) throw error;
+      const fixes = [
+        'give the process CAP_NET_BIND_SERVICE (setcap, or AmbientCapabilities of systemd)',
+        `set the sysctl net.ipv4.ip_unprivileged_port_start to ${port}`,
+        'set udp to another port',
+      ];
+      const message = 'no right to a port of UDP below 1024, another one is taken';
+      this.#options.log.error(message, { udp: port, instead: UDP_PORT_INSTEAD, fixes });
+      return listenUdp({ ...options, port: UDP_PORT_INSTEAD });
+    }
+  }
+}
+
+const KINDS: Readonly<Record<BoundListener['protocol'], 'TCP' | 'TLS' | 'UDP'>> = {
+  tcp: 'TCP',
+  tls: 'TLS',
+  udp: 'UDP',
+};
+
+/** Whether TLS or HTTPS is listened on, so that a certificate is needed. */
+export function needsCertificate({ https, tls, listeners }: Config): boolean {
+  const isBound = listeners.some(({ protocol }) => protocol === 'tls');
+  return https !== undefined || tls !== undefined || isBound;
+}
+
+function needed(certificate: Certificate | undefined): Certificate {
+  if (certificate !== undefined) return certificate;
+  throw new EngineError('USAGE', 'there is no certificate');
+}
+
+function isForbidden(error: unknown): boolean {
+  if (!(error instanceof EngineError)) return false;
+  return (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EACCES';
+}
+
+function udpCounts(listener: UdpListener): ListenerCounts {
+  const { datagrams, datagramsDropped } = listener.counts;
+  const dropped = datagramsDropped + (listener.kernelDropCount() ?? 0);
+  return { channel: 'udp', datagrams, datagramsDropped: dropped };
+}
+
+/** One entry a channel, as a channel may have several listeners. */
+function summed(all: readonly ListenerCounts[]): ListenerCounts[] {
+  const sums = new Map<Channel, ListenerCounts>();
+  for (const { channel, ...counts } of all) {
+    const sum = sums.get(channel) ?? { channel };
+    sums.set(channel, sum);
+    for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number][]) {
+      sum[name] = (sum[name] ?? 0) + count;
+    }
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,105 @@
+import type { Socket } from 'node:net';
+import { createSecureContext, createServer } from 'node:tls';
+import { EngineError } from '../../engine/base/errors.ts';
+import { Connections, type LinesOptions } from './connection.ts';
+import { listenWith, SOCKET_OPTIONS, type TcpListener } from './tcp.ts';
+
+/** The newest version of TLS that is offered. */
+export type TlsVersion = '1.2' | '1.3';
+
+/** A certificate with its key, as PEM texts. */
+export interface CertificateTexts {
+  cert: string;
+  key: string;
+}
+
+/** What the TLS listener needs. */
+export interface TlsOptions extends LinesOptions {
+  certificate: CertificateTexts;
+  versionMax: TlsVersion;
+  /** How long a handshake may take; 10 seconds when it is not said. */
+  handshakeMs?: number;
+}
+
+/** An open TLS listener. */
+export interface TlsListener extends TcpListener {
+  /** New connections get this certificate; those that are open stay. Throws USAGE as `checkPair` does. */
+  reload(certificate: CertificateTexts): void;
+}
+
+const HANDSHAKE_MS = 10_000;
+
+/**
+ * Throws USAGE when no TLS end can be made of a certificate and a key, naming the reason.
+ * `what` tells where they came from.
+ */
+export function checkPair(certificate: CertificateTexts, what: string): void {
+  try {
+    createSecureContext(certificate);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EngineError('USAGE', `${what} cannot be used: ${reason}`, { cause });
+  }
+}
+
+/**
+ * Listens for lines as `listenTcp` does, over TLS. A client that fails the handshake, or is too slow at it, is cut off.
+ * At most TLS 1.2 is the safe choice: clients that never read lose their last lines to the session tickets of 1.3.
+ * Source: interface.md 4.4, decisions.md 2.7.
+ */
+export async function listenTls(options: TlsOptions): Promise<TlsListener> {
+  const connections = new Connections('tls', options);
+  const versions = {
+    minVersion: 'TLSv1.2',
+    maxVersion: options.versionMax === '1.2' ? 'TLSv1.2' : 'TLSv1.3',
+  } as const;
+  const server = createServer({
+    ...SOCKET_OPTIONS,
+    ...versions,
+    ...options.certificate,
+    handshakeTimeout: options.handshakeMs ?? HANDSHAKE_MS,
+  });
+  // A reset is for the socket below the encryption. Nothing leads to it from above but the peer that both have.
+  const sockets = new Map<string, Socket>();
+  const inHandshake = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    sockets.set(peer, socket);
+    inHandshake.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      sockets.delete(peer);
+      inHandshake.delete(socket);
+    });
+  });
+  server.on('secureConnection', (socket) => {
+    const below = sockets.get(peerOf(socket));
+    if (below === undefined) {
+      socket.destroy();
+      return;
+    }
+    inHandshake.delete(below);
+    // A client that asks for new handshakes all the time costs more than it does.
+    socket.disableRenegotiation();
+    connections.add(socket, () => below.resetAndDestroy());
+  });
+  server.on('tlsClientError', (_, socket) => socket.destroy());
+  const { port, counts, close } = await listenWith(server, 'tls', options, connections);
+  return {
+    port,
+    counts,
+    close: (graceMs) => {
+      const closed = close(graceMs);
+      for (const socket of inHandshake) socket.destroy();
+      return closed;
+    },
+    reload: (certificate) => {
+      checkPair(certificate, 'the certificate');
+      server.setSecureContext({ ...versions, ...certificate });
+    },
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

@@ -1,0 +1,132 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { EngineError } from '../../engine/base/errors.ts';
+import { readKernelText } from '../../engine/base/text-file.ts';
+import type { IngestThread, LineOrigin, LineSource } from '../ingest/thread.ts';
+import type { LinesOptions } from './connection.ts';
+
+/** An open UDP listener. */
+export interface UdpListener {
+  readonly port: number;
+  readonly counts: UdpCounts;
+  /** Datagrams that the kernel dropped as its buffer was full; `undefined` when it does not tell. */
+  kernelDropCount(): number | undefined;
+  /** Takes no more datagrams. */
+  close(): Promise<void>;
+}
+
+/** Sums since the start. */
+export interface UdpCounts {
+  datagrams: number;
+  /** Of them those for which there was no room. */
+  datagramsDropped: number;
+}
+
+/** What is asked of the kernel, which gives what `net.core.rmem_max` allows. */
+const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const NOTHING = new Uint8Array(0);
+/** The columns of /proc/net/udp. */
+const LOCAL_ADDRESS = 1;
+const DROPS = 12;
+
+/**
+ * Listens for datagrams with lines: the first begins with the write key, later ones may. Nothing is ever sent. What there
+ * is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the code,
+ * EACCES without the right to the port. Source: interface.md 4.4, decisions.md 2.5.
+ */
+export function listenUdp(options: LinesOptions): Promise<UdpListener> {
+  const { host, port, failed } = options;
+  const receiver = new Receiver(options);
+  const socket = createSocket({
+    type: host.includes(':') ? 'udp6' : 'udp4',
+    recvBufferSize: RECEIVE_BUFFER_BYTES,
+  });
+  return new Promise((resolve, reject) => {
+    socket.once('error', (cause: NodeJS.ErrnoException) => {
+      socket.close();
+      const message = `udp: ${host}:${port} cannot be listened on: ${cause.code}`;
+      reject(new EngineError('USAGE', message, { cause }));
+    });
+    socket.bind({ address: host, port, exclusive: true }, () => {
+      socket.removeAllListeners('error');
+      socket.on('error', failed);
+      socket.on('message', (datagram) => receiver.take(datagram));
+      resolve(listenerOf(socket, receiver.counts));
+    });
+  });
+}
+
+function listenerOf(socket: Socket, counts: UdpCounts): UdpListener {
+  const { port } = socket.address();
+  return {
+    port,
+    counts,
+    kernelDropCount: () => kernelDrops(port),
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+/** Takes datagrams. Nobody waits for them. */
+class Receiver implements LineSource {
+  readonly origin: LineOrigin;
+  readonly counts: UdpCounts = { datagrams: 0, datagramsDropped: 0 };
+  readonly #intake: LinesOptions['intake'];
+  /** The worker of this turn of the event loop. */
+  #thread: IngestThread | undefined;
+
+  constructor({ intake, cell }: LinesOptions) {
+    this.#intake = intake;
+    this.origin = cell === undefined ? { channel: 'udp' } : { channel: 'udp', cell };
+  }
+
+  read(): void {}
+
+  settled(): void {}
+
+  take(datagram: Uint8Array): void {
+    this.counts.datagrams++;
+    const end = endOfLines(datagram);
+    if (end === 0) return;
+    const thread = this.#ofTurn();
+    if (!thread.roomForLines(end + 1, this.origin)) {
+      this.counts.datagramsDropped++;
+      return;
+    }
+    const lines = datagram.subarray(0, end);
+    thread.lines(NOTHING, lines, true, this, lines.includes(LINE_FEED) ? 'datagram' : undefined);
+  }
+
+  #ofTurn(): IngestThread {
+    if (this.#thread === undefined) {
+      this.#thread = this.#intake.leastBusy();
+      setImmediate(() => {
+        this.#thread = undefined;
+      });
+    }
+    return this.#thread;
+  }
+}
+
+/** The end of the last line, without the line ends behind it. */
+function endOfLines(datagram: Uint8Array): number {
+  let end = datagram.length;
+  while (end > 0 && (datagram[end - 1] === LINE_FEED || datagram[end - 1] === CARRIAGE_RETURN)) {
+    end--;
+  }
+  return end;
+}
+
+/** What the kernel dropped on all sockets of a port. */
+function kernelDrops(port: number): number | undefined {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  let drops: number | undefined;
+  for (const path of ['/proc/net/udp', '/proc/net/udp6']) {
+    for (const line of readKernelText(path)?.split('\n') ?? []) {
+      const columns = line.trim().split(/\s+/);
+      if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true) continue;
+      drops = (drops ?? 0) + Number(columns[DROPS]);
+    }
+  }
+  return drops;
+}

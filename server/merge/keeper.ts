@@ -1,0 +1,119 @@
+import { type Disk, diskSpace } from '../../engine/base/file.ts';
+import type { OpenedCatalog } from '../../engine/store/catalog.ts';
+import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { Merger } from './merger.ts';
+
+const TICK_MS = 1_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MEGABYTE_BYTES = 1_000_000;
+const GIGABYTE_BYTES = 1_000_000_000;
+/** Sealed segments of a day are merged up to this many times the rows of one. */
+const MERGE_RATIO = 8;
+
+/** What the keeper needs of the rest of the front thread. */
+export interface KeeperOptions {
+  config: Pick<
+    Config,
+    'data' | 'sealRows' | 'sealIdleMinutes' | 'retentionDays' | 'retentionGb' | 'diskReserveMb'
+  >;
+  disk: Disk;
+  opened: OpenedCatalog;
+  nowMs: () => number;
+  log: Log;
+  /** These segments are gone, and no query reads them any more. */
+  forget: (segments: readonly number[]) => void;
+  /** There is less free disk than the reserve, or enough again. */
+  full: (full: boolean) => void;
+  /** The module with the merge worker's `start`; another one in tests. */
+  mergeEntry?: URL;
+}
+
+/** Keeps the store in order while the service runs: seals, merges, drops, and watches the free disk. */
+export class Keeper {
+  readonly #upkeep: Upkeep;
+  readonly #merger: Merger;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: KeeperOptions) {
+    const { config, disk, opened, nowMs, log, forget, full, mergeEntry } = options;
+    const entry = mergeEntry === undefined ? {} : { entry: mergeEntry };
+    this.#merger = new Merger({ root: config.data, folderId: opened.manifest.folderId, ...entry });
+    this.#upkeep = new Upkeep({
+      disk,
+      opened,
+      merge: (job, allocate) => this.#merger.run(job, allocate),
+      space: () => diskSpace(config.data),
+      nowMs,
+      policy: {
+        sealRows: config.sealRows,
+        idleMs: config.sealIdleMinutes * MINUTE_MS,
+        mergeRows: config.sealRows * MERGE_RATIO,
+      },
+      retention: {
+        ageMaxMs: scaled(config.retentionDays, DAY_MS),
+        bytesMax: scaled(config.retentionGb, GIGABYTE_BYTES),
+      },
+      reserveBytes: scaled(config.diskReserveMb, MEGABYTE_BYTES),
+      unlinked: (files) => forget(files.map(({ segment }) => segment)),
+      tell: (event) => {
+        report(log, event);
+        if (event.type === 'full') full(event.full);
+        // What has piled up is not merged one a second.
+        else if (event.type === 'merged') setImmediate(() => this.#upkeep.tick());
+      },
+    });
+    this.#timer = setInterval(() => this.#upkeep.tick(), TICK_MS);
+  }
+
+  /** Keeps the files that the snapshots of this moment name; the function that is returned ends that. */
+  pin(): () => void {
+    return this.#upkeep.pin();
+  }
+
+  /** Whether there is less free disk than the reserve. */
+  get full(): boolean {
+    return this.#upkeep.full;
+  }
+
+  gauges(): UpkeepGauges {
+    return this.#upkeep.gauges();
+  }
+
+  /** Stops the merge that runs and begins nothing more; resolves when the manifest may be let go of. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#merger.close();
+    await this.#upkeep.close();
+  }
+}
+
+function scaled(value: number | undefined, unit: number): number | undefined {
+  return value === undefined ? undefined : value * unit;
+}
+
+function report(log: Log, event: UpkeepEvent): void {
+  const { type, ...fields } = event;
+  switch (type) {
+    case 'merged':
+      log.info('segments were sealed', fields);
+      break;
+    case 'dropped':
+      log.info('segments are past their retention and were dropped', fields);
+      break;
+    case 'mergeFailed':
+      log.error('segments could not be sealed, they stay as they are', fields);
+      break;
+    case 'heldBack':
+      log.error('segments are not sealed any more until the next start', fields);
+      break;
+    case 'full':
+      if (event.full) log.error('the free disk is below the reserve, nothing is taken in', fields);
+      else log.info('there is free disk again, events are taken in', fields);
+      break;
+    default:
+      log.error('the store could not be kept in order', fields);
+  }
+}

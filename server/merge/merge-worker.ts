@@ -1,0 +1,51 @@
+import { constants, setPriority } from 'node:os';
+import { must } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { isDiskFull, openDisk } from '../../engine/base/file.ts';
+import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { rewriteBlocks } from '../../engine/engine.ts';
+import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
+
+/** The task of a merge thread; see `openPool`. Does one job and resolves when it has said what came of it. */
+export async function start({ data, port: end }: ThreadTask<MergeData>): Promise<void> {
+  lowerPriority();
+  const port = openPort<FromMerge, ToMerge>(end);
+  const abort = new AbortController();
+  const askers: ((segment: number) => void)[] = [];
+  port.listen((message) => {
+    if (message.type === 'granted') must(askers.shift(), 'asker for a segment')(message.segment);
+    else abort.abort();
+  });
+  try {
+    const result = await rewriteBlocks({
+      disk: openDisk(data.root),
+      folderId: data.folderId,
+      nowMs: Date.now(),
+      ...data.job,
+      allocate: () =>
+        new Promise((resolve) => {
+          askers.push(resolve);
+          port.post({ type: 'allocate' });
+        }),
+      signal: abort.signal,
+    });
+    port.post({ type: 'done', result });
+  } catch (error) {
+    port.post(failure(error));
+  }
+}
+
+/** On Linux this is of the calling thread alone: what is taken in and asked goes before what is tidied up. */
+function lowerPriority(): void {
+  try {
+    setPriority(0, constants.priority.PRIORITY_LOW);
+  } catch {
+    // Where it is not allowed, a merge takes its share of the processor as others do.
+  }
+}
+
+function failure(error: unknown): FromMerge {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof EngineError ? { code: error.code } : {};
+  return { type: 'failed', ...code, diskFull: isDiskFull(error), message };
+}

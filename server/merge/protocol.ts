@@ -1,0 +1,23 @@
+import type { EngineErrorCode } from '../../engine/base/errors.ts';
+import type { MergeJob, SealResult } from '../../engine/engine.ts';
+
+/** What a merge worker starts with. */
+export interface MergeData {
+  /** The data folder, and the bytes by which its files know it. */
+  root: string;
+  folderId: Uint8Array;
+  job: MergeJob;
+}
+
+/** What the front thread says to a merge worker. */
+export type ToMerge =
+  /** The number of a new segment. */
+  | { type: 'granted'; segment: number }
+  /** Leave it, remove what was written, and end. */
+  | { type: 'stop' };
+
+/** What a merge worker says. `code` is missing for what is a bug; `diskFull` says why a write failed. */
+export type FromMerge =
+  | { type: 'allocate' }
+  | { type: 'done'; result: SealResult }
+  | { type: 'failed'; code?: EngineErrorCode; diskFull: boolean; message: string };

@@ -1,0 +1,61 @@
+import { must } from '../../engine/base/assert.ts';
+import type { AggregateResult, ListedEvent } from '../../engine/engine.ts';
+import { BucketWriter } from './aggregate-answer.ts';
+import type { QueryJob } from './job.ts';
+import { isoIn, type Zone } from './zone.ts';
+
+/**
+ * An event as a saved list view shows it: `id`, `date`, what the event has of `custom`, `syslog` and `message`, and its
+ * reception date. Its only column is `syslog`, which tells whether there is one; `{}` stands for none.
+ * Source: interface.md 4.7, decisions.md 5b.11.
+ */
+export function rawEventText(event: ListedEvent, zone: Zone): string {
+  const text = must(event.event, 'event of a list view');
+  const syslog = event.columns[0] === 'null' ? ',"syslog":{}' : '';
+  const date = isoIn(zone, event.timeMs);
+  const received = isoIn(zone, event.receivedMs);
+  return (
+    `{"id":${JSON.stringify(event.id)},"date":"${date}",${text.slice(1, -1)}${syslog},` +
+    `"reception":{"date":"${received}"}}`
+  );
+}
+
+/**
+ * The member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of computes
+ * that are time series, which all have the same steps. Fields are counted without those of time.
+ * Source: interface.md 4.7, decisions.md 5.8.
+ */
+export function rowsText(
+  job: Extract<QueryJob, { type: 'aggregate' }>,
+  result: AggregateResult,
+): string {
+  const writer = new BucketWriter(job);
+  const { computes, fromMs } = job.query;
+  const [first] = computes;
+  const rowsMax = must(job.saved, 'form of a saved analysis').rowsMax;
+  const rows: string[] = [];
+  const addRow = (timeMs: number, fields: string, values: (number | null)[]): void => {
+    if (rows.length === rowsMax) return;
+    const metrics = values.map((value, place) => `"m${place}":${writer.value(value, place)}`);
+    rows.push(`{"time":${timeMs},"fields":{${fields}},"metrics":{${metrics.join(',')}}}`);
+  };
+  for (const { keys, values } of result.buckets) {
+    let timeMs = fromMs;
+    const fields: string[] = [];
+    for (const [place, key] of keys.entries()) {
+      if (key.type === 'time') timeMs = key.timeMs;
+      else fields.push(`"f${fields.length}":${writer.key(key, place)}`);
+    }
+    const steps = first.type === 'timeseries' ? first.boundaries.slice(0, -1) : undefined;
+    if (steps === undefined) addRow(timeMs, fields.join(','), values.map(numberAt(0)));
+    for (const [step, stepMs] of steps?.entries() ?? []) {
+      addRow(stepMs, fields.join(','), values.map(numberAt(step)));
+    }
+  }
+  return `"values":[${rows.join(',')}]`;
+}
+
+/** Picks the value of a step of what is a time series, and the only one of what is none. */
+function numberAt(step: number): (value: number | null | (number | null)[]) => number | null {
+  return (value) => (Array.isArray(value) ? value[step] : value);
+}

@@ -1,0 +1,118 @@
+/** What every definition has. `id` never changes and is unique among its namespace: fields and tagsets share one. */
+interface Named {
+  id: string;
+  name: string;
+  description: string;
+}
+
+/** A field that is an attribute of events. Source: interface.md 2.5. */
+export interface FieldDefinition extends Named {
+  type: 'attribute';
+  /** A path such as `custom.http.verb`. */
+  attribute: string;
+}
+
+/** A tag: events for which its query, and none of the tags before it, holds. */
+export interface Tag {
+  id: string;
+  name: string;
+  /** `#rrggbb`. */
+  color: string;
+  query: string;
+}
+
+/** A field whose value is the first tag whose query holds for an event. Source: interface.md 2.5. */
+export interface TagsetDefinition extends Named {
+  type: 'tagset';
+  tags: readonly Tag[];
+}
+
+/**
+ * A metric; of type `core` there is one, the number of events. `unit` stands behind formatted values, such as `ms`.
+ * Source: interface.md 2.6, decisions.md 5.7.
+ */
+export type MetricDefinition = Named &
+  (
+    | { type: 'core' }
+    | { type: 'attribute'; attribute: string; aggregation: string; unit?: string }
+    | { type: 'formula'; formula: string; unit?: string }
+  );
+
+/** A collection of fields, tagsets and metrics by their ids. Source: interface.md 2.4. */
+export interface GroupDefinition extends Named {
+  fields: readonly string[];
+  metrics: readonly string[];
+}
+
+/** An element of `filters`. Source: interface.md 4.3. */
+export interface SavedFilter {
+  field?: { id: string; values: string[]; exclude?: boolean };
+  search?: string | { query: string };
+}
+
+/** An element of `columns`. Source: interface.md 4.6. */
+export interface SavedColumn {
+  field?: string;
+  metric?: string;
+  attribute?: string;
+}
+
+/** An element of `compute`. Source: interface.md 4.8. */
+export interface SavedCompute {
+  metric?: { id: string; output?: string };
+  timeseries?: { metricId: string; output?: string; interval: string };
+}
+
+/** An element of `groupBy`. Source: interface.md 4.8. */
+export interface SavedGroupBy {
+  field?: { id: string; limit?: number; output?: string; order?: Record<string, string> };
+  time?: { interval?: string; output?: string };
+}
+
+/** A bookmarked analysis with all that it needs to run. Source: interface.md 2.7, decisions.md 6.3. */
+export interface SavedAnalysis extends Named {
+  kind: 'list' | 'timeseries' | 'toplist' | 'table';
+  time: { from: string | number; to: string | number; timezone?: string; offset?: number };
+  filters: readonly SavedFilter[];
+  /** Of kind `list`: what the platform shows of its events. */
+  columns?: readonly SavedColumn[];
+  /** Of the other kinds. */
+  compute?: readonly SavedCompute[];
+  groupBy?: readonly SavedGroupBy[];
+}
+
+/** The definitions by the name of their resource in the admin API. */
+export interface DefinitionTypes {
+  fields: FieldDefinition;
+  tagsets: TagsetDefinition;
+  metrics: MetricDefinition;
+  groups: GroupDefinition;
+  saved_analyses: SavedAnalysis;
+}
+
+/** The name of a resource that is defined. */
+export type DefinitionKind = keyof DefinitionTypes;
+
+/** A definition of any kind. */
+export type Definition = DefinitionTypes[DefinitionKind];
+
+/** The kinds in the order in which they can be made: each refers to those before it only, or to itself. */
+export const DEFINITION_KINDS: readonly DefinitionKind[] = [
+  'fields',
+  'tagsets',
+  'metrics',
+  'groups',
+  'saved_analyses',
+];
+
+/** What one of a kind is called in messages. */
+export const SINGULAR: Readonly<Record<DefinitionKind, string>> = {
+  fields: 'field',
+  tagsets: 'tagset',
+  metrics: 'metric',
+  groups: 'group',
+  saved_analyses: 'saved analysis',
+};
+
+/** Id of the number of events. Source: decisions.md 5.4. */
+export const CORE_METRIC_ID = 'count';

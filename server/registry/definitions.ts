@@ -1,0 +1,320 @@
+import { must } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { Disk } from '../../engine/base/file.ts';
+import { nearest } from '../../engine/base/nearest.ts';
+import { defaultDefinitions } from './default-definitions.ts';
+import {
+  CORE_METRIC_ID,
+  DEFINITION_KINDS,
+  type Definition,
+  type DefinitionKind,
+  type DefinitionTypes,
+  type GroupDefinition,
+  type MetricDefinition,
+  SINGULAR,
+} from './definition.ts';
+import { checkDefinitionId, idFromName } from './definition-id.ts';
+import { type DefinitionEntry, readDefinitionEntries } from './definition-record.ts';
+import { checkFormulas } from './formula-graph.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { type Languages, referencesOf } from './references.ts';
+
+/** Definitions of a kind. */
+export const DEFINITIONS_MAX = 4_096;
+
+/** Characters of a definition as JSON text; far below what a record of the file may have. */
+export const DEFINITION_CHARACTERS_MAX = 100_000;
+
+const DEFINITIONS_PATH = 'definitions';
+const AUDIT_PATH = 'audit.log';
+
+/** What of definitions is for others to say. All throw an Error whose message is for the user. */
+export interface DefinitionRules extends Languages {
+  /** A value from outside as a definition, what may be left out filled in. Looks at its shape only. */
+  read<K extends DefinitionKind>(kind: K, value: unknown): DefinitionTypes[K];
+  /** Whether what a definition says means something: its texts, and the ids in them, among all that is defined. */
+  check(kind: DefinitionKind, definition: Definition, definitions: Definitions): void;
+  /** The read key whose security filter has this attribute name, as messages call it. */
+  filterUser(name: string): string | undefined;
+}
+
+/** What the definitions stand on. */
+export interface DefinitionsOptions {
+  disk: Disk;
+  rules: DefinitionRules;
+  nowMs: () => number;
+}
+
+/**
+ * The fields, tagsets, metrics, groups and saved analyses of the service, in memory and in the file `definitions`.
+ * Owned by the front thread. A change is durable first, then in force for whoever asks next. Methods reject with USAGE or
+ * as the rules do when what is asked is not allowed, LIMIT beyond DEFINITIONS_MAX, IO when it cannot be written.
+ */
+export class Definitions {
+  readonly #options: DefinitionsOptions;
+  readonly #journal: Journal;
+  readonly #byKind = new Map<DefinitionKind, Map<string, Definition>>();
+  #version = 0;
+  #everMade: boolean;
+
+  constructor(options: DefinitionsOptions, journal: Journal, entries: readonly DefinitionEntry[]) {
+    this.#options = options;
+    this.#journal = journal;
+    for (const kind of DEFINITION_KINDS) this.#byKind.set(kind, new Map());
+    for (const entry of entries) this.#apply(entry);
+    this.#everMade = entries.length > 0;
+  }
+
+  /** Grows with every change: what was made from the definitions before is no longer right. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Makes what a fresh service has, when nothing has ever been defined. */
+  provision(): Promise<void> {
+    return this.#journal.inTurn(async () => {
+      if (this.#everMade) return;
+      const entries = defaultDefinitions().map(
+        ([kind, definition]): DefinitionEntry => ({ type: 'definition', kind, definition }),
+      );
+      const ids = entries.map((entry) => (entry.type === 'definition' ? entry.definition.id : ''));
+      await this.#write(entries, { who: 'first start', what: 'create', resource: 'all', ids });
+    });
+  }
+
+  /** Makes a definition from a value of any shape; an id that it does not have is made from its name. */
+  create<K extends DefinitionKind>(
+    kind: K,
+    value: ReadonlyMap<string, unknown>,
+    who: string,
+  ): Promise<DefinitionTypes[K]> {
+    return this.#journal.inTurn(async () => {
+      const count = this.#all(kind).size;
+      if (count >= DEFINITIONS_MAX) {
+        throw new EngineError(
+          'LIMIT',
+          `there are ${count} ${kind}; allowed are ${DEFINITIONS_MAX}`,
+        );
+      }
+      const isGiven = value.has('id');
+      const wanted = new Map(value);
+      // A name for the shape's check; the real one follows when the name is known to be a text.
+      if (!isGiven) wanted.set('id', 'x');
+      let definition = this.#options.rules.read(kind, Object.fromEntries(wanted));
+      if (!isGiven) {
+        const isTaken = (id: string): boolean => this.#holderOf(kind, id) !== undefined;
+        definition = { ...definition, id: idFromName(definition.name, SINGULAR[kind], isTaken) };
+      }
+      checkDefinitionId(definition.id, 'id');
+      const holder = this.#holderOf(kind, definition.id);
+      if (holder !== undefined) {
+        throw new EngineError('USAGE', `id "${definition.id}" is taken by a ${SINGULAR[holder]}`);
+      }
+      this.#check(kind, definition);
+      this.#checkNewMeaning(kind, definition);
+      await this.#put(kind, definition, who, 'create');
+      return definition;
+    });
+  }
+
+  /** Changes what `change` has of a definition; `null` takes away what may be left out. */
+  change<K extends DefinitionKind>(
+    kind: K,
+    id: string,
+    change: ReadonlyMap<string, unknown>,
+    who: string,
+  ): Promise<DefinitionTypes[K]> {
+    return this.#journal.inTurn(async () => {
+      const before = this.#existing(kind, id);
+      if (change.has('id') && change.get('id') !== id) {
+        throw new EngineError('USAGE', `id "${id}" never changes`);
+      }
+      const wanted = new Map<string, unknown>(Object.entries(before));
+      for (const [name, value] of change) {
+        if (value === null) wanted.delete(name);
+        else wanted.set(name, value);
+      }
+      const definition = this.#options.rules.read(kind, Object.fromEntries(wanted));
+      this.#check(kind, definition);
+      await this.#put(kind, definition, who, 'change');
+      return definition;
+    });
+  }
+
+  /** Deletes a definition, unless another uses it. */
+  delete(kind: DefinitionKind, id: string, who: string): Promise<void> {
+    return this.#journal.inTurn(async () => {
+      const { name } = this.#existing(kind, id);
+      if (kind === 'metrics' && id === CORE_METRIC_ID) {
+        throw new EngineError('USAGE', `metric "${id}" cannot be deleted: it is the event count`);
+      }
+      const user = this.#userOf(kind, id);
+      if (user !== undefined) {
+        throw new EngineError(
+          'USAGE',
+          `${SINGULAR[kind]} "${id}" cannot be deleted: it is used by the ${user}`,
+        );
+      }
+      await this.#write([{ type: 'deleted', kind, id }], {
+        ...{ who, what: 'delete', resource: kind },
+        ...{ id, name },
+      });
+    });
+  }
+
+  /** The definitions of a kind, oldest first. */
+  list<K extends DefinitionKind>(kind: K): DefinitionTypes[K][] {
+    return [...this.#all(kind).values()];
+  }
+
+  /** The definition with that id. */
+  get<K extends DefinitionKind>(kind: K, id: string): DefinitionTypes[K] | undefined {
+    return this.#all(kind).get(id);
+  }
+
+  /** Whether a field or tagset has that id. */
+  hasField(id: string): boolean {
+    return this.#holderOf('fields', id) !== undefined;
+  }
+
+  /** Waits for changes that run; later ones reject with CLOSED. */
+  close(): Promise<void> {
+    return this.#journal.close();
+  }
+
+  #all<K extends DefinitionKind>(kind: K): Map<string, DefinitionTypes[K]> {
+    return must(this.#byKind.get(kind), kind) as Map<string, DefinitionTypes[K]>;
+  }
+
+  #existing<K extends DefinitionKind>(kind: K, id: string): DefinitionTypes[K] {
+    const found = this.get(kind, id);
+    if (found !== undefined) return found;
+    throw new EngineError('USAGE', `there is no ${SINGULAR[kind]} with the id "${id}"`);
+  }
+
+  /** The kind of the definition that has the id: fields and tagsets share theirs. */
+  #holderOf(kind: DefinitionKind, id: string): DefinitionKind | undefined {
+    const kinds: DefinitionKind[] =
+      kind === 'fields' || kind === 'tagsets' ? ['fields', 'tagsets'] : [kind];
+    return kinds.find((one) => this.#all(one).has(id));
+  }
+
+  #check(kind: DefinitionKind, definition: Definition): void {
+    const { rules } = this.#options;
+    const count = JSON.stringify(definition).length;
+    if (count > DEFINITION_CHARACTERS_MAX) {
+      throw new EngineError(
+        'USAGE',
+        `the ${SINGULAR[kind]} has ${count} characters as JSON; allowed: ${DEFINITION_CHARACTERS_MAX}`,
+      );
+    }
+    if (kind === 'metrics') this.#checkMetric(definition as MetricDefinition);
+    if (kind === 'groups') this.#checkGroup(definition as GroupDefinition);
+    rules.check(kind, definition, this);
+  }
+
+  #checkMetric(metric: MetricDefinition): void {
+    if ((metric.type === 'core') !== (metric.id === CORE_METRIC_ID)) {
+      throw new EngineError(
+        'USAGE',
+        `type "${metric.type}" of the metric "${metric.id}" is not allowed; allowed: core for ` +
+          `"${CORE_METRIC_ID}", attribute or formula for others`,
+      );
+    }
+    const { rules } = this.#options;
+    checkFormulas(metric, this.list('metrics'), (formula) => rules.formulaMetrics(formula));
+  }
+
+  #checkGroup(group: GroupDefinition): void {
+    const fieldIds = [...this.#all('fields').keys(), ...this.#all('tagsets').keys()];
+    checkMembers('fields', group.fields, fieldIds);
+    checkMembers('metrics', group.metrics, [...this.#all('metrics').keys()]);
+  }
+
+  /**
+   * A declared id wins over a path of the same name, so a new one must not change what is there already: a text that
+   * has the name means the attribute, unless the field is that attribute.
+   */
+  #checkNewMeaning(kind: DefinitionKind, definition: Definition): void {
+    if (kind !== 'fields' && kind !== 'tagsets') return;
+    const { id } = definition;
+    if ('attribute' in definition && [id, `custom.${id}`].includes(definition.attribute)) return;
+    const user = this.#userOf(kind, id);
+    if (user === undefined) return;
+    throw new EngineError(
+      'USAGE',
+      `id "${id}" is the name of an attribute in the ${user}, which would mean another one`,
+    );
+  }
+
+  /** What names a field, tagset or metric, as messages call it; nothing uses groups and analyses. */
+  #userOf(kind: DefinitionKind, id: string): string | undefined {
+    if (kind === 'groups' || kind === 'saved_analyses') return undefined;
+    const type = kind === 'metrics' ? 'metric' : 'field';
+    const { rules } = this.#options;
+    for (const userKind of DEFINITION_KINDS) {
+      for (const user of this.#all(userKind).values()) {
+        const references = referencesOf(userKind, user, rules);
+        if (references.some((reference) => reference.type === type && reference.id === id)) {
+          return `${SINGULAR[userKind]} "${user.id}"`;
+        }
+      }
+    }
+    return type === 'field' ? rules.filterUser(id) : undefined;
+  }
+
+  async #put(
+    kind: DefinitionKind,
+    definition: Definition,
+    who: string,
+    what: string,
+  ): Promise<void> {
+    const entry: DefinitionEntry = { type: 'definition', kind, definition };
+    await this.#write([entry], { who, what, resource: kind, id: definition.id, definition });
+  }
+
+  async #write(
+    entries: readonly DefinitionEntry[],
+    line: { who: string; what: string; resource: string; [which: string]: unknown },
+  ): Promise<void> {
+    const at = new Date(this.#options.nowMs()).toISOString();
+    await this.#journal.write(entries, [{ at, ...line }]);
+    for (const entry of entries) this.#apply(entry);
+    this.#everMade = true;
+    this.#version++;
+  }
+
+  #apply(entry: DefinitionEntry): void {
+    const all: Map<string, Definition> = this.#all(entry.kind);
+    if (entry.type === 'deleted') all.delete(entry.id);
+    else all.set(entry.definition.id, entry.definition);
+  }
+}
+
+/** Throws USAGE when a group has something twice or something that is not there. */
+function checkMembers(parameter: string, ids: readonly string[], known: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const [place, id] of ids.entries()) {
+    if (!known.includes(id)) {
+      const close = nearest(id, known);
+      const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+      throw new EngineError(
+        'USAGE',
+        `${parameter}[${place}] ${JSON.stringify(id.slice(0, 60))} is unknown;${hint} allowed: the ids of ${parameter}`,
+      );
+    }
+    if (seen.has(id)) {
+      throw new EngineError('USAGE', `${parameter}[${place}] "${id}" is there twice`);
+    }
+    seen.add(id);
+  }
+}
+
+/** Opens the definitions of a data folder. Rejects with CORRUPTION when the file is not what was written. */
+export async function openDefinitions(options: DefinitionsOptions): Promise<Definitions> {
+  const { records, journal } = await openJournal(options.disk, DEFINITIONS_PATH, AUDIT_PATH);
+  const entries = records.flatMap((record, number) =>
+    readDefinitionEntries(record, number, options.rules.read),
+  );
+  return new Definitions(options, journal, entries);
+}

@@ -1,0 +1,73 @@
+import type {
+  Definition,
+  DefinitionKind,
+  GroupDefinition,
+  MetricDefinition,
+  SavedAnalysis,
+  TagsetDefinition,
+} from './definition.ts';
+
+/** What a definition names: a field or tagset, or a metric, by an id or by a path that may become one. */
+export interface Reference {
+  type: 'field' | 'metric';
+  id: string;
+}
+
+/** What of the query languages is needed to see what a definition names. Both throw when a text is malformed. */
+export interface Languages {
+  /** The attribute names in a search. */
+  searchNames(query: string): Iterable<string>;
+  /** The metric ids in a formula. */
+  formulaMetrics(formula: string): Iterable<string>;
+}
+
+/** All that a definition names, repetitions included. Throws as `languages` do. */
+export function referencesOf(
+  kind: DefinitionKind,
+  definition: Definition,
+  languages: Languages,
+): Reference[] {
+  if (kind === 'groups') return ofGroup(definition as GroupDefinition);
+  if (kind === 'saved_analyses') return ofAnalysis(definition as SavedAnalysis, languages);
+  if (kind === 'tagsets') {
+    const { tags } = definition as TagsetDefinition;
+    return tags.flatMap(({ query }) => fields(languages.searchNames(query)));
+  }
+  if (kind === 'fields') return [];
+  const metric = definition as MetricDefinition;
+  return metric.type === 'formula' ? metrics(languages.formulaMetrics(metric.formula)) : [];
+}
+
+function ofGroup(group: GroupDefinition): Reference[] {
+  return [...fields(group.fields), ...metrics(group.metrics)];
+}
+
+function ofAnalysis(analysis: SavedAnalysis, languages: Languages): Reference[] {
+  const found: Reference[] = [];
+  for (const { field, search } of analysis.filters) {
+    if (field !== undefined) found.push(...fields([field.id]));
+    const query = typeof search === 'object' ? search.query : search;
+    if (query !== undefined) found.push(...fields(languages.searchNames(query)));
+  }
+  for (const { field, metric } of analysis.columns ?? []) {
+    if (field !== undefined) found.push(...fields([field]));
+    if (metric !== undefined) found.push(...metrics([metric]));
+  }
+  for (const { metric, timeseries } of analysis.compute ?? []) {
+    const id = metric?.id ?? timeseries?.metricId;
+    if (id !== undefined) found.push(...metrics([id]));
+  }
+  for (const { field } of analysis.groupBy ?? []) {
+    if (field === undefined) continue;
+    found.push(...fields([field.id]), ...metrics(Object.keys(field.order ?? {})));
+  }
+  return found;
+}
+
+function fields(ids: Iterable<string>): Reference[] {
+  return [...ids].map((id) => ({ type: 'field', id }));
+}
+
+function metrics(ids: Iterable<string>): Reference[] {
+  return [...ids].map((id) => ({ type: 'metric', id }));
+}

@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { readExposition, sumOf } from '../support/exposition.ts';
+import {
+  ask,
+  listAll,
+  removeFolder,
+  request,
+  type Service,
+  sendTcp,
+  startService,
+  temporaryFolder,
+} from '../support/service.ts';
+
+const MORTAL = new URL('../support/mortal.ts', import.meta.url).href;
+
+/** Starts a service whose worker threads end when a file says so: ingest workers have the first numbers. */
+async function startMortal(t: Test, args: string[]): Promise<{ service: Service; die: Die }> {
+  const folder = temporaryFolder();
+  const signs = temporaryFolder();
+  t.teardown(() => {
+    removeFolder(folder);
+    removeFolder(signs);
+  });
+  const before = process.env['NODE_OPTIONS'];
+  process.env['NODE_OPTIONS'] = `${before ?? ''} --import ${MORTAL}`;
+  process.env['MORTAL_FOLDER'] = signs;
+  const service = await startService(folder, args);
+  if (before === undefined) delete process.env['NODE_OPTIONS'];
+  else process.env['NODE_OPTIONS'] = before;
+  return { service, die: (thread) => writeFileSync(join(signs, `die-${thread}`), '') };
+}
+
+type Die = (thread: number) => void;
+
+/** Resolves when so many workers of a kind were replaced and so many are up. */
+async function untilReplaced(
+  service: Service,
+  kind: string,
+  replaced: number,
+  up: number,
+): Promise<void> {
+  for (;;) {
+    const families = readExposition((await request(`${service.http}/metrics`)).text);
+    const restarts = sumOf(families, 'logseam_worker_restarts_total', { kind });
+    if (restarts >= replaced && sumOf(families, 'logseam_workers_up', { kind }) === up) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+t.test('an ingest worker that dies is replaced, and nothing acknowledged is lost', async (t) => {
+  const { service, die } = await startMortal(t, [
+    ...['--ingest-workers', '2', '--query-workers', '1', '--metrics-open', 'true'],
+  ]);
+  const acknowledged = new Set<number>();
+  const statuses = new Map<number, number>();
+  let number = 0;
+  let over = false;
+  const sender = async (): Promise<void> => {
+    while (!over) {
+      const numbers = Array.from({ length: 1 + (number % 20) }, () => number++);
+      const answer = await request(`${service.http}/v1/input/${service.writeKey}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(numbers.map((n) => ({ n, group: numbers[0], size: numbers.length }))),
+      });
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      if (answer.status === 200) for (const n of numbers) acknowledged.add(n);
+    }
+  };
+  const senders = [sender(), sender(), sender(), sender()];
+  for (const [death, thread] of [1, 2].entries()) {
+    const goal = acknowledged.size + 300;
+    while (acknowledged.size < goal) await new Promise((resolve) => setImmediate(resolve));
+    die(thread);
+    await untilReplaced(service, 'ingest', death + 1, 2);
+  }
+  const goal = acknowledged.size + 300;
+  while (acknowledged.size < goal) await new Promise((resolve) => setImmediate(resolve));
+  over = true;
+  await Promise.all(senders);
+  t.comment(`answers by status: ${JSON.stringify([...statuses])}`);
+  t.same(
+    [...statuses.keys()].filter((status) => ![200, 503].includes(status)),
+    [],
+  );
+  await sendTcp(service.tcpPort, `${service.writeKey} {"n":-1,"group":-1,"size":1}\n`);
+
+  const live = (await listAll(service)).map(({ event }) => event.custom['n']);
+  t.equal(await service.stop(), 0);
+  const again = { ...(await startService(service.folder)), readKey: service.readKey };
+  const events = (await listAll(again)).map(({ event }) => event.custom as Record<string, number>);
+  await again.stop();
+  const stored = events.map(({ n }) => n);
+  const there = new Set(stored);
+  t.same(new Set(live), there, 'a start anew shows the same');
+  t.equal(there.size, stored.length, 'nothing is there twice');
+  t.same(
+    [...acknowledged, -1].filter((n) => !there.has(n)),
+    [],
+  );
+  const sizes = new Map<number, number>();
+  for (const { group } of events) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  t.same(
+    events.filter(({ group, size }) => sizes.get(group) !== size),
+    [],
+    'all are whole',
+  );
+  t.match(service.output(), /"a worker died, another takes its place","what":"ingest","worker":0/);
+});
+
+t.test('without its only worker of a kind the service is not ready, and comes back', async (t) => {
+  const { service, die } = await startMortal(t, [
+    ...['--ingest-workers', '1', '--query-workers', '1', '--metrics-open', 'true'],
+  ]);
+  const ready = async (): Promise<string> => (await request(`${service.http}/readyz`)).text;
+  t.equal(await ready(), '{"ok":true}');
+  die(1);
+  const seen = new Set<string>();
+  while (!service.output().includes('a worker died')) await new Promise(setImmediate);
+  while (!seen.has('{"ok":true}')) seen.add(await ready());
+  t.ok(seen.has('{"ok":false,"reasons":["no ingest worker is up"]}'), [...seen].join(' '));
+  die(2);
+  while (!(await ready()).includes('no query worker')) await new Promise(setImmediate);
+  const refused = await ask(service, '/beta/events/list', { time: { from: 0, to: 'now' } });
+  t.equal(refused.status, 503);
+  t.match(refused.text, /no query worker is there now, try again/);
+  await untilReplaced(service, 'query', 1, 1);
+  while ((await ready()) !== '{"ok":true}') await new Promise(setImmediate);
+  const answer = await ask(service, '/beta/events/list', { time: { from: 0, to: 'now' } });
+  t.equal(answer.status, 200);
+  t.equal(await service.stop(), 0);
+});

@@ -1,0 +1,302 @@
+import t from 'tap';
+import { EngineError } from '../../engine/base/errors.ts';
+import { rewriteBlocks } from '../../engine/engine.ts';
+import { Reader } from '../../engine/query/reader.ts';
+import type { UpkeepEvent } from '../../engine/store/upkeep.ts';
+import {
+  DAY,
+  keep,
+  NOW_MS,
+  open,
+  upkeepOf,
+  visibleRows,
+  World,
+  writeSegment,
+} from '../crash/upkeep-workload.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
+import { fakeSeal } from './fake-seal.ts';
+import { Rig } from './rig.ts';
+
+/** A store with a closed log segment for each count of rows. */
+async function storeOf(...counts: number[]) {
+  const disk = new MemoryDisk();
+  const world = new World();
+  const opened = await open(disk);
+  for (const count of counts) await writeSegment(disk, opened, world, 0, [count]);
+  const events: UpkeepEvent[] = [];
+  const shown = () => [...visibleRows(disk, opened)];
+  return { disk, world, opened, events, shown, acked: () => [...world.acked] };
+}
+
+t.test('closed log segments become sealed ones, and their files go', async (t) => {
+  const { disk, opened, events, shown, acked } = await storeOf(3, 2);
+  const gone: number[] = [];
+  const unlinked = (files: readonly { segment: number }[]): void => {
+    gone.push(...files.map(({ segment }) => segment));
+  };
+  const upkeep = upkeepOf(disk, opened, { unlinked }, events);
+  t.match(upkeep.gauges(), { segments: 2, rows: 5, sealingBacklogRows: 5, sealedRows: 0 });
+  await keep(upkeep);
+  t.same(shown(), acked());
+  t.same(disk.list('log'), []);
+  t.same(disk.list('sealed'), ['00000003.seg']);
+  t.same(gone, [1, 2]);
+  t.match(events, [{ type: 'merged', sources: [1, 2], segments: [3], rows: 5 }]);
+  t.match(upkeep.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, sealedRows: 5 });
+  t.equal((await opened.manifest.allocate(0)).sequence, 5, 'sequences go on');
+});
+
+t.test('a log segment that is open is left alone', async (t) => {
+  const { disk, opened, events } = await storeOf();
+  await opened.manifest.allocate(0);
+  const policy = { sealRows: 1, idleMs: 0, mergeRows: 8 };
+  await keep(upkeepOf(disk, opened, { policy }, events), 3);
+  t.same(events, []);
+});
+
+t.test('while a query reads, its files stay; new snapshots do not name them', async (t) => {
+  const { disk, opened, shown, acked } = await storeOf(3, 2);
+  const upkeep = upkeepOf(disk, opened);
+  const release = upkeep.pin();
+  const { blocks } = opened.catalog.snapshot();
+  await keep(upkeep);
+  t.same(disk.list('log'), ['00000001.log', '00000002.log']);
+  t.notOk(opened.catalog.snapshot().blocks.some((ref) => blocks.includes(ref)));
+  t.same(shown(), acked());
+  release();
+  await upkeep.settled();
+  t.same(disk.list('log'), []);
+});
+
+t.test('a merge that fails is tried again later, and others come to their turn', async (t) => {
+  const { disk, opened, events, shown, acked } = await storeOf(9, 9);
+  let nowMs = NOW_MS;
+  let runs = 0;
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    {
+      nowMs: () => nowMs,
+      merge: async (job, allocate) => {
+        runs++;
+        const result = await fakeSeal(disk, job, allocate);
+        if (job.refs.some((ref) => ref.segment === 1)) throw new Error('the worker died');
+        return result;
+      },
+    },
+    events,
+  );
+  await keep(upkeep, 3);
+  t.equal(runs, 1, 'not at once');
+  t.same(disk.list('sealed'), [], 'nothing of it is left');
+  for (let turn = 0; turn < 8; turn++) {
+    nowMs += 10_000;
+    await keep(upkeep);
+  }
+  t.equal(runs, 4, 'three times the one, once the other');
+  t.match(
+    events.map(({ type }) => type),
+    ['mergeFailed', 'mergeFailed', 'mergeFailed', 'heldBack', 'merged'],
+  );
+  t.same(disk.list('log'), ['00000001.log']);
+  t.same(shown(), acked());
+});
+
+t.test('a segment with damage stays as it is', async (t) => {
+  const { disk, opened, events, shown, acked } = await storeOf(9, 9);
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    { merge: (job, allocate) => fakeSeal(disk, job, allocate, new Set([1])) },
+    events,
+  );
+  await keep(upkeep, 4);
+  t.match(events, [
+    { type: 'heldBack', segments: [1] },
+    { type: 'merged', sources: [2] },
+  ]);
+  t.same(disk.list('log'), ['00000001.log']);
+  t.same(disk.list('sealed').length, 1);
+  t.same(shown(), acked());
+});
+
+t.test('when the record cannot be written, both sets stay until one more can', async (t) => {
+  const { disk, opened, events, shown, acked } = await storeOf(9);
+  let nowMs = NOW_MS;
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    {
+      nowMs: () => nowMs,
+      merge: async (job, allocate) => {
+        const result = await fakeSeal(disk, job, allocate);
+        disk.faults = { failAtCall: disk.calls + 1 };
+        return result;
+      },
+    },
+    events,
+  );
+  await keep(upkeep);
+  t.match(events, [{ type: 'mergeFailed' }]);
+  t.same(disk.list('sealed').length, 1);
+  t.same(shown(), acked());
+  disk.faults = {};
+  await keep(upkeep);
+  t.same(
+    disk.list('sealed'),
+    [],
+    'the record that failed is overwritten, its files are not needed',
+  );
+  nowMs += 10_000;
+  disk.faults = {};
+  const again = upkeepOf(disk, opened, {}, events);
+  await keep(again);
+  t.same(disk.list('sealed').length, 1);
+  disk.crash({ type: 'all' });
+  t.same([...visibleRows(disk, await open(disk))], acked());
+});
+
+t.test('usage of what is sealed and dropped is not forgotten', async (t) => {
+  const { disk, opened } = await storeOf(3, 2);
+  await keep(upkeepOf(disk, opened));
+  await keep(upkeepOf(disk, opened, { retention: { ageMaxMs: undefined, bytesMax: 0 } }));
+  t.same(opened.catalog.totals(), { blocks: 0, rows: 0, bytes: 0 });
+  await opened.manifest.release();
+  for (const rewriteBytes of [1e9, 1, 1]) {
+    const again = await open(disk, rewriteBytes);
+    t.same(again.usage, [{ key: 'key', day: DAY, bytes: 35, events: 5 }]);
+    t.equal((await again.manifest.allocate(0)).sequence, 5);
+    await again.manifest.release();
+  }
+});
+
+t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
+  const { disk, opened, events } = await storeOf(9);
+  const merging = Promise.withResolvers<void>();
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    {
+      retention: { ageMaxMs: undefined, bytesMax: 0 },
+      merge: async (job, allocate) => {
+        await merging.promise;
+        return fakeSeal(disk, job, allocate);
+      },
+    },
+    events,
+  );
+  upkeep.tick();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  upkeep.tick();
+  t.same(events, []);
+  merging.resolve();
+  await upkeep.settled();
+  await keep(upkeep);
+  t.match(events, [
+    { type: 'merged', sources: [1] },
+    { type: 'dropped', segments: [2], rows: 9 },
+  ]);
+  t.same([...disk.list('log'), ...disk.list('sealed')], []);
+});
+
+t.test('free disk below the reserve is told, and so is its end', async (t) => {
+  const { disk, opened, events } = await storeOf(9);
+  const space = { freeBytes: 99, totalBytes: 1_000 };
+  const upkeep = upkeepOf(disk, opened, { space: () => space, reserveBytes: 100 }, events);
+  t.equal(upkeep.full, true);
+  await keep(upkeep);
+  t.same(events, [{ type: 'full', full: true, freeBytes: 99, reserveBytes: 100 }], 'no merge');
+  space.freeBytes = 1e6;
+  await keep(upkeep);
+  t.equal(upkeep.full, false);
+  t.match(events.slice(1), [{ type: 'full', full: false }, { type: 'merged' }]);
+  const share = upkeepOf(disk, opened, { space: () => space, reserveBytes: undefined });
+  t.equal(share.full, false);
+  space.freeBytes = 49;
+  share.tick();
+  t.equal(share.full, true, '5 % of the disk');
+  await share.settled();
+});
+
+t.test(
+  'a start on a full disk serves what it recovered, and closes it when there is room',
+  async (t) => {
+    const disk = new MemoryDisk();
+    const first = await Rig.open(disk);
+    await first.append('a', 3);
+    disk.crash({ type: 'none' });
+    let full = true;
+    const manifestOpen = disk.open.bind(disk);
+    disk.open = (path, mode) => {
+      const file = manifestOpen(path, mode);
+      if (path !== 'manifest') return file;
+      const write: typeof file.write = async (chunks, position) => {
+        const cause = { code: 'ENOSPC' };
+        if (full) throw new EngineError('IO', 'write manifest failed: ENOSPC', { cause });
+        await file.write(chunks, position);
+      };
+      return { ...file, write };
+    };
+    const second = await Rig.open(disk);
+    t.equal(second.shown().get('a'), 3);
+    t.match(second.opened.report, { recovered: [1], unclosed: [{ segment: 1 }] });
+    const events: UpkeepEvent[] = [];
+    const upkeep = upkeepOf(disk, second.opened, {}, events);
+    await keep(upkeep, 2);
+    t.equal(second.opened.manifest.segments.get(1)?.closed, undefined);
+    full = false;
+    await second.append('b', 2);
+    t.equal(second.shown().get('b'), 2);
+    const sequences = second.opened.catalog.snapshot().blocks.map((ref) => ref.firstSequence);
+    t.same(sequences, [0, 3], 'sequences go on above what could not be recorded');
+    await keep(upkeep);
+    t.match(second.opened.manifest.segments.get(1)?.closed, { sequence: 3 });
+    t.same(events, []);
+  },
+);
+
+t.test('real blocks keep their events, ids and order', async (t) => {
+  const disk = new MemoryDisk();
+  const rig = await Rig.open(disk);
+  await rig.append('a', 30);
+  await rig.append('b', 5);
+  await rig.writer.close();
+  const { opened } = rig;
+  const list = (reader: Reader) => {
+    const range = { fromMs: -1e15, toMs: 1e15, predicate: { type: 'all' } as const };
+    const query = { ...range, order: 'desc' as const, limit: 100, event: true, columns: [] };
+    const units = reader.list(opened.catalog.snapshot(), query);
+    for (;;) {
+      const { done, value } = units.next();
+      if (done === true) return value.events;
+    }
+  };
+  const reader = new Reader(disk, opened.manifest.secret);
+  const before = list(reader);
+  t.equal(before.length, 35);
+  const events: UpkeepEvent[] = [];
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    {
+      merge: (job, allocate) =>
+        rewriteBlocks({
+          disk,
+          folderId: opened.manifest.folderId,
+          nowMs: NOW_MS,
+          ...job,
+          allocate: async () => allocate(),
+        }),
+      unlinked: (files) => reader.forget(files.map(({ segment }) => segment)),
+    },
+    events,
+  );
+  await keep(upkeep);
+  t.match(events, [{ type: 'merged', rows: 35 }]);
+  t.same(disk.list('log'), []);
+  t.same(list(reader), before);
+  await opened.manifest.release();
+  disk.crash({ type: 'all' });
+  const again = await Rig.open(disk);
+  t.same(again.opened.manifest.sealed, opened.manifest.sealed, 'and so says the manifest');
+});
