@@ -91,14 +91,17 @@ t.test(
       let dead = false;
       const sender = async (): Promise<void> => {
         while (!dead) {
-          const sent = await sendEvents(service, 60).catch(() => []);
+          const sent = await sendEvents(service, 20).catch(() => []);
           numbers.push(...sent);
         }
       };
       const senders = [sender(), sender()];
-      const goal = numbers.length + 900;
+      const goal = numbers.length + 200;
+      const files = readdirSync(join(folder, 'sealed')).join();
+      // Killed as soon as a sealing has begun, or just after it.
+      const isSealing = (): boolean => readdirSync(join(folder, 'sealed')).join() !== files;
       let counted = 0;
-      while (numbers.length < goal) {
+      while (numbers.length < goal || !isSealing()) {
         const least = numbers.length;
         counted = await countOf(service, '*');
         if (counted < least) t.fail(`${counted} events instead of ${least} or more`);

@@ -8,7 +8,7 @@ export interface Sample {
 /** Families by name: their type and their samples. */
 export type Families = Map<string, { type: string; samples: Sample[] }>;
 
-const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/s;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 
 /** Reads the text format, version 0.0.4, strictly. Throws an Error that quotes the first line that is not of it. */
@@ -45,7 +45,7 @@ function readSample(line: string): Sample {
   while (LABEL.lastIndex < text.length) {
     const label = LABEL.exec(text);
     if (label === null) throw new Error(`no labels: ${line}`);
-    labels[label[1]] = label[2].replace(/\\(.)/g, (_, mark) => (mark === 'n' ? '\n' : mark));
+    labels[label[1]] = label[2].replace(/\\(.)/gs, (_, mark) => (mark === 'n' ? '\n' : mark));
   }
   const value = Number(match[3]);
   if (Number.isNaN(value)) throw new Error(`no number: ${line}`);
