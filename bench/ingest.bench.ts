@@ -1,11 +1,13 @@
-import { readdirSync, statSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ask,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
+  request,
   type Service,
   sendTcp,
   startService,
@@ -18,9 +20,20 @@ const EVENTS = 1_000_000;
 const BODY_BYTES = 1_000_000;
 const HTTP_CONNECTIONS = 4;
 const SEED = 1;
+/** Log segments are closed and sealed as soon as nothing comes any more. */
+export const SEALING = ['--seal-idle-minutes', '0', '--metrics-open', 'true'];
+const SEALED_POLL_MS = 200;
+
+/** Bytes of log and sealed segments in a data folder. */
+export function storeBytes(folder: string): number {
+  return ['log', 'sealed']
+    .map((part) => join(folder, part))
+    .filter((path) => existsSync(path))
+    .reduce((total, path) => total + folderBytes(path), 0);
+}
 
 /** Bytes of the files below `folder`. */
-export function folderBytes(folder: string): number {
+function folderBytes(folder: string): number {
   let total = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -43,7 +56,7 @@ export async function postAll(
   let sentCount = 0;
   const post = (body: Buffer): Promise<void> =>
     new Promise((resolve, reject) => {
-      const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
+      const outgoing = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
         response.resume();
         response.on('end', () =>
           response.statusCode === 200
@@ -85,6 +98,20 @@ interface Source {
 
 const ACCESS_LOG: Source = { events: EVENTS, make: accessLog };
 
+/** A figure of the service's own metrics, without labels; the listener is started with `--metrics-open`. */
+async function metric(service: Service, name: string): Promise<number> {
+  const { text } = await request(`${service.http}/metrics`);
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+/** Resolves when every event lies in a sealed segment. */
+export async function awaitSealed(service: Service, eventCount: number): Promise<void> {
+  for (;;) {
+    if ((await metric(service, 'logseam_sealed_rows_total')) >= eventCount) return;
+    await pause(SEALED_POLL_MS);
+  }
+}
+
 /** Feeds a fresh service with `send` and measures it, `bench.runs` times. */
 async function measure(
   bench: Bench,
@@ -99,10 +126,14 @@ async function measure(
     rate: [] as number[],
     disk: [] as number[],
     peak: [] as number[],
+    sealedCpu: [] as number[],
+    sealedDisk: [] as number[],
+    sealedPeak: [] as number[],
+    reference: [] as number[],
   };
   for (let run = 0; run < bench.runs; run++) {
     const folder = temporaryFolder();
-    const service = await startService(folder);
+    const service = await startService(folder, SEALING);
     try {
       bench.progress(`run ${run + 1}: making ${eventCount} events`);
       const made = bodies(source.make(SEED + run), eventCount, BODY_BYTES, prefixOf(service));
@@ -113,18 +144,30 @@ async function measure(
       samples.cpu.push((cpuSeconds(service.pid) - startedCpu) / millions);
       samples.rate.push(eventCount / seconds);
       samples.peak.push(peakMegabytes(service.pid));
-      samples.disk.push(folderBytes(join(folder, 'log')) / eventCount);
+      samples.disk.push(storeBytes(folder) / eventCount);
+      await expectCount(service, eventCount);
+      bench.progress('sealing');
+      await awaitSealed(service, eventCount);
+      samples.sealedCpu.push((cpuSeconds(service.pid) - startedCpu) / millions);
+      samples.sealedDisk.push(storeBytes(folder) / eventCount);
+      samples.sealedPeak.push(peakMegabytes(service.pid));
+      samples.reference.push(
+        (await metric(service, 'logseam_rows_decoded_total\\{path="reference"\\}')) / eventCount,
+      );
       await expectCount(service, eventCount);
     } finally {
       await service.stop();
       removeFolder(folder);
     }
   }
-  bench.figure('server CPU', 's/M events', ...samples.cpu);
-  bench.figure('rate', 'events/s', ...samples.rate);
-  bench.figure('disk', 'bytes/event', ...samples.disk);
+  bench.figure('CPU, acknowledged', 's/M events', ...samples.cpu);
+  bench.figure('CPU, sealed too', 's/M events', ...samples.sealedCpu);
+  bench.figure('rate, acknowledged', 'events/s', ...samples.rate);
+  bench.figure('disk, when acknowledged', 'bytes/event', ...samples.disk);
+  bench.figure('disk, sealed', 'bytes/event', ...samples.sealedDisk);
   bench.figure('peak memory', 'MB', ...samples.peak);
-  bench.figure('rows by reference decoder', '%', 100);
+  bench.figure('peak memory, sealed', 'MB', ...samples.sealedPeak);
+  bench.figure('rows by reference decoder', '%', ...samples.reference.map((share) => share * 100));
 }
 
 /** A workload over HTTP in bodies of 1 MB; every 200 means fsynced. */

@@ -7,16 +7,22 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import { accessLog, bodies } from './corpus.ts';
+import { accessLog, bodies, CORPUS_START_MS } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
-import { postAll } from './ingest.bench.ts';
+import { awaitSealed, postAll, SEALING } from './ingest.bench.ts';
 
 const EVENTS = 1_000_000;
 const REPEATS = 5;
 const PART_EVENTS = 200_000;
-const TIME = { from: 0, to: 4e12 };
+/** A day and a bit around the corpus: 10M events lie in it. */
+const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
 const search = (query: string): object => ({ search: { query } });
 const compute = (id: string): object[] => [{ metric: { id, output: 'm' } }];
+
+const top = (...ids: string[]): object => ({
+  compute: compute('count'),
+  groupBy: ids.map((id) => ({ field: { id, limit: 10 } })),
+});
 
 const QUERIES: [name: string, path: string, body: object][] = [
   ['count all', '/beta/events/aggregate', { compute: compute('count') }],
@@ -53,6 +59,33 @@ const QUERIES: [name: string, path: string, body: object][] = [
     '/beta/events/aggregate',
     { compute: compute('cardinality:custom.network.client_ip') },
   ],
+  [
+    'count per minute, status 500',
+    '/beta/events/aggregate',
+    {
+      compute: compute('count'),
+      groupBy: [{ time: { interval: '1m' } }],
+      filters: [search('http.status_code:500')],
+    },
+  ],
+  ['top 10 URLs', '/beta/events/aggregate', top('custom.http.request')],
+  ['top 10 addresses', '/beta/events/aggregate', top('custom.network.client_ip')],
+  [
+    'status x verb x host',
+    '/beta/events/aggregate',
+    top('custom.http.status_code', 'custom.http.verb', 'custom.http.ident'),
+  ],
+  [
+    'avg and p95 per minute',
+    '/beta/events/aggregate',
+    {
+      compute: [
+        ...compute('avg:custom.http.response_time'),
+        { metric: { id: 'pc95:custom.http.response_time', output: 'p' } },
+      ],
+      groupBy: [{ time: { interval: '1m' } }],
+    },
+  ],
 ];
 
 /** Queries over `events` access-log events, one at a time, through HTTP. */
@@ -62,9 +95,12 @@ function overAccessLog(name: string, what: string, events: number): Workload {
     what,
     run: async (bench) => {
       const folder = temporaryFolder();
-      const service = await startService(folder);
+      const service = await startService(folder, SEALING);
       try {
-        await fill(bench, service, Math.round(events * bench.scale));
+        const eventCount = Math.round(events * bench.scale);
+        await fill(bench, service, eventCount);
+        bench.progress('sealing');
+        await awaitSealed(service, eventCount);
         for (const [query, path, body] of QUERIES) {
           const wall: number[] = [];
           const startedCpu = cpuSeconds(service.pid);

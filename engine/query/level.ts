@@ -17,6 +17,9 @@ import { columnsAt, rowsPresent, rowsWhere } from './scan.ts';
 import { asciiText } from './text.ts';
 import type { ValueTable } from './value-table.ts';
 
+/** Mantissas below are looked up in an array. */
+const SMALL_NUMBERS = 4_096;
+
 const cursor = new ArrayCursor();
 
 /**
@@ -155,6 +158,9 @@ export class FieldLevel implements Level {
   #known = new Int32Array(0);
   #knownOffsets: Uint32Array | undefined;
   #knownTable: ValueTable | undefined;
+  #small = new Int32Array(0);
+  #smallScale = Number.NaN;
+  #smallTable: ValueTable | undefined;
   /** Further values of rows that have several. */
   #moreRows = new Uint32Array(64);
   #moreValues = new Int32Array(64);
@@ -280,19 +286,36 @@ export class FieldLevel implements Level {
     const plain = rowsPresent(column, rows);
     for (const { row } of exceptions) dropRow(plain, row);
     const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const small = this.#smallOf(scale);
     let last = Number.NaN;
     let value = -1;
     for (let row = nextRow(plain, 0); row >= 0; row = nextRow(plain, row + 1)) {
       const mantissa = mantissas[row];
       if (mantissa !== last) {
         last = mantissa;
-        value = scale === SCALE_DOUBLE ? table.double(mantissa) : table.decimal(mantissa, divisor);
+        const isSmall = mantissa >= 0 && mantissa < SMALL_NUMBERS && Number.isInteger(mantissa);
+        const known = isSmall ? small[mantissa] : 0;
+        if (known !== 0) value = known - 2;
+        else {
+          value =
+            scale === SCALE_DOUBLE ? table.double(mantissa) : table.decimal(mantissa, divisor);
+          if (isSmall) small[mantissa] = value + 2;
+        }
       }
       this.#put(row, value);
     }
     for (const { row, text } of exceptions) {
       if (hasRow(rows, row)) this.#put(row, table.numberText(text));
     }
+  }
+
+  /** Value + 2 by mantissa, 1 for no value, 0 for not known yet; remembered while blocks have the same scale. */
+  #smallOf(scale: number): Int32Array {
+    if (this.#smallScale === scale && this.#smallTable === this.table) return this.#small;
+    this.#small = new Int32Array(SMALL_NUMBERS);
+    this.#smallScale = scale;
+    this.#smallTable = this.table;
+    return this.#small;
   }
 
   #addDates(column: DateColumn, rows: Bitmap): void {

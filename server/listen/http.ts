@@ -66,7 +66,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const input = createInput(options);
   const serve = (response: HttpResponse, request: HttpRequest): void => {
     const exchange = new UwsExchange(response, request, open);
-    if (open.faultyPeers.has(exchange.peer)) {
+    if (open.faultyPeers.size > 0 && open.faultyPeers.has(exchange.peer)) {
       const message = 'the connection is not read any more, as a request was faulty';
       exchange.refuse(new ApiError(503, message, corsHeaders()));
     } else if (exchange.fault !== undefined) {
