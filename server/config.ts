@@ -82,6 +82,17 @@ function wholeNumber(least: number, most: number): ValueType<number> {
   };
 }
 
+function decimalNumber(least: number, most: number): ValueType<number> {
+  return {
+    placeholder: 'N',
+    allowed: `numbers from ${least} to ${most}`,
+    read: (text) => {
+      const value = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+      return value >= least && value <= most ? value : WRONG;
+    },
+  };
+}
+
 function numberOrNone(least: number, most: number, word = 'none'): ValueType<number | undefined> {
   const number = wholeNumber(least, most);
   return {
@@ -135,7 +146,7 @@ const SETTINGS = {
   ),
   sealIdleMinutes: setting(
     'Storage',
-    wholeNumber(0, 1_440),
+    decimalNumber(0, 1_440),
     '10',
     'minutes after which events that wait for others are sealed',
   ),
