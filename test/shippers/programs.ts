@@ -86,7 +86,7 @@ export function startSyslogNg(target: Target): Promise<Shipper> {
     join(folder, 'syslog-ng.conf'),
     `@version: 3.38
 source s { unix-dgram("${socket}"); };
-template keyed { template("${target.key} <$PRI>1 $ISODATE $HOST $PROGRAM $PID $MSGID $SDATA $MSG\\n"); };
+template keyed { template("${target.key} <$PRI>1 $ISODATE $HOST $PROGRAM \${PID:--} \${MSGID:--} \${SDATA:--} $MSG\\n"); };
 destination d { network("127.0.0.1" port(${target.port}) transport("${target.protocol}") template(keyed) ${target.protocol === 'tls' ? tls : ''}); };
 log { source(s); destination(d); };
 `,
