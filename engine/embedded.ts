@@ -1,3 +1,4 @@
+import { DAY_MS } from './base/day.ts';
 import type { Disk } from './base/file.ts';
 import type { PathTable } from './column/path.ts';
 import type { Rows } from './column/rows.ts';
@@ -14,7 +15,6 @@ import { type OpenedCatalog, openCatalog } from './store/catalog.ts';
 import type { KeyUsage } from './store/usage.ts';
 
 const WRITER = 0;
-const MS_OF_A_DAY = 86_400_000;
 
 /** The whole engine in one thread: for tests, benches and small tools. The service spreads the same parts over threads. */
 class EmbeddedStore implements Store {
@@ -64,7 +64,7 @@ function finish<Result>(units: Generator<unknown, Result, void>): Result {
  * Rejects as `openCatalog`.
  */
 export async function openStore(disk: Disk, paths: PathTable, nowMs = Date.now): Promise<Store> {
-  const usageDay = Math.floor(nowMs() / MS_OF_A_DAY);
+  const usageDay = Math.floor(nowMs() / DAY_MS);
   const opened = await openCatalog({ disk, nowMs: nowMs(), usageDay });
   const { manifest, catalog } = opened;
   const writer = openWriter({

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../engine/base/day.ts';
 import type { Disk } from '../engine/base/file.ts';
 import { type Config, changedSettings } from './config.ts';
 import { type Certificate, openCertificate } from './listen/certificate.ts';
@@ -15,7 +16,7 @@ const CHANGEABLE: ReadonlySet<string> = new Set([
   'tls_cert',
   'tls_key',
 ]);
-const EXPIRY_WARNING_MS = 14 * 86_400_000;
+const EXPIRY_WARNING_MS = 14 * DAY_MS;
 
 /** The settings in force, as far as they may change while the service runs. */
 export class Runtime {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Disk, openDisk } from '../engine/base/file.ts';
 import type { Predicate } from '../engine/query/predicate.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
-import { type FolderLock, lockFolder } from '../engine/store/lock.ts';
+import { lockFolder } from '../engine/store/lock.ts';
 import { addressText } from './address.ts';
 import { createAdmin } from './api/admin.ts';
 import { definitionResources } from './api/admin-definitions.ts';
@@ -82,12 +82,8 @@ export async function serve(config: Config, read: () => Config): Promise<number>
     await stop(running, log);
     return code;
   } finally {
-    await unlock(lock);
+    await lock.release();
   }
-}
-
-async function unlock(lock: FolderLock): Promise<void> {
-  await lock.release();
 }
 
 /** Starts everything and prints where it is. `stop` ends the service with an exit code. */

@@ -19,8 +19,6 @@ const ZONE_PLAIN = 3;
 const OFFSET_SHIFT = 8;
 const OFFSET_BIAS = 128;
 const QUARTER_MS = 900_000;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Where `parseDateForm` leaves what it found. One a caller, so that nothing is allocated per event. */
 export interface DateFormResult {
@@ -154,6 +152,3 @@ function printZone(zone: number, quarters: number): string {
 export function dateMillis(value: number, form: number): number {
   return (form & 3) === FRACTION_MICROS ? Math.floor(value / 1000) : value;
 }
-
-/** Minutes and days in milliseconds, for callers that bucket dates. */
-export const MILLIS = { MINUTE: MINUTE_MS, DAY: DAY_MS } as const;

@@ -1,6 +1,6 @@
+import { DAY_MS } from '../base/day.ts';
 import { DAY_ROWS_MIN } from '../base/limits.ts';
 
-const DAY_MS = 86_400_000;
 /** Rows that are put in order by insertion before runs are merged. */
 const RUN_ROWS = 32;
 /** A day gets a segment of its own when it has at least 1 in this many rows of the batch. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { assert, must } from '../base/assert.ts';
+import { DAY_MS } from '../base/day.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { RecordFile } from '../base/record.ts';
@@ -25,7 +26,6 @@ import { ManifestState, type SegmentEntry } from './manifest-state.ts';
 import type { KeyUsage } from './usage.ts';
 
 const SEQUENCE_MAX = 2 ** 48;
-const MS_OF_A_DAY = 86_400_000;
 
 /** A manifest is rewritten at the start when it is at least as large as this, and this many times what is needed. */
 const REWRITE_BYTES_MIN = 262_144;
@@ -74,7 +74,7 @@ export class Manifest {
       // Also when it is not new: the start before this one may have stopped between making and syncing.
       await disk.syncFolder('');
       if (file.bytes < rewriteBytes) return new Manifest(file, first, state);
-      const needed = [first, ...state.records(Math.floor(nowMs / MS_OF_A_DAY) - 1)];
+      const needed = [first, ...state.records(Math.floor(nowMs / DAY_MS) - 1)];
       if (needed.length * REWRITE_RATIO > records.length) return new Manifest(file, first, state);
       if (!(await rewrite(disk, needed))) return new Manifest(file, first, state);
       await file.close();

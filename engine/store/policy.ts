@@ -1,6 +1,6 @@
+import { DAY_MS } from '../base/day.ts';
 import { DAY_ROWS_MIN } from '../base/limits.ts';
 
-const MS_OF_A_DAY = 86_400_000;
 const MS_OF_AN_HOUR = 3_600_000;
 
 /** Sealed segments of a day from which they are merged whatever their size, and log segments that are sealed so. */
@@ -113,8 +113,8 @@ function worthMerging(ofDay: SegmentFacts[]): SegmentFacts[] {
 
 /** The UTC day of all rows of a segment; `undefined` when it has rows of several. */
 function dayOf({ minTimeMs, maxTimeMs }: SegmentFacts): number | undefined {
-  const day = Math.floor(minTimeMs / MS_OF_A_DAY);
-  return day === Math.floor(maxTimeMs / MS_OF_A_DAY) ? day : undefined;
+  const day = Math.floor(minTimeMs / DAY_MS);
+  return day === Math.floor(maxTimeMs / DAY_MS) ? day : undefined;
 }
 
 function isMergeDue(
@@ -126,7 +126,7 @@ function isMergeDue(
   const rows = rowsOf(ofDay);
   if (ofDay.length < 2) return false;
   if (rows >= mergeRows || ofDay.length >= SEGMENTS_MANY) return true;
-  const endMs = day === undefined ? 0 : (day + 1) * MS_OF_A_DAY;
+  const endMs = day === undefined ? 0 : (day + 1) * DAY_MS;
   const newestMs = Math.max(endMs, ...ofDay.map(({ sinceMs }) => sinceMs));
   if (nowMs - newestMs < MS_OF_AN_HOUR) return false;
   // Strays of a few rows would stay strays.

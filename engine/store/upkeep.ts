@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { DAY_MS } from '../base/day.ts';
 import { type Disk, type DiskSpace, isDiskFull } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { SealResult } from '../segment/seal.ts';
@@ -16,7 +17,6 @@ import {
 } from './policy.ts';
 import { type GoneSegment, RetiredFiles } from './retired.ts';
 
-const MS_OF_A_DAY = 86_400_000;
 /** The reserve, unless one is set: this, or this share of the file system when that is less. */
 const RESERVE_BYTES = 1_000_000_000;
 const RESERVE_SHARE = 0.05;
@@ -347,7 +347,7 @@ export class Upkeep {
   /** Usage that may still be asked for: today's, and yesterday's in case the clock is set back. */
   #usageOf(segments: readonly number[]): ReturnType<OpenedCatalog['catalog']['usageOf']> {
     const { opened, nowMs } = this.#options;
-    const day = Math.floor(nowMs() / MS_OF_A_DAY) - 1;
+    const day = Math.floor(nowMs() / DAY_MS) - 1;
     return opened.catalog.usageOf(segments).filter((usage) => usage.day >= day);
   }
 

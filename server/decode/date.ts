@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../engine/base/day.ts';
 import type { DateFormResult } from '../../engine/column/date-form.ts';
 import {
   daysFromCivil,
@@ -22,7 +23,6 @@ const LETTER_T = 0x74;
 const LETTER_Z = 0x7a;
 const LOWER = 0x20;
 const FRACTION_DIGITS_MAX = 9;
-const DAY_MS = 86_400_000;
 /** The three letters of each month from 1 on, as one number. */
 const MONTHS = Int32Array.from(
   ['', 'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],

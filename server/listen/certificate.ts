@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
+import { DAY_MS } from '../../engine/base/day.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { readText, readTextAt, writeText } from '../../engine/base/text-file.ts';
@@ -32,7 +33,7 @@ export interface CertificateOptions {
 const FOLDER = 'tls';
 const CERT_PATH = `${FOLDER}/cert.pem`;
 const KEY_PATH = `${FOLDER}/key.pem`;
-const VALID_MS = 3_650 * 86_400_000;
+const VALID_MS = 3_650 * DAY_MS;
 const MIB = 1_048_576;
 /** Kinds of alternative names. Source: RFC 5280 4.2.1.6. */
 const DNS_NAME = 2;

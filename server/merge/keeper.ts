@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../engine/base/day.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
@@ -7,7 +8,6 @@ import { Merger } from './merger.ts';
 
 const TICK_MS = 1_000;
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const MEGABYTE_BYTES = 1_000_000;
 const GIGABYTE_BYTES = 1_000_000_000;
 /** Sealed segments of a day are merged up to this many times the rows of one. */

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../engine/base/day.ts';
 import { daysFromCivil } from '../../engine/column/date-form.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** Farthest offset from UTC in seconds: 14 hours. Source: decisions.md 5.5. */
 const OFFSET_SECONDS_MAX = 50_400;

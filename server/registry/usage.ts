@@ -1,7 +1,5 @@
 import { assert } from '../../engine/base/assert.ts';
-
-/** Milliseconds of a UTC day. */
-export const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../engine/base/day.ts';
 
 /** Cells of a table: twice the keys that may exist, so that a freed cell rests before it is used again. */
 export const CELLS_MAX = 8_192;

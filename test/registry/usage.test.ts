@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
+import { DAY_MS } from '../../engine/base/day.ts';
 import {
   CELLS_MAX,
-  DAY_MS,
   dayOf,
   NO_QUOTA,
   secondsToMidnight,

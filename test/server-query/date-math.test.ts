@@ -7,6 +7,7 @@ import {
   startOfUnit,
 } from '../../server/query/date-math.ts';
 import { isoIn, parseZone, UTC, type Zone } from '../../server/query/zone.ts';
+import { clock } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -23,21 +24,6 @@ function zone(name: string): Zone {
   const found = parseZone(name);
   if (found === undefined) throw new Error(`no zone ${name}`);
   return found;
-}
-
-/** What clocks of a zone show, by another way through Intl. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-function clock(name: string, ms: number): string {
-  let format = formats.get(name);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('sv-SE', {
-      timeZone: name,
-      dateStyle: 'short',
-      timeStyle: 'medium',
-    });
-    formats.set(name, format);
-  }
-  return format.format(ms);
 }
 
 /** The name of the day, week, month or year that a clock shows. */

@@ -8,6 +8,7 @@ import {
   type Zone,
   zoneOfOffset,
 } from '../../server/query/zone.ts';
+import { clock } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = 900_000;
@@ -23,21 +24,6 @@ function zone(name: string): Zone {
   const found = parseZone(name);
   if (found === undefined) throw new Error(`no zone ${name}`);
   return found;
-}
-
-/** What clocks of a zone show, by another way through Intl: `2021-03-28 03:00:00`. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-function clock(name: string, ms: number): string {
-  let format = formats.get(name);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('sv-SE', {
-      timeZone: name,
-      dateStyle: 'short',
-      timeStyle: 'medium',
-    });
-    formats.set(name, format);
-  }
-  return format.format(ms);
 }
 
 const times = fc.integer({ min: Date.UTC(1975, 0, 1), max: Date.UTC(2037, 0, 1) });
