@@ -20,6 +20,7 @@ const LAYERS = [
   'server/api/',
   'server/ingest/',
   'server/merge/',
+  'server/extend/',
   'server/query/',
   'server/decode/',
   'server/registry/',
@@ -60,6 +61,7 @@ const SURFACE = [
   'engine/column/kind.ts',
   'engine/column/date-form.ts',
   'engine/query/predicate.ts',
+  'engine/query/event-test.ts',
 ];
 
 /** Packages and built-in modules with one importer each. */
@@ -75,6 +77,8 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
     'server/api/definition-schema.ts',
     'server/api/execute-schema.ts',
   ],
+  re2js: ['server/extend/pattern.ts'],
+  bowser: ['server/extend/user-agent.ts'],
   selfsigned: ['server/listen/certificate.ts'],
   'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts'],
   'node:tls': ['server/listen/tls.ts'],

@@ -1,0 +1,38 @@
+/** A number with the text that it was written with, which is how the event will show it. */
+export class NumberText {
+  readonly text: string;
+
+  /** `text` is a number as JSON writes it. */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What an extension can give an attribute. Strings are well formed. */
+export type ExtractedValue =
+  | string
+  | number
+  | NumberText
+  | boolean
+  | null
+  | readonly ExtractedValue[]
+  | Attributes;
+
+/** Attributes by name, in their order. A name with dots means steps, as in the JSON of an event. */
+export type Attributes = Map<string, ExtractedValue>;
+
+/** What was found in a text. */
+export interface Extraction {
+  attributes: Attributes;
+  /** Name of the rule that matched, of extractors that have several. */
+  rule?: string;
+}
+
+/**
+ * Finds attributes in a text. Pure, keeps no text, and takes time in proportion to the text's length, whatever it is.
+ * Owned by one thread.
+ */
+export interface Extractor {
+  /** What is in `text`; `undefined` when it is not of the form that is looked for. Never throws. */
+  extract(text: string): Extraction | undefined;
+}
