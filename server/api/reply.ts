@@ -13,10 +13,20 @@ export interface ApiRequest {
   signal: AbortSignal;
 }
 
-/** What goes back. `body` is a whole JSON text unless `contentType` says otherwise. */
+/** Where a reply that comes in parts is written, one part after the other. */
+export interface ReplySink {
+  /** Resolves when the next part may come: the client is not far behind. Rejects with CANCELLED when it is gone. */
+  write(part: Uint8Array | string): Promise<void>;
+}
+
+/**
+ * What goes back. `body` is a whole JSON text unless `contentType` says otherwise. With `stream` it is what that writes:
+ * when it rejects the connection is cut, so that the client does not take a part for the whole.
+ */
 export interface Reply {
   status: number;
   body: Uint8Array | string;
+  stream?: (sink: ReplySink) => Promise<void>;
   contentType?: string;
   headers?: Record<string, string>;
 }

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, ListenSocket, TemplatedApp } from 'uWeb
 import library from 'uWebSockets.js';
 import { EngineError } from '../../engine/base/errors.ts';
 import { corsHeaders } from '../api/cors.ts';
-import { ApiError, type ApiRequest, errorReply, type Reply } from '../api/reply.ts';
+import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } from '../api/reply.ts';
 import { SmallBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addressText, INPUT_PATH, lengthFault } from './header.ts';
@@ -51,6 +51,7 @@ const STATUS_TEXTS = new Map([
   [404, '404 Not Found'],
   [405, '405 Method Not Allowed'],
   [409, '409 Conflict'],
+  [411, '411 Length Required'],
   [413, '413 Payload Too Large'],
   [415, '415 Unsupported Media Type'],
   [429, '429 Too Many Requests'],
@@ -226,6 +227,8 @@ class UwsExchange implements Exchange {
   #over = false;
   #answered = false;
   #gone: () => void = () => {};
+  /** Whoever waits until the client has taken what was written. */
+  #writable: PromiseWithResolvers<void> | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, open: OpenRequests) {
     this.#response = response;
@@ -247,6 +250,7 @@ class UwsExchange implements Exchange {
     response.onAborted(() => {
       if (this.#over) return;
       this.#end();
+      this.#writable?.reject(gone());
       this.#gone();
     });
   }
@@ -267,7 +271,19 @@ class UwsExchange implements Exchange {
 
   answer(reply: Reply, close = false): void {
     if (this.#over || this.#answered) return;
+    const { stream } = reply;
+    if (stream !== undefined && this.#isChunked) {
+      // Its connection could not be ended behind the answer.
+      const message =
+        'a chunked request is not answered in parts; allowed: one with Content-Length';
+      this.answer(errorReply(new ApiError(411, message, corsHeaders())));
+      return;
+    }
     this.#answered = true;
+    if (stream !== undefined) {
+      void this.#stream(reply, stream);
+      return;
+    }
     if (!close && !this.#isChunked && !this.#open.closing) {
       this.#write(reply, false);
       return;
@@ -285,17 +301,53 @@ class UwsExchange implements Exchange {
     this.#write(errorReply(error), true);
   }
 
+  /** Answers in parts. */
+  async #stream(reply: Reply, stream: (sink: ReplySink) => Promise<void>): Promise<void> {
+    const response = this.#response;
+    response.onWritable(() => {
+      this.#writable?.resolve();
+      this.#writable = undefined;
+      return true;
+    });
+    response.cork(() => this.#writeHead(reply));
+    const write = async (part: Uint8Array | string): Promise<void> => {
+      if (this.#over) throw gone();
+      let isTaken = false;
+      response.cork(() => {
+        isTaken = response.write(part);
+      });
+      if (isTaken || this.#over) return;
+      this.#writable = Promise.withResolvers();
+      await this.#writable.promise;
+    };
+    try {
+      await stream({ write });
+      if (this.#over) return;
+      this.#end();
+      response.cork(() => response.end());
+    } catch {
+      if (this.#over) return;
+      this.#end();
+      response.close();
+    }
+  }
+
+  #writeHead(reply: Reply): void {
+    const response = this.#response;
+    response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
+    if (reply.status !== 204) {
+      response.writeHeader('content-type', reply.contentType ?? 'application/json');
+    }
+    for (const [name, value] of Object.entries(reply.headers ?? {})) {
+      response.writeHeader(name, value);
+    }
+  }
+
   #write(reply: Reply, closing: boolean): void {
     this.#end();
     const response = this.#response;
     response.cork(() => {
-      response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
-      if (reply.status !== 204) {
-        response.writeHeader('content-type', reply.contentType ?? 'application/json');
-      }
-      for (const [name, value] of Object.entries(reply.headers ?? {})) {
-        response.writeHeader(name, value);
-      }
+      this.#writeHead(reply);
       // Without arguments no Content-Length is sent, which is what this status wants.
       if (reply.status === 204 && !closing) response.endWithoutBody();
       else if (this.method === 'HEAD') {
@@ -308,4 +360,8 @@ class UwsExchange implements Exchange {
     this.#over = true;
     this.#open.count--;
   }
+}
+
+function gone(): EngineError {
+  return new EngineError('CANCELLED', 'the client is gone');
 }

@@ -17,6 +17,12 @@ declare module 'uWebSockets.js' {
     writeHeader(name: string, value: string): HttpResponse;
     end(body?: string | Uint8Array, closeConnection?: boolean): HttpResponse;
     endWithoutBody(contentBytes?: number, closeConnection?: boolean): HttpResponse;
+    /** Sends a chunk, all of it; false when some of it waits for the client. */
+    write(chunk: string | Uint8Array): boolean;
+    /** Called whenever what waited is sent; returns true. */
+    onWritable(handler: () => boolean): HttpResponse;
+    /** Cuts the connection. */
+    close(): HttpResponse;
     cork(write: () => void): HttpResponse;
     onAborted(handler: () => void): HttpResponse;
     /** `chunk` is detached when `take` returns. */
