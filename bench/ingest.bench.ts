@@ -20,6 +20,8 @@ const EVENTS = 1_000_000;
 const BODY_BYTES = 1_000_000;
 const HTTP_CONNECTIONS = 4;
 const SEED = 1;
+/** Events that a sustained run makes and sends at a time, so that the sender's memory stays small. */
+const PART_EVENTS = 250_000;
 /** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
 export const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
 const SEALED_POLL_MS = 200;
@@ -197,6 +199,65 @@ function overTcp(name: string, what: string, source: Source): Workload {
   return { name, what, run };
 }
 
+/** Rows that a sustained run sends: several times what is sealed together. */
+const SUSTAINED_EVENTS = 5_000_000;
+
+/**
+ * One TCP connection at a time that is as busy as the service lets it, with the default settings of sealing: whether
+ * sealing keeps pace. Rates count the time of sending alone, not that of making events, in which sealing goes on.
+ */
+const sustainedWorkload: Workload = {
+  name: 'ingest-sustained',
+  what: 'access-log JSON over one busy TCP connection, 5M events, sealing as it goes',
+  run: async (bench) => {
+    const eventCount = Math.round(SUSTAINED_EVENTS * bench.scale);
+    const samples = { rate: [] as number[], sealed: [] as number[], backlog: [] as number[] };
+    const peaks: number[] = [];
+    const cpu: number[] = [];
+    for (let run = 0; run < bench.runs; run++) {
+      const folder = temporaryFolder();
+      const service = await startService(folder, ['--metrics-open', 'true']);
+      try {
+        const event = accessLog(SEED + run);
+        let sendMs = 0;
+        let most = 0;
+        const startedCpu = cpuSeconds(service.pid);
+        for (let sent = 0; sent < eventCount; ) {
+          const part = Math.min(PART_EVENTS, eventCount - sent);
+          const made = bodies(event, part, BODY_BYTES, `${service.writeKey} `);
+          const content = Buffer.concat(made.map(({ body }) => body));
+          const started = performance.now();
+          await sendTcp(service.tcpPort, content);
+          sendMs += performance.now() - started;
+          sent += part;
+          most = Math.max(most, await unsealedRows(service));
+          bench.progress(`${sent} events sent, ${most} not sealed at most`);
+        }
+        samples.rate.push((eventCount * 1000) / sendMs);
+        const sealedRows = await metric(service, 'logseam_sealed_rows_total');
+        samples.sealed.push((sealedRows * 1000) / sendMs);
+        samples.backlog.push(await unsealedRows(service));
+        cpu.push(((cpuSeconds(service.pid) - startedCpu) / eventCount) * 1e6);
+        peaks.push(peakMegabytes(service.pid));
+      } finally {
+        await service.stop();
+        removeFolder(folder);
+      }
+    }
+    bench.figure('rate, acknowledged', 'events/s', ...samples.rate);
+    bench.figure('sealed meanwhile', 'events/s', ...samples.sealed);
+    bench.figure('not sealed at the end', 'events', ...samples.backlog);
+    bench.figure('CPU, with what was sealed', 's/M events', ...cpu);
+    bench.figure('peak memory', 'MB', ...peaks);
+  },
+};
+
+/** Rows that are stored and not sealed: those of the open log segment and of closed ones that wait. */
+async function unsealedRows(service: Service): Promise<number> {
+  const stored = await metric(service, 'logseam_store_rows');
+  return stored - (await metric(service, 'logseam_sealed_rows_total'));
+}
+
 /** Ingestion of several kinds of events. */
 export const ingestWorkloads: Workload[] = [
   overHttp(
@@ -209,6 +270,7 @@ export const ingestWorkloads: Workload[] = [
     'access-log JSON over one TCP connection, until its half-close is answered: all is fsynced',
     ACCESS_LOG,
   ),
+  sustainedWorkload,
   overTcp('ingest-syslog', 'RFC 5424 lines with 7 key=value pairs over one TCP connection', {
     events: EVENTS,
     make: syslogPairs,

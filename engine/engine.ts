@@ -1,19 +1,35 @@
 import type { Disk } from './base/file.ts';
+import type { PathTable } from './column/path.ts';
 import type { Rows } from './column/rows.ts';
 import { aggregateUnits } from './query/aggregate.ts';
+import { attributesUnits } from './query/attributes.ts';
+import { aggregateLimits } from './query/budget.ts';
+import { contextUnits } from './query/context.ts';
 import { fetchUnits } from './query/fetch.ts';
-import { listUnits } from './query/list.ts';
+import { listUnits, pageUnits } from './query/list.ts';
 import type {
   AggregateQuery,
   AggregateResult,
+  AttributesQuery,
+  AttributesResult,
+  ContextQuery,
+  ContextResult,
   FetchQuery,
   ListedEvent,
   ListQuery,
   ListResult,
+  PageQuery,
+  PageResult,
   Snapshot,
+  TailQuery,
+  TailResult,
 } from './query/query.ts';
 import { Reader } from './query/reader.ts';
+import type { Progress } from './query/source.ts';
+import { tailUnits } from './query/tail.ts';
+import { eventTextsOf } from './segment/event-texts.ts';
 import { type SealOptions, type SealResult, sealBlocks } from './segment/seal.ts';
+import { LiveBlocks } from './store/block-changes.ts';
 import { pathOfSegment } from './store/filename.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
@@ -25,10 +41,16 @@ export type {
   AggregateQuery,
   AggregateResult,
   Aggregation,
+  AttributeFacts,
+  AttributesQuery,
+  AttributesResult,
+  Bound,
   Boundaries,
   BucketKey,
   BucketOrder,
   Compute,
+  ContextQuery,
+  ContextResult,
   FetchQuery,
   GroupBy,
   ListColumn,
@@ -37,15 +59,22 @@ export type {
   ListResult,
   Metric,
   MetricExpression,
+  PageQuery,
+  PageResult,
   QueryStats,
   Selection,
   SimpleMetric,
   Snapshot,
   TagRule,
+  TailedEvent,
+  TailPosition,
+  TailQuery,
+  TailResult,
 } from './query/query.ts';
-
 /** What comes of sealing and merging. Plain data that crosses threads. */
 export type { SealResult } from './segment/seal.ts';
+/** The committed blocks of a moment, for a thread that is told what changes. */
+export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
 /** What sealing and merging are asked to do. Plain data that crosses threads. */
 export type { MergeJob } from './store/upkeep.ts';
 
@@ -82,27 +111,56 @@ export function openWriter(options: WriterOptions): RowWriter {
 
 /** What a query thread needs of the engine: queries in units of a few milliseconds, which it may stop between. */
 export interface UnitReader {
-  list(snapshot: Snapshot, query: ListQuery): Generator<unknown, ListResult, void>;
-  fetch(snapshot: Snapshot, query: FetchQuery): Generator<unknown, ListedEvent | undefined, void>;
-  aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<unknown, AggregateResult, void>;
+  list(snapshot: Snapshot, query: ListQuery): Generator<Progress, ListResult, void>;
+  page(snapshot: Snapshot, query: PageQuery): Generator<Progress, PageResult, void>;
+  context(
+    snapshot: Snapshot,
+    query: ContextQuery,
+  ): Generator<Progress, ContextResult | undefined, void>;
+  fetch(snapshot: Snapshot, query: FetchQuery): Generator<Progress, ListedEvent | undefined, void>;
+  aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<Progress, AggregateResult, void>;
+  /** Over the blocks of `snapshot` alone, which are those that may have rows between the positions. */
+  tail(snapshot: Snapshot, query: TailQuery): Generator<Progress, TailResult, void>;
+  attributes(
+    snapshot: Snapshot,
+    query: AttributesQuery,
+  ): Generator<Progress, AttributesResult, void>;
   /** Lets go of the files and blocks of segments that are gone; no query that runs reads them. */
   forget(segments: readonly number[]): void;
   close(): void;
 }
 
-/** Opens the reader of one query thread. `secret` is the manifest's. Its units throw EngineError. */
-export function openReader(disk: Disk, secret: Uint8Array): UnitReader {
-  const reader = new Reader(disk, secret);
+/**
+ * Opens the reader of one query thread. `secret` is the manifest's; `memoryBytesMax` is what a query may keep until it is
+ * answered, 256 MiB unless it is given. Its units throw EngineError, MEMORY among them.
+ */
+export function openReader(disk: Disk, secret: Uint8Array, memoryBytesMax?: number): UnitReader {
+  const reader = new Reader(disk, secret, memoryBytesMax);
   return {
     list: (snapshot, query) => listUnits(reader, snapshot, query),
+    page: (snapshot, query) => pageUnits(reader, snapshot, query),
+    context: (snapshot, query) => contextUnits(reader, snapshot, query),
     fetch: (snapshot, query) => fetchUnits(reader, snapshot, query),
-    aggregate: (snapshot, query) => aggregateUnits(reader, snapshot, query),
+    aggregate: (snapshot, query) =>
+      aggregateUnits(reader, snapshot, query, aggregateLimits(reader)),
+    tail: (snapshot, query) => tailUnits(reader, snapshot, query),
+    attributes: (snapshot, query) => attributesUnits(reader, snapshot, query),
     forget: (segments) => reader.forget(segments),
     close: () => reader.close(),
   };
 }
 
+/** The committed blocks of a query thread, none at first. */
+export function openLiveBlocks(): LiveBlocks {
+  return new LiveBlocks();
+}
+
 /** Rewrites the blocks of whole segments as sealed segments; see `sealBlocks`. For a thread of its own. */
 export function rewriteBlocks(options: Omit<SealOptions, 'pathOf'>): Promise<SealResult> {
   return sealBlocks({ ...options, pathOf: pathOfSegment });
+}
+
+/** JSON texts of the events of row records as a fetch would show them; see `eventTextsOf`. Stores nothing. */
+export function previewEvents(rows: Rows, paths: PathTable): string[] {
+  return eventTextsOf(rows, paths);
 }

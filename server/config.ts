@@ -184,6 +184,18 @@ const SETTINGS = {
     '8',
     'queries of a read key that run at once; more wait, up to 64',
   ),
+  boundEvents: setting(
+    'Limits',
+    wholeNumber(1, 1_000_000_000_000),
+    '50000000',
+    'newest events that a query of more than 24 hours reaches',
+  ),
+  queryMemoryMb: setting(
+    'Limits',
+    wholeNumber(16, 65_536),
+    '256',
+    'megabytes (2^20) of memory that a query may take',
+  ),
   querySeconds: setting('Limits', wholeNumber(1, 86_400), '60', 'seconds that a query may take'),
   ingestWorkers: setting(
     'Threads',

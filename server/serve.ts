@@ -6,9 +6,12 @@ import { lockFolder } from '../engine/store/lock.ts';
 import { addressText } from './address.ts';
 import { createAdmin } from './api/admin.ts';
 import { definitionResources } from './api/admin-definitions.ts';
+import { extensionResource } from './api/admin-extensions.ts';
 import { keyResources } from './api/admin-keys.ts';
+import { troubleResource } from './api/admin-troubles.ts';
 import { declaredResolver } from './api/declared.ts';
 import { definitionRules } from './api/definition-rules.ts';
+import { followExtensions } from './api/extension-steps.ts';
 import type { ListenerCounts } from './api/metrics.ts';
 import { createOperation } from './api/operation.ts';
 import type { Resolver } from './api/resolver.ts';
@@ -22,6 +25,7 @@ import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
 import { parseSearch } from './query/search.ts';
+import { Tails } from './query/tails.ts';
 import { readyText } from './ready.ts';
 import { type Definitions, openDefinitions } from './registry/definitions.ts';
 import { type Key, type Keys, openKeys } from './registry/keys.ts';
@@ -49,6 +53,7 @@ interface Running {
   definitions: Definitions;
   intake: Intake;
   queries: QueryPool;
+  tails: Tails;
   keeper: Keeper;
   listeners: Listeners;
 }
@@ -136,10 +141,11 @@ async function start(
     workers: workers.query,
     perKey: config.queriesPerKey,
     seconds: config.querySeconds,
+    memoryMb: config.queryMemoryMb,
     behind,
     root: config.data,
     secret: opened.manifest.secret,
-    snapshot: () => opened.catalog.snapshot(),
+    changes: (since) => opened.catalog.changes(since),
     died: died('query'),
   });
   await Promise.all([intake.ready(), queries.ready()]);
@@ -154,9 +160,22 @@ async function start(
       intake.diskFull = full;
     },
   });
+  const tails = new Tails({
+    blocks: opened.catalog,
+    sealedMs: (segment) => opened.manifest.sealed.get(segment)?.sealedMs,
+    secret: opened.manifest.secret,
+    run: (job, signal, key) => queries.tail(job, signal, key).finally(keeper.pin()),
+    nowMs,
+  });
 
   const resolver = declaredResolver(definitions);
   const filterOf = filterCache(definitions, resolver);
+  followExtensions(
+    definitions,
+    resolver,
+    (steps) => intake.setExtensions(steps),
+    (extension, error) => log.error('an extension is left out', { extension, error }),
+  );
   const bound = new BoundCells(keys, config, log);
   const admin = createAdmin({
     token,
@@ -165,13 +184,15 @@ async function start(
         keys,
         cells,
         nowMs,
-        parseFilter: parseSearch,
+        parseFilter: (text) => parseSearch(text, (name) => resolver.field(name)),
         changed: () => {
           intake.changeKeys(keys.table());
           bound.refresh();
         },
       }),
       ...definitionResources(definitions),
+      extensionResource({ definitions, resolver, intake }),
+      troubleResource(intake),
     ]),
   });
   const routes = createRoutes({
@@ -182,8 +203,11 @@ async function start(
     isWriteKey: (text) => keys.lookup(text)?.kind === 'write',
     definitions,
     resolver,
-    run: (job, signal, key) => queries.run(job, signal, key).finally(keeper.pin()),
+    run: (job, signal, key, progress) =>
+      queries.run(job, signal, key, progress).finally(keeper.pin()),
+    tails,
     nowMs,
+    boundEvents: config.boundEvents,
     admin,
     health: () => ({ status: 200, body: '{"ok":true}' }),
     operation: createOperation({
@@ -200,6 +224,7 @@ async function start(
         keyName: (id) => keys.named('write', id)?.name,
         intake,
         queries,
+        tails,
         listeners: () => state.listeners.flatMap((counts) => counts()),
         store: () => keeper.gauges(),
       },
@@ -221,7 +246,10 @@ async function start(
       limits: runtime.limits,
       diskFull: () => keeper.full,
       nowMs,
-      refused: (channel, refusal) => intake.counts.refuse(channel, reasonOf(refusal)),
+      refused: (channel, refusal) => {
+        intake.counts.refuse(channel, reasonOf(refusal));
+        intake.troubles.refused(refusal, nowMs());
+      },
     },
     routes,
     log,
@@ -244,18 +272,19 @@ async function start(
     }),
   );
   log.info('started', { pid: process.pid, ...opened.catalog.totals() });
-  return { state, opened, keys, definitions, intake, queries, keeper, listeners };
+  return { state, opened, keys, definitions, intake, queries, tails, keeper, listeners };
 }
 
 /** Finishes what was begun, makes it durable and closes everything. */
 async function stop(running: Running, log: Log): Promise<void> {
-  const { opened, keys, definitions, intake, queries, keeper, listeners } = running;
+  const { opened, keys, definitions, intake, queries, tails, keeper, listeners } = running;
   const overdue = setTimeout(() => {
     log.error('stopping took too long, the service ends as it is');
     process.exit(1);
   }, STOP_MAX_MS);
   running.state.stopping = true;
   log.info('stopping');
+  tails.close();
   await listeners.close(CLOSE_GRACE_MS);
   await intake.close();
   await queries.close();

@@ -45,6 +45,8 @@ t.test('without anything given the defaults are in force', async (t) => {
     bodyMbMax: 64,
     planLimitMb: undefined,
     queriesPerKey: 8,
+    queryMemoryMb: 256,
+    boundEvents: 50_000_000,
     querySeconds: 60,
     ingestWorkers: undefined,
     queryWorkers: undefined,

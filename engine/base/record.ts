@@ -71,25 +71,25 @@ export class RecordFile {
 
   /**
    * Puts a file of `records` in the place of the one at `path`, in one step: whenever it stops, the old one is there
-   * or the new one, whole. What is open at that path is the old one. The folder is synced. Rejects with IO.
+   * or the new one, whole. What is open at that path is the old one. Resolves with false when the new one could not be
+   * written, as for want of room: then the old one stays. Rejects with IO when it is unknown which one a stop leaves.
    */
-  static async replace(disk: Disk, path: string, records: readonly unknown[]): Promise<void> {
+  static async replace(disk: Disk, path: string, records: readonly unknown[]): Promise<boolean> {
     const temporary = path + TEMPORARY_SUFFIX;
-    await removeTemporary(disk, temporary);
     const chunks = records.flatMap((record, number) => {
       const payload = packr.pack(record);
       assert(payload.length <= RECORD_BYTES_MAX, `record of ${payload.length} bytes`);
       return framed(number, Uint8Array.from(payload));
     });
-    const file = disk.open(temporary, 'create');
     try {
-      await file.write([Buffer.concat(chunks)], 0);
-      await file.sync();
-    } finally {
-      file.close();
+      await writeWhole(disk, temporary, Buffer.concat(chunks));
+      await disk.rename(temporary, path);
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'IO') return false;
+      throw error;
     }
-    await disk.rename(temporary, path);
     await disk.syncFolder(folderOf(path));
+    return true;
   }
 
   /** Bytes of all records that were read or appended. */
@@ -157,10 +157,17 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
-/** Removes what a stop left of an earlier `replace`. */
-async function removeTemporary(disk: Disk, path: string): Promise<void> {
+/** Makes a file of these bytes, in the place of what a stop left of an earlier one; resolves when they are synced. */
+async function writeWhole(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (disk.list(folderOf(path)).includes(name)) await disk.unlink(path);
+  const file = disk.open(path, 'create');
+  try {
+    await file.write([bytes], 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
 }
 
 /** Checksum of a record: its number makes a record worthless at another place. */

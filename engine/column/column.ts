@@ -1,3 +1,4 @@
+import type { EntrySource } from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
@@ -16,9 +17,11 @@ export interface StringColumn {
   /** Entry + 1 of each row; 0 where the row has none. */
   ids: Uint32Array;
   entryCount: number;
-  /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. */
-  offsets: Uint32Array;
-  bytes: Uint8Array;
+  /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. Read when they are asked for; throw CORRUPTION then. */
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+  /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
+  shared: EntrySource | undefined;
 }
 
 /**

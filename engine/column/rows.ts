@@ -79,6 +79,22 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
+  /** Ends the row that is being written and puts it in the place of the one before, whose date it keeps. */
+  replaceRow(): void {
+    const row = this.rowCount - 1;
+    const from = this.rowEntry[row + 1];
+    const to = this.rowEntry[row];
+    const end = this.entryCount;
+    this.path.copyWithin(to, from, end);
+    this.kind.copyWithin(to, from, end);
+    this.start.copyWithin(to, from, end);
+    this.length.copyWithin(to, from, end);
+    this.value.copyWithin(to, from, end);
+    this.detail.copyWithin(to, from, end);
+    this.entryCount = to + end - from;
+    this.rowEntry[row + 1] = this.entryCount;
+  }
+
   /** Drops the entries of the row that is being written. */
   dropRow(): void {
     this.entryCount = this.rowEntry[this.rowCount];

@@ -3,12 +3,17 @@ import { EngineError } from '../base/errors.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { readPacked, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
+import {
+  type Entries,
+  type EntryHash,
+  type EntrySource,
+  PIECE_ENTRIES,
+  type StringPlace,
+} from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
-import { type Entries, type EntrySource, offsetsOf, type StringPlace } from './string-chunk.ts';
+import { offsetsOf } from './string-chunk.ts';
 
-/** Entries of a piece, which is read and decoded as one: a single entry costs no more than that. */
-const PIECE_ENTRIES = 1_024;
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
 const PIECES_KEPT_MAX = 32;
 const BYTES_MAX = 2 ** 32 - 1;
@@ -63,6 +68,8 @@ export class SharedDictionary implements EntrySource {
   /** By number, the one that was used last at the end. */
   readonly #kept = new Map<number, Entries>();
   #entries: Entries | undefined;
+  #hashes: Int32Array | undefined;
+  #hashSeed = 0;
 
   /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
   constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
@@ -76,10 +83,12 @@ export class SharedDictionary implements EntrySource {
     if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after a dictionary`);
   }
 
-  /** Bytes of memory that the decoded entries take now. */
+  /** Bytes of memory that decoded entries and hashes take now. */
   get memoryBytes(): number {
-    if (this.#entries === undefined) return 0;
-    return this.#entries.bytes.length + this.#entries.offsets.length * 4;
+    let bytes = (this.#hashes?.length ?? 0) * 4;
+    if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
+    for (const piece of this.#kept.values()) bytes += bytesOf(piece);
+    return bytes;
   }
 
   /** Values of each entry in the segment, descending. */
@@ -102,6 +111,25 @@ export class SharedDictionary implements EntrySource {
     const { offsets, bytes } = this.#keptPiece(number);
     const at = entry - number * PIECE_ENTRIES;
     return { bytes, start: offsets[at], end: offsets[at + 1] };
+  }
+
+  eachPiece(visit: (first: number, piece: Entries) => void): void {
+    for (let number = 0; number < this.#pieces.length; number++) {
+      visit(number * PIECE_ENTRIES, this.#kept.get(number) ?? this.#readPiece(number));
+    }
+  }
+
+  hashes(hash: EntryHash): Int32Array {
+    if (this.#hashes !== undefined && this.#hashSeed === hash.seed) return this.#hashes;
+    const hashes = new Int32Array(this.entryCount);
+    this.eachPiece((first, { offsets, bytes }) => {
+      for (let at = 0; at < offsets.length - 1; at++) {
+        hashes[first + at] = hash.hashOf(bytes, offsets[at], offsets[at + 1]);
+      }
+    });
+    this.#hashes = hashes;
+    this.#hashSeed = hash.seed;
+    return hashes;
   }
 
   #keptPiece(number: number): Entries {
@@ -130,20 +158,27 @@ export class SharedDictionary implements EntrySource {
   }
 
   #readAll(): Entries {
-    const pieces = this.#pieces.map((_, number) => this.#readPiece(number));
-    const byteCount = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (byteCount > BYTES_MAX) damaged(`dictionary of ${byteCount} bytes`);
-    const bytes = new Uint8Array(byteCount);
     const offsets = new Uint32Array(this.entryCount + 1);
+    const pieces: Uint8Array[] = [];
     let base = 0;
-    for (const [number, piece] of pieces.entries()) {
-      bytes.set(piece.bytes, base);
-      const first = number * PIECE_ENTRIES;
+    this.eachPiece((first, piece) => {
       for (let index = 0; index < piece.offsets.length; index++) {
         offsets[first + index] = base + piece.offsets[index];
       }
       base += piece.bytes.length;
+      pieces.push(piece.bytes);
+    });
+    if (base > BYTES_MAX) damaged(`dictionary of ${base} bytes`);
+    const bytes = new Uint8Array(base);
+    let at = 0;
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
     return { offsets, bytes };
   }
+}
+
+function bytesOf({ bytes, offsets }: Entries): number {
+  return bytes.length + offsets.length * 4;
 }

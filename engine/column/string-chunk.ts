@@ -3,6 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
+import type { Entries, EntrySource, StringPlace } from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
 import type { PresentRows } from './presence.ts';
 import { StringEncoding } from './text.ts';
@@ -12,20 +13,6 @@ const STRING_BYTES_MAX = 2 ** 32 - 1;
 
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
-}
-
-/** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
-export interface Entries {
-  offsets: Uint32Array;
-  bytes: Uint8Array;
-}
-
-/** A dictionary of a segment: its entries, whole or one alone. Throws CORRUPTION when what is needed is damaged. */
-export interface EntrySource {
-  readonly entryCount: number;
-  /** All entries: the same arrays each time, as long as they are kept. */
-  entries(): Entries;
-  place(entry: number): StringPlace;
 }
 
 /** Where `count` strings begin that lie one after the other, and the last one's end. Throws CORRUPTION. */
@@ -58,11 +45,35 @@ export interface StringSource {
   dictionary?(): EntrySource;
 }
 
-/** Some bytes in which a string lies. */
-export interface StringPlace {
-  bytes: Uint8Array;
-  start: number;
-  end: number;
+/** A column whose entries are read when they are asked for. */
+class LazyStringColumn implements StringColumn {
+  readonly kind: StringColumn['kind'];
+  readonly ids: Uint32Array;
+  readonly entryCount: number;
+  readonly shared: EntrySource | undefined;
+  readonly #entries: () => Entries;
+
+  constructor(
+    kind: StringColumn['kind'],
+    ids: Uint32Array,
+    entryCount: number,
+    shared: EntrySource | undefined,
+    entries: () => Entries,
+  ) {
+    this.kind = kind;
+    this.ids = ids;
+    this.entryCount = entryCount;
+    this.shared = shared;
+    this.#entries = entries;
+  }
+
+  get offsets(): Uint32Array {
+    return this.#entries().offsets;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#entries().bytes;
+  }
 }
 
 /** A chunk of strings that is open for reading: one value, for which no more is read than needed, or the column. */
@@ -148,7 +159,10 @@ export class StringChunk {
     return ids;
   }
 
-  /** The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. */
+  /**
+   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Entries in a
+   * dictionary of the segment are not read yet.
+   */
   column(
     kind: StringColumn['kind'],
     present: PresentRows | undefined,
@@ -161,8 +175,12 @@ export class StringChunk {
       ids = new Uint32Array(rowCount);
       for (let index = 0; index < dense.length; index++) ids[rows[index]] = dense[index];
     }
-    const { offsets, bytes } = this.entries();
-    return { kind, ids, entryCount: offsets.length - 1, offsets, bytes };
+    if (this.#encoding !== StringEncoding.SHARED) {
+      const { offsets, bytes } = this.entries();
+      return { kind, ids, entryCount: offsets.length - 1, offsets, bytes, shared: undefined };
+    }
+    const shared = this.#dictionary();
+    return new LazyStringColumn(kind, ids, shared.entryCount, shared, () => shared.entries());
   }
 
   /** All entries that ids count. Throws CORRUPTION. */

@@ -1,61 +1,49 @@
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { BlockRef } from '../segment/frame.ts';
-import type { Bitmap } from './bitmap.ts';
-import { isEmpty } from './bitmap.ts';
-import { comparer, FirstBuckets } from './bucket-order.ts';
-import { FieldLevel, type Level, TagLevel, TimeLevel } from './level.ts';
-import { isLightMetric, MetricTable } from './metric-table.ts';
+import { type AggregateLimits, LIMITS } from './aggregate-limits.ts';
+import { BlockScan, type ScanOutcome } from './block-scan.ts';
+import { withinBound } from './bound.ts';
+import { afterTest, comparer, FirstBuckets, lastCounts, limitOf } from './bucket-order.ts';
 import {
-  checkCells,
-  type GroupShare,
-  Pass,
-  type PassStage,
-  type PassTable,
-  TOTAL,
-} from './pass.ts';
-import { type Plan, planOf } from './plan.ts';
-import { mayHaveRows } from './prune.ts';
+  type ComputedValues,
+  countableLevels,
+  countsOnly,
+  type FieldGroupBy,
+  groupComputes,
+  metricsAtOnce,
+  type SelectingGroupBy,
+  stepsOf,
+  valueIn,
+} from './computes.ts';
+import { Cube, firstCounted } from './cube.ts';
+import { entryPass } from './entry-counts.ts';
+import { FieldLevel, type Level, TagLevel, TimeLevel, takeValue } from './level.ts';
+import { MetricTable } from './metric-table.ts';
+import { minuteCounts } from './minute-counts.ts';
+import { checkCells, type GroupShare, Pass, type PassStage, TOTAL } from './pass.ts';
 import type {
   AggregateBucket,
   AggregateQuery,
   AggregateResult,
   BucketKey,
-  Compute,
   GroupBy,
   Metric,
   QueryStats,
   Snapshot,
 } from './query.ts';
-import { rowsWhere } from './scan.ts';
-import {
-  type BlockSource,
-  isDamage,
-  isInside,
-  noStats,
-  overlaps,
-  type Progress,
-  rowsInRange,
-} from './source.ts';
+import type { BlockSource, Progress, Reach } from './source.ts';
 import { TupleTable } from './tuple-table.ts';
-import { ValueTable } from './value-table.ts';
+import { Candidates, partOf, SKETCH_PARENTS_MAX, ValueSketch } from './value-sketch.ts';
+import { type ValuePart, ValueTable } from './value-table.ts';
 
-/** Memory of the groups of one pass. */
-const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 /** Parts into which the groups are cut when they do not fit. */
 const SHARES_MAX = 64;
 /** Groups of a whole scan are that many times what those of its begun part let expect. */
 const GROWTH_EXPECTED = 1.25;
-/** Blocks whose selected rows are remembered from pass to pass. */
-const BITMAPS_MAX = 4_096;
+/** Rows that a count of a sketch can take. */
+const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
 const ALL: GroupShare = { index: 0, count: 1 };
-
-type SelectingGroupBy = Exclude<GroupBy, { type: 'time' }>;
-type ComputedValues = AggregateBucket['values'];
-
-/** How a scan of the blocks ended. `full`: there was not enough memory; `damaged`: a block has to be left out. */
-type Outcome = 'done' | 'full' | 'damaged';
 
 /** A level of buckets on its way to the answer. Once it does not grow its tuples are those of the answer. */
 interface Stage extends PassStage {
@@ -64,51 +52,52 @@ interface Stage extends PassStage {
   children: Map<number, number[]>;
 }
 
+/** What the shares of a level have found together. */
+interface Found {
+  merged: Level;
+  first: FirstBuckets;
+  totals: Map<number, (number | null)[]>;
+}
+
 /** An aggregation at work. */
 class Aggregating {
-  readonly stats: QueryStats;
   readonly #source: BlockSource;
   readonly #query: AggregateQuery;
-  readonly #memoryBytesMax: number;
-  readonly #plan: Plan;
-  readonly #refs: BlockRef[];
+  readonly #limits: AggregateLimits;
+  readonly #scan: BlockScan;
   readonly #seed: number;
-  readonly #damaged = new Set<BlockRef>();
-  /** The selected rows of blocks that were scanned before. */
-  readonly #rows = new Map<BlockRef, Bitmap>();
   #stages: Stage[] = [];
   /** Values of the buckets of the last level. */
   #values: ComputedValues[] = [];
   /** Whether `#values` are computed, together with the last level's buckets. */
   #computed = false;
-  #scanCount = 0;
-  /** Part of the blocks that the last scan went through. */
-  #scanned = 0;
-  #unitsDone = 0;
-  #unitsTotal = 0;
   more = false;
+  /** Of the first level, when there are more. */
+  last: BucketKey | undefined;
 
   constructor(
     source: BlockSource,
     snapshot: Snapshot,
-    query: AggregateQuery,
-    memoryBytesMax: number,
+    query: AggregateQuery & Reach,
+    limits: AggregateLimits,
   ) {
     this.#source = source;
     this.#query = query;
-    this.#memoryBytesMax = memoryBytesMax;
-    this.#plan = planOf(query.predicate);
-    this.stats = noStats(snapshot.blocks.length);
-    this.#refs = snapshot.blocks.filter((ref) => overlaps(ref, query.fromMs, query.toMs));
+    this.#limits = limits;
+    this.#scan = new BlockScan(source, snapshot, query);
     const { secret } = source;
     this.#seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
+  }
+
+  get stats(): QueryStats {
+    return this.#scan.stats;
   }
 
   *run(): Generator<Progress, AggregateBucket[]> {
     while (!(yield* this.#compute())) {
       // A block turned out damaged after other passes had read it: all begins again without it.
+      this.#scan.restart();
     }
-    this.stats.blocksDamaged = this.#damaged.size;
     const buckets: AggregateBucket[] = [];
     this.#collect(0, 0, [], buckets);
     return buckets;
@@ -118,9 +107,9 @@ class Aggregating {
   *#compute(): Generator<Progress, boolean> {
     const { groupBys, afterBucket } = this.#query;
     this.more = false;
+    this.last = undefined;
     this.#values = [];
     this.#computed = false;
-    this.#scanCount = 0;
     this.#stages = groupBys.map((groupBy, place) => ({
       groupBy,
       level: this.#levelOf(groupBy, place === 0 ? afterBucket : undefined),
@@ -129,51 +118,156 @@ class Aggregating {
       total: groupBy.total,
       children: new Map(),
     }));
+    const countedLevels = yield* this.#countTogether();
+    if (countedLevels < 0) return false;
     for (const [place, { groupBy }] of this.#stages.entries()) {
-      if (groupBy.type !== 'time' && !(yield* this.#select(place, groupBy))) return false;
+      if (place < countedLevels || groupBy.type === 'time') continue;
+      if (!(yield* this.#select(place, groupBy))) return false;
     }
     return this.#computed || (yield* this.#measure());
   }
 
-  #levelOf(groupBy: GroupBy, after: BucketKey | undefined): Level {
-    if (groupBy.type === 'field') return new FieldLevel(groupBy.path, new ValueTable(this.#seed));
+  #levelOf(groupBy: GroupBy, after?: BucketKey): Level {
+    if (groupBy.type === 'field') return this.#fieldLevel(groupBy.path);
     if (groupBy.type === 'tagset') return new TagLevel(groupBy.tags);
     return new TimeLevel(groupBy.boundaries, after?.type === 'time' ? after.timeMs : undefined);
   }
 
+  #fieldLevel(path: string, part?: ValuePart, smallOnly = false): FieldLevel {
+    return new FieldLevel(path, new ValueTable(this.#seed, part), smallOnly);
+  }
+
+  /** Counts the events of the first levels at once, as many as can be; their number, -1 when a block is damaged. */
+  *#countTogether(): Generator<Progress, number> {
+    const { memoryBytesMax, trialBytesMax, cellsMax } = this.#limits;
+    const bytesMax = Math.min(memoryBytesMax, trialBytesMax);
+    for (let count = countableLevels(this.#query, this.#stages.length); count > 0; ) {
+      const levels = this.#stages
+        .slice(0, count)
+        .map(({ groupBy, level }) =>
+          groupBy.type === 'field' ? this.#fieldLevel(groupBy.path, undefined, true) : level,
+        );
+      const cube = new Cube(levels, cellsMax, bytesMax);
+      if (!cube.isFull && (yield* this.#scan.run(cube)) === 'damaged') return -1;
+      if (!cube.isFull) {
+        cube.finish();
+        this.#settleCounted(cube, levels);
+        return count;
+      }
+      count = countableLevels(this.#query, cube.fitting);
+    }
+    return 0;
+  }
+
+  /** Makes the buckets of the first levels those that were counted. */
+  #settleCounted(cube: Cube, levels: readonly Level[]): void {
+    const { computes, afterBucket } = this.#query;
+    let paths: number[][] = [[]];
+    for (const [place, level] of levels.entries()) {
+      const stage = this.#stages[place];
+      const merged = stage.groupBy.type === 'field' ? this.#levelOf(stage.groupBy) : level;
+      const first = new FirstBuckets(undefined, () => 0);
+      /** What values of `merged` are in `level`. */
+      const origins: number[] = [];
+      const counted = firstCounted(cube, level, paths, stage.groupBy, place, afterBucket);
+      for (const [parent, buckets] of counted.entries()) {
+        for (const { value, rank } of buckets) {
+          const taken = takeValue(merged, level, value);
+          origins[taken] = value;
+          first.offer(parent, taken, rank, () => []);
+        }
+      }
+      this.#settle(stage, place, merged, first, new Map());
+      const { tuples } = stage;
+      const before = paths;
+      paths = [];
+      for (let tuple = 0; tuple < tuples.count; tuple++) {
+        const value = tuples.value(tuple);
+        paths.push([...before[tuples.parent(tuple)], value === TOTAL ? -1 : origins[value - 1]]);
+      }
+    }
+    this.#values = [];
+    if (levels.length < this.#stages.length || !countsOnly(computes)) return;
+    this.#values = paths.map((path) => computes.map(() => cube.countOf(path)));
+    this.#computed = true;
+  }
+
   /** Finds the buckets of a level that are in the answer. */
   *#select(place: number, groupBy: SelectingGroupBy): Generator<Progress, boolean> {
-    const stage = this.#stages[place];
     const last = place === this.#stages.length - 1;
     const metrics = last ? (metricsAtOnce(groupBy, this.#query.computes) ?? []) : [];
+    const { memoryBytesMax, trialBytesMax } = this.#limits;
+    const mayBeSketched = this.#mayBeSketched(place, groupBy) && trialBytesMax < memoryBytesMax;
+    let sketched: { sketch: ValueSketch; candidates: Candidates } | undefined;
+    let byEntries = place === 0 && !groupBy.total && metrics.every(({ type }) => type === 'core');
     for (let shares = 1; ; ) {
-      const merged = this.#levelOf(groupBy, undefined);
-      const limit = groupBy.limit === undefined || place > 0 ? groupBy.limit : groupBy.limit + 1;
-      const first = new FirstBuckets(limit, comparer(groupBy.order, merged));
-      const totals = new Map<number, (number | null)[]>();
-      let outcome: Outcome = 'done';
-      for (let index = 0; index < shares && outcome === 'done'; index++) {
-        outcome = yield* this.#selectShare(
-          place,
-          groupBy,
-          metrics,
-          { index, count: shares },
-          {
-            merged,
-            first,
-            totals,
-          },
-        );
-      }
-      if (outcome === 'damaged') return false;
-      if (outcome === 'done') {
-        this.#settle(stage, place, merged, first, totals);
+      const merged = this.#levelOf(groupBy);
+      const first = new FirstBuckets(limitOf(groupBy, place), comparer(groupBy.order, merged));
+      const found: Found = { merged, first, totals: new Map() };
+      const isTrial = mayBeSketched && sketched === undefined;
+      const candidates = sketched?.candidates;
+      let outcome: ScanOutcome = 'done';
+      if (sketched !== undefined && byEntries && groupBy.type === 'field') {
+        outcome = yield* this.#selectByEntries(groupBy, metrics.length, sketched, found);
+        byEntries = outcome !== 'full';
+        if (outcome === 'full') continue;
+      } else
+        for (let index = 0; index < shares && outcome === 'done'; index++) {
+          const part = { share: { index, count: shares }, candidates, isTrial };
+          outcome = yield* this.#selectShare(place, groupBy, metrics, part, found);
+        }
+      if (outcome === 'full' && isTrial && groupBy.type === 'field') {
+        const sketch = new ValueSketch(this.#stages.slice(0, place), groupBy.path, this.#seed);
+        if ((yield* this.#scan.run(sketch)) === 'damaged') return false;
+        sketch.finish();
+        sketched = { sketch, candidates: new Candidates(sketch, groupBy.limit + 1) };
+      } else if (outcome === 'full') {
+        shares = this.#moreShares(shares);
+      } else if (outcome === 'damaged') {
+        return false;
+      } else if (candidates?.suffice(lastCounts(first, limitOf(groupBy, place))) !== false) {
+        this.#settle(this.#stages[place], place, merged, first, found.totals);
         this.#computed = last && metrics.length > 0;
         if (!this.#computed) this.#values = [];
         return true;
       }
-      shares = this.#moreShares(shares);
     }
+  }
+
+  /** Whether the first buckets of a level can be found by a sketch. */
+  #mayBeSketched(place: number, { type, order }: SelectingGroupBy): boolean {
+    const { by, direction } = order;
+    if (type !== 'field' || by.type !== 'core' || direction !== 'desc') return false;
+    if (place === 0 && this.#query.afterBucket !== undefined) return false;
+    if (this.#stages.slice(0, place).some(({ grows }) => grows)) return false;
+    const parentCount = this.#parentCount(place);
+    return (
+      parentCount > 0 && parentCount <= SKETCH_PARENTS_MAX && this.#scan.rowCount <= SKETCH_ROWS_MAX
+    );
+  }
+
+  /** Finds the buckets of the first level by what was counted by entries; `full` when there is not enough memory for it. */
+  *#selectByEntries(
+    groupBy: FieldGroupBy,
+    metricCount: number,
+    { sketch, candidates }: { sketch: ValueSketch; candidates: Candidates },
+    { merged, first }: Found,
+  ): Generator<Progress, ScanOutcome> {
+    const level = this.#fieldLevel(groupBy.path, candidates);
+    const pass = entryPass(sketch.entries, level, this.#limits.memoryBytesMax);
+    const outcome = pass === undefined || pass.isFull ? 'full' : yield* this.#scan.run(pass);
+    if (pass === undefined || outcome !== 'done') return outcome;
+    const best = new FirstBuckets(groupBy.limit + 1, comparer(groupBy.order, level));
+    for (let value = 0; value < level.valueCount; value++) {
+      best.offer(0, value, pass.countOf(value), () => []);
+    }
+    for (const [, candidates] of best.entries()) {
+      for (const { value, rank } of candidates) {
+        const values = () => new Array<number | null>(metricCount).fill(rank ?? null);
+        first.offer(0, takeValue(merged, level, value), rank, values);
+      }
+    }
+    return 'done';
   }
 
   /** Scans for the part of a level's buckets whose values, or numbers, are of a share. */
@@ -181,17 +275,17 @@ class Aggregating {
     place: number,
     groupBy: SelectingGroupBy,
     metrics: readonly Metric[],
-    share: GroupShare,
-    found: {
-      merged: Level;
-      first: FirstBuckets;
-      totals: Map<number, (number | null)[]>;
-    },
-  ): Generator<Progress, Outcome> {
+    {
+      share,
+      candidates,
+      isTrial,
+    }: { share: GroupShare; candidates: Candidates | undefined; isTrial: boolean },
+    found: Found,
+  ): Generator<Progress, ScanOutcome> {
     const { order } = groupBy;
     const level =
       groupBy.type === 'field'
-        ? new FieldLevel(groupBy.path, new ValueTable(this.#seed, share.index, share.count))
+        ? this.#fieldLevel(groupBy.path, partOf(share, candidates), isTrial)
         : this.#stages[place].level;
     const byValue = groupBy.type === 'field';
     const tuples = new TupleTable();
@@ -203,13 +297,14 @@ class Aggregating {
       [{ metrics: table, steps: undefined }],
       byValue ? ALL : share,
       false,
+      this.#limits[isTrial ? 'trialBytesMax' : 'memoryBytesMax'],
     );
-    const outcome = yield* this.#scan(pass);
+    const outcome = yield* this.#scan.run(pass);
     if (outcome !== 'done') return outcome;
+    if (level.isLarge === true) return 'full';
 
     const after = place === 0 ? this.#query.afterBucket : undefined;
-    const afterValue = after === undefined ? -1 : level.place(after);
-    const sign = order.direction === 'asc' ? 1 : -1;
+    const isAfter = afterTest(level, after, order.direction);
     const best = new FirstBuckets(
       groupBy.limit === undefined ? undefined : groupBy.limit + 1,
       comparer(order, level),
@@ -222,7 +317,7 @@ class Aggregating {
         continue;
       }
       const value = tuples.value(tuple) - 1;
-      if (afterValue >= 0 && sign * level.compare(value, afterValue) <= 0) continue;
+      if (!isAfter(value)) continue;
       const rank = order.by.type === 'natural' ? undefined : table.value(order.by, tuple);
       best.offer(tuples.parent(tuple), value, rank, values);
     }
@@ -242,7 +337,7 @@ class Aggregating {
     first: FirstBuckets,
     totals: ReadonlyMap<number, (number | null)[]>,
   ): void {
-    const limit = (stage.groupBy.type === 'time' ? undefined : stage.groupBy.limit) ?? Infinity;
+    const limit = limitOf(stage.groupBy, 1) ?? Infinity;
     this.#arrangeTimes(place);
     const tuples = new TupleTable();
     const keep = (parent: number, value: number, values: (number | null)[]): void => {
@@ -252,7 +347,10 @@ class Aggregating {
       checkCells(tuples.count);
     };
     for (const [parent, candidates] of first.entries()) {
-      if (place === 0) this.more = candidates.length > limit;
+      if (place === 0 && candidates.length > limit) {
+        this.more = true;
+        this.last = level.key(candidates[limit - 1].value);
+      }
       for (const { value, values } of candidates.slice(0, limit)) keep(parent, value + 1, values);
     }
     if (stage.total) {
@@ -261,7 +359,7 @@ class Aggregating {
       }
     }
     stage.level = level;
-    if (level instanceof FieldLevel) level.table.freeze();
+    if (level instanceof FieldLevel) level.numbers.freeze();
     stage.tuples = tuples;
     stage.grows = false;
   }
@@ -280,7 +378,7 @@ class Aggregating {
   /** Computes the values of all buckets of the last level. */
   *#measure(): Generator<Progress, boolean> {
     for (let shares = 1; ; ) {
-      let outcome: Outcome = 'done';
+      let outcome: ScanOutcome = 'done';
       this.#values = [];
       for (let index = 0; index < shares && outcome === 'done'; index++) {
         outcome = yield* this.#measureShare({ index, count: shares });
@@ -291,7 +389,7 @@ class Aggregating {
     }
   }
 
-  *#measureShare(share: GroupShare): Generator<Progress, Outcome> {
+  *#measureShare(share: GroupShare): Generator<Progress, ScanOutcome> {
     const { computes } = this.#query;
     const { secret } = this.#source;
     const groups = groupComputes(computes);
@@ -302,7 +400,8 @@ class Aggregating {
       ),
       steps: boundaries === undefined ? undefined : new TimeLevel(boundaries),
     }));
-    const outcome = yield* this.#scan(new Pass(this.#stages, tables, share, true));
+    const pass = new Pass(this.#stages, tables, share, true, this.#limits.memoryBytesMax);
+    const outcome = yield* this.#scan.run(pass);
     if (outcome !== 'done') return outcome;
     this.#arrangeTimes(this.#stages.length);
     const bucketCount = this.#stages.at(-1)?.tuples.count ?? 1;
@@ -337,58 +436,15 @@ class Aggregating {
     }
   }
 
-  /** Scans all blocks that are not known to be damaged. */
-  *#scan(pass: Pass): Generator<Progress, Outcome> {
-    const first = this.#scanCount++ === 0;
-    this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
-    for (const [done, ref] of this.#refs.entries()) {
-      if (this.#damaged.has(ref)) continue;
-      try {
-        if (!this.#scanBlock(pass, ref, first)) continue;
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        this.#damaged.add(ref);
-        if (!first) return 'damaged';
-      }
-      this.#unitsDone++;
-      yield { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
-      if (pass.memoryBytes > this.#memoryBytesMax && done + 1 < this.#refs.length) {
-        this.#scanned = (done + 1) / this.#refs.length;
-        return 'full';
-      }
-    }
-    return 'done';
-  }
-
-  /** Adds the selected rows of a block; false when it did not have to be opened. */
-  #scanBlock(pass: Pass, ref: BlockRef, first: boolean): boolean {
-    const { fromMs, toMs } = this.#query;
-    if (this.#plan.type === 'all' && !pass.needsRows && isInside(ref, fromMs, toMs)) {
-      pass.addCount(ref.rowCount);
-      return false;
-    }
-    let rows = this.#rows.get(ref);
-    if (rows !== undefined && isEmpty(rows)) return false;
-    if (!mayHaveRows(this.#source, ref, this.#plan)) return false;
-    const block = this.#source.open(ref);
-    rows ??= rowsWhere(this.#plan, block, rowsInRange(block, fromMs, toMs));
-    pass.add(block, rows);
-    if (this.#rows.size < BITMAPS_MAX) this.#rows.set(ref, rows);
-    if (!first) return true;
-    this.stats.blocksOpened++;
-    this.stats.rowsScanned += ref.rowCount;
-    return true;
-  }
-
   /** How many shares to try next. Throws LIMIT when there are too many. */
   #moreShares(shares: number): number {
     let needed = shares * 2;
-    while (needed < (shares / this.#scanned) * GROWTH_EXPECTED) needed *= 2;
+    while (needed < (shares / this.#scan.scanned) * GROWTH_EXPECTED) needed *= 2;
     const next = shares < SHARES_MAX ? Math.min(needed, SHARES_MAX) : needed;
     if (next <= SHARES_MAX) return next;
     throw new EngineError(
       'LIMIT',
-      `the groups take more than ${SHARES_MAX} times ${this.#memoryBytesMax} bytes of memory; allowed: fewer ` +
+      `the groups take more than ${SHARES_MAX} times ${this.#limits.memoryBytesMax} bytes of memory; allowed: fewer ` +
         'distinct values, fewer computes or a shorter time',
     );
   }
@@ -417,72 +473,9 @@ function childrenOf(stage: Stage, parent: number): number[] {
 }
 
 /**
- * The metrics of all computes when the pass that finds the last level's buckets can compute them too: there are no time
- * series, and each takes little memory or is what the level is ordered by.
- */
-function metricsAtOnce(
-  { type, order }: SelectingGroupBy,
-  computes: readonly Compute[],
-): Metric[] | undefined {
-  const ordered = JSON.stringify(order.by);
-  const metrics: Metric[] = [];
-  for (const compute of computes) {
-    if (compute.type === 'timeseries') return undefined;
-    const { metric } = compute;
-    const cheap = type === 'tagset' || isLightMetric(metric) || JSON.stringify(metric) === ordered;
-    if (!cheap) return undefined;
-    metrics.push(metric);
-  }
-  return metrics;
-}
-
-/** Places of computes by their steps of time; those without any are one group. */
-function groupComputes(
-  computes: readonly Compute[],
-): { places: number[]; boundaries: readonly number[] | undefined }[] {
-  const groups = new Map<string, { places: number[]; boundaries: readonly number[] | undefined }>();
-  for (const [place, compute] of computes.entries()) {
-    const boundaries = compute.type === 'timeseries' ? compute.boundaries : undefined;
-    const name = boundaries === undefined ? '' : boundaries.join(' ');
-    const group = groups.get(name) ?? { places: [], boundaries };
-    group.places.push(place);
-    groups.set(name, group);
-  }
-  return [...groups.values()];
-}
-
-function stepsOf(steps: TimeLevel | undefined): number {
-  return steps?.stepCount ?? 1;
-}
-
-/** The value of a metric in a bucket, or those in its steps, as far as they are in a share; `known` are those of others. */
-function valueIn(
-  { metrics, steps }: PassTable,
-  metric: Metric,
-  bucket: number,
-  share: GroupShare,
-  known: ComputedValues[number],
-): ComputedValues[number] {
-  if (steps === undefined) {
-    return bucket % share.count === share.index ? metrics.value(metric, bucket) : known;
-  }
-  const { stepCount } = steps;
-  const series = Array.isArray(known) ? known : new Array<number | null>(stepCount).fill(null);
-  for (let step = 0; step < stepCount; step++) {
-    const group = bucket * stepCount + step;
-    if (group % share.count === share.index) series[step] = metrics.value(metric, group);
-  }
-  return series;
-}
-
-function takeValue(into: Level, from: Level, value: number): number {
-  if (!(into instanceof FieldLevel && from instanceof FieldLevel)) return value;
-  return into.table.take(from.table, value);
-}
-
-/**
- * Computes metrics over the selected events in nested buckets, a block a unit. A level whose buckets have to be chosen takes
- * a pass over the blocks, or several over parts of its values when their groups would take more than `memoryBytesMax`; the
+ * Computes metrics over the selected events in nested buckets, a block a unit. Levels of few values are counted together in
+ * one scan (Cube). Of many values, ordered by count, a sketch tells first which may be among the first (ValueSketch), and only
+ * these are counted. Any other level takes a pass, or several over parts of its values when they take too much memory. The
  * answer is exact in any case. Damaged blocks are left out and counted. Throws LIMIT, and what the source throws but
  * CORRUPTION.
  */
@@ -490,9 +483,14 @@ export function* aggregateUnits(
   source: BlockSource,
   snapshot: Snapshot,
   query: AggregateQuery,
-  memoryBytesMax = MEMORY_BYTES_MAX,
+  limits: Partial<AggregateLimits> = {},
 ): Generator<Progress, AggregateResult> {
-  const aggregating = new Aggregating(source, snapshot, query, memoryBytesMax);
-  const buckets = yield* aggregating.run();
-  return { buckets, more: aggregating.more, stats: aggregating.stats };
+  return yield* withinBound(source, snapshot, query, function* (reached) {
+    const counted = minuteCounts(source, snapshot, reached);
+    if (counted !== undefined) return yield* counted;
+    const aggregating = new Aggregating(source, snapshot, reached, { ...LIMITS, ...limits });
+    const buckets = yield* aggregating.run();
+    const { more, stats, last } = aggregating;
+    return { buckets, more, stats, ...(last === undefined ? {} : { last }) };
+  });
 }

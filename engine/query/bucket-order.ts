@@ -1,5 +1,5 @@
 import type { Level } from './level.ts';
-import type { BucketOrder } from './query.ts';
+import type { BucketKey, BucketOrder, GroupBy } from './query.ts';
 
 /** A bucket that may be among the first of its parent. */
 export interface Candidate {
@@ -81,4 +81,31 @@ export class FirstBuckets {
     const last = candidates.at(-1);
     if (last !== undefined) this.#worst.set(parent, last);
   }
+}
+
+/** How many buckets of a level are wanted in each bucket; of the first one more, to know whether there are more. */
+export function limitOf(groupBy: GroupBy, place: number): number | undefined {
+  if (groupBy.type === 'time' || groupBy.limit === undefined) return undefined;
+  return place === 0 ? groupBy.limit + 1 : groupBy.limit;
+}
+
+/** Tells whether a value of a level comes after a bucket, in the natural order of that direction. */
+export function afterTest(
+  level: Level,
+  after: BucketKey | undefined,
+  direction: 'asc' | 'desc',
+): (value: number) => boolean {
+  const afterValue = after === undefined ? -1 : level.place(after);
+  if (afterValue < 0) return () => true;
+  const sign = direction === 'asc' ? 1 : -1;
+  return (value) => sign * level.compare(value, afterValue) > 0;
+}
+
+/** The counts of the last wanted buckets, of parents that have so many. */
+export function lastCounts(first: FirstBuckets, limit: number | undefined): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const [parent, { length, [length - 1]: last }] of first.entries()) {
+    if (length === limit) counts.set(parent, last.rank ?? 0);
+  }
+  return counts;
 }

@@ -5,6 +5,9 @@ import { assert } from '../base/assert.ts';
 const KEY_BYTES = 13;
 const CHECK_BYTES = 2;
 const ID_CHARACTERS = 20;
+/** Greatest writer and sequence: FORMAT.md 7. */
+export const WRITER_MAX = 255;
+export const SEQUENCE_MAX = 2 ** 48 - 1;
 /** What is added to a time so that it is never negative: 2^47. */
 const TIME_BIAS = 2 ** 47;
 
@@ -21,6 +24,20 @@ export function compareEvents(left: EventKey, right: EventKey): number {
   if (left.timeMs !== right.timeMs) return left.timeMs - right.timeMs;
   if (left.writer !== right.writer) return left.writer - right.writer;
   return left.sequence - right.sequence;
+}
+
+/** The greatest key below `key`; it need not be that of an event. */
+export function keyBefore({ timeMs, writer, sequence }: EventKey): EventKey {
+  if (sequence > 0) return { timeMs, writer, sequence: sequence - 1 };
+  if (writer > 0) return { timeMs, writer: writer - 1, sequence: SEQUENCE_MAX };
+  return { timeMs: timeMs - 1, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
+}
+
+/** The least key above `key`; it need not be that of an event. */
+export function keyAfter({ timeMs, writer, sequence }: EventKey): EventKey {
+  if (sequence < SEQUENCE_MAX) return { timeMs, writer, sequence: sequence + 1 };
+  if (writer < WRITER_MAX) return { timeMs, writer: writer + 1, sequence: 0 };
+  return { timeMs: timeMs + 1, writer: 0, sequence: 0 };
 }
 
 /** Writes the id of an event, 20 URL-safe characters. `secret` is the manifest's. Source: FORMAT.md 7. */

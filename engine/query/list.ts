@@ -2,26 +2,55 @@ import { EngineError } from '../base/errors.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, type Bitmap, dropRow, hasRow, nextRow, noRows, previousRow } from './bitmap.ts';
+import { withinBound } from './bound.ts';
+import { checkCharacters } from './budget.ts';
 import { EventBuilder } from './event.ts';
-import { compareEvents, decodeEventId, type EventKey } from './event-id.ts';
+import {
+  compareEvents,
+  decodeEventId,
+  type EventKey,
+  encodeEventId,
+  keyAfter,
+  keyBefore,
+  SEQUENCE_MAX,
+  WRITER_MAX,
+} from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
 import { mayHaveRows } from './prune.ts';
-import type { ListedEvent, ListQuery, ListResult, QueryStats, Snapshot } from './query.ts';
+import type {
+  ListedEvent,
+  ListQuery,
+  ListResult,
+  PageQuery,
+  PageResult,
+  QueryStats,
+  Snapshot,
+} from './query.ts';
 import { rowsWhere } from './scan.ts';
 import {
   type BlockSource,
+  dropBefore,
   firstAt,
   isDamage,
   noStats,
   overlaps,
   type Progress,
+  type Reach,
   rowsFromTo,
 } from './source.ts';
 import { Top, type TopEntry } from './top.ts';
 
-/** Greatest writer and sequence: FORMAT.md 8. */
-const WRITER_MAX = 255;
-const SEQUENCE_MAX = 2 ** 48 - 1;
+/** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
+const UNIT_EVENTS = 128;
+const UNIT_TEXT = 256 * 1024;
+/** Events that are rebuilt at once for a page whose text is bounded. */
+const SLICE_EVENTS = 256;
+/** Characters after which such a slice ends early: events may be large. */
+const SLICE_TEXT_MAX = 1024 * 1024;
+
+/** What a list may take before it ends early. */
+type Budget = Pick<PageQuery, 'textMax' | 'blocksMax'>;
+const NO_BUDGET: Budget = { textMax: Infinity, blocksMax: Infinity };
 
 /** The key before which no row of a block comes. */
 function firstKey(ref: BlockRef): EventKey {
@@ -38,25 +67,28 @@ function lastKey(ref: BlockRef): EventKey {
 /** A list query at work. Times are in order in sealed blocks only, and blocks overlap. */
 class Listing {
   readonly stats: QueryStats;
+  /** Id after which the next page begins; `undefined` when nothing is left. */
+  resume: string | undefined;
   readonly #source: BlockSource;
-  readonly #query: ListQuery;
+  readonly #query: ListQuery & Reach;
+  readonly #budget: Budget;
   readonly #plan: Plan;
   readonly #after: EventKey | undefined;
   /** Blocks that may have rows of the page, the one that may have the first of them first. */
   readonly #refs: BlockRef[];
   readonly #damaged = new Set<BlockRef>();
+  /** Where the scan ended early: it found all events up to here, in the order that is asked for. */
+  #end: EventKey | undefined;
   #unitsDone = 0;
   #unitsTotal: number;
 
-  constructor(source: BlockSource, snapshot: Snapshot, query: ListQuery) {
+  constructor(source: BlockSource, snapshot: Snapshot, query: ListQuery & Reach, budget: Budget) {
     const { fromMs, toMs, after } = query;
     this.#source = source;
     this.#query = query;
+    this.#budget = budget;
     this.#plan = planOf(query.predicate);
-    this.#after = after === undefined ? undefined : decodeEventId(source.secret, after);
-    if (after !== undefined && this.#after === undefined) {
-      throw new EngineError('USAGE', `"${after}" is not the id of an event`);
-    }
+    this.#after = after === undefined ? undefined : keyOfId(source, after);
     this.stats = noStats(snapshot.blocks.length);
     this.#refs = snapshot.blocks
       .filter((ref) => overlaps(ref, fromMs, toMs) && this.#reachesPage(ref))
@@ -68,13 +100,26 @@ class Listing {
     for (;;) {
       const damagedBefore = this.#damaged.size;
       const entries = yield* this.#scan();
-      const events = yield* this.#rebuild(entries);
+      const events = yield* this.#rebuildAll(entries);
       // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
       if (this.#damaged.size === damagedBefore || events.length === entries.length) {
         this.stats.blocksDamaged = this.#damaged.size;
+        this.resume = this.#resumeAfter(entries.length, events);
         return events;
       }
     }
+  }
+
+  #resumeAfter(foundCount: number, events: readonly ListedEvent[]): string | undefined {
+    const { limit } = this.#query;
+    // Behind a full page, and behind one whose text is, even the events before `#end` are not all there.
+    if (foundCount >= limit || events.length < foundCount) return events.at(-1)?.id;
+    return this.#end === undefined ? undefined : encodeEventId(this.#source.secret, this.#end);
+  }
+
+  /** Names of the blocks that were found damaged: the same ones in every snapshot that has them. */
+  damagedNames(): string[] {
+    return Array.from(this.#damaged, ({ segment, ordinal }) => `${segment}/${ordinal}`);
   }
 
   /** Negative when `left` comes first in the order that is asked for. */
@@ -99,14 +144,28 @@ class Listing {
   *#scan(): Generator<Progress, TopEntry[]> {
     const { limit, skip = 0, order } = this.#query;
     const top = new Top(skip + limit, order);
+    this.#end = undefined;
+    let scannedCount = 0;
     for (const [number, ref] of this.#refs.entries()) {
       const { timeMs, writer, sequence } = this.#bestKey(ref);
       if (!top.admits(timeMs, writer, sequence)) break;
+      if (scannedCount >= this.#budget.blocksMax && this.#endBefore(this.#bestKey(ref))) break;
       if (this.#damaged.has(ref) || !mayHaveRows(this.#source, ref, this.#plan)) continue;
       this.#attempt(ref, () => this.#scanBlock(this.#source.open(ref), number, top));
+      scannedCount++;
       yield this.#progress();
     }
-    return top.entries().slice(skip);
+    const end = this.#end;
+    const entries = top.entries().slice(skip);
+    return end === undefined ? entries : entries.filter((key) => this.#compare(key, end) <= 0);
+  }
+
+  /** Ends right before `key`; false when that would not be behind `after`, so that nothing was gained. */
+  #endBefore(key: EventKey): boolean {
+    const end = this.#query.order === 'asc' ? keyBefore(key) : keyAfter(key);
+    if (this.#after !== undefined && this.#compare(end, this.#after) <= 0) return false;
+    this.#end = end;
+    return true;
   }
 
   #scanBlock(block: Block, number: number, top: Top): void {
@@ -130,9 +189,9 @@ class Listing {
     }
   }
 
-  /** The rows that are in the time range, after `after`, and not behind a full page. */
+  /** The rows that are reached, after `after`, and not behind a full page. */
   #candidates(block: Block, times: Float64Array, top: Top): Bitmap {
-    const { fromMs, toMs, order } = this.#query;
+    const { fromMs, toMs, order, floor } = this.#query;
     const after = this.#after;
     const ascending = order === 'asc';
     const begin = (ascending ? after?.timeMs : top.lastTimeMs) ?? Number.NEGATIVE_INFINITY;
@@ -141,6 +200,7 @@ class Listing {
     const rows = block.ref.sealed
       ? sortedRowsBetween(times, least, end, toMs)
       : rowsBetween(times, least, end, toMs);
+    if (floor !== undefined) dropBefore(rows, block, floor);
     if (after === undefined) return rows;
     const { writers, sequences } = block.keys();
     for (let row = 0; row < times.length; row++) {
@@ -151,8 +211,29 @@ class Listing {
     return rows;
   }
 
-  /** Rebuilds the events of the page, block by block; those of a block that turns out damaged are left out. */
-  *#rebuild(entries: TopEntry[]): Generator<Progress, ListedEvent[]> {
+  /** Rebuilds the events of the page, in slices when its text is bounded. */
+  *#rebuildAll(entries: TopEntry[]): Generator<Progress, ListedEvent[]> {
+    const { textMax } = this.#budget;
+    if (textMax === Infinity) return yield* this.#rebuild(entries, Infinity);
+    const events: ListedEvent[] = [];
+    let text = 0;
+    for (let from = 0; from < entries.length; from += SLICE_EVENTS) {
+      const slice = entries.slice(from, from + SLICE_EVENTS);
+      const damagedBefore = this.#damaged.size;
+      const built = yield* this.#rebuild(slice, SLICE_TEXT_MAX);
+      events.push(...built);
+      for (const event of built) text += textOf(event);
+      const isShort = built.length < slice.length && this.#damaged.size === damagedBefore;
+      if (isShort || text >= textMax) break;
+    }
+    return events;
+  }
+
+  /**
+   * Rebuilds events block by block; those of a block that turns out damaged are left out. With more than `textMax`
+   * characters it ends with the events, one at least, before which none is missing.
+   */
+  *#rebuild(entries: TopEntry[], textMax: number): Generator<Progress, ListedEvent[]> {
     const events = new Array<ListedEvent | undefined>(entries.length).fill(undefined);
     const places = new Map<number, number[]>();
     for (const [place, { block }] of entries.entries()) {
@@ -161,17 +242,38 @@ class Listing {
       else known.push(place);
     }
     this.#unitsTotal += places.size;
+    let text = 0;
     for (const [number, wanted] of places) {
       const ref = this.#refs[number];
-      this.#attempt(ref, () => {
-        const block = this.#source.open(ref);
-        const rows = wanted.map((place) => entries[place].row);
-        const builder = new EventBuilder(block, this.#source.secret, this.#query, rows);
-        for (const place of wanted) events[place] = builder.build(entries[place].row);
-      });
-      yield this.#progress();
+      let builder: EventBuilder | undefined;
+      for (let next = 0; next < wanted.length && text < textMax && !this.#damaged.has(ref); ) {
+        const unitEnd = Math.min(next + UNIT_EVENTS, wanted.length);
+        const unitTextEnd = Math.min(text + UNIT_TEXT, textMax);
+        this.#attempt(ref, () => {
+          builder ??= this.#builderOf(ref, wanted, entries);
+          for (; next < unitEnd && text < unitTextEnd; next++) {
+            const place = wanted[next];
+            const event = builder.build(entries[place].row);
+            events[place] = event;
+            text += textOf(event);
+            if (textMax === Infinity) checkCharacters(this.#source, text);
+          }
+        });
+        yield this.#progress();
+      }
     }
-    return events.filter((event) => event !== undefined);
+    if (text < textMax) return events.filter((event) => event !== undefined);
+    const missing = events.findIndex(
+      (event, place) => event === undefined && !this.#damaged.has(this.#refs[entries[place].block]),
+    );
+    const kept = missing < 0 ? events : events.slice(0, missing);
+    return kept.filter((event) => event !== undefined);
+  }
+
+  /** What rebuilds the rows of a block that `wanted` entries have. Throws CORRUPTION. */
+  #builderOf(ref: BlockRef, wanted: readonly number[], entries: readonly TopEntry[]): EventBuilder {
+    const rows = wanted.map((place) => entries[place].row);
+    return new EventBuilder(this.#source.open(ref), this.#source.secret, this.#query, rows);
   }
 
   /** Does something with a block; notes when it is damaged. */
@@ -189,6 +291,18 @@ class Listing {
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone);
     return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
   }
+}
+
+/** The key that an id is of. Throws USAGE when it is none. */
+function keyOfId({ secret }: BlockSource, id: string): EventKey {
+  const key = decodeEventId(secret, id);
+  if (key === undefined) throw new EngineError('USAGE', `"${id}" is not the id of an event`);
+  return key;
+}
+
+/** Characters of an event, about. */
+function textOf({ event = '', columns }: ListedEvent): number {
+  return columns.reduce((sum, column) => sum + column.length, event.length);
 }
 
 /** The rows with `begin <= time <= end` and `time < toMs`. */
@@ -219,7 +333,42 @@ export function* listUnits(
   snapshot: Snapshot,
   query: ListQuery,
 ): Generator<Progress, ListResult> {
-  const listing = new Listing(source, snapshot, query);
+  return yield* withinBound(source, snapshot, query, function* (reached) {
+    const listing = new Listing(source, snapshot, reached, NO_BUDGET);
+    const events = yield* listing.run();
+    return { events, stats: listing.stats };
+  });
+}
+
+/**
+ * Lists events as `listUnits` does, and ends early when it has opened `blocksMax` blocks or has `textMax` characters: so a
+ * page takes a bounded time and memory, whatever is asked for. It may have no event and still not be the last.
+ * Throws USAGE when `oldestId` is not such an id either.
+ */
+export function* pageUnits(
+  source: BlockSource,
+  snapshot: Snapshot,
+  query: PageQuery,
+): Generator<Progress, PageResult> {
+  if (query.oldestId === undefined) {
+    return yield* withinBound(source, snapshot, query, (reached) =>
+      reachedPage(source, snapshot, reached),
+    );
+  }
+  const floor = keyOfId(source, query.oldestId);
+  if (floor.timeMs < query.fromMs) return yield* reachedPage(source, snapshot, query);
+  return yield* reachedPage(source, snapshot, { ...query, fromMs: floor.timeMs, floor });
+}
+
+/** A page of what is reached. */
+function* reachedPage(
+  source: BlockSource,
+  snapshot: Snapshot,
+  query: PageQuery & Reach,
+): Generator<Progress, PageResult> {
+  const listing = new Listing(source, snapshot, query, query);
   const events = yield* listing.run();
-  return { events, stats: listing.stats };
+  const { resume, stats } = listing;
+  const next = resume === undefined ? {} : { resume };
+  return { events, ...next, damaged: listing.damagedNames(), stats };
 }

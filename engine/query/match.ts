@@ -1,12 +1,16 @@
 import type { DateColumn, NumberColumn } from '../column/column.ts';
 import { parseDateForm, printDate } from '../column/date-form.ts';
+import { Kind } from '../column/kind.ts';
 import { SCALE_DOUBLE } from '../column/number-text.ts';
 import type { ColumnInfo } from '../segment/block.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
+import { ArrayCursor } from './json.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import type { Pattern } from './predicate.ts';
-import { compareText, encodeText, SAME } from './text.ts';
+import { asciiText, compareText, encodeText, LOWER, SAME } from './text.ts';
+
+const cursor = new ArrayCursor();
 
 /**
  * What a leaf of a predicate asks of a value, whatever column it is in. Made once a query, used by one thread.
@@ -107,13 +111,15 @@ function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap 
 /** Compares texts with a pattern; numbers, booleans and dates by their texts. */
 export class PatternTest implements ValueTest {
   readonly #tokens: PatternTokens;
+  readonly #fold: Uint8Array;
 
-  constructor(pattern: Pattern) {
-    this.#tokens = compilePattern(pattern);
+  constructor(pattern: Pattern, ignoresCase: boolean) {
+    this.#fold = ignoresCase ? LOWER : SAME;
+    this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
-    return matchesPattern(this.#tokens, bytes, start, end, SAME);
+    return matchesPattern(this.#tokens, bytes, start, end, this.#fold);
   }
 
   numberText(text: string): boolean {
@@ -152,4 +158,21 @@ export class PatternTest implements ValueTest {
   possible(): boolean {
     return true;
   }
+}
+
+/** Whether an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */
+export function anElementPasses(
+  test: ValueTest,
+  array: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  cursor.open(array, from, to);
+  while (cursor.next()) {
+    const { kind, bytes, start, end, truth } = cursor;
+    if (kind === Kind.STRING && test.text(bytes, start, end)) return true;
+    if (kind === Kind.NUMBER && test.numberText(asciiText(bytes, start, end))) return true;
+    if (kind === Kind.BOOLEAN && test.boolean(truth)) return true;
+  }
+  return false;
 }

@@ -61,6 +61,9 @@ export class MetricTable {
       summary,
       columnsAt(block, path).map((index) => block.column(index)),
     ]);
+    for (const [summary, columns] of this.#columns) {
+      for (const column of columns) summary.prepare(column);
+    }
   }
 
   /** Adds the events of the block for which it is prepared to their groups, for which there is room. */

@@ -17,6 +17,7 @@ import { Elements, ElementType } from './elements.ts';
 import { Pairs } from './pairs.ts';
 import { Quantiles } from './quantile.ts';
 import type { Aggregation } from './query.ts';
+import { SharedStrings } from './shared-strings.ts';
 import { Sums } from './sum.ts';
 import { encodeText } from './text.ts';
 import type { ValueHash } from './value-hash.ts';
@@ -56,6 +57,7 @@ export class Summary {
   readonly #needsNumbers: boolean;
   readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
+  readonly #strings: SharedStrings;
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
@@ -66,6 +68,7 @@ export class Summary {
     this.#cardinalities = aggregations.has('cardinality') ? new Cardinalities() : undefined;
     this.#needsNumbers = this.#needsBounds || this.#sums !== undefined;
     this.#hash = hash;
+    this.#strings = new SharedStrings(hash);
   }
 
   /** Memory that it takes. */
@@ -89,6 +92,14 @@ export class Summary {
     }
     this.#sums?.ensure(this.#groupCount);
     this.#cardinalities?.ensure(this.#groupCount);
+  }
+
+  /** Reads all that it needs of a column, so that `add` cannot fail. Throws CORRUPTION. */
+  prepare(column: Column): void {
+    if (!('shared' in column) || column.shared === undefined) return;
+    const isPlain = !this.#needsNumbers && column.kind === Kind.STRING;
+    if (!isPlain) column.shared.entries();
+    else if (this.#cardinalities !== undefined) this.#strings.prepare(column.shared);
   }
 
   /** Adds the values that `column` has in the rows of `pairs`, to their groups, for which there is room. */
@@ -235,15 +246,20 @@ export class Summary {
 
   /** Adds strings, or the elements of arrays. */
   #addStrings(column: StringColumn, pairs: Pairs): void {
-    const { ids } = column;
+    const { ids, kind, shared } = column;
     const { rows, groups, count } = pairs;
-    if (!this.#needsNumbers && this.#cardinalities === undefined && column.kind === Kind.STRING) {
+    const cardinalities = this.#cardinalities;
+    const isPlain = !this.#needsNumbers && kind === Kind.STRING;
+    if (isPlain && (cardinalities === undefined || shared !== undefined)) {
       for (let at = 0; at < count; at++) if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
+      if (shared !== undefined && cardinalities !== undefined) {
+        this.#strings.add(ids, shared, pairs, cardinalities);
+      }
       return;
     }
     const wanted = new Uint8Array(column.entryCount + 1);
     for (let at = 0; at < count; at++) wanted[ids[rows[at]]] = 1;
-    const hash = this.#cardinalities === undefined ? undefined : this.#hash;
+    const hash = cardinalities === undefined ? undefined : this.#hash;
     const elements = new Elements(column, wanted, hash);
     const { starts } = elements;
     for (let at = 0; at < count; at++) {

@@ -1,7 +1,9 @@
 import { EngineError } from '../base/errors.ts';
 import type { Block } from '../segment/block.ts';
 import { type Bitmap, countRows } from './bitmap.ts';
-import type { Level, RowValues, TimeLevel } from './level.ts';
+import type { BlockVisitor } from './block-scan.ts';
+import type { RowValues } from './field-values.ts';
+import type { Level, TimeLevel } from './level.ts';
 import type { MetricTable } from './metric-table.ts';
 import { Pairs } from './pairs.ts';
 import type { TupleTable } from './tuple-table.ts';
@@ -23,7 +25,7 @@ export interface PassStage {
 /** Metrics of the buckets of the last level, or of each step of time in them. */
 export interface PassTable {
   metrics: MetricTable;
-  /** With `steps`, step s of bucket b is group b * steps.stepCount + s of `metrics`. */
+  /** With `steps`, step s of bucket b is group b * steps.valueCount + s of `metrics`. */
   steps: TimeLevel | undefined;
 }
 
@@ -42,65 +44,43 @@ export function checkCells(count: number): void {
   );
 }
 
-/**
- * One pass over the blocks: puts events into nested buckets and computes metrics of them. Per row it works on numbers in typed
- * arrays only. Owned by one thread.
- */
-export class Pass {
+/** Puts the selected rows of one block after the other into nested buckets. Works on numbers in typed arrays only. */
+export class Nesting {
   readonly #stages: readonly PassStage[];
-  readonly #tables: readonly PassTable[];
-  readonly #share: GroupShare;
-  /** Whether buckets are of the answer, so that there may not be too many. */
-  readonly #final: boolean;
   #pairs = new Pairs();
   #spare = new Pairs();
 
-  constructor(
-    stages: readonly PassStage[],
-    tables: readonly PassTable[],
-    share: GroupShare,
-    final: boolean,
-  ) {
+  constructor(stages: readonly PassStage[]) {
     this.#stages = stages;
-    this.#tables = tables;
-    this.#share = share;
-    this.#final = final;
-    for (const table of tables) table.metrics.ensure(this.#groupCount(table));
   }
 
-  /** Whether it needs to see rows; otherwise `addCount` is enough. */
-  get needsRows(): boolean {
-    if (this.#stages.length > 0) return true;
-    return this.#tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
+  /** Buckets of the last level so far; one without levels. */
+  get bucketCount(): number {
+    return this.#stages.at(-1)?.tuples.count ?? 1;
   }
 
-  /** Memory that it takes. */
+  /** Memory that levels and buckets take. */
   get memoryBytes(): number {
     let bytes = 0;
     for (const { level, tuples } of this.#stages) bytes += level.memoryBytes + tuples.memoryBytes;
-    for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
     return bytes;
   }
 
-  /** Adds events of which nothing but their number is known. */
-  addCount(eventCount: number): void {
-    for (const { metrics } of this.#tables) metrics.addCount(eventCount);
+  /** Whether a level has too many values for what it was made for. */
+  get isLarge(): boolean {
+    return this.#stages.some(({ level }) => level.isLarge === true);
   }
 
-  /** Adds `rows` of a block. Throws CORRUPTION before it has added anything, and LIMIT. */
-  add(block: Block, rows: Bitmap): void {
-    if (!this.needsRows) {
-      this.addCount(countRows(rows));
-      return;
-    }
+  /** Reads all that it needs of a block, so that `pairs` cannot fail. Throws CORRUPTION. */
+  prepare(block: Block, rows: Bitmap): void {
     for (const { level } of this.#stages) level.prepare(block, rows);
-    for (const { metrics, steps } of this.#tables) {
-      metrics.prepare(block);
-      steps?.prepare(block);
-    }
+  }
+
+  /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
+  pairs(block: Block, rows: Bitmap): Pairs {
     this.#pairs.reset(rows);
     for (const stage of this.#stages) this.#nest(stage, stage.level.values(block, rows));
-    for (const table of this.#tables) this.#measure(table, block, rows);
+    return this.#pairs;
   }
 
   /** Puts what is in a bucket into the buckets of the next level in it. */
@@ -111,21 +91,76 @@ export class Pass {
     this.#spare = this.#pairs;
     this.#pairs = inner;
   }
+}
 
-  #measure(table: PassTable, block: Block, rows: Bitmap): void {
+/** One pass over the blocks: puts events into nested buckets and computes metrics of them. Owned by one thread. */
+export class Pass implements BlockVisitor {
+  readonly needsRows: boolean;
+  readonly #nesting: Nesting;
+  readonly #tables: readonly PassTable[];
+  readonly #share: GroupShare;
+  /** Whether buckets are of the answer, so that there may not be too many. */
+  readonly #final: boolean;
+  readonly #memoryBytesMax: number;
+  readonly #kept = new Pairs();
+
+  constructor(
+    stages: readonly PassStage[],
+    tables: readonly PassTable[],
+    share: GroupShare,
+    final: boolean,
+    memoryBytesMax: number,
+  ) {
+    this.#nesting = new Nesting(stages);
+    this.#tables = tables;
+    this.#share = share;
+    this.#final = final;
+    this.#memoryBytesMax = memoryBytesMax;
+    this.needsRows =
+      stages.length > 0 ||
+      tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
+    for (const table of tables) table.metrics.ensure(this.#groupCount(table));
+  }
+
+  get isFull(): boolean {
+    if (this.#nesting.isLarge) return true;
+    let bytes = this.#nesting.memoryBytes;
+    for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
+    return bytes > this.#memoryBytesMax;
+  }
+
+  addCount(eventCount: number): void {
+    for (const { metrics } of this.#tables) metrics.addCount(eventCount);
+  }
+
+  add(block: Block, rows: Bitmap): void {
+    if (!this.needsRows) {
+      this.addCount(countRows(rows));
+      return;
+    }
+    this.#nesting.prepare(block, rows);
+    for (const { metrics, steps } of this.#tables) {
+      metrics.prepare(block);
+      steps?.prepare(block);
+    }
+    const pairs = this.#nesting.pairs(block, rows);
+    for (const table of this.#tables) this.#measure(table, pairs, block, rows);
+  }
+
+  #measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): void {
     const { metrics, steps } = table;
     const groupCount = this.#groupCount(table);
     if (this.#final) checkCells(groupCount);
     metrics.ensure(groupCount);
     if (steps === undefined && this.#share.count === 1) {
-      metrics.add(this.#pairs);
+      metrics.add(pairs);
       return;
     }
     const stepOfRow = steps?.values(block, rows).values;
-    const stepCount = steps?.stepCount ?? 1;
+    const stepCount = steps?.valueCount ?? 1;
     const { index, count: shares } = this.#share;
-    const { rows: pairRows, groups, count } = this.#pairs;
-    const kept = this.#spare;
+    const { rows: pairRows, groups, count } = pairs;
+    const kept = this.#kept;
     kept.count = 0;
     for (let at = 0; at < count; at++) {
       const row = pairRows[at];
@@ -137,8 +172,7 @@ export class Pass {
   }
 
   #groupCount({ steps }: PassTable): number {
-    const buckets = this.#stages.at(-1)?.tuples.count ?? 1;
-    return buckets * (steps?.stepCount ?? 1);
+    return this.#nesting.bucketCount * (steps?.valueCount ?? 1);
   }
 }
 

@@ -49,7 +49,8 @@ export function planOf(predicate: Predicate): Plan {
 }
 
 function testOf(match: ValueMatch): ValueTest {
-  return match.type === 'text' ? new TextTest(match.text) : new PatternTest(match.pattern);
+  if (match.type === 'text') return new TextTest(match.text);
+  return new PatternTest(match.pattern, match.ignoresCase ?? false);
 }
 
 /** Ranks what a plan costs a block: constants, presence, values, patterns, words. */

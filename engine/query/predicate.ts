@@ -31,9 +31,12 @@ export type Pattern = ({ literal: string } | { wildcard: '*' | '?' })[];
 
 /**
  * How a value is compared. `text`: with the value's text, case-sensitive; a number also when the text is a number
- * equal to it ("200" = 200 = 200.0), a boolean with `true` / `false`, a date with its text. `pattern`: with the text.
+ * equal to it ("200" = 200 = 200.0), a boolean with `true` / `false`, a date with its text. `pattern`: with the text; one that
+ * `ignoresCase` takes `A` to `Z` and `a` to `z` for the same.
  */
-export type ValueMatch = { type: 'text'; text: string } | { type: 'pattern'; pattern: Pattern };
+export type ValueMatch =
+  | { type: 'text'; text: string }
+  | { type: 'pattern'; pattern: Pattern; ignoresCase?: boolean };
 
 /**
  * An end of a range. Compared as numbers with numbers and numeric strings when `number` is given;

@@ -5,18 +5,23 @@ import type { BlockRef } from '../segment/frame.ts';
 import type { Plan } from './plan.ts';
 import { type BlockSource, isDamage } from './source.ts';
 
+/** What the footer says that the block at `ref` has; `undefined` when it says nothing, or is damaged. */
+export function columnsOf(source: BlockSource, ref: BlockRef): readonly ColumnInfo[] | undefined {
+  try {
+    return ref.sealed ? source.columns?.(ref) : undefined;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Whether a row of the block at `ref` may be selected by `plan`, as far as that is known without opening it. A damaged
  * footer knows nothing: the blocks may be right, and say it themselves when they are not.
  */
 export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boolean {
-  if (!ref.sealed || plan.type === 'all') return true;
-  let columns: readonly ColumnInfo[] | undefined;
-  try {
-    columns = source.columns?.(ref);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  }
+  if (plan.type === 'all') return true;
+  const columns = columnsOf(source, ref);
   return columns === undefined || isPossible(plan, columns);
 }
 

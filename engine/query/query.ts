@@ -11,6 +11,18 @@ export interface Selection {
   fromMs: number;
   toMs: number;
   predicate: Predicate;
+  /** Only so many events of the range, the newest ones, are reached, whatever `predicate` says of them; 1 or more. */
+  boundCount?: number;
+}
+
+/** That a range has more events than are reached. */
+export interface Bound {
+  /** Events that are reached, the newest of the range. */
+  limit: number;
+  /** The date of the oldest of them. */
+  oldestMs: number;
+  /** Its id, with which other queries reach as far. */
+  oldestId: string;
 }
 
 /**
@@ -32,6 +44,30 @@ export interface ListQuery extends Selection {
   /** Event id; the page holds what comes strictly after it in the order. */
   after?: string;
   /** Whether the whole event is wanted. */
+  event: boolean;
+  columns: ListColumn[];
+}
+
+/** A page of a list of any length, which ends early when it takes too much. */
+export interface PageQuery extends ListQuery {
+  /** Characters of its events, about, at which it ends. */
+  textMax: number;
+  /** Blocks that it opens before it ends. */
+  blocksMax: number;
+  /** That of the `bound` of an earlier page, to reach as far as that did, whatever has come since; instead of `boundCount`. */
+  oldestId?: string;
+}
+
+/** The events before and after one, in the order of all events. */
+export interface ContextQuery {
+  id: string;
+  /** Most events before it, and after it. */
+  before: number;
+  after: number;
+  /** For which the event itself must hold, else it is as one that does not exist. */
+  visible: Predicate;
+  /** For which those around it hold. */
+  predicate: Predicate;
   event: boolean;
   columns: ListColumn[];
 }
@@ -141,6 +177,49 @@ export interface AggregateQuery extends Selection {
   afterBucket?: BucketKey;
 }
 
+/** Which attributes the selected events have, those that most of them have first. */
+export interface AttributesQuery extends Selection {
+  /** Paths to look at; all when they are left out. */
+  paths?: readonly string[];
+  /** What the paths begin with. */
+  prefix?: string;
+  limit: number;
+  /** Values of each to tell, those of the most events first; left out: nothing is asked about values. */
+  values?: number;
+}
+
+/** What the values of an attribute are. A date is a text of a known form. */
+export type AttributeKind = 'string' | 'number' | 'boolean' | 'date' | 'array';
+
+/** A value of an attribute, or of an element of arrays there, and the events that have it. */
+export interface AttributeValue {
+  key: BucketKey;
+  eventCount: number;
+}
+
+/** Least and greatest of an attribute's numbers, or of its dates when it has no number. */
+export type AttributeBounds =
+  | { type: 'number'; min: number; max: number }
+  | { type: 'date'; minMs: number; maxMs: number };
+
+/** An attribute of the selected events. What is about values is there when it was asked for. */
+export interface AttributeFacts {
+  path: string;
+  /** Events in which something that is not null is there, an empty array too. */
+  eventCount: number;
+  kinds: AttributeKind[];
+  distinctCount?: number;
+  /** `null`: there are too many to count them. */
+  values?: AttributeValue[] | null;
+  bounds?: AttributeBounds;
+}
+
+/** Attributes in their order. */
+export interface AttributesResult {
+  attributes: AttributeFacts[];
+  stats: QueryStats;
+}
+
 /** What a query did, for `explain` and for benchmarks, and what it could not read. */
 export interface QueryStats {
   blocksTotal: number;
@@ -153,6 +232,24 @@ export interface QueryStats {
 /** A page of events, newest first unless asked otherwise. */
 export interface ListResult {
   events: ListedEvent[];
+  stats: QueryStats;
+  /** Left out when all events of the range are reached. */
+  bound?: Bound;
+}
+
+/** Events of a page, maybe none. */
+export interface PageResult extends ListResult {
+  /** Id after which the next page begins; left out when nothing is left. */
+  resume?: string;
+  /** Names of the blocks that could not be read; a block has the same one on all pages. */
+  damaged: string[];
+}
+
+/** An event and those around it, all of them oldest first. */
+export interface ContextResult {
+  before: ListedEvent[];
+  event: ListedEvent;
+  after: ListedEvent[];
   stats: QueryStats;
 }
 
@@ -169,5 +266,45 @@ export interface AggregateResult {
   buckets: AggregateBucket[];
   /** Whether the first level has buckets beyond its limit. */
   more: boolean;
+  /** When there are more, the last one that was looked into: perhaps without a bucket of the next level in it. */
+  last?: BucketKey;
   stats: QueryStats;
+  /** Left out when all events of the range are reached. */
+  bound?: Bound;
+}
+
+/** By writer the sequence from which on its rows were not looked at; 0 for a writer that is not there. */
+export type TailPosition = ReadonlyMap<number, number>;
+
+/** The selected events of rows from one position to another, in the order in which they came. */
+export interface TailQuery {
+  from: TailPosition;
+  to: TailPosition;
+  /** Rows that were received before are left out, and not counted. */
+  receivedFromMs: number;
+  predicate: Predicate;
+  /** Only the last so many are shown; those before them are counted. */
+  limit: number;
+  /** One answer has the first so many of these, and ends with the one that brings their texts to `charactersMax`. */
+  eventsMax: number;
+  charactersMax: number;
+  /** Whether the whole event is wanted. */
+  event: boolean;
+  columns: ListColumn[];
+}
+
+/** An event of a tail. Of each writer they come in the order of their sequences. */
+export interface TailedEvent extends ListedEvent {
+  writer: number;
+  sequence: number;
+}
+
+/** What an answer has of a tail's events. */
+export interface TailResult {
+  events: TailedEvent[];
+  /** Selected events that are not shown, and come before those that are. */
+  droppedCount: number;
+  /** Where the next answer goes on; `to` when this one has all. */
+  position: TailPosition;
+  isWhole: boolean;
 }

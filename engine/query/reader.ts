@@ -1,18 +1,25 @@
 import type { Disk, DiskFile } from '../base/file.ts';
 import { type Block, type ColumnInfo, openBlock } from '../segment/block.ts';
+import type { Footer } from '../segment/footer.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
 import { aggregateUnits } from './aggregate.ts';
+import { aggregateLimits } from './budget.ts';
+import { contextUnits } from './context.ts';
 import { fetchUnits } from './fetch.ts';
-import { listUnits } from './list.ts';
+import { listUnits, pageUnits } from './list.ts';
 import type {
   AggregateQuery,
   AggregateResult,
+  ContextQuery,
+  ContextResult,
   FetchQuery,
   ListedEvent,
   ListQuery,
   ListResult,
+  PageQuery,
+  PageResult,
   Snapshot,
 } from './query.ts';
 import type { BlockSource, Progress } from './source.ts';
@@ -20,9 +27,9 @@ import type { BlockSource, Progress } from './source.ts';
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
 /** Memory of the opened blocks that one reader keeps: the newest of a busy service are asked for again and again. */
-const BLOCKS_BYTES_MAX = 64 * 1024 * 1024;
+const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
 /** Memory of the dictionaries of sealed segments that one reader keeps. */
-const DICTIONARIES_BYTES_MAX = 96 * 1024 * 1024;
+const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
@@ -36,6 +43,7 @@ interface KeptBlock {
 /** Answers queries in units, and keeps some of the files and blocks that it opened. Used by one thread. */
 export class Reader implements BlockSource {
   readonly secret: Uint8Array;
+  readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
@@ -45,10 +53,11 @@ export class Reader implements BlockSource {
   readonly #blocks = new Map<string, KeptBlock>();
   #blocksBytes = 0;
 
-  /** `secret` is the manifest's. */
-  constructor(disk: Disk, secret: Uint8Array) {
+  /** `secret` is the manifest's; `memoryBytesMax` is what one query may keep. */
+  constructor(disk: Disk, secret: Uint8Array, memoryBytesMax?: number) {
     this.#disk = disk;
     this.secret = secret;
+    this.memoryBytesMax = memoryBytesMax;
   }
 
   /** Opens a block, or gives the one that is open. Throws CORRUPTION, and IO when the file is not there. */
@@ -70,9 +79,24 @@ export class Reader implements BlockSource {
     return ref.sealed ? this.#sealedFile(ref).columns(ref) : undefined;
   }
 
+  /** The footer of a sealed block's segment. Throws CORRUPTION, and IO when the file is not there. */
+  footer(ref: BlockRef): Footer | undefined {
+    return ref.sealed ? this.#sealedFile(ref).footer() : undefined;
+  }
+
   /** Units of a list query; see `listUnits`. */
   list(snapshot: Snapshot, query: ListQuery): Generator<Progress, ListResult> {
     return listUnits(this, snapshot, query);
+  }
+
+  /** Units of a page; see `pageUnits`. */
+  page(snapshot: Snapshot, query: PageQuery): Generator<Progress, PageResult> {
+    return pageUnits(this, snapshot, query);
+  }
+
+  /** Units of an event's context; see `contextUnits`. */
+  context(snapshot: Snapshot, query: ContextQuery): Generator<Progress, ContextResult | undefined> {
+    return contextUnits(this, snapshot, query);
   }
 
   /** Units of a fetch; see `fetchUnits`. */
@@ -82,7 +106,7 @@ export class Reader implements BlockSource {
 
   /** Units of an aggregation; see `aggregateUnits`. */
   aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<Progress, AggregateResult> {
-    return aggregateUnits(this, snapshot, query);
+    return aggregateUnits(this, snapshot, query, aggregateLimits(this));
   }
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */

@@ -7,7 +7,6 @@ import {
   addRow,
   addRows,
   type Bitmap,
-  countRows,
   dropRow,
   dropRows,
   hasRow,
@@ -16,17 +15,13 @@ import {
   nextRow,
   noRows,
 } from './bitmap.ts';
-import { ArrayCursor } from './json.ts';
-import type { ValueTest } from './match.ts';
+import { entriesThatPass } from './entry-passes.ts';
+import { anElementPasses, type ValueTest } from './match.ts';
 import type { Plan } from './plan.ts';
-import { asciiText, encodeText } from './text.ts';
+import { encodeText } from './text.ts';
 import { keepsLetters, type WordSequence } from './word.ts';
 
 const MESSAGE = 'message';
-/** Only the entries of the wanted rows are looked at when these are fewer than 1 in this many. */
-const SPARSE_RATIO = 4;
-
-const cursor = new ArrayCursor();
 
 /**
  * The rows among `rows` for which `plan` holds. May return `rows` itself, and never writes to it.
@@ -119,14 +114,14 @@ function rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Bitmap {
 }
 
 function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap): Uint8Array {
-  const { bytes, offsets } = column;
-  const passes = entriesWanted(column, rows);
-  const plain = keepsLetters(bytes);
-  for (let entry = 0; entry < column.entryCount; entry++) {
-    if (passes[entry + 1] === 0) continue;
-    passes[entry + 1] = words.matches(bytes, offsets[entry], offsets[entry + 1], plain) ? 1 : 0;
-  }
-  return passes;
+  return entriesThatPass(column, rows, words, (bytes, offsets, passes, first) => {
+    const plain = keepsLetters(bytes);
+    for (let entry = 0; entry < offsets.length - 1; entry++) {
+      if (passes[first + entry] === 0) continue;
+      const holds = words.matches(bytes, offsets[entry], offsets[entry + 1], plain);
+      passes[first + entry] = holds ? 1 : 0;
+    }
+  });
 }
 
 function rowsOfValues(
@@ -161,26 +156,6 @@ function rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Bitmap {
   }
 }
 
-/**
- * 1 for each entry + 1 that a row of `rows` may have, and 0 first: the answers are written over it.
- * All entries when most rows are wanted; of a dictionary of the segment, which may be far larger than the block, never.
- */
-function entriesWanted(column: StringColumn, rows: Bitmap): Uint8Array {
-  const wanted = new Uint8Array(column.entryCount + 1);
-  if (
-    column.entryCount <= column.ids.length &&
-    countRows(rows) * SPARSE_RATIO >= column.ids.length
-  ) {
-    wanted.fill(1, 1);
-  } else {
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      wanted[column.ids[row]] = 1;
-    }
-    wanted[0] = 0;
-  }
-  return wanted;
-}
-
 /** The rows among `rows` whose entry + 1 has a 1 in `passes`. */
 function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): Bitmap {
   const { ids } = column;
@@ -197,34 +172,22 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): 
 }
 
 function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
-  const { bytes, offsets } = column;
-  const passes = entriesWanted(column, rows);
-  for (let entry = 0; entry < column.entryCount; entry++) {
-    if (passes[entry + 1] === 0) continue;
-    passes[entry + 1] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
-  }
-  return passes;
+  return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
+    for (let entry = 0; entry < offsets.length - 1; entry++) {
+      if (passes[first + entry] === 0) continue;
+      passes[first + entry] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
+    }
+  });
 }
 
 function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
-  const passes = entriesWanted(column, rows);
-  for (let entry = 0; entry < column.entryCount; entry++) {
-    if (passes[entry + 1] === 0) continue;
-    cursor.open(column.bytes, column.offsets[entry], column.offsets[entry + 1]);
-    passes[entry + 1] = anElementPasses(test) ? 1 : 0;
-  }
-  return passes;
-}
-
-/** Whether an element of the array that `cursor` has open passes. */
-function anElementPasses(test: ValueTest): boolean {
-  while (cursor.next()) {
-    const { kind, bytes, start, end, truth } = cursor;
-    if (kind === Kind.STRING && test.text(bytes, start, end)) return true;
-    if (kind === Kind.NUMBER && test.numberText(asciiText(bytes, start, end))) return true;
-    if (kind === Kind.BOOLEAN && test.boolean(truth)) return true;
-  }
-  return false;
+  return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
+    for (let entry = 0; entry < offsets.length - 1; entry++) {
+      if (passes[first + entry] === 0) continue;
+      const holds = anElementPasses(test, bytes, offsets[entry], offsets[entry + 1]);
+      passes[first + entry] = holds ? 1 : 0;
+    }
+  });
 }
 
 function numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Bitmap {

@@ -1,11 +1,14 @@
 import { EngineError } from '../base/errors.ts';
 import type { Block, ColumnInfo } from '../segment/block.ts';
+import type { Footer } from '../segment/footer.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import { addRow, allRows, type Bitmap, noRows } from './bitmap.ts';
+import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap.ts';
+import type { MemoryBound } from './budget.ts';
+import { compareEvents, type EventKey } from './event-id.ts';
 import type { QueryStats } from './query.ts';
 
 /** What a query reads from; a Reader is one. */
-export interface BlockSource {
+export interface BlockSource extends MemoryBound {
   /** The manifest's secret: event ids are signed with it, values hashed. */
   readonly secret: Uint8Array;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged, IO when the file is not there. */
@@ -15,12 +18,21 @@ export interface BlockSource {
    * source without it knows nothing.
    */
   columns?(ref: BlockRef): readonly ColumnInfo[] | undefined;
+  /** The footer of the sealed segment in which `ref` lies. Throws as `open`; `undefined` as for `columns`. */
+  footer?(ref: BlockRef): Footer | undefined;
 }
 
 /** How far a query is: what its generator yields after each unit of work, a block, 1 to 5 ms. */
 export interface Progress {
   unitsDone: number;
   unitsTotal: number;
+}
+
+/** Events with `fromMs <= date < toMs`, of those at `fromMs` only the ones from `floor` on, when it is there: `fromMs` is its time. */
+export interface Reach {
+  fromMs: number;
+  toMs: number;
+  floor?: EventKey;
 }
 
 /** Whether `error` says that bytes on disk are not what was written; all else is not for a query to handle. */
@@ -54,6 +66,34 @@ export function rowsInRange(block: Block, fromMs: number, toMs: number): Bitmap 
     if (times[row] >= fromMs && times[row] < toMs) addRow(rows, row);
   }
   return rows;
+}
+
+/** Whether all rows of a block are reached, as far as that is known without opening it. */
+export function isReachedWhole(ref: BlockRef, { fromMs, toMs, floor }: Reach): boolean {
+  return isInside(ref, floor === undefined ? fromMs : floor.timeMs + 1, toMs);
+}
+
+/** The rows of a block that are reached. Throws CORRUPTION when its times or keys are damaged. */
+export function rowsReached(block: Block, { fromMs, toMs, floor }: Reach): Bitmap {
+  const rows = rowsInRange(block, fromMs, toMs);
+  if (floor !== undefined) dropBefore(rows, block, floor);
+  return rows;
+}
+
+/** Takes the rows at the time of `floor` that come before it out of `rows`. Throws CORRUPTION. */
+export function dropBefore(rows: Bitmap, block: Block, floor: EventKey): void {
+  const { timeMs } = floor;
+  if (!overlaps(block.ref, timeMs, timeMs + 1)) return;
+  const times = block.timeMs();
+  const { writers, sequences } = block.keys();
+  for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+    if (times[row] !== timeMs) {
+      if (block.ref.sealed && times[row] > timeMs) return;
+      continue;
+    }
+    const key = { timeMs, writer: writers[row], sequence: sequences[row] };
+    if (compareEvents(key, floor) < 0) dropRow(rows, row);
+  }
 }
 
 /** The first row of ascending `times` at or after `timeMs`: their count when there is none. */

@@ -1,43 +1,30 @@
 import { sameBytes } from '../base/hash.ts';
-import { parseDateForm, printDate } from '../column/date-form.ts';
+import { printDate } from '../column/date-form.ts';
 import { grow } from '../column/growth.ts';
 import { decodeText } from '../segment/rebuild.ts';
-import { compareDecimals, decimalKey, decimalText, parseDecimal } from './decimal.ts';
+import { compareDecimals, decimalText } from './decimal.ts';
 import type { BucketKey } from './query.ts';
 import { compareText, encodeText } from './text.ts';
+import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
 
-/** What a value is. Numbers of up to 15 digits are doubles, others the text of their digits and exponent. */
-const NUMBER = 0;
-const LONG_NUMBER = 1;
-const STRING = 2;
-const DATE = 3;
-const BOOLEAN = 4;
-const KIND_BITS = 3;
+const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const KIND_MASK = (1 << KIND_BITS) - 1;
-
-/** Decimals of as many digits are told apart by their doubles. */
-const DIGITS_EXACT = 15;
-const MANTISSA_EXACT_MAX = 1e15;
-/** Doubles below have fewer digits than DIGITS_EXACT. */
-const DOUBLE_EXACT_MIN = 1e-290;
-
 const CAPACITY_MIN = 64;
-const NO_BYTES = new Uint8Array(0);
+const FROZEN_BITS = 16;
+const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
-const double = new Float64Array(1);
-const words = new Int32Array(double.buffer);
-const dateForm = { form: 0, value: 0, timeMs: 0 };
-const formBytes = new Uint8Array(2);
+/** A part of all values. */
+export interface ValuePart {
+  /** Whether values of a hash of `ValueNumbers` are in it. */
+  has(hash: number): boolean;
+}
 
 /**
- * Numbers distinct values from 0 on, whatever block and column they are in. 200 and 200.0 are one value; 200, "200" and true
- * are three; a date text is one value in a column of dates and in one of strings. Equality is that of the bytes; the hash is
- * seeded. With `shares` above 1 only the values of hash share `share` get a number. Owned by one thread.
+ * Numbers distinct values from 0 on, whatever block and column they are in. Equality is that of the bytes. With a `part` only
+ * the values in it get a number. Owned by one thread.
  */
-export class ValueTable {
-  readonly #seed: number;
-  readonly #share: number;
-  #shares: number;
+export class ValueTable extends ValueNumbers {
+  #part: ValuePart | undefined;
   #count = 0;
   /** Hashes, with the kind in the low KIND_BITS. */
   #hashes = new Int32Array(CAPACITY_MIN);
@@ -48,11 +35,12 @@ export class ValueTable {
   /** Pairs of value + 1 and its hash; 0 is free. Pairs are a power of two, at most half full. */
   #slots = new Int32Array(CAPACITY_MIN * 4);
   #frozen = false;
+  /** 1 at the first bits of the hashes that there are, once there will be no others. */
+  #frozenHashes = new Uint8Array(0);
 
-  constructor(seed: number, share = 0, shares = 1) {
-    this.#seed = seed;
-    this.#share = share;
-    this.#shares = shares;
+  constructor(seed: number, part?: ValuePart) {
+    super(seed);
+    this.#part = part;
   }
 
   /** Values that it has. */
@@ -65,77 +53,36 @@ export class ValueTable {
     return this.#hashes.length * 16 + this.#bytes.length + this.#slots.length * 4;
   }
 
+  get usesHashes(): boolean {
+    return this.#frozen || this.#part !== undefined;
+  }
+
+  ofHash(hash: number): number {
+    if (this.#frozen && this.#frozenHashes[hash >>> FROZEN_SHIFT] === 0) return -1;
+    return this.#part === undefined || this.#part.has(hash) ? TEXT_NEEDED : -1;
+  }
+
   /** From now on new values get no number. */
   freeze(): void {
     this.#frozen = true;
-  }
-
-  /** The number of a string value, WTF-8; -1 when it has none. So do the other methods of this kind. */
-  string(bytes: Uint8Array, start: number, end: number): number {
-    if (parseDateForm(bytes, start, end, dateForm)) return this.date(dateForm.value, dateForm.form);
-    const hash = hashText(bytes, start, end, this.#seed);
-    return this.#number(STRING, 0, bytes, start, end, hash);
-  }
-
-  /** A date as a column of dates has it. */
-  date(value: number, form: number): number {
-    formBytes[0] = form;
-    formBytes[1] = form >>> 8;
-    const hash = mixed(this.#seed ^ form, value);
-    return this.#number(DATE, value, formBytes, 0, 2, hash);
-  }
-
-  /** The number `mantissa / divisor`, the divisor a power of ten up to 10^22. */
-  decimal(mantissa: number, divisor: number): number {
-    if (mantissa > -MANTISSA_EXACT_MAX && mantissa < MANTISSA_EXACT_MAX) {
-      return this.#double(mantissa / divisor);
+    this.#frozenHashes = new Uint8Array(1 << FROZEN_BITS);
+    for (let value = 0; value < this.#count; value++) {
+      this.#frozenHashes[this.#hashes[value] >>> FROZEN_SHIFT] = 1;
     }
-    return this.numberText(`${mantissa}e-${Math.round(Math.log10(divisor))}`);
   }
 
-  /** A number that a column holds as a double. */
-  double(value: number): number {
-    if (Number.isInteger(value) && Math.abs(value) < MANTISSA_EXACT_MAX) return this.#double(value);
-    return this.numberText(String(value));
-  }
-
-  /** The number that `text` says. */
-  numberText(text: string): number {
-    const decimal = parseDecimal(text);
-    if (decimal === undefined) return -1;
-    const value = Number(text);
-    const normal = Number.isFinite(value) && Math.abs(value) >= DOUBLE_EXACT_MIN;
-    if (decimal.digits === '') return this.#double(0);
-    if (normal && decimal.digits.length <= DIGITS_EXACT) return this.#double(value);
-    const key = encodeText(decimalKey(decimal));
-    return this.#number(
-      LONG_NUMBER,
-      value,
-      key,
-      0,
-      key.length,
-      hashText(key, 0, key.length, ~this.#seed),
-    );
-  }
-
-  /** A boolean. */
-  boolean(value: boolean): number {
-    const number = value ? 1 : 0;
-    return this.#number(BOOLEAN, number, NO_BYTES, 0, 0, mixed(~this.#seed, number));
-  }
-
-  /** The number of a bucket's key, also one of another share; -1 when it is no value. */
+  /** The number of a bucket's key, also one of another part; -1 when it is no value. */
   addKey(key: BucketKey): number {
-    const shares = this.#shares;
-    this.#shares = 1;
+    const part = this.#part;
+    this.#part = undefined;
     const number = this.#numberOf(key);
-    this.#shares = shares;
+    this.#part = part;
     return number;
   }
 
   /** The number of what is `value` in `other`, a table of the same seed. */
   take(other: ValueTable, value: number): number {
-    return this.#number(
+    return this.number(
       other.#kind(value),
       other.#numbers[value],
       other.#bytes,
@@ -185,11 +132,6 @@ export class ValueTable {
     return this.string(bytes, 0, bytes.length);
   }
 
-  #double(value: number): number {
-    const number = value + 0;
-    return this.#number(NUMBER, number, NO_BYTES, 0, 0, mixed(this.#seed, number));
-  }
-
   #numberText(value: number): string {
     return this.#kind(value) === NUMBER ? String(this.#numbers[value]) : this.#text(value);
   }
@@ -211,7 +153,7 @@ export class ValueTable {
     return this.#hashes[value] & KIND_MASK;
   }
 
-  #number(
+  protected number(
     kind: number,
     number: number,
     bytes: Uint8Array,
@@ -219,7 +161,7 @@ export class ValueTable {
     end: number,
     anyHash: number,
   ): number {
-    if (this.#shares > 1 && (anyHash >>> 24) % this.#shares !== this.#share) return -1;
+    if (this.#part !== undefined && !this.#part.has(anyHash)) return -1;
     const hash = (anyHash & ~KIND_MASK) | kind;
     const slots = this.#slots;
     const ends = this.#ends;
@@ -282,29 +224,4 @@ export class ValueTable {
 function rankOf(kind: number): number {
   if (kind === BOOLEAN) return 2;
   return kind === STRING || kind === DATE ? 1 : 0;
-}
-
-/** A hash of `bytes[start, end)`, never negative: four bytes at a time, as MurmurHash3 does it. */
-function hashText(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  let hash = seed ^ (end - start);
-  let at = start;
-  for (; at + 4 <= end; at += 4) {
-    const word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
-    const mixedWord = Math.imul(word, 0xcc9e2d51);
-    hash ^= Math.imul((mixedWord << 15) | (mixedWord >>> 17), 0x1b873593);
-    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
-  }
-  for (; at < end; at++) hash = Math.imul(hash ^ bytes[at], 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 1;
-}
-
-/** A hash of a double, never negative. */
-function mixed(seed: number, value: number): number {
-  double[0] = value;
-  let hash = Math.imul(words[0] ^ seed, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 15) ^ words[1], 0xc2b2ae35);
-  hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1);
-  return (hash ^ (hash >>> 16)) >>> 1;
 }

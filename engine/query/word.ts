@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { assert } from '../base/assert.ts';
 import { LiteralFinder } from './literal.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
@@ -82,6 +83,7 @@ const FOLDED = [Buffer.from('\u0130'), Buffer.from('\u212a')];
 
 /** Whether the ASCII letters of the lower-cased text are those of the text: no letter beyond ASCII becomes one. */
 export function keepsLetters(bytes: Uint8Array): boolean {
+  if (isAscii(bytes)) return true;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return !FOLDED.some((character) => view.includes(character));
 }

@@ -6,18 +6,14 @@ import { readBooleans } from '../column/booleans.ts';
 import type { Region } from '../column/chunk.ts';
 import type { Column, StringColumn } from '../column/column.ts';
 import { DateChunk } from '../column/dates.ts';
+import type { Entries, EntrySource } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
 import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
-import {
-  type Entries,
-  type EntrySource,
-  StringChunk,
-  type StringSource,
-} from '../column/string-chunk.ts';
-import type { StringEncoding } from '../column/text.ts';
+import { StringChunk, type StringSource } from '../column/string-chunk.ts';
+import { StringEncoding } from '../column/text.ts';
 import {
   type ColumnEntry,
   type Directory,
@@ -60,7 +56,13 @@ export type DenseColumn = {
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows: Uint32Array | undefined;
 } & (
-  | { kind: StringColumn['kind']; ids: Uint32Array; entries: Entries }
+  | {
+      kind: StringColumn['kind'];
+      ids: Uint32Array;
+      /** Number of the segment's dictionary that the ids count; -1 when the block has one of its own. */
+      dictionary: number;
+      entries: () => Entries;
+    }
   | { kind: typeof Kind.NUMBER; chunk: NumberChunk }
   | { kind: typeof Kind.DATE; chunk: DateChunk }
   | { kind: typeof Kind.BOOLEAN; values: Uint32Array }
@@ -320,9 +322,11 @@ export class Block {
     const chunk = this.#stringChunk(index, entry);
     const stringKind = kind as StringColumn['kind'];
     const ids = chunk.denseIds();
-    const entries = chunk.entries();
-    if (!entry.hasSlots) return { kind: stringKind, rows, ids, entries };
-    return { kind: stringKind, ...presentIds(ids, presentCount), entries };
+    const dictionary = entry.encoding === StringEncoding.SHARED ? entry.dictionary : -1;
+    const entries = (): Entries => placed(this.ref, () => chunk.entries());
+    const strings = { kind: stringKind, dictionary, entries };
+    if (!entry.hasSlots) return { ...strings, rows, ids };
+    return { ...strings, ...presentIds(ids, presentCount) };
   }
 
   #readColumn(index: number): Column {

@@ -9,6 +9,16 @@ import { NUMBER_AS_TEXT } from '../column/rows.ts';
 import type { DenseColumn } from './block.ts';
 import type { Selection } from './placement.ts';
 
+/** The selected ones of `values`: a view when they lie one after the other. */
+function selected<
+  T extends Float64Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>,
+>(values: T, { at, isFull }: Selection): T {
+  if (isFull) return values.subarray(at[0], at[0] + at.length) as T;
+  const taken = values.slice(0, at.length) as T;
+  for (let index = 0; index < at.length; index++) taken[index] = values[at[index]];
+  return taken;
+}
+
 /** Values of a column of numbers, dates or booleans while they are put in order. Owned by the sealing of a segment. */
 export interface ColumnValues {
   /** Keeps the values of a source: value i at `targets[i]`. `eventMs` is by row of the source. */
@@ -18,8 +28,8 @@ export interface ColumnValues {
 }
 
 class NumberValues implements ColumnValues {
-  readonly #values: Float64Array;
-  readonly #details: Uint16Array;
+  readonly #values: Float64Array<ArrayBuffer>;
+  readonly #details: Uint16Array<ArrayBuffer>;
   readonly #texts = new Map<number, Uint8Array>();
 
   constructor(capacity: number) {
@@ -42,14 +52,11 @@ class NumberValues implements ColumnValues {
     }
   }
 
-  builder(path: number, { rows, at }: Selection): NumberBuilder {
+  builder(path: number, selection: Selection): NumberBuilder {
+    const { rows, at } = selection;
     const builder = new NumberBuilder(path);
-    const values = new Float64Array(at.length);
-    const details = new Uint16Array(at.length);
-    for (let index = 0; index < at.length; index++) {
-      values[index] = this.#values[at[index]];
-      details[index] = this.#details[at[index]];
-    }
+    const values = selected(this.#values, selection);
+    const details = selected(this.#details, selection);
     if (this.#texts.size > 0) {
       for (let index = 0; index < at.length; index++) {
         if (details[index] !== NUMBER_AS_TEXT) continue;
@@ -66,8 +73,8 @@ class NumberValues implements ColumnValues {
 }
 
 class DateValues implements ColumnValues {
-  readonly #values: Float64Array;
-  readonly #forms: Uint16Array;
+  readonly #values: Float64Array<ArrayBuffer>;
+  readonly #forms: Uint16Array<ArrayBuffer>;
 
   constructor(capacity: number) {
     this.#values = new Float64Array(capacity);
@@ -97,24 +104,18 @@ class DateValues implements ColumnValues {
     }
   }
 
-  builder(path: number, { rows, at }: Selection): DateBuilder {
+  builder(path: number, selection: Selection): DateBuilder {
     const builder = new DateBuilder(path);
-    const values = new Float64Array(at.length);
-    const forms = new Uint16Array(at.length);
-    for (let index = 0; index < at.length; index++) {
-      values[index] = this.#values[at[index]];
-      forms[index] = this.#forms[at[index]];
-    }
-    builder.rows = rows as Uint16Array<ArrayBuffer>;
-    builder.count = at.length;
-    builder.values = values;
-    builder.forms = forms;
+    builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
+    builder.count = selection.at.length;
+    builder.values = selected(this.#values, selection);
+    builder.forms = selected(this.#forms, selection);
     return builder;
   }
 }
 
 class BooleanValues implements ColumnValues {
-  readonly #values: Uint8Array;
+  readonly #values: Uint8Array<ArrayBuffer>;
 
   constructor(capacity: number) {
     this.#values = new Uint8Array(capacity);
@@ -128,13 +129,11 @@ class BooleanValues implements ColumnValues {
     }
   }
 
-  builder(path: number, { rows, at }: Selection): BooleanBuilder {
+  builder(path: number, selection: Selection): BooleanBuilder {
     const builder = new BooleanBuilder(path);
-    const values = new Uint8Array(at.length);
-    for (let index = 0; index < at.length; index++) values[index] = this.#values[at[index]];
-    builder.rows = rows as Uint16Array<ArrayBuffer>;
-    builder.count = at.length;
-    builder.values = values;
+    builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
+    builder.count = selection.at.length;
+    builder.values = selected(this.#values, selection);
     return builder;
   }
 }

@@ -68,19 +68,31 @@ function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
 
-/** The minutes of ascending times. */
-export function minutesOf(timeMs: Float64Array): MinuteRows {
-  const minutes: number[] = [];
-  const rowsBefore: number[] = [];
-  let last = Number.NaN;
-  for (let row = 0; row < timeMs.length; row++) {
-    const minute = Math.floor(timeMs[row] / MINUTE_MS);
-    if (minute === last) continue;
-    minutes.push(minute);
-    rowsBefore.push(row);
-    last = minute;
+/** Counts the rows of minutes. */
+export class MinuteCounter {
+  readonly #minutes: number[] = [];
+  readonly #rowsBefore: number[] = [];
+  #rowCount = 0;
+
+  /** Adds rows with ascending times, all of them not below those before. */
+  add(timeMs: Float64Array): void {
+    let last = this.#minutes.at(-1);
+    for (let row = 0; row < timeMs.length; row++) {
+      const minute = Math.floor(timeMs[row] / MINUTE_MS);
+      if (minute === last) continue;
+      this.#minutes.push(minute);
+      this.#rowsBefore.push(this.#rowCount + row);
+      last = minute;
+    }
+    this.#rowCount += timeMs.length;
   }
-  return { minutes: Float64Array.from(minutes), rowsBefore: Float64Array.from(rowsBefore) };
+
+  minuteRows(): MinuteRows {
+    return {
+      minutes: Float64Array.from(this.#minutes),
+      rowsBefore: Float64Array.from(this.#rowsBefore),
+    };
+  }
 }
 
 function writeStream(out: RegionWriter, values: Float64Array): void {

@@ -1,4 +1,3 @@
-import { DAY_MS } from '../base/day.ts';
 import { DAY_ROWS_MIN } from '../base/limits.ts';
 
 /** Rows that are put in order by insertion before runs are merged. */
@@ -53,7 +52,7 @@ function mergeRuns(
  * The numbers of all rows by (time, writer, sequence): a merge sort that only looks at runs which are in order
  * already, as rows that came in mostly are.
  */
-export function sortRows(keys: BatchKeys): Uint32Array {
+export function sortRows(keys: BatchKeys): Uint32Array<ArrayBuffer> {
   const count = keys.timeMs.length;
   let order = new Uint32Array(count);
   for (let row = 0; row < count; row++) order[row] = row;
@@ -76,44 +75,41 @@ export function sortRows(keys: BatchKeys): Uint32Array {
   return order;
 }
 
-/**
- * Cuts sorted rows into those of the new segments: one a UTC day, and one for the rows of all days that have few;
- * more where one would have over `rowsMax` rows. Each is in order.
- */
-export function splitRows(
-  order: Uint32Array,
-  timeMs: Float64Array,
-  rowsMax: number,
-): Uint32Array[] {
-  const enough = Math.max(DAY_ROWS_MIN, Math.ceil(order.length / DAYS_MAX));
-  const whole: Uint32Array[] = [];
-  const strays: Uint32Array[] = [];
-  for (let from = 0; from < order.length; ) {
-    const day = Math.floor(timeMs[order[from]] / DAY_MS);
-    let to = from + 1;
-    while (to < order.length && timeMs[order[to]] < (day + 1) * DAY_MS) to++;
-    const rows = order.subarray(from, to);
-    if (rows.length >= enough) whole.push(rows);
-    else strays.push(rows);
-    from = to;
-  }
-  const stray = new Uint32Array(strays.reduce((sum, rows) => sum + rows.length, 0));
-  let at = 0;
-  for (const rows of strays) {
-    stray.set(rows, at);
-    at += rows.length;
-  }
-  const all = stray.length > 0 ? [...whole, stray] : whole;
-  return all.flatMap((rows) => cutRows(rows, rowsMax));
+/** Days whose rows are sealed together, and the rows of each segment that they get. */
+export interface DayShare {
+  days: ReadonlySet<number>;
+  rowCounts: number[];
 }
 
-/** Cuts rows into equal parts of at most `rowsMax`. */
-function cutRows(rows: Uint32Array, rowsMax: number): Uint32Array[] {
-  const partCount = Math.ceil(rows.length / rowsMax);
-  const parts: Uint32Array[] = [];
-  for (let part = 0; part < partCount; part++) {
-    const from = Math.floor((rows.length * part) / partCount);
-    parts.push(rows.subarray(from, Math.floor((rows.length * (part + 1)) / partCount)));
+/**
+ * Shares the rows of a batch out by UTC day: one share a day, and one for all days that have few rows; the segments of
+ * a share have about equally many rows, at most `rowsMax`.
+ */
+export function shareDays(rowsOfDay: ReadonlyMap<number, number>, rowsMax: number): DayShare[] {
+  let total = 0;
+  for (const rows of rowsOfDay.values()) total += rows;
+  const enough = Math.max(DAY_ROWS_MIN, Math.ceil(total / DAYS_MAX));
+  const shares: DayShare[] = [];
+  const strays = new Set<number>();
+  let strayRows = 0;
+  for (const [day, rows] of [...rowsOfDay].sort(([left], [right]) => left - right)) {
+    if (rows >= enough) {
+      shares.push({ days: new Set([day]), rowCounts: evenParts(rows, rowsMax) });
+    } else {
+      strays.add(day);
+      strayRows += rows;
+    }
   }
-  return parts;
+  if (strayRows > 0) shares.push({ days: strays, rowCounts: evenParts(strayRows, rowsMax) });
+  return shares;
+}
+
+/** Cuts rows into equal parts of at most `partMax`. */
+export function evenParts(rows: number, partMax: number): number[] {
+  const partCount = Math.ceil(rows / partMax);
+  return Array.from(
+    { length: partCount },
+    (_, part) =>
+      Math.floor((rows * (part + 1)) / partCount) - Math.floor((rows * part) / partCount),
+  );
 }

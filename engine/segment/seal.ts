@@ -1,9 +1,11 @@
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import type { BlockRef } from './frame.ts';
-import { sortRows, splitRows } from './row-order.ts';
+import { shareDays } from './row-order.ts';
+import { countDays, RowStream } from './row-stream.ts';
 import type { SealedSegment } from './sealed.ts';
-import { type BatchRows, type Pause, SegmentBuilder } from './segment-builder.ts';
+import { type BuilderParts, type Pause, SegmentBuilder } from './segment-builder.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { SourceRows } from './source-rows.ts';
 
@@ -19,8 +21,12 @@ export interface SealOptions {
   refs: readonly BlockRef[];
   /** Takes the number of a new segment. */
   allocate: () => Promise<number>;
-  /** Rows of a new segment at most: SEALED_ROWS_MAX when log segments are sealed, MERGED_ROWS_MAX when merged. */
+  /** Rows of a new segment at most. */
   rowsMax: number;
+  /** Blocks that are built at a time, unless as many as memory allows. */
+  windowBlocks?: number;
+  /** Told, column by column, how many bytes of encoded blocks are held in memory. */
+  held?: (bytes: number) => void;
   /** Stops it between two steps: it rejects with CLOSED, and what it wrote is unlinked. */
   signal?: AbortSignal;
 }
@@ -34,6 +40,10 @@ export interface SealResult {
   rowCount: number;
 }
 
+/** Blocks of a new segment that are in memory while they are built. */
+const WINDOW_BLOCKS = 8;
+/** A segment of up to this many blocks, as is mostly sealed from the log, is one window: its columns are read once. */
+const SINGLE_WINDOW_BLOCKS = 24;
 /** How long a step may be before the thread gets to do something else. */
 const STEP_MS = 20;
 
@@ -51,24 +61,29 @@ function pacer(signal: AbortSignal | undefined): Pause {
 /**
  * Rewrites blocks as sealed segments, rows by (time, writer, sequence): one a UTC day, one for the rows of all days
  * that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
- * stay the same. Memory: about 30 bytes a row of the batch, the new segment's bytes, and one column.
+ * stay the same. Memory: 4 bytes a row of a new segment; of a window of blocks the encoded bytes, about 30 bytes a row
+ * and one column; and the dictionary of one column.
  * Rejects with IO, with CLOSED when it was stopped, and with CORRUPTION when a source that looked right is not; then
  * no new file is left. A file that was written has a number from `allocate`, and is durable under its name.
  */
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
-  const { disk, pathOf, refs, signal } = options;
+  const { disk, pathOf, refs, signal, held = () => {} } = options;
   const pause = pacer(signal);
   const source = new SourceRows(disk, pathOf, pause);
   const segments: SealedSegment[] = [];
   try {
     await source.open(refs);
-    const { shapes, ids: shapeIds } = source.shapes();
-    const receivedMs = source.receivedMs();
-    const batch: BatchRows = { ...source.keys(), receivedMs, shapes, shapeIds };
+    const shapes = source.shapes();
     await pause();
-    const order = sortRows(batch);
-    for (const rows of splitRows(order, batch.timeMs, options.rowsMax)) {
-      segments.push(await sealRows(options, source, batch, rows, pause));
+    const rowsOfDay = await countDays(source.sources, pause);
+    for (const { days, rowCounts } of shareDays(rowsOfDay, options.rowsMax)) {
+      const stream = new RowStream(source.sources, days, WINDOW_BLOCKS * BLOCK_ROWS_MAX, pause);
+      for (const rowCount of rowCounts) {
+        const rows = await stream.take(rowCount);
+        const windowBlocks = options.windowBlocks ?? windowOf(rows.blockCount);
+        const parts = { source, shapes, rows, windowBlocks, pause, held };
+        segments.push(await sealRows(options, parts));
+      }
     }
     return { segments, damaged: source.damaged, rowCount: source.rowCount };
   } catch (error) {
@@ -79,19 +94,17 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   }
 }
 
-async function sealRows(
-  options: SealOptions,
-  source: SourceRows,
-  batch: BatchRows,
-  rows: Uint32Array,
-  pause: Pause,
-): Promise<SealedSegment> {
+function windowOf(blockCount: number): number {
+  return blockCount <= SINGLE_WINDOW_BLOCKS ? blockCount : WINDOW_BLOCKS;
+}
+
+async function sealRows(options: SealOptions, parts: BuilderParts): Promise<SealedSegment> {
   const { disk, pathOf, folderId, nowMs } = options;
   const segment = await options.allocate();
   const head = { folderId, nowMs };
   const writer = await SegmentWriter.create(disk, pathOf(true, segment), segment, head);
   try {
-    return await new SegmentBuilder(source, batch, rows, writer, pause).build();
+    return await new SegmentBuilder(parts, writer).build();
   } catch (error) {
     await writer.abandon();
     throw error;

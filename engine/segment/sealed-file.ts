@@ -25,32 +25,41 @@ function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
 
-/** A frame other than a block's that is in memory, checked header and meta, and its regions when they are asked for. */
+/** A frame other than a block's: header and meta checked, its regions read when they are asked for. */
 class OpenFrame {
   readonly meta: Uint8Array;
-  readonly #frame: Uint8Array;
+  readonly #read: (position: number, count: number) => Uint8Array;
   readonly #regionsStart: number;
+  readonly #frameBytes: number;
 
-  constructor(frame: Uint8Array, kind: FrameKind, segment: number, place: FramePlace) {
-    const header = readFrameHeader(frame);
+  /** `read` gives bytes of the frame, or throws CORRUPTION. */
+  constructor(
+    read: (position: number, count: number) => Uint8Array,
+    kind: FrameKind,
+    segment: number,
+    place: FramePlace,
+  ) {
+    const header = readFrameHeader(read(0, Math.min(FRAME_HEADER_BYTES, place.bytes)));
     if (
       header?.kind !== kind ||
       header.segment !== segment ||
       header.ordinal !== place.ordinal ||
-      header.frameBytes !== frame.length
+      header.frameBytes !== place.bytes ||
+      FRAME_HEADER_BYTES + header.metaBytes > place.bytes
     ) {
       damaged(`no header of frame ${place.ordinal}`);
     }
-    const metaEnd = FRAME_HEADER_BYTES + header.metaBytes;
-    this.meta = checkedMeta(frame.subarray(FRAME_HEADER_BYTES, metaEnd), header);
-    this.#frame = frame;
+    this.meta = checkedMeta(read(FRAME_HEADER_BYTES, header.metaBytes), header);
+    this.#read = read;
     this.#regionsStart = regionsStartOf(header);
+    this.#frameBytes = place.bytes;
   }
 
   region(region: Region): Uint8Array {
     if (region.inline !== undefined) return region.inline;
     const from = this.#regionsStart + region.offset;
-    const bytes = this.#frame.subarray(from, from + region.bytes);
+    if (from + region.bytes > this.#frameBytes) damaged(`region beyond the frame, to ${from}`);
+    const bytes = this.#read(from, region.bytes);
     if (bytes.length !== region.bytes || checksum(bytes) !== region.checksum) {
       damaged(`region at ${region.offset} is not as written`);
     }
@@ -91,10 +100,16 @@ export class SealedFile implements DictionarySource {
     if (known !== undefined) return known;
     const place = this.footer().dictionaries[number];
     if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
-    const dictionary = this.#placed(place.offset, () => {
-      const bytes = this.#read(place.offset, place.bytes);
-      const frame = new OpenFrame(bytes, FrameKind.DICTIONARY, this.segment, place);
-      return new SharedDictionary(frame.meta, (region) => frame.region(region));
+    const { offset } = place;
+    const dictionary = this.#placed(offset, () => {
+      const frame = new OpenFrame(
+        (position, count) => this.#read(offset + position, count),
+        FrameKind.DICTIONARY,
+        this.segment,
+        place,
+      );
+      const region = (region: Region) => this.#placed(offset, () => frame.region(region));
+      return new SharedDictionary(frame.meta, region);
     });
     this.#dictionaries[number] = dictionary;
     return dictionary;
@@ -152,7 +167,9 @@ export class SealedFile implements DictionarySource {
     const from = place.offset - (fileBytes - lastBytes);
     const bytes =
       from >= 0 ? last.subarray(from, from + place.bytes) : this.#read(place.offset, place.bytes);
-    const frame = new OpenFrame(bytes, FrameKind.FOOTER, this.segment, place);
+    const readFrom = (position: number, count: number) =>
+      bytes.subarray(position, position + count);
+    const frame = new OpenFrame(readFrom, FrameKind.FOOTER, this.segment, place);
     return readFooter(frame.meta, (region) => frame.region(region), this.segment);
   }
 

@@ -6,7 +6,6 @@ import { PATH_ROOT, PathTable } from '../column/path.ts';
 import { leafKey, leafKind, leafPath, type Shapes } from '../column/shape.ts';
 import { type Block, openBlock, verifyBlock } from './block.ts';
 import type { BlockRef } from './frame.ts';
-import type { BatchKeys } from './row-order.ts';
 import { SealedFile } from './sealed-file.ts';
 
 /** Where a column of the batch comes from: column `index` of the source block number `source`. */
@@ -152,43 +151,19 @@ export class SourceRows {
     return this.#rowCount;
   }
 
-  keys(): BatchKeys {
-    const timeMs = new Float64Array(this.#rowCount);
-    const writers = new Uint8Array(this.#rowCount);
-    const sequences = new Float64Array(this.#rowCount);
-    for (const { block, base } of this.sources) {
-      const keys = block.keys();
-      timeMs.set(block.timeMs(), base);
-      writers.set(keys.writers, base);
-      sequences.set(keys.sequences, base);
-      block.forget();
-    }
-    return { timeMs, writers, sequences };
-  }
-
-  /** Reception date of each row. */
-  receivedMs(): Float64Array {
-    const receivedMs = new Float64Array(this.#rowCount);
-    for (const { block, base } of this.sources) {
-      receivedMs.set(block.receivedMs(), base);
-      block.forget();
-    }
-    return receivedMs;
-  }
-
-  /** Shape of each row, over the batch's paths. */
-  shapes(): { shapes: Shapes; ids: Uint32Array } {
-    const ids = new Uint32Array(this.#rowCount);
+  /** All shapes, over the batch's paths, and by source the number among them of each of its own. */
+  shapes(): { shapes: Shapes; numbersOf: Uint32Array[] } {
     const known = new Map<string, number>();
     const lists: number[][] = [];
-    for (const [number, { block, base }] of this.sources.entries()) {
-      const own = block.shapes();
-      const paths = this.#pathsOf[number];
-      const shapeOf = new Uint32Array(own.shapes.count);
-      for (let shape = 0; shape < own.shapes.count; shape++) {
+    const numbersOf: Uint32Array[] = [];
+    for (const [source, { block }] of this.sources.entries()) {
+      const { shapes } = block.shapes();
+      const paths = this.#pathsOf[source];
+      const numbers = new Uint32Array(shapes.count);
+      for (let shape = 0; shape < shapes.count; shape++) {
         const list: number[] = [];
-        for (let at = own.shapes.starts[shape]; at < own.shapes.starts[shape + 1]; at++) {
-          const key = own.shapes.keys[at];
+        for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
+          const key = shapes.keys[at];
           list.push(leafKey(paths[leafPath(key)], leafKind(key)));
         }
         const text = list.join();
@@ -198,13 +173,16 @@ export class SourceRows {
           known.set(text, found);
           lists.push(list);
         }
-        shapeOf[shape] = found;
+        numbers[shape] = found;
       }
-      for (let row = 0; row < own.ids.length; row++) ids[base + row] = shapeOf[own.ids[row]];
+      numbersOf.push(numbers);
     }
     const starts = new Uint32Array(lists.length + 1);
     for (const [shape, list] of lists.entries()) starts[shape + 1] = starts[shape] + list.length;
-    return { shapes: { count: lists.length, starts, keys: Uint32Array.from(lists.flat()) }, ids };
+    return {
+      shapes: { count: lists.length, starts, keys: Uint32Array.from(lists.flat()) },
+      numbersOf,
+    };
   }
 
   /** Lets go of what was decoded of a column. */

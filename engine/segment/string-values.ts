@@ -1,119 +1,51 @@
 import { assert } from '../base/assert.ts';
-import { bitsOf } from '../column/bitpack.ts';
 import type { StringColumn } from '../column/column.ts';
-import { compress } from '../column/compress.ts';
-import { Dictionary } from '../column/dictionary.ts';
-import type { Entries } from '../column/string-chunk.ts';
 import { StringBuilder } from '../column/strings.ts';
+import { EntryMerger, type EntryRanks, type SourceStrings } from './entry-merger.ts';
 import type { Selection } from './placement.ts';
-
-/** Values after which a column of mostly distinct ones is given up. */
-const TRIAL_VALUES = 32_768;
-/** Share of distinct values beyond which it is. */
-const DISTINCT_MAX = 0.75;
-/** Bytes of entries that a dictionary of a segment may have: each query thread that needs it whole decodes it. */
-const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
-/** Columns of fewer values keep their entries in their blocks. */
-const SHARED_VALUES_MIN = 4_096;
-/** Bytes that are compressed to learn how well a column does. */
-const SAMPLE_BYTES = 65_536;
-/** Bytes reckoned for a length. */
-const LENGTH_BYTES = 1;
-
-/** The order of a dictionary of a segment, and the place of each entry in it. */
-export interface EntryRanks {
-  /** Entries in use, those with the most values first. */
-  order: Uint32Array;
-  /** Place + 1 of each entry; 0 of those that are not in use. */
-  ids: Uint32Array;
-  counts: Uint32Array;
-}
 
 /** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
 export class StringValues {
-  readonly dictionary = new Dictionary();
+  readonly #merger = new EntryMerger();
   readonly #entryOf: Uint32Array;
-  readonly #known = new WeakMap<Uint32Array, Uint32Array>();
-  #valueCount = 0;
-  #isGivenUp = false;
   #local = new Uint32Array(0);
 
   constructor(capacity: number) {
     this.#entryOf = new Uint32Array(capacity);
   }
 
-  /** Whether the values are too many and too distinct to be kept here: then they have to be read again. */
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
+  get dictionary(): EntryMerger['dictionary'] {
+    return this.#merger.dictionary;
   }
 
-  /** Keeps the values of a source: `ids[i]`, an entry + 1 of `entries`, at `targets[i]`. */
-  take(entries: Entries, ids: Uint32Array, targets: Uint32Array): void {
-    const { offsets, bytes } = entries;
-    const { dictionary } = this;
-    let known = this.#known.get(offsets);
-    if (known === undefined) {
-      known = new Uint32Array(offsets.length);
-      this.#known.set(offsets, known);
-    }
+  /** Whether the values are too many and too distinct to be kept here: then they have to be read again. */
+  get isGivenUp(): boolean {
+    return this.#merger.isGivenUp;
+  }
+
+  /** Keeps the values of a source, whose dictionary is known by `name`: value i at `targets[i]`. */
+  take(name: string, strings: SourceStrings, targets: Uint32Array): void {
+    const map = this.#merger.take(name, strings);
+    if (map === undefined) return;
+    const { ids } = strings;
     const entryOf = this.#entryOf;
-    for (let index = 0; index < ids.length; index++) {
-      const id = ids[index];
-      if (known[id] === 0) {
-        const start = offsets[id - 1];
-        known[id] = dictionary.intern(bytes, start, offsets[id] - start) + 1;
-        if (dictionary.byteCount > ENTRY_BYTES_MAX) {
-          this.#isGivenUp = true;
-          return;
-        }
-      }
-      entryOf[targets[index]] = known[id] - 1;
-    }
-    this.#valueCount += ids.length;
-    this.#isGivenUp =
-      this.#valueCount >= TRIAL_VALUES && dictionary.entryCount > this.#valueCount * DISTINCT_MAX;
+    for (let index = 0; index < ids.length; index++) entryOf[targets[index]] = map[ids[index]] - 1;
   }
 
   /** The order of the entries by how many of the selected values they are; `undefined` when sharing does not pay. */
   ranks(selections: readonly Selection[]): EntryRanks | undefined {
-    const { entryCount, offsets } = this.dictionary;
-    const counts = new Uint32Array(entryCount);
-    let valueCount = 0;
+    const counts = new Uint32Array(this.dictionary.entryCount);
     for (const { at } of selections) {
       for (let index = 0; index < at.length; index++) counts[this.#entryOf[at[index]]]++;
-      valueCount += at.length;
     }
-    if (valueCount < SHARED_VALUES_MIN) return undefined;
-    let used = 0;
-    let entryBytes = 0;
-    let valueBytes = 0;
-    for (let entry = 0; entry < entryCount; entry++) {
-      if (counts[entry] === 0) continue;
-      used++;
-      const length = offsets[entry + 1] - offsets[entry];
-      entryBytes += length;
-      valueBytes += length * counts[entry];
-    }
-    const ratio = this.#ratio();
-    const shared = entryBytes * ratio + used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8;
-    const text = valueBytes * ratio + valueCount * LENGTH_BYTES;
-    return shared < text ? rank(counts, used) : undefined;
+    return this.#merger.ranks(counts);
   }
 
-  /** How much of the entries' bytes is left when they are compressed. */
-  #ratio(): number {
-    const { bytes, byteCount } = this.dictionary;
-    const sample = bytes.subarray(0, Math.min(byteCount, SAMPLE_BYTES));
-    if (sample.length === 0) return 1;
-    return (compress(sample)?.length ?? sample.length) / sample.length;
-  }
-
-  /** The ids of the selected values. */
-  ids(ranks: EntryRanks, { at }: Selection): Float64Array {
-    const ids = new Float64Array(at.length);
-    for (let index = 0; index < at.length; index++)
-      ids[index] = ranks.ids[this.#entryOf[at[index]]];
-    return ids;
+  /** By target, the id of each value; the entries are not known here any more. */
+  intoIds({ ids }: EntryRanks): Uint32Array {
+    const entryOf = this.#entryOf;
+    for (let target = 0; target < entryOf.length; target++) entryOf[target] = ids[entryOf[target]];
+    return entryOf;
   }
 
   /** The selected values as a builder of their own, as `BlockEncoder` takes them. */
@@ -141,23 +73,4 @@ export class StringValues {
     builder.entries = entries;
     return builder;
   }
-}
-
-/** Orders the entries that have a count by it, the most first; of equal ones the first used first. */
-function rank(counts: Uint32Array, used: number): EntryRanks {
-  const keys = new Float64Array(used);
-  let at = 0;
-  const range = counts.length;
-  for (let entry = 0; entry < range; entry++) {
-    if (counts[entry] > 0) keys[at++] = -counts[entry] * range + entry;
-  }
-  keys.sort();
-  const order = new Uint32Array(used);
-  const ids = new Uint32Array(range);
-  for (let place = 0; place < used; place++) {
-    const entry = ((keys[place] % range) + range) % range;
-    order[place] = entry;
-    ids[entry] = place + 1;
-  }
-  return { order, ids, counts };
 }

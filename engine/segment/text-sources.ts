@@ -4,7 +4,7 @@ import type { Selection } from './placement.ts';
 import { type ColumnPart, type Source, type SourceColumn, SourceFinder } from './source-rows.ts';
 
 /** Memory of the source columns that are kept decoded. */
-const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_BYTES_MAX = 48 * 1024 * 1024;
 
 function memoryBytes({ ids, bytes, offsets }: StringColumn): number {
   return bytes.length + (ids.length + offsets.length) * 4;

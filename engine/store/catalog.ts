@@ -2,6 +2,7 @@ import { assert, must } from '../base/assert.ts';
 import { type Disk, isDiskFull } from '../base/file.ts';
 import { verifyBlock as verifyRegions } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
+import { type BlockChanges, ChangeLog } from './block-changes.ts';
 import { removeLeftovers, sealedDamage, segmentFiles } from './leftover.ts';
 import type { CommittedGroup } from './log-file.ts';
 import { Manifest } from './manifest.ts';
@@ -62,6 +63,10 @@ interface CatalogSegment {
 /** The live blocks of all segments. Owned by the front thread. */
 export class Catalog {
   readonly #segments = new Map<number, CatalogSegment>();
+  readonly #log = new ChangeLog();
+  /** By writer: rows that become visible from now on have this sequence or higher ones. */
+  readonly #ends = new Map<number, number>();
+  #changedNow: () => void = () => {};
   #snapshot: { readonly blocks: readonly BlockRef[] } | undefined;
   #totals: CatalogTotals = { blocks: 0, rows: 0, bytes: 0 };
 
@@ -73,10 +78,12 @@ export class Catalog {
       this.#segments.set(group.segment, known);
     }
     const { blocks, usage } = known;
+    const removed: BlockRef[] = [];
     for (const ordinal of group.superseded) {
       const block = blocks.get(ordinal);
       assert(block !== undefined, `block ${ordinal} of segment ${group.segment} exists`);
       blocks.delete(ordinal);
+      removed.push(block);
       this.#count(block, -1);
     }
     for (const block of group.blocks) {
@@ -85,14 +92,14 @@ export class Catalog {
       this.#count(block, 1);
     }
     usage.addAll(group.usage);
-    this.#snapshot = undefined;
+    this.#changed(removed, group.blocks);
   }
 
   /** Sets what a segment holds, whatever was known of it: the result of its recovery. */
   replace(segment: number, blocks: readonly BlockRef[], usage: readonly KeyUsage[] = []): void {
-    this.#forget(segment);
+    const removed = this.#forget(segment);
     this.#add(segment, blocks, usage);
-    this.#snapshot = undefined;
+    this.#changed(removed, blocks);
   }
 
   /** Puts segments in the place of others, which hold the same rows, or of which nothing is to be left. */
@@ -100,9 +107,12 @@ export class Catalog {
     sources: readonly number[],
     segments: readonly { segment: number; blocks: readonly BlockRef[] }[],
   ): void {
-    for (const source of sources) this.#forget(source);
+    const removed = sources.flatMap((source) => this.#forget(source));
     for (const { segment, blocks } of segments) this.#add(segment, blocks, []);
-    this.#snapshot = undefined;
+    this.#changed(
+      removed,
+      segments.flatMap(({ blocks }) => blocks),
+    );
   }
 
   /** The live blocks of a segment; none when it is not known. */
@@ -129,15 +139,50 @@ export class Catalog {
     return this.#snapshot;
   }
 
+  /**
+   * What leads from the state of number `since` to the one of this moment: all blocks when there is none or when it is
+   * too long ago, `undefined` when nothing has changed.
+   */
+  changes(since: number | undefined): BlockChanges | undefined {
+    const { version } = this.#log;
+    if (since === version) return undefined;
+    const known = since === undefined ? undefined : this.#log.since(since);
+    return known ?? { version, isWhole: true, removed: [], added: this.snapshot().blocks };
+  }
+
+  /** Number of the state of this moment. */
+  get version(): number {
+    return this.#log.version;
+  }
+
+  /**
+   * By writer the sequence above all rows that were ever visible; those that come later have it or higher ones. Changes
+   * with the catalog; not to be written.
+   */
+  get ends(): ReadonlyMap<number, number> {
+    return this.#ends;
+  }
+
+  /** Notes that rows of a writer that are or were there have sequences below `sequence`. */
+  raiseEnd(writer: number, sequence: number): void {
+    this.#ends.set(writer, Math.max(sequence, this.#ends.get(writer) ?? 0));
+  }
+
+  /** Calls `changed` after each change from now on, in place of whoever was called before. */
+  watch(changed: () => void): void {
+    this.#changedNow = changed;
+  }
+
   totals(): CatalogTotals {
     return { ...this.#totals };
   }
 
-  #forget(segment: number): void {
-    const known = this.#segments.get(segment);
-    if (known === undefined) return;
-    for (const block of known.blocks.values()) this.#count(block, -1);
+  /** Drops a segment; its blocks. */
+  #forget(segment: number): BlockRef[] {
+    const blocks = [...this.blocksOf(segment)];
+    for (const block of blocks) this.#count(block, -1);
     this.#segments.delete(segment);
+    return blocks;
   }
 
   #add(segment: number, refs: readonly BlockRef[], used: readonly KeyUsage[]): void {
@@ -146,6 +191,15 @@ export class Catalog {
     usage.addAll(used);
     this.#segments.set(segment, { blocks, usage });
     for (const block of refs) this.#count(block, 1);
+  }
+
+  #changed(removed: readonly BlockRef[], added: readonly BlockRef[]): void {
+    this.#snapshot = undefined;
+    this.#log.add(removed, added, this.#totals.blocks);
+    for (const { sealed, writer, firstSequence, rowCount } of added) {
+      if (!sealed) this.raiseEnd(writer, firstSequence + rowCount);
+    }
+    this.#changedNow();
   }
 
   #count(block: BlockRef, sign: 1 | -1): void {
@@ -207,6 +261,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       catalog.replace(segment, files.sealed.has(segment) ? entry.blocks : []);
       if (damaged.length > 0) report.remarks.push({ segment, damaged, cutBytes: 0 });
     }
+    for (const [writer, sequence] of manifest.sequences) catalog.raiseEnd(writer, sequence);
     return { manifest, catalog, report, usage: sum.ofDay(usageDay) };
   } catch (error) {
     await manifest.release();

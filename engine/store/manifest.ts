@@ -76,7 +76,9 @@ export class Manifest {
       if (file.bytes < rewriteBytes) return new Manifest(file, first, state);
       const needed = [first, ...state.records(Math.floor(nowMs / DAY_MS) - 1)];
       if (needed.length * REWRITE_RATIO > records.length) return new Manifest(file, first, state);
-      if (!(await rewrite(disk, needed))) return new Manifest(file, first, state);
+      const isReplaced = await RecordFile.replace(disk, MANIFEST_PATH, needed.map(storedRecord));
+      // Without room for another one the old one is as good.
+      if (!isReplaced) return new Manifest(file, first, state);
       await file.close();
       return new Manifest(RecordFile.open(disk, MANIFEST_PATH).file, first, state);
     } catch (error) {
@@ -105,6 +107,11 @@ export class Manifest {
   /** All sealed segments by number. Changes with the manifest; not to be written. */
   get sealed(): ReadonlyMap<number, SealedEntry> {
     return this.#state.sealed;
+  }
+
+  /** By writer the sequence above all rows of segments that were closed, those that are gone included. Not to be written. */
+  get sequences(): ReadonlyMap<number, number> {
+    return this.#state.sequences;
   }
 
   /** The highest number that was ever given to a segment. */
@@ -220,17 +227,6 @@ function replay(records: readonly unknown[]): {
     if (record.type === 'store') store = record;
   }
   return { store, state };
-}
-
-/** Puts the fewest records in the place of the manifest; false when there is no room: the old one is as good. */
-async function rewrite(disk: Disk, records: readonly ManifestRecord[]): Promise<boolean> {
-  try {
-    await RecordFile.replace(disk, MANIFEST_PATH, records.map(storedRecord));
-    return true;
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'IO') return false;
-    throw error;
-  }
 }
 
 /**

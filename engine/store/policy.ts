@@ -30,7 +30,12 @@ export interface MergePolicy {
   sealRows: number;
   /** How long closed log segments wait for others. */
   idleMs: number;
-  /** Rows of a merged segment at most. */
+  /**
+   * Rows of a merged segment at most; segments of more than half of it are left as they are. As many as are sealed
+   * together: over 8M access-log rows in two segments instead of eight top lists and distinct counts cost up to half more,
+   * only a page of a rare word cost less; they took 19 % more disk, because the entries of long columns are too many for
+   * a dictionary, and 3.5 us a row to merge.
+   */
   mergeRows: number;
 }
 

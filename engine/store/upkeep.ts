@@ -24,6 +24,8 @@ const RESERVE_SHARE = 0.05;
 const MERGE_RESERVE_SHARE = 0.25;
 const BACKOFF_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
+/** Closed log segments, in those that are sealed together, from which sealing does not stand back for anything. */
+const BACKLOG_URGENT = 2;
 /** Failures in a row after which the segments that were to be rewritten stay as they are. */
 const FAILURES_MAX = 3;
 
@@ -33,6 +35,8 @@ export interface MergeJob {
   refs: readonly BlockRef[];
   /** Rows of a new segment at most. */
   rowsMax: number;
+  /** Whether it has to keep pace: what waits to be sealed has become much. */
+  isUrgent: boolean;
 }
 
 /** Something that was done or that failed, for the log. */
@@ -302,11 +306,13 @@ export class Upkeep {
 
   /** The blocks of the plan's segments, rewritten; of segments without rows nothing becomes of them. */
   async #rewrite({ sources, rowsMax }: MergePlan, reserved: SealedNumbers): Promise<SealResult> {
-    const { opened, merge } = this.#options;
+    const { opened, merge, policy } = this.#options;
     const { manifest, catalog } = opened;
     const refs = sources.flatMap(({ segment }) => [...catalog.blocksOf(segment)]);
     if (refs.length === 0) return { segments: [], damaged: [], rowCount: 0 };
-    return merge({ refs, rowsMax }, () => {
+    const waiting = rowsOf(this.#facts().filter(({ sealed }) => !sealed));
+    const isUrgent = waiting >= BACKLOG_URGENT * policy.sealRows;
+    return merge({ refs, rowsMax, isUrgent }, () => {
       const segment = manifest.reserve();
       reserved.add(segment);
       return segment;

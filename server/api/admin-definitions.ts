@@ -11,7 +11,7 @@ import { requireJsonType } from './route.ts';
  * PATCH changes what the body has; null takes away what may be left out. Source: decisions.md 6.3.
  */
 export function definitionResources(definitions: Definitions): [string, AdminResource][] {
-  return DEFINITION_KINDS.map((kind) => [
+  return DEFINITION_KINDS.filter((kind) => kind !== 'extensions').map((kind) => [
     kind,
     {
       collection: (request, who) => collection(definitions, kind, request, who),
@@ -31,7 +31,7 @@ async function collection(
   }
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
   const made = await definitions.create(kind, readBody(request), who);
-  return resultReply(JSON.stringify(made));
+  return resultReply(JSON.stringify(made.definition));
 }
 
 async function single(
@@ -48,7 +48,7 @@ async function single(
   if (request.method === 'GET') return resultReply(JSON.stringify(definition));
   if (request.method === 'PATCH') {
     const changed = await definitions.change(kind, id, readBody(request), who);
-    return resultReply(JSON.stringify(changed));
+    return resultReply(JSON.stringify(changed.definition));
   }
   if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
   await definitions.delete(kind, id, who);

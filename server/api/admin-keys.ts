@@ -1,10 +1,10 @@
-import { nearest } from '../../engine/base/nearest.ts';
 import { shown } from '../query/shown.ts';
 import type { KeyKind, Quota } from '../registry/key-record.ts';
 import type { Key, KeyChange, Keys, NewKey } from '../registry/keys.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
-import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
+import { type AdminResource, methodNotAllowed } from './admin.ts';
 import { parseJsonBody } from './json.ts';
+import { checkKeyBody } from './key-schema.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from './reply.ts';
 import { requireJsonType } from './route.ts';
 
@@ -18,13 +18,6 @@ export interface KeyResourceDeps {
   /** Called after each change, before it is answered: the workers get the new table. */
   changed(): void;
 }
-
-const FIELDS = new Map<KeyKind, readonly string[]>([
-  ['write', ['name', 'enabled', 'daily_quota']],
-  ['read', ['name', 'security_filter']],
-]);
-const QUOTA_FIELDS: readonly string[] = ['type', 'value'];
-const READ_ONLY = new Set(['id', 'key', 'daily_usage', 'quota_reached']);
 
 /** A key as the API shows it, without its text. */
 interface ShownKey {
@@ -64,7 +57,7 @@ async function collection(
   }
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
   const { name, ...fields } = readChange(deps, kind, request);
-  if (name === undefined) throw new ApiError(400, 'name is missing; it must be a text');
+  if (name === undefined) throw new ApiError(400, 'name is missing; allowed: a string of 1 to 100 characters');
   const wanted: NewKey = { kind, name };
   if (fields.enabled !== undefined) wanted.enabled = fields.enabled;
   if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;
@@ -113,56 +106,20 @@ function shownKey(deps: KeyResourceDeps, key: Key): ShownKey {
   };
 }
 
-/** Reads the body of POST and PATCH: the fields that are there, with their JSON types checked. */
+/** Reads the body of POST and PATCH: the fields that are there. What a quota may be is for the registry to say. */
 function readChange(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): KeyChange {
   requireJsonType(request);
+  const body = checkKeyBody(kind, parseJsonBody(request.body));
   const change: KeyChange = {};
-  const known = FIELDS.get(kind) ?? [];
-  for (const [field, value] of fieldsOf(parseJsonBody(request.body), 'the body')) {
-    if (!known.includes(field)) throw unknownField(field, known);
-    if (field === 'name') change.name = typed(field, value, 'string', 'a text');
-    if (field === 'enabled') change.enabled = typed(field, value, 'boolean', 'true or false');
-    if (field === 'daily_quota') change.quota = value === null ? null : readQuota(value);
-    if (field === 'security_filter')
-      change.filter = value === null ? null : readFilter(deps, value);
-  }
+  if (body.name !== undefined) change.name = body.name;
+  if (body.enabled !== undefined) change.enabled = body.enabled;
+  if (body.daily_quota !== undefined) change.quota = body.daily_quota as Quota | null;
+  const filter = body.security_filter;
+  if (filter !== undefined) change.filter = filter === null ? null : readFilter(deps, filter);
   return change;
 }
 
-function unknownField(field: string, known: readonly string[], prefix = ''): ApiError {
-  if (READ_ONLY.has(field)) return new ApiError(400, `parameter ${field} cannot be set`);
-  const close = nearest(field, known);
-  const hint = close === undefined ? '' : `; did you mean ${prefix}${close}?`;
-  const message = `parameter ${prefix}${shown(field)} is unknown; allowed are ${known.join(', ')}${hint}`;
-  return new ApiError(400, message);
-}
-
-interface JsonTypes {
-  string: string;
-  boolean: boolean;
-}
-
-function typed<Type extends keyof JsonTypes>(
-  field: string,
-  value: unknown,
-  type: Type,
-  allowed: string,
-): JsonTypes[Type] {
-  if (typeof value === type) return value as JsonTypes[Type];
-  throw new ApiError(400, `${field} is ${shown(value)}; it must be ${allowed}`);
-}
-
-/** Only the shape: what type and value may be is for the registry to say. */
-function readQuota(value: unknown): Quota {
-  const fields = new Map(fieldsOf(value, 'daily_quota'));
-  for (const field of fields.keys()) {
-    if (!QUOTA_FIELDS.includes(field)) throw unknownField(field, QUOTA_FIELDS, 'daily_quota.');
-  }
-  return { type: fields.get('type') as Quota['type'], value: fields.get('value') as number };
-}
-
-function readFilter(deps: KeyResourceDeps, value: unknown): string {
-  const text = typed('security_filter', value, 'string', 'a text or null');
+function readFilter(deps: KeyResourceDeps, text: string): string {
   try {
     deps.parseFilter(text);
   } catch (cause) {

@@ -22,7 +22,7 @@ import {
   checkAggregateBody,
   type GroupByBody,
 } from './schema.ts';
-import { fieldOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { boundOf, fieldOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
 
 const NATURAL = '@natural';
 const FIELD_LIMIT_DEFAULT = 10;
@@ -41,13 +41,15 @@ export interface AggregateScope {
   nowMs: number;
   /** The security filter. */
   filter: Predicate;
+  /** Events that are reached of a range of more than a day. */
+  boundEvents: number;
 }
 
 /** `POST /beta/events/aggregate`: metrics in buckets of the selected events. Source: interface.md 4.8, decisions.md 5.3. */
 export async function aggregateEvents(context: ReadContext): Promise<Reply> {
   const body = checkAggregateBody(context.body);
-  const { resolver, nowMs, key } = context;
-  const job = aggregateJob(body, { resolver, nowMs, filter: key.filter });
+  const { resolver, nowMs, key, boundEvents } = context;
+  const job = aggregateJob(body, { resolver, nowMs, filter: key.filter, boundEvents });
   const explain = mayExplain(body.explain, key);
   const answer = await context.run({ ...job, explain });
   return resultReply(must(answer, 'answer of an aggregation'));
@@ -72,6 +74,7 @@ export function aggregateJob(body: AggregateBody, scope: AggregateScope): Aggreg
     fromMs,
     toMs,
     predicate: predicateOf(body.filters ?? [], scope.filter, scope.resolver),
+    ...boundOf(range, scope.boundEvents),
     computes,
     groupBys,
   };

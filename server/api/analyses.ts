@@ -26,8 +26,9 @@ export async function executeAnalysis(
   if (analysis === undefined) {
     throw new ApiError(404, `saved_analysis_id ${shown(id)}: there is no such saved analysis`);
   }
-  const { resolver, nowMs, key } = context;
-  const job = jobOfAnalysis(analysis, asked, { resolver, nowMs, filter: key.filter });
+  const { resolver, nowMs, key, boundEvents } = context;
+  const scope = { resolver, nowMs, filter: key.filter, boundEvents };
+  const job = jobOfAnalysis(analysis, asked, scope);
   const answer = await context.run(job);
   return resultReply(must(answer, 'answer of a saved analysis'));
 }

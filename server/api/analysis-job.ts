@@ -5,7 +5,7 @@ import { columnsOf } from './columns.ts';
 import type { ExecuteBody } from './execute-schema.ts';
 import { ApiError } from './reply.ts';
 import { checkAggregateBody } from './schema.ts';
-import { predicateOf, rangeOf } from './selection.ts';
+import { boundOf, predicateOf, rangeOf } from './selection.ts';
 
 const LIMIT_DEFAULT = 50;
 
@@ -29,13 +29,15 @@ export function jobOfAnalysis(
     }
     return analyticalJob(analysis, time, asked, scope);
   }
-  const { fromMs, toMs, zone } = rangeOf(time, scope.nowMs);
+  const range = rangeOf(time, scope.nowMs);
+  const { fromMs, toMs, zone } = range;
   // They are for whoever shows the view; what they name is looked at nevertheless.
   columnsOf(analysis.columns ?? [], scope.resolver);
   const query = {
     fromMs,
     toMs,
     predicate: predicateOf(analysis.filters, scope.filter, scope.resolver),
+    ...boundOf(range, scope.boundEvents),
     order: 'desc' as const,
     limit: asked.limit ?? LIMIT_DEFAULT,
     skip,

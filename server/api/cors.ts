@@ -1,6 +1,6 @@
 import type { ApiRequest, Reply } from './reply.ts';
 
-const METHODS = 'GET, POST, OPTIONS';
+const METHODS = 'GET, POST, DELETE, OPTIONS';
 const MAX_AGE_SECONDS = 86_400;
 /** What a preflight that asks for no header is told. */
 const DEFAULT_HEADERS = 'content-type, x-api-key';

@@ -7,11 +7,7 @@ import { searchOf } from './selection.ts';
 export function declaredResolver(definitions: Definitions): Resolver {
   let version = -1;
   const fields = new Map<string, FieldDefinition | undefined>();
-  // Searches know attributes alone: so tagsets cannot reach themselves.
-  const attributes: Resolver = {
-    field: (id) => definitions.get('fields', id),
-    metric: () => undefined,
-  };
+  const attributes = attributesOf(definitions);
   return {
     field: (id) => {
       if (version !== definitions.version) fields.clear();
@@ -23,6 +19,11 @@ export function declaredResolver(definitions: Definitions): Resolver {
     },
     metric: (id) => metricOf(definitions, id),
   };
+}
+
+/** What ids mean in the queries of tags, which know attributes alone: so tagsets cannot reach themselves. */
+export function attributesOf(definitions: Definitions): Resolver {
+  return { field: (id) => definitions.get('fields', id), metric: () => undefined };
 }
 
 /** Throws ApiError 400 when the query of a tag is malformed. */

@@ -14,10 +14,21 @@ import type {
 } from '../registry/definition.ts';
 import { checkDefinitionId, idFromName } from '../registry/definition-id.ts';
 import { checkName } from '../registry/key-record.ts';
+import { readExtension } from './extension-schema.ts';
 import { ApiError } from './reply.ts';
-import { checkAggregateBody, checkListBody, flag, list, object, refuse, text } from './schema.ts';
+import {
+  checkAggregateBody,
+  checkListBody,
+  choice,
+  cutText,
+  flag,
+  list,
+  named,
+  object,
+  text,
+} from './schema.ts';
+import { refuse } from './schema-fault.ts';
 
-const DESCRIPTION_CHARACTERS_MAX = 1_000;
 const TAGS_MAX = 100;
 const MEMBERS_MAX = 1_000;
 const FORMULA_CHARACTERS_MAX = 1_000;
@@ -29,22 +40,6 @@ const TAG_COLORS: readonly string[] = [
   ...['#8c564b', '#e377c2', '#7f7f7f', '#bcbd22', '#17becf'],
 ];
 
-const cutText = (maxLength: number, minLength = 0) =>
-  Type.String({
-    minLength,
-    maxLength,
-    description: `a string of ${minLength} to ${maxLength} characters`,
-  });
-const choice = (...values: string[]) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { description: values.map((value) => `"${value}"`).join(' or ') },
-  );
-const named = {
-  id: text(),
-  name: text(),
-  description: Type.Optional(cutText(DESCRIPTION_CHARACTERS_MAX)),
-};
 const unit = Type.Optional(cutText(UNIT_CHARACTERS_MAX));
 const metricType = choice('attribute', 'formula', 'core');
 const aggregation = choice(
@@ -129,6 +124,15 @@ const discoverBody = object({
 const discover = Compile(discoverBody);
 const groups = Compile(object({}));
 
+/** Schemas of definitions and of the bodies of discovery, for the description of the interface. */
+export const DEFINITION_SCHEMAS = {
+  ...{ field: field.Type(), tagset: tagset.Type(), group: group.Type(), analysis: analysis.Type() },
+  coreMetric: metrics.core.Type(),
+  attributeMetric: metrics.attribute.Type(),
+  formulaMetric: metrics.formula.Type(),
+  ...{ discoverGroups: groups.Type(), discover: discoverBody },
+};
+
 /** Body of `POST /beta/discover/fields_metrics`. Source: interface.md 4.5. */
 export type DiscoverBody = Static<typeof discoverBody>;
 
@@ -161,6 +165,7 @@ const READERS: { [K in DefinitionKind]: (value: unknown) => DefinitionTypes[K] }
   metrics: readMetric,
   groups: readGroup,
   saved_analyses: readAnalysis,
+  extensions: readExtension,
 };
 
 function readField(value: unknown): FieldDefinition {

@@ -6,20 +6,22 @@ import { columnsOf } from './columns.ts';
 import { ApiError, type Reply, resultReply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFetchBody, checkListBody } from './schema.ts';
-import { mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { boundOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
 
 /** `POST /beta/events/list`: a page of events, newest first. Source: interface.md 4.6, decisions.md 5.2. */
 export async function listEvents(context: ReadContext): Promise<Reply> {
   const body = checkListBody(context.body);
-  const { fromMs, toMs, zone } = rangeOf(body.time, context.nowMs);
+  const range = rangeOf(body.time, context.nowMs);
+  const { fromMs, toMs, zone } = range;
   const after = body.afterEvent;
   const explain = mayExplain(body.explain, context.key);
   const query = {
     fromMs,
     toMs,
     predicate: predicateOf(body.filters ?? [], context.key.filter, context.resolver),
+    ...boundOf(range, context.boundEvents),
     order: body.order ?? 'desc',
     limit: body.limit ?? LIST_LIMIT_DEFAULT,
     ...(after === undefined ? {} : { after }),

@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { LIST_LIMIT_MAX } from '../../engine/base/limits.ts';
 import { ApiError } from './reply.ts';
-import { flag, object, refuse, text } from './schema.ts';
+import { flag, object, text } from './schema.ts';
+import { refuse } from './schema-fault.ts';
 
 /** Events of a list view that may be left out before a page. */
 export const SKIP_MAX = 100_000;
@@ -19,7 +20,8 @@ const whole = (minimum: number, maximum: number) =>
   });
 const skip = () => Type.Optional(whole(0, SKIP_MAX));
 
-const executeBody = object({
+/** Schema of the body of an execution. */
+export const executeBody = object({
   time: Type.Optional(
     object({
       from: Type.Optional(point()),

@@ -36,6 +36,7 @@ export interface MetricSources {
   keyName(id: string): string | undefined;
   intake: Pick<Intake, 'counts' | 'gauges' | 'stats' | 'restartCount'>;
   queries: Pick<QueryPool, 'counts' | 'gauges' | 'restartCount'>;
+  tails: { readonly count: number };
   listeners(): readonly ListenerCounts[];
   store(): StoreGauges;
   ready(): boolean;
@@ -48,6 +49,7 @@ const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
   namesRefused: 'name_refused',
   datesUnread: 'date_unread',
   textsRepaired: 'text_repaired',
+  extensionsFailed: 'extension_failed',
 };
 const NO_LABELS: Labels = {};
 const MICROSECONDS = 1_000_000;
@@ -151,7 +153,7 @@ function writeListeners(text: Exposition, { listeners }: MetricSources): void {
   );
 }
 
-function writeQueries(text: Exposition, { queries }: MetricSources): void {
+function writeQueries(text: Exposition, { queries, tails }: MetricSources): void {
   const { seconds, refused, cancelled } = queries.counts;
   const { running, waiting } = queries.gauges();
   text.histogram(
@@ -167,6 +169,7 @@ function writeQueries(text: Exposition, { queries }: MetricSources): void {
   text.counter('logseam_queries_cancelled_total', 'Queries whose client left.', one(cancelled));
   text.gauge('logseam_queries_running', 'Queries that are worked on.', one(running));
   text.gauge('logseam_queries_waiting', 'Queries that wait for their turn.', one(waiting));
+  text.gauge('logseam_tails_open', 'Live tails.', one(tails.count));
 }
 
 function writeStore(text: Exposition, sources: MetricSources): void {

@@ -1,5 +1,6 @@
 import { isAdministrator } from './admin.ts';
 import { type MetricSources, metricsReply } from './metrics.ts';
+import { openapiReply } from './openapi.ts';
 import type { Reply } from './reply.ts';
 import type { Operation } from './routes.ts';
 
@@ -22,13 +23,14 @@ export interface OperationOptions {
   sources: Omit<MetricSources, 'ready'>;
 }
 
-/** Makes what `/readyz` and `/metrics` answer. */
+/** Makes what `/readyz`, `/metrics` and `/openapi.json` answer. */
 export function createOperation(options: OperationOptions): Operation {
   const { metricsOpen, token, facts } = options;
   const sources = { ...options.sources, ready: () => unreadiness(facts()).length === 0 };
   return {
     ready: () => readinessReply(unreadiness(facts())),
     metrics: () => metricsReply(sources),
+    openapi: () => openapiReply(sources.version),
     metricsOpen,
     isAdministrator: (request) => isAdministrator(request, token),
   };

@@ -15,8 +15,11 @@ export interface ApiRequest {
 
 /** Where a reply that comes in parts is written, one part after the other. */
 export interface ReplySink {
-  /** Resolves when the next part may come: the client is not far behind. Rejects with CANCELLED when it is gone. */
-  write(part: Uint8Array | string): Promise<void>;
+  /**
+   * Resolves when the next part may come: the client is not far behind. It says whether it was: then the end of the part may
+   * be kept back until more is written. Rejects with CANCELLED when the client is gone.
+   */
+  write(part: Uint8Array | string): Promise<boolean>;
 }
 
 /**

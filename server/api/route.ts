@@ -2,6 +2,7 @@ import { nearest } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
+import type { Tails } from '../query/tails.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import { ApiError, type ApiRequest, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
@@ -25,9 +26,19 @@ export interface ReadContext {
   resolver: Resolver;
   /** The time of the request, read once. */
   nowMs: number;
+  /** Events that are reached of a range of more than a day. */
+  boundEvents: number;
+  /** The key as it is now, for what goes on for long. Throws ApiError 401 when it is gone. */
+  currentKey(): ReadKey;
   /** Runs a query; rejects when the engine cannot, or when the client goes away. */
   run(job: QueryJob): Promise<JobAnswer>;
+  tails: OpenTails;
+  /** Aborted when the client goes away, or has its query cancelled. */
+  signal: AbortSignal;
 }
+
+/** What requests need of the live tails. */
+export type OpenTails = Pick<Tails, 'open' | 'placeOf'>;
 
 /** An endpoint of the output API. Throws or rejects with ApiError to refuse. */
 export type ReadRoute = (context: ReadContext) => Promise<Reply>;

@@ -1,30 +1,40 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
+import { LiveQueries, type QueryProgress } from '../query/live-queries.ts';
 import { QueryRefused } from '../query/refusal.ts';
 import { shown } from '../query/shown.ts';
 import { aggregateEvents } from './aggregate.ts';
 import { executeAnalysis } from './analyses.ts';
+import { discoverAttributes } from './attributes.ts';
+import { completeSearch } from './complete.ts';
+import { contextOfEvent } from './context.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import { discoverFieldsMetrics, discoverGroups } from './discover.ts';
 import { fetchEvent, listEvents } from './events.ts';
+import { exportEvents } from './export.ts';
 import { parseJsonBody } from './json.ts';
+import { closing, liveQuery, queryOf } from './queries.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 import {
   type DefinitionTable,
   keyOf,
+  type OpenTails,
   type ReadContext,
   type ReadKey,
   type ReadRoute,
   requireJsonType,
   requireKnownQuery,
 } from './route.ts';
+import { tailEvents } from './tail.ts';
 
 /** What tells how the service does. */
 export interface Operation {
   /** Whether it can do its work now. */
   ready(): Reply;
   metrics(): Reply;
+  /** The description of the interface. */
+  openapi(): Reply;
   /** Whether anybody may read the metrics: they tell the names and the volumes of keys. */
   metricsOpen: boolean;
   /** Whether the request carries the administration's token. */
@@ -38,9 +48,20 @@ export interface RouteDependencies {
   isWriteKey(key: string): boolean;
   definitions: DefinitionTable;
   resolver: Resolver;
-  /** Runs a query of the key with that id in a query worker. Rejects with EngineError and QueryRefused. */
-  run(job: QueryJob, signal: AbortSignal, key: string): Promise<JobAnswer>;
+  /**
+   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is. Rejects with
+   * EngineError and QueryRefused.
+   */
+  run(
+    job: QueryJob,
+    signal: AbortSignal,
+    key: string,
+    progress?: QueryProgress,
+  ): Promise<JobAnswer>;
+  tails: OpenTails;
   nowMs(): number;
+  /** Events that are reached of a range of more than a day. */
+  boundEvents: number;
   /** Answers everything below `/admin/api/`, its own keys and refusals included. */
   admin(request: ApiRequest): Promise<Reply>;
   health(): Reply;
@@ -55,14 +76,21 @@ const RETRY_SECONDS = '1';
 const HEALTH_PATH = '/healthz';
 const READY_PATH = '/readyz';
 const METRICS_PATH = '/metrics';
+const OPENAPI_PATH = '/openapi.json';
+const TAIL_PATH = '/beta/events/tail';
+const QUERY_PATH = /^\/beta\/queries\/([^/]+)$/;
 const EXECUTE_PATH = /^\/beta\/saved_analyses\/([^/]+)\/execute$/;
 
 const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
   ['/beta/events/list', listEvents],
   ['/beta/events/fetch', fetchEvent],
+  ['/beta/events/export', exportEvents],
+  ['/beta/events/context', contextOfEvent],
   ['/beta/events/aggregate', aggregateEvents],
   ['/beta/discover/groups', discoverGroups],
   ['/beta/discover/fields_metrics', discoverFieldsMetrics],
+  ['/beta/discover/attributes', discoverAttributes],
+  ['/beta/discover/complete', completeSearch],
 ]);
 
 /**
@@ -73,16 +101,36 @@ const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
 export function createRoutes(
   dependencies: RouteDependencies,
 ): (request: ApiRequest) => Promise<Reply> {
+  const live = new LiveQueries();
   return async (request) => {
     if (request.path.startsWith(ADMIN_PREFIX)) {
       return answered(dependencies, () => dependencies.admin(request));
     }
-    const reply = await answered(dependencies, () => route(dependencies, request));
+    const reply = await answered(dependencies, () => route(dependencies, live, request));
+    watchStream(dependencies, reply);
     return { ...reply, headers: { ...reply.headers, ...corsHeaders() } };
   };
 }
 
-async function route(dependencies: RouteDependencies, request: ApiRequest): Promise<Reply> {
+/** Tells of what breaks a reply that was begun: nobody is answered by 500 any more. */
+function watchStream({ log }: RouteDependencies, reply: Reply): void {
+  const { stream } = reply;
+  if (stream === undefined) return;
+  reply.stream = async (sink) => {
+    try {
+      await stream(sink);
+    } catch (error) {
+      if (refusalOf(error).status === 500) log(error);
+      throw error;
+    }
+  };
+}
+
+async function route(
+  dependencies: RouteDependencies,
+  live: LiveQueries,
+  request: ApiRequest,
+): Promise<Reply> {
   if (request.method === 'OPTIONS') return preflightReply(request);
   if (request.path === HEALTH_PATH) {
     requireMethod(request, ['GET', 'HEAD']);
@@ -92,38 +140,71 @@ async function route(dependencies: RouteDependencies, request: ApiRequest): Prom
     requireMethod(request, ['GET', 'HEAD']);
     return dependencies.operation.ready();
   }
+  if (request.path === OPENAPI_PATH) {
+    requireMethod(request, ['GET', 'HEAD']);
+    return dependencies.operation.openapi();
+  }
   if (request.path === METRICS_PATH) {
     requireMethod(request, ['GET', 'HEAD']);
     requireOverview(dependencies, request);
     return dependencies.operation.metrics();
   }
+  const asked = QUERY_PATH.exec(request.path)?.[1];
+  if (asked !== undefined) {
+    requireMethod(request, ['GET', 'DELETE']);
+    return liveQuery(live, asked, request, authenticate(dependencies, request));
+  }
   const analysis = EXECUTE_PATH.exec(request.path)?.[1];
   if (analysis !== undefined) {
     requireMethod(request, ['GET', 'POST']);
-    return executeAnalysis(analysis, request, contextOf(dependencies, request));
+    return withContext(dependencies, live, request, (context) =>
+      executeAnalysis(analysis, request, context),
+    );
+  }
+  if (request.path === TAIL_PATH) {
+    requireMethod(request, ['GET', 'POST']);
+    return withContext(dependencies, live, request, async (context) =>
+      tailEvents(request, context),
+    );
   }
   const read = READ_ROUTES.get(request.path);
   if (read === undefined) {
     throw new ApiError(404, `the path ${shown(request.path)} does not exist`);
   }
   requireMethod(request, ['POST']);
-  const context = contextOf(dependencies, request);
-  requireJsonType(request);
-  requireKnownQuery(request);
-  return read({ ...context, body: parseJsonBody(request.body) });
+  return withContext(dependencies, live, request, (context) => {
+    requireJsonType(request);
+    requireKnownQuery(request);
+    return read({ ...context, body: parseJsonBody(request.body) });
+  });
 }
 
-/** What a request is answered from; its body is not read yet. Throws ApiError 401 and 403. */
-function contextOf(dependencies: RouteDependencies, request: ApiRequest): ReadContext {
+/**
+ * The reply of `answer`, which is given what a request is answered from; its body is not read yet. Rejects with ApiError
+ * 401 and 403, and because of an id of the query 400 and 409.
+ */
+async function withContext(
+  dependencies: RouteDependencies,
+  live: LiveQueries,
+  request: ApiRequest,
+  answer: (context: ReadContext) => Promise<Reply>,
+): Promise<Reply> {
   const key = authenticate(dependencies, request);
-  return {
+  const query = queryOf(live, request, key);
+  const signal = query?.signal ?? request.signal;
+  const context: ReadContext = {
     body: undefined,
     key,
     definitions: dependencies.definitions,
     resolver: dependencies.resolver,
     nowMs: dependencies.nowMs(),
-    run: (job) => dependencies.run(job, request.signal, key.id),
+    boundEvents: dependencies.boundEvents,
+    currentKey: () => authenticate(dependencies, request),
+    run: (job) => dependencies.run(job, signal, key.id, query?.progress),
+    tails: dependencies.tails,
+    signal,
   };
+  return closing(query, async () => answer(context));
 }
 
 function requireMethod(request: ApiRequest, allowed: string[]): void {
@@ -179,7 +260,8 @@ async function answered(
 function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryRefused) {
-    return new ApiError(error.status, error.message, { 'retry-after': RETRY_SECONDS });
+    const headers = error.mayRetry ? { 'retry-after': RETRY_SECONDS } : {};
+    return new ApiError(error.status, error.message, headers);
   }
   if (error instanceof EngineError) {
     if (error.code === 'LIMIT') return new ApiError(400, error.message);

@@ -1,10 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
-import { assert, must } from '../../engine/base/assert.ts';
+import { Compile } from 'typebox/compile';
 import { LIST_LIMIT_MAX } from '../../engine/base/limits.ts';
-import { nearest } from '../../engine/base/nearest.ts';
-import { shown } from '../query/shown.ts';
-import { ApiError } from './reply.ts';
+import { refuse } from './schema-fault.ts';
 
 /** Elements of `filters`. */
 const FILTERS_MAX = 100;
@@ -12,8 +9,18 @@ const FILTERS_MAX = 100;
 const VALUES_MAX = 1_000;
 /** Elements of `columns`. */
 const COLUMNS_MAX = 1_000;
+/** Events that a tail shows in a second. */
+const TAIL_PER_SECOND_MAX = 2_000;
+/** Attributes that discovery tells of, and values of each. */
+const ATTRIBUTES_MAX = 1_000;
+const ATTRIBUTE_VALUES_MAX = 100;
+/** Suggestions of a completion. */
+const SUGGESTIONS_MAX = 50;
 const COMPUTE_MAX = 5;
 const GROUP_BY_MAX = 3;
+/** Events before an event, and after it. */
+const CONTEXT_EVENTS_MAX = 500;
+const DESCRIPTION_CHARACTERS_MAX = 1_000;
 
 /** A text. Its `description`, as of all parts of a schema, is what messages say is allowed. */
 export const text = (description = 'a string') => Type.String({ description });
@@ -32,6 +39,25 @@ export const object = <T extends Record<string, TSchema>>(properties: T) =>
     additionalProperties: false,
     description: `an object of ${Object.keys(properties).join(', ')}`,
   });
+/** A text of so many characters. */
+export const cutText = (maxLength: number, minLength = 0) =>
+  Type.String({
+    minLength,
+    maxLength,
+    description: `a string of ${minLength} to ${maxLength} characters`,
+  });
+/** One of these texts. */
+export const choice = (...values: string[]) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { description: values.map((value) => `"${value}"`).join(' or ') },
+  );
+/** What every definition has. */
+export const named = {
+  id: text(),
+  name: text(),
+  description: Type.Optional(cutText(DESCRIPTION_CHARACTERS_MAX)),
+};
 /** An object with exactly one of its properties. */
 const oneOf = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, {
@@ -106,6 +132,53 @@ const listBody = object({
     Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: '"asc" or "desc"' }),
   ),
   explain: Type.Optional(flag()),
+});
+
+const exportBody = object({
+  time,
+  filters: Type.Optional(filters),
+  order: Type.Optional(choice('asc', 'desc')),
+  columns: Type.Optional(columns),
+  format: Type.Optional(choice('ndjson', 'csv')),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'a whole number, 1 or greater' })),
+  afterEvent: Type.Optional(text()),
+  safe: Type.Optional(flag()),
+  partial: Type.Optional(flag()),
+});
+
+const around = () =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: CONTEXT_EVENTS_MAX,
+      description: `a whole number from 0 to ${CONTEXT_EVENTS_MAX}`,
+    }),
+  );
+
+const contextBody = object({
+  id: text(),
+  before: around(),
+  after: around(),
+  filters: Type.Optional(filters),
+  event: Type.Optional(flag()),
+  columns: Type.Optional(columns),
+  timezone: Type.Optional(text('the name of a time zone')),
+});
+
+const tailBody = object({
+  query: Type.Optional(text()),
+  filters: Type.Optional(filters),
+  event: Type.Optional(flag()),
+  columns: Type.Optional(columns),
+  timezone: Type.Optional(text('the name of a time zone')),
+  limit_per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: TAIL_PER_SECOND_MAX,
+      description: `a whole number from 1 to ${TAIL_PER_SECOND_MAX}`,
+    }),
+  ),
+  last_event_id: Type.Optional(text('the id of an event of a tail')),
 });
 
 const fetchBody = object({
@@ -188,12 +261,48 @@ const aggregateBody = object({
   ),
 });
 
+/** A whole number of a range. */
+const whole = (minimum: number, maximum: number) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    description: `a whole number from ${minimum} to ${maximum}`,
+  });
+
+const attributesBody = object({
+  time,
+  filters: Type.Optional(filters),
+  attributes: Type.Optional(list(text(), 1, ATTRIBUTES_MAX)),
+  prefix: Type.Optional(text()),
+  limit: Type.Optional(whole(1, ATTRIBUTES_MAX)),
+  values: Type.Optional(whole(0, ATTRIBUTE_VALUES_MAX)),
+});
+
+const completeBody = object({
+  query: text(),
+  position: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'a whole number up to the length of query' }),
+  ),
+  time,
+  limit: Type.Optional(whole(1, SUGGESTIONS_MAX)),
+});
+
 /** Body of `POST /beta/events/list`. Source: interface.md 4.6; `order` is ours (decisions.md 5.2). */
 export type ListBody = Static<typeof listBody>;
 /** Body of `POST /beta/events/fetch`. Source: interface.md 4.6. */
 export type FetchBody = Static<typeof fetchBody>;
+/** Body of `POST /beta/events/export`. */
+export type ExportBody = Static<typeof exportBody>;
+/** Body of `POST /beta/events/context`. */
+export type ContextBody = Static<typeof contextBody>;
+/** Body of `POST /beta/events/tail`, and the parameters of `GET`. */
+export type TailBody = Static<typeof tailBody>;
 /** Body of `POST /beta/events/aggregate`. Source: interface.md 4.8. */
 export type AggregateBody = Static<typeof aggregateBody>;
+/** Body of `POST /beta/discover/attributes`. Source: INTERFACE.md 4.5. */
+export type AttributesBody = Static<typeof attributesBody>;
+/** Body of `POST /beta/discover/complete`. Source: INTERFACE.md 4.5. */
+export type CompleteBody = Static<typeof completeBody>;
 /** The `compute` array. Source: interface.md 4.8, decisions.md 5b.1. */
 export type ComputeBody = Static<typeof compute>;
 /** The `groupBy` array. Source: interface.md 4.8, decisions.md 5b.1. */
@@ -205,9 +314,22 @@ export type FiltersBody = Static<typeof filters>;
 /** The `columns` array. Source: interface.md 4.6. */
 export type ColumnsBody = Static<typeof columns>;
 
+/** Schemas of request bodies and of their parts, for the description of the interface. */
+export const BODY_SCHEMAS = {
+  ...{ time, filters, columns, compute, groupBy },
+  ...{ list: listBody, fetch: fetchBody, export: exportBody },
+  ...{ context: contextBody, tail: tailBody, aggregate: aggregateBody },
+  ...{ attributes: attributesBody, complete: completeBody },
+};
+
 const listValidator = Compile(listBody);
 const fetchValidator = Compile(fetchBody);
+const exportValidator = Compile(exportBody);
+const contextValidator = Compile(contextBody);
+const tailValidator = Compile(tailBody);
 const aggregateValidator = Compile(aggregateBody);
+const attributesValidator = Compile(attributesBody);
+const completeValidator = Compile(completeBody);
 
 /** The body as it is, when it is one of a list request. Throws ApiError 400 naming the first fault. */
 export function checkListBody(body: unknown): ListBody {
@@ -219,89 +341,32 @@ export function checkFetchBody(body: unknown): FetchBody {
   return fetchValidator.Check(body) ? body : refuse(fetchValidator, body);
 }
 
+/** The body as it is, when it is one of an export request. Throws ApiError 400 naming the first fault. */
+export function checkExportBody(body: unknown): ExportBody {
+  return exportValidator.Check(body) ? body : refuse(exportValidator, body);
+}
+
+/** The body as it is, when it is one of a context request. Throws ApiError 400 naming the first fault. */
+export function checkContextBody(body: unknown): ContextBody {
+  return contextValidator.Check(body) ? body : refuse(contextValidator, body);
+}
+
+/** The body as it is, when it is one of a tail. Throws ApiError 400 naming the first fault. */
+export function checkTailBody(body: unknown): TailBody {
+  return tailValidator.Check(body) ? body : refuse(tailValidator, body);
+}
+
 /** The body as it is, when it is one of an aggregate request. Throws ApiError 400 naming the first fault. */
 export function checkAggregateBody(body: unknown): AggregateBody {
   return aggregateValidator.Check(body) ? body : refuse(aggregateValidator, body);
 }
 
-/** What a fault is said from: where it is in the body, and where the broken rule is in the schema. */
-interface Fault {
-  keyword: string;
-  schemaPath: string;
-  instancePath: string;
-  params: object;
+/** The body as it is, when it asks for attributes. Throws ApiError 400 naming the first fault. */
+export function checkAttributesBody(body: unknown): AttributesBody {
+  return attributesValidator.Check(body) ? body : refuse(attributesValidator, body);
 }
 
-/** Throws the ApiError 400 that names the parameter, its value, and what is allowed, of a body that does not pass. */
-export function refuse(validator: Validator, body: unknown): never {
-  const schema: unknown = validator.Type();
-  const fault = firstFault(validator.Errors(body));
-  const unknownName = /^(.*)\/additionalProperties$/.exec(fault.schemaPath);
-  const parts = segments(fault.instancePath);
-  if (fault.keyword === 'boolean' && unknownName !== null) {
-    const known = Object.keys(Object(at(schema, [...segments(unknownName[1]), 'properties'])));
-    throw new ApiError(400, unknownMessage(parameterName(parts), String(parts.at(-1)), known));
-  }
-  let rule = segments(fault.schemaPath);
-  let missing = '';
-  if (fault.keyword === 'required') {
-    const { requiredProperties } = fault.params as { requiredProperties: string[] };
-    parts.push(requiredProperties[0]);
-    rule = [...rule, 'properties', requiredProperties[0]];
-    missing = ' is missing';
-  }
-  const allowed = Object(at(schema, rule)).description;
-  assert(typeof allowed === 'string', `schema ${fault.schemaPath} says what is allowed`);
-  const what = missing === '' ? ` ${shown(at(body, parts))} is not allowed` : missing;
-  throw new ApiError(400, `${parameterName(parts)}${what}; allowed: ${allowed}`);
-}
-
-/**
- * The fault to tell: an unknown name before all others, because a misspelled one is also missing. Of a union it is the
- * one inside an alternative, when the value is of that alternative's kind, else the union's own.
- */
-function firstFault(faults: readonly Fault[]): Fault {
-  const first = must(faults[0], 'fault of a refused body');
-  const unknown = faults.find((fault) => fault.keyword === 'boolean');
-  if (unknown !== undefined) return unknown;
-  const union = /^(.*?)\/anyOf\/\d/.exec(first.schemaPath)?.[1];
-  if (union === undefined) return first;
-  const inside = faults.filter((fault) => fault.schemaPath.startsWith(`${union}/anyOf/`));
-  const depth = Math.min(...inside.map((fault) => segments(fault.instancePath).length));
-  const deeper = inside.find(
-    (fault) => segments(fault.instancePath).length > depth || fault.keyword === 'required',
-  );
-  return deeper ?? { ...first, keyword: 'anyOf', schemaPath: union };
-}
-
-/** `filters[0].feild is unknown; did you mean "field"? allowed: field, search` */
-function unknownMessage(parameter: string, name: string, known: string[]): string {
-  const close = nearest(name, known);
-  const hint = close === undefined ? '' : ` did you mean "${close}"?`;
-  return `${parameter} is unknown;${hint} allowed: ${known.join(', ')}`;
-}
-
-/** The names of a JSON pointer, `#` left out. Source: RFC 6901. */
-function segments(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** The part of a tree at a path of own properties. */
-function at(tree: unknown, path: readonly string[]): unknown {
-  let part = tree;
-  for (const name of path)
-    part = Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined;
-  return part;
-}
-
-/** `filters[0].field.id`; the whole is `the body`; names of strangers are shortened. */
-function parameterName(path: readonly string[]): string {
-  if (path.length === 0) return 'the body';
-  return path
-    .map((name) => (/^\d+$/.test(name) ? `[${name}]` : `.${name.slice(0, 60)}`))
-    .join('')
-    .replace(/^\./, '');
+/** The body as it is, when it asks for a completion. Throws ApiError 400 naming the first fault. */
+export function checkCompleteBody(body: unknown): CompleteBody {
+  return completeValidator.Check(body) ? body : refuse(completeValidator, body);
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../engine/base/day.ts';
 import { nearest } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
@@ -18,6 +19,17 @@ export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
     if (error instanceof TimeError) throw new ApiError(400, error.message);
     throw error;
   }
+}
+
+/**
+ * How many of the newest stored events of a range are reached: all, unless it is longer than a day. Source: interface.md 8,
+ * decisions.md 5.6.
+ */
+export function boundOf(
+  { fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>,
+  boundEvents: number,
+): { boundCount?: number } {
+  return toMs - fromMs > DAY_MS ? { boundCount: boundEvents } : {};
 }
 
 /**
@@ -70,14 +82,12 @@ export function fieldOf(id: string, parameter: string, resolver: Resolver): Fiel
 }
 
 /**
- * The events for which a search holds; ids of fields stand for their attributes. Throws ApiError 400 naming `parameter`.
+ * The events for which a search holds; ids of fields stand for their attributes, those of tagsets for their tags. Throws
+ * ApiError 400 naming `parameter`.
  */
 export function searchOf(query: string, parameter: string, resolver: Resolver): Predicate {
   try {
-    return parseSearch(query, (name) => {
-      const field = resolver.field(name);
-      return field?.type === 'attribute' ? field.attribute : undefined;
-    });
+    return parseSearch(query, (name) => resolver.field(name));
   } catch (error) {
     if (!(error instanceof SearchError)) throw error;
     throw new ApiError(400, `${parameter} ${shown(query)} is malformed ${error.message}`);

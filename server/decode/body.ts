@@ -117,12 +117,14 @@ export class BodyReader {
       behind = lines.object(at);
       if (behind < 0) throw new BadBody('malformed JSON', leaves.errorAt);
       checkSize(at, behind, at);
+      lines.tellTrouble(at, behind);
       return behind;
     }
     behind = leaves.scanner.skip(leaves.bytes, at, end);
     if (behind < 0) throw new BadBody('malformed JSON', leaves.scanner.errorAt);
     checkSize(at, behind, at);
     this.#value(at, behind, byte);
+    lines.tellTrouble(at, behind);
     return behind;
   }
 

@@ -1,6 +1,17 @@
 import { assert, must } from '../../engine/base/assert.ts';
 import { DEPTH_MAX } from '../../engine/base/limits.ts';
+import type { Kind } from '../../engine/column/kind.ts';
 import type { Member, PlainText } from './member.ts';
+
+/** A leaf as a row has it. */
+export interface EntryLeaf {
+  type: 'entry';
+  kind: Kind;
+  start: number;
+  length: number;
+  value: number;
+  detail: number;
+}
 
 /** Where the text of a leaf is: a JSON value, an object too deep for a place of its own, or text that is no JSON. */
 export type Leaf =
@@ -8,7 +19,8 @@ export type Leaf =
   | { type: 'empty' }
   | ({ type: 'plain' } & PlainText)
   /** Of an enrichment. */
-  | { type: 'text'; start: number; length: number };
+  | { type: 'text'; start: number; length: number }
+  | EntryLeaf;
 
 /**
  * An attribute or an object of an event that is being put in order. Names have one character a byte.
@@ -24,8 +36,11 @@ export class Branch {
    * names with dots.
    */
   isSpread = false;
-  /** Whether it is an attribute of an enrichment, or has one in it. */
+  /** Whether it is an attribute of an enrichment or of a row, or has one in it: it has its place whatever the limits. */
   isAdded = false;
+  /** Its path in the object whose path is `parentPath`, which is -1 while nobody has looked it up. */
+  path = -1;
+  parentPath = -1;
   /** Children in order and by name, once there are some. */
   #children: Branch[] | undefined;
   #index: Map<string, Branch> | undefined;
@@ -44,40 +59,44 @@ export class Branch {
     return this.#index?.get(name);
   }
 
-  /** Puts a member in its place below this object, which is `level` names below the top; dots are steps. */
-  put(level: number, member: Member): void {
+  /**
+   * Puts a member in its place below this object, which is `level` names below the top; dots are steps. When `keeps`,
+   * attributes that are there stay what they are.
+   */
+  put(level: number, member: Member, keeps = false): void {
     const names = splitName(member.name, DEPTH_MAX - level);
     let into: Branch = this;
     for (let step = 0; step < names.length - 1; step++) {
       const name = names[step];
       const next = into.child(name) ?? into.append(name, undefined);
       if (next.leaf !== undefined) {
-        into.set(level + step, names.slice(step).join('.'), member);
+        into.set(level + step, names.slice(step).join('.'), member, keeps);
         return;
       }
       into = next;
     }
-    into.set(level + names.length - 1, names[names.length - 1], member);
+    into.set(level + names.length - 1, names[names.length - 1], member, keeps);
   }
 
   /**
    * Gives the child `name` a member's value. Where one of the two is an object and the other is not, both stay: what
-   * is in the object becomes children of this one, under names with dots.
+   * is in the object becomes children of this one, under names with dots. When `keeps`, an attribute stays.
    */
-  set(level: number, name: string, member: Member): void {
+  set(level: number, name: string, member: Member, keeps = false): void {
     const members =
       level + 1 < DEPTH_MAX || member.members?.length === 0 ? member.members : undefined;
     const present = this.child(name);
     if (members === undefined) {
-      this.#setLeaf(name, present, leafOf(member));
+      const isFree = present === undefined || present.children.length > 0;
+      if (!keeps || isFree) this.#setLeaf(name, present, leafOf(member));
     } else if (present?.leaf === undefined) {
       const object = present ?? this.append(name, undefined);
       object.isExplicit = true;
-      for (const inner of members) object.put(level + 1, inner);
+      for (const inner of members) object.put(level + 1, inner, keeps);
     } else if (members.length === 0) {
-      present.leaf = { type: 'empty' };
+      if (!keeps) present.leaf = { type: 'empty' };
     } else {
-      for (const inner of members) this.set(level, `${name}.${inner.name}`, inner);
+      for (const inner of members) this.set(level, `${name}.${inner.name}`, inner, keeps);
     }
   }
 
@@ -90,6 +109,18 @@ export class Branch {
     this.#children.push(child);
     this.#index.set(name, child);
     return child;
+  }
+
+  /** Takes out the attributes whose names joined by dots are `path`; objects with something in them stay. */
+  remove(path: string): void {
+    const child = this.child(path);
+    if (child !== undefined && child.children.length === 0) {
+      this.#index?.delete(path);
+      child.drop();
+    }
+    for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+      this.child(path.slice(0, dot))?.remove(path.slice(dot + 1));
+    }
   }
 
   /** Makes an attribute of this object or attribute, whatever it was. */
@@ -117,6 +148,7 @@ export class Branch {
   drop(): void {
     this.leaf = undefined;
     this.#children = undefined;
+    this.#index = undefined;
     this.isSpread = true;
   }
 }
@@ -133,6 +165,7 @@ function adopt(index: Map<string, Branch>, children: readonly Branch[], prefix: 
       adopt(index, child.children, `${prefix}${child.name}.`);
     } else {
       child.name = prefix + child.name;
+      child.parentPath = -1;
       if (index.has(child.name)) child.drop();
       else index.set(child.name, child);
     }

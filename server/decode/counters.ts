@@ -12,4 +12,35 @@ export interface DecodeCounters {
   datesUnread: number;
   /** Events in which U+FFFD stands for bytes that were not UTF-8. */
   textsRepaired: number;
+  /** Events in which an extension was left out: it failed, or those before it had made the event too large. */
+  extensionsFailed: number;
+}
+
+/** Counts of nothing. */
+export function noDecodeCounters(): DecodeCounters {
+  return {
+    linesCut: 0,
+    subtreesTooDeep: 0,
+    eventsTooWide: 0,
+    namesRefused: 0,
+    datesUnread: 0,
+    textsRepaired: 0,
+    extensionsFailed: 0,
+  };
+}
+
+/** Told of a line or an element of a body, `source[start, end)`, for which something was counted. */
+export type TroubleWatch = (
+  counters: Readonly<DecodeCounters>,
+  source: Uint8Array,
+  start: number,
+  end: number,
+) => void;
+
+/** All counts together: it grows when something is counted. */
+export function countedSum(counters: Readonly<DecodeCounters>): number {
+  const { linesCut, subtreesTooDeep, eventsTooWide, namesRefused, datesUnread } = counters;
+  const { textsRepaired, extensionsFailed } = counters;
+  const ofLimits = linesCut + subtreesTooDeep + eventsTooWide + namesRefused;
+  return ofLimits + datesUnread + textsRepaired + extensionsFailed;
 }

@@ -7,9 +7,11 @@ import {
   parseDateForm,
 } from '../../engine/column/date-form.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
+import { BsdDate } from './bsd-date.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
-import { COLON, COMMA, DOT, MINUS } from './text.ts';
+import { DOT, MINUS } from './text.ts';
+import { digitsEnd, parseTime } from './time-of-day.ts';
 
 /** Event dates lie in [-2^47, 2^47) milliseconds. Source: FORMAT.md 8. */
 const DATE_LIMIT_MS = 2 ** 47;
@@ -18,31 +20,34 @@ const SECONDS_MIN = 1e8;
 const SECONDS_END = 1e11;
 
 const BLANK = 0x20;
-const PLUS = 0x2b;
+const ASTERISK = 0x2a;
 const LETTER_T = 0x74;
-const LETTER_Z = 0x7a;
 const LOWER = 0x20;
-const FRACTION_DIGITS_MAX = 9;
-/** The three letters of each month from 1 on, as one number. */
-const MONTHS = Int32Array.from(
-  ['', 'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
-  (name) => (name === '' ? 0 : Buffer.from(name).readUIntBE(0, 3)),
-);
-/** Years between two leap days, at most. */
-const LEAP_GAP_YEARS = 8;
 
 const number: NumberResult = { value: 0, detail: 0 };
+const bsd = new BsdDate();
 
 /**
- * Reads `bytes[start, end)` as a date text; NaN when it is none, or lies beyond 2^47 ms from the epoch.
- * ISO 8601 with a blank for `T`, 0 to 9 fraction digits, any usual form of the offset, UTC without one; digits of epoch
- * milliseconds or seconds; RFC 3164 in the year that brings it nearest to `nowMs`. The result is whole milliseconds.
+ * Reads `bytes[from, to)`, blanks around it left aside, as a date text; NaN when it is none, or lies beyond 2^47 ms from
+ * the epoch.
+ * ISO 8601 with a blank for `T`, 0 to 9 fraction digits, any usual form of the offset, UTC without one, or without
+ * separators; digits of epoch milliseconds or seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds.
  * Source: decisions.md 3.3.
  */
-export function parseDate(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
+export function parseDate(bytes: Uint8Array, from: number, to: number, nowMs: number): number {
+  let start = from;
+  let end = to;
+  while (start < end && bytes[start] === BLANK) start++;
+  while (start < end && bytes[end - 1] === BLANK) end--;
   if (end - start < 8) return digitsDate(bytes, start, end);
-  if (bytes[start] > 0x40) return boundedDate(parseSyslogDate(bytes, start, end, nowMs));
   if (bytes[start + 4] === MINUS) return boundedDate(parseIsoDate(bytes, start, end));
+  const first = bytes[start];
+  if (first > 0x40 || first === ASTERISK || first === DOT || bytes[start + 4] === BLANK) {
+    return bsd.scanWhole(bytes, start, end, nowMs) ? boundedDate(bsd.timeMs()) : Number.NaN;
+  }
+  if ((bytes[start + 8] | LOWER) === LETTER_T && end - start > 8) {
+    return boundedDate(parseBasicDate(bytes, start, end));
+  }
   return digitsDate(bytes, start, end);
 }
 
@@ -87,94 +92,14 @@ function parseIsoDate(bytes: Uint8Array, start: number, end: number): number {
   return dayMs + parseTime(bytes, start + 11, end, true);
 }
 
-/** Milliseconds of the time of day at `at`, less the offset behind it where one may be. */
-function parseTime(bytes: Uint8Array, start: number, end: number, hasZone: boolean): number {
-  if (end - start < 5 || bytes[start + 2] !== COLON) return Number.NaN;
-  const hour = digitsAt(bytes, start, 2);
-  const minute = digitsAt(bytes, start + 3, 2);
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return Number.NaN;
-  let ms = hour * 3_600_000 + minute * 60_000;
-  let at = start + 5;
-  if (at < end && bytes[at] === COLON) {
-    const second = end - at >= 3 ? digitsAt(bytes, at + 1, 2) : -1;
-    // 60 is a leap second; it counts as the first of the next minute.
-    if (second < 0 || second > 60) return Number.NaN;
-    ms += second * 1000;
-    at += 3;
-    if (at < end && (bytes[at] === DOT || bytes[at] === COMMA)) {
-      const fractionStart = at + 1;
-      at = digitsEnd(bytes, fractionStart, end);
-      const digitCount = at - fractionStart;
-      if (digitCount < 1 || digitCount > FRACTION_DIGITS_MAX) return Number.NaN;
-      const fraction = digitsAt(bytes, fractionStart, digitCount);
-      ms += Math.floor((fraction * 1000) / 10 ** digitCount);
-    }
-  }
-  if (!hasZone) return at === end ? ms : Number.NaN;
-  return ms - parseOffset(bytes, at, end);
-}
-
-function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && bytes[at] >= 0x30 && bytes[at] <= 0x39) at++;
-  return at;
-}
-
-/** Offset east of UTC in milliseconds that `bytes[start, end)` says; 0 when it is empty. */
-function parseOffset(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  if (at + 1 < end && bytes[at] === BLANK) at++;
-  if (at < end && (bytes[at] | LOWER) === LETTER_Z) at++;
-  if (at === end) return 0;
-  const sign = bytes[at] === PLUS ? 1 : bytes[at] === MINUS ? -1 : 0;
-  const hasColon = end - at === 6 && bytes[at + 3] === COLON;
-  if (sign === 0 || !(hasColon || end - at === 5 || end - at === 3)) return Number.NaN;
-  const hours = digitsAt(bytes, at + 1, 2);
-  const minutes = end - at === 3 ? 0 : digitsAt(bytes, at + (hasColon ? 4 : 3), 2);
-  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return Number.NaN;
-  return sign * (hours * 3_600_000 + minutes * 60_000);
-}
-
-/** `Mmm dd hh:mm:ss`, the day filled by a blank or a zero. Source: RFC 3164 section 4.1.2. */
-function parseSyslogDate(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
-  const year = syslogYear(bytes, start, end, nowMs);
-  if (year < 0) return Number.NaN;
-  const days = daysFromCivil(year, monthAt(bytes, start), syslogDay(bytes, start));
-  return days * DAY_MS + parseTime(bytes, start + 7, end, false);
-}
-
-/** The year that brings the date `Mmm dd hh:mm:ss` of RFC 3164 nearest to `nowMs`; -1 when it is no such date. */
-export function syslogYear(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
-  if (end - start < 15 || bytes[start + 3] !== BLANK || bytes[start + 6] !== BLANK) return -1;
-  const month = monthAt(bytes, start);
-  const day = syslogDay(bytes, start);
-  const timeMs = parseTime(bytes, start + 7, end, false);
-  if (month === 0 || day < 1 || Number.isNaN(timeMs)) return -1;
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  let nearest = -1;
-  let distanceMs = Number.POSITIVE_INFINITY;
-  for (let year = thisYear - LEAP_GAP_YEARS; year <= thisYear + LEAP_GAP_YEARS; year++) {
-    if (day > daysInMonth(year, month)) continue;
-    const ms = Math.abs(daysFromCivil(year, month, day) * DAY_MS + timeMs - nowMs);
-    if (ms >= distanceMs) continue;
-    nearest = year;
-    distanceMs = ms;
-  }
-  return nearest;
-}
-
-/** The month, 1 to 12, whose three letters begin at `at`; 0 when there is none. */
-export function monthAt(bytes: Uint8Array, at: number): number {
-  const letters =
-    ((bytes[at] | LOWER) << 16) | ((bytes[at + 1] | LOWER) << 8) | (bytes[at + 2] | LOWER);
-  for (let month = 1; month <= 12; month++) if (MONTHS[month] === letters) return month;
-  return 0;
-}
-
-/** The day of a date of RFC 3164, which is filled by a blank or a zero; -1 when there is none. */
-export function syslogDay(bytes: Uint8Array, start: number): number {
-  const isPadded = bytes[start + 4] === BLANK;
-  return isPadded ? digitsAt(bytes, start + 5, 1) : digitsAt(bytes, start + 4, 2);
+/** ISO 8601 without separators, `yyyymmddThhmmss`; the letter is at its place. */
+function parseBasicDate(bytes: Uint8Array, start: number, end: number): number {
+  const year = digitsAt(bytes, start, 4);
+  const month = digitsAt(bytes, start + 4, 2);
+  const day = digitsAt(bytes, start + 6, 2);
+  if (year < 0 || month < 1 || month > 12) return Number.NaN;
+  if (day < 1 || day > daysInMonth(year, month)) return Number.NaN;
+  return daysFromCivil(year, month, day) * DAY_MS + parseTime(bytes, start + 9, end, true, true);
 }
 
 /** Length of `2016-11-21T12:28:`, which dates of one minute share. */

@@ -1,9 +1,9 @@
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import { BodyReader } from './body.ts';
-import type { DecodeCounters } from './counters.ts';
+import { type DecodeCounters, noDecodeCounters, type TroubleWatch } from './counters.ts';
 import type { Enrichment } from './enrichment.ts';
-import { LineReader } from './line.ts';
+import { LineReader, type RowExtension } from './line.ts';
 
 /**
  * Turns the bytes of requests and lines into row records: the reference that every faster decoder is held to.
@@ -11,14 +11,7 @@ import { LineReader } from './line.ts';
  */
 export class Decoder {
   /** What limits and repairs did, since the decoder was made. */
-  readonly counters: DecodeCounters = {
-    linesCut: 0,
-    subtreesTooDeep: 0,
-    eventsTooWide: 0,
-    namesRefused: 0,
-    datesUnread: 0,
-    textsRepaired: 0,
-  };
+  readonly counters: DecodeCounters = noDecodeCounters();
   /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. decisions.md 1.7. */
   unquotes = false;
 
@@ -43,6 +36,16 @@ export class Decoder {
     this.#lines.leaves.takesWriteKey = value;
   }
 
+  /** Told of lines and elements of bodies that something was counted for. */
+  set watch(watch: TroubleWatch) {
+    this.#lines.watch = watch;
+  }
+
+  /** Called with each event that has ended; `undefined`: nobody extends events. */
+  set extension(extension: RowExtension | undefined) {
+    this.#lines.extension = extension;
+  }
+
   /**
    * Turns to `source`, of which `[start, end)` will be read, and empties the rows. `source` must stay unchanged until
    * the rows have been appended. `enrichment` is added to all events until the next `begin`.
@@ -61,11 +64,19 @@ export class Decoder {
   /**
    * Reads `[start, end)`, a line without its end and its write key, as an event; a blank one is none. Never throws.
    * A line longer than EVENT_BYTES_MAX, or one that is known to be `isCut`, is text and marked `custom._truncated`.
+   * While `takesWriteKey`, its event is not extended: nobody knows yet whether it is kept.
    */
   line(start: number, end: number, isCut = false): void {
     this.#rowCount = this.#rows.rowCount;
     this.#lines.leaves.writeKeyBytes = -1;
     this.#lines.line(start, end, isCut, this.unquotes);
+  }
+
+  /** Extends the event of the last `line`, `[start, end)`, which was read with `takesWriteKey`. */
+  extendLine(start: number, end: number): void {
+    if (this.#rows.rowCount === this.#rowCount) return;
+    this.#lines.extendRow();
+    this.#lines.tellTrouble(start, end);
   }
 
   /** Takes back the event of the last `line`. */

@@ -38,6 +38,16 @@ export class ExcessWriter {
     this.#needsComma = true;
   }
 
+  /** Adds the members of an object, given as its JSON text, outside of all objects. */
+  addAll(object: Uint8Array): void {
+    this.#isUsed = true;
+    this.closeTo(0);
+    if (object.length <= 2) return;
+    if (this.#needsComma) this.#out.u8(COMMA);
+    this.#out.raw(object.subarray(1, -1));
+    this.#needsComma = true;
+  }
+
   /** Closes what is open beyond the outermost `count` objects around. */
   closeTo(count: number): void {
     for (; this.#openCount > count; this.#openCount--) {

@@ -25,11 +25,15 @@ for (let byte = 0; byte < 26; byte++) {
   if (byte < 10) CLASS[0x30 + byte] = NAME;
 }
 
+/** What cannot stand in a quoted name; with the `=` a stray quote does not hide the pairs behind it. */
+const QUOTED_NAME_END = new Uint8Array(256);
+for (const byte of [QUOTE, BACKSLASH, EQUALS]) QUOTED_NAME_END[byte] = 1;
+
 /**
  * Finds the pairs `name=value` of a text. A name begins the text or stands behind a blank, `,`, `;` or a closing
- * quote. A value ends at one of these, or is quoted by `"` (in which `\"` and `\\` stand for themselves), `'` or `<>`;
- * a quote that is never closed is part of the value. `name=`, `name=null` and `name==` give nothing.
- * Owned by one thread. Source: decisions.md 3.5.
+ * quote; it may stand in double quotes and then hold all but `=`, `"` and `\`. A value ends at a blank, `,` or `;`, or
+ * is quoted by `"` (in which `\"` and `\\` stand for themselves), `'` or `<>`; a quote that is never closed is part of
+ * the value. `name=`, `name=null` and `name==` give nothing. Owned by one thread. Source: decisions.md 3.5.
  */
 export class PairScanner {
   /** Whether a closing quote may still come: after one vain search there is none, so a text is read only twice. */
@@ -45,28 +49,52 @@ export class PairScanner {
       const nameStart = at;
       while (at < end && CLASS[bytes[at]] === NAME) at++;
       if (at < end && at > nameStart && bytes[at] === EQUALS) {
-        at = this.#value(bytes, nameStart, at, end, pairs);
+        at = this.#value(bytes, nameStart, at, at, end, pairs);
+      } else if (at === nameStart && bytes[at] === QUOTE) {
+        at = this.#quotedName(bytes, at, end, pairs);
       } else {
         at = wordEnd(bytes, at, end) + 1;
       }
     }
   }
 
-  /** Adds the pair whose `=` stands at `equals`; returns where the next one may begin. */
-  #value(bytes: Uint8Array, nameStart: number, equals: number, end: number, pairs: Pairs): number {
+  /** Reads what may be a name in quotes at `at`; returns where the next pair may begin. */
+  #quotedName(bytes: Uint8Array, at: number, end: number, pairs: Pairs): number {
+    let closing = at + 1;
+    while (closing < end && QUOTED_NAME_END[bytes[closing]] === 0) closing++;
+    const isName =
+      closing > at + 1 &&
+      closing + 1 < end &&
+      bytes[closing] === QUOTE &&
+      bytes[closing + 1] === EQUALS;
+    if (!isName) return wordEnd(bytes, at, end) + 1;
+    return this.#value(bytes, at + 1, closing, closing + 1, end, pairs);
+  }
+
+  /**
+   * Adds the pair of the name `[nameStart, nameEnd)` whose `=` stands at `equals`; returns where the next one may begin.
+   */
+  #value(
+    bytes: Uint8Array,
+    nameStart: number,
+    nameEnd: number,
+    equals: number,
+    end: number,
+    pairs: Pairs,
+  ): number {
     const start = equals + 1;
     const first = start < end ? bytes[start] : BLANK;
     if (first === QUOTE || first === APOSTROPHE || first === LESS) {
       const closing = this.#closing(bytes, start + 1, end, first === LESS ? GREATER : first);
       if (closing >= 0) {
         const note = first === QUOTE && hasBackslash(bytes, start + 1, closing);
-        pairs.add(nameStart, equals, start + 1, closing, note ? Note.ESCAPED : Note.STRING);
+        pairs.add(nameStart, nameEnd, start + 1, closing, note ? Note.ESCAPED : Note.STRING);
         return closing + 1;
       }
     }
     const stop = wordEnd(bytes, start, end);
     if (stop > start && first !== EQUALS && !isNull(bytes, start, stop)) {
-      pairs.add(nameStart, equals, start, stop, Note.PLAIN);
+      pairs.add(nameStart, nameEnd, start, stop, Note.PLAIN);
     }
     return stop;
   }

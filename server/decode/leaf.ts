@@ -100,6 +100,11 @@ export class LeafReader {
     this.inSide = inSide;
   }
 
+  /** Whether the event that was read has a date of its own. */
+  get hasDate(): boolean {
+    return this.#dateRank !== RANK_NONE;
+  }
+
   /** Forgets the date and the key of the last event. */
   beginEvent(): void {
     this.#dateRank = RANK_NONE;
@@ -178,7 +183,7 @@ export class LeafReader {
 
   /** Whether a text, given as `start` and `length` of a row entry, is a JSON number. */
   isNumber(start: number, length: number): boolean {
-    const bytes = start < 0 ? this.#rows.side : this.bytes;
+    const bytes = start < 0 ? this.#rows.side : this.#rows.source;
     const at = start < 0 ? ~start : start;
     const first = length === 0 ? 0 : bytes[at];
     if (first > NINE || first < MINUS) return false;
@@ -248,7 +253,7 @@ export class LeafReader {
       ms = numberDate(rows.value[entry], rows.detail[entry]);
     } else if (kind === Kind.STRING) {
       const from = rows.start[entry];
-      const bytes = from < 0 ? rows.side : this.bytes;
+      const bytes = from < 0 ? rows.side : rows.source;
       const start = from < 0 ? ~from : from;
       const end = start + rows.length[entry];
       const form = this.#dateForm;

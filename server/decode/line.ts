@@ -7,7 +7,7 @@ import { PATH_CUSTOM, PATH_MESSAGE } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { AddedAttribute } from './added.ts';
 import { addedAttributes } from './added.ts';
-import type { DecodeCounters } from './counters.ts';
+import { countedSum, type DecodeCounters, type TroubleWatch } from './counters.ts';
 import type { Enrichment } from './enrichment.ts';
 import { KeyTable } from './key.ts';
 import { LeafReader } from './leaf.ts';
@@ -27,6 +27,9 @@ import { EventTree } from './tree.ts';
 
 const TRUNCATED = '_truncated';
 
+/** Told that an event is now the last row, and whether it has a date of its own; may change that row. */
+export type RowExtension = (hasDate: boolean) => void;
+
 /**
  * Reads one line of content, wherever it came from, as an event: JSON object, else syslog, else text; and the object
  * of a body.
@@ -36,6 +39,9 @@ export class LineReader {
   readonly leaves: LeafReader;
   /** Whether some of the source is not UTF-8, so that each event has to be looked at. */
   isSuspect = false;
+  /** Told of lines and elements that something was counted for. */
+  watch: TroubleWatch | undefined;
+  extension: RowExtension | undefined;
   readonly #rows: Rows;
   readonly #keys: KeyTable;
   readonly #objects: ObjectReader;
@@ -44,6 +50,7 @@ export class LineReader {
   readonly #counters: DecodeCounters;
   readonly #truncatedPath: number;
   #added: AddedAttribute[] = [];
+  #countedSum = 0;
 
   constructor(paths: PathTable, rows: Rows, counters: DecodeCounters) {
     this.#rows = rows;
@@ -102,6 +109,15 @@ export class LineReader {
     } else {
       this.content(at, unquotes);
     }
+    this.tellTrouble(start, end);
+  }
+
+  /** Tells of the line or element `[start, end)` of the source when something was counted since the last time. */
+  tellTrouble(start: number, end: number): void {
+    const sum = countedSum(this.#counters);
+    if (sum === this.#countedSum) return;
+    this.#countedSum = sum;
+    this.watch?.(this.#counters, this.#rows.source, start, end);
   }
 
   /** Reads what the leaf reader was turned to, from `start` on, as a line of content. A blank one is no event. */
@@ -112,10 +128,15 @@ export class LineReader {
     if (bytes[first] === OPEN_BRACE && this.#wholeObject(first)) return;
     if (unquotes && bytes[first] === QUOTE && this.#quoted(first)) return;
     if (this.#syslog.read(first, this.#added)) {
-      this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+      this.#endRow();
       return;
     }
     this.#text(start, end - start, false);
+  }
+
+  /** Extends the event that has ended last. */
+  extendRow(): void {
+    this.extension?.(this.leaves.hasDate);
   }
 
   /**
@@ -143,7 +164,7 @@ export class LineReader {
   /** Adds the event of the JSON object at `at`; returns the offset behind it, -1 when it is not JSON. */
   object(at: number): number {
     const behind = this.#object(at);
-    if (behind >= 0) this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+    if (behind >= 0) this.#endRow();
     return behind;
   }
 
@@ -163,7 +184,7 @@ export class LineReader {
       this.#drop(sideBytes);
       return false;
     }
-    this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+    this.#endRow();
     return true;
   }
 
@@ -219,6 +240,12 @@ export class LineReader {
     }
     if (isCut) rows.add(this.#truncatedPath, Kind.BOOLEAN, 0, 1, 0, 0);
     rows.endRow(rows.receivedMs);
+    if (this.extension !== undefined && !this.leaves.takesWriteKey) this.extendRow();
+  }
+
+  #endRow(): void {
+    this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
+    if (this.extension !== undefined && !this.leaves.takesWriteKey) this.extendRow();
   }
 
   #drop(sideBytes: number): void {

@@ -1,20 +1,15 @@
-import { monthAt, syslogDay, syslogYear } from './date.ts';
 import { isDateLike } from './rfc5424.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';
 import { CLOSE_BRACKET, COLON, MINUS, OPEN_BRACKET, ZERO } from './text.ts';
+import { digitsEnd } from './time-of-day.ts';
 
 const BLANK = 0x20;
-const LETTER_T = 0x54;
-const LETTER_Z = 0x5a;
-/** `Mmm dd ` before the time of day. */
-const DAY_BYTES = 7;
-/** `yyyy-mm-ddT` and `Z`. */
-const ISO_DAY_BYTES = 11;
 
 /**
  * Reads the header `TIMESTAMP HOSTNAME TAG[PID]:` at `start` into `header`; returns where the text begins, -1 when it
- * is none. Behind a PRI the timestamp may be ISO 8601 as well, and host or tag may be missing. Without one, only a
- * date of RFC 3164 with a host and a tag that ends with a colon is a header: it is a line of a log file.
+ * is none. Behind a PRI the timestamp may be ISO 8601 as well, host or tag may be missing, and devices may put
+ * `SEQUENCE:` or `SEQUENCE: HOSTNAME:` before the timestamp, which then ends with a colon. Without one, only a date of
+ * RFC 3164 with a host and a tag that ends with a colon is a header: it is a line of a log file.
  * Source: RFC 3164 section 4, decisions.md 3.4.
  */
 export function scanRfc3164(
@@ -24,44 +19,100 @@ export function scanRfc3164(
   header: SyslogHeader,
   nowMs: number,
 ): number {
-  const hasPrival = header.prival >= 0;
-  let at = dateEnd(bytes, start, end, hasPrival, nowMs);
-  if (at < 0) return -1;
-  if (bytes[start] > 0x40) {
-    header.bsdStart = start;
-    header.bsdEnd = at;
-  } else {
-    header.set(Part.TIMESTAMP, start, at);
+  if (header.prival < 0) return scanFileLine(bytes, start, end, header, nowMs);
+  const from = hasSequence(bytes[start]) ? behindSequence(bytes, start, end, header) : start;
+  let at = scanDate(bytes, from, end, header, nowMs);
+  if (at < 0 && from > start) {
+    const behind = behindOrigin(bytes, from, end, header);
+    if (behind >= 0) at = scanDate(bytes, behind, end, header, nowMs);
+    // With a host behind the date as well there would be two.
+    if (!header.isDateClosed) return -1;
   }
-  if (at === end) return hasPrival ? end : -1;
-  at++;
-  const withoutHost = hasPrival ? scanTag(bytes, at, end, header) : -1;
-  if (withoutHost >= 0) return withoutHost;
+  if (at < 0 || at === end) return at;
+  at = skipSpaces(bytes, at, end);
+  const withoutHost = scanTag(bytes, at, end, header);
+  if (withoutHost >= 0 || header.isDateClosed) return Math.max(at, withoutHost);
   const hostEnd = tokenEnd(bytes, at, end);
-  const isHost = hostEnd > at && (hostEnd === end || bytes[hostEnd] === BLANK);
-  if (!isHost || (!hasPrival && !isHostName(bytes, at, hostEnd))) return -1;
+  if (hostEnd === at || (hostEnd < end && bytes[hostEnd] !== BLANK)) return -1;
   if (hostEnd - at > 1 || bytes[at] !== MINUS) header.set(Part.HOSTNAME, at, hostEnd);
-  if (hostEnd === end) return hasPrival ? end : -1;
-  const behindTag = scanTag(bytes, hostEnd + 1, end, header);
-  if (behindTag >= 0) return hasPrival || bytes[behindTag - 1] === COLON ? behindTag : -1;
-  return hasPrival ? hostEnd + 1 : -1;
+  if (hostEnd === end) return end;
+  const text = isLoneColon(bytes, hostEnd + 1, end) ? hostEnd + 3 : hostEnd + 1;
+  return Math.max(text, scanTag(bytes, text, end, header));
 }
 
-/** Offset behind the date at `start`, where a blank or the end follows; -1 when there is none. */
-function dateEnd(
+/** As scanRfc3164, without a PRI. */
+function scanFileLine(
   bytes: Uint8Array,
   start: number,
   end: number,
-  hasPrival: boolean,
+  header: SyslogHeader,
+  nowMs: number,
+): number {
+  if (bytes[start + 4] === MINUS) return -1;
+  const at = scanDate(bytes, start, end, header, nowMs) + 1;
+  if (at === 0 || at >= end || header.isDateClosed) return -1;
+  const hostEnd = tokenEnd(bytes, at, end);
+  if (hostEnd === at || hostEnd === end || bytes[hostEnd] !== BLANK) return -1;
+  if (!isHostName(bytes, at, hostEnd)) return -1;
+  if (hostEnd - at > 1 || bytes[at] !== MINUS) header.set(Part.HOSTNAME, at, hostEnd);
+  const behindTag = scanTag(bytes, hostEnd + 1, end, header);
+  return behindTag >= 0 && bytes[behindTag - 1] === COLON ? behindTag : -1;
+}
+
+/** Reads the date at `start`; returns the offset behind it, where a blank or the end follows, -1 when there is none. */
+function scanDate(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  header: SyslogHeader,
   nowMs: number,
 ): number {
   if (start >= end) return -1;
-  const isBsd = bytes[start] > 0x40;
-  if (isBsd && (end - start < DAY_BYTES || monthAt(bytes, start) === 0)) return -1;
-  const stop = tokenEnd(bytes, isBsd ? start + DAY_BYTES : start, end);
-  if (stop < end && bytes[stop] !== BLANK) return -1;
-  if (isBsd) return syslogYear(bytes, start, stop, nowMs) < 0 ? -1 : stop;
-  return hasPrival && isDateLike(bytes, start, stop) ? stop : -1;
+  const isIso = bytes[start + 4] === MINUS;
+  const stop = isIso ? tokenEnd(bytes, start, end) : header.date.scan(bytes, start, end, nowMs);
+  if (stop < 0 || (stop < end && bytes[stop] !== BLANK)) return -1;
+  if (!isIso) header.hasDate = true;
+  else if (isDateLike(bytes, start, stop)) header.set(Part.TIMESTAMP, start, stop);
+  else return -1;
+  return stop;
+}
+
+/** Whether a byte may begin a sequence number, which is empty at some devices. */
+function hasSequence(byte: number): boolean {
+  return byte >= ZERO && byte <= COLON;
+}
+
+/** Offset behind `SEQUENCE: ` at `start`; `start` when it is not there. */
+function behindSequence(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  header: SyslogHeader,
+): number {
+  const colon = digitsEnd(bytes, start, end);
+  if (!isLoneColon(bytes, colon, end)) return start;
+  if (colon > start) header.set(Part.SEQUENCE, start, colon);
+  return colon + 2;
+}
+
+/** Offset behind `HOSTNAME: ` at `start`, -1 when it is not there. */
+function behindOrigin(bytes: Uint8Array, start: number, end: number, header: SyslogHeader): number {
+  const colon = tokenEnd(bytes, start, end) - 1;
+  if (colon <= start || !isLoneColon(bytes, colon, end)) return -1;
+  if (!isHostName(bytes, start, colon)) return -1;
+  header.set(Part.HOSTNAME, start, colon);
+  return colon + 2;
+}
+
+/** Whether a colon and a blank stand at `at`. */
+function isLoneColon(bytes: Uint8Array, at: number, end: number): boolean {
+  return at + 1 < end && bytes[at] === COLON && bytes[at + 1] === BLANK;
+}
+
+function skipSpaces(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] === BLANK) at++;
+  return at;
 }
 
 /**
@@ -99,42 +150,4 @@ function isHostName(bytes: Uint8Array, start: number, end: number): boolean {
     if (!isLetter && !isOther) return false;
   }
   return true;
-}
-
-/** Bytes that `isoDate` writes for a date text of `lengthBytes`. */
-export function isoDateBytes(lengthBytes: number): number {
-  return lengthBytes - DAY_BYTES + ISO_DAY_BYTES + 1;
-}
-
-/**
- * Writes the date `bytes[start, end)` of a header as ISO 8601 in UTC, in the year that brings it nearest to `nowMs`, to
- * `target` from `at` on: isoDateBytes many bytes. The date must have been found by `scanRfc3164`.
- */
-export function isoDate(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  nowMs: number,
-  target: Uint8Array,
-  at: number,
-): void {
-  digits(target, at, 4, syslogYear(bytes, start, end, nowMs));
-  target[at + 4] = MINUS;
-  digits(target, at + 5, 2, monthAt(bytes, start));
-  target[at + 7] = MINUS;
-  digits(target, at + 8, 2, syslogDay(bytes, start));
-  target[at + 10] = LETTER_T;
-  const timeBytes = end - start - DAY_BYTES;
-  for (let index = 0; index < timeBytes; index++) {
-    target[at + ISO_DAY_BYTES + index] = bytes[start + DAY_BYTES + index];
-  }
-  target[at + ISO_DAY_BYTES + timeBytes] = LETTER_Z;
-}
-
-function digits(target: Uint8Array, at: number, count: number, value: number): void {
-  let rest = value;
-  for (let index = at + count - 1; index >= at; index--) {
-    target[index] = ZERO + (rest % 10);
-    rest = Math.floor(rest / 10);
-  }
 }

@@ -1,3 +1,4 @@
+import { BsdDate } from './bsd-date.ts';
 import { Pairs } from './pairs.ts';
 
 /** Parts of a syslog header, in the order in which they become attributes of `syslog`. */
@@ -6,11 +7,13 @@ export const Part = {
   SEVERITY: 1,
   FACILITY: 2,
   VERSION: 3,
-  TIMESTAMP: 4,
-  HOSTNAME: 5,
-  APPNAME: 6,
-  PROCID: 7,
-  MSGID: 8,
+  /** The number that devices give to their lines. */
+  SEQUENCE: 4,
+  TIMESTAMP: 5,
+  HOSTNAME: 6,
+  APPNAME: 7,
+  PROCID: 8,
+  MSGID: 9,
 } as const;
 
 /** One of the values of `Part`. */
@@ -22,6 +25,7 @@ export const PART_NAMES: readonly string[] = [
   'severity',
   'facility',
   'version',
+  'sequence',
   'timestamp',
   'hostname',
   'appname',
@@ -30,7 +34,7 @@ export const PART_NAMES: readonly string[] = [
 ];
 
 /** Parts up to this one are numbers. */
-export const NUMBER_PART_MAX: Part = Part.VERSION;
+export const NUMBER_PART_MAX: Part = Part.SEQUENCE;
 
 /** What was found of a syslog header. One a reader, used again for each line. */
 export class SyslogHeader {
@@ -39,9 +43,9 @@ export class SyslogHeader {
   readonly length = new Int32Array(PART_NAMES.length);
   /** The number behind PRIVAL; -1 when there is none. */
   prival = -1;
-  /** A date without year, `bytes[bsdStart, bsdEnd)`, which is to become the TIMESTAMP; none when they are equal. */
-  bsdStart = 0;
-  bsdEnd = 0;
+  /** A date that is to become the TIMESTAMP, when the line `hasDate` of that kind. */
+  readonly date = new BsdDate();
+  hasDate = false;
   /** Structured data. */
   readonly elements = new Pairs();
   #inSide = false;
@@ -50,10 +54,14 @@ export class SyslogHeader {
   begin(inSide: boolean): void {
     this.length.fill(-1);
     this.prival = -1;
-    this.bsdStart = 0;
-    this.bsdEnd = 0;
+    this.hasDate = false;
     this.elements.count = 0;
     this.#inSide = inSide;
+  }
+
+  /** Whether a colon ends the date. */
+  get isDateClosed(): boolean {
+    return this.hasDate && this.date.isClosed;
   }
 
   /** Gives a part its text `[start, end)` of the line. */

@@ -9,7 +9,7 @@ import type { LeafReader } from './leaf.ts';
 import type { Member, PlainText } from './member.ts';
 import type { ObjectReader } from './object.ts';
 import { Note, Pairs } from './pairs.ts';
-import { isoDate, isoDateBytes, scanRfc3164 } from './rfc3164.ts';
+import { scanRfc3164 } from './rfc3164.ts';
 import { scanRfc5424 } from './rfc5424.ts';
 import { NUMBER_PART_MAX, PART_NAMES, Part, SyslogHeader } from './syslog-header.ts';
 import { BACKSLASH, CLOSE_BRACKET, latin1, OPEN_BRACE, QUOTE, skipBlanks, ZERO } from './text.ts';
@@ -19,6 +19,8 @@ const BLANK = 0x20;
 const LESS = 0x3c;
 const GREATER = 0x3e;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+/** What marks JSON in the text of a line. Source: CEE Log Syntax. */
+const COOKIE = Uint8Array.from(Buffer.from('@cee:'));
 const PRIVAL_DIGITS_MAX = 3;
 const PRIVAL_MAX = 191;
 /**
@@ -72,7 +74,10 @@ export class SyslogReader {
     if (behind < 0) return false;
     this.#deriveParts(bytes);
     const text = textStart(bytes, behind, end);
-    if (text < end && bytes[text] === OPEN_BRACE && this.#readObject(text, added)) return true;
+    const object = behindCookie(bytes, text, end);
+    if (object < end && bytes[object] === OPEN_BRACE && this.#readObject(text, object, added)) {
+      return true;
+    }
     this.#pairs.count = 0;
     this.#scanner.scan(bytes, text, end, this.#pairs);
     if (this.#addHeader() && this.#addMessage(text) && this.#addPairs() && this.#isDone(added)) {
@@ -115,16 +120,16 @@ export class SyslogReader {
   /** Makes the parts that do not stand in the line, in the side buffer. */
   #deriveParts(bytes: Uint8Array): void {
     const header = this.#header;
-    const { prival, bsdStart, bsdEnd } = header;
+    const { prival, date, hasDate } = header;
     if (prival >= 0) {
       this.#setNumber(Part.SEVERITY, prival & 7);
       this.#setNumber(Part.FACILITY, prival >> 3);
     }
-    if (bsdEnd === bsdStart) return;
+    if (!hasDate) return;
     const rows = this.#rows;
-    const length = isoDateBytes(bsdEnd - bsdStart);
+    const length = date.isoBytes;
     const at = rows.reserveSide(length);
-    isoDate(bytes, bsdStart, bsdEnd, rows.receivedMs, rows.side, at);
+    date.writeIso(bytes, rows.side, at);
     header.start[Part.TIMESTAMP] = ~at;
     header.length[Part.TIMESTAMP] = length;
   }
@@ -140,18 +145,21 @@ export class SyslogReader {
     this.#header.length[part] = length;
   }
 
-  /** Adds the event whose text is the JSON object at `text`; false, and then nothing, when it is none. */
-  #readObject(text: number, added: readonly AddedAttribute[]): boolean {
+  /**
+   * Adds the event whose text, which begins at `text`, is the JSON object at `object`; false, and then nothing, when it
+   * is none.
+   */
+  #readObject(text: number, object: number, added: readonly AddedAttribute[]): boolean {
     const { bytes, end } = this.#leaves;
     let isWhole = false;
     if (this.#addHeader()) {
-      const behind = this.#objects.readMore(text);
+      const behind = this.#objects.readMore(object);
       isWhole = behind >= 0 && skipBlanks(bytes, behind, end) === end;
       if (isWhole && this.#addMessage(text) && this.#isDone(added)) return true;
     }
     this.#rows.dropRow();
     this.#beginTree(text);
-    const behind = this.#tree.readMore(text);
+    const behind = this.#tree.readMore(object);
     if (behind < 0 || skipBlanks(bytes, behind, end) < end) return false;
     this.#writeTree(added);
     return true;
@@ -316,6 +324,13 @@ function textStart(bytes: Uint8Array, behind: number, end: number): number {
     at = skipSpaces(bytes, at + BYTE_ORDER_MARK.length, end);
   }
   return at;
+}
+
+/** Offset of what stands behind the cookie `@cee:` and blanks at `text`; `text` when it is not there. */
+function behindCookie(bytes: Uint8Array, text: number, end: number): number {
+  if (bytes[text] !== COOKIE[0] || text + COOKIE.length > end) return text;
+  const isThere = COOKIE.every((byte, index) => bytes[text + index] === byte);
+  return isThere ? skipSpaces(bytes, text + COOKIE.length, end) : text;
 }
 
 function skipSpaces(bytes: Uint8Array, start: number, end: number): number {

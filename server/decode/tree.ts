@@ -1,10 +1,10 @@
-import { assert } from '../../engine/base/assert.ts';
+import { assert, unreachable } from '../../engine/base/assert.ts';
 import { ATTRIBUTES_MAX, NAME_BYTES_MAX } from '../../engine/base/limits.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_SYSLOG } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { AddedAttribute } from './added.ts';
-import type { Leaf } from './branch.ts';
+import type { EntryLeaf, Leaf } from './branch.ts';
 import { Branch } from './branch.ts';
 import type { DecodeCounters } from './counters.ts';
 import { ExcessWriter, jsonString } from './excess.ts';
@@ -14,7 +14,8 @@ import type { LeafReader } from './leaf.ts';
 import { Role } from './leaf.ts';
 import type { Member, PlainText } from './member.ts';
 import { readMembers } from './member.ts';
-import { latin1, QUOTE } from './text.ts';
+import type { PathNames } from './path-names.ts';
+import { CLOSE_BRACE, latin1, OPEN_BRACE, QUOTE } from './text.ts';
 
 const EXCESS = '_excess';
 const NO_PATH = -1;
@@ -35,6 +36,8 @@ export class EventTree {
   #custom = new Branch('', undefined);
   #syslog: Branch | undefined;
   #message: Leaf | undefined;
+  /** Whether the event has attributes that come from a row. */
+  #hasEntries = false;
   /** Whether the event has a syslog header, which then is the last to go to the excess. */
   #hasHeader = false;
 
@@ -130,6 +133,69 @@ export class EventTree {
     this.#syslog = undefined;
     this.#message = undefined;
     this.#hasHeader = false;
+    this.#hasEntries = false;
+  }
+
+  /** Gives the event, which was begun, all that a row has. That is never moved to the excess for the limits' sake. */
+  placeRow(row: number, names: PathNames): void {
+    const rows = this.#rows;
+    this.#hasEntries = true;
+    let parent = NO_PATH;
+    let branch = this.#custom;
+    for (let entry = rows.rowEntry[row]; entry < rows.rowEntry[row + 1]; entry++) {
+      const path = rows.path[entry];
+      if (path === PATH_MESSAGE) {
+        this.placeMessage(rows.start[entry], rows.length[entry]);
+      } else if (path === PATH_SYSLOG) {
+        this.#syslogObject();
+      } else {
+        if (names.parent(path) !== parent) {
+          parent = names.parent(path);
+          branch = this.#objectAt(parent, names);
+        }
+        const isObject = rows.kind[entry] === Kind.OBJECT;
+        const leaf = isObject ? undefined : entryLeaf(rows, entry);
+        const child = branch.append(names.name(path), leaf);
+        child.isAdded = true;
+        child.isExplicit = isObject;
+        child.path = path;
+        child.parentPath = parent;
+      }
+    }
+  }
+
+  /** Gives the event an attribute under `custom` or, when its name says so, `syslog`; one that it has wins. */
+  offer(member: Member): void {
+    // A message is not found by chance: whoever means the event's says so.
+    if (member.name === 'message') this.#custom.put(0, member, true);
+    else this.#place(member, true);
+  }
+
+  /** Puts an attribute under `syslog` or, otherwise, `custom`. When `keeps`, one that the event has wins. */
+  put(isSyslog: boolean, member: Member, keeps: boolean): void {
+    const object = isSyslog ? this.#syslogObject() : this.#custom;
+    object.put(0, member, keeps);
+  }
+
+  /** Takes out the attribute that has `path` as its names below `custom` or `syslog`, if there is one. */
+  remove(isSyslog: boolean, path: string): void {
+    (isSyslog ? this.#syslog : this.#custom)?.remove(path);
+  }
+
+  /** Takes the message out. */
+  removeMessage(): void {
+    this.#message = undefined;
+  }
+
+  /** The object at the path `path` of a row. */
+  #objectAt(path: number, names: PathNames): Branch {
+    if (path === PATH_CUSTOM) return this.#custom;
+    if (path === PATH_SYSLOG) return this.#syslogObject();
+    const parent = this.#objectAt(names.parent(path), names);
+    const name = names.name(path);
+    const object = parent.child(name) ?? parent.append(name, undefined);
+    object.isAdded = true;
+    return object;
   }
 
   #syslogObject(): Branch {
@@ -138,22 +204,24 @@ export class EventTree {
   }
 
   /** Puts an attribute of the event under `message`, `syslog` or `custom`. */
-  #place(member: Member): void {
+  #place(member: Member, keeps = false): void {
     const { name, start, end, members } = member;
     if (name === 'message' && this.#leaves.bytes[start] === QUOTE) {
       this.#message = { type: 'value', start, end };
     } else if (name === 'syslog' && members !== undefined) {
-      for (const inner of members) this.#syslogObject().put(0, inner);
+      for (const inner of members) this.#syslogObject().put(0, inner, keeps);
       this.#syslogObject();
     } else if (/^syslog(\.[^.]+)+$/s.test(name)) {
-      this.#syslogObject().put(0, { ...member, name: name.slice('syslog.'.length) });
+      this.#syslogObject().put(0, { ...member, name: name.slice('syslog.'.length) }, keeps);
     } else {
-      this.#custom.put(0, member);
+      this.#custom.put(0, member, keeps);
     }
   }
 
   #writeAll(hidesExcess: boolean): void {
-    this.#attributeCount = 0;
+    this.#attributeCount = this.#hasEntries
+      ? Math.min(entryCount(this.#custom) + entryCount(this.#syslog), ATTRIBUTES_MAX)
+      : 0;
     this.#isTooWide = false;
     this.#around.length = 0;
     this.#excess.begin();
@@ -183,6 +251,8 @@ export class EventTree {
   #writeChildren(branch: Branch, path: number, hidden: Branch | undefined): void {
     for (const child of branch.children) {
       if (child.isSpread) this.#writeChildren(child, path, hidden);
+      else if (child === hidden && this.#isObjectText(child.leaf))
+        this.#excess.addAll(this.#bytesOf(child.leaf));
       else
         this.#writeBranch(
           child,
@@ -197,11 +267,19 @@ export class EventTree {
       this.#isTooWide = true;
       return this.#leaves.rolePath(parent, branch.name);
     }
+    if (branch.parentPath === parent) return branch.path;
     const { name } = branch;
     const isLong = name.length > NAME_BYTES_MAX;
-    if (!isLong) this.#nameRoom.write(name, 'latin1');
-    const path = isLong ? NO_PATH : this.#keys.child(parent, this.#nameRoom, 0, name.length);
-    if (path === NO_PATH) this.#counters.namesRefused++;
+    const room = this.#nameRoom;
+    // Names are short: a loop is faster than a call of the runtime.
+    if (!isLong) for (let at = 0; at < name.length; at++) room[at] = name.charCodeAt(at);
+    const path = isLong ? NO_PATH : this.#keys.child(parent, room, 0, name.length);
+    if (path === NO_PATH) {
+      this.#counters.namesRefused++;
+      return path;
+    }
+    branch.path = path;
+    branch.parentPath = parent;
     return path;
   }
 
@@ -222,7 +300,7 @@ export class EventTree {
     const entryCount = rows.entryCount;
     if (path !== NO_PATH) this.#addLeaf(path, leaf);
     if (rows.entryCount > entryCount) {
-      if (leaf.type === 'text') return;
+      if (leaf.type === 'text' || leaf.type === 'entry') return;
       if (this.#attributeCount < ATTRIBUTES_MAX) {
         this.#attributeCount++;
         return;
@@ -240,7 +318,8 @@ export class EventTree {
     const role = this.#leaves.roles[path];
     switch (leaf.type) {
       case 'value':
-        if (role === Role.NONE) this.#leaves.read(path, leaf.start);
+        // A text at the place of a `message` that is none was put there on purpose.
+        if (role === Role.NONE || role === Role.MESSAGE) this.#leaves.read(path, leaf.start);
         else this.#leaves.readRole(path, role, leaf.start);
         return;
       case 'tooDeep':
@@ -255,6 +334,11 @@ export class EventTree {
       case 'text':
         this.#addText(path, leaf.start, leaf.length);
         return;
+      case 'entry': {
+        const { kind, start, length, value, detail } = leaf;
+        this.#rows.add(path, kind, start, length, value, detail);
+        return;
+      }
     }
   }
 
@@ -266,6 +350,7 @@ export class EventTree {
   #jsonText(leaf: Leaf): Uint8Array {
     const rows = this.#rows;
     if (leaf.type === 'empty') return Buffer.from('{}');
+    if (leaf.type === 'entry') return this.#entryJson(leaf);
     if (leaf.type === 'text' || leaf.type === 'plain') {
       const bytes = leaf.start < 0 ? rows.side : rows.source;
       const start = leaf.start < 0 ? ~leaf.start : leaf.start;
@@ -282,6 +367,61 @@ export class EventTree {
     rows.sideBytes = at;
     return rows.side.subarray(at, behind);
   }
+
+  #entryJson(leaf: EntryLeaf): Uint8Array {
+    const bytes = this.#bytesOf(leaf);
+    switch (leaf.kind) {
+      case Kind.NULL:
+        return Buffer.from('null');
+      case Kind.OBJECT:
+        return Buffer.from('{}');
+      case Kind.BOOLEAN:
+        return Buffer.from(leaf.length === 1 ? 'true' : 'false');
+      case Kind.STRING:
+      case Kind.DATE:
+        return jsonString(latin1(bytes, 0, bytes.length));
+      case Kind.NUMBER:
+      case Kind.ARRAY:
+        return bytes;
+      default:
+        return unreachable(leaf.kind);
+    }
+  }
+
+  #bytesOf({ start, length }: EntryLeaf): Uint8Array {
+    const { source, side } = this.#rows;
+    return start < 0
+      ? side.subarray(~start, ~start + length)
+      : source.subarray(start, start + length);
+  }
+
+  /** Whether a leaf of a row reads like the excess that was written there. */
+  #isObjectText(leaf: Leaf | undefined): leaf is EntryLeaf {
+    if (leaf?.type !== 'entry' || leaf.kind !== Kind.STRING) return false;
+    const bytes = this.#bytesOf(leaf);
+    return bytes[0] === OPEN_BRACE && bytes.at(-1) === CLOSE_BRACE;
+  }
+}
+
+/** Copies an entry of a row. */
+function entryLeaf(rows: Rows, entry: number): EntryLeaf {
+  return {
+    type: 'entry',
+    kind: rows.kind[entry] as Kind,
+    start: rows.start[entry],
+    length: rows.length[entry],
+    value: rows.value[entry],
+    detail: rows.detail[entry],
+  };
+}
+
+/** Leaves in an object that come from a row. */
+function entryCount(branch: Branch | undefined): number {
+  let count = 0;
+  for (const child of branch?.children ?? []) {
+    count += child.leaf?.type === 'entry' ? 1 : entryCount(child);
+  }
+  return count;
 }
 
 /** Adds an attribute of an enrichment to the object `branch`, at its place or, where an attribute is in the way, beside. */

@@ -4,6 +4,7 @@ import { BadBody, EventTooLarge } from '../decode/body.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BodyForm } from './protocol.ts';
 
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const BLANK = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -37,9 +38,10 @@ function decodeUndeclared(decoder: Decoder, source: Uint8Array): void {
   decoder.textBody(0, source.length);
 }
 
-/** Whether a body of no declared form begins as JSON does. */
+/** Whether a body of no declared form begins as JSON does, maybe behind a byte order mark. */
 function beginsLikeJson(source: Uint8Array): boolean {
-  let at = 0;
+  const isMarked = BYTE_ORDER_MARK.every((byte, index) => source[index] === byte);
+  let at = isMarked ? BYTE_ORDER_MARK.length : 0;
   while (at < source.length && isBlank(source[at])) at++;
   return source[at] === BRACE || source[at] === BRACKET;
 }

@@ -5,16 +5,22 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { BadBody, EventTooLarge } from '../decode/body.ts';
-import type { DecodeCounters } from '../decode/counters.ts';
+import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { Decoder } from '../decode/decoder.ts';
+import { type CompiledStep, compileSteps } from '../extend/compile.ts';
+import { Extender } from '../extend/extender.ts';
+import type { ExtensionStep } from '../extend/extension.ts';
 import { KeyLookup } from '../registry/key-table.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
 import { Acknowledger } from './acknowledge.ts';
 import { decodeBody } from './content.ts';
+import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
+import { dryRun } from './dry-run.ts';
 import { BodyTooLarge, BrokenBody, inflate } from './inflate.ts';
 import { Ledger } from './ledger.ts';
 import type {
   BodyTask,
+  DryOptions,
   FromIngest,
   IngestData,
   IngestTask,
@@ -24,7 +30,8 @@ import type {
 import { RawDecoder } from './raw.ts';
 import { NOT_STORED, type Refusal, refusalOf } from './refusal.ts';
 import { Shares } from './share.ts';
-import { noDecodeCounters, StatCells } from './stats.ts';
+import { StatCells } from './stats.ts';
+import { BODY_MALFORMED, BODY_TOO_LARGE, TroubleNotes } from './trouble.ts';
 
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
@@ -60,7 +67,11 @@ class IngestWorker {
   readonly #ledger: Ledger;
   readonly #acknowledger: Acknowledger;
   readonly #rows = new Rows();
+  readonly #troubles = new TroubleNotes();
   readonly #writer: RowWriter;
+  #steps: readonly CompiledStep[] = [];
+  /** Extensions that have failed since they were set: each is told once. */
+  readonly #failedSteps = new Set<string>();
   #decoding: Decoding;
   #tasks: IngestTask[] = [];
   #taken = 0;
@@ -76,6 +87,7 @@ class IngestWorker {
     this.#keys.update(data.keys);
     this.#ledger = new Ledger(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
+    this.#setSteps(data.extensions);
     this.#decoding = this.#begin();
     this.#writer = openWriter({
       disk: openDisk(data.root),
@@ -97,7 +109,7 @@ class IngestWorker {
   }
 
   async run(): Promise<void> {
-    const timer = setInterval(() => this.#writer.tick(), TICK_MS);
+    const timer = setInterval(() => this.#tick(), TICK_MS);
     this.#port.listen((message) => this.#take(message));
     this.#port.post({ type: 'ready' });
     await this.#over.promise;
@@ -107,12 +119,21 @@ class IngestWorker {
     this.#port.close();
   }
 
+  #tick(): void {
+    this.#writer.tick();
+    const troubles = this.#troubles.report();
+    if (troubles !== undefined) this.#port.post({ type: 'troubles', troubles });
+  }
+
   #take(message: ToIngest): void {
     if (message.type === 'tasks') {
       this.#tasks.push(...message.tasks);
       this.#wake();
     } else if (message.type === 'keys') {
       this.#keys.update(message.table);
+    } else if (message.type === 'extensions') {
+      this.#setSteps(message.steps);
+      this.#extend(this.#decoding.paths, this.#decoding.decoder);
     } else if (message.type === 'close') {
       this.#closing = true;
       this.#wake();
@@ -145,8 +166,9 @@ class IngestWorker {
       this.#decoding = this.#begin();
       this.#writer.replacePaths(this.#decoding.paths);
     }
-    if (task.type === 'body') this.#body(task);
-    else this.#lines(task);
+    if (task.type === 'lines') this.#lines(task);
+    else if (task.dry === undefined) this.#body(task);
+    else this.#dry(task, task.dry);
     // An inflated body goes before the next one comes.
     if (task.type === 'body' && task.compression !== undefined) {
       this.#decoding.decoder.begin(NOTHING, 0, undefined);
@@ -159,18 +181,76 @@ class IngestWorker {
   #begin(): Decoding {
     const paths = new PathTable();
     const decoder = new Decoder(paths, this.#rows);
-    const raw = new RawDecoder(decoder, this.#rows, this.#keys, this.#cells, this.#memory);
+    this.#extend(paths, decoder);
+    const troubles = this.#troubles;
+    troubles.begin();
+    decoder.watch = (counters, source, start, end) =>
+      troubles.noteCounted(counters, source, start, end, Date.now());
+    const raw = new RawDecoder(
+      decoder,
+      this.#rows,
+      this.#keys,
+      this.#cells,
+      this.#memory,
+      troubles,
+    );
     return { paths, decoder, raw, counted: noDecodeCounters() };
+  }
+
+  #setSteps(steps: readonly ExtensionStep[]): void {
+    this.#failedSteps.clear();
+    this.#steps = compileSteps(steps, (id, error) => this.#stepFailed(id, error));
+  }
+
+  /** Has a decoder's events extended by the extensions in force. */
+  #extend(paths: PathTable, decoder: Decoder): void {
+    if (this.#steps.length === 0) {
+      decoder.extension = undefined;
+      return;
+    }
+    const failed = (id: string, error: unknown): void => this.#stepFailed(id, error);
+    const extender = new Extender(this.#steps, paths, this.#rows, decoder.counters, { failed });
+    decoder.extension = (hasDate) => extender.extendRow(hasDate);
+  }
+
+  #stepFailed(id: string, error: unknown): void {
+    if (this.#failedSteps.has(id)) return;
+    this.#failedSteps.add(id);
+    this.#tellFault(new Error(`the extension ${id} failed`, { cause: error }));
+  }
+
+  /** Shows what would become of a body; its quota is left alone. */
+  #dry(task: BodyTask, { steps }: DryOptions): void {
+    try {
+      const source = this.#source(task, DRY_BYTES_MAX);
+      if (source.length > DRY_BYTES_MAX) {
+        this.#refuse(task, DRY_TOO_LARGE);
+        return;
+      }
+      const failed = (id: string, error: unknown): void => this.#stepFailed(id, error);
+      const run = steps === undefined ? this.#steps : compileSteps(steps, failed);
+      const dry = dryRun(task, source, run, failed);
+      if ('status' in dry) this.#refuse(task, dry);
+      else {
+        const nothing = { events: 0, linesDropped: 0, usage: [] };
+        this.#acknowledger.done({ task: task.task, status: 200, message: '', ...nothing, dry });
+      }
+    } catch (error) {
+      const refused = contentRefusal(error);
+      if (refused === undefined) this.#fault(task, error);
+      else this.#refuse(task, refused);
+    }
   }
 
   #body(task: BodyTask): void {
     const { cell, id } = task.key;
     const day = dayOf(task.receivedMs);
     const shares = new Shares(day);
+    let source: Uint8Array = NOTHING;
     try {
       // A key that is off or spent has nothing inflated.
       const isOn = this.#cells.reserve(cell, 0, day);
-      const source = isOn === 'ok' ? this.#source(task) : NOTHING;
+      if (isOn === 'ok') source = this.#source(task);
       const granted = isOn === 'ok' ? this.#cells.reserve(cell, source.length, day) : isOn;
       const refusal = refusalOf(granted);
       if (refusal !== undefined) {
@@ -183,17 +263,24 @@ class IngestWorker {
       shares.release(this.#cells);
       const refused = contentRefusal(error);
       if (refused === undefined) this.#fault(task, error);
-      else this.#refuse(task, refused);
+      else {
+        this.#noteRefusal(task, source, refused, error);
+        this.#refuse(task, refused);
+      }
       return;
     }
     shares.add(cell, 0, this.#rows.rowCount);
     this.#store(task, shares, () => id, 0);
   }
 
-  /** The task's content, inflated. */
-  #source(task: BodyTask): Uint8Array {
-    const sent = this.#memory.subarray(task.start, task.start + task.bytes);
-    return task.compression === undefined ? sent : inflate(sent, task.compression);
+  /** The task's content, inflated to at most `bytesMax` and what the task allows. */
+  #source(
+    { start, bytes, compression }: BodyTask,
+    bytesMax = Number.POSITIVE_INFINITY,
+  ): Uint8Array {
+    const sent = this.#memory.subarray(start, start + bytes);
+    if (compression === undefined) return sent;
+    return inflate(sent, { ...compression, bytesMax: Math.min(compression.bytesMax, bytesMax) });
   }
 
   #decodeBody(task: BodyTask, source: Uint8Array): void {
@@ -245,17 +332,24 @@ class IngestWorker {
     );
   }
 
+  #noteRefusal(task: BodyTask, source: Uint8Array, refusal: Refusal, error: unknown): void {
+    const kind = refusal.status === 413 ? BODY_TOO_LARGE : BODY_MALFORMED;
+    const at = error instanceof BadBody || error instanceof EventTooLarge ? error.offset : 0;
+    this.#troubles.noteBody(kind, source, at, task.receivedMs, refusal.message);
+  }
+
   #refuse(task: IngestTask, refusal: Refusal): void {
     const nothing = { events: 0, linesDropped: 0, usage: [] };
     this.#acknowledger.done({ task: task.task, ...refusal, ...nothing });
   }
 
   #fault(task: IngestTask, error: unknown): void {
-    this.#port.post({
-      type: 'fault',
-      error: error instanceof Error ? error : new Error(`${error}`),
-    });
+    this.#tellFault(error instanceof Error ? error : new Error(`${error}`));
     this.#refuse(task, BROKEN);
+  }
+
+  #tellFault(error: Error): void {
+    this.#port.post({ type: 'fault', error });
   }
 }
 

@@ -3,12 +3,24 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
 import type { CommittedGroup } from '../../engine/engine.ts';
-import type { KeyTable } from '../registry/key-table.ts';
+import type { ExtensionStep } from '../extend/extension.ts';
+import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
 import { IngestCounts } from './counts.ts';
-import type { FromIngest, IngestData, SegmentGrant, SegmentLimits, ToIngest } from './protocol.ts';
+import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
+import type {
+  BodyForm,
+  DryEvent,
+  FromIngest,
+  IngestData,
+  SegmentGrant,
+  SegmentLimits,
+  ToIngest,
+} from './protocol.ts';
+import { OVERLOADED } from './refusal.ts';
 import { type Slot, Slots } from './slots.ts';
 import { type IngestStats, StatCells, sumStats } from './stats.ts';
 import { IngestThread } from './thread.ts';
+import { TroubleLog } from './trouble.ts';
 
 /** Memory of one ingest worker; its pages are touched only when slots lie there. */
 const MEMORY_BYTES = 160 * 1024 * 1024;
@@ -37,6 +49,8 @@ export interface IntakeOptions {
   folderId: Uint8Array;
   segments?: SegmentLimits;
   keys: KeyTable;
+  /** The parsing extensions in force at first; none when it is not said. */
+  extensions?: readonly ExtensionStep[];
   cells: SharedArrayBuffer;
   nowMs: () => number;
   /** Takes a segment number for a writer, durably; its sequences begin at `floor` or above. */
@@ -58,6 +72,16 @@ export interface IntakeOptions {
   restartTimes?: RestartTimes;
 }
 
+/** What came of a dry run, in the terms of HTTP; other statuses than 200 have a message and no events. */
+export interface DryOutcome {
+  /** 200, 400, 413, 429, 503. */
+  status: number;
+  message: string;
+  events: DryEvent[];
+  /** What decoding and the extensions took. */
+  tookMs: number;
+}
+
 /** How full the ways to the ingest workers are. */
 export interface IntakeGauges {
   workersUp: number;
@@ -69,6 +93,7 @@ export interface IntakeGauges {
 /** The way of received bytes to the ingest workers, on the front thread. */
 export class Intake {
   readonly counts = new IngestCounts();
+  readonly troubles = new TroubleLog();
   readonly #options: IntakeOptions;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #stats: readonly StatCells[];
@@ -80,6 +105,7 @@ export class Intake {
   readonly #answering: Promise<unknown>[] = [];
   readonly #behind: Int32Array;
   #keys: KeyTable;
+  #extensions: readonly ExtensionStep[];
   #readyCount = 0;
   #turn = 0;
   #diskFull = false;
@@ -89,6 +115,7 @@ export class Intake {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#keys = options.keys;
+    this.#extensions = options.extensions ?? [];
     this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
@@ -168,6 +195,40 @@ export class Intake {
     for (const port of this.#pool.ports) port.post({ type: 'keys', table });
   }
 
+  /** Tells the workers of the parsing extensions in force, before any task that is given later. */
+  setExtensions(steps: readonly ExtensionStep[]): void {
+    this.#extensions = steps;
+    for (const port of this.#pool.ports) port.post({ type: 'extensions', steps });
+  }
+
+  /**
+   * Shows what would become of a body, with the extensions in force or with `steps`; nothing of it is stored or counted.
+   * Never rejects.
+   */
+  async dry(
+    body: Uint8Array,
+    form: BodyForm,
+    steps?: readonly ExtensionStep[],
+  ): Promise<DryOutcome> {
+    const nothing = { events: [], tookMs: 0 };
+    if (body.length > DRY_BYTES_MAX) return { ...DRY_TOO_LARGE, ...nothing };
+    const place = this.reserve(body.length);
+    if (place === undefined) return { ...OVERLOADED, ...nothing };
+    const { thread, slot } = place;
+    thread.slots.bytes.set(body, slot.start);
+    const { status, message, dry } = await thread.body(slot, {
+      type: 'body',
+      channel: 'http',
+      bytes: body.length,
+      form,
+      key: { id: '', cell: NO_CELL },
+      receivedMs: this.#options.nowMs(),
+      enrichment: undefined,
+      dry: steps === undefined ? {} : { steps },
+    });
+    return { status, message, ...(dry ?? nothing) };
+  }
+
   /** What is going on now. */
   gauges(): IntakeGauges {
     const gauges = { workersUp: 0, slotBytes: 0, slotBytesFree: 0, tasksPending: 0 };
@@ -210,6 +271,7 @@ export class Intake {
       cells,
       stats: must(this.#stats[writer], 'stats').shared,
       keys: this.#keys,
+      extensions: this.#extensions,
       root,
       folderId,
       writer,
@@ -228,8 +290,9 @@ export class Intake {
   }
 
   #isReady(thread: IngestThread, port: Port<ToIngest, FromIngest>): void {
-    // The table may have changed since the worker was given its own.
+    // Both may have changed since the worker was given its own.
     port.post({ type: 'keys', table: this.#keys });
+    port.post({ type: 'extensions', steps: this.#extensions });
     if (thread.dead) {
       thread.revive(port);
       this.#tellTakers();
@@ -286,6 +349,8 @@ export class Intake {
         await this.#options.closed(message.segment, message.bytes, message.sequence);
         return { type: 'recorded' };
       });
+    } else if (message.type === 'troubles') {
+      this.troubles.take(message.troubles);
     } else {
       this.#options.fault(message.error);
     }

@@ -1,6 +1,9 @@
 import type { CommittedGroup, KeyUsage } from '../../engine/engine.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
+import type { ExtensionMatch } from '../extend/extender.ts';
+import type { ExtensionStep } from '../extend/extension.ts';
 import type { KeyTable } from '../registry/key-table.ts';
+import type { TroubleReport } from './trouble.ts';
 
 /**
  * How a body is read. `auto` is for content types that say nothing: JSON when it begins like JSON and is valid,
@@ -42,6 +45,30 @@ export interface BodyTask {
   key: WriteKey;
   receivedMs: number;
   enrichment: Enrichment | undefined;
+  /** When its events are to be shown and not to be stored; the key's quota is left alone. */
+  dry?: DryOptions | undefined;
+}
+
+/** How a dry run is made. */
+export interface DryOptions {
+  /** The extensions to run; without them those in force. */
+  steps?: readonly ExtensionStep[];
+}
+
+/** An event of a dry run. */
+export interface DryEvent {
+  timeMs: number;
+  /** JSON text of `{custom, syslog, message}`. */
+  event: string;
+  /** The extensions that found something, in their order. */
+  matches: ExtensionMatch[];
+}
+
+/** What came of a dry run. */
+export interface DryRun {
+  events: DryEvent[];
+  /** What decoding and the extensions took. */
+  tookMs: number;
 }
 
 /**
@@ -80,6 +107,8 @@ export interface SegmentGrant {
 export type ToIngest =
   | { type: 'tasks'; tasks: IngestTask[] }
   | { type: 'keys'; table: KeyTable }
+  /** The extensions in force, for all tasks that come later. */
+  | { type: 'extensions'; steps: readonly ExtensionStep[] }
   /** Answers to `allocate` and `closed`, in their order; `error` when the manifest could not be written. */
   | { type: 'allocated'; grant: SegmentGrant }
   | { type: 'recorded' }
@@ -98,6 +127,8 @@ export interface TaskOutcome {
   linesDropped: number;
   /** What each write key brought in with it; empty when nothing was stored. */
   usage: readonly KeyUsage[];
+  /** Of a dry run that succeeded. */
+  dry?: DryRun;
 }
 
 /**
@@ -112,6 +143,8 @@ export type FromIngest =
   /** Asks for a segment; `floor` is the first sequence that is not durable. */
   | { type: 'allocate'; floor: number }
   | { type: 'closed'; segment: number; bytes: number; sequence: number }
+  /** What was wrong since the last such message, at most one a second. */
+  | { type: 'troubles'; troubles: readonly TroubleReport[] }
   /** A bug showed: the task it was met in has failed, the rest goes on. */
   | { type: 'fault'; error: Error };
 
@@ -130,6 +163,7 @@ export interface IngestData {
   /** Its counts, as `StatCells`. */
   stats: SharedArrayBuffer;
   keys: KeyTable;
+  extensions: readonly ExtensionStep[];
   /** The data folder, and the bytes by which its files know it. */
   root: string;
   folderId: Uint8Array;

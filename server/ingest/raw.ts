@@ -4,6 +4,7 @@ import { type KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
 import type { LinesTask } from './protocol.ts';
 import { Shares } from './share.ts';
+import { LINE_DROPPED, TroubleNotes } from './trouble.ts';
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -32,8 +33,12 @@ export class RawDecoder {
   readonly #memory: Uint8Array;
   /** The same memory as a Buffer, whose search for a byte is three times as fast as that of shared typed arrays. */
   readonly #search: Buffer;
+  readonly #troubles: TroubleNotes;
   #shares = new Shares(0);
   #droppedCount = 0;
+  /** The last line that was dropped. */
+  #droppedStart = 0;
+  #droppedEnd = 0;
   #day = 0;
 
   constructor(
@@ -42,8 +47,10 @@ export class RawDecoder {
     keys: KeyLookup,
     cells: UsageCells,
     memory: Uint8Array,
+    troubles = new TroubleNotes(),
   ) {
     this.#decoder = decoder;
+    this.#troubles = troubles;
     this.#rows = rows;
     this.#keys = keys;
     this.#cells = cells;
@@ -72,6 +79,10 @@ export class RawDecoder {
       at = end + 1;
     }
     this.#lines(source, task.start, at, task.bytes, task.cell, false);
+    if (this.#droppedCount > 0) {
+      const { receivedMs } = task;
+      this.#troubles.note(LINE_DROPPED, source, this.#droppedStart, this.#droppedEnd, receivedMs);
+    }
     return { shares: this.#shares, droppedCount: this.#droppedCount };
   }
 
@@ -109,7 +120,7 @@ export class RawDecoder {
     const cell = found === NO_CELL ? owner : found;
     const bytes = end - contentStart;
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
-      this.#droppedCount++;
+      this.#drop(start, end);
       return cell;
     }
     const before = this.#rows.rowCount;
@@ -130,11 +141,18 @@ export class RawDecoder {
     const bytes = end - start;
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
       decoder.dropLine();
-      this.#droppedCount++;
+      this.#drop(start, end);
       return cell;
     }
+    decoder.extendLine(start, end);
     this.#shares.add(cell, bytes, 1);
     return cell;
+  }
+
+  #drop(start: number, end: number): void {
+    this.#droppedCount++;
+    this.#droppedStart = start;
+    this.#droppedEnd = end;
   }
 }
 

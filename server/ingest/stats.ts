@@ -1,19 +1,11 @@
-import type { DecodeCounters } from '../decode/counters.ts';
+import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 
 /** Upper ends, in seconds, of the classes into which the time of a commit falls; one more class is above them. */
 export const COMMIT_SECONDS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
 ] as const;
 
-const NOTHING: Readonly<DecodeCounters> = {
-  linesCut: 0,
-  subtreesTooDeep: 0,
-  eventsTooWide: 0,
-  namesRefused: 0,
-  datesUnread: 0,
-  textsRepaired: 0,
-};
-const COUNTERS = Object.keys(NOTHING) as (keyof DecodeCounters)[];
+const COUNTERS = Object.keys(noDecodeCounters()) as (keyof DecodeCounters)[];
 const ROWS = COUNTERS.length;
 const COMMIT_SUM = ROWS + 1;
 const COMMIT_CLASSES = COMMIT_SUM + 1;
@@ -64,11 +56,6 @@ export class StatCells {
     this.#cells[COMMIT_SUM] += seconds;
     this.#cells[COMMIT_CLASSES + place]++;
   }
-}
-
-/** Counts of nothing. */
-export function noDecodeCounters(): DecodeCounters {
-  return { ...NOTHING };
 }
 
 /** The sums over the cells of all workers. */

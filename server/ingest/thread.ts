@@ -54,6 +54,8 @@ interface Pending {
   slot: Slot | undefined;
   bytes: number;
   shares: Share[];
+  /** Whether it stores nothing on purpose, so that it counts nowhere. */
+  isDry?: boolean;
   done: (outcome: TaskOutcome) => void;
 }
 
@@ -117,7 +119,8 @@ export class IngestThread {
   body(slot: Slot, task: Omit<BodyTask, 'task' | 'start'>): Promise<TaskOutcome> {
     return new Promise((resolve) => {
       const { channel, bytes } = task;
-      const number = this.#await({ channel, slot, bytes, shares: [], done: resolve });
+      const isDry = task.dry !== undefined;
+      const number = this.#await({ channel, slot, bytes, shares: [], isDry, done: resolve });
       if (this.#dead) this.#outcome(lost(number));
       else this.#give({ ...task, task: number, start: slot.start });
     });
@@ -259,7 +262,7 @@ export class IngestThread {
     assert(pending !== undefined, `task ${outcome.task} is pending`);
     this.#free(outcome.task);
     this.#pending.delete(outcome.task);
-    this.#observe(pending.channel, outcome);
+    if (pending.isDry !== true) this.#observe(pending.channel, outcome);
     pending.done(outcome);
   }
 }

@@ -64,6 +64,11 @@ export class Connections {
     return this.#isFull;
   }
 
+  /** Connections that are open. */
+  get openCount(): number {
+    return this.#open.size;
+  }
+
   /** Takes a new connection; `reset` ends it so that the peer sees an error. */
   add(socket: LineSocket, reset: () => void): void {
     this.counts.connections++;

@@ -28,10 +28,17 @@ export interface HttpOptions extends InputOptions {
 /** An open HTTP listener. */
 export interface HttpListener {
   readonly port: number;
+  readonly counts: HttpCounts;
   /** Of HTTPS: new connections get this certificate, those that are open stay. Throws USAGE when it cannot be used. */
   reload(certificate: CertificateFiles): void;
   /** Takes no new connection, lets open requests end for up to `graceMs`, then closes all connections. */
   close(graceMs: number): Promise<void>;
+}
+
+/** Connections: taken since the start, and open now. */
+export interface HttpCounts {
+  connections: number;
+  connectionsOpen: number;
 }
 
 /** Bytes of a body that is no input. */
@@ -79,7 +86,15 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       serveRoute(exchange, options.routes ?? noRoutes);
     }
   };
-  const apps = certificate === undefined ? plainApps(serve) : secureApps(serve, certificate);
+  const counts: HttpCounts = { connections: 0, connectionsOpen: 0 };
+  const handlers: Handlers = {
+    serve,
+    changed: (_, change) => {
+      counts.connectionsOpen += change;
+      if (change > 0) counts.connections++;
+    },
+  };
+  const apps = certificate === undefined ? plainApps(handlers) : secureApps(handlers, certificate);
   return new Promise((resolve, reject) => {
     apps.listening.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
@@ -89,6 +104,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       }
       resolve({
         port: library.us_socket_local_port(socket),
+        counts,
         reload: apps.reload,
         close: (graceMs) => close(apps.all, socket, open, graceMs),
       });
@@ -96,7 +112,12 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
   });
 }
 
-type Serve = (response: HttpResponse, request: HttpRequest) => void;
+/** What an application calls. */
+interface Handlers {
+  serve: (response: HttpResponse, request: HttpRequest) => void;
+  /** `change` is 1 for a connection that was opened, -1 for one that was closed. */
+  changed: (response: HttpResponse, change: number) => void;
+}
 
 /** The applications of a listener: the one that listens, and all that have connections. */
 interface Apps {
@@ -105,8 +126,8 @@ interface Apps {
   reload: (certificate: CertificateFiles) => void;
 }
 
-function plainApps(serve: Serve): Apps {
-  const app = library.App().any('/*', serve);
+function plainApps({ serve, changed }: Handlers): Apps {
+  const app = library.App().any('/*', serve).filter(changed);
   return { listening: app, all: [app], reload: () => {} };
 }
 
@@ -114,13 +135,13 @@ function plainApps(serve: Serve): Apps {
  * The certificate of an application is for its life. So the one that listens passes each connection on to another one,
  * which is replaced when there is a new certificate, and closed with the listener.
  */
-function secureApps(serve: Serve, certificate: CertificateFiles): Apps {
-  const listening = secureApp(serve, certificate);
-  let taking = secureApp(serve, certificate);
+function secureApps(handlers: Handlers, certificate: CertificateFiles): Apps {
+  const listening = secureApp(handlers, certificate);
+  let taking = secureApp(handlers, certificate);
   listening.addChildAppDescriptor(taking.getDescriptor());
   const all = [listening, taking];
   const reload = (next: CertificateFiles): void => {
-    const replacement = secureApp(serve, next);
+    const replacement = secureApp(handlers, next);
     listening.removeChildAppDescriptor(taking.getDescriptor());
     listening.addChildAppDescriptor(replacement.getDescriptor());
     taking = replacement;
@@ -129,10 +150,13 @@ function secureApps(serve: Serve, certificate: CertificateFiles): Apps {
   return { listening, all, reload };
 }
 
-function secureApp(serve: Serve, { certPath, keyPath }: CertificateFiles): TemplatedApp {
+function secureApp(
+  { serve, changed }: Handlers,
+  { certPath, keyPath }: CertificateFiles,
+): TemplatedApp {
   try {
     const files = { cert_file_name: certPath, key_file_name: keyPath };
-    return library.SSLApp(files).any('/*', serve);
+    return library.SSLApp(files).any('/*', serve).filter(changed);
   } catch (cause) {
     throw new EngineError('USAGE', `https: ${certPath} and ${keyPath} cannot be used`, { cause });
   }
@@ -310,15 +334,16 @@ class UwsExchange implements Exchange {
       return true;
     });
     response.cork(() => this.#writeHead(reply));
-    const write = async (part: Uint8Array | string): Promise<void> => {
+    const write = async (part: Uint8Array | string): Promise<boolean> => {
       if (this.#over) throw gone();
       let isTaken = false;
       response.cork(() => {
         isTaken = response.write(part);
       });
-      if (isTaken || this.#over) return;
+      if (isTaken || this.#over) return false;
       this.#writable = Promise.withResolvers();
       await this.#writable.promise;
+      return true;
     };
     try {
       await stream({ write });

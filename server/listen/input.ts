@@ -1,8 +1,10 @@
 import { corsHeaders, preflightReply } from '../api/cors.ts';
+import { dryEventText, roundedMs } from '../api/dry.ts';
 import type { Reply } from '../api/reply.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
+import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';
 import type { Intake } from '../ingest/intake.ts';
-import type { Channel, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
+import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
 import { DISK_FULL, KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { InputBody } from './body.ts';
@@ -60,7 +62,7 @@ export function createInput(options: InputOptions): (exchange: Exchange) => void
       return;
     }
     const enrichment = enrichmentOf(exchange, query, options.limits.trustedProxies);
-    receive(options, exchange, key, enrichment);
+    receive(options, exchange, { key, enrichment, dry: query?.get('debug') === '1' });
   };
 }
 
@@ -122,18 +124,27 @@ function enrichmentOf(
   return attributes.length === 0 ? undefined : { attributes };
 }
 
+/** What the head of a request says of its events. */
+interface InputHead {
+  key: WriteKey;
+  enrichment: Enrichment | undefined;
+  /** Whether they are only to be shown. */
+  dry: boolean;
+}
+
 /** Reads the body into a slot and, when it is whole, has it decoded and stored. */
 function receive(
   options: InputOptions,
   exchange: Exchange,
-  key: WriteKey,
-  enrichment: Enrichment | undefined,
+  { key, enrichment, dry }: InputHead,
 ): void {
-  const body = InputBody.reserve(
-    options.intake,
-    exchange.contentBytes,
-    options.limits.bodyBytesMax,
-  );
+  const { bodyBytesMax } = options.limits;
+  const bytesMax = dry ? Math.min(bodyBytesMax, DRY_BYTES_MAX) : bodyBytesMax;
+  if (dry && (exchange.contentBytes ?? 0) > bytesMax) {
+    refuse(options, exchange, DRY_TOO_LARGE);
+    return;
+  }
+  const body = InputBody.reserve(options.intake, exchange.contentBytes, bytesMax);
   if (body === undefined) {
     refuse(options, exchange, OVERLOADED);
     return;
@@ -143,7 +154,8 @@ function receive(
     const progress = body.add(chunk);
     if (progress !== 'taken') {
       body.release();
-      refuse(options, exchange, progress === 'large' ? tooLarge(options) : OVERLOADED);
+      const large = dry ? DRY_TOO_LARGE : tooLarge(options);
+      refuse(options, exchange, progress === 'large' ? large : OVERLOADED);
     } else if (isLast) {
       const slot = body.take();
       if (slot === undefined) return;
@@ -158,9 +170,8 @@ function receive(
           receivedMs: options.nowMs(),
           enrichment,
           compression:
-            encoding === 'identity' || encoding === 'unknown'
-              ? undefined
-              : { encoding, bytesMax: options.limits.bodyBytesMax },
+            encoding === 'identity' || encoding === 'unknown' ? undefined : { encoding, bytesMax },
+          dry: dry ? {} : undefined,
         })
         .then((outcome) => answer(options, exchange, outcome));
     }
@@ -169,10 +180,16 @@ function receive(
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {
   if (outcome.status === 200) {
-    exchange.answer({ status: 200, body: STORED, headers: corsHeaders() });
+    const body = outcome.dry === undefined ? STORED : dryText(outcome.dry);
+    exchange.answer({ status: 200, body, headers: corsHeaders() });
   } else {
     exchange.answer(refusalReply(options, outcome));
   }
+}
+
+function dryText({ events, tookMs }: DryRun): string {
+  const texts = events.map(dryEventText).join(',');
+  return `{"ok":true,"debug":true,"events":[${texts}],"tookMs":${roundedMs(tookMs)}}`;
 }
 
 /** Refuses before the body was read. One of unknown or absurd length is not waited for. */

@@ -127,6 +127,8 @@ class Opening {
     });
     if (kind === 'HTTPS') this.secure.push(listener);
     this.#closers.push((graceMs) => listener.close(graceMs));
+    const channel = kind === 'HTTPS' ? 'https' : 'http';
+    this.counts.push(() => ({ channel, ...listener.counts }));
     const address = { host: wanted.host, port: listener.port };
     this.#add(kind, address);
     return address;
@@ -160,7 +162,11 @@ class Opening {
     const listener =
       kind === 'TCP' ? await listenTcp(options) : await this.#tls(options, config, certificate);
     this.#closers.push((graceMs) => listener.close(graceMs));
-    this.counts.push(() => ({ channel: kind === 'TCP' ? 'tcp' : 'tls', ...listener.counts }));
+    this.counts.push(() => ({
+      channel: kind === 'TCP' ? 'tcp' : 'tls',
+      ...listener.counts,
+      connectionsOpen: listener.openCount(),
+    }));
     this.#add(kind, { host: wanted.host, port: listener.port }, key);
   }
 

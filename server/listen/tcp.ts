@@ -7,6 +7,8 @@ import { Connections, type LinesOptions, type TcpCounts } from './connection.ts'
 export interface TcpListener {
   readonly port: number;
   readonly counts: TcpCounts;
+  /** Connections that are open. */
+  openCount(): number;
   /**
    * Takes no new connection and no more bytes; closes each connection when what it sent is durable, at most `graceMs`
    * later.
@@ -55,6 +57,7 @@ export function listenWith(
       resolve({
         port: typeof address === 'string' ? 0 : address.port,
         counts: connections.counts,
+        openCount: () => connections.openCount,
         close: (graceMs) => close(server, connections, graceMs),
       });
     });

@@ -84,10 +84,9 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     connections.add(socket, () => below.resetAndDestroy());
   });
   server.on('tlsClientError', (_, socket) => socket.destroy());
-  const { port, counts, close } = await listenWith(server, 'tls', options, connections);
+  const { close, ...listener } = await listenWith(server, 'tls', options, connections);
   return {
-    port,
-    counts,
+    ...listener,
     close: (graceMs) => {
       const closed = close(graceMs);
       for (const socket of inHandshake) socket.destroy();

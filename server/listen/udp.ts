@@ -119,14 +119,22 @@ function endOfLines(datagram: Uint8Array): number {
 
 /** What the kernel dropped on all sockets of a port. */
 function kernelDrops(port: number): number | undefined {
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   let drops: number | undefined;
   for (const path of ['/proc/net/udp', '/proc/net/udp6']) {
-    for (const line of readKernelText(path)?.split('\n') ?? []) {
-      const columns = line.trim().split(/\s+/);
-      if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true) continue;
-      drops = (drops ?? 0) + Number(columns[DROPS]);
-    }
+    const dropped = dropsIn(readKernelText(path) ?? '', port);
+    if (dropped !== undefined) drops = (drops ?? 0) + dropped;
+  }
+  return drops;
+}
+
+/** Sum of the drops of all sockets of a port in a text like /proc/net/udp; `undefined` when it names none of them. */
+export function dropsIn(text: string, port: number): number | undefined {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  let drops: number | undefined;
+  for (const line of text.split('\n')) {
+    const columns = line.trim().split(/\s+/);
+    if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true) continue;
+    drops = (drops ?? 0) + Number(columns[DROPS]);
   }
   return drops;
 }

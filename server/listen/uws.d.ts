@@ -39,6 +39,8 @@ declare module 'uWebSockets.js' {
   /** An application: its routes and its connections. */
   export interface TemplatedApp {
     any(pattern: string, handler: Handler): TemplatedApp;
+    /** `changed` is called with 1 for each connection that is opened, with -1 for each that is closed. */
+    filter(changed: (response: HttpResponse, change: number) => void): TemplatedApp;
     listen(
       host: string,
       port: number,

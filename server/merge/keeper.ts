@@ -10,8 +10,6 @@ const TICK_MS = 1_000;
 const MINUTE_MS = 60_000;
 const MEGABYTE_BYTES = 1_000_000;
 const GIGABYTE_BYTES = 1_000_000_000;
-/** Sealed segments of a day are merged up to this many times the rows of one. */
-const MERGE_RATIO = 8;
 
 /** What the keeper needs of the rest of the front thread. */
 export interface KeeperOptions {
@@ -50,7 +48,7 @@ export class Keeper {
       policy: {
         sealRows: config.sealRows,
         idleMs: config.sealIdleMinutes * MINUTE_MS,
-        mergeRows: config.sealRows * MERGE_RATIO,
+        mergeRows: config.sealRows,
       },
       retention: {
         ageMaxMs: scaled(config.retentionDays, DAY_MS),

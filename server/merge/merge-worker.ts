@@ -8,7 +8,7 @@ import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
 /** The task of a merge thread; see `openPool`. Does one job and resolves when it has said what came of it. */
 export async function start({ data, port: end }: ThreadTask<MergeData>): Promise<void> {
-  lowerPriority();
+  if (!data.job.isUrgent) lowerPriority();
   const port = openPort<FromMerge, ToMerge>(end);
   const abort = new AbortController();
   const askers: ((segment: number) => void)[] = [];
@@ -35,10 +35,13 @@ export async function start({ data, port: end }: ThreadTask<MergeData>): Promise
   }
 }
 
-/** On Linux this is of the calling thread alone: what is taken in and asked goes before what is tidied up. */
+/**
+ * On Linux this is of the calling thread alone: what is taken in and asked goes before what is tidied up. Not the lowest
+ * priority, with which nothing is sealed as long as others take all processors.
+ */
 function lowerPriority(): void {
   try {
-    setPriority(0, constants.priority.PRIORITY_LOW);
+    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // Where it is not allowed, a merge takes its share of the processor as others do.
   }

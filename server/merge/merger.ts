@@ -20,7 +20,7 @@ export interface MergerOptions {
 }
 
 /**
- * Runs merges, one at a time, each in a thread of low priority that lives for it alone: between merges it takes no
+ * Runs merges, one at a time, each in a thread that lives for it alone, of low priority unless it is urgent: between merges it takes no
  * memory, and one that dies is begun anew with the next.
  */
 export class Merger {

@@ -8,22 +8,38 @@ import { isoIn, parseZone, type Zone } from './zone.ts';
 type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
 type ComputedValue = AggregateBucket['values'][number];
 
+/** Values that are written at once: a few milliseconds. */
+export const VALUES_A_UNIT = 4_096;
+
 /**
  * The members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when there are more
- * buckets. Source: interface.md 2.8 and 4.8, decisions.md 5b.
+ * buckets. Written in units. Source: interface.md 2.8 and 4.8, decisions.md 5b.
  */
-export function aggregatesText(job: AggregateJob, result: AggregateResult): string {
+export function* aggregatesUnits(
+  job: AggregateJob,
+  result: AggregateResult,
+): Generator<undefined, string> {
   const writer = new BucketWriter(job);
   const { computes, groupBys } = job.query;
   const names = job.outputs.map((output) => JSON.stringify(output.name));
   const groupNames = job.groupOutputs.map((output) => JSON.stringify(output.name));
   assert(names.length === computes.length, 'an output for each compute');
   assert(groupNames.length === groupBys.length, 'an output for each groupBy');
-  const buckets = result.buckets.map(({ keys, values }) => {
+  const buckets: string[] = [];
+  let unitCount = 0;
+  for (const { keys, values } of result.buckets) {
     const bucket = groupNames.map((name, place) => `${name}:${writer.key(keys[place], place)}`);
-    const computed = names.map((name, place) => `${name}:${writer.values(values[place], place)}`);
-    return `{"bucket":{${bucket.join(',')}},"values":{${computed.join(',')}}}`;
-  });
+    const computed: string[] = [];
+    for (const [place, name] of names.entries()) {
+      const value = values[place];
+      computed.push(`${name}:${writer.values(value, place)}`);
+      unitCount += Array.isArray(value) ? value.length : 1;
+      if (unitCount < VALUES_A_UNIT) continue;
+      unitCount = 0;
+      yield;
+    }
+    buckets.push(`{"bucket":{${bucket.join(',')}},"values":{${computed.join(',')}}}`);
+  }
   const last = lastKey(job, result);
   const lastBucket =
     last === undefined ? '' : `,"lastBucket":{${groupNames[0]}:${writer.plainKey(last, 0)}}`;
@@ -34,7 +50,7 @@ export function aggregatesText(job: AggregateJob, result: AggregateResult): stri
 function lastKey(job: AggregateJob, result: AggregateResult): BucketKey | undefined {
   const first = job.query.groupBys[0];
   if (!result.more || first.type === 'time' || first.order.by.type !== 'natural') return undefined;
-  return result.buckets.findLast(({ keys }) => keys[0].type !== 'total')?.keys[0];
+  return result.last;
 }
 
 /** Writes keys and values of one reply. */

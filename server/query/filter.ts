@@ -1,5 +1,11 @@
 import type { Predicate } from '../../engine/query/predicate.ts';
 
+/** A tag of a tagset. */
+export interface Tag {
+  id: string;
+  predicate: Predicate;
+}
+
 /** Holds when all `children` do; constants are folded, a single child stands for itself. */
 export function allOf(children: readonly Predicate[]): Predicate {
   if (children.some((child) => child.type === 'none')) return { type: 'none' };
@@ -46,7 +52,7 @@ export function pathsOfName(name: string): string[] {
  * first of `tags` whose predicate holds for it: in their order each decides, or leaves it to those behind it.
  */
 export function tagFilter(
-  tags: readonly { id: string; predicate: Predicate }[],
+  tags: readonly Tag[],
   isWanted: (id: string) => boolean,
   exclude: boolean,
 ): Predicate {

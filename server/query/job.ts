@@ -1,4 +1,15 @@
-import type { AggregateQuery, FetchQuery, ListQuery } from '../../engine/engine.ts';
+import type {
+  AggregateQuery,
+  AttributesQuery,
+  ContextQuery,
+  FetchQuery,
+  ListQuery,
+  PageQuery,
+  Snapshot,
+  TailPosition,
+  TailQuery,
+} from '../../engine/engine.ts';
+import type { DeclaredId, Typing } from './complete.ts';
 
 /** What every job whose answer can be explained says. */
 interface Explainable {
@@ -19,6 +30,22 @@ export interface GroupOutput {
   tags?: { id: string; name: string; color: string }[];
 }
 
+/** How events of an export are written: a JSON object a line, or cells, which are made `safe` for spreadsheets. */
+export type ExportFormat = { type: 'ndjson' } | { type: 'csv'; safe: boolean };
+
+/** The names that a completion suggests: of attributes, and ids that are declared. */
+export interface NameSource {
+  type: 'names';
+  query: AttributesQuery;
+  declared: DeclaredId[];
+}
+
+/** The values that a completion suggests, of each path that a name may mean. */
+export interface ValueSource {
+  type: 'values';
+  queries: AggregateQuery[];
+}
+
 /**
  * A query as the front sends it to a query worker, which answers with the JSON text of `result`.
  * `zone` is the normalised zone in which dates of the reply are written: an IANA name, `UTC`, or `+hh:mm`.
@@ -28,6 +55,11 @@ export type QueryJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
   | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable)
   | { type: 'fetch'; query: FetchQuery }
+  /** A part of an export; its answer is of the form that `export-page.ts` tells. */
+  | { type: 'export'; query: PageQuery; zone: string; format: ExportFormat }
+  | { type: 'context'; query: ContextQuery; zone: string }
+  | { type: 'attributes'; query: AttributesQuery; zone: string }
+  | { type: 'complete'; typing: Typing; from: NameSource | ValueSource }
   | ({
       type: 'aggregate';
       query: AggregateQuery;
@@ -43,3 +75,27 @@ export type QueryJob =
 
 /** JSON text of `result`; `undefined` when a fetched event does not exist or is hidden. */
 export type JobAnswer = string | undefined;
+
+/** What a live tail asks of a query worker. Plain data that crosses threads. */
+export interface TailJob {
+  type: 'tail';
+  query: TailQuery;
+  /** The blocks that may have rows between the positions of `query`. */
+  blocks: Snapshot['blocks'];
+  /** When all that was visible lay before the query's `from`, and before its `to`: for the tokens. */
+  fromMs: number;
+  toMs: number;
+  /** As that of a QueryJob. */
+  zone: string;
+}
+
+/** What a query worker found for a tail. */
+export interface TailAnswer {
+  /** Server-sent events: how many were dropped, when there are such, then the events. */
+  text: string;
+  eventCount: number;
+  /** Where the next job goes on. */
+  position: TailPosition;
+  /** Whether that is the `to` of the job. */
+  isWhole: boolean;
+}

@@ -20,7 +20,7 @@ export class SearchError extends Error {
 export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
- * A piece of a query; `at` is where it begins.
+ * A piece of a query; `at` is where it begins. The last one is `end`, or a caret.
  * `name` is the attribute before a colon; `text` a bare term or value; `close` a closing parenthesis.
  */
 export type Token =
@@ -29,7 +29,23 @@ export type Token =
   | { type: 'text'; at: number; pattern: Pattern }
   | { type: 'quoted'; at: number; text: string }
   | { type: 'comparison'; at: number; comparison: Comparison; value: string }
-  | { type: 'range'; at: number; from?: RangeEnd; to?: RangeEnd };
+  | { type: 'range'; at: number; from?: RangeEnd; to?: RangeEnd }
+  | Caret;
+
+/**
+ * The end of a text that goes on behind it: the piece that is being typed there begins at `at`, and is empty between pieces.
+ */
+export interface Caret {
+  type: 'caret';
+  at: number;
+  /** What is there of the piece, quotes and escapes undone. */
+  typed: string;
+  quoted: boolean;
+  /** `any`: what the parser expects; `bound`: a value of a comparison or a range; `to`: the TO of a range; `close`: its end. */
+  place: 'any' | 'bound' | 'to' | 'close';
+  /** Characters that end the piece besides the usual ones, unless a closing quote does. */
+  ends: string;
+}
 
 const BLANK = /\s/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -40,13 +56,50 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
  * begin comparisons and ranges. Source: decisions.md 4.
  */
 export function tokenize(query: string): Token[] {
-  if (query.length > QUERY_CHARACTERS_MAX) {
-    throw new SearchError(
-      QUERY_CHARACTERS_MAX,
-      `the query has ${query.length} characters; allowed: ${QUERY_CHARACTERS_MAX}`,
-    );
+  return new Lexer(query, false).tokens();
+}
+
+/** As `tokenize`, but the query goes on behind its end: the last token is a caret instead, and nothing is missing there. */
+export function tokenizeToCaret(query: string): Token[] {
+  return new Lexer(query, true).tokens();
+}
+
+/** Where the piece ends that is being typed at `position` of `query`. */
+export function endOfPiece(query: string, position: number, { quoted, ends }: Caret): number {
+  const isWhole = quoted && isTokenizable(query);
+  let at = position;
+  for (; at < query.length; at++) {
+    const character = query[at];
+    if (character === '\\') at++;
+    else if (quoted && character === '"') return at + 1;
+    else if (!isWhole && (isBreak(character) || ends.includes(character))) return at;
   }
-  return new Lexer(query).tokens();
+  return Math.min(at, query.length);
+}
+
+function isTokenizable(query: string): boolean {
+  try {
+    tokenize(query);
+    return true;
+  } catch (error) {
+    if (error instanceof SearchError) return false;
+    throw error;
+  }
+}
+
+/** Whether a character ends bare terms. */
+function isBreak(character: string): boolean {
+  return BLANK.test(character) || '()"'.includes(character);
+}
+
+/** Ends the work of a lexer whose text goes on behind its end. */
+class CaretReached extends Error {
+  readonly caret: Caret;
+
+  constructor(caret: Caret) {
+    super('the caret is reached');
+    this.caret = caret;
+  }
 }
 
 /** The end of a range at `text`, with its number when it is one. */
@@ -57,23 +110,47 @@ export function rangeEnd(text: string, inclusive: boolean): RangeEnd {
 
 class Lexer {
   readonly #query: string;
+  /** Whether the text goes on behind its end. */
+  readonly #isCut: boolean;
   readonly #tokens: Token[] = [];
   /** For each open parenthesis whether it holds the values of an attribute. */
   readonly #groups: boolean[] = [];
   #at = 0;
 
-  constructor(query: string) {
+  constructor(query: string, isCut: boolean) {
+    if (query.length > QUERY_CHARACTERS_MAX) {
+      throw new SearchError(
+        QUERY_CHARACTERS_MAX,
+        `expected the end, as the query has ${query.length} characters; allowed: ${QUERY_CHARACTERS_MAX}`,
+      );
+    }
     this.#query = query;
+    this.#isCut = isCut;
   }
 
   tokens(): Token[] {
-    this.#skipBlanks();
-    while (this.#at < this.#query.length) {
-      this.#next();
+    try {
       this.#skipBlanks();
+      while (this.#at < this.#query.length) {
+        this.#next();
+        this.#skipBlanks();
+      }
+      if (this.#isCut) this.#reach(this.#at, '', 'any', this.#groups.at(-1) === true ? '' : ':');
+      this.#tokens.push({ type: 'end', at: this.#at });
+    } catch (error) {
+      if (!(error instanceof CaretReached)) throw error;
+      this.#tokens.push(error.caret);
     }
-    this.#tokens.push({ type: 'end', at: this.#at });
     return this.#tokens;
+  }
+
+  /** Whether the text ends here and goes on. */
+  get #atCaret(): boolean {
+    return this.#isCut && this.#at === this.#query.length;
+  }
+
+  #reach(at: number, typed: string, place: Caret['place'], ends = '', quoted = false): never {
+    throw new CaretReached({ type: 'caret', at, typed, quoted, place, ends });
   }
 
   #skipBlanks(): void {
@@ -83,7 +160,7 @@ class Lexer {
   /** Whether a term ends at `at`. */
   #endsAt(at: number): boolean {
     const character = this.#query[at];
-    return character === undefined || BLANK.test(character) || '()"'.includes(character);
+    return character === undefined || isBreak(character);
   }
 
   #next(): void {
@@ -97,10 +174,10 @@ class Lexer {
       this.#at++;
       this.#tokens.push({ type: 'close', at });
     } else if (character === '"') {
-      this.#tokens.push({ type: 'quoted', at, text: this.#quoted() });
+      this.#tokens.push({ type: 'quoted', at, text: this.#quoted('any') });
     } else if (character === '-') {
       this.#at++;
-      if (this.#at === this.#query.length || /[\s)]/.test(this.#query[this.#at])) {
+      if (!this.#atCaret && /^[\s)]?$/.test(this.#query[this.#at] ?? '')) {
         throw new SearchError(at, 'expected a term right after "-"; write "\\-" for the character');
       }
       this.#tokens.push({ type: 'not', at });
@@ -119,7 +196,7 @@ class Lexer {
   /** A keyword, a bare term, or a name and what follows its colon. */
   #term(): void {
     const at = this.#at;
-    const pattern = this.#pattern(true);
+    const pattern = this.#pattern('any', ':');
     if (this.#query[this.#at] !== ':') {
       this.#addText(at, pattern);
       return;
@@ -136,7 +213,9 @@ class Lexer {
     if (this.#query[this.#at] === '(') {
       this.#open(true);
     } else if (this.#query[this.#at] === '"') {
-      this.#tokens.push({ type: 'quoted', at: this.#at, text: this.#quoted() });
+      this.#tokens.push({ type: 'quoted', at: this.#at, text: this.#quoted('any') });
+    } else if (this.#atCaret) {
+      this.#reach(this.#at, '', 'any');
     } else if (this.#endsAt(this.#at)) {
       throw new SearchError(
         this.#at,
@@ -156,7 +235,7 @@ class Lexer {
     } else if (character === '[' || character === '{') {
       this.#range(character === '[');
     } else {
-      const pattern = this.#pattern(false);
+      const pattern = this.#pattern('any');
       if (this.#groups.at(-1) === true) this.#addText(at, pattern);
       else this.#tokens.push({ type: 'text', at, pattern });
     }
@@ -185,11 +264,14 @@ class Lexer {
     const at = this.#at++;
     const from = this.#rangeValue('the start of a range');
     const separator = this.#at;
-    if (!/^TO\s$/.test(this.#query.slice(separator, separator + 3))) {
+    const rest = this.#query.slice(separator, separator + 3);
+    if (this.#isCut && 'TO'.startsWith(rest)) this.#reach(separator, rest, 'to');
+    if (!/^TO\s$/.test(rest)) {
       throw new SearchError(separator, 'expected "TO" between the ends of a range');
     }
     this.#at += 2;
     const to = this.#rangeValue('the end of a range');
+    if (this.#atCaret) this.#reach(this.#at, '', 'close');
     const close = this.#query[this.#at];
     if (close !== ']' && close !== '}') throw new SearchError(this.#at, 'expected "]" or "}"');
     this.#at++;
@@ -214,9 +296,9 @@ class Lexer {
 
   /** A quoted or bare text without wildcards; `ends` are characters that end a bare one besides the usual. */
   #literal(ends: string, what: string): string {
-    if (this.#query[this.#at] === '"') return this.#quoted();
+    if (this.#query[this.#at] === '"') return this.#quoted('bound', ends);
     const at = this.#at;
-    const pattern = this.#pattern(false, ends);
+    const pattern = this.#pattern('bound', ends);
     const [piece] = pattern;
     if (pattern.length === 0) throw new SearchError(at, `expected a value for ${what}`);
     if (pattern.length > 1 || !('literal' in piece)) {
@@ -225,43 +307,44 @@ class Lexer {
     return piece.literal;
   }
 
-  /** Reads to the end of a bare text, or to the colon after a name; undoes escapes, finds wildcards. */
-  #pattern(colonEnds: boolean, ends = ''): Pattern {
+  /** Reads to the end of a bare text, or to one of `ends`; undoes escapes, finds wildcards. */
+  #pattern(place: Caret['place'], ends = ''): Pattern {
     const start = this.#at;
     const pattern: Pattern = [];
+    let typed = '';
     let wildcards = 0;
     let literal = '';
     for (; !this.#endsAt(this.#at); this.#at++) {
       const character = this.#query[this.#at];
-      if ((colonEnds && character === ':') || ends.includes(character)) break;
+      if (ends.includes(character)) break;
       if (character !== '*' && character !== '?') {
         literal += character === '\\' ? this.#escaped() : character;
         continue;
       }
+      typed += literal + character;
       if (literal !== '') pattern.push({ literal });
       literal = '';
       const last = pattern.at(-1);
       const repeated = last !== undefined && 'wildcard' in last && last.wildcard === '*';
       if (character === '*' && repeated) continue;
       if (++wildcards > WILDCARDS_MAX) {
-        throw new SearchError(start, `a term has more than ${WILDCARDS_MAX} wildcards`);
+        throw new SearchError(start, `the term has too many wildcards; allowed: ${WILDCARDS_MAX}`);
       }
       pattern.push({ wildcard: character });
     }
+    if (this.#atCaret) this.#reach(start, typed + literal, place, ends);
     if (literal !== '') pattern.push({ literal });
     return pattern;
   }
 
   /** The character that a backslash at the place escapes; goes on to it. */
   #escaped(): string {
-    this.#at++;
-    if (this.#at === this.#query.length) {
-      throw new SearchError(this.#at - 1, 'expected a character after "\\"');
-    }
-    return this.#query[this.#at];
+    if (this.#at + 1 < this.#query.length) return this.#query[++this.#at];
+    if (this.#isCut) return '';
+    throw new SearchError(this.#at, 'expected a character after "\\"');
   }
 
-  #quoted(): string {
+  #quoted(place: Caret['place'], ends = ''): string {
     const start = this.#at++;
     let text = '';
     for (; this.#at < this.#query.length; this.#at++) {
@@ -272,6 +355,7 @@ class Lexer {
       }
       text += character === '\\' ? this.#escaped() : character;
     }
+    if (this.#isCut) this.#reach(start, text, place, ends, true);
     throw new SearchError(start, 'expected a closing quote');
   }
 }

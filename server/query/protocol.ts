@@ -1,11 +1,11 @@
 import type { EngineErrorCode } from '../../engine/base/errors.ts';
-import type { Snapshot } from '../../engine/engine.ts';
-import type { JobAnswer, QueryJob } from './job.ts';
+import type { BlockChanges } from '../../engine/engine.ts';
+import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 
 /** What the front thread says to a query worker. */
 export type ToQuery =
-  /** `key` is whose query it is. `snapshot` is left out when it is the one of the message before. */
-  | { type: 'run'; query: number; key: string; job: QueryJob; snapshot?: Snapshot }
+  /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
+  | { type: 'run'; query: number; key: string; job: QueryJob | TailJob; changes?: BlockChanges }
   | { type: 'cancel'; query: number }
   /** These segments are gone, and no query that is not answered reads them. */
   | { type: 'forget'; segments: readonly number[] }
@@ -15,7 +15,9 @@ export type ToQuery =
 /** What a query worker says: the answer, or why there is none. `code` is missing for what is a bug. */
 export type FromQuery =
   | { type: 'ready' }
-  | { type: 'answer'; query: number; answer: JobAnswer }
+  /** How far a query is that takes long; never after its answer. */
+  | { type: 'progress'; query: number; unitsDone: number; unitsTotal: number }
+  | { type: 'answer'; query: number; answer: JobAnswer | TailAnswer }
   | { type: 'failed'; query: number; code?: EngineErrorCode; message: string };
 
 /** What a query worker starts with. */
@@ -24,6 +26,8 @@ export interface QueryData {
   root: string;
   /** The key of the event ids' checks. */
   secret: Uint8Array;
+  /** Memory that a query may keep until it is answered, in 2^20 bytes. */
+  memoryMb: number;
   /** One Int32: 1 while ingestion is behind, otherwise 0. */
   behind: SharedArrayBuffer;
 }

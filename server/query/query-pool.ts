@@ -3,9 +3,10 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { Histogram } from '../../engine/base/histogram.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
-import type { Snapshot } from '../../engine/engine.ts';
+import type { BlockChanges } from '../../engine/engine.ts';
 import { Admission, type Ticket } from './admission.ts';
-import type { JobAnswer, QueryJob } from './job.ts';
+import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
+import { noProgress, type QueryProgress } from './live-queries.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { type QueryRefusalReason, QueryRefused } from './refusal.ts';
 
@@ -16,8 +17,8 @@ export interface QueryPoolOptions extends QueryData {
   perKey: number;
   /** Time that a query may take, waiting included. */
   seconds: number;
-  /** The committed blocks of this moment: the same object until something changes. */
-  snapshot: () => Snapshot;
+  /** What leads from the committed blocks of number `since` to those of this moment, as `Catalog.changes` tells it. */
+  changes: (since: number | undefined) => BlockChanges | undefined;
   /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
   died: (error: Error, worker: number, delayMs: number) => void;
   /** The module with the worker's `start`, and the times of restarts; others in tests. */
@@ -30,7 +31,7 @@ export interface QueryPoolOptions extends QueryData {
 /** What queries came to since the start. */
 export interface QueryCounts {
   /** Seconds of the queries that were answered, by kind. */
-  readonly seconds: Readonly<Record<QueryJob['type'], Histogram>>;
+  readonly seconds: Readonly<Record<(QueryJob | TailJob)['type'], Histogram>>;
   readonly refused: Readonly<Record<QueryRefusalReason, number>>;
   readonly cancelled: number;
 }
@@ -56,10 +57,11 @@ const SECONDS_BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 interface Asked {
   query: number;
   key: string;
-  job: QueryJob;
+  job: QueryJob | TailJob;
+  progress: QueryProgress;
   /** Where it runs, once it does. */
   thread: QueryThread | undefined;
-  resolve: (answer: JobAnswer) => void;
+  resolve: (answer: JobAnswer | TailAnswer) => void;
   reject: (error: Error) => void;
 }
 
@@ -69,7 +71,8 @@ interface QueryThread {
   running: Map<number, Asked>;
   /** Queries that were stopped and that it has not left. */
   leaving: Map<number, NodeJS.Timeout>;
-  snapshot: Snapshot | undefined;
+  /** Number of the blocks that it was told of; `undefined` before the first query. */
+  version: number | undefined;
   dead: boolean;
 }
 
@@ -79,9 +82,14 @@ export class QueryPool {
     seconds: {
       list: new Histogram(SECONDS_BOUNDS),
       fetch: new Histogram(SECONDS_BOUNDS),
+      export: new Histogram(SECONDS_BOUNDS),
+      context: new Histogram(SECONDS_BOUNDS),
       aggregate: new Histogram(SECONDS_BOUNDS),
+      attributes: new Histogram(SECONDS_BOUNDS),
+      complete: new Histogram(SECONDS_BOUNDS),
+      tail: new Histogram(SECONDS_BOUNDS),
     },
-    refused: { queue_full: 0, deadline: 0, worker_died: 0, stopping: 0 },
+    refused: { queue_full: 0, deadline: 0, memory: 0, cancelled: 0, worker_died: 0, stopping: 0 },
     cancelled: 0,
   } satisfies QueryCounts;
   readonly #options: QueryPoolOptions;
@@ -109,11 +117,11 @@ export class QueryPool {
     });
     // Whoever does not wait for the start hears of a death by `died`.
     this.#started.promise.catch(() => {});
-    const { root, secret, behind } = options;
+    const { root, secret, memoryMb, behind } = options;
     this.#pool = openPool<QueryData, ToQuery, FromQuery>(
       options.entry ?? new URL('./query-worker.ts', import.meta.url),
       options.workers,
-      () => ({ root, secret, behind }),
+      () => ({ root, secret, memoryMb, behind }),
       (number, error) => this.#died(number, error),
       HEAP_MB_MAX,
     );
@@ -122,7 +130,7 @@ export class QueryPool {
         port,
         running: new Map(),
         leaving: new Map(),
-        snapshot: undefined,
+        version: undefined,
         dead: false,
       });
       this.#begin(number, port);
@@ -135,13 +143,35 @@ export class QueryPool {
   }
 
   /**
-   * Runs `job` of `key` over what is committed when its turn comes, in the worker with the fewest queries.
-   * Rejects with what the engine says, with CANCELLED when `signal` is aborted, with QueryRefused when too many queries
-   * wait, when the time is over, and when the worker is gone.
+   * Runs `job` of `key` over what is committed when its turn comes, in the worker with the fewest queries, and writes into
+   * `progress` how far it is. Rejects with what the engine says, with CANCELLED when `signal` is aborted (or with the
+   * QueryRefused that it was aborted with), with QueryRefused when too many queries wait, when the time is over, and when
+   * the worker is gone.
    */
-  run(job: QueryJob, signal: AbortSignal, key: string): Promise<JobAnswer> {
+  run(
+    job: QueryJob,
+    signal: AbortSignal,
+    key: string,
+    progress = noProgress(),
+  ): Promise<JobAnswer> {
+    return this.#ask<JobAnswer>(job, signal, key, progress);
+  }
+
+  /** The same for a live tail, at once: it has one job at a time, of a few blocks. */
+  tail(job: TailJob, signal: AbortSignal, key: string): Promise<TailAnswer> {
+    return this.#ask<TailAnswer>(job, signal, key, noProgress());
+  }
+
+  /** Rejects as `run` does. `Answer` is what workers answer to such a job. */
+  #ask<Answer extends JobAnswer | TailAnswer>(
+    job: QueryJob | TailJob,
+    signal: AbortSignal,
+    key: string,
+    progress: QueryProgress,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) throw cancelled();
+      if (signal.aborted) throw cancelled(signal);
+      Object.assign(progress, noProgress());
       const startedMs = performance.now();
       let ticket: Ticket | undefined;
       const over = (): void => {
@@ -153,11 +183,12 @@ export class QueryPool {
         query: this.#nextQuery++,
         key,
         job,
+        progress,
         thread: undefined,
         resolve: (answer) => {
           over();
           this.counts.seconds[job.type].add((performance.now() - startedMs) / 1_000);
-          resolve(answer);
+          resolve(answer as Answer);
         },
         reject: (error) => {
           over();
@@ -165,11 +196,15 @@ export class QueryPool {
           reject(error);
         },
       };
-      const gone = (): void => this.#cancel(asked, cancelled());
+      const gone = (): void => this.#cancel(asked, cancelled(signal));
       const { seconds } = this.#options;
       const late = (): void => this.#cancel(asked, overdue(seconds));
       const timer = setTimeout(late, seconds * 1_000);
       signal.addEventListener('abort', gone);
+      if (job.type === 'tail') {
+        this.#start(asked);
+        return;
+      }
       try {
         ticket = this.#admission.enter(key, () => this.#start(asked));
       } catch (error) {
@@ -221,11 +256,13 @@ export class QueryPool {
     }
     const { query, key, job } = asked;
     asked.thread = thread;
+    asked.progress.state = 'running';
     thread.running.set(query, asked);
-    const snapshot = this.#options.snapshot();
-    const known = thread.snapshot === snapshot;
-    thread.snapshot = snapshot;
-    thread.port.post({ type: 'run', query, key, job, ...(known ? {} : { snapshot }) });
+    // A tail's job has its blocks with it.
+    const changes = job.type === 'tail' ? undefined : this.#options.changes(thread.version);
+    thread.version = changes?.version ?? thread.version;
+    const told = changes === undefined ? {} : { changes };
+    thread.port.post({ type: 'run', query, key, job, ...told });
   }
 
   #cancel(asked: Asked, error: Error): void {
@@ -262,7 +299,7 @@ export class QueryPool {
     this.#started.reject(error);
     const thread = must(this.#threads[number], 'query thread');
     thread.dead = true;
-    thread.snapshot = undefined;
+    thread.version = undefined;
     forgetLeaving(thread);
     failAll(thread, workerDied('the query worker died'));
     this.#options.died(error, number, this.#restarts.died(number));
@@ -280,6 +317,12 @@ export class QueryPool {
 
 function take(thread: QueryThread, message: Exclude<FromQuery, { type: 'ready' }>): void {
   const asked = thread.running.get(message.query);
+  if (message.type === 'progress') {
+    if (asked === undefined) return;
+    asked.progress.unitsDone = message.unitsDone;
+    asked.progress.unitsTotal = message.unitsTotal;
+    return;
+  }
   if (asked === undefined) {
     // It was stopped meanwhile, and this says that the worker has left it.
     clearTimeout(thread.leaving.get(message.query));
@@ -288,8 +331,14 @@ function take(thread: QueryThread, message: Exclude<FromQuery, { type: 'ready' }
   }
   thread.running.delete(message.query);
   if (message.type === 'answer') asked.resolve(message.answer);
-  else if (message.code === undefined) asked.reject(new Error(message.message));
-  else asked.reject(new EngineError(message.code, message.message));
+  else asked.reject(failureOf(message));
+}
+
+function failureOf({ code, message }: Extract<FromQuery, { type: 'failed' }>): Error {
+  if (code === undefined) return new Error(message);
+  return code === 'MEMORY'
+    ? new QueryRefused(400, 'memory', message)
+    : new EngineError(code, message);
 }
 
 function forgetLeaving({ leaving }: QueryThread): void {
@@ -303,7 +352,9 @@ function failAll(thread: QueryThread, error: Error): void {
   for (const asked of failed) asked.reject(error);
 }
 
-function cancelled(): EngineError {
+/** Why a query was cancelled: what the signal says, else the client went away. */
+function cancelled({ reason }: AbortSignal): Error {
+  if (reason instanceof QueryRefused) return reason;
   return new EngineError('CANCELLED', 'the query was cancelled');
 }
 

@@ -1,34 +1,45 @@
-import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
-import { openReader, type Snapshot, type UnitReader } from '../../engine/engine.ts';
-import { answerJob } from './answer.ts';
-import type { JobAnswer, QueryJob } from './job.ts';
+import {
+  type AggregateResult,
+  openLiveBlocks,
+  openReader,
+  type Snapshot,
+  type UnitReader,
+} from '../../engine/engine.ts';
+import { aggregateAnswerUnits, answerJob } from './answer.ts';
+import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
+import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { Scheduler, type Units } from './scheduler.ts';
+import { answerTail } from './tail-answer.ts';
 
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
-  const reader = openReader(openDisk(data.root), data.secret);
+  const reader = openReader(openDisk(data.root), data.secret, data.memoryMb * 2 ** 20);
   const behind = new Int32Array(data.behind);
   const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });
   const over = Promise.withResolvers<void>();
-  let snapshot: Snapshot | undefined;
+  const live = openLiveBlocks();
   const run = async (message: Extract<ToQuery, { type: 'run' }>, at: Snapshot): Promise<void> => {
     const { query, key, job } = message;
     try {
-      const answer = await scheduler.run(query, key, answerUnits(reader, at, job));
+      const units: Units<JobAnswer | TailAnswer> =
+        job.type === 'tail' ? tailUnits(reader, job, data.secret) : answerUnits(reader, at, job);
+      const answer = await scheduler.run(query, key, units, (progress) =>
+        port.post({ type: 'progress', query, ...progress }),
+      );
       port.post({ type: 'answer', query, answer });
     } catch (error) {
-      port.post(failure(query, error));
+      port.post(failure(query, error, data.memoryMb));
     }
   };
   port.listen((message) => {
     if (message.type === 'run') {
-      snapshot = message.snapshot ?? snapshot;
-      void run(message, must(snapshot, 'snapshot'));
+      if (message.changes !== undefined) live.apply(message.changes);
+      void run(message, live.snapshot());
     } else if (message.type === 'cancel') {
       scheduler.cancel(message.query);
     } else if (message.type === 'forget') {
@@ -47,11 +58,39 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
 function* answerUnits(reader: UnitReader, snapshot: Snapshot, job: QueryJob): Units<JobAnswer> {
   if (job.type === 'list') return answerJob(job, yield* reader.list(snapshot, job.query));
   if (job.type === 'fetch') return answerJob(job, yield* reader.fetch(snapshot, job.query));
-  return answerJob(job, yield* reader.aggregate(snapshot, job.query));
+  if (job.type === 'export') return answerJob(job, yield* reader.page(snapshot, job.query));
+  if (job.type === 'context') return answerJob(job, yield* reader.context(snapshot, job.query));
+  if (job.type === 'attributes') {
+    return answerJob(job, yield* reader.attributes(snapshot, job.query));
+  }
+  if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
+  return yield* aggregateAnswerUnits(job, yield* reader.aggregate(snapshot, job.query));
 }
 
-function failure(query: number, error: unknown): FromQuery {
+/** The units of a completion. */
+function* completeUnits(
+  reader: UnitReader,
+  snapshot: Snapshot,
+  { typing, from }: Extract<QueryJob, { type: 'complete' }>,
+): Units<JobAnswer> {
+  if (from.type === 'names') {
+    const { attributes } = yield* reader.attributes(snapshot, from.query);
+    return completionText(typing, nameSuggestions(typing, from.declared, attributes));
+  }
+  const results: AggregateResult[] = [];
+  for (const query of from.queries) results.push(yield* reader.aggregate(snapshot, query));
+  return completionText(typing, valueSuggestions(typing, results));
+}
+
+/** The units of a tail's job. */
+function* tailUnits(reader: UnitReader, job: TailJob, secret: Uint8Array): Units<TailAnswer> {
+  return answerTail(job, yield* reader.tail(job, job.query), secret);
+}
+
+function failure(query: number, error: unknown, memoryMb: number): FromQuery {
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof EngineError ? { code: error.code } : {};
-  return { type: 'failed', query, ...code, message };
+  if (!(error instanceof EngineError)) return { type: 'failed', query, message };
+  const { code } = error;
+  const bound = `the query takes more memory than query_memory_mb allows: ${memoryMb}; `;
+  return { type: 'failed', query, code, message: code === 'MEMORY' ? bound + message : message };
 }

@@ -1,6 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
 import type { AggregateResult, ListedEvent } from '../../engine/engine.ts';
-import { BucketWriter } from './aggregate-answer.ts';
+import { BucketWriter, VALUES_A_UNIT } from './aggregate-answer.ts';
 import type { QueryJob } from './job.ts';
 import { isoIn, type Zone } from './zone.ts';
 
@@ -22,20 +22,20 @@ export function rawEventText(event: ListedEvent, zone: Zone): string {
 
 /**
  * The member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of computes
- * that are time series, which all have the same steps. Fields are counted without those of time.
+ * that are time series, which all have the same steps. Fields are counted without those of time. Written in units.
  * Source: interface.md 4.7, decisions.md 5.8.
  */
-export function rowsText(
+export function* rowsUnits(
   job: Extract<QueryJob, { type: 'aggregate' }>,
   result: AggregateResult,
-): string {
+): Generator<undefined, string> {
   const writer = new BucketWriter(job);
   const { computes, fromMs } = job.query;
   const [first] = computes;
   const rowsMax = must(job.saved, 'form of a saved analysis').rowsMax;
+  const rowsAUnit = Math.ceil(VALUES_A_UNIT / computes.length);
   const rows: string[] = [];
   const addRow = (timeMs: number, fields: string, values: (number | null)[]): void => {
-    if (rows.length === rowsMax) return;
     const metrics = values.map((value, place) => `"m${place}":${writer.value(value, place)}`);
     rows.push(`{"time":${timeMs},"fields":{${fields}},"metrics":{${metrics.join(',')}}}`);
   };
@@ -46,10 +46,11 @@ export function rowsText(
       if (key.type === 'time') timeMs = key.timeMs;
       else fields.push(`"f${fields.length}":${writer.key(key, place)}`);
     }
-    const steps = first.type === 'timeseries' ? first.boundaries.slice(0, -1) : undefined;
-    if (steps === undefined) addRow(timeMs, fields.join(','), values.map(numberAt(0)));
-    for (const [step, stepMs] of steps?.entries() ?? []) {
+    const steps = first.type === 'timeseries' ? first.boundaries.slice(0, -1) : [timeMs];
+    for (const [step, stepMs] of steps.entries()) {
+      if (rows.length === rowsMax) break;
       addRow(stepMs, fields.join(','), values.map(numberAt(step)));
+      if (rows.length % rowsAUnit === 0) yield;
     }
   }
   return `"values":[${rows.join(',')}]`;

@@ -1,7 +1,13 @@
 import { EngineError } from '../../engine/base/errors.ts';
 
 /** A query in pieces of a few milliseconds: each `next` does one, the last one returns the result. */
-export type Units<T> = Generator<unknown, T, void>;
+export type Units<T> = Generator<UnitProgress | undefined, T, void>;
+
+/** What a unit may yield: how far the query is. */
+export interface UnitProgress {
+  unitsDone: number;
+  unitsTotal: number;
+}
 
 /** What a scheduler goes by. */
 export interface SchedulerOptions {
@@ -15,6 +21,8 @@ export interface SchedulerOptions {
 const TURN_MS = 2;
 /** A query is heavy when it had so much time. */
 const HEAVY_MS = 50;
+/** How often it is told how far a query is that takes longer than this. */
+const PROGRESS_MS = 100;
 /** While ingestion is behind, one turn of a heavy query comes in so much time: it goes on, at a tenth of the speed. */
 const HEAVY_PAUSE_MS = 20;
 
@@ -30,6 +38,9 @@ interface Active extends Served {
   units: Units<unknown>;
   /** Time that it had itself. */
   usedMs: number;
+  /** When it was told how far the query is, or when it came. */
+  toldMs: number;
+  progressed: ((progress: UnitProgress) => void) | undefined;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -69,9 +80,15 @@ export class Scheduler {
   }
 
   /**
-   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw.
+   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw. Of a query
+   * that takes longer `progressed` is told every 100 ms at most what its last unit yielded.
    */
-  run<T>(query: number, key: string, units: Units<T>): Promise<T> {
+  run<T>(
+    query: number,
+    key: string,
+    units: Units<T>,
+    progressed?: (progress: UnitProgress) => void,
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let party = this.#parties.get(key);
       if (party === undefined) {
@@ -84,6 +101,8 @@ export class Scheduler {
         units,
         servedMs: party.meanMs,
         usedMs: 0,
+        toldMs: this.#nowMs(),
+        progressed,
         resolve: resolve as Active['resolve'],
         reject,
       };
@@ -149,7 +168,7 @@ export class Scheduler {
 
   #turn(active: Active): void {
     const startedMs = this.#nowMs();
-    let step: IteratorResult<unknown, unknown>;
+    let step: IteratorResult<UnitProgress | undefined, unknown>;
     try {
       do step = active.units.next();
       while (step.done !== true && this.#nowMs() - startedMs < TURN_MS);
@@ -160,9 +179,19 @@ export class Scheduler {
       return;
     }
     this.#charge(active, startedMs);
-    if (step.done !== true) return;
+    if (step.done !== true) {
+      this.#tell(active, step.value);
+      return;
+    }
     this.#end(active);
     active.resolve(step.value);
+  }
+
+  #tell(active: Active, progress: UnitProgress | undefined): void {
+    const nowMs = this.#nowMs();
+    if (progress === undefined || nowMs - active.toldMs < PROGRESS_MS) return;
+    active.toldMs = nowMs;
+    active.progressed?.(progress);
   }
 
   /** Counts a turn. The means grow by each one's part of it, so that whoever comes anew is not ahead of those who wait. */

@@ -1,16 +1,49 @@
 import type { Pattern, Predicate, WordPattern } from '../../engine/query/predicate.ts';
-import { allOf, anyOf, negated, pathsOfName } from './filter.ts';
-import { rangeEnd, SearchError, type Token, tokenize } from './lexer.ts';
+import { allOf, anyOf, negated, pathsOfName, type Tag, tagFilter } from './filter.ts';
+import {
+  type Caret,
+  rangeEnd,
+  SearchError,
+  type Token,
+  tokenize,
+  tokenizeToCaret,
+} from './lexer.ts';
+import { tagClauses, tagTest } from './tag-term.ts';
 
 /** Parentheses inside parentheses. */
 export const SEARCH_DEPTH_MAX = 100;
 /** Terms of a query. */
 export const SEARCH_CLAUSES_MAX = 1_000;
 
-/** The path of the field whose id is `name`; `undefined` when there is none. */
-export type DeclaredPath = (name: string) => string | undefined;
+/** Terms of a query, those of the tags that it names included. */
+export const SEARCH_TAG_CLAUSES_MAX = 20_000;
 
-const NO_FIELDS: DeclaredPath = () => undefined;
+/** What an id that was declared stands for: the path of a field, or the tags of a tagset. */
+export type DeclaredName = { type: 'attribute'; attribute: string } | TagsetName;
+
+/** The tags of a tagset, whose values they are. */
+interface TagsetName {
+  type: 'tagset';
+  id: string;
+  tags: readonly Tag[];
+}
+
+/** What the id `name` stands for; `undefined` when there is none. */
+export type DeclaredNames = (name: string) => DeclaredName | undefined;
+
+/** What values are of: the paths that a name may mean, or a tagset. */
+export type Subject = { type: 'paths'; paths: string[] } | TagsetName;
+
+/** What may stand at a caret. */
+export interface Expectation {
+  caret: Caret;
+  /** What a value is of; `undefined` where a term is expected. */
+  subject: Subject | undefined;
+  /** The words of the language that may stand there. */
+  keywords: string[];
+}
+
+const NOTHING_DECLARED: DeclaredNames = () => undefined;
 
 /** Runs of word characters, and runs of others. Source: decisions.md 4.1, FORMAT.md. */
 const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
@@ -20,12 +53,22 @@ const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
  *
  * An empty query, `*`, and a bare term of nothing but `*` and other characters hold for every event. A term without a
  * word character and without wildcard (`"--"`) holds for none: no message has such a word.
- * An attribute's value is compared exactly, also that of `message:`. `declared` gives the path of a name that is the id of
- * a field, which wins over what the name means otherwise. Source: decisions.md 4.
+ * An attribute's value is compared exactly, also that of `message:`. `declared` tells what a name means that is the id of a
+ * field or tagset, which wins over what it means otherwise. Source: decisions.md 4.
  */
-export function parseSearch(query: string, declared: DeclaredPath = NO_FIELDS): Predicate {
+export function parseSearch(query: string, declared = NOTHING_DECLARED): Predicate {
   const parser = new Parser(tokenize(query), declared);
   return parser.parse();
+}
+
+/**
+ * What may stand at the end of `query`, which goes on there; `undefined` when nothing can be said of it. Throws SearchError
+ * when what stands before is malformed already.
+ */
+export function expectedAfter(query: string, declared: DeclaredNames): Expectation | undefined {
+  const parser = new Parser(tokenizeToCaret(query), declared);
+  parser.parse();
+  return parser.expectation;
 }
 
 /** The attribute names in a query, as they are written, each once. Throws SearchError when malformed. */
@@ -74,13 +117,16 @@ function isAnyRun(pattern: Pattern): boolean {
 }
 
 class Parser {
+  /** What may stand at the caret, when there is one and it was reached. */
+  expectation: Expectation | undefined;
   readonly #tokens: Token[];
-  readonly #declared: DeclaredPath;
+  readonly #declared: DeclaredNames;
   #next = 0;
   #depth = 0;
   #clauses = 0;
+  #tagClauses = 0;
 
-  constructor(tokens: Token[], declared: DeclaredPath) {
+  constructor(tokens: Token[], declared: DeclaredNames) {
     this.#tokens = tokens;
     this.#declared = declared;
   }
@@ -89,67 +135,114 @@ class Parser {
     if (this.#token().type === 'end') return { type: 'all' };
     const predicate = this.#alternatives(undefined);
     const token = this.#token();
-    if (token.type !== 'end') throw new SearchError(token.at, `unexpected ")"; nothing is open`);
+    if (token.type === 'close') {
+      throw new SearchError(token.at, 'expected a term or the end, found ")" without a "("');
+    }
     return predicate;
   }
 
-  /** The token at the place; the last one, `end`, is never passed. */
+  /** The token at the place; the last one is never passed. */
   #token(): Token {
     return this.#tokens[this.#next];
   }
 
-  /** Terms between OR. `paths` are those of the attribute in whose parentheses they stand. */
-  #alternatives(paths: string[] | undefined): Predicate {
-    const children = [this.#conjunction(paths)];
+  /** Terms between OR. `subject` is what they are values of, in whose parentheses they stand. */
+  #alternatives(subject: Subject | undefined): Predicate {
+    const children = [this.#conjunction(subject)];
     while (this.#token().type === 'or') {
       this.#next++;
-      children.push(this.#conjunction(paths));
+      children.push(this.#conjunction(subject));
     }
     return anyOf(children);
   }
 
   /** Terms side by side or between AND. */
-  #conjunction(paths: string[] | undefined): Predicate {
-    const children = [this.#negation(paths)];
+  #conjunction(subject: Subject | undefined): Predicate {
+    const children = [this.#negation(subject)];
     for (;;) {
-      const { type } = this.#token();
-      if (type === 'or' || type === 'close' || type === 'end') return allOf(children);
+      const token = this.#token();
+      const { type } = token;
+      if (type === 'caret') this.#expect(token, subject, ['AND', 'OR', 'NOT']);
+      if (type === 'or' || type === 'close' || type === 'end' || type === 'caret') {
+        return allOf(children);
+      }
       if (type === 'and') this.#next++;
-      children.push(this.#negation(paths));
+      children.push(this.#negation(subject));
     }
   }
 
-  #negation(paths: string[] | undefined): Predicate {
+  #negation(subject: Subject | undefined): Predicate {
     let negations = 0;
     for (; this.#token().type === 'not'; this.#next++) negations++;
-    const predicate = this.#primary(paths);
+    const predicate = this.#primary(subject, ['NOT']);
     return negations % 2 === 1 ? negated(predicate) : predicate;
   }
 
-  #primary(paths: string[] | undefined): Predicate {
+  /** `keywords` are the words that may stand in the place of a term. */
+  #primary(subject: Subject | undefined, keywords: string[]): Predicate {
     const token = this.#token();
-    if (token.type === 'open') return this.#parenthesis(paths);
+    if (token.type === 'caret') {
+      this.#expect(token, subject, keywords);
+      return { type: 'all' };
+    }
+    if (token.type === 'open') return this.#parenthesis(subject);
     if (token.type === 'name') {
       this.#next++;
-      const path = this.#declared(token.name);
-      return this.#primary(path === undefined ? pathsOfName(token.name) : [path]);
+      return this.#primary(this.#subjectOf(token.name), []);
     }
     if (++this.#clauses > SEARCH_CLAUSES_MAX) {
-      throw new SearchError(token.at, `more than ${SEARCH_CLAUSES_MAX} terms`);
+      throw new SearchError(
+        token.at,
+        `expected the end, found more than ${SEARCH_CLAUSES_MAX} terms`,
+      );
     }
-    const predicate = paths === undefined ? wordTerm(token) : valueTerm(token, paths);
     this.#next++;
-    return predicate;
+    if (subject === undefined) return wordTerm(token);
+    return subject.type === 'paths'
+      ? valueTerm(token, subject.paths)
+      : this.#tagTerm(token, subject);
   }
 
-  #parenthesis(paths: string[] | undefined): Predicate {
+  #subjectOf(name: string): Subject {
+    const declared = this.#declared(name);
+    if (declared?.type === 'tagset') return declared;
+    return { type: 'paths', paths: declared ? [declared.attribute] : pathsOfName(name) };
+  }
+
+  /** The events that have one of the tags that a value names. */
+  #tagTerm(token: Token, { id, tags }: TagsetName): Predicate {
+    let pattern: Pattern;
+    if (token.type === 'quoted') pattern = [{ literal: token.text }];
+    else if (token.type === 'text') pattern = token.pattern;
+    else return expectedTerm(token, 'a tag');
+    const isNamed = tagTest(pattern, token.at, id, tags);
+    this.#tagClauses += tagClauses(tags);
+    if (this.#tagClauses > SEARCH_TAG_CLAUSES_MAX) {
+      const what = `expected fewer values of tagsets, whose queries have more than ${SEARCH_TAG_CLAUSES_MAX} terms`;
+      throw new SearchError(token.at, what);
+    }
+    return tagFilter(tags, isNamed, false);
+  }
+
+  /** Keeps what may stand at the caret. */
+  #expect(caret: Caret, subject: Subject | undefined, keywords: string[]): void {
+    const ofTerms = caret.place === 'any' && !caret.quoted ? keywords : [];
+    const fitting = caret.place === 'to' ? ['TO'] : ofTerms;
+    this.expectation ??= { caret, subject, keywords: fitting };
+  }
+
+  #parenthesis(subject: Subject | undefined): Predicate {
     const { at } = this.#token();
     if (++this.#depth > SEARCH_DEPTH_MAX) {
-      throw new SearchError(at, `more than ${SEARCH_DEPTH_MAX} levels of parentheses`);
+      throw new SearchError(
+        at,
+        `expected a term, found more than ${SEARCH_DEPTH_MAX} levels of parentheses`,
+      );
     }
     this.#next++;
-    const predicate = this.#alternatives(paths);
+    const predicate = this.#alternatives(subject);
     const token = this.#token();
+    if (token.type === 'caret') return predicate;
     if (token.type !== 'close') {
       throw new SearchError(token.at, `expected ")" for the "(" at position ${at}`);
     }
@@ -215,6 +308,7 @@ const FOUND: Record<Token['type'], string> = {
   quoted: 'a quoted term',
   comparison: 'a comparison',
   range: 'a range',
+  caret: 'the end',
 };
 
 function expectedTerm(token: Token, what: string): never {

@@ -60,14 +60,17 @@ export function resolveZone(timezone: string | undefined, offset: number | undef
     );
   }
   if (timezone === undefined) return byOffset;
-  const byName = parseZone(timezone);
-  if (byName === undefined) {
-    throw new TimeError(
-      `time.timezone ${shown(timezone)} is unknown; allowed: a zone name such as Europe/Paris, UTC, GMT, ` +
-        'UTC+1 or UTC+01:00 up to 14 hours',
-    );
-  }
-  return byName;
+  return zoneNamed('time.timezone', timezone);
+}
+
+/** The zone that `parameter` names. Throws TimeError when it names none. */
+export function zoneNamed(parameter: string, timezone: string): Zone {
+  const zone = parseZone(timezone);
+  if (zone !== undefined) return zone;
+  throw new TimeError(
+    `${parameter} ${shown(timezone)} is unknown; allowed: a zone name such as Europe/Paris, UTC, GMT, ` +
+      'UTC+1 or UTC+01:00 up to 14 hours',
+  );
 }
 
 /**

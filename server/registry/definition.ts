@@ -81,6 +81,47 @@ export interface SavedAnalysis extends Named {
   groupBy?: readonly SavedGroupBy[];
 }
 
+/** What parsing extensions do. */
+export const EXTENSION_KINDS = [
+  'json',
+  'keyvalue',
+  'access_log',
+  'grok',
+  'url',
+  'user_agent',
+  'query_string',
+  'severity',
+  'date',
+  'attribute',
+] as const;
+
+/** What a parsing extension does. Source: decisions.md 3.6. */
+export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
+
+/** Kinds of extensions that need nothing but where to look and where to put it. */
+export type PlainExtensionKind = Exclude<ExtensionKind, 'grok' | 'date' | 'attribute'>;
+
+/**
+ * A parsing extension: what else is read from the events for which `filter` holds. The order of the definitions is the
+ * order in which they run. Source: decisions.md 3.6.
+ */
+export type ExtensionDefinition = Named & {
+  enabled: boolean;
+  /** A search query; empty: all events. */
+  filter: string;
+  /** Attribute paths: the first one that has a value is read. */
+  sources: readonly string[];
+  /** Attribute path under which goes what was found; without it that is `custom`. */
+  target?: string;
+} & (
+    | { kind: PlainExtensionKind }
+    /** A rule a line: a name, a blank, a pattern. */
+    | { kind: 'grok'; rules: string; helperRules: string }
+    | { kind: 'date'; formats: readonly string[]; timezone: string }
+    /** `keeps`: the source stays too. */
+    | { kind: 'attribute'; keeps: boolean }
+  );
+
 /** The definitions by the name of their resource in the admin API. */
 export interface DefinitionTypes {
   fields: FieldDefinition;
@@ -88,6 +129,7 @@ export interface DefinitionTypes {
   metrics: MetricDefinition;
   groups: GroupDefinition;
   saved_analyses: SavedAnalysis;
+  extensions: ExtensionDefinition;
 }
 
 /** The name of a resource that is defined. */
@@ -103,6 +145,7 @@ export const DEFINITION_KINDS: readonly DefinitionKind[] = [
   'metrics',
   'groups',
   'saved_analyses',
+  'extensions',
 ];
 
 /** What one of a kind is called in messages. */
@@ -112,6 +155,7 @@ export const SINGULAR: Readonly<Record<DefinitionKind, string>> = {
   metrics: 'metric',
   groups: 'group',
   saved_analyses: 'saved analysis',
+  extensions: 'extension',
 };
 
 /** Id of the number of events. Source: decisions.md 5.4. */

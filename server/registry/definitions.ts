@@ -3,6 +3,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { nearest } from '../../engine/base/nearest.ts';
 import { defaultDefinitions } from './default-definitions.ts';
+import { defaultExtensions } from './default-extensions.ts';
 import {
   CORE_METRIC_ID,
   DEFINITION_KINDS,
@@ -12,18 +13,28 @@ import {
   type GroupDefinition,
   type MetricDefinition,
   SINGULAR,
+  type TagsetDefinition,
 } from './definition.ts';
 import { checkDefinitionId, idFromName } from './definition-id.ts';
 import { type DefinitionEntry, readDefinitionEntries } from './definition-record.ts';
+import { type DefinitionSet, missingOf } from './definition-set.ts';
 import { checkFormulas } from './formula-graph.ts';
 import { type Journal, openJournal } from './journal.ts';
-import { type Languages, referencesOf } from './references.ts';
+import { type Languages, referencesOf, removedTag } from './references.ts';
 
 /** Definitions of a kind. */
 export const DEFINITIONS_MAX = 4_096;
 
 /** Characters of a definition as JSON text; far below what a record of the file may have. */
 export const DEFINITION_CHARACTERS_MAX = 100_000;
+
+/** A line of the audit log but for its time. */
+interface AuditText {
+  who: string;
+  what: string;
+  resource: string;
+  [which: string]: unknown;
+}
 
 const DEFINITIONS_PATH = 'definitions';
 const AUDIT_PATH = 'audit.log';
@@ -38,6 +49,21 @@ export interface DefinitionRules extends Languages {
   filterUser(name: string): string | undefined;
 }
 
+/** What else is done with a change, in one record with it. */
+export interface Along {
+  /** Place among those of its kind, from 0. */
+  position?: number;
+  /** What is made unless it is there, for a definition that is. */
+  set?: (definition: Definition) => DefinitionSet | undefined;
+}
+
+/** What became of a change. */
+export interface Changed<K extends DefinitionKind> {
+  definition: DefinitionTypes[K];
+  /** What was made with it. */
+  made: readonly [DefinitionKind, Definition][];
+}
+
 /** What the definitions stand on. */
 export interface DefinitionsOptions {
   disk: Disk;
@@ -46,7 +72,7 @@ export interface DefinitionsOptions {
 }
 
 /**
- * The fields, tagsets, metrics, groups and saved analyses of the service, in memory and in the file `definitions`.
+ * The fields, tagsets, metrics, groups, saved analyses and extensions of the service, in memory and in the file `definitions`.
  * Owned by the front thread. A change is durable first, then in force for whoever asks next. Methods reject with USAGE or
  * as the rules do when what is asked is not allowed, LIMIT beyond DEFINITIONS_MAX, IO when it cannot be written.
  */
@@ -56,6 +82,8 @@ export class Definitions {
   readonly #byKind = new Map<DefinitionKind, Map<string, Definition>>();
   #version = 0;
   #everMade: boolean;
+  #everHadExtensions: boolean;
+  #watchers: (() => void)[] = [];
 
   constructor(options: DefinitionsOptions, journal: Journal, entries: readonly DefinitionEntry[]) {
     this.#options = options;
@@ -63,6 +91,7 @@ export class Definitions {
     for (const kind of DEFINITION_KINDS) this.#byKind.set(kind, new Map());
     for (const entry of entries) this.#apply(entry);
     this.#everMade = entries.length > 0;
+    this.#everHadExtensions = entries.some(({ kind }) => kind === 'extensions');
   }
 
   /** Grows with every change: what was made from the definitions before is no longer right. */
@@ -70,15 +99,31 @@ export class Definitions {
     return this.#version;
   }
 
-  /** Makes what a fresh service has, when nothing has ever been defined. */
+  /** Calls `changed` after each change, when it is in force and before it is answered. */
+  watch(changed: () => void): void {
+    this.#watchers.push(changed);
+  }
+
+  /** Makes what a fresh service has, when nothing has ever been defined; the extensions when there has never been one. */
   provision(): Promise<void> {
     return this.#journal.inTurn(async () => {
-      if (this.#everMade) return;
-      const entries = defaultDefinitions().map(
+      const wanted = this.#everMade ? [] : defaultDefinitions();
+      if (!this.#everHadExtensions) {
+        for (const extension of defaultExtensions()) wanted.push(['extensions', extension]);
+      }
+      if (wanted.length === 0) return;
+      const entries = wanted.map(
         ([kind, definition]): DefinitionEntry => ({ type: 'definition', kind, definition }),
       );
-      const ids = entries.map((entry) => (entry.type === 'definition' ? entry.definition.id : ''));
-      await this.#write(entries, { who: 'first start', what: 'create', resource: 'all', ids });
+      const ids = wanted.map(([, { id }]) => id);
+      await this.#write(entries, [
+        {
+          who: 'first start',
+          what: 'create',
+          resource: this.#everMade ? 'extensions' : 'all',
+          ids,
+        },
+      ]);
     });
   }
 
@@ -87,15 +132,10 @@ export class Definitions {
     kind: K,
     value: ReadonlyMap<string, unknown>,
     who: string,
-  ): Promise<DefinitionTypes[K]> {
+    along: Along = {},
+  ): Promise<Changed<K>> {
     return this.#journal.inTurn(async () => {
-      const count = this.#all(kind).size;
-      if (count >= DEFINITIONS_MAX) {
-        throw new EngineError(
-          'LIMIT',
-          `there are ${count} ${kind}; allowed are ${DEFINITIONS_MAX}`,
-        );
-      }
+      this.#checkCount(kind, 1);
       const isGiven = value.has('id');
       const wanted = new Map(value);
       // A name for the shape's check; the real one follows when the name is known to be a text.
@@ -112,8 +152,7 @@ export class Definitions {
       }
       this.#check(kind, definition);
       this.#checkNewMeaning(kind, definition);
-      await this.#put(kind, definition, who, 'create');
-      return definition;
+      return this.#put(kind, definition, who, 'create', along);
     });
   }
 
@@ -123,7 +162,8 @@ export class Definitions {
     id: string,
     change: ReadonlyMap<string, unknown>,
     who: string,
-  ): Promise<DefinitionTypes[K]> {
+    along: Along = {},
+  ): Promise<Changed<K>> {
     return this.#journal.inTurn(async () => {
       const before = this.#existing(kind, id);
       if (change.has('id') && change.get('id') !== id) {
@@ -136,8 +176,10 @@ export class Definitions {
       }
       const definition = this.#options.rules.read(kind, Object.fromEntries(wanted));
       this.#check(kind, definition);
-      await this.#put(kind, definition, who, 'change');
-      return definition;
+      if (kind === 'tagsets') {
+        this.#checkTags(before as TagsetDefinition, definition as TagsetDefinition);
+      }
+      return this.#put(kind, definition, who, 'change', along);
     });
   }
 
@@ -155,14 +197,12 @@ export class Definitions {
           `${SINGULAR[kind]} "${id}" cannot be deleted: it is used by the ${user}`,
         );
       }
-      await this.#write([{ type: 'deleted', kind, id }], {
-        ...{ who, what: 'delete', resource: kind },
-        ...{ id, name },
-      });
+      const line = { who, what: 'delete', resource: kind, id, name };
+      await this.#write([{ type: 'deleted', kind, id }], [line]);
     });
   }
 
-  /** The definitions of a kind, oldest first. */
+  /** The definitions of a kind in their order: that in which they were made, unless some were moved. */
   list<K extends DefinitionKind>(kind: K): DefinitionTypes[K][] {
     return [...this.#all(kind).values()];
   }
@@ -231,6 +271,17 @@ export class Definitions {
     checkMembers('metrics', group.metrics, [...this.#all('metrics').keys()]);
   }
 
+  /** Throws USAGE when a tag goes that a saved analysis names. */
+  #checkTags(before: TagsetDefinition, after: TagsetDefinition): void {
+    const used = removedTag(before, after, this.list('saved_analyses'));
+    if (used === undefined) return;
+    throw new EngineError(
+      'USAGE',
+      `tag "${used.tagId}" of the tagset "${before.id}" cannot be removed: it is used by the ` +
+        `${SINGULAR.saved_analyses} "${used.analysisId}"`,
+    );
+  }
+
   /**
    * A declared id wins over a path of the same name, so a new one must not change what is there already: a text that
    * has the name means the attribute, unless the field is that attribute.
@@ -247,9 +298,9 @@ export class Definitions {
     );
   }
 
-  /** What names a field, tagset or metric, as messages call it; nothing uses groups and analyses. */
+  /** What names a field, tagset or metric, as messages call it; nothing uses the other kinds. */
   #userOf(kind: DefinitionKind, id: string): string | undefined {
-    if (kind === 'groups' || kind === 'saved_analyses') return undefined;
+    if (kind !== 'fields' && kind !== 'tagsets' && kind !== 'metrics') return undefined;
     const type = kind === 'metrics' ? 'metric' : 'field';
     const { rules } = this.#options;
     for (const userKind of DEFINITION_KINDS) {
@@ -263,31 +314,82 @@ export class Definitions {
     return type === 'field' ? rules.filterUser(id) : undefined;
   }
 
-  async #put(
-    kind: DefinitionKind,
-    definition: Definition,
+  /** Writes a definition that was checked, and what goes along with it. */
+  async #put<K extends DefinitionKind>(
+    kind: K,
+    definition: DefinitionTypes[K],
     who: string,
     what: string,
-  ): Promise<void> {
-    const entry: DefinitionEntry = { type: 'definition', kind, definition };
-    await this.#write([entry], { who, what, resource: kind, id: definition.id, definition });
+    along: Along,
+  ): Promise<Changed<K>> {
+    const { id } = definition;
+    const set = along.set?.(definition);
+    const made = set === undefined ? [] : missingOf(set, this);
+    const entries: DefinitionEntry[] = [];
+    const lines: AuditText[] = [];
+    for (const [madeKind, one] of made) {
+      this.#checkCount(madeKind, made.filter(([other]) => other === madeKind).length);
+      entries.push({ type: 'definition', kind: madeKind, definition: one });
+      lines.push({ who, what: 'create', resource: madeKind, id: one.id, definition: one });
+    }
+    entries.push({ type: 'definition', kind, definition });
+    lines.push({ who, what, resource: kind, id, definition });
+    const { position } = along;
+    if (position !== undefined) {
+      entries.push({ type: 'order', kind, ids: this.#moved(kind, id, position) });
+      lines.push({ who, what: 'move', resource: kind, id, position });
+    }
+    await this.#write(entries, lines);
+    return { definition, made };
   }
 
-  async #write(
-    entries: readonly DefinitionEntry[],
-    line: { who: string; what: string; resource: string; [which: string]: unknown },
-  ): Promise<void> {
+  /** The ids of a kind when one of them, which may be new, stands at `position`. */
+  #moved(kind: DefinitionKind, id: string, position: number): string[] {
+    const ids = [...this.#all(kind).keys()].filter((other) => other !== id);
+    if (position > ids.length) {
+      throw new EngineError(
+        'USAGE',
+        `position ${position} is not allowed; allowed: 0 to ${ids.length}`,
+      );
+    }
+    ids.splice(position, 0, id);
+    return ids;
+  }
+
+  #checkCount(kind: DefinitionKind, moreCount: number): void {
+    const count = this.#all(kind).size;
+    if (count + moreCount <= DEFINITIONS_MAX) return;
+    throw new EngineError('LIMIT', `there are ${count} ${kind}; allowed are ${DEFINITIONS_MAX}`);
+  }
+
+  async #write(entries: readonly DefinitionEntry[], lines: readonly AuditText[]): Promise<void> {
     const at = new Date(this.#options.nowMs()).toISOString();
-    await this.#journal.write(entries, [{ at, ...line }]);
+    await this.#journal.write(
+      entries,
+      lines.map((line) => ({ at, ...line })),
+    );
     for (const entry of entries) this.#apply(entry);
     this.#everMade = true;
+    this.#everHadExtensions ||= entries.some(({ kind }) => kind === 'extensions');
     this.#version++;
+    for (const changed of this.#watchers) changed();
   }
 
   #apply(entry: DefinitionEntry): void {
     const all: Map<string, Definition> = this.#all(entry.kind);
     if (entry.type === 'deleted') all.delete(entry.id);
-    else all.set(entry.definition.id, entry.definition);
+    else if (entry.type === 'definition') all.set(entry.definition.id, entry.definition);
+    else reorder(all, entry.ids);
+  }
+}
+
+/** Puts the definitions with these ids into their order, before all others. */
+function reorder(all: Map<string, Definition>, ids: readonly string[]): void {
+  const before = new Map(all);
+  all.clear();
+  for (const id of [...ids, ...before.keys()]) {
+    const definition = before.get(id);
+    if (definition !== undefined) all.set(id, definition);
   }
 }
 
@@ -316,5 +418,22 @@ export async function openDefinitions(options: DefinitionsOptions): Promise<Defi
   const entries = records.flatMap((record, number) =>
     readDefinitionEntries(record, number, options.rules.read),
   );
-  return new Definitions(options, journal, entries);
+  const definitions = new Definitions(options, journal, entries);
+  await journal.compact(fewestRecords(definitions, new Set(entries.map(({ kind }) => kind))));
+  return definitions;
+}
+
+/** Records that come to these definitions, in their order. The first one tells which kinds there have ever been. */
+function fewestRecords(
+  definitions: Definitions,
+  kinds: ReadonlySet<DefinitionKind>,
+): DefinitionEntry[][] {
+  const ever = [...kinds].map((kind): DefinitionEntry => ({ type: 'order', kind, ids: [] }));
+  const records: DefinitionEntry[][] = [ever];
+  for (const kind of kinds) {
+    for (const definition of definitions.list(kind)) {
+      records.push([{ type: 'definition', kind, definition }]);
+    }
+  }
+  return records;
 }

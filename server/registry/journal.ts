@@ -67,18 +67,41 @@ function auditLogAt(disk: Disk, path: string): AuditLog {
   return log;
 }
 
+/** A journal is rewritten when it has more records than this, and this many times those that are needed. */
+const COMPACT_RECORDS_MIN = 1_000;
+const COMPACT_RATIO = 4;
+
 /**
  * Changes of a registry, each a record in a checksummed file and a line in the audit log.
  * The line goes first, so that no change is without one; a line may tell of a change that a stop prevented.
  */
 export class Journal {
-  readonly #file: RecordFile;
+  readonly #disk: Disk;
+  readonly #path: string;
   readonly #audit: AuditLog;
+  readonly #readCount: number;
+  #file: RecordFile;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(file: RecordFile, audit: AuditLog) {
+  /** `file` lies at `path`; `readCount` records of it were read. */
+  constructor(disk: Disk, path: string, file: RecordFile, readCount: number, audit: AuditLog) {
+    this.#disk = disk;
+    this.#path = path;
     this.#file = file;
+    this.#readCount = readCount;
     this.#audit = audit;
+  }
+
+  /**
+   * Puts `records` in the place of all that were read and mean the same, when they are few of them. Only before the first
+   * change. Without room for that the file stays as it is. Rejects with IO when it is unknown which one a stop leaves.
+   */
+  async compact(records: readonly unknown[]): Promise<void> {
+    const most = Math.max(COMPACT_RECORDS_MIN, COMPACT_RATIO * records.length);
+    if (this.#readCount <= most) return;
+    if (!(await RecordFile.replace(this.#disk, this.#path, records))) return;
+    await this.#file.close();
+    this.#file = RecordFile.open(this.#disk, this.#path).file;
   }
 
   /**
@@ -112,5 +135,6 @@ export async function openJournal(
 ): Promise<{ records: readonly unknown[]; journal: Journal }> {
   const { file, records } = RecordFile.open(disk, path);
   await disk.syncFolder('');
-  return { records, journal: new Journal(file, auditLogAt(disk, auditPath)) };
+  const audit = auditLogAt(disk, auditPath);
+  return { records, journal: new Journal(disk, path, file, records.length, audit) };
 }

@@ -75,11 +75,17 @@ export class Keys {
   #version = 0;
   #everMade = false;
 
-  constructor(options: KeysOptions, journal: Journal, entries: readonly KeyEntry[]) {
+  /** `entries` are those of the journal that count; `everMade` is whether it ever had any. */
+  constructor(
+    options: KeysOptions,
+    journal: Journal,
+    entries: readonly KeyEntry[],
+    everMade: boolean,
+  ) {
     this.#options = options;
     this.#journal = journal;
-    for (const entry of lastEntries(entries)) this.#apply(entry);
-    this.#everMade = entries.length > 0;
+    for (const entry of entries) this.#apply(entry);
+    this.#everMade = everMade;
   }
 
   /**
@@ -302,5 +308,9 @@ function lastEntries(entries: readonly KeyEntry[]): KeyEntry[] {
  */
 export async function openKeys(options: KeysOptions): Promise<Keys> {
   const { records, journal } = await openJournal(options.disk, KEYS_PATH, AUDIT_PATH);
-  return new Keys(options, journal, records.flatMap(readEntries));
+  const entries = lastEntries(records.flatMap(readEntries));
+  const keys = new Keys(options, journal, entries, records.length > 0);
+  // The empty one stays when there are no keys: none are made again then.
+  await journal.compact([[], ...entries.map((entry) => [entry])]);
+  return keys;
 }

@@ -1,6 +1,7 @@
 import type {
   Definition,
   DefinitionKind,
+  ExtensionDefinition,
   GroupDefinition,
   MetricDefinition,
   SavedAnalysis,
@@ -33,9 +34,33 @@ export function referencesOf(
     const { tags } = definition as TagsetDefinition;
     return tags.flatMap(({ query }) => fields(languages.searchNames(query)));
   }
+  if (kind === 'extensions') {
+    return fields(languages.searchNames((definition as ExtensionDefinition).filter));
+  }
   if (kind === 'fields') return [];
   const metric = definition as MetricDefinition;
   return metric.type === 'formula' ? metrics(languages.formulaMetrics(metric.formula)) : [];
+}
+
+/**
+ * A tag that `before` has and `after` has not while the filter of an analysis names it. Those that searches name are
+ * found by `DefinitionRules.check`.
+ */
+export function removedTag(
+  before: TagsetDefinition,
+  after: TagsetDefinition,
+  analyses: readonly SavedAnalysis[],
+): { tagId: string; analysisId: string } | undefined {
+  const kept = new Set(after.tags.map(({ id }) => id));
+  const removed = new Set(before.tags.map(({ id }) => id).filter((id) => !kept.has(id)));
+  for (const { id: analysisId, filters } of analyses) {
+    for (const { field } of filters) {
+      const tagId =
+        field?.id === before.id ? field.values.find((id) => removed.has(id)) : undefined;
+      if (tagId !== undefined) return { tagId, analysisId };
+    }
+  }
+  return undefined;
 }
 
 function ofGroup(group: GroupDefinition): Reference[] {

@@ -162,6 +162,78 @@ const OF_AGGREGATE: [unknown, RegExp][] = [
   [{ limit: 5 }, /^limit is unknown/],
 ];
 
+const OF_EXPORT: [unknown, RegExp][] = [
+  [{ limit: 0 }, /^limit 0 is not allowed; allowed: a whole number, 1 or greater/],
+  [{ limit: 1.5 }, /^limit 1\.5/],
+  [{ order: 'newest' }, /^order "newest" .* "asc" or "desc"/],
+  [{ format: 'json' }, /^format "json" .* "ndjson" or "csv"/],
+  [{ format: true }, /^format true/],
+  [{ safe: 'yes', format: 'csv' }, /^safe "yes" .* true or false/],
+  [{ safe: true }, /^safe true is not allowed; allowed: with format "csv"/],
+  [{ partial: 1 }, /^partial 1/],
+  [{ afterEvent: {} }, /^afterEvent \(an object\)/],
+  [{ event: true }, /^event is unknown/],
+  [{ columns: [{ colour: 'a' }] }, /^columns\[0\]\.colour is unknown/],
+];
+const OF_CONTEXT: [unknown, RegExp][] = [
+  ...OF_FETCH,
+  [{ before: -1 }, /^before -1 is not allowed; allowed: a whole number from 0 to 500/],
+  [{ before: 501 }, /^before 501/],
+  [{ after: '3' }, /^after "3"/],
+  [{ after: 1e300 }, /^after 1e\+300/],
+  [{ befor: 3 }, /^befor is unknown; did you mean "before"/],
+  [{ timezone: 'Mars' }, /^timezone "Mars"/],
+  [{ timezone: 5 }, /^timezone 5/],
+  [{ filters: [{ search: '(' }] }, /^filters\[0\]\.search "\(" .*position 1/],
+];
+const OF_ATTRIBUTES: [unknown, RegExp][] = [
+  [{ attributes: [] }, /^attributes \(an array of 0\) .* 1 to 1000/],
+  [{ attributes: 'custom.a' }, /^attributes "custom\.a"/],
+  [{ attributes: ['a'] }, /^attributes\[0\] "a" is unknown; allowed: custom\./],
+  [{ attributes: [null] }, /^attributes\[0\] null/],
+  [{ prefix: 1 }, /^prefix 1/],
+  [{ limit: 0 }, /^limit 0 .* 1 to 1000/],
+  [{ limit: 1001 }, /^limit 1001/],
+  [{ values: -1 }, /^values -1 .* 0 to 100/],
+  [{ values: 101 }, /^values 101/],
+  [{ value: 5 }, /^value is unknown; did you mean "values"/],
+];
+const OF_COMPLETE: [unknown, RegExp][] = [
+  [{ query: undefined }, /^query is missing/],
+  [{ query: ['a'] }, /^query \(an array of 1\)/],
+  [{ position: 4 }, /^position 4 is not allowed; allowed: 0 to 3/],
+  [{ position: -1 }, /^position -1/],
+  [{ position: 0.5 }, /^position 0\.5/],
+  [{ limit: 51 }, /^limit 51 .* 1 to 50/],
+  [{ limit: 0 }, /^limit 0/],
+  [{ filters: [] }, /^filters is unknown/],
+];
+const OF_TAIL: [unknown, RegExp][] = [
+  [{ query: 5 }, /^query 5/],
+  [{ query: 'a AND' }, /^query "a AND" .*position 5/],
+  [{ filters: 'a' }, /^filters "a"/],
+  [{ timezone: 'Mars' }, /^timezone "Mars"/],
+  [{ limit_per_second: 0 }, /^limit_per_second 0 .* 1 to 2000/],
+  [{ limit_per_second: 2001 }, /^limit_per_second 2001/],
+  [{ limit_per_secnd: 1 }, /^limit_per_secnd is unknown; did you mean "limit_per_second"/],
+  [{ last_event_id: 5 }, /^last_event_id 5/],
+  [{ time: TIME }, /^time is unknown/],
+];
+const OF_GROUPS: [unknown, RegExp][] = [
+  [{ groups: [] }, /^groups is unknown/],
+  [JSON.parse('{"__proto__":1}'), /^__proto__ is unknown/],
+];
+const OF_FIELDS_METRICS: [unknown, RegExp][] = [
+  [{ fields: undefined }, /^fields is missing; allowed: true or false/],
+  [{ metrics: undefined }, /^metrics is missing/],
+  [{ fields: 'true' }, /^fields "true"/],
+  [{ metrics: 1 }, /^metrics 1/],
+  [{ groups: 'web' }, /^groups "web"/],
+  [{ groups: [5] }, /^groups\[0\] 5/],
+  [{ groups: ['no-such'] }, /^groups\[0\] "no-such" is unknown/],
+  [{ field: true }, /^field is unknown; did you mean "fields"/],
+];
+
 const REFUSED: [string, object, [unknown, RegExp][]][] = [
   [LIST, { time: TIME }, [...COMMON, ...WITH_TIME, ...WITH_COLUMNS, ...OF_LIST]],
   [FETCH, { id: 'abc' }, [...COMMON, ...WITH_COLUMNS, ...OF_FETCH]],
@@ -170,7 +242,26 @@ const REFUSED: [string, object, [unknown, RegExp][]][] = [
     { time: TIME, compute: [{ metric: { id: 'count' } }] },
     [...COMMON, ...WITH_TIME, ...OF_AGGREGATE],
   ],
+  ['/beta/events/export', { time: TIME }, [...COMMON, ...WITH_TIME, ...OF_EXPORT]],
+  ['/beta/events/context', { id: 'abc' }, [...COMMON, ...WITH_COLUMNS, ...OF_CONTEXT]],
+  ['/beta/events/tail', {}, [...COMMON, ...WITH_COLUMNS, ...OF_TAIL]],
+  ['/beta/discover/attributes', { time: TIME }, [...COMMON, ...WITH_TIME, ...OF_ATTRIBUTES]],
+  [
+    '/beta/discover/complete',
+    { time: TIME, query: 'abc' },
+    [...COMMON, ...WITH_TIME.filter(isOfTime), ...OF_COMPLETE],
+  ],
+  ['/beta/discover/groups', {}, [...COMMON, ...OF_GROUPS]],
+  [
+    '/beta/discover/fields_metrics',
+    { fields: true, metrics: true },
+    [...COMMON, ...OF_FIELDS_METRICS],
+  ],
 ];
+
+function isOfTime([change]: [unknown, RegExp]): boolean {
+  return 'time' in Object(change);
+}
 
 t.test('a malformed body is 400 and its message names the parameter', async (t) => {
   for (const [path, good, changes] of REFUSED) {
@@ -182,6 +273,11 @@ t.test('a malformed body is 400 and its message names the parameter', async (t) 
       t.equal(reply.status, 400, `${path} ${JSON.stringify(body)}`);
       t.match(messageOf(reply), message);
     }
-    t.same([jobs, logged], [[], []], 'nothing is run or logged');
+    t.same([jobs, logged], [[], []], `${path}: nothing is run or logged`);
   }
+});
+
+t.test('the rows are many enough to mean something', async (t) => {
+  const count = REFUSED.reduce((sum, [, , changes]) => sum + changes.length, 0);
+  t.ok(count >= 200, `${count} rows`);
 });

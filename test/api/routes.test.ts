@@ -184,7 +184,7 @@ t.test('a preflight needs no key and is told that its headers are allowed', asyn
   t.equal(reply.status, 204);
   t.match(reply.headers, {
     'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
     'access-control-allow-headers': 'Content-Type, x-api-key, x-logmatic-add-ip',
   });
   const plain = await answer(request('/nowhere', { method: 'OPTIONS' }));

@@ -31,12 +31,15 @@ export function service(changes: Partial<RouteDependencies> = {}) {
       jobs.push(job);
       return '{"some":"thing"}';
     },
+    tails: { open: () => async () => {}, placeOf: () => undefined },
     nowMs: () => NOW,
+    boundEvents: 50_000_000,
     admin: async () => ({ status: 200, body: '"admin"' }),
     health: () => ({ status: 200, body: '{"ok":true}' }),
     operation: {
       ready: () => ({ status: 200, body: '{"ok":true}' }),
       metrics: () => ({ status: 200, body: 'x 1\n', contentType: 'text/plain' }),
+      openapi: () => ({ status: 200, body: '{}' }),
       metricsOpen: false,
       isAdministrator: ({ headers }) => headers.get('authorization') === 'Bearer token',
     },

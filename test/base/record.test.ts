@@ -151,3 +151,21 @@ t.test('a file takes the place of another whole, wherever it stops', async (t) =
   }
   t.same(read(await replace(99)), ['new', 9]);
 });
+
+t.test('when the file that is to take the place cannot be made, the old one stays', async (t) => {
+  const attempt = async (failAtCall: number): Promise<[unknown, MemoryDisk]> => {
+    const disk = new MemoryDisk();
+    await write(disk, ['old']);
+    disk.faults = { failAtCall: disk.calls + failAtCall };
+    const outcome = await RecordFile.replace(disk, 'r', ['new']).catch((error) => error.code);
+    return [outcome, disk];
+  };
+  for (const call of [1, 2, 3, 4]) {
+    const [outcome, disk] = await attempt(call);
+    t.equal(outcome, false);
+    t.same(read(disk), ['old']);
+  }
+  const [outcome] = await attempt(5);
+  t.equal(outcome, 'IO', 'the new name may not last');
+  t.equal((await attempt(6))[0], true);
+});

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Decoding, RECEIVED_MS } from '../support/decoding.ts';
 import { expectedEvent } from '../support/event-model.ts';
+import { seedOf } from '../support/seed.ts';
+
+seedOf(t);
 
 /** What was sent, what comes back: the rules of decisions.md 3.1 by example. */
 const EVENTS: [string, string, string][] = [

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { BadBody, EventTooLarge } from '../../server/decode/body.ts';
 import { Decoding } from '../support/decoding.ts';
+import { seedOf } from '../support/seed.ts';
+
+seedOf(t);
 
 const SEEDS = [
   '{"date":"2016-05-10T15:48:47.123Z","http.status":200,"a":{"b":[1, 2],"c":"\\u00e9"},"message":"x"}',

@@ -66,7 +66,11 @@ t.test('the examples of RFC 3164 become their parts, or stay text', async (t) =>
   );
   const odd =
     "<0>1990 Oct 22 10:52:01 TZ-6 scapegoat.dmz.example.org 10.1.2.3 sched[0]: That's All Folks!";
-  t.equal(read(odd).event, `{"custom":{},"message":"${odd}"}`);
+  const rest = "scapegoat.dmz.example.org 10.1.2.3 sched[0]: That's All Folks!";
+  t.equal(
+    read(odd).event,
+    `{"custom":{},"syslog":{${priority(0)},"timestamp":"1990-10-22T10:52:01Z","hostname":"TZ-6"},"message":"${rest}"}`,
+  );
 });
 
 t.test('what programs send is understood', async (t) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Decoding } from '../support/decoding.ts';
+import { seedOf } from '../support/seed.ts';
 import {
   type SyslogPair,
   type SyslogParts,
@@ -8,6 +9,8 @@ import {
   syslogEvent,
   syslogLine,
 } from '../support/syslog-model.ts';
+
+seedOf(t);
 
 const characters = (from: string): fc.Arbitrary<string> => fc.constantFrom(...from);
 const token = fc
@@ -45,10 +48,19 @@ const pair: fc.Arbitrary<SyslogPair> = fc.oneof(
     quote: fc.constantFrom('""' as const, "''" as const, '<>' as const),
   }),
 );
+const namedInQuotes: fc.Arbitrary<SyslogPair> = fc.record({
+  name: fc.string({ unit: characters("ab .,;:'<é"), minLength: 1, maxLength: 4 }),
+  namedInQuotes: fc.constant(true),
+  value: fc.string({ unit: characters('ab01'), maxLength: 4 }),
+  quote: fc.constantFrom('' as const, "''" as const),
+});
 const isWhole = (piece: { word: string } | SyslogPair): boolean =>
   'word' in piece || piece.quote !== '' || !/^["'<=]/.test(piece.value);
 const pairs: fc.Arbitrary<SyslogText> = fc.record({
-  pieces: fc.array(fc.oneof(word, pair).filter(isWhole), { minLength: 1, maxLength: 8 }),
+  pieces: fc.array(fc.oneof(word, pair, namedInQuotes).filter(isWhole), {
+    minLength: 1,
+    maxLength: 8,
+  }),
   separator: fc.constantFrom(' ', ', ', ';', ','),
 });
 const json: fc.Arbitrary<SyslogText> = fc

@@ -194,3 +194,60 @@ t.test('lines of a dead worker are lost, and without any worker lines wait', asy
   await rig.intake.close();
   await rig.opened.manifest.release();
 });
+
+t.test('what a worker died of is not given to the one in its place', async (t) => {
+  const rig = await open(t, 1);
+  const thread = rig.intake.leastBusy();
+  const lifted = async (): Promise<void> => {
+    while (thread.dead) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  const tail = Buffer.from('{"n":7}');
+  const place = must(rig.intake.reserve(tail.length), 'room');
+  thread.slots.bytes.set(tail, place.slot.start);
+  // In one message to the worker: it dies of the first, and has read neither.
+  const outcomes = await Promise.all([rig.send('{"note":"die:now"}'), rig.send('{"n":1}')]);
+  t.same(
+    outcomes.map(({ status }) => status),
+    [503, 503],
+  );
+  await lifted();
+  for (let n = 2; n < 6; n++) t.equal((await rig.send(`{"n":${n}}`)).status, 200);
+  t.equal(rig.deaths.length, 1);
+  const { status } = await thread.body(place.slot, {
+    ...{ type: 'body', channel: 'http', bytes: tail.length, form: 'json', key: KEY },
+    ...{ receivedMs: Date.now(), enrichment: undefined },
+  });
+  t.equal(status, 200, 'a body that was coming in meanwhile is taken');
+
+  const settled: [string, boolean][] = [];
+  const origin = { channel: 'tcp' } as const;
+  const sourceOf = (name: string): LineSource => ({
+    origin,
+    read: () => {},
+    settled: (_, isStored) => settled.push([name, isStored]),
+  });
+  const add = (name: string, line: string): void => {
+    if (!thread.roomForLines(100, origin)) throw new Error('no room');
+    thread.lines(new Uint8Array(0), Buffer.from(`${line}\n`), false, sourceOf(name));
+  };
+  add('hostile', 'nokey die:now');
+  add('neighbour', 'nokey well');
+  while (settled.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await lifted();
+  add('later', 'nokey well');
+  while (settled.length < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.same(settled, [
+    ['hostile', false],
+    ['neighbour', false],
+    ['later', true],
+  ]);
+  t.equal(rig.deaths.length, 2);
+  const { tasksPending, slotBytes, slotBytesFree } = rig.intake.gauges();
+  t.same([tasksPending, slotBytesFree], [0, slotBytes], 'nothing is left of them');
+  await rig.intake.close();
+  t.same(
+    stored(rig).map(({ n }) => n),
+    [2, 3, 4, 5, 7],
+  );
+  await rig.opened.manifest.release();
+});

@@ -97,7 +97,9 @@ t.test('a reply that fails midway is cut and not ended', async (t) => {
 });
 
 t.test('a chunked request is not answered in parts', async (t) => {
-  const listener = await open(async (sink) => sink.write('x'));
+  const listener = await open(async (sink) => {
+    await sink.write('x');
+  });
   const reply = await new Promise<string>((resolve) => {
     let text = '';
     const socket = connect(listener.port, '127.0.0.1', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
+import type { AggregateLimits } from '../../engine/query/aggregate-limits.ts';
 import type { AggregateQuery, BucketKey } from '../../engine/query/query.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import {
@@ -161,8 +162,8 @@ function isRight(value: unknown, { exact, tolerance }: ModelNumber): boolean {
 
 type Buckets = ReturnType<typeof bucketsOf>['buckets'];
 
-function bucketsOf({ blocks }: Store, asked: AggregateQuery, memoryBytesMax?: number) {
-  return run(aggregateUnits(blocks, { blocks: blocks.refs }, asked, memoryBytesMax));
+function bucketsOf({ blocks }: Store, asked: AggregateQuery, limits?: Partial<AggregateLimits>) {
+  return run(aggregateUnits(blocks, { blocks: blocks.refs }, asked, limits));
 }
 
 /** Throws when buckets are not those of the model. */
@@ -290,15 +291,15 @@ t.test('groups that do not fit are computed part by part, with the same answer',
     const asked: ModelAggregate = { ...all, computes, groupBys: groupBy };
     const wanted = modelBuckets(store.model, asked);
     let opened = 0;
-    for (const memoryBytesMax of [undefined, 90_000]) {
+    for (const limits of [{ cellsMax: 0 }, { cellsMax: 0, memoryBytesMax: 90_000 }]) {
       store.blocks.opened = 0;
-      compare(bucketsOf(store, asked, memoryBytesMax).buckets, wanted);
+      compare(bucketsOf(store, asked, limits).buckets, wanted);
       t.ok(store.blocks.opened > opened, 'more passes with less memory');
       opened = store.blocks.opened;
     }
   }
   const asked = { ...all, computes, groupBys: groupBys[0] };
-  t.throws(() => bucketsOf(store, asked, 3_000), { code: 'LIMIT' });
+  t.throws(() => bucketsOf(store, asked, { memoryBytesMax: 3_000 }), { code: 'LIMIT' });
 });
 
 t.test('an answer of too many values is refused', async (t) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { must } from '../../engine/base/assert.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { RecordFile } from '../../engine/base/record.ts';
 import { declaredResolver } from '../../server/api/declared.ts';
@@ -169,6 +170,27 @@ t.test('what is used is not deleted, and the user is named', async (t) => {
   await definitions.delete('metrics', 'mean_size', WHO);
   await definitions.delete('metrics', 'size', WHO);
   await definitions.close();
+});
+
+t.test('a tag that a saved analysis names is not removed', async (t) => {
+  const definitions = await new Folder(t).open();
+  await definitions.provision();
+  await fill(definitions);
+  const filters = [{ field: { id: 'danger_level', values: ['good'] } }];
+  await make(definitions, 'saved_analyses', { name: 'Good', kind: 'list', time: TIME, filters });
+  const [bad, good] = must(definitions.get('tagsets', 'danger_level'), 'tagset').tags;
+  await t.rejects(alter(definitions, 'tagsets', 'danger_level', { tags: [bad] }), {
+    code: 'USAGE',
+    message:
+      'tag "good" of the tagset "danger_level" cannot be removed: it is used by the saved analysis "good"',
+  });
+  await alter(definitions, 'tagsets', 'danger_level', { tags: [{ ...good, name: 'Fine' }] });
+  t.match(definitions.get('tagsets', 'danger_level'), { tags: [{ id: 'good', name: 'Fine' }] });
+  await definitions.delete('saved_analyses', 'good', WHO);
+  await alter(definitions, 'tagsets', 'danger_level', { tags: [bad] });
+  await t.rejects(
+    make(definitions, 'saved_analyses', { name: 'G', kind: 'list', time: TIME, filters }),
+  );
 });
 
 t.test('a new field does not change what a text means that is there already', async (t) => {

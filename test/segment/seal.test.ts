@@ -1,40 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { BlockRef } from '../../engine/segment/frame.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';
 import { sealedPath } from '../../engine/store/filename.ts';
 import { anyRows } from './event-arbitrary.ts';
 import type { TestRow } from './leaves.ts';
-import { Shelf } from './shelf.ts';
+import { checkOrder, compareTexts, Shelf } from './shelf.ts';
 
 const DAY_MS = 86_400_000;
-
-/** Throws when two maps differ, naming the first difference. */
-function compare(found: Map<string, string>, wanted: Map<string, string>): void {
-  for (const [key, text] of wanted) {
-    if (found.get(key) !== text) throw new Error(`${key}: ${found.get(key)}, not ${text}`);
-  }
-  if (found.size !== wanted.size) throw new Error(`${found.size} rows, not ${wanted.size}`);
-}
-
-/** Throws when rows of sealed blocks are not in the order of events. */
-function checkOrder(shelf: Shelf, blocks: readonly BlockRef[]): void {
-  let last: [number, number, number] = [Number.NEGATIVE_INFINITY, 0, 0];
-  for (const ref of blocks) {
-    const block = shelf.reader.open(ref);
-    const { writers, sequences } = block.keys();
-    const times = block.timeMs();
-    for (let row = 0; row < ref.rowCount; row++) {
-      const key: [number, number, number] = [times[row], writers[row], sequences[row]];
-      const order = key[0] - last[0] || key[1] - last[1] || key[2] - last[2];
-      if (!(order > 0)) throw new Error(`${key} after ${last}`);
-      last = key;
-    }
-    if (times[0] !== ref.minTimeMs || times[times.length - 1] !== ref.maxTimeMs) {
-      throw new Error('wrong bounds of times');
-    }
-  }
-}
 
 /** A column of every kind, with shared values, own ones, gaps, and odd numbers. */
 function manyRows(count: number, startMs: number, stepMs: number): TestRow[] {
@@ -89,7 +61,7 @@ t.test('sealed blocks have the rows of their sources, in order, whatever they ar
           const total = segments.reduce((sum, segment) => sum + segment.rowCount, 0);
           if (damaged.length > 0 || total !== rowCount) throw new Error('rows are missing');
           if (segments.some((segment) => segment.rowCount > rowsMax)) throw new Error('too large');
-          compare(shelf.texts(), wanted);
+          compareTexts(shelf.texts(), wanted);
           for (const segment of segments) checkOrder(shelf, segment.blocks);
         }
       },
@@ -112,7 +84,7 @@ t.test('dictionaries of the segment, sparse and distinct columns come back', asy
     { writer: 0, sequence: 4_999 },
     { writer: 1, sequence: 4_999 },
   ]);
-  compare(shelf.texts(), wanted);
+  compareTexts(shelf.texts(), wanted);
   const footer = new SealedFile(
     shelf.disk.open(sealedPath(segment.segment), 'read'),
     segment.segment,
@@ -125,7 +97,7 @@ t.test('dictionaries of the segment, sparse and distinct columns come back', asy
   t.equal(minutes[0], Math.floor(segment.minTimeMs / 60_000));
   const second = await shelf.seal(shelf.refs);
   t.equal(second.segments.length, 2, 'a segment for the day, and one for the rows of others');
-  compare(shelf.texts(), wanted);
+  compareTexts(shelf.texts(), wanted);
 });
 
 t.test('a segment has as many blocks as its rows need', async (t) => {
@@ -145,7 +117,7 @@ t.test('a segment has as many blocks as its rows need', async (t) => {
     segments.map(({ blocks }) => blocks.map(({ rowCount }) => rowCount)),
     [[65_536, 6_464]],
   );
-  compare(shelf.texts(), wanted);
+  compareTexts(shelf.texts(), wanted);
   checkOrder(shelf, segments[0].blocks);
 });
 
@@ -163,7 +135,7 @@ t.test('a damaged source is left out and named, the rest is sealed', async (t) =
   const { segments, damaged, rowCount } = await shelf.seal(shelf.refs);
   t.same(damaged, [second]);
   t.equal(rowCount, 200);
-  compare(shelf.texts(segments.flatMap(({ blocks }) => blocks)), wanted);
+  compareTexts(shelf.texts(segments.flatMap(({ blocks }) => blocks)), wanted);
 });
 
 t.test('sealing that is stopped, or fails, leaves no file', async (t) => {
@@ -171,6 +143,8 @@ t.test('sealing that is stopped, or fails, leaves no file', async (t) => {
   await shelf.add(manyRows(2_000, 0, 1), 0, 0);
   const stop = new AbortController();
   stop.abort();
-  await t.rejects(shelf.sealOnly(shelf.refs, 1_000_000, stop.signal), { code: 'CLOSED' });
+  await t.rejects(shelf.sealOnly(shelf.refs, 1_000_000, { signal: stop.signal }), {
+    code: 'CLOSED',
+  });
   t.same(shelf.disk.list('sealed'), []);
 });

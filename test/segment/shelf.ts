@@ -4,7 +4,7 @@ import { Rows } from '../../engine/column/rows.ts';
 import { Reader } from '../../engine/query/reader.ts';
 import { encodeBlock } from '../../engine/segment/block-encoder.ts';
 import { type BlockRef, FrameKind, writeFrameHeader } from '../../engine/segment/frame.ts';
-import { type SealResult, sealBlocks } from '../../engine/segment/seal.ts';
+import { type SealOptions, type SealResult, sealBlocks } from '../../engine/segment/seal.ts';
 import { LOG_FOLDER, pathOfSegment, segmentPath } from '../../engine/store/filename.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { addRow, type TestRow } from './leaves.ts';
@@ -32,11 +32,21 @@ export class Shelf {
     receivedMs = 1_000_000,
   ): Promise<BlockRef> {
     const paths = new PathTable();
-    const batch = new Batch(paths);
     const records = new Rows();
     records.reset(new Uint8Array(0), receivedMs);
     for (const row of rows) addRow(records, paths, row);
-    if (batch.append(records, 0) !== rows.length) throw new Error('the rows are one block');
+    return this.addRecords(records, paths, writer, firstSequence);
+  }
+
+  /** Writes row records as a log segment of one block. */
+  async addRecords(
+    records: Rows,
+    paths: PathTable,
+    writer: number,
+    firstSequence: number,
+  ): Promise<BlockRef> {
+    const batch = new Batch(paths);
+    if (batch.append(records, 0) !== records.rowCount) throw new Error('the rows are one block');
     const { bytes, ...block } = encodeBlock(batch, 0, batch.rowCount, firstSequence);
     const segment = ++this.#segment;
     const { rowCount, minTimeMs, maxTimeMs } = block;
@@ -72,12 +82,12 @@ export class Shelf {
   sealOnly(
     refs: readonly BlockRef[],
     rowsMax = 1_000_000,
-    signal?: AbortSignal,
+    more: Pick<SealOptions, 'signal' | 'windowBlocks' | 'held'> = {},
   ): Promise<SealResult> {
     const { disk } = this;
     const allocate = async (): Promise<number> => ++this.#segment;
     const options = { disk, pathOf: pathOfSegment, folderId: FOLDER_ID, nowMs: 5, refs, rowsMax };
-    return sealBlocks({ ...options, allocate, ...(signal === undefined ? {} : { signal }) });
+    return sealBlocks({ ...options, allocate, ...more });
   }
 
   /** All that a query can tell of the rows of `refs`: a text a row, by key. Throws when a key is there twice. */
@@ -95,5 +105,32 @@ export class Shelf {
       }
     }
     return texts;
+  }
+}
+
+/** Throws when two maps differ, naming the first difference. */
+export function compareTexts(found: Map<string, string>, wanted: Map<string, string>): void {
+  for (const [key, text] of wanted) {
+    if (found.get(key) !== text) throw new Error(`${key}: ${found.get(key)}, not ${text}`);
+  }
+  if (found.size !== wanted.size) throw new Error(`${found.size} rows, not ${wanted.size}`);
+}
+
+/** Throws when rows of sealed blocks are not in the order of events. */
+export function checkOrder(shelf: Shelf, blocks: readonly BlockRef[]): void {
+  let last: [number, number, number] = [Number.NEGATIVE_INFINITY, 0, 0];
+  for (const ref of blocks) {
+    const block = shelf.reader.open(ref);
+    const { writers, sequences } = block.keys();
+    const times = block.timeMs();
+    for (let row = 0; row < ref.rowCount; row++) {
+      const key: [number, number, number] = [times[row], writers[row], sequences[row]];
+      const order = key[0] - last[0] || key[1] - last[1] || key[2] - last[2];
+      if (!(order > 0)) throw new Error(`${key} after ${last}`);
+      last = key;
+    }
+    if (times[0] !== ref.minTimeMs || times[times.length - 1] !== ref.maxTimeMs) {
+      throw new Error('wrong bounds of times');
+    }
   }
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
-import type { Snapshot } from '../../engine/engine.ts';
+import { Catalog } from '../../engine/store/catalog.ts';
 import type { JobAnswer, QueryJob } from '../../server/query/job.ts';
+import { noProgress } from '../../server/query/live-queries.ts';
 import { QueryPool, type QueryPoolOptions } from '../../server/query/query-pool.ts';
 import { QueryRefused } from '../../server/query/refusal.ts';
 
@@ -38,21 +39,24 @@ async function refusal(answer: Promise<JobAnswer>): Promise<string> {
 interface Opened {
   pool: QueryPool;
   run: (id: string, signal?: AbortSignal, key?: string) => Promise<JobAnswer>;
-  set: (snapshot: Snapshot) => void;
+  /** Commits a group of so many blocks. */
+  commit: (blockCount: number) => void;
   deaths: Error[];
 }
 
 async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): Promise<Opened> {
-  let snapshot: Snapshot = { blocks: [] };
+  const catalog = new Catalog();
+  let ordinal = 0;
   const deaths: Error[] = [];
   const pool = new QueryPool({
     workers,
     perKey: 4,
     seconds: 60,
     root: 'folder',
+    memoryMb: 256,
     secret: new Uint8Array(32),
     behind: new SharedArrayBuffer(4),
-    snapshot: () => snapshot,
+    changes: (since) => catalog.changes(since),
     died: (error) => deaths.push(error),
     entry: ENTRY,
     restartTimes: { firstMs: 1, mostMs: 5, longLifeMs: 60_000 },
@@ -62,20 +66,24 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
   return {
     pool,
     run: (id, signal = new AbortController().signal, key = 'key') => pool.run(job(id), signal, key),
-    set: (next) => {
-      snapshot = next;
+    commit: (blockCount) => {
+      const blocks = Array.from({ length: blockCount }, () => ({ ...BLOCK, ordinal: ++ordinal }));
+      catalog.apply({ segment: 1, group: 1, blocks, superseded: [], usage: [] });
     },
     deaths,
   };
 }
 
-t.test('a query sees what is committed when it begins; a snapshot is sent once', async (t) => {
-  const { pool, run, set } = await open(1);
+t.test('a query sees what is committed when it begins; blocks are sent once', async (t) => {
+  const { pool, run, commit } = await open(1);
   const expect = { root: 'folder', cancelCount: 0 };
-  t.same(parsed(await run('x')), { ...expect, blockCount: 0, sent: true });
-  t.same(parsed(await run('x')), { ...expect, blockCount: 0, sent: false });
-  set({ blocks: [BLOCK, BLOCK] });
-  t.same(parsed(await run('x')), { ...expect, blockCount: 2, sent: true });
+  t.same(parsed(await run('x')), { ...expect, blockCount: 0, sent: 0 });
+  t.same(parsed(await run('x')), { ...expect, blockCount: 0, sent: -1 });
+  commit(2);
+  t.same(parsed(await run('x')), { ...expect, blockCount: 2, sent: 2 });
+  commit(1);
+  commit(1);
+  t.same(parsed(await run('x')), { ...expect, blockCount: 4, sent: 2 });
   await pool.close();
 });
 
@@ -97,6 +105,29 @@ t.test('an aborted query is cancelled in its worker', async (t) => {
   await pool.close();
 });
 
+t.test('it is told how far a query is, and no more once it was stopped', async (t) => {
+  const { pool, run } = await open(1, { perKey: 1 });
+  const abort = new AbortController();
+  const progress = noProgress();
+  const second = noProgress();
+  const running = pool.run(job('half'), abort.signal, 'key', progress);
+  const waiting = pool.run(job('x'), new AbortController().signal, 'key', second);
+  t.same(second, { state: 'waiting', unitsDone: 0, unitsTotal: 0 });
+  await run('x', undefined, 'another key');
+  t.same(progress, { state: 'running', unitsDone: 5, unitsTotal: 10 });
+  abort.abort(new QueryRefused(503, 'cancelled', 'by its key'));
+  t.equal(await refusal(running), '503 cancelled');
+  await waiting;
+  t.equal(second.state, 'running');
+  t.match(pool.counts, { refused: { cancelled: 1 }, cancelled: 0 });
+  const gone = new AbortController();
+  const late = pool.run(job('half'), gone.signal, 'key');
+  gone.abort();
+  await t.rejects(late, { code: 'CANCELLED' });
+  t.match(parsed(await run('x')), { cancelCount: 2 }, 'progress that comes late is left aside');
+  await pool.close();
+});
+
 t.test('a query goes to the worker with the fewest', async (t) => {
   const { pool, run } = await open(2);
   const hanging = run('hang');
@@ -110,19 +141,18 @@ t.test('a query goes to the worker with the fewest', async (t) => {
 t.test(
   'what a dead worker had to do fails, the other goes on, a new one takes its place',
   async (t) => {
-    const { pool, run, set, deaths } = await open(2);
+    const { pool, run, commit, deaths } = await open(2);
     const beside = run('hang');
     t.equal(await refusal(run('exit')), '503 worker_died');
     t.equal(deaths.length, 1);
     t.match(parsed(await run('x')), { blockCount: 0 }, 'the other answers');
-    set({ blocks: [BLOCK] });
+    commit(1);
     while (pool.gauges().workersUp < 2) await new Promise((resolve) => setTimeout(resolve, 1));
     t.equal(pool.restartCount, 1);
     const answers = await Promise.all(
       [run('x'), run('x')].map(async (answer) => parsed(await answer)),
     );
-    for (const answer of answers)
-      t.match(answer, { blockCount: 1 }, 'the new one has the snapshot');
+    for (const answer of answers) t.match(answer, { blockCount: 1 }, 'the new one has all blocks');
     t.match(pool.gauges(), { running: 1 }, 'the query of the other was not touched');
     t.match(pool.counts.refused, { worker_died: 1 });
     const closed = pool.close();

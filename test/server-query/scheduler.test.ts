@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Scheduler, type Units } from '../../server/query/scheduler.ts';
+import { Scheduler, type UnitProgress, type Units } from '../../server/query/scheduler.ts';
 
 /** A clock that stands still but for what the units take. */
 class Clock {
@@ -154,6 +154,46 @@ t.test(
     t.same(new Set(await Promise.all(many)), new Set(['many done']));
   },
 );
+
+t.test(
+  'a light query of another key has the very next turn, beside however many heavy ones',
+  async (t) => {
+    const clock = new Clock();
+    const scheduler = schedulerOf(clock);
+    const heavy = Array.from({ length: 8 }, (_, query) =>
+      scheduler.run(query, 'heavy', clock.units('heavy', 100, 5)),
+    );
+    while (clock.trace.length < 80) await new Promise((resolve) => setImmediate(resolve));
+    for (let bystander = 0; bystander < 5; bystander++) {
+      const before = clock.trace.length;
+      await scheduler.run(100 + bystander, 'light', clock.units('light', 1, 1));
+      t.ok(clock.trace.indexOf('light', before) - before <= 1, 'one turn of the others at most');
+    }
+    await Promise.all(heavy);
+  },
+);
+
+t.test('of a query that takes long it is told how far it is, now and then', async (t) => {
+  const clock = new Clock();
+  const scheduler = schedulerOf(clock);
+  const told: [number, number][] = [];
+  function* units(count: number): Units<void> {
+    for (let unit = 1; unit <= count; unit++) {
+      clock.nowMs += 5;
+      yield { unitsDone: unit, unitsTotal: count };
+    }
+  }
+  const progressed = ({ unitsDone }: UnitProgress) => told.push([clock.nowMs, unitsDone]);
+  await scheduler.run(1, 'key', units(19), progressed);
+  t.same(told, [], 'a short one says nothing');
+  const startMs = clock.nowMs;
+  await scheduler.run(2, 'key', units(101), progressed);
+  t.same(
+    told,
+    [20, 40, 60, 80, 100].map((unit) => [startMs + unit * 5, unit]),
+    'every 100 ms',
+  );
+});
 
 t.test('while ingestion is behind, heavy queries pause and light ones do not', async (t) => {
   const clock = new Clock();

@@ -3,12 +3,15 @@ import t from 'tap';
 import type { Pattern, Predicate, RangeEnd } from '../../engine/query/predicate.ts';
 import { QUERY_CHARACTERS_MAX, SearchError } from '../../server/query/lexer.ts';
 import {
+  type DeclaredName,
+  type DeclaredNames,
   parseSearch,
   SEARCH_CLAUSES_MAX,
   SEARCH_DEPTH_MAX,
   searchNames,
   wordsOf,
 } from '../../server/query/search.ts';
+import { printSearch } from '../support/search-printer.ts';
 
 const ALL: Predicate = { type: 'all' };
 const NONE: Predicate = { type: 'none' };
@@ -151,43 +154,122 @@ t.test('queries mean what the language says', async (t) => {
   for (const [query, predicate] of UNDERSTOOD) t.same(parseSearch(query), predicate, query);
 });
 
+const tagset: DeclaredName = {
+  type: 'tagset',
+  id: 'danger',
+  tags: [
+    { id: 'high', predicate: exists('custom.a') },
+    { id: 'low', predicate: exists('custom.b') },
+  ],
+};
+const declared: DeclaredNames = (name) => {
+  if (name === 'danger') return tagset;
+  return name === 'verb' ? { type: 'attribute', attribute: 'custom.http.verb' } : undefined;
+};
+
 const MALFORMED: [string, number, RegExp][] = [
   ['(a', 2, /expected "\)" for the "\(" at position 0/],
-  ['a)', 1, /unexpected "\)"/],
+  ['((a)', 4, /expected "\)" for the "\(" at position 0/],
+  ['(a (b', 5, /expected "\)" for the "\(" at position 3/],
+  ['f(x', 3, /expected "\)" for the "\(" at position 1/],
+  ['a)', 1, /expected a term or the end, found "\)" without a "\("/],
+  ['a OR b) c', 6, /found "\)" without a "\("/],
+  ['(a))', 3, /found "\)" without a "\("/],
+  [')', 0, /expected a term, found "\)"/],
   ['()', 1, /expected a term, found "\)"/],
+  ['a ( )', 4, /expected a term, found "\)"/],
+  ['(a OR )', 6, /expected a term, found "\)"/],
   ['a AND', 5, /expected a term, found the end/],
+  ['a OR', 4, /expected a term, found the end/],
+  ['a OR   ', 7, /expected a term, found the end/],
+  ['AND', 0, /expected a term, found AND/],
   ['OR a', 0, /expected a term, found OR/],
+  ['a OR OR b', 5, /expected a term, found OR/],
+  ['a AND AND b', 6, /expected a term, found AND/],
   ['a OR AND b', 5, /found AND/],
+  ['a AND OR b', 6, /expected a term, found OR/],
   ['a NOT', 5, /found the end/],
+  ['NOT', 3, /expected a term, found the end/],
+  ['NOT NOT', 7, /expected a term, found the end/],
+  ['NOT OR a', 4, /expected a term, found OR/],
+  ['a NOT AND b', 6, /expected a term, found AND/],
+  ['(NOT)', 4, /expected a term, found "\)"/],
+  ['-AND', 1, /expected a term, found AND/],
   ['-', 0, /right after "-"/],
+  ['a -', 2, /expected a term right after "-"/],
+  ['--', 1, /expected a term right after "-"/],
   ['foo - bar', 4, /right after "-"/],
   ['(a -)', 3, /right after "-"/],
   ['a:', 2, /expected a value right after ":"/],
+  ['x (a:', 5, /expected a value right after ":"/],
   ['a: b', 2, /expected a value right after ":"/],
   ['a:)', 2, /expected a value right after ":"/],
+  ['-a:\t', 3, /expected a value right after ":"/],
   [':a', 0, /expected an attribute before ":"/],
+  ['x :', 2, /expected an attribute before ":"/],
   ['"a":b', 3, /expected an attribute before ":"/],
+  ['(a):b', 3, /expected an attribute before ":"/],
   ['x a*:b', 2, /without wildcards before ":"/],
+  ['?:b', 0, /without wildcards before ":"/],
   ['a:()', 3, /expected a value, found "\)"/],
   ['a:(OR)', 3, /expected a value, found OR/],
-  ['a:(b', 4, /expected "\)"/],
+  ['a:(b OR)', 7, /expected a value, found "\)"/],
+  ['a:(b AND', 8, /expected a value, found the end/],
+  ['a:(NOT', 6, /expected a value, found the end/],
+  ['a:(b', 4, /expected "\)" for the "\(" at position 2/],
+  ['a:((b)', 6, /expected "\)" for the "\(" at position 2/],
+  ['a:(-)', 3, /expected a term right after "-"/],
   ['a:>', 3, /expected a value for ">"/],
+  ['a:> ', 4, /expected a value for ">"/],
+  ['a:<=)', 4, /expected a value for "<="/],
+  ['a:>(1)', 3, /expected a value for ">"/],
   ['a:>=*', 4, /without wildcards/],
+  ['a:<1?', 3, /expected a value without wildcards for "<"/],
+  ['a:(>)', 4, /expected a value for ">"/],
+  ['a:>"1', 3, /expected a closing quote/],
+  ['a:[', 3, /expected a value for the start of a range/],
+  ['a:[]', 3, /expected a value for the start of a range/],
   ['a:[1', 4, /expected "TO"/],
   ['a:[1 2]', 5, /expected "TO"/],
+  ['a:[1 to 2]', 5, /expected "TO"/],
+  ['a:[1 TO2]', 5, /expected "TO"/],
+  ['a:[1]', 4, /expected "TO"/],
   ['a:[TO 2]', 6, /expected "TO"/],
+  ['a:[1* TO 2]', 3, /expected a value without wildcards for the start of a range/],
+  ['a:[1 TO', 5, /expected "TO"/],
   ['a:[1 TO ]', 8, /expected a value for the end of a range/],
+  ['a:{1 TO ?}', 8, /expected a value without wildcards for the end of a range/],
   ['a:[1 TO 2', 9, /expected "]" or "}"/],
   ['a:[1 TO 2)', 9, /expected "]" or "}"/],
+  ['a:[1 TO 2 3]', 10, /expected "]" or "}"/],
+  ['a:["1 TO 2]', 3, /expected a closing quote/],
   ['x "abc', 2, /closing quote/],
+  ['"', 0, /expected a closing quote/],
+  ['a:"b', 2, /expected a closing quote/],
+  ['a:(x "y)', 5, /expected a closing quote/],
+  ['"a\\"', 0, /expected a closing quote/],
   ['abc\\', 3, /expected a character after/],
+  ['a\\:b\\', 4, /expected a character after/],
+  ['a:b\\', 3, /expected a character after/],
   ['a:"b\\', 4, /expected a character after/],
+  ['danger:', 7, /expected a value right after ":"/],
+  [
+    'danger:hgih',
+    7,
+    /expected a tag of "danger", found "hgih"; did you mean "high"\? allowed: high/,
+  ],
+  ['danger:"lows"', 7, /expected a tag of "danger", found "lows"; did you mean "low"/],
+  ['x danger:(high OR nothing)', 18, /found "nothing"; allowed: high, low/],
+  ['danger:High', 7, /did you mean "high"/],
+  ['danger:>low', 7, /expected a tag, found a comparison/],
+  ['danger:[a TO z]', 7, /expected a tag, found a range/],
+  ['danger:(high AND', 16, /expected a tag, found the end/],
 ];
 
 t.test('a malformed query is refused with the position of the fault', async (t) => {
   for (const [query, position, what] of MALFORMED) {
     try {
-      parseSearch(query);
+      parseSearch(query, declared);
       t.fail(`${query} was understood`);
     } catch (error) {
       t.type(error, SearchError);
@@ -210,7 +292,7 @@ t.test('hostile queries are refused and ordinary large ones are not', async (t) 
   t.throws(() => parseSearch('a '.repeat(SEARCH_CLAUSES_MAX + 1)), /more than 1000 terms/);
   t.throws(() => parseSearch('a'.repeat(QUERY_CHARACTERS_MAX + 1)), /allowed: 65536/);
   t.same(parseSearch('a'.repeat(QUERY_CHARACTERS_MAX)), word('a'.repeat(QUERY_CHARACTERS_MAX)));
-  t.throws(() => parseSearch(`a:${'*a'.repeat(65)}`), /more than 64 wildcards/);
+  t.throws(() => parseSearch(`a:${'*a'.repeat(65)}`), /wildcards; allowed: 64/);
 });
 
 t.test('words touch the wildcards that no other character separates from them', async (t) => {
@@ -295,68 +377,10 @@ const { tree } = fc.letrec<{ tree: Predicate; inner: Predicate }>((tie) => ({
   ),
 }));
 
-const literalOf = ([piece]: Pattern) => ('literal' in piece ? piece.literal : '');
-/** Escapes all that might be special. */
-const escaped = (text: string) => text.replace(/[\s!-/:-@[-`{-~]/g, '\\$&');
-const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
-const shownPattern = (pattern: Pattern) =>
-  pattern.map((piece) => ('wildcard' in piece ? piece.wildcard : escaped(piece.literal))).join('');
-const name = (paths: string[]) =>
-  paths.length === 2 ? `@${escaped(paths[1].slice(7))}` : escaped(paths[0]);
-
-/** Prints a tree; `plain` chooses between two spellings of everything that has two. */
-function printed(tree: Predicate, plain: boolean): string {
-  const child = (of: Predicate) =>
-    of.type === 'and' || of.type === 'or' ? `(${printed(of, plain)})` : printed(of, plain);
-  switch (tree.type) {
-    case 'all':
-      return '*';
-    case 'none':
-      return '"--"';
-    case 'and':
-      return tree.children.map(child).join(plain ? ' ' : ' AND ');
-    case 'or':
-      return tree.children.map(child).join(' OR ');
-    case 'not':
-      return `${plain ? '-' : 'NOT '}${child(tree.child)}`;
-    case 'words':
-      return tree.words.every(isLiteral) && plain
-        ? quoted(tree.words.map(literalOf).join(' ,'))
-        : tree.words.map(shownPattern).join(plain ? '\\ ' : '..');
-    case 'exists':
-      return `${name(tree.paths)}:${plain ? '*' : '(*)'}`;
-    case 'value': {
-      const { match } = tree;
-      if (match.type === 'pattern') return `${name(tree.paths)}:${shownPattern(match.pattern)}`;
-      if (plain || match.text === '') return `${name(tree.paths)}:${quoted(match.text)}`;
-      return `${name(tree.paths)}:(${escaped(match.text).replace(/^(?=AND$|OR$|NOT$)/, '\\')})`;
-    }
-    case 'range':
-      return `${name(tree.paths)}:${printedRange(tree.from, tree.to, plain)}`;
-  }
-}
-
-function printedRange(
-  from: RangeEnd | undefined,
-  to: RangeEnd | undefined,
-  plain: boolean,
-): string {
-  const text = (end: RangeEnd) => (plain ? escaped(end.text) : quoted(end.text));
-  if (plain && to === undefined && from !== undefined) {
-    return `>${from.inclusive ? '=' : ''}${text(from)}`;
-  }
-  if (plain && from === undefined && to !== undefined) {
-    return `<${to.inclusive ? '=' : ''}${text(to)}`;
-  }
-  const open = from?.inclusive === false ? '{' : '[';
-  const close = to?.inclusive === false ? '}' : ']';
-  return `${open}${from ? text(from) : '*'} TO ${to ? text(to) : '*'}${close}`;
-}
-
 t.test('a printed tree parses back to itself', async () => {
   fc.assert(
     fc.property(tree, fc.boolean(), (tree, plain) => {
-      return JSON.stringify(parseSearch(printed(tree, plain))) === JSON.stringify(tree);
+      return JSON.stringify(parseSearch(printSearch(tree, plain))) === JSON.stringify(tree);
     }),
     { numRuns: 500 },
   );
@@ -382,12 +406,41 @@ t.test('any text is understood or refused with a position inside it', async () =
 });
 
 t.test('the id of a field stands for its attribute and wins over the name', async (t) => {
-  const declared = (name: string): string | undefined =>
-    name === 'verb' ? 'custom.http.verb' : undefined;
   t.same(parseSearch('verb:GET', declared), parseSearch('http.verb:GET'));
   t.same(parseSearch('-verb:(a OR b*)', declared), parseSearch('-http.verb:(a OR b*)'));
   t.same(parseSearch('custom.verb:GET', declared), parseSearch('verb:GET'), 'a path is no id');
   t.same(parseSearch('verb', declared), parseSearch('verb'), 'a word is no name');
   t.same([...searchNames('a:1 OR (@b.c:[1 TO 2] -a:x) word "q:u"')], ['a', '@b.c']);
   t.throws(() => searchNames('(('), { name: 'SearchError' });
+});
+
+t.test('a value of a tagset is one of its tags: the first whose query holds', async (t) => {
+  const [high, low] = tagset.tags.map(({ predicate }) => predicate);
+  const ofLow = and(not(high), low);
+  const meant: [string, Predicate][] = [
+    ['danger:high', high],
+    ['danger:low', ofLow],
+    ['danger:"low"', ofLow],
+    ['danger:*', or(high, low)],
+    ['-danger:*', not(or(high, low))],
+    ['danger:(high OR low)', or(high, ofLow)],
+    ['danger:(NOT high)', not(high)],
+    ['danger:h?gh', high],
+    ['danger:*o*', ofLow],
+    ['danger:x*', NONE],
+    ['custom.danger:high', value('custom.danger', 'high')],
+    ['@danger:high', parseSearch('@danger:high')],
+    ['high', word('high')],
+  ];
+  for (const [query, predicate] of meant) t.same(parseSearch(query, declared), predicate, query);
+  const many: DeclaredNames = () => ({
+    ...tagset,
+    tags: [{ id: 'a', predicate: or(...Array.from({ length: 900 }, () => high)) }],
+  });
+  t.throws(() => parseSearch('x:a '.repeat(23), many), /at position 90: expected fewer values/);
+  const long: DeclaredNames = () => ({
+    ...tagset,
+    tags: [{ id: 'a'.repeat(64), predicate: high }],
+  });
+  t.same(parseSearch(`x:${'*a'.repeat(60)}*b`, long), NONE, 'wildcards cost no power of them');
 });

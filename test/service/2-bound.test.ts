@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ConnectionOptions, connect } from 'node:tls';
 import t from 'tap';
 import {
   listAll,
@@ -18,7 +19,9 @@ const listener = (protocol: string, key: string): string =>
   `[[listener]]\nprotocol = "${protocol}"\naddress = "127.0.0.1:0"\nkey = "${key}"\n`;
 writeFileSync(
   config,
-  listener('tcp', 'default') + listener('udp', 'default') + listener('tcp', 'later'),
+  `tls_version_max = "1.3"\n${listener('tcp', 'default')}${listener('udp', 'default')}` +
+    listener('tcp', 'later') +
+    listener('tls', 'default'),
 );
 const service = await startService(data, ['--config', config]);
 t.teardown(async () => {
@@ -26,7 +29,7 @@ t.teardown(async () => {
   removeFolder(folder);
 });
 const ports = [...service.output().matchAll(/127\.0\.0\.1:(\d+), bound to the write key/g)];
-const [tcpPort, udpPort, laterPort] = ports.map((match) => Number(match[1]));
+const [tcpPort, udpPort, laterPort, tlsPort] = ports.map((match) => Number(match[1]));
 
 async function found(query: string): Promise<(string | undefined)[]> {
   const events = await listAll(service, { filters: [{ search: query }] });
@@ -55,6 +58,36 @@ t.test('datagrams too', async (t) => {
   let messages: (string | undefined)[] = [];
   while (messages.length < 2) messages = await found('router');
   t.same(messages, ['router one', 'router two']);
+});
+
+/** Sends lines over TLS, half-closes, and resolves with the version when the service has closed its side. */
+async function sendTls(
+  port: number,
+  content: string,
+  options: ConnectionOptions = {},
+): Promise<unknown> {
+  const ca = readFileSync(join(data, 'tls/cert.pem'));
+  // The types of node:tls do not know that it passes this on.
+  const halfOpen: object = { allowHalfOpen: true };
+  const socket = connect({ port, host: '127.0.0.1', ca, ...halfOpen, ...options });
+  socket.resume();
+  const ended = new Promise((resolve) => socket.on('end', resolve));
+  await new Promise((resolve, reject) => {
+    socket.on('secureConnect', resolve);
+    socket.on('error', reject);
+  });
+  const version = socket.getProtocol();
+  socket.end(content);
+  await ended;
+  return version;
+}
+
+t.test('lines over TLS too, with 1.3 where it is asked for', async (t) => {
+  t.equal(await sendTls(tlsPort, 'secure one\n{"message":"secure two"}\nsecure last'), 'TLSv1.3');
+  t.same(await found('secure'), ['secure one', 'secure two', 'secure last']);
+  const older = { maxVersion: 'TLSv1.2' } as const;
+  t.equal(await sendTls(tlsPort, 'aged\n', older), 'TLSv1.2', 'older clients are served');
+  t.same(await found('aged'), ['aged']);
 });
 
 t.test('switching the key off acts at once, and on again too', async (t) => {

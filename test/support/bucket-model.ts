@@ -67,6 +67,15 @@ export interface ModelAggregate {
   predicate: ModelPredicate;
   computes: ModelCompute[];
   groupBys: ModelGroupBy[];
+  /** The key of a bucket of the first level: the page has those behind it. */
+  after?: string;
+}
+
+/** A page of buckets. */
+export interface ModelPage {
+  buckets: ModelBucket[];
+  /** The key of the last bucket of the first level, when there are more. */
+  last?: string;
 }
 
 /** What a value of a bucket may be: exact up to `tolerance`. */
@@ -104,20 +113,33 @@ const PERCENTS: [string, number][] = [
 
 /** The buckets of an aggregation, in their order. */
 export function modelBuckets(model: Model, query: ModelAggregate): ModelBucket[] {
+  return modelPage(model, query).buckets;
+}
+
+/** A page of the buckets of an aggregation, in their order. */
+export function modelPage(model: Model, query: ModelAggregate): ModelPage {
   const events = model.selected(query.fromMs, query.toMs, query.predicate);
+  let last: string | undefined;
   const nest = (inside: ModelEvent[], place: number, keys: string[]): ModelBucket[] => {
     if (place === query.groupBys.length) {
       return [{ keys, values: query.computes.map((compute) => computed(model, inside, compute)) }];
     }
     const groupBy = query.groupBys[place];
-    const shown = groupsOf(model, inside, groupBy).flatMap((group) =>
-      nest(group.events, place + 1, [...keys, group.key]),
-    );
+    const all = groupsOf(model, inside, groupBy);
+    const behind =
+      place === 0 && query.after !== undefined
+        ? all.slice(all.findIndex(({ key }) => key === query.after) + 1)
+        : all;
+    const groups = behind.slice(0, 'limit' in groupBy ? groupBy.limit : undefined);
+    if (place === 0 && groups.length < behind.length) last = groups.at(-1)?.key;
+    const shown = groups.flatMap((group) => nest(group.events, place + 1, [...keys, group.key]));
     return groupBy.total ? [...shown, ...nest(inside, place + 1, [...keys, 'total'])] : shown;
   };
-  return nest(events, 0, []);
+  const buckets = nest(events, 0, []);
+  return last === undefined ? { buckets } : { buckets, last };
 }
 
+/** All groups of a level, in their order. */
 function groupsOf(model: Model, events: ModelEvent[], groupBy: ModelGroupBy): Group[] {
   if (groupBy.type === 'time') return timeGroups(events, groupBy.boundaries);
   const groups =
@@ -135,7 +157,7 @@ function groupsOf(model: Model, events: ModelEvent[], groupBy: ModelGroupBy): Gr
     if (a.rank === null || b.rank === null) return a.rank === null ? 1 : -1;
     return sign * (a.rank - b.rank);
   });
-  return ranked.slice(0, groupBy.limit).map(({ group }) => group);
+  return ranked.map(({ group }) => group);
 }
 
 function timeGroups(events: ModelEvent[], boundaries: number[]): Group[] {
@@ -233,7 +255,7 @@ export function metricOf(model: Model, events: ModelEvent[], metric: ModelMetric
   }
   const exact = summary[metric.aggregation as 'count'];
   let tolerance = 0;
-  if (metric.aggregation === 'sum') tolerance = summary.absolute * 1e-12;
+  if (metric.aggregation === 'sum' && !summary.plain) tolerance = summary.absolute * 1e-12;
   if (metric.aggregation === 'avg') tolerance = (summary.absolute / numbers.length) * 1e-12;
   return { exact: exact !== null && Number.isFinite(exact) ? exact : null, tolerance };
 }

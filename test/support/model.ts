@@ -54,6 +54,7 @@ export type Scalar = Extract<Node, { text: string }>;
 
 const WORDS = /[\p{L}\p{N}\p{M}_]+/gu;
 const NUMBER = /^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
+const PLAIN = /^[+-]?\d{1,9}(?:\.\d{1,6})?$/;
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{3}|\d{6}))?(Z|[+-]\d\d:?\d\d)?$/;
 
@@ -84,7 +85,7 @@ class NumberText {
 }
 
 /** All nodes below `node` whose names joined by dots are `path`. */
-function nodesAt(node: Node, path: string): Node[] {
+export function nodesAt(node: Node, path: string): Node[] {
   if (node.type !== 'object') return [];
   const found: Node[] = [];
   for (const [name, member] of node.members) {
@@ -254,7 +255,7 @@ export function compareModel(
   return left.timeMs - right.timeMs || left.writer - right.writer || left.sequence - right.sequence;
 }
 
-/** What the metrics of a path come to. `exact` is the sum as a decimal text, `absolute` the sum of absolutes. */
+/** What the metrics of a path come to. `absolute` the sum of absolutes. */
 export interface ModelSummary {
   count: number;
   cardinality: number;
@@ -265,6 +266,8 @@ export interface ModelSummary {
   avg: number | null;
   /** The numbers, ascending. */
   numbers: number[];
+  /** Whether all of them were written as decimals of few digits: their sum is exact. */
+  plain: boolean;
 }
 
 export class Model {
@@ -332,6 +335,7 @@ export class Model {
       max: numbers.at(-1) ?? null,
       avg: sum === null ? null : sum / numbers.length,
       numbers,
+      plain: texts.every((text) => PLAIN.test(text)),
     };
   }
 }

@@ -1,14 +1,15 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { openLiveBlocks } from '../../engine/engine.ts';
 import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.ts';
 
 /**
  * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
- * `hang`, `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and whether it was sent a snapshot.
+ * `hang`, `half` (hangs half done), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
  */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
   const over = Promise.withResolvers<void>();
-  let blockCount = 0;
+  const live = openLiveBlocks();
   let cancelCount = 0;
   port.listen((message) => {
     if (message.type === 'close') over.resolve();
@@ -17,10 +18,15 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       const { query } = message;
       port.post({ type: 'failed', query, code: 'CANCELLED', message: 'cancelled' });
     } else if (message.type === 'run' && message.job.type === 'fetch') {
-      const { query, job, snapshot } = message;
-      if (snapshot !== undefined) blockCount = snapshot.blocks.length;
+      const { query, job, changes } = message;
+      if (changes !== undefined) live.apply(changes);
+      const blockCount = live.snapshot().blocks.length;
       const { id } = job.query;
       if (id === 'hang') return;
+      if (id === 'half') {
+        port.post({ type: 'progress', query, unitsDone: 5, unitsTotal: 10 });
+        return;
+      }
       while (id === 'spin');
       if (id === 'exit') process.exit(1);
       if (id === 'refuse') port.post({ type: 'failed', query, code: 'USAGE', message: 'no' });
@@ -30,7 +36,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
           root: data.root,
           blockCount,
           cancelCount,
-          sent: snapshot !== undefined,
+          sent: changes?.added.length ?? -1,
         });
         port.post({ type: 'answer', query, answer });
       }

@@ -27,9 +27,11 @@ export type SyslogText =
   | { json: string }
   | { pieces: ({ word: string } | SyslogPair)[]; separator: string };
 
-/** A pair of a text. `quote` is its quotes, none or two characters. */
+/** A pair of a text. `quote` is the quotes of its value, none or two characters. */
 export interface SyslogPair {
   name: string;
+  /** Whether the name stands in double quotes. */
+  namedInQuotes?: boolean;
   value: string;
   quote: '' | '""' | "''" | '<>';
 }
@@ -53,9 +55,9 @@ function textOf(text: SyslogText): string {
     .join(text.separator);
 }
 
-function pairText({ name, value, quote }: SyslogPair): string {
+function pairText({ name, namedInQuotes, value, quote }: SyslogPair): string {
   const inside = quote === '""' ? value.replaceAll(/["\\]/g, '\\$&') : value;
-  return `${name}=${quote.slice(0, 1)}${inside}${quote.slice(1)}`;
+  return `${namedInQuotes === true ? `"${name}"` : name}=${quote.slice(0, 1)}${inside}${quote.slice(1)}`;
 }
 
 /** The event that the line is to become. */

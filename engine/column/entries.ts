@@ -1,0 +1,33 @@
+/** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
+export interface Entries {
+  offsets: Uint32Array;
+  bytes: Uint8Array;
+}
+
+/** Some bytes in which a string lies. */
+export interface StringPlace {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+}
+
+/** A hash of strings. Those of one seed are equal for equal strings. */
+export interface EntryHash {
+  readonly seed: number;
+  hashOf(bytes: Uint8Array, start: number, end: number): number;
+}
+
+/** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
+export const PIECE_ENTRIES = 1_024;
+
+/** A dictionary of a segment: its entries, whole or in part. Throws CORRUPTION when what is needed is damaged. */
+export interface EntrySource {
+  readonly entryCount: number;
+  /** All entries: the same arrays each time, as long as they are kept. */
+  entries(): Entries;
+  place(entry: number): StringPlace;
+  /** Shows all entries, PIECE_ENTRIES at a time but for the last ones, and keeps none; `first` is the first one's number. */
+  eachPiece(visit: (first: number, piece: Entries) => void): void;
+  /** A hash of 31 bits of each entry; kept for the next time. */
+  hashes(hash: EntryHash): Int32Array;
+}

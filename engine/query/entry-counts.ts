@@ -1,0 +1,128 @@
+import type { EntryHash, EntrySource } from '../column/entries.ts';
+import { grow } from '../column/growth.ts';
+import { Kind } from '../column/kind.ts';
+import type { Block } from '../segment/block.ts';
+import type { BlockRef } from '../segment/frame.ts';
+import type { Bitmap } from './bitmap.ts';
+import type { BlockVisitor } from './block-scan.ts';
+import type { FieldLevel } from './level.ts';
+import { columnsAt } from './scan.ts';
+import { isDamage } from './source.ts';
+import { TEXT_NEEDED } from './value-numbers.ts';
+
+/** Memory of the counts that are kept; beyond it the blocks are to be read again. */
+const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
+
+/** Counts rows by entries of dictionaries of segments: nothing is known of the strings themselves. Owned by one thread. */
+export class EntryCounts {
+  /** By dictionary, rows of each entry + 1. */
+  readonly parts = new Map<EntrySource, Uint32Array>();
+  /** The blocks whose rows are all in `parts`. */
+  readonly blocks = new Set<BlockRef>();
+  readonly #path: string;
+  #bytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Counts rows of a block; false when its values are not all in one such dictionary, whose entries have a `hash` then.
+   * Throws CORRUPTION before it has counted anything.
+   */
+  add(block: Block, rows: Bitmap, hash: EntryHash): boolean {
+    const columns = columnsAt(block, this.#path);
+    if (columns.length !== 1 || block.columns[columns[0]].kind !== Kind.STRING) return false;
+    const column = block.column(columns[0]);
+    if (!('shared' in column) || column.shared === undefined) return false;
+    const { ids, shared, entryCount } = column;
+    let counts = this.parts.get(shared);
+    if (counts === undefined) {
+      if (this.#bytes + entryCount * 4 > COUNTS_BYTES_MAX) return false;
+      shared.hashes(hash);
+      counts = new Uint32Array(entryCount + 1);
+      this.parts.set(shared, counts);
+      this.#bytes += entryCount * 4;
+    }
+    for (let word = 0; word < rows.length; word++) {
+      const base = word << 5;
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        counts[ids[base + 31 - Math.clz32(bits & -bits)]]++;
+      }
+    }
+    this.blocks.add(block.ref);
+    return true;
+  }
+}
+
+/** A pass that finds how many events the values of a level have; most of them were counted by their entries before. */
+class EntryPass implements BlockVisitor {
+  readonly needsRows = true;
+  readonly #entries: EntryCounts;
+  readonly #level: FieldLevel;
+  readonly #memoryBytesMax: number;
+  #counts = new Float64Array(64);
+
+  /** `level` has the candidates only. Throws CORRUPTION. */
+  constructor(entries: EntryCounts, level: FieldLevel, memoryBytesMax: number) {
+    this.#entries = entries;
+    this.#level = level;
+    this.#memoryBytesMax = memoryBytesMax;
+    const { numbers } = level;
+    for (const [shared, counts] of entries.parts) {
+      const hashes = shared.hashes(numbers);
+      for (let entry = 0; entry < hashes.length && !this.isFull; entry++) {
+        if (counts[entry + 1] === 0 || numbers.ofHash(hashes[entry]) !== TEXT_NEEDED) continue;
+        const { bytes, start, end } = shared.place(entry);
+        this.#add(numbers.string(bytes, start, end), counts[entry + 1]);
+      }
+    }
+  }
+
+  get isFull(): boolean {
+    return this.#level.memoryBytes + this.#counts.length * 8 > this.#memoryBytesMax;
+  }
+
+  skips(ref: BlockRef): boolean {
+    return this.#entries.blocks.has(ref);
+  }
+
+  addCount(): void {}
+
+  add(block: Block, rows: Bitmap): void {
+    this.#level.prepare(block, rows);
+    const { starts, values } = this.#level.values();
+    if (starts !== undefined) {
+      for (const value of values.subarray(0, starts.at(-1))) this.#add(value, 1);
+      return;
+    }
+    for (let row = 0; row < values.length; row++) {
+      if (values[row] !== 0) this.#add(values[row] - 1, 1);
+    }
+  }
+
+  /** Events that have a value of the level. */
+  countOf(value: number): number {
+    return this.#counts[value] ?? 0;
+  }
+
+  #add(value: number, count: number): void {
+    if (value < 0) return;
+    if (value >= this.#counts.length) this.#counts = grow(this.#counts, value + 1);
+    this.#counts[value] += count;
+  }
+}
+
+/** A pass over the blocks that `entries` has not; `undefined` when a dictionary turns out damaged, so that it is of no use. */
+export function entryPass(
+  entries: EntryCounts,
+  level: FieldLevel,
+  memoryBytesMax: number,
+): EntryPass | undefined {
+  try {
+    return new EntryPass(entries, level, memoryBytesMax);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import { bitsOf } from '../column/bitpack.ts';
+import { compress } from '../column/compress.ts';
+import { Dictionary } from '../column/dictionary.ts';
+import type { Entries } from '../column/entries.ts';
+import { grow } from '../column/growth.ts';
+
+/** Values after which a column of mostly distinct ones is given up. */
+const TRIAL_VALUES = 32_768;
+/** Share of distinct values beyond which it is. */
+const DISTINCT_MAX = 0.75;
+/** Bytes of entries that a dictionary of a segment may have: each query thread that needs it whole decodes it. */
+const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
+/** Columns of fewer values keep their entries in their blocks. */
+const SHARED_VALUES_MIN = 4_096;
+/** Bytes that are compressed to learn how well a column does. */
+const SAMPLE_BYTES = 65_536;
+/** Bytes reckoned for a length. */
+const LENGTH_BYTES = 1;
+
+/** Strings as a source has them: `ids` are entries + 1. */
+export interface SourceStrings {
+  ids: Uint32Array;
+  entries: () => Entries;
+}
+
+/** The order of a dictionary of a segment, and the place of each entry in it. */
+export interface EntryRanks {
+  /** Entries in use, those with the most values first. */
+  order: Uint32Array;
+  /** Place + 1 of each entry; 0 of those that are not in use. */
+  ids: Uint32Array;
+  counts: Uint32Array;
+}
+
+/** Makes one dictionary of a column out of those of its sources. */
+export class EntryMerger {
+  readonly dictionary = new Dictionary();
+  /** By the name of a source's dictionary, the entry + 1 here of each id there; 0 of those that no value has. */
+  readonly maps = new Map<string, Uint32Array>();
+  #valueCount = 0;
+  #isGivenUp = false;
+
+  /** Whether the values are too many and too distinct for a dictionary. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  /**
+   * Takes the entries that a source uses. Sources with the same `name` have the same dictionary. Returns the entry + 1
+   * of each id, until there is more to it; undefined when the column is given up.
+   */
+  take(name: string, { ids, entries }: SourceStrings): Uint32Array | undefined {
+    const { offsets, bytes } = entries();
+    const { dictionary } = this;
+    let map = this.maps.get(name);
+    if (map === undefined) {
+      map = new Uint32Array(offsets.length);
+      this.maps.set(name, map);
+    }
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index];
+      if (map[id] !== 0) continue;
+      const start = offsets[id - 1];
+      map[id] = dictionary.intern(bytes, start, offsets[id] - start) + 1;
+      if (dictionary.byteCount > ENTRY_BYTES_MAX) {
+        this.#isGivenUp = true;
+        return undefined;
+      }
+    }
+    this.#valueCount += ids.length;
+    this.#isGivenUp =
+      this.#valueCount >= TRIAL_VALUES && dictionary.entryCount > this.#valueCount * DISTINCT_MAX;
+    return this.#isGivenUp ? undefined : map;
+  }
+
+  /** The order of the entries by how many values they are (`counts`); `undefined` when sharing does not pay. */
+  ranks(counts: Uint32Array): EntryRanks | undefined {
+    const { entryCount, offsets } = this.dictionary;
+    let used = 0;
+    let valueCount = 0;
+    let entryBytes = 0;
+    let valueBytes = 0;
+    for (let entry = 0; entry < entryCount; entry++) {
+      if (counts[entry] === 0) continue;
+      used++;
+      valueCount += counts[entry];
+      const length = offsets[entry + 1] - offsets[entry];
+      entryBytes += length;
+      valueBytes += length * counts[entry];
+    }
+    if (valueCount < SHARED_VALUES_MIN) return undefined;
+    const ratio = this.#ratio();
+    const shared = entryBytes * ratio + used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8;
+    const text = valueBytes * ratio + valueCount * LENGTH_BYTES;
+    return shared < text ? rank(counts, entryCount, used) : undefined;
+  }
+
+  /** How much of the entries' bytes is left when they are compressed. */
+  #ratio(): number {
+    const { bytes, byteCount } = this.dictionary;
+    const sample = bytes.subarray(0, Math.min(byteCount, SAMPLE_BYTES));
+    if (sample.length === 0) return 1;
+    return (compress(sample)?.length ?? sample.length) / sample.length;
+  }
+}
+
+/** Counts the values of each entry of a dictionary that still grows. */
+export class EntryCounts {
+  #counts = new Uint32Array(64);
+
+  /** Adds a value for each id of which `isIn` says so; `map` has the entry + 1 of each id. */
+  add(
+    ids: Uint32Array,
+    map: Uint32Array,
+    entryCount: number,
+    isIn: (value: number) => boolean,
+  ): void {
+    if (entryCount > this.#counts.length) this.#counts = grow(this.#counts, entryCount);
+    const counts = this.#counts;
+    for (let value = 0; value < ids.length; value++) if (isIn(value)) counts[map[ids[value]] - 1]++;
+  }
+
+  get counts(): Uint32Array {
+    return this.#counts;
+  }
+}
+
+/** Orders the entries that have a count by it, the most first; of equal ones the first used first. */
+function rank(counts: Uint32Array, range: number, used: number): EntryRanks {
+  const keys = new Float64Array(used);
+  let at = 0;
+  for (let entry = 0; entry < range; entry++) {
+    if (counts[entry] > 0) keys[at++] = -counts[entry] * range + entry;
+  }
+  keys.sort();
+  const order = new Uint32Array(used);
+  const ids = new Uint32Array(range);
+  for (let place = 0; place < used; place++) {
+    const entry = ((keys[place] % range) + range) % range;
+    order[place] = entry;
+    ids[entry] = place + 1;
+  }
+  return { order, ids, counts };
+}

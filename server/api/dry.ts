@@ -1,0 +1,13 @@
+import type { DryEvent } from '../ingest/protocol.ts';
+import { isoIn, UTC } from '../query/zone.ts';
+
+/** JSON text of an event of a dry run: `date` and `event` as a fetch has them, and `extensions`, when some found something. */
+export function dryEventText({ timeMs, event, matches }: DryEvent): string {
+  const matched = matches.length === 0 ? '' : `,"extensions":${JSON.stringify(matches)}`;
+  return `{"date":"${isoIn(UTC, timeMs)}","event":${event}${matched}}`;
+}
+
+/** Milliseconds with at most three decimals. */
+export function roundedMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}

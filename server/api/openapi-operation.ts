@@ -1,0 +1,87 @@
+import { type TSchema, Type } from 'typebox';
+
+/** Who may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 8. */
+export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview';
+
+/** A parameter of a path, of a query or in a header. */
+export interface ApiParameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  about: string;
+  schema: TSchema;
+  /** Whether its text is JSON. */
+  isJson?: boolean;
+}
+
+/** A form that a body or a reply may have. */
+export interface ApiContent {
+  type: string;
+  schema: TSchema;
+}
+
+/** A request that works, and its answer, in the places where the description has them. */
+export interface ApiExample {
+  name: string;
+  summary: string;
+  parameters?: Readonly<Record<string, string | number | boolean>>;
+  /** The first of the operation unless it is said. */
+  type?: string;
+  body?: unknown;
+  /** 200 unless it is said. */
+  status?: number;
+  /** Content type of the reply; the first unless it is said. */
+  replyType?: string;
+  /** What is made up anew by each service, such as ids of events, is another one there. */
+  reply: unknown;
+  /** Whether arrays of the reply have elements that are not shown here. */
+  isExcerpt?: boolean;
+}
+
+/** What can be asked of the service. Of a path there are as many as it has methods. */
+export interface ApiOperation {
+  id: string;
+  method: 'get' | 'post' | 'patch' | 'delete';
+  path: string;
+  tag: string;
+  summary: string;
+  about?: string;
+  access: Access;
+  parameters?: readonly ApiParameter[];
+  /** Forms of the body; none: there is no body. */
+  bodies?: readonly ApiContent[];
+  /** Whether the body may be missing. */
+  isBodyOptional?: boolean;
+  replies: readonly ApiContent[];
+  /** The reply by 503, when that is no error. */
+  unready?: TSchema;
+  /** Other statuses, each with an error, but those that all operations of its access have. */
+  refusals: readonly number[];
+  examples: readonly ApiExample[];
+}
+
+/** The type of most bodies. */
+export const JSON_TYPE = 'application/json';
+
+/** A body or a reply of JSON. */
+export const json = (schema: TSchema): ApiContent[] => [{ type: JSON_TYPE, schema }];
+
+/** Statuses of all requests with a body of JSON to the output API that are no success. */
+export const BODY_REFUSALS: readonly number[] = [400, 413, 415];
+/** Those of all that run a query: an id that is in use, too many of them, and what stops them. */
+export const QUERY_REFUSALS: readonly number[] = [...BODY_REFUSALS, 409, 429, 503];
+
+/** The header by which a query can be asked for. */
+export const QUERY_ID: ApiParameter = {
+  name: 'X-Query-Id',
+  in: 'header',
+  about:
+    'A name for this query, under which its progress can be asked for and it can be cancelled.',
+  schema: Type.String({ pattern: '^[\\w-]{1,64}$' }),
+};
+
+/** Where the events of the examples lie. */
+export const EXAMPLE_TIME = { from: '2026-03-01T10:00:00Z', to: '2026-03-01T11:00:00Z' };
+/** Stands in examples for the write key. */
+export const EXAMPLE_WRITE_KEY = 'vO3cU8Hh2nq0bRk5wYt7Zg';
+/** Stands in examples for the id of the newest event. */
+export const EXAMPLE_EVENT_ID = 'gZyo2QHAAAAAAAAAAoaf';

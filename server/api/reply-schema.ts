@@ -1,0 +1,311 @@
+import { type TSchema, Type } from 'typebox';
+
+/** Schemas of what is answered, for the description of the interface; the tests hold real answers against them. */
+
+/** An object with these members and no others. */
+const shape = <T extends Record<string, TSchema>>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
+const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** An object whose names are the asker's. */
+const named = <T extends TSchema>(schema: T) => Type.Record(Type.String(), schema);
+const count = Type.Integer({ minimum: 0 });
+const date = Type.String({ format: 'date-time' });
+const string = Type.String();
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$' });
+const json = Type.Unknown();
+
+/** `{"result": ...}` around what an endpoint answers. */
+export const resultOf = <T extends TSchema>(result: T) => shape({ result });
+
+/** Of the output API and the administration: a refusal. Source: interface.md 7. */
+export const errorReply = shape({ error: shape({ status: Type.Integer(), message: string }) });
+/** Of the input API: a refusal. */
+export const inputErrorReply = shape({
+  error: shape({ status: Type.Integer(), message: string }),
+  ok: Type.Literal(false),
+});
+
+/** Of the input API: everything is stored. */
+export const storedReply = shape({ ok: Type.Literal(true) });
+/** Of the input API: what would become of a body. */
+export const dryReply = shape({
+  ok: Type.Literal(true),
+  debug: Type.Literal(true),
+  events: Type.Array(
+    shape({
+      date,
+      event: Type.Object({ custom: named(json) }),
+      extensions: maybe(Type.Array(shape({ extension: string, rule: maybe(string) }))),
+    }),
+  ),
+  tookMs: Type.Number({ minimum: 0 }),
+});
+
+/** Of the input API, of either kind. */
+export const inputAnswer = Type.Union([storedReply, dryReply]);
+/** What the input API takes as JSON. */
+export const inputBody = Type.Union([Type.Object({}), Type.Array(Type.Unknown())]);
+/** Of `GET /openapi.json`. */
+export const openapiReply = Type.Object({ openapi: string, paths: named(json) });
+
+/** An event in full. Source: interface.md 2.3. */
+export const eventBody = shape({
+  custom: named(json),
+  syslog: maybe(named(json)),
+  message: maybe(string),
+});
+/** An event of a list. Source: interface.md 2.3. */
+export const listedEvent = shape({
+  id: string,
+  date,
+  event: maybe(eventBody),
+  columns: maybe(Type.Array(json)),
+});
+const damaged = maybe(shape({ blocks: count }));
+const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
+const explain = maybe(
+  shape({ blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count }),
+);
+/** What of an answer is missing, and why. */
+const whole = { damaged, bound };
+
+/** Of `POST /beta/events/list`. */
+export const listReply = resultOf(shape({ events: Type.Array(listedEvent), ...whole, explain }));
+/** Of `POST /beta/events/fetch`. */
+export const fetchReply = resultOf(listedEvent);
+/** Of `POST /beta/events/context`. */
+export const contextReply = resultOf(
+  shape({
+    before: Type.Array(listedEvent),
+    event: listedEvent,
+    after: Type.Array(listedEvent),
+    ...{ damaged },
+  }),
+);
+/** A line of `POST /beta/events/export` as NDJSON: an event, or what is missing. */
+export const exportLine = Type.Union([
+  listedEvent,
+  shape({ damaged: shape({ blocks: count }) }),
+  shape({ bound: shape({ limit: count, reached: Type.Literal(true), from: date }) }),
+]);
+
+const bucketValue = Type.Union([
+  ...[string, Type.Number(), Type.Boolean()],
+  shape({ id: string, name: string, color }),
+]);
+const metricValue = Type.Union([
+  ...[Type.Number(), Type.Null()],
+  shape({ value: orNull(Type.Number()), formatted: string }),
+]);
+/** Of `POST /beta/events/aggregate`. Source: interface.md 2.8. */
+export const aggregateReply = resultOf(
+  shape({
+    aggregates: Type.Array(
+      shape({
+        bucket: named(bucketValue),
+        values: named(
+          Type.Union([metricValue, Type.Array(shape({ time: date, value: metricValue }))]),
+        ),
+      }),
+    ),
+    lastBucket: maybe(named(Type.Union([string, Type.Number(), Type.Boolean()]))),
+    ...whole,
+    explain,
+  }),
+);
+/** Of the execution of a saved analysis: a list view, or an analytical view. Source: interface.md 4.7. */
+export const executeReply = resultOf(
+  Type.Union([
+    shape({
+      events: Type.Array(
+        shape({
+          ...{ id: string, date, message: maybe(string), custom: named(json) },
+          ...{ syslog: named(json), reception: shape({ date }) },
+        }),
+      ),
+      ...whole,
+    }),
+    shape({
+      values: Type.Array(
+        shape({
+          time: Type.Integer(),
+          fields: named(bucketValue),
+          metrics: named(metricValue),
+        }),
+      ),
+      ...whole,
+    }),
+  ]),
+);
+/** Of `GET /beta/queries/<id>`. */
+export const progressReply = resultOf(
+  shape({ state: oneOf('waiting', 'running'), unitsDone: count, unitsTotal: count, ms: count }),
+);
+/** Of `DELETE /beta/queries/<id>`. */
+export const cancelledReply = resultOf(shape({ state: Type.Literal('cancelled') }));
+
+const summary = { id: string, name: string, description: string };
+const tagset = { ...summary, type: Type.Literal('tagset') };
+/** A field that is an attribute. Source: interface.md 2.5. */
+export const attributeField = shape({
+  ...summary,
+  type: Type.Literal('attribute'),
+  attribute: string,
+});
+/** Of `POST /beta/discover/groups`. Source: interface.md 2.4. */
+export const groupsReply = resultOf(shape({ groups: Type.Array(shape(summary)) }));
+/** Of `POST /beta/discover/fields_metrics`. Source: interface.md 2.5 and 2.6. */
+export const discoverReply = resultOf(
+  shape({
+    fields: maybe(
+      Type.Array(
+        Type.Union([
+          attributeField,
+          shape({ ...tagset, tags: Type.Array(shape({ id: string, name: string, color })) }),
+        ]),
+      ),
+    ),
+    metrics: maybe(
+      Type.Array(
+        shape({
+          ...summary,
+          type: oneOf('attribute', 'formula', 'core'),
+          ...{ attribute: maybe(string), aggregation: maybe(string), formula: maybe(string) },
+        }),
+      ),
+    ),
+  }),
+);
+
+/** Of `POST /beta/discover/attributes`. */
+export const attributesReply = resultOf(
+  shape({
+    attributes: Type.Array(
+      shape({
+        ...{ attribute: string, kinds: Type.Array(string), events: count, distinct: maybe(count) },
+        values: maybe(
+          orNull(
+            Type.Array(
+              shape({ value: Type.Union([string, Type.Number(), Type.Boolean()]), count }),
+            ),
+          ),
+        ),
+        min: maybe(Type.Union([date, Type.Number()])),
+        max: maybe(Type.Union([date, Type.Number()])),
+      }),
+    ),
+    ...whole,
+  }),
+);
+/** Of `POST /beta/discover/complete`. */
+export const completeReply = resultOf(
+  shape({
+    from: count,
+    to: count,
+    suggestions: Type.Array(
+      shape({
+        text: string,
+        kind: oneOf('attribute', 'field', 'tagset', 'tag', 'value', 'keyword'),
+        label: maybe(string),
+        count: maybe(count),
+      }),
+    ),
+  }),
+);
+
+const writeKey = {
+  ...{ id: string, name: string, enabled: Type.Boolean(), quota_reached: Type.Boolean() },
+  daily_usage: count,
+  daily_quota: orNull(shape({ type: oneOf('percentage', 'megabytes'), value: Type.Number() })),
+};
+const readKey = { id: string, name: string, security_filter: orNull(string) };
+const tag = shape({ id: string, name: string, color, query: string });
+const time = Type.Object({
+  from: Type.Union([string, Type.Number()]),
+  to: Type.Union([string, Type.Number()]),
+});
+const definition = {
+  fields: attributeField,
+  tagsets: shape({ ...tagset, tags: Type.Array(tag) }),
+  metrics: shape({
+    ...summary,
+    type: oneOf('attribute', 'formula', 'core'),
+    ...{ attribute: maybe(string), aggregation: maybe(string), formula: maybe(string) },
+    unit: maybe(string),
+  }),
+  groups: shape({ ...summary, fields: Type.Array(string), metrics: Type.Array(string) }),
+  saved_analyses: shape({
+    ...summary,
+    kind: oneOf('list', 'timeseries', 'toplist', 'table'),
+    time,
+    filters: Type.Array(Type.Object({})),
+    columns: maybe(Type.Array(Type.Object({}))),
+    compute: maybe(Type.Array(Type.Object({}))),
+    groupBy: maybe(Type.Array(Type.Object({}))),
+  }),
+};
+const extension = {
+  ...{ ...summary, kind: string, enabled: Type.Boolean(), filter: string },
+  ...{ sources: Type.Array(string), target: maybe(string), position: count },
+  ...{ rules: maybe(string), helperRules: maybe(string) },
+  ...{ formats: maybe(Type.Array(string)), timezone: maybe(string), keeps: maybe(Type.Boolean()) },
+};
+const changedExtension = shape({
+  ...extension,
+  made: maybe(
+    shape({
+      fields: Type.Array(definition.fields),
+      metrics: Type.Array(definition.metrics),
+      groups: Type.Array(definition.groups),
+    }),
+  ),
+});
+/**
+ * One of a resource of the administration: as it is listed and shown, and, when that is another, as it is answered when it
+ * was made and when it was changed.
+ */
+export const RESOURCE_SHAPES: ReadonlyMap<
+  string,
+  { shown: TSchema; made?: TSchema; changed?: TSchema }
+> = new Map<string, { shown: TSchema; made?: TSchema; changed?: TSchema }>([
+  ['write_keys', { shown: shape(writeKey), made: shape({ ...writeKey, key: string }) }],
+  ['read_keys', { shown: shape(readKey), made: shape({ ...readKey, key: string }) }],
+  ...Object.entries(definition).map(([name, shown]) => [name, { shown }] as const),
+  ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
+]);
+/** Of `DELETE` of one of a resource of the administration. */
+export const deletedReply = resultOf(
+  shape({ id: string, name: string, deleted: Type.Literal(true) }),
+);
+/** Of `POST /admin/api/extensions/test`. */
+export const extensionTestReply = resultOf(
+  shape({
+    events: Type.Array(
+      shape({ event: eventBody, date, matched: Type.Boolean(), rule: maybe(string) }),
+    ),
+    ms: Type.Number({ minimum: 0 }),
+  }),
+);
+/** Of `GET /admin/api/troubles`. */
+export const troublesReply = resultOf(
+  shape({
+    troubles: Type.Array(
+      shape({
+        ...{ kind: string, count, last: maybe(date) },
+        ...{ line: maybe(string), reason: maybe(string) },
+      }),
+    ),
+  }),
+);
+
+/** The list of a resource of the administration, under its name. */
+export const collectionReply = (name: string, shown: TSchema) =>
+  resultOf(shape({ [name]: Type.Array(shown) }));
+/** A text that is no JSON, such as lines of events. */
+export const plainText = Type.String();
+/** Of `GET /healthz`. */
+export const healthReply = shape({ ok: Type.Literal(true) });
+/** Of `GET /readyz` while the service cannot do its work. */
+export const unreadyReply = shape({ ok: Type.Literal(false), reasons: Type.Array(string) });

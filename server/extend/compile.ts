@@ -1,0 +1,89 @@
+import { unreachable } from '../../engine/base/assert.ts';
+import { EventTest } from '../../engine/query/event-test.ts';
+import { AccessLogExtractor } from './access-log.ts';
+import { EmbeddedJsonExtractor } from './embedded-json.ts';
+import { EventDateReader } from './event-date.ts';
+import type { ExtensionAction, ExtensionStep } from './extension.ts';
+import type { Extractor } from './extraction.ts';
+import { GrokExtractor } from './grok.ts';
+import { KeyValueExtractor } from './keyvalue.ts';
+import { QueryStringExtractor } from './query-string.ts';
+import { UrlExtractor } from './url.ts';
+import { UserAgentExtractor } from './user-agent.ts';
+
+/** What a step does to an event for which its predicate holds. */
+export type Work =
+  /** `takesMessage`: a text `message` that is found becomes the event's. */
+  | { type: 'extract'; extractor: Extractor; takesMessage: boolean }
+  | { type: 'severity' }
+  | { type: 'date'; reader: EventDateReader }
+  | { type: 'attribute'; keeps: boolean };
+
+/** A step that is ready to run. Owned by one thread. */
+export interface CompiledStep {
+  id: string;
+  test: EventTest;
+  sources: readonly string[];
+  target: string | undefined;
+  work: Work;
+}
+
+/** Makes a step ready. Throws what the rules or the formats throw when they are not well formed. */
+export function compileStep({
+  id,
+  action,
+  predicate,
+  sources,
+  target,
+}: ExtensionStep): CompiledStep {
+  return { id, test: new EventTest(predicate), sources, target, work: workOf(action) };
+}
+
+function workOf(action: ExtensionAction): Work {
+  switch (action.kind) {
+    case 'json':
+      return { type: 'extract', extractor: new EmbeddedJsonExtractor(), takesMessage: true };
+    case 'grok': {
+      const extractor = new GrokExtractor(action.rules, action.helperRules);
+      return { type: 'extract', extractor, takesMessage: true };
+    }
+    case 'keyvalue':
+      return extracting(new KeyValueExtractor());
+    case 'access_log':
+      return extracting(new AccessLogExtractor());
+    case 'url':
+      return extracting(new UrlExtractor());
+    case 'user_agent':
+      return extracting(new UserAgentExtractor());
+    case 'query_string':
+      return extracting(new QueryStringExtractor());
+    case 'severity':
+      return { type: 'severity' };
+    case 'date':
+      return { type: 'date', reader: new EventDateReader(action.formats, action.timezone) };
+    case 'attribute':
+      return { type: 'attribute', keeps: action.keeps };
+    default:
+      return unreachable(action);
+  }
+}
+
+function extracting(extractor: Extractor): Work {
+  return { type: 'extract', extractor, takesMessage: false };
+}
+
+/** Makes steps ready; those that cannot be made, which is a bug of whoever checked them, are told and left out. */
+export function compileSteps(
+  steps: readonly ExtensionStep[],
+  failed: (id: string, error: unknown) => void,
+): CompiledStep[] {
+  const compiled: CompiledStep[] = [];
+  for (const step of steps) {
+    try {
+      compiled.push(compileStep(step));
+    } catch (error) {
+      failed(step.id, error);
+    }
+  }
+  return compiled;
+}

@@ -1,0 +1,303 @@
+import { KIND_COLUMN_MIN, Kind } from '../../engine/column/kind.ts';
+import type { PathTable } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { EventValues } from '../../engine/query/event-test.ts';
+import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
+import { KeyTable } from '../decode/key.ts';
+import { LeafReader } from '../decode/leaf.ts';
+import type { Member } from '../decode/member.ts';
+import { PathNames } from '../decode/path-names.ts';
+import { EventTree } from '../decode/tree.ts';
+import type { Attributes, ExtractedValue } from './extraction.ts';
+import { MemberWriter } from './member-writer.ts';
+
+const CUSTOM = 'custom';
+const SYSLOG = 'syslog';
+const MESSAGE = 'message';
+/** What `#pathIds` says of paths: not looked at yet; not asked for by anybody. Others are ids of `#ids`. */
+const UNKNOWN = 0;
+const UNWANTED = 1;
+
+/**
+ * An event between decoding and storing: the last row of rows, which has just ended. What is read is the row; changes
+ * are collected in a tree, and are in the row after `write`. Attributes are named by dotted paths as in predicates:
+ * `message`, `custom.http.verb`, `syslog.appname`. Made for one path table, owned by one thread.
+ * Source: decisions.md 3.1, 3.3 and 3.7.
+ */
+export class Draft implements EventValues {
+  kind: Kind = Kind.NULL;
+  bytes: Uint8Array = new Uint8Array(0);
+  start = 0;
+  end = 0;
+
+  readonly #rows: Rows;
+  readonly #counters: DecodeCounters;
+  /** Counts of the last `write`. */
+  readonly #written = noDecodeCounters();
+  readonly #leaves: LeafReader;
+  readonly #tree: EventTree;
+  readonly #names: PathNames;
+  readonly #members: MemberWriter;
+  /** Paths that were asked for, as they were given and with one character a byte. */
+  readonly #ids = new Map<string, number>();
+  readonly #dottedIds = new Map<string, number>();
+  /** By number of a path: the id of what it is when it is dotted. */
+  #pathIds = new Int32Array(1024);
+
+  #row = 0;
+  #sideBytes = 0;
+  /** Whether the tree has the event, and more than the row has. */
+  #isOpen = false;
+  #isChanged = false;
+  #wasWritten = false;
+  #hasTime = false;
+  /** The cursor: the next entry, and the id that is looked for. */
+  #entry = 0;
+  #wanted = UNKNOWN;
+
+  /** `counters` are told what the limits did to events that were changed. */
+  constructor(paths: PathTable, rows: Rows, counters: DecodeCounters) {
+    this.#rows = rows;
+    this.#counters = counters;
+    const keys = new KeyTable(paths);
+    this.#leaves = new LeafReader(rows, keys, this.#written);
+    this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
+    this.#names = new PathNames(paths);
+    this.#members = new MemberWriter(rows);
+  }
+
+  /** Turns to the last row. */
+  begin(): void {
+    this.#row = this.#rows.rowCount - 1;
+    this.#sideBytes = this.#rows.sideBytes;
+    this.#isOpen = false;
+    this.#isChanged = false;
+    this.#wasWritten = false;
+    this.#hasTime = false;
+  }
+
+  /** Bytes that changes of this event have taken. */
+  get addedBytes(): number {
+    return this.#rows.sideBytes - this.#sideBytes;
+  }
+
+  open(path: string): void {
+    this.#wanted = this.#idOf(path);
+    this.#entry = this.#rows.rowEntry[this.#row];
+  }
+
+  next(): boolean {
+    const rows = this.#rows;
+    const end = rows.rowEntry[this.#row + 1];
+    while (this.#entry < end) {
+      const entry = this.#entry++;
+      if (this.#pathId(rows.path[entry]) !== this.#wanted || rows.kind[entry] < KIND_COLUMN_MIN)
+        continue;
+      const start = rows.start[entry];
+      this.kind = rows.kind[entry] as Kind;
+      this.bytes = start < 0 ? rows.side : rows.source;
+      this.start = start < 0 ? ~start : start;
+      this.end = this.start + rows.length[entry];
+      return true;
+    }
+    return false;
+  }
+
+  has(path: string): boolean {
+    this.open(path);
+    if (this.next()) return true;
+    const rows = this.#rows;
+    const prefix = `${oneByteText(path)}.`;
+    for (let entry = rows.rowEntry[this.#row]; entry < rows.rowEntry[this.#row + 1]; entry++) {
+      const isValue = rows.kind[entry] >= KIND_COLUMN_MIN;
+      if (isValue && this.#names.dotted(rows.path[entry]).startsWith(prefix)) return true;
+    }
+    return false;
+  }
+
+  /** The text of the string, number or boolean at `path`; `undefined` when there is none. */
+  text(path: string): string | undefined {
+    this.open(path);
+    while (this.next()) {
+      if (this.kind === Kind.BOOLEAN) return String(this.end > this.start);
+      if (this.kind !== Kind.ARRAY) return textOf(this.bytes, this.start, this.end);
+    }
+    return undefined;
+  }
+
+  /**
+   * Adds attributes under `target`, a path; `undefined`: those of the event. What the event has wins; where one of two is
+   * an object and the other is not, both stay.
+   */
+  add(attributes: Attributes, target: string | undefined): void {
+    if (attributes.size === 0) return;
+    this.#change();
+    if (target !== undefined && target !== CUSTOM) {
+      this.#put(target, this.#members.member(nameOf(target), attributes), true);
+      return;
+    }
+    for (const [name, value] of attributes) this.#tree.offer(this.#members.member(name, value));
+  }
+
+  /** Gives the attribute at `path` a value, whatever it was; `message` has to be a string. */
+  set(path: string, value: ExtractedValue): void {
+    if (path === MESSAGE && typeof value === 'string') {
+      this.setMessage(value);
+      return;
+    }
+    this.#change();
+    this.#put(path, this.#members.member(nameOf(path), value), false);
+  }
+
+  /**
+   * Gives the attribute `to` the value that the first string, number, boolean or array at `from` has, whatever `to` was;
+   * unless `keeps`, `from` goes. False when there is no such value.
+   */
+  copy(from: string, to: string, keeps: boolean): boolean {
+    if (from === to) return false;
+    this.open(from);
+    if (!this.next()) return false;
+    this.#change();
+    if (!keeps) this.remove(from);
+    const isText = this.kind === Kind.STRING || this.kind === Kind.DATE;
+    if (to === MESSAGE && isText) {
+      this.#tree.placeMessage(this.#startOfValue(), this.end - this.start);
+    } else {
+      this.#put(to, this.#copied(nameOf(to)), false);
+    }
+    return true;
+  }
+
+  /** Takes out the attribute at `path`, if there is one; an object with something in it stays. */
+  remove(path: string): void {
+    this.#change();
+    if (path === MESSAGE) this.#tree.removeMessage();
+    else this.#tree.remove(isSyslog(path), oneByteText(nameOf(path)));
+  }
+
+  /** Gives the event a message, in the place of the one that it has. */
+  setMessage(text: string): void {
+    this.#change();
+    const { start, length } = this.#members.plain(text);
+    this.#tree.placeMessage(start, length);
+  }
+
+  /** Gives the event a date; the first one stays. */
+  setTime(ms: number): void {
+    if (this.#hasTime) return;
+    this.#hasTime = true;
+    this.#rows.timeMs[this.#row] = ms;
+  }
+
+  /** Makes the changes since the last time those of the row. When it throws the row is what it was. */
+  write(): void {
+    if (!this.#isChanged) return;
+    const rows = this.#rows;
+    const sideBytes = rows.sideBytes;
+    Object.assign(this.#written, noDecodeCounters());
+    this.#leaves.turnTo(rows.side, sideBytes, true);
+    this.#leaves.beginEvent();
+    this.#tree.write();
+    rows.replaceRow();
+    this.#isChanged = false;
+    this.#wasWritten = true;
+  }
+
+  /** Forgets the changes since the last `write`. */
+  revert(): void {
+    this.#rows.dropRow();
+    this.#isOpen = false;
+    this.#isChanged = false;
+  }
+
+  /**
+   * Ends the event. One that had no date of its own, `hasDate`, gets that of the first date attribute that was added and
+   * can be read.
+   */
+  finish(hasDate: boolean): void {
+    if (!this.#wasWritten) return;
+    const rows = this.#rows;
+    if (!hasDate && !this.#hasTime) {
+      rows.timeMs[this.#row] = this.#leaves.eventDate(rows.timeMs[this.#row]);
+    }
+    const { subtreesTooDeep, eventsTooWide, namesRefused, datesUnread } = this.#written;
+    this.#counters.subtreesTooDeep += subtreesTooDeep;
+    this.#counters.eventsTooWide += eventsTooWide;
+    this.#counters.namesRefused += namesRefused;
+    this.#counters.datesUnread += datesUnread;
+  }
+
+  /** Puts the event into the tree, unless it is there. */
+  #change(): void {
+    this.#isChanged = true;
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#tree.begin();
+    this.#tree.placeRow(this.#row, this.#names);
+  }
+
+  #put(path: string, member: Member, keeps: boolean): void {
+    this.#tree.put(isSyslog(path), member, keeps);
+  }
+
+  /** The cursor's value as the member `name`. */
+  #copied(name: string): Member {
+    const { kind, start, end } = this;
+    if (kind === Kind.BOOLEAN) return this.#members.member(name, end > start);
+    const member = { name: oneByteText(name), isObject: false, members: undefined };
+    if (kind === Kind.ARRAY) {
+      const at = ~this.#rows.addSide(this.bytes.subarray(start, end));
+      return { ...member, start: at, end: at + end - start };
+    }
+    const mayBeNumber = kind === Kind.NUMBER;
+    const plain = { start: this.#startOfValue(), length: end - start, mayBeNumber };
+    return { ...member, start: 0, end: 0, plain };
+  }
+
+  /** `start` of the cursor's value as a row entry has it. */
+  #startOfValue(): number {
+    return this.bytes === this.#rows.source ? this.start : ~this.start;
+  }
+
+  #idOf(path: string): number {
+    const known = this.#ids.get(path);
+    if (known !== undefined) return known;
+    const id = this.#ids.size + UNWANTED + 1;
+    this.#ids.set(path, id);
+    this.#dottedIds.set(oneByteText(path), id);
+    this.#pathIds.fill(UNKNOWN);
+    return id;
+  }
+
+  #pathId(path: number): number {
+    if (path >= this.#pathIds.length) {
+      const grown = new Int32Array(2 ** Math.ceil(Math.log2(path + 1)));
+      grown.set(this.#pathIds);
+      this.#pathIds = grown;
+    }
+    const known = this.#pathIds[path];
+    if (known !== UNKNOWN) return known;
+    const id = this.#dottedIds.get(this.#names.dotted(path)) ?? UNWANTED;
+    this.#pathIds[path] = id;
+    return id;
+  }
+}
+
+function isSyslog(path: string): boolean {
+  return path.startsWith(`${SYSLOG}.`);
+}
+
+/** The names of a path below `custom` or `syslog`, joined by dots. */
+function nameOf(path: string): string {
+  const isRooted = isSyslog(path) || path.startsWith(`${CUSTOM}.`);
+  return isRooted ? path.slice(path.indexOf('.') + 1) : path;
+}
+
+/** Text with one character a byte. */
+function oneByteText(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+}

@@ -1,0 +1,33 @@
+import { parseDate } from '../decode/date.ts';
+import { instantOf, parseZone, UTC, type Zone } from '../query/zone.ts';
+import { DatePatterns } from './date-pattern.ts';
+
+/** Dates of the known forms that do not say where their clock stands: ISO 8601 and RFC 3164. */
+const WALL_CLOCK =
+  /^(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?|\*?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:[.,]\d+)?)$/;
+/** Longer texts are no dates. */
+const TEXT_CHARACTERS_MAX = 200;
+
+/** Reads the dates of an extension of kind `date`: by its patterns, then in the known forms. */
+export class EventDateReader {
+  readonly #patterns: DatePatterns;
+  readonly #zone: Zone;
+
+  /** `timezone`: of dates that name none. Throws DatePatternError. */
+  constructor(formats: readonly string[], timezone: string) {
+    this.#patterns = new DatePatterns(formats, timezone);
+    this.#zone = parseZone(timezone) ?? UTC;
+  }
+
+  /** Milliseconds since the epoch of `text`; `undefined` when it is no date. A year that is missing is the nearest. */
+  read(text: string, nowMs: number): number | undefined {
+    if (text.length > TEXT_CHARACTERS_MAX) return undefined;
+    const trimmed = text.trim();
+    const ms = this.#patterns.parse(trimmed, nowMs);
+    if (ms !== undefined) return ms;
+    const bytes = Buffer.from(trimmed);
+    const known = parseDate(bytes, 0, bytes.length, nowMs);
+    if (Number.isNaN(known)) return undefined;
+    return WALL_CLOCK.test(trimmed) ? instantOf(this.#zone, known) : known;
+  }
+}

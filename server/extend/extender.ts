@@ -1,0 +1,142 @@
+import { must } from '../../engine/base/assert.ts';
+import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import type { PathTable } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { DecodeCounters } from '../decode/counters.ts';
+import type { CompiledStep } from './compile.ts';
+import { Draft } from './draft.ts';
+import type { Extraction } from './extraction.ts';
+import { severityOf } from './severity.ts';
+
+const MESSAGE = 'message';
+const CUSTOM = 'custom';
+/** The side buffer of a run of events beyond which no event of it is extended any more: it has to fit in 31 bits. */
+const SIDE_BYTES_MAX = 1_073_741_824;
+
+/** An extension that found what it looks for in an event. */
+export interface ExtensionMatch {
+  /** Id of the extension. */
+  extension: string;
+  /** Name of the rule that matched, of one that has several. */
+  rule?: string;
+}
+
+/** What an extender tells of its work. */
+export interface ExtenderOptions {
+  /** Told when a step threw, which is a bug of it: the event is without what it would have done. */
+  failed: (step: string, error: unknown) => void;
+  /** Told of each extension that found something in the row `row`. */
+  matched?: (row: number, match: ExtensionMatch) => void;
+}
+
+/**
+ * Runs the parsing extensions on events that were decoded, in their order, each on what those before it left.
+ * Made for one path table, owned by one thread. Source: decisions.md 3.3 and 3.6.
+ */
+export class Extender {
+  readonly #steps: readonly CompiledStep[];
+  readonly #rows: Rows;
+  readonly #counters: DecodeCounters;
+  readonly #draft: Draft;
+  readonly #options: ExtenderOptions;
+
+  /** `counters` are those of the rows' decoder. */
+  constructor(
+    steps: readonly CompiledStep[],
+    paths: PathTable,
+    rows: Rows,
+    counters: DecodeCounters,
+    options: ExtenderOptions,
+  ) {
+    this.#steps = steps;
+    this.#rows = rows;
+    this.#counters = counters;
+    this.#draft = new Draft(paths, rows, counters);
+    this.#options = options;
+  }
+
+  /** Extends the last row. `hasDate`: whether it has a date of its own. Never throws. */
+  extendRow(hasDate: boolean): void {
+    const draft = this.#draft;
+    let failed = false;
+    draft.begin();
+    for (const step of this.#steps) {
+      if (draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX) {
+        failed = true;
+        break;
+      }
+      try {
+        if (!step.test.holds(draft)) continue;
+        this.#run(step);
+        draft.write();
+      } catch (error) {
+        draft.revert();
+        failed = true;
+        this.#options.failed(step.id, error);
+      }
+    }
+    draft.finish(hasDate);
+    if (failed) this.#counters.extensionsFailed++;
+  }
+
+  #run(step: CompiledStep): void {
+    const { id, sources, target, work } = step;
+    const draft = this.#draft;
+    if (work.type === 'attribute') {
+      const to = must(target, 'target of an attribute');
+      if (sources.some((path) => draft.copy(path, to, work.keeps))) this.#matched(id, undefined);
+      return;
+    }
+    const text = this.#text(sources);
+    if (text === undefined) return;
+    if (work.type === 'extract') {
+      const found = work.extractor.extract(text);
+      if (found !== undefined) this.#add(step, found, work.takesMessage);
+    } else if (work.type === 'severity') {
+      const level = severityOf(text);
+      if (level === undefined) return;
+      draft.set(must(target, 'target of a severity'), level);
+      this.#matched(id, undefined);
+    } else {
+      const ms = work.reader.read(text, this.#rows.receivedMs);
+      if (ms === undefined) return;
+      draft.setTime(ms);
+      this.#matched(id, undefined);
+    }
+  }
+
+  /** The text of the first source that has one. */
+  #text(sources: readonly string[]): string | undefined {
+    for (const source of sources) {
+      const text = this.#draft.text(source);
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+
+  #add(
+    { id, target }: CompiledStep,
+    { attributes, rule }: Extraction,
+    takesMessage: boolean,
+  ): void {
+    const draft = this.#draft;
+    const isTop = target === undefined || target === CUSTOM;
+    const message = takesMessage && isTop ? attributes.get(MESSAGE) : undefined;
+    if (typeof message === 'string') {
+      const rest = new Map(attributes);
+      rest.delete(MESSAGE);
+      draft.add(rest, undefined);
+      draft.setMessage(message);
+    } else {
+      draft.add(attributes, target);
+    }
+    this.#matched(id, rule);
+  }
+
+  #matched(id: string, rule: string | undefined): void {
+    const { matched } = this.#options;
+    if (matched === undefined) return;
+    const match = rule === undefined ? { extension: id } : { extension: id, rule };
+    matched(this.#rows.rowCount - 1, match);
+  }
+}

@@ -1,0 +1,141 @@
+import type { Rows } from '../../engine/column/rows.ts';
+import type { Member } from '../decode/member.ts';
+import { type ExtractedValue, NumberText } from './extraction.ts';
+
+const BLANK = 0x20;
+const TILDE = 0x7e;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+/** Characters up to which a loop is faster than a call of the runtime. */
+const SHORT_LENGTH = 64;
+/** Bytes that UTF-8 needs at most for a unit of UTF-16. */
+const UNIT_BYTES_MAX = 3;
+const ASCII = /^[\0-\x7f]*$/;
+/** What JSON escapes; others that are found here are merely written the slow way. */
+const NEEDS_ESCAPES = /["\\\p{Cc}\p{Cs}]/u;
+
+/**
+ * Writes what extensions found as JSON into the side buffer of rows, from where it is read as what was sent is: so that
+ * the same rules hold for both.
+ */
+export class MemberWriter {
+  readonly #rows: Rows;
+  /** The rows' side buffer, which moves when it grows. */
+  #side: Buffer;
+
+  constructor(rows: Rows) {
+    this.#rows = rows;
+    this.#side = viewOf(rows.side);
+  }
+
+  /** Writes an attribute; a member of an object that is to be put into a tree. */
+  member(name: string, value: ExtractedValue): Member {
+    const member = this.#member(name, value);
+    // A number ends where something else begins.
+    this.#byte(COMMA);
+    return member;
+  }
+
+  #member(name: string, value: ExtractedValue): Member {
+    const start = this.#rows.sideBytes;
+    const members = this.#value(value);
+    return {
+      name: ASCII.test(name) ? name : Buffer.from(name).toString('latin1'),
+      start,
+      end: this.#rows.sideBytes,
+      isObject: members !== undefined,
+      members,
+    };
+  }
+
+  /** Writes a text as it is, which is no JSON; `start` and `length` as of a row entry. */
+  plain(text: string): { start: number; length: number } {
+    const at = this.#rows.sideBytes;
+    this.#text(text);
+    return { start: ~at, length: this.#rows.sideBytes - at };
+  }
+
+  /** Writes a value; returns the members of an object. */
+  #value(value: ExtractedValue): Member[] | undefined {
+    if (typeof value === 'string') this.#string(value);
+    else if (typeof value === 'number') this.#text(Number.isFinite(value) ? String(value) : 'null');
+    else if (value instanceof NumberText) this.#text(value.text);
+    else if (value instanceof Map) return this.#object(value);
+    else if (value === null || typeof value === 'boolean') this.#text(String(value));
+    else this.#array(value);
+    return undefined;
+  }
+
+  #object(attributes: ReadonlyMap<string, ExtractedValue>): Member[] {
+    const members: Member[] = [];
+    this.#byte(OPEN_BRACE);
+    for (const [name, value] of attributes) {
+      if (members.length > 0) this.#byte(COMMA);
+      this.#string(name);
+      this.#byte(COLON);
+      members.push(this.#member(name, value));
+    }
+    this.#byte(CLOSE_BRACE);
+    return members;
+  }
+
+  #array(values: readonly ExtractedValue[]): void {
+    this.#byte(OPEN_BRACKET);
+    for (const [index, value] of values.entries()) {
+      if (index > 0) this.#byte(COMMA);
+      this.#value(value);
+    }
+    this.#byte(CLOSE_BRACKET);
+  }
+
+  #string(text: string): void {
+    if (text.length <= SHORT_LENGTH && this.#shortString(text)) return;
+    if (NEEDS_ESCAPES.test(text)) {
+      this.#text(JSON.stringify(text));
+      return;
+    }
+    this.#byte(QUOTE);
+    this.#text(text);
+    this.#byte(QUOTE);
+  }
+
+  /** Writes a string of printable ASCII that needs no escapes; false, and then nothing, when it is another. */
+  #shortString(text: string): boolean {
+    const rows = this.#rows;
+    const start = rows.reserveSide(text.length + 2);
+    const { side } = rows;
+    side[start] = QUOTE;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code < BLANK || code > TILDE || code === QUOTE || code === BACKSLASH) {
+        rows.sideBytes = start;
+        return false;
+      }
+      side[start + 1 + at] = code;
+    }
+    side[start + 1 + text.length] = QUOTE;
+    return true;
+  }
+
+  #text(text: string): void {
+    const rows = this.#rows;
+    const at = rows.reserveSide(text.length * UNIT_BYTES_MAX);
+    if (this.#side.buffer !== rows.side.buffer) this.#side = viewOf(rows.side);
+    rows.sideBytes = at + this.#side.write(text, at);
+  }
+
+  #byte(byte: number): void {
+    const at = this.#rows.reserveSide(1);
+    this.#rows.side[at] = byte;
+  }
+}
+
+function viewOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,157 @@
+import type { DecodeCounters } from '../decode/counters.ts';
+import type { Refusal } from './refusal.ts';
+import { TROUBLE_KEPT_BYTES, troubleLine } from './trouble-line.ts';
+
+/** What decoders count, by the kind of trouble that it is. */
+export const DECODE_TROUBLES: Readonly<Record<keyof DecodeCounters, string>> = {
+  linesCut: 'line_cut',
+  subtreesTooDeep: 'subtree_too_deep',
+  eventsTooWide: 'event_too_wide',
+  namesRefused: 'name_refused',
+  datesUnread: 'date_unread',
+  textsRepaired: 'text_repaired',
+  extensionsFailed: 'extension_failed',
+};
+
+/** Trouble with a whole body, or with a line that has no good key. */
+export const BODY_MALFORMED = 'body_malformed';
+/** An event or a body that is too large. */
+export const BODY_TOO_LARGE = 'body_too_large';
+/** A line without a valid write key, or whose key is off or spent. */
+export const LINE_DROPPED = 'line_dropped';
+
+const REFUSED: ReadonlyMap<number, string> = new Map([
+  [400, BODY_MALFORMED],
+  [413, BODY_TOO_LARGE],
+]);
+const COUNTERS = Object.keys(DECODE_TROUBLES) as (keyof DecodeCounters)[];
+/** All kinds of trouble, in the order in which they are listed. */
+export const TROUBLE_KINDS: readonly string[] = [
+  ...COUNTERS.map((name) => DECODE_TROUBLES[name]),
+  ...[BODY_MALFORMED, BODY_TOO_LARGE, LINE_DROPPED],
+];
+
+/** Before a fault in a body, so that what led to it is seen. */
+const BEFORE_FAULT_BYTES = 256;
+
+/** The last trouble of a kind that a worker had. */
+export interface TroubleReport {
+  kind: string;
+  atMs: number;
+  /** The line, as `troubleLine` shows it; empty when there is nothing that could be read. */
+  line: string;
+  /** What was wrong, of a body that was refused. */
+  reason?: string | undefined;
+}
+
+/** The last line of each kind of trouble, in buffers that never grow. Owned by one ingest thread. */
+export class TroubleNotes {
+  /** What the decoder had counted when it was last looked at. */
+  readonly #counted = new Float64Array(COUNTERS.length);
+  readonly #bytes = new Uint8Array(TROUBLE_KINDS.length * TROUBLE_KEPT_BYTES);
+  readonly #lengths = new Int32Array(TROUBLE_KINDS.length);
+  readonly #isWhole: boolean[] = [];
+  readonly #atMs = new Float64Array(TROUBLE_KINDS.length);
+  readonly #reasons: (string | undefined)[] = [];
+  readonly #changed = new Uint8Array(TROUBLE_KINDS.length);
+  #anyChanged = false;
+
+  /** Notes `source[start, end)` as the last line of a kind. */
+  note(
+    kind: string,
+    source: Uint8Array,
+    start: number,
+    end: number,
+    atMs: number,
+    reason?: string,
+  ): void {
+    const place = TROUBLE_KINDS.indexOf(kind);
+    const length = Math.min(end - start, TROUBLE_KEPT_BYTES);
+    this.#bytes.set(source.subarray(start, start + length), place * TROUBLE_KEPT_BYTES);
+    this.#lengths[place] = length;
+    this.#isWhole[place] = length === end - start;
+    this.#atMs[place] = atMs;
+    this.#reasons[place] = reason;
+    this.#changed[place] = 1;
+    this.#anyChanged = true;
+  }
+
+  /** Notes a body that was refused for what stands at `fault` of `source`. */
+  noteBody(kind: string, source: Uint8Array, fault: number, atMs: number, reason: string): void {
+    let start = fault < TROUBLE_KEPT_BYTES / 2 ? 0 : fault - BEFORE_FAULT_BYTES;
+    // The first word may be the end of a key.
+    while (start > 0 && start < fault && isKeyByte(source[start])) start++;
+    this.note(kind, source, start, source.length, atMs, reason);
+  }
+
+  /** Turns to a decoder that has counted nothing yet. */
+  begin(): void {
+    this.#counted.fill(0);
+  }
+
+  /** Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. */
+  noteCounted(
+    counters: Readonly<DecodeCounters>,
+    source: Uint8Array,
+    start: number,
+    end: number,
+    atMs: number,
+  ): void {
+    for (const [place, name] of COUNTERS.entries()) {
+      if (counters[name] !== this.#counted[place]) {
+        this.note(DECODE_TROUBLES[name], source, start, end, atMs);
+      }
+      this.#counted[place] = counters[name];
+    }
+  }
+
+  /** What was noted since the last report; `undefined` when nothing was. */
+  report(): TroubleReport[] | undefined {
+    if (!this.#anyChanged) return undefined;
+    const reports: TroubleReport[] = [];
+    for (const [place, kind] of TROUBLE_KINDS.entries()) {
+      if (this.#changed[place] === 0) continue;
+      const start = place * TROUBLE_KEPT_BYTES;
+      const bytes = this.#bytes.subarray(start, start + this.#lengths[place]);
+      const reason = this.#reasons[place];
+      reports.push({
+        ...{ kind, atMs: this.#atMs[place], line: troubleLine(bytes, this.#isWhole[place]) },
+        ...(reason === undefined ? {} : { reason }),
+      });
+    }
+    this.#changed.fill(0);
+    this.#anyChanged = false;
+    return reports;
+  }
+}
+
+/** The last trouble of each kind that any worker reported, on the front thread. */
+export class TroubleLog {
+  readonly #last = new Map<string, TroubleReport>();
+
+  /** Takes what a worker reported. */
+  take(reports: readonly TroubleReport[]): void {
+    for (const report of reports) {
+      const known = this.#last.get(report.kind);
+      if (known === undefined || known.atMs <= report.atMs) this.#last.set(report.kind, report);
+    }
+  }
+
+  /** Notes a request that was refused before a worker saw it. Others than malformed and too large are no trouble. */
+  refused({ status, message }: Refusal, atMs: number): void {
+    const kind = REFUSED.get(status);
+    if (kind !== undefined) this.take([{ kind, atMs, line: '', reason: message }]);
+  }
+
+  /** The last trouble of a kind. */
+  last(kind: string): TroubleReport | undefined {
+    return this.#last.get(kind);
+  }
+}
+
+/** Whether keys are made of such bytes. */
+function isKeyByte(byte: number): boolean {
+  const letter = byte | 0x20;
+  const isDigit = byte >= 0x30 && byte <= 0x39;
+  return isDigit || (letter >= 0x61 && letter <= 0x7a) || byte === 0x2d || byte === 0x5f;
+}

@@ -1,0 +1,78 @@
+import { assert } from '../../engine/base/assert.ts';
+import type { Bound, ListedEvent, PageResult } from '../../engine/engine.ts';
+import { CSV_LINE_END, textCell, valueCell } from './csv.ts';
+import { eventText } from './event-text.ts';
+import type { ExportFormat, QueryJob } from './job.ts';
+import { isoIn, type Zone } from './zone.ts';
+
+/** What stands in front of the text of a page. */
+export interface PageHead {
+  /** Events of the page. */
+  count: number;
+  /** Id after which the next page begins; left out behind the last one. */
+  resume?: string;
+  /** Names of the blocks that could not be read. */
+  damaged?: string[];
+  /** Left out when all events of the range are reached. */
+  bound?: PageBound;
+}
+
+/** That of a page, its date a text in the asked zone. */
+export interface PageBound {
+  limit: number;
+  from: string;
+  oldestId: string;
+}
+
+/** A part of an export: what it says of itself, and its lines. */
+export interface ExportPage {
+  head: PageHead;
+  text: string;
+}
+
+/** Writes a page of an export as one text: its head, a line of JSON, and the lines of its events. */
+export function pageText(
+  job: Extract<QueryJob, { type: 'export' }>,
+  result: PageResult,
+  zone: Zone,
+): string {
+  const { events, resume, damaged, bound } = result;
+  const head: PageHead = {
+    count: events.length,
+    ...(resume === undefined ? {} : { resume }),
+    ...(damaged.length === 0 ? {} : { damaged }),
+    ...(bound === undefined ? {} : { bound: boundIn(zone, bound) }),
+  };
+  const { format, query } = job;
+  const withColumns = query.columns.length > 0;
+  const lines = events.map((event) =>
+    format.type === 'csv'
+      ? csvLine(event, format.safe, zone)
+      : `${eventText(event, withColumns, zone)}\n`,
+  );
+  return `${JSON.stringify(head)}\n${lines.join('')}`;
+}
+
+/** Reads what `pageText` wrote. */
+export function readPage(answer: string): ExportPage {
+  const end = answer.indexOf('\n');
+  assert(end >= 0, 'a page has a head');
+  return { head: JSON.parse(answer.slice(0, end)) as PageHead, text: answer.slice(end + 1) };
+}
+
+/** What stands above the events: of CSV the names of the columns. */
+export function exportHeader(format: ExportFormat, names: readonly string[]): string {
+  if (format.type === 'ndjson') return '';
+  const cells = ['id', 'date', ...names].map((name) => textCell(name, format.safe));
+  return cells.join(',') + CSV_LINE_END;
+}
+
+function boundIn(zone: Zone, { limit, oldestMs, oldestId }: Bound): PageBound {
+  return { limit, from: isoIn(zone, oldestMs), oldestId };
+}
+
+function csvLine(event: ListedEvent, safe: boolean, zone: Zone): string {
+  let line = `${textCell(event.id, safe)},${isoIn(zone, event.timeMs)}`;
+  for (const column of event.columns) line += `,${valueCell(column, safe)}`;
+  return line + CSV_LINE_END;
+}

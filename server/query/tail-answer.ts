@@ -1,0 +1,40 @@
+import { must } from '../../engine/base/assert.ts';
+import type { TailResult } from '../../engine/engine.ts';
+import { eventText } from './event-text.ts';
+import type { TailAnswer, TailJob } from './job.ts';
+import { encodeTailToken } from './tail-token.ts';
+import { parseZone } from './zone.ts';
+
+/**
+ * Writes what the engine found for a tail as server-sent events; runs in the query worker. Each has the token of the
+ * place behind it, so that a tail that begins there goes on with the next one. Source: INTERFACE.md 4.6.
+ */
+export function answerTail(job: TailJob, result: TailResult, secret: Uint8Array): TailAnswer {
+  const { events, droppedCount, position, isWhole } = result;
+  const zone = must(parseZone(job.zone), `zone ${job.zone}`);
+  const withColumns = job.query.columns.length > 0;
+  const parts = new Array<string>(events.length);
+  // Behind an event all is told but the events after it: from the last one back, each of these is yet to come.
+  const behind = new Map(position);
+  let timeMs = isWhole ? job.toMs : job.fromMs;
+  for (let at = events.length - 1; at >= 0; at--) {
+    const event = events[at];
+    const token = encodeTailToken(secret, { position: behind, timeMs });
+    parts[at] = `id: ${token}\ndata: ${eventText(event, withColumns, zone)}\n\n`;
+    behind.set(event.writer, event.sequence);
+    timeMs = job.fromMs;
+  }
+  const text = parts.join('');
+  const facts = { eventCount: events.length, position, isWhole };
+  if (droppedCount === 0) return { text, ...facts };
+  const token = encodeTailToken(secret, { position: behind, timeMs });
+  return { text: `${droppedText(token, { count: droppedCount })}${text}`, ...facts };
+}
+
+/** The server-sent event that says that events were left out: so many, or all before a date, without a count. */
+export function droppedText(
+  token: string,
+  dropped: { count: number } | { before: string },
+): string {
+  return `id: ${token}\nevent: dropped\ndata: ${JSON.stringify(dropped)}\n\n`;
+}

@@ -1,0 +1,55 @@
+import type {
+  Definition,
+  DefinitionKind,
+  DefinitionTypes,
+  FieldDefinition,
+  MetricDefinition,
+} from './definition.ts';
+
+/** Fields, metrics and a group of them that something comes with. */
+export interface DefinitionSet {
+  fields: readonly FieldDefinition[];
+  metrics: readonly (MetricDefinition & { type: 'attribute' })[];
+  /** Has all of them. Without it they are in none. */
+  group?: { id: string; name: string; description: string };
+}
+
+/** What is defined already. */
+interface Known {
+  list<K extends DefinitionKind>(kind: K): DefinitionTypes[K][];
+  get<K extends DefinitionKind>(kind: K, id: string): DefinitionTypes[K] | undefined;
+}
+
+/**
+ * What of a set is to be made, in the order in which it can be: what exists stays, whatever its id. A field exists when
+ * there is one of its attribute, a metric when there is one of its attribute and aggregation, each also when its id is taken.
+ */
+export function missingOf(set: DefinitionSet, known: Known): [DefinitionKind, Definition][] {
+  const missing: [DefinitionKind, Definition][] = [];
+  const fieldIds = set.fields.map((field) => {
+    const same = known.list('fields').find(({ attribute }) => attribute === field.attribute);
+    if (same !== undefined) return same.id;
+    const isTaken =
+      known.get('fields', field.id) !== undefined || known.get('tagsets', field.id) !== undefined;
+    if (!isTaken) missing.push(['fields', field]);
+    return field.id;
+  });
+  const metricIds = set.metrics.map((metric) => {
+    const same = known
+      .list('metrics')
+      .find(
+        (one) =>
+          one.type === 'attribute' &&
+          one.attribute === metric.attribute &&
+          one.aggregation === metric.aggregation,
+      );
+    if (same !== undefined) return same.id;
+    if (known.get('metrics', metric.id) === undefined) missing.push(['metrics', metric]);
+    return metric.id;
+  });
+  const { group } = set;
+  if (group !== undefined && known.get('groups', group.id) === undefined) {
+    missing.push(['groups', { ...group, fields: fieldIds, metrics: metricIds }]);
+  }
+  return missing;
+}

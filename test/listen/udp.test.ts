@@ -1,0 +1,57 @@
+import { createSocket } from 'node:dgram';
+import t from 'tap';
+import { dropsIn, listenUdp } from '../../server/listen/udp.ts';
+import { FakeIntake } from '../support/fake-intake.ts';
+
+const KERNEL = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+  392: 0100007F:2912 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 30733 2 0000000000000000 17
+  393: 00000000:2912 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 30734 2 0000000000000000 4
+  512: 00000000:0202 0100007F:2912 07 00000000:00000000 00:00000000 00000000     0        0 30735 2 0000000000000000 900
+  913: 00000000000000000000000000000000:00A1 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 9 2 0 1
+`;
+
+t.test('what the kernel dropped is summed over the sockets of the port', async (t) => {
+  t.equal(dropsIn(KERNEL, 0x2912), 21);
+  t.equal(dropsIn(KERNEL, 514), 900);
+  t.equal(dropsIn(KERNEL, 0xa1), 1);
+  t.equal(dropsIn(KERNEL, 0x912), undefined, 'no socket of it is there');
+  t.equal(dropsIn('', 514), undefined);
+});
+
+t.test('datagrams for which there is no room are dropped and counted', async (t) => {
+  const intake = new FakeIntake(6);
+  const failed = (error: Error): void => {
+    throw error;
+  };
+  const listener = await listenUdp({ host: '127.0.0.1', port: 0, intake, failed });
+  const socket = createSocket('udp4');
+  const send = (text: string): Promise<void> =>
+    new Promise((resolve, reject) =>
+      socket.send(text, listener.port, '127.0.0.1', (error) => (error ? reject(error) : resolve())),
+    );
+  const { counts } = listener;
+  const sentOne = async (text: string): Promise<void> => {
+    const before = counts.datagrams;
+    await send(text);
+    while (counts.datagrams === before) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const text = `key ${'x'.repeat(40_000)}`;
+  let sentCount = 0;
+  while (counts.datagramsDropped === 0 && sentCount < 1_000) {
+    await sentOne(text);
+    sentCount++;
+  }
+  t.equal(counts.datagramsDropped, 1);
+  await sentOne(text);
+  t.match(counts, { datagrams: sentCount + 1, datagramsDropped: 2 });
+  await new Promise((resolve) => setImmediate(resolve));
+  const taken = intake.texts.join('').split('\n').length - 1;
+  t.equal(taken, sentCount - 1, 'all others are taken, whole');
+  intake.settle();
+  await sentOne('key later');
+  await intake.until(() => intake.texts.at(-1) === 'key later\n');
+  t.match(counts, { datagramsDropped: 2 }, 'there is room again');
+  t.equal(typeof listener.kernelDropCount(), 'number');
+  socket.close();
+  await listener.close();
+});

@@ -1,0 +1,109 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { openDisk } from '../../engine/base/file.ts';
+import { PathTable } from '../../engine/column/path.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { openReader, openWriter } from '../../engine/engine.ts';
+import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import { Upkeep, type UpkeepEvent } from '../../engine/store/upkeep.ts';
+import { Merger } from '../../server/merge/merger.ts';
+import { addRow } from '../segment/leaves.ts';
+import { removeFolder, temporaryFolder } from '../support/service.ts';
+
+const ENTRY = new URL('../support/dying-merge.ts', import.meta.url);
+const ROWS = 500;
+
+/** A store with a closed log segment, and the upkeep of it with merges in threads that may die. */
+async function open(t: Test) {
+  const folder = temporaryFolder();
+  t.teardown(() => removeFolder(folder));
+  const disk = openDisk(folder);
+  const opened = await openCatalog({ disk, nowMs: 0, usageDay: 0 });
+  const { manifest, catalog } = opened;
+  const paths = new PathTable();
+  const writer = openWriter({
+    disk,
+    writer: 0,
+    folderId: manifest.folderId,
+    paths,
+    allocate: (floor) => manifest.allocate(0, floor),
+    closed: (segment, bytes, sequence) => manifest.close(segment, bytes, sequence),
+    committed: async (group) => catalog.apply(group),
+    nowMs: () => 0,
+  });
+  const rows = new Rows();
+  rows.reset(new Uint8Array(0), 0);
+  for (let row = 0; row < ROWS; row++) {
+    const leaf = { names: ['custom', 'n'], kind: 'number' as const, text: String(row) };
+    addRow(rows, paths, { timeMs: row, leaves: [leaf] });
+  }
+  await writer.append(rows, []);
+  await writer.close();
+  const merger = new Merger({ root: folder, folderId: manifest.folderId, entry: ENTRY });
+  const events: UpkeepEvent[] = [];
+  const clock = { nowMs: 0 };
+  const upkeep = new Upkeep({
+    disk,
+    opened,
+    merge: (job, allocate) => merger.run(job, allocate),
+    space: () => ({ freeBytes: 1e12, totalBytes: 1e12 }),
+    nowMs: () => clock.nowMs,
+    policy: { sealRows: ROWS, idleMs: 0, mergeRows: ROWS },
+    retention: { ageMaxMs: undefined, bytesMax: undefined },
+    reserveBytes: 0,
+    unlinked: () => {},
+    tell: (event) => events.push(event),
+  });
+  const turn = async (): Promise<void> => {
+    clock.nowMs += 10_000;
+    upkeep.tick();
+    await upkeep.settled();
+  };
+  return { folder, disk, opened, merger, upkeep, events, turn };
+}
+
+/** How many rows a query sees, and that it sees each once. */
+function countOf(folder: string, { catalog, manifest }: OpenedCatalog): number {
+  const reader = openReader(openDisk(folder), manifest.secret);
+  const query = { fromMs: -1, toMs: 1e9, predicate: { type: 'all' as const }, limit: 1_000 };
+  const page = { ...query, order: 'asc' as const, event: true, columns: [] };
+  const units = reader.list(catalog.snapshot(), page);
+  for (;;) {
+    const { done, value } = units.next();
+    if (done !== true) continue;
+    reader.close();
+    return new Set(value.events.map(({ event }) => event)).size;
+  }
+}
+
+t.test('a merge thread that dies at work loses nothing, and another one does it', async (t) => {
+  const { folder, disk, opened, merger, upkeep, events, turn } = await open(t);
+  writeFileSync(join(folder, 'die'), '');
+  await turn();
+  t.match(events, [{ type: 'mergeFailed', sources: [1] }]);
+  t.same(disk.list('log'), ['00000001.log'], 'the source is there');
+  t.same(disk.list('sealed'), [], 'nothing is left of what it wrote');
+  t.equal(countOf(folder, opened), ROWS);
+  rmSync(join(folder, 'die'));
+  await turn();
+  t.match(events[1], { type: 'merged', sources: [1], rows: ROWS });
+  t.same(disk.list('log'), []);
+  t.equal(disk.list('sealed').length, 1);
+  t.equal(countOf(folder, opened), ROWS);
+  merger.close();
+  await upkeep.close();
+  await opened.manifest.release();
+});
+
+t.test('what a thread left that died with its process goes at the next start', async (t) => {
+  const { folder, disk, opened, upkeep } = await open(t);
+  disk.makeFolder('sealed');
+  writeFileSync(join(folder, 'sealed', '00000009.seg.new'), 'half of a segment');
+  await upkeep.close();
+  await opened.manifest.release();
+  const again = await openCatalog({ disk: openDisk(folder), nowMs: 0, usageDay: 0 });
+  t.same(openDisk(folder).list('sealed'), []);
+  t.equal(countOf(folder, again), ROWS);
+  await again.manifest.release();
+});

@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { attributesUnits } from '../../engine/query/attributes.ts';
+import type { AttributeFacts, AttributesQuery, BucketKey } from '../../engine/query/query.ts';
+import { naiveEvent, type TestLeaf, type TestRow } from '../segment/leaves.ts';
+import { Shelf } from '../segment/shelf.ts';
+import { modelBuckets } from '../support/bucket-model.ts';
+import { Model, type ModelEvent, type ModelPredicate, type Node } from '../support/model.ts';
+import { run } from './blocks.ts';
+import { PATHS, predicate, testRow } from './events.ts';
+
+const ALL: ModelPredicate = { type: 'all' };
+const EVER = { fromMs: -1e12, toMs: 1e12 };
+
+/** Paths of the leaves of an event, with what they are; strings and dates are both text. */
+function leavesOf(node: Node, path: string, found: Map<string, Set<string>>): void {
+  if (node.type === 'object') {
+    for (const [name, member] of node.members) {
+      leavesOf(member, path === '' ? name : `${path}.${name}`, found);
+    }
+    return;
+  }
+  if (node.type === 'null') return;
+  const kinds = found.get(path) ?? new Set();
+  found.set(path, kinds.add(node.type === 'string' ? 'text' : node.type));
+}
+
+/** What an attribute comes to, as a text that two sides can be compared by. */
+interface Wanted {
+  path: string;
+  eventCount: number;
+  kinds: string[];
+  distinctCount: number;
+  values: string[];
+  numbers: [number, number] | null;
+}
+
+function wantedOf(model: Model, query: AttributesQuery): Wanted[] {
+  const { fromMs, toMs, predicate, paths, prefix } = query;
+  const events = model.selected(fromMs, toMs, predicate);
+  const counts = new Map<string, number>();
+  const kinds = new Map<string, Set<string>>();
+  for (const event of events) {
+    const leaves = new Map<string, Set<string>>();
+    leavesOf(model.node(event), '', leaves);
+    for (const [path, own] of leaves) {
+      counts.set(path, (counts.get(path) ?? 0) + 1);
+      kinds.set(path, new Set([...(kinds.get(path) ?? []), ...own]));
+    }
+  }
+  return [...counts]
+    .filter(([path]) => paths?.includes(path) ?? true)
+    .filter(([path]) => path.startsWith(prefix ?? ''))
+    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
+    .slice(0, query.limit)
+    .map(([path, eventCount]) => wantedAttribute(model, events, query, path, eventCount, kinds));
+}
+
+function wantedAttribute(
+  model: Model,
+  events: ModelEvent[],
+  query: AttributesQuery,
+  path: string,
+  eventCount: number,
+  kinds: Map<string, Set<string>>,
+): Wanted {
+  const { cardinality, min, max } = model.summaryOf(events, path);
+  const order = { by: { type: 'core' as const }, direction: 'desc' as const };
+  const limit = query.values ?? 0;
+  const buckets = modelBuckets(model, {
+    ...{ fromMs: query.fromMs, toMs: query.toMs, predicate: query.predicate },
+    computes: [{ type: 'metric', metric: { type: 'core' } }],
+    groupBys: [{ type: 'field', path, limit, order, total: false }],
+  });
+  return {
+    path,
+    eventCount,
+    kinds: [...(kinds.get(path) ?? [])],
+    distinctCount: cardinality,
+    values: buckets.map(({ keys, values }) => `${keys[0]} ${Object(values[0]).exact}`),
+    numbers: min === null || max === null ? null : [min, max],
+  };
+}
+
+function keyText(key: BucketKey): string {
+  if (key.type === 'boolean') return `boolean ${key.value}`;
+  if (key.type === 'string') return `string ${key.text}`;
+  if (key.type !== 'number') throw new Error(`a key of type ${key.type}`);
+  const [, digits = '', point = '', exponent = '0'] =
+    /^(-?\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(key.text) ?? [];
+  let mantissa = BigInt(digits + point);
+  let power = Number(exponent) - point.length;
+  if (mantissa === 0n) return 'number 0e0';
+  for (; mantissa % 10n === 0n; mantissa /= 10n) power++;
+  return `number ${mantissa}e${power}`;
+}
+
+function foundOf(facts: AttributeFacts): Wanted {
+  const { path, eventCount, distinctCount = -1, values, bounds } = facts;
+  const own = facts.kinds.map((kind) => (kind === 'date' || kind === 'string' ? 'text' : kind));
+  return {
+    path,
+    eventCount,
+    kinds: [...new Set(own)],
+    distinctCount,
+    values: (values ?? []).map(({ key, eventCount }) => `${keyText(key)} ${eventCount}`),
+    numbers: bounds?.type === 'number' ? [bounds.min, bounds.max] : null,
+  };
+}
+
+/** Some blocks sealed, some not, and the model of all of them. */
+async function stored(
+  written: TestRow[][],
+  sealedCount: number,
+): Promise<{ shelf: Shelf; model: Model }> {
+  const shelf = new Shelf();
+  const model = new Model();
+  let sequence = 1;
+  for (const rows of written) {
+    await shelf.add(rows, 0, sequence);
+    for (const { timeMs, leaves } of rows) {
+      model.add({ timeMs, writer: 0, sequence: sequence++, event: naiveEvent(leaves) });
+    }
+  }
+  const logs = shelf.refs.slice(0, sealedCount);
+  if (logs.length > 0) await shelf.seal(logs, 20);
+  return { shelf, model };
+}
+
+t.test('attributes and their values are those of the model', async () => {
+  const queries = fc.record(
+    {
+      predicate: fc.oneof(predicate, fc.constant(ALL)),
+      range: fc.tuple(fc.integer({ min: -1, max: 6 }), fc.integer({ min: 5, max: 13 })),
+      paths: fc.uniqueArray(fc.constantFrom(...PATHS), { maxLength: 3 }),
+      prefix: fc.constantFrom('custom.', 'custom.o', 'message', 'x'),
+      limit: fc.integer({ min: 1, max: 9 }),
+      values: fc.integer({ min: 0, max: 4 }),
+    },
+    { requiredKeys: ['predicate', 'limit', 'values'] },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(testRow, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+      fc.nat(4),
+      queries,
+      fc.constantFrom(3, 50_000),
+      async (written, sealedCount, { range, ...asked }, distinctMax) => {
+        const { shelf, model } = await stored(written, sealedCount);
+        const [fromMs, toMs] = range ?? [EVER.fromMs, EVER.toMs];
+        const query = { ...asked, fromMs, toMs };
+        const limits = { distinctMax, memoryBytesMax: 1e9 };
+        const snapshot = { blocks: shelf.refs };
+        const { attributes } = run(attributesUnits(shelf.reader, snapshot, query, limits));
+        const wanted = wantedOf(model, query);
+        for (const [place, facts] of attributes.entries()) {
+          const want = wanted[place];
+          if (facts.values === null) {
+            if (want.distinctCount <= distinctMax) throw new Error(`no values of ${facts.path}`);
+            want.values = [];
+          }
+          want.kinds.sort();
+          const found = foundOf(facts);
+          found.kinds.sort();
+          if (JSON.stringify(found) !== JSON.stringify(want)) {
+            throw new Error(`${JSON.stringify(found)}, not ${JSON.stringify(want)}`);
+          }
+        }
+        if (attributes.length !== wanted.length) throw new Error(`${attributes.length} attributes`);
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+const text = (name: string, value: string): TestLeaf => ({
+  names: ['custom', name],
+  kind: 'string',
+  text: value,
+});
+
+t.test('sealed blocks that are selected whole are counted by their footers', async (t) => {
+  const rows = Array.from({ length: 40 }, (_, timeMs) => ({
+    timeMs,
+    leaves: [text('a', String(timeMs)), ...(timeMs % 4 === 0 ? [text('b', 'x')] : [])],
+  }));
+  const { shelf } = await stored([rows], 1);
+  const query = { ...EVER, predicate: ALL, limit: 10 };
+  const snapshot = { blocks: shelf.refs };
+  const counted = run(attributesUnits(shelf.reader, snapshot, query));
+  t.same(counted.attributes, [
+    { path: 'custom.a', eventCount: 40, kinds: ['string'] },
+    { path: 'custom.b', eventCount: 10, kinds: ['string'] },
+  ]);
+  t.match(counted.stats, { blocksTotal: 2, blocksOpened: 0, rowsScanned: 0 });
+  const cut = run(attributesUnits(shelf.reader, snapshot, { ...query, toMs: 10 }));
+  t.match(cut, { attributes: [{ eventCount: 10 }, { eventCount: 3 }], stats: { blocksOpened: 1 } });
+});
+
+t.test('dates have bounds, numbers win over them, and text has none', async (t) => {
+  const row = (timeMs: number, ...leaves: TestLeaf[]): TestRow => ({ timeMs, leaves });
+  const date = (name: string, value: string): TestLeaf => ({
+    names: ['custom', name],
+    kind: 'date',
+    text: value,
+  });
+  const { shelf } = await stored(
+    [
+      [
+        row(
+          1,
+          date('d', '2026-01-02T00:00:00Z'),
+          date('m', '2026-01-02T00:00:00Z'),
+          text('s', 'a'),
+        ),
+      ],
+      [row(2, date('d', '2026-01-01T00:00:00.250Z'), text('m', '1e400'), text('s', '-'))],
+      [row(3, date('d', '2026-01-03T00:00:00Z'), text('m', '7.50'), text('s', ''))],
+    ],
+    1,
+  );
+  for (const distinctMax of [2, 100]) {
+    const limits = { distinctMax, memoryBytesMax: 1e9 };
+    const query = { ...EVER, predicate: ALL, limit: 10, values: 1 };
+    const { attributes } = run(
+      attributesUnits(shelf.reader, { blocks: shelf.refs }, query, limits),
+    );
+    t.same(
+      attributes.map(({ bounds }) => bounds),
+      [
+        { type: 'date', minMs: Date.UTC(2026, 0, 1) + 250, maxMs: Date.UTC(2026, 0, 3) },
+        { type: 'number', min: 7.5, max: 7.5 },
+        undefined,
+      ],
+    );
+    t.equal(attributes[0].values === null, distinctMax === 2);
+  }
+});
+
+t.test('a damaged block is left out of all counts', async (t) => {
+  const rows = (value: string) => [{ timeMs: 1, leaves: [text('a', value)] }];
+  const { shelf } = await stored([rows('x'), rows('y'), rows('y')], 0);
+  const refs = shelf.refs;
+  const source = {
+    secret: shelf.reader.secret,
+    open: (ref: (typeof refs)[number]) =>
+      shelf.reader.open(ref === refs[1] ? { ...ref, ordinal: 7 } : ref),
+  };
+  const query = { ...EVER, predicate: ALL, limit: 10, values: 5 };
+  const { attributes, stats } = run(attributesUnits(source, { blocks: refs }, query));
+  t.match(attributes, [{ eventCount: 2, distinctCount: 2 }]);
+  t.equal(stats.blocksDamaged, 1);
+});

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { LIMITS } from '../../engine/query/aggregate-limits.ts';
+import { aggregateLimits, checkCharacters, memoryOf } from '../../engine/query/budget.ts';
+
+const MIB = 2 ** 20;
+
+t.test(
+  'without a bound a query may take 256 MiB, and aggregations what they always may',
+  async (t) => {
+    t.equal(memoryOf({}), 256 * MIB);
+    t.same(aggregateLimits({}), LIMITS);
+    t.same(aggregateLimits({ memoryBytesMax: 4096 * MIB }), LIMITS, 'more is not taken');
+  },
+);
+
+t.test('with less memory an aggregation takes half of it, and is never sketched', async (t) => {
+  t.same(aggregateLimits({ memoryBytesMax: 16 * MIB }), {
+    memoryBytesMax: 8 * MIB,
+    trialBytesMax: 8 * MIB,
+    cellsMax: MIB,
+  });
+  const { cellsMax } = aggregateLimits({ memoryBytesMax: 4 * MIB });
+  t.equal(cellsMax, (2 * MIB) / 8, 'the cells of a cube fit');
+});
+
+t.test('the characters of an answer are bounded', async (t) => {
+  const bound = { memoryBytesMax: 400 };
+  checkCharacters(bound, 100);
+  t.throws(() => checkCharacters(bound, 101), {
+    code: 'MEMORY',
+    message: /more than 100 characters; allowed: a smaller limit/,
+  });
+});

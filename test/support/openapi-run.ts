@@ -1,0 +1,107 @@
+import { must } from '../../engine/base/assert.ts';
+import { OPERATIONS } from '../../server/api/openapi.ts';
+import {
+  type ApiExample,
+  type ApiOperation,
+  EXAMPLE_EVENT_ID,
+  EXAMPLE_TIME,
+  EXAMPLE_WRITE_KEY,
+} from '../../server/api/openapi-operation.ts';
+import { type Answer, ask, type Listed, type Service } from './service.ts';
+
+/** Runs the examples of the description of the interface against a service. */
+
+/** What stands in examples for what a service makes up, and what it is there. */
+export interface Placeholders {
+  writeKey: string;
+  eventId: string;
+}
+
+/** A request as `fetch` takes it. */
+export interface ExampleRequest {
+  url: string;
+  init: { method: string; headers: Record<string, string>; body?: string };
+}
+
+/** The examples in an order in which all of them work: what is defined comes before what uses it, and goes last. */
+export function examplesInOrder(): [ApiOperation, ApiExample][] {
+  const rankOf = ({ id, access, method }: ApiOperation): number => {
+    if (access === 'writer') return 0;
+    if (id.startsWith('make')) return 1;
+    return method === 'delete' ? 3 : 2;
+  };
+  const ranked = OPERATIONS.map((operation, place) => {
+    const rank = rankOf(operation);
+    return { operation, rank, place: rank === 3 ? -place : place };
+  });
+  ranked.sort((left, right) => left.rank - right.rank || left.place - right.place);
+  return ranked.flatMap(({ operation }) =>
+    operation.examples.map((example): [ApiOperation, ApiExample] => [operation, example]),
+  );
+}
+
+/** What the placeholders are in a service that has the events of the examples. */
+export async function placeholdersOf(service: Service): Promise<Placeholders> {
+  const answer = await ask(service, '/beta/events/list', { time: EXAMPLE_TIME, limit: 1 });
+  const { events } = Object(answer.body).result as { events: Listed[] };
+  return { writeKey: service.writeKey, eventId: must(events[0], 'newest event').id };
+}
+
+/** The request of an example. */
+export function requestOf(
+  service: Service,
+  token: string,
+  operation: ApiOperation,
+  example: ApiExample,
+  placeholders: Placeholders,
+): ExampleRequest {
+  const filled = (text: string): string =>
+    text
+      .replaceAll(EXAMPLE_WRITE_KEY, placeholders.writeKey)
+      .replaceAll(EXAMPLE_EVENT_ID, placeholders.eventId);
+  const headers: Record<string, string> = {};
+  const query = new URLSearchParams();
+  let { path } = operation;
+  for (const { name, in: place } of operation.parameters ?? []) {
+    const value = example.parameters?.[name];
+    if (value === undefined) continue;
+    const text = filled(String(value));
+    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(text));
+    else if (place === 'query') query.set(name, text);
+    else headers[name] = text;
+  }
+  if (operation.access === 'reader') headers['x-api-key'] = service.readKey;
+  if (operation.access === 'admin' || operation.access === 'overview') {
+    headers['authorization'] = `Bearer ${token}`;
+  }
+  if (operation.access === 'writer') headers['x-api-key'] = service.writeKey;
+  const init: ExampleRequest['init'] = { method: operation.method.toUpperCase(), headers };
+  if (example.body !== undefined) {
+    headers['content-type'] =
+      example.type ?? must(operation.bodies?.[0], `body of ${operation.id}`).type;
+    init.body = filled(
+      typeof example.body === 'string' ? example.body : JSON.stringify(example.body),
+    );
+  }
+  const search = query.size === 0 ? '' : `?${query}`;
+  return { url: `${service.http}${path}${search}`, init };
+}
+
+/** Sends a request; of a reply that does not end only what comes first. */
+export async function answerTo({ url, init }: ExampleRequest): Promise<Answer> {
+  const leave = new AbortController();
+  const response = await fetch(url, { ...init, signal: leave.signal });
+  const type = response.headers.get('content-type') ?? '';
+  let text = '';
+  if (type.startsWith('text/event-stream')) {
+    const reader = must(response.body, 'body').getReader();
+    const { value } = await reader.read();
+    text = new TextDecoder().decode(value);
+    leave.abort();
+  } else text = await response.text();
+  const isJson = type.startsWith('application/json');
+  return {
+    ...{ status: response.status, headers: response.headers, text },
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
