@@ -1,15 +1,17 @@
 import { grow } from '../column/growth.ts';
-import { FRACTION_DIGITS_MAX } from '../column/number-text.ts';
+import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../column/number-text.ts';
 import { parseDecimal } from './decimal.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
+/** Whole numbers below have 15 digits at most: a double is the nearest of one decimal of so many digits only. */
+const MANTISSA_EXACT_MAX = 1e15;
 /** Memory of a total that is no double any more. */
 const LARGE_BYTES = 100;
 const NOTHING = new Float64Array(0);
 
 /**
- * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for doubles.
+ * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for other doubles.
  * Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be rounded;
  * doubles with Neumaier's compensation. Mergeable.
  */
@@ -65,8 +67,19 @@ export class Sums {
     else this.#addLarge(group, whole, -exponent);
   }
 
-  /** Adds a double to a group. */
+  /** Adds a double to a group: as the decimal of up to 15 digits that it is the nearest double of, when there is one. */
   addDouble(group: number, value: number): void {
+    for (let scale = 0; scale < POWERS_OF_TEN.length && scale <= FRACTION_DIGITS_MAX; scale++) {
+      const mantissa = Math.round(value * POWERS_OF_TEN[scale]);
+      if (!(Math.abs(mantissa) < MANTISSA_EXACT_MAX)) break;
+      if (mantissa / POWERS_OF_TEN[scale] !== value) continue;
+      this.addDecimal(group, mantissa, scale);
+      return;
+    }
+    this.#addRounded(group, value);
+  }
+
+  #addRounded(group: number, value: number): void {
     if (group >= this.#doubles.length) {
       this.#doubles = grow(this.#doubles, this.#groupCount);
       this.#compensations = grow(this.#compensations, this.#groupCount);
@@ -90,8 +103,8 @@ export class Sums {
     }
     for (const [group, total] of other.#doubles.entries()) {
       if (total === 0 && other.#compensations[group] === 0) continue;
-      this.addDouble(groups[group], total);
-      this.addDouble(groups[group], other.#compensations[group]);
+      this.#addRounded(groups[group], total);
+      this.#addRounded(groups[group], other.#compensations[group]);
     }
   }
 

@@ -57,7 +57,8 @@ async function collection(
   }
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
   const { name, ...fields } = readChange(deps, kind, request);
-  if (name === undefined) throw new ApiError(400, 'name is missing; allowed: a string of 1 to 100 characters');
+  if (name === undefined)
+    throw new ApiError(400, 'name is missing; allowed: a string of 1 to 100 characters');
   const wanted: NewKey = { kind, name };
   if (fields.enabled !== undefined) wanted.enabled = fields.enabled;
   if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;

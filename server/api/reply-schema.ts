@@ -196,7 +196,7 @@ export const attributesReply = resultOf(
         max: maybe(Type.Union([date, Type.Number()])),
       }),
     ),
-    ...whole,
+    damaged,
   }),
 );
 /** Of `POST /beta/discover/complete`. */

@@ -172,7 +172,13 @@ t.test('what is wrong is refused by name, value and what is allowed', async (t) 
     ['POST', 'write_keys', { name: 'x', security_filter: 'a' }, 400, /security_filter.*unknown/],
     ['POST', 'read_keys', { name: 'x', daily_quota: null }, 400, /daily_quota.*unknown/],
     ['POST', 'write_keys', { name: 'x', id: 'y' }, 400, /id cannot be set/],
-    ['POST', 'write_keys', '{"name":"x","__proto__":{"enabled":false}}', 400, /__proto__ is unknown/],
+    [
+      'POST',
+      'write_keys',
+      '{"name":"x","__proto__":{"enabled":false}}',
+      400,
+      /__proto__ is unknown/,
+    ],
     ['PATCH', 'write_keys/taken', { daily_quota: 5 }, 400, /daily_quota 5 .*object/],
     [
       'PATCH',

@@ -1,22 +1,34 @@
+import fc from 'fast-check';
 import { NOW } from '../api/service.ts';
 import { printSearch } from '../support/search-printer.ts';
 import { converse, Disagreement } from './converse.ts';
 import { type Stored, storeWorld } from './embedded.ts';
 import { jsonOf } from './events.ts';
 import { type Meaning, meaningOf, printFormula } from './meaning.ts';
-import type { Asked, World } from './requests.ts';
+import { type Asked, type World, worldOf } from './requests.ts';
 
 /** Proves one world: the model agrees, and sealing and merging change no byte of any answer. */
 
 /** How many requests were held against the model, and how many answers were compared. */
 export const proven = { requests: 0, answers: 0 };
 
+const EVENTS_MAX = 60;
+const REQUESTS_MAX = 40;
 const BLOCK_ROWS = 12;
 /** How long it is tried to find fewer events that fail too. */
 const SHRINK_MAX_MS = 15_000;
 
+/** Proves so many random worlds. Throws the error of the first that fails, which tells more than fast-check would. */
+export async function proveWorlds(seed: number, count: number): Promise<void> {
+  const property = fc.asyncProperty(worldOf(EVENTS_MAX, REQUESTS_MAX), proveWorld);
+  const { failed, errorInstance } = await fc.check(property, {
+    ...{ seed, numRuns: count, endOnFailure: true },
+  });
+  if (failed) throw errorInstance;
+}
+
 /** Throws an error that names the request and the events that lead to it, as few as were found. */
-export async function proveWorld(world: World): Promise<void> {
+async function proveWorld(world: World): Promise<void> {
   const fault = await faultOf(world);
   if (fault === undefined) return;
   const { asked } = fault;
