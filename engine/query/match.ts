@@ -79,6 +79,8 @@ export class TextTest implements ValueTest {
 
   possible(info: ColumnInfo): boolean {
     if (this.#decimal === undefined) return false;
+    // Least and greatest values are of doubles: numbers beyond them may be there too.
+    if (!Number.isFinite(this.#double)) return true;
     return !(
       this.#double < (info.min ?? this.#double) || this.#double > (info.max ?? this.#double)
     );
