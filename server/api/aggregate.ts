@@ -12,6 +12,7 @@ import { boundariesOf, bucketCount, parseInterval, TIME_BUCKETS_MAX } from '../q
 import type { ComputeOutput, GroupOutput, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
 import { parseInstant, type TimeRange } from '../query/time.ts';
+import { numberTextIn } from './json.ts';
 import { metricOf } from './metric.ts';
 import { ApiError, type Reply, resultReply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
@@ -265,7 +266,7 @@ function afterOf(
   }
   if (typeof value === 'boolean') return { type: 'boolean', value };
   return typeof value === 'number'
-    ? { type: 'number', text: String(value) }
+    ? { type: 'number', text: numberTextIn(afterBucket, name, value) }
     : { type: 'string', text: value };
 }
 

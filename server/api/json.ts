@@ -14,6 +14,12 @@ type Expectation =
   | ', or }'
   | 'end';
 
+/** The parameter whose numbers are values of events, which doubles need not be able to hold. */
+const EXACT_PARAMETER = '"afterBucket"';
+
+/** Texts of the numbers that are not what their doubles print, by the object that they are in and their name there. */
+const numberTexts = new WeakMap<object, Map<string, string>>();
+
 const TOKEN =
   /[\t\n\r ]*(?:([{}[\],:])|("[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
 
@@ -32,7 +38,7 @@ export function parseJsonBody(body: Uint8Array): unknown {
     throw new ApiError(400, 'the body is not UTF-8');
   }
   try {
-    return JSON.parse(text);
+    return text.includes(EXACT_PARAMETER) ? JSON.parse(text, keepNumberText) : JSON.parse(text);
   } catch {
     const fault = jsonFault(text);
     throw new ApiError(
@@ -40,6 +46,25 @@ export function parseJsonBody(body: Uint8Array): unknown {
       `the body is not JSON: at position ${fault.position}: expected ${fault.expected}`,
     );
   }
+}
+
+/** The text of a number of `afterBucket` as the body has it; `holder` is the object that it is in. */
+export function numberTextIn(holder: object, name: string, value: number): string {
+  return numberTexts.get(holder)?.get(name) ?? String(value);
+}
+
+/** A reviver of `JSON.parse`. What is beyond all doubles becomes the last of them, as a number has to be finite. */
+function keepNumberText(
+  this: object,
+  name: string,
+  value: unknown,
+  context?: { source?: string },
+): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  if (String(value) === context.source) return value;
+  const texts = numberTexts.get(this) ?? new Map<string, string>();
+  numberTexts.set(this, texts.set(name, context.source));
+  return Number.isFinite(value) ? value : Math.sign(value) * Number.MAX_VALUE;
 }
 
 /**
