@@ -1,3 +1,5 @@
+import type { Units } from '../base/pause.ts';
+
 /** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
 export interface Entries {
   offsets: Uint32Array;
@@ -26,8 +28,10 @@ export interface EntrySource {
   /** All entries: the same arrays each time, as long as they are kept. */
   entries(): Entries;
   place(entry: number): StringPlace;
-  /** Shows all entries, PIECE_ENTRIES at a time but for the last ones, and keeps none; `first` is the first one's number. */
-  eachPiece(visit: (first: number, piece: Entries) => void): void;
-  /** A hash of 31 bits of each entry; kept for the next time. */
-  hashes(hash: EntryHash): Int32Array;
+  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
+  piece(first: number): Entries;
+  /** What `entries` gives, read in units. */
+  entryUnits(): Units<Entries>;
+  /** A hash of 31 bits of each entry, made in units; kept for the next time. */
+  hashUnits(hash: EntryHash): Units<Int32Array>;
 }

@@ -1,5 +1,6 @@
 import { ByteReader } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import { finished, type Units } from '../base/pause.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { readPacked, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
@@ -16,6 +17,8 @@ import { offsetsOf } from './string-chunk.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
 const PIECES_KEPT_MAX = 32;
+/** Pieces that are read in a unit. */
+const UNIT_PIECES = 4;
 const BYTES_MAX = 2 ** 32 - 1;
 
 function damaged(what: string): never {
@@ -98,7 +101,11 @@ export class SharedDictionary implements EntrySource {
   }
 
   entries(): Entries {
-    this.#entries ??= this.#readAll();
+    return finished(this.entryUnits());
+  }
+
+  *entryUnits(): Units<Entries> {
+    this.#entries ??= yield* this.#readAll();
     return this.#entries;
   }
 
@@ -113,20 +120,22 @@ export class SharedDictionary implements EntrySource {
     return { bytes, start: offsets[at], end: offsets[at + 1] };
   }
 
-  eachPiece(visit: (first: number, piece: Entries) => void): void {
-    for (let number = 0; number < this.#pieces.length; number++) {
-      visit(number * PIECE_ENTRIES, this.#kept.get(number) ?? this.#readPiece(number));
-    }
+  piece(first: number): Entries {
+    const number = first / PIECE_ENTRIES;
+    return this.#kept.get(number) ?? this.#readPiece(number);
   }
 
-  hashes(hash: EntryHash): Int32Array {
+  *hashUnits(hash: EntryHash): Units<Int32Array> {
     if (this.#hashes !== undefined && this.#hashSeed === hash.seed) return this.#hashes;
     const hashes = new Int32Array(this.entryCount);
-    this.eachPiece((first, { offsets, bytes }) => {
+    for (const number of this.#pieces.keys()) {
+      if (number > 0 && number % UNIT_PIECES === 0) yield;
+      const first = number * PIECE_ENTRIES;
+      const { offsets, bytes } = this.piece(first);
       for (let at = 0; at < offsets.length - 1; at++) {
         hashes[first + at] = hash.hashOf(bytes, offsets[at], offsets[at + 1]);
       }
-    });
+    }
     this.#hashes = hashes;
     this.#hashSeed = hash.seed;
     return hashes;
@@ -157,17 +166,20 @@ export class SharedDictionary implements EntrySource {
     return { offsets, bytes };
   }
 
-  #readAll(): Entries {
+  *#readAll(): Units<Entries> {
     const offsets = new Uint32Array(this.entryCount + 1);
     const pieces: Uint8Array[] = [];
     let base = 0;
-    this.eachPiece((first, piece) => {
+    for (const number of this.#pieces.keys()) {
+      if (number > 0 && number % UNIT_PIECES === 0) yield;
+      const first = number * PIECE_ENTRIES;
+      const piece = this.piece(first);
       for (let index = 0; index < piece.offsets.length; index++) {
         offsets[first + index] = base + piece.offsets[index];
       }
       base += piece.bytes.length;
       pieces.push(piece.bytes);
-    });
+    }
     if (base > BYTES_MAX) damaged(`dictionary of ${base} bytes`);
     const bytes = new Uint8Array(base);
     let at = 0;

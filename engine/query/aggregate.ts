@@ -1,5 +1,5 @@
-import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import { Pace, type Units } from '../base/pause.ts';
 import { type AggregateLimits, LIMITS } from './aggregate-limits.ts';
 import { BlockScan, type ScanOutcome } from './block-scan.ts';
 import { withinBound } from './bound.ts';
@@ -20,7 +20,7 @@ import { entryPass } from './entry-counts.ts';
 import { FieldLevel, type Level, TagLevel, TimeLevel, takeValue } from './level.ts';
 import { MetricTable } from './metric-table.ts';
 import { minuteCounts } from './minute-counts.ts';
-import { checkCells, type GroupShare, Pass, type PassStage, TOTAL } from './pass.ts';
+import { checkCells, type GroupShare, Pass, TOTAL } from './pass.ts';
 import type {
   AggregateBucket,
   AggregateQuery,
@@ -32,7 +32,9 @@ import type {
   Snapshot,
 } from './query.ts';
 import type { BlockSource, Progress, Reach } from './source.ts';
+import { arrangeTimes, childrenOf, collectBuckets, parentCountOf, type Stage } from './stages.ts';
 import { TupleTable } from './tuple-table.ts';
+import { telling } from './units.ts';
 import { Candidates, partOf, SKETCH_PARENTS_MAX, ValueSketch } from './value-sketch.ts';
 import { type ValuePart, ValueTable } from './value-table.ts';
 
@@ -43,14 +45,10 @@ const GROWTH_EXPECTED = 1.25;
 /** Rows that a count of a sketch can take. */
 const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
-const ALL: GroupShare = { index: 0, count: 1 };
+/** Steps of a unit that a value of a bucket takes. */
+const BUCKET_STEPS = 8;
 
-/** A level of buckets on its way to the answer. Once it does not grow its tuples are those of the answer. */
-interface Stage extends PassStage {
-  groupBy: GroupBy;
-  /** The buckets in each bucket of the level before, in their order. */
-  children: Map<number, number[]>;
-}
+const ALL: GroupShare = { index: 0, count: 1 };
 
 /** What the shares of a level have found together. */
 interface Found {
@@ -98,9 +96,12 @@ class Aggregating {
       // A block turned out damaged after other passes had read it: all begins again without it.
       this.#scan.restart();
     }
-    const buckets: AggregateBucket[] = [];
-    this.#collect(0, 0, [], buckets);
-    return buckets;
+    return yield* this.#tell(collectBuckets(this.#stages, this.#values));
+  }
+
+  /** Does units of work that are not of a scan. */
+  #tell<T>(units: Units<T>): Generator<Progress, T> {
+    return telling(() => this.#scan.progress, units);
   }
 
   /** Finds the buckets and their values; false when a block turned out damaged that was counted before. */
@@ -151,7 +152,7 @@ class Aggregating {
       if (!cube.isFull && (yield* this.#scan.run(cube)) === 'damaged') return -1;
       if (!cube.isFull) {
         cube.finish();
-        this.#settleCounted(cube, levels);
+        yield* this.#tell(this.#settleCounted(cube, levels));
         return count;
       }
       count = countableLevels(this.#query, cube.fitting);
@@ -160,7 +161,7 @@ class Aggregating {
   }
 
   /** Makes the buckets of the first levels those that were counted. */
-  #settleCounted(cube: Cube, levels: readonly Level[]): void {
+  *#settleCounted(cube: Cube, levels: readonly Level[]): Units<void> {
     const { computes, afterBucket } = this.#query;
     let paths: number[][] = [[]];
     for (const [place, level] of levels.entries()) {
@@ -169,7 +170,7 @@ class Aggregating {
       const first = new FirstBuckets(undefined, () => 0);
       /** What values of `merged` are in `level`. */
       const origins: number[] = [];
-      const counted = firstCounted(cube, level, paths, stage.groupBy, place, afterBucket);
+      const counted = yield* firstCounted(cube, level, paths, stage.groupBy, place, afterBucket);
       for (const [parent, buckets] of counted.entries()) {
         for (const { value, rank } of buckets) {
           const taken = takeValue(merged, level, value);
@@ -177,7 +178,7 @@ class Aggregating {
           first.offer(parent, taken, rank, () => []);
         }
       }
-      this.#settle(stage, place, merged, first, new Map());
+      yield* this.#settle(stage, place, merged, first, new Map());
       const { tuples } = stage;
       const before = paths;
       paths = [];
@@ -219,14 +220,16 @@ class Aggregating {
       if (outcome === 'full' && isTrial && groupBy.type === 'field') {
         const sketch = new ValueSketch(this.#stages.slice(0, place), groupBy.path, this.#seed);
         if ((yield* this.#scan.run(sketch)) === 'damaged') return false;
-        sketch.finish();
-        sketched = { sketch, candidates: new Candidates(sketch, groupBy.limit + 1) };
+        yield* this.#tell(sketch.finish());
+        const found = yield* this.#tell(Candidates.find(sketch, groupBy.limit + 1));
+        sketched = { sketch, candidates: found };
       } else if (outcome === 'full') {
         shares = this.#moreShares(shares);
       } else if (outcome === 'damaged') {
         return false;
-      } else if (candidates?.suffice(lastCounts(first, limitOf(groupBy, place))) !== false) {
-        this.#settle(this.#stages[place], place, merged, first, found.totals);
+      } else if (yield* this.#tell(isEnough(candidates, first, limitOf(groupBy, place)))) {
+        const stage = this.#stages[place];
+        yield* this.#tell(this.#settle(stage, place, merged, first, found.totals));
         this.#computed = last && metrics.length > 0;
         if (!this.#computed) this.#values = [];
         return true;
@@ -240,7 +243,7 @@ class Aggregating {
     if (type !== 'field' || by.type !== 'core' || direction !== 'desc') return false;
     if (place === 0 && this.#query.afterBucket !== undefined) return false;
     if (this.#stages.slice(0, place).some(({ grows }) => grows)) return false;
-    const parentCount = this.#parentCount(place);
+    const parentCount = parentCountOf(this.#stages, place);
     return (
       parentCount > 0 && parentCount <= SKETCH_PARENTS_MAX && this.#scan.rowCount <= SKETCH_ROWS_MAX
     );
@@ -254,11 +257,14 @@ class Aggregating {
     { merged, first }: Found,
   ): Generator<Progress, ScanOutcome> {
     const level = this.#fieldLevel(groupBy.path, candidates);
-    const pass = entryPass(sketch.entries, level, this.#limits.memoryBytesMax);
+    const { memoryBytesMax } = this.#limits;
+    const pass = yield* this.#tell(entryPass(sketch.entries, level, memoryBytesMax));
     const outcome = pass === undefined || pass.isFull ? 'full' : yield* this.#scan.run(pass);
     if (pass === undefined || outcome !== 'done') return outcome;
     const best = new FirstBuckets(groupBy.limit + 1, comparer(groupBy.order, level));
+    const pace = new Pace();
     for (let value = 0; value < level.valueCount; value++) {
+      if (pace.isFull(1)) yield this.#scan.progress;
       best.offer(0, value, pass.countOf(value), () => []);
     }
     for (const [, candidates] of best.entries()) {
@@ -303,13 +309,16 @@ class Aggregating {
     if (outcome !== 'done') return outcome;
     if (level.isLarge === true) return 'full';
 
+    yield* this.#tell(table.settle());
     const after = place === 0 ? this.#query.afterBucket : undefined;
     const isAfter = afterTest(level, after, order.direction);
     const best = new FirstBuckets(
       groupBy.limit === undefined ? undefined : groupBy.limit + 1,
       comparer(order, level),
     );
+    const pace = new Pace();
     for (let tuple = 0; tuple < tuples.count; tuple++) {
+      if (pace.isFull(BUCKET_STEPS)) yield this.#scan.progress;
       if (!byValue && tuple % share.count !== share.index) continue;
       const values = () => metrics.map((metric) => table.value(metric, tuple));
       if (tuples.value(tuple) === TOTAL) {
@@ -323,6 +332,7 @@ class Aggregating {
     }
     for (const [parent, candidates] of best.entries()) {
       for (const { value, rank, values } of candidates) {
+        if (pace.isFull(1)) yield this.#scan.progress;
         found.first.offer(parent, takeValue(found.merged, level, value), rank, () => values);
       }
     }
@@ -330,15 +340,16 @@ class Aggregating {
   }
 
   /** Makes the buckets that were found those of the level. */
-  #settle(
+  *#settle(
     stage: Stage,
     place: number,
     level: Level,
     first: FirstBuckets,
     totals: ReadonlyMap<number, (number | null)[]>,
-  ): void {
+  ): Units<void> {
+    const pace = new Pace();
     const limit = limitOf(stage.groupBy, 1) ?? Infinity;
-    this.#arrangeTimes(place);
+    yield* arrangeTimes(this.#stages, place);
     const tuples = new TupleTable();
     const keep = (parent: number, value: number, values: (number | null)[]): void => {
       const tuple = tuples.add(parent, value);
@@ -351,10 +362,15 @@ class Aggregating {
         this.more = true;
         this.last = level.key(candidates[limit - 1].value);
       }
-      for (const { value, values } of candidates.slice(0, limit)) keep(parent, value + 1, values);
+      for (const { value, values } of candidates.slice(0, limit)) {
+        keep(parent, value + 1, values);
+        if (pace.isFull(1)) yield;
+      }
     }
     if (stage.total) {
-      for (let parent = 0; parent < this.#parentCount(place); parent++) {
+      const parentCount = parentCountOf(this.#stages, place);
+      for (let parent = 0; parent < parentCount; parent++) {
+        if (pace.isFull(1)) yield;
         keep(parent, TOTAL, totals.get(parent) ?? this.#valuesOfNothing());
       }
     }
@@ -362,11 +378,6 @@ class Aggregating {
     if (level instanceof FieldLevel) level.numbers.freeze();
     stage.tuples = tuples;
     stage.grows = false;
-  }
-
-  /** Buckets of the level before. */
-  #parentCount(place: number): number {
-    return place === 0 ? 1 : this.#stages[place - 1].tuples.count;
   }
 
   #valuesOfNothing(): (number | null)[] {
@@ -403,11 +414,15 @@ class Aggregating {
     const pass = new Pass(this.#stages, tables, share, true, this.#limits.memoryBytesMax);
     const outcome = yield* this.#scan.run(pass);
     if (outcome !== 'done') return outcome;
-    this.#arrangeTimes(this.#stages.length);
+    yield* this.#tell(arrangeTimes(this.#stages, this.#stages.length));
+    for (const { metrics } of tables) yield* this.#tell(metrics.settle());
     const bucketCount = this.#stages.at(-1)?.tuples.count ?? 1;
     const cellCounts = tables.map(({ steps }, at) => groups[at].places.length * stepsOf(steps));
-    checkCells(bucketCount * cellCounts.reduce((sum, count) => sum + count, 0));
+    const cellCount = cellCounts.reduce((sum, count) => sum + count, 0);
+    checkCells(bucketCount * cellCount);
+    const pace = new Pace();
     for (let bucket = 0; bucket < bucketCount; bucket++) {
+      if (pace.isFull(cellCount * BUCKET_STEPS)) yield this.#scan.progress;
       const values = this.#values[bucket] ?? computes.map(() => null);
       this.#values[bucket] = values;
       for (const [at, { places }] of groups.entries()) {
@@ -419,64 +434,34 @@ class Aggregating {
     return 'done';
   }
 
-  /** Orders the buckets of the levels of time before `end`, which all are in the answer. */
-  #arrangeTimes(end: number): void {
-    for (const [place, stage] of this.#stages.slice(0, end).entries()) {
-      if (stage.groupBy.type !== 'time') continue;
-      const { tuples } = stage;
-      if (stage.total) {
-        for (let parent = 0; parent < this.#parentCount(place); parent++) tuples.add(parent, TOTAL);
-      }
-      stage.children = new Map();
-      for (let tuple = 0; tuple < tuples.count; tuple++) {
-        childrenOf(stage, tuples.parent(tuple)).push(tuple);
-      }
-      const rank = (tuple: number) => tuples.value(tuple) || Number.POSITIVE_INFINITY;
-      for (const children of stage.children.values()) children.sort((a, b) => rank(a) - rank(b));
-    }
-  }
-
-  /** How many shares to try next. Throws LIMIT when there are too many. */
+  /** How many shares to try next. Throws MEMORY when there are too many. */
   #moreShares(shares: number): number {
     let needed = shares * 2;
     while (needed < (shares / this.#scan.scanned) * GROWTH_EXPECTED) needed *= 2;
     const next = shares < SHARES_MAX ? Math.min(needed, SHARES_MAX) : needed;
     if (next <= SHARES_MAX) return next;
     throw new EngineError(
-      'LIMIT',
-      `the groups take more than ${SHARES_MAX} times ${this.#limits.memoryBytesMax} bytes of memory; allowed: fewer ` +
-        'distinct values, fewer computes or a shorter time',
+      'MEMORY',
+      `its groups take more than ${SHARES_MAX} times ${this.#limits.memoryBytesMax} bytes; allowed: fewer distinct ` +
+        'values, fewer computes or a shorter time',
     );
-  }
-
-  /** Appends the buckets in a bucket of the level before, down to the last level. */
-  #collect(place: number, parent: number, keys: BucketKey[], buckets: AggregateBucket[]): void {
-    if (place === this.#stages.length) {
-      buckets.push({ keys, values: must(this.#values[parent], 'values of a bucket') });
-      return;
-    }
-    const { children, tuples, level } = this.#stages[place];
-    for (const tuple of children.get(parent) ?? []) {
-      const value = tuples.value(tuple);
-      const key: BucketKey = value === TOTAL ? { type: 'total' } : level.key(value - 1);
-      this.#collect(place + 1, tuple, [...keys, key], buckets);
-    }
   }
 }
 
-function childrenOf(stage: Stage, parent: number): number[] {
-  const known = stage.children.get(parent);
-  if (known !== undefined) return known;
-  const children: number[] = [];
-  stage.children.set(parent, children);
-  return children;
+/** Whether no other values can be among the first than the candidates. */
+function* isEnough(
+  candidates: Candidates | undefined,
+  first: FirstBuckets,
+  limit: number | undefined,
+): Units<boolean> {
+  return candidates === undefined || (yield* candidates.suffice(lastCounts(first, limit)));
 }
 
 /**
- * Computes metrics over the selected events in nested buckets, a block a unit. Levels of few values are counted together in
+ * Computes metrics over the selected events in nested buckets, a block or less a unit. Levels of few values are counted together in
  * one scan (Cube). Of many values, ordered by count, a sketch tells first which may be among the first (ValueSketch), and only
  * these are counted. Any other level takes a pass, or several over parts of its values when they take too much memory. The
- * answer is exact in any case. Damaged blocks are left out and counted. Throws LIMIT, and what the source throws but
+ * answer is exact in any case. Damaged blocks are left out and counted. Throws LIMIT, MEMORY, and what the source throws but
  * CORRUPTION.
  */
 export function* aggregateUnits(

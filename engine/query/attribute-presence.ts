@@ -1,4 +1,5 @@
 import { EngineError } from '../base/errors.ts';
+import { Pace, type Units } from '../base/pause.ts';
 import { Kind } from '../column/kind.ts';
 import type { Block, ColumnInfo } from '../segment/block.ts';
 import { addRow, type Bitmap, countRows, hasRow, isEmpty, noRows } from './bitmap.ts';
@@ -7,6 +8,8 @@ import type { AttributeKind } from './query.ts';
 
 /** Attributes that one query tells apart; the names come from strangers. */
 const ATTRIBUTES_SEEN_MAX = 200_000;
+/** Steps of a unit that it takes to count the rows of a column. */
+const COLUMN_STEPS = 256;
 
 /** What of an attribute's columns has its own name, in the order in which they are told. */
 const KIND_NAMES: readonly [Kind, AttributeKind][] = [
@@ -64,7 +67,7 @@ export class PresenceCounter implements BlockVisitor {
     return true;
   }
 
-  add(block: Block, rows: Bitmap): void {
+  *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
     const byPath = new Map<string, number[]>();
     for (const [index, { path }] of block.columns.entries()) {
@@ -75,8 +78,10 @@ export class PresenceCounter implements BlockVisitor {
     }
     const selectedCount = countRows(rows);
     const found = new Map<string, Found>();
+    const pace = new Pace();
     for (const [path, columns] of byPath) {
       found.set(path, countEvents(block, columns, rows, selectedCount));
+      if (pace.isFull(COLUMN_STEPS)) yield;
     }
     this.#take(found);
   }

@@ -1,3 +1,4 @@
+import { Pace, type Units } from '../base/pause.ts';
 import { dateMillis } from '../column/date-form.ts';
 import { grow } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
@@ -78,9 +79,13 @@ export class ValueCounter implements BlockVisitor {
 
   addCount(): void {}
 
-  add(block: Block, rows: Bitmap): void {
+  *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
-    for (const { level, isFull } of this.#counted) if (!isFull) level.prepare(block, rows);
+    for (const { level, isFull } of this.#counted) {
+      if (isFull) continue;
+      yield* level.prepare(block, rows);
+      yield;
+    }
     for (const counted of this.#counted) {
       const { level } = counted;
       const columns = counted.isFull ? [] : columnsAt(block, level.path);
@@ -103,15 +108,15 @@ export class ValueCounter implements BlockVisitor {
     return this.#counted.filter(({ isFull }) => isFull).map(({ level }) => level.path);
   }
 
-  /** The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. */
-  results(limit: number): Map<string, MeasuredValues> {
+  /** The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. In units. */
+  *results(limit: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();
     for (const { level, eventCounts, dates, isFull } of this.#counted) {
       if (isFull) continue;
       results.set(level.path, {
         distinctCount: level.valueCount,
-        values: firstValues(level, eventCounts, limit),
-        ...boundsOf(numberBounds(level), dates),
+        values: yield* firstValues(level, eventCounts, limit),
+        ...boundsOf(yield* numberBounds(level), dates),
       });
     }
     return results;
@@ -155,11 +160,12 @@ export class ValueMeter implements BlockVisitor {
 
   addCount(): void {}
 
-  add(block: Block, rows: Bitmap): void {
+  *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
-    this.#metrics.prepare(block);
+    yield* this.#metrics.prepare(block);
     this.#pairs.reset(rows);
     this.#metrics.add(this.#pairs);
+    yield;
     for (const { path, dates } of this.#measured) dates.add(block, columnsAt(block, path), rows);
   }
 
@@ -196,16 +202,18 @@ function countValues({ starts, values }: RowValues, rows: Bitmap, counts: Float6
 }
 
 /** The values with the most events; of equals the first ones in natural order. */
-function firstValues(
+function* firstValues(
   level: FieldLevel,
   eventCounts: Float64Array,
   limit: number,
-): AttributeValue[] {
+): Units<AttributeValue[]> {
+  const pace = new Pace();
   const first = new FirstBuckets(
     limit,
     comparer({ by: { type: 'core' }, direction: 'desc' }, level),
   );
   for (let value = 0; value < level.valueCount; value++) {
+    if (pace.isFull(1)) yield;
     first.offer(0, value, eventCounts[value], () => []);
   }
   const [found] = first.entries();
@@ -216,10 +224,12 @@ function firstValues(
 }
 
 /** Least and greatest number among the values; numeric strings are numbers. Source: decisions.md 3.8. */
-function numberBounds(level: FieldLevel): { min: number; max: number } | undefined {
+function* numberBounds(level: FieldLevel): Units<{ min: number; max: number } | undefined> {
+  const pace = new Pace();
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   for (let value = 0; value < level.valueCount; value++) {
+    if (pace.isFull(1)) yield;
     const number = numberOf(level.key(value));
     if (number === undefined) continue;
     if (number < min) min = number;

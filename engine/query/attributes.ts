@@ -11,6 +11,7 @@ import type { Predicate } from './predicate.ts';
 import { columnsOf } from './prune.ts';
 import type { AttributeFacts, AttributesQuery, AttributesResult, Snapshot } from './query.ts';
 import type { BlockSource, Progress } from './source.ts';
+import { telling } from './units.ts';
 
 /** Attributes whose values are counted in one pass: a block takes a few milliseconds. */
 const PASS_ATTRIBUTES = 2;
@@ -85,7 +86,7 @@ function* measure(
     columnsOf(source, ref)?.every(({ path }) => !paths.includes(path)) ?? false;
   const counter = new ValueCounter(paths, seed, limits, skips);
   if ((yield* scan.run(counter)) === 'damaged') return undefined;
-  const measured = counter.results(valueLimit);
+  const measured = yield* telling(() => scan.progress, counter.results(valueLimit));
   const full = counter.fullPaths();
   if (full.length === 0) return measured;
   const meter = new ValueMeter(full, secret, skips);

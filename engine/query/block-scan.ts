@@ -1,6 +1,8 @@
+import type { Units } from '../base/pause.ts';
 import type { Block, ColumnInfo } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { allRows, type Bitmap, isEmpty } from './bitmap.ts';
+import { bitmapBytesOf } from './budget.ts';
 import { type Plan, planOf } from './plan.ts';
 import { columnsOf, mayHaveRows } from './prune.ts';
 import type { QueryStats, Selection, Snapshot } from './query.ts';
@@ -15,9 +17,7 @@ import {
   type Reach,
   rowsReached,
 } from './source.ts';
-
-/** Blocks whose selected rows are remembered from scan to scan. */
-const BITMAPS_MAX = 4_096;
+import { telling } from './units.ts';
 
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
@@ -34,8 +34,8 @@ export interface BlockVisitor {
   addCount(eventCount: number): void;
   /** Takes all events of a block of which no more is known than its columns; false when it needs to see rows of it. */
   addColumns?(columns: readonly ColumnInfo[]): boolean;
-  /** Takes `rows` of a block. Throws CORRUPTION before it has taken anything, and LIMIT. */
-  add(block: Block, rows: Bitmap): void;
+  /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
+  add(block: Block, rows: Bitmap): Units<void>;
 }
 
 /** Goes through the selected events of a snapshot, as often as needed; the same ones each time. */
@@ -51,6 +51,7 @@ export class BlockScan {
   readonly #opened = new Set<BlockRef>();
   /** The selected rows of blocks that were scanned before, where these are not all. */
   readonly #rows = new Map<BlockRef, Bitmap>();
+  #rowsBytesLeft: number;
   #scanCount = 0;
   #unitsDone = 0;
   #unitsTotal = 0;
@@ -60,6 +61,7 @@ export class BlockScan {
     this.#source = source;
     this.#reach = selection;
     this.#plan = planOf(predicate);
+    this.#rowsBytesLeft = bitmapBytesOf(source);
     this.stats = noStats(snapshot.blocks.length);
     this.#refs = snapshot.blocks.filter((ref) => overlaps(ref, fromMs, toMs));
   }
@@ -74,14 +76,19 @@ export class BlockScan {
     this.#scanCount = 0;
   }
 
-  /** Shows `visitor` all blocks that are not known to be damaged, a block a unit. */
+  /** How far the scans are. */
+  get progress(): Progress {
+    return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
+  }
+
+  /** Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. */
   *run(visitor: BlockVisitor): Generator<Progress, ScanOutcome> {
     const isFirst = this.#scanCount++ === 0;
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
     for (const [done, ref] of this.#refs.entries()) {
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) continue;
       try {
-        if (!this.#show(visitor, ref)) continue;
+        if (!(yield* telling(() => this.progress, this.#show(visitor, ref)))) continue;
       } catch (error) {
         if (!isDamage(error)) throw error;
         this.#damaged.add(ref);
@@ -89,7 +96,7 @@ export class BlockScan {
         if (!isFirst) return 'damaged';
       }
       this.#unitsDone++;
-      yield { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
+      yield this.progress;
       if (done + 1 < this.#refs.length && visitor.isFull) {
         this.scanned = (done + 1) / this.#refs.length;
         return 'full';
@@ -99,7 +106,7 @@ export class BlockScan {
   }
 
   /** Shows the selected rows of a block; false when it did not have to be opened. */
-  #show(visitor: BlockVisitor, ref: BlockRef): boolean {
+  *#show(visitor: BlockVisitor, ref: BlockRef): Units<boolean> {
     const takesAll = this.#plan.type === 'all' && isReachedWhole(ref, this.#reach);
     if (takesAll && !visitor.needsRows) {
       visitor.addCount(ref.rowCount);
@@ -111,14 +118,21 @@ export class BlockScan {
     if (!mayHaveRows(this.#source, ref, this.#plan)) return false;
     const block = this.#source.open(ref);
     if (takesAll) rows = allRows(ref.rowCount);
-    rows ??= rowsWhere(this.#plan, block, rowsReached(block, this.#reach));
-    visitor.add(block, rows);
-    if (!takesAll && this.#rows.size < BITMAPS_MAX) this.#rows.set(ref, rows);
+    rows ??= yield* rowsWhere(this.#plan, block, rowsReached(block, this.#reach));
+    if (!takesAll) this.#remember(ref, rows);
+    yield* visitor.add(block, rows);
     if (this.#opened.has(ref)) return true;
     this.#opened.add(ref);
     this.stats.blocksOpened++;
     this.stats.rowsScanned += ref.rowCount;
     return true;
+  }
+
+  /** Remembers the selected rows of a block for the next scan, while there is room. */
+  #remember(ref: BlockRef, rows: Bitmap): void {
+    if (this.#rowsBytesLeft < rows.byteLength || this.#rows.has(ref)) return;
+    this.#rows.set(ref, rows);
+    this.#rowsBytesLeft -= rows.byteLength;
   }
 
   /** Shows what the footer of its segment says of a block; whether that was enough. */

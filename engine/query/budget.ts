@@ -12,9 +12,17 @@ export interface MemoryBound {
   readonly memoryBytesMax?: number | undefined;
 }
 
+/** The part of its memory that a query may take for the rows that it has selected. */
+const BITMAPS_PART = 8;
+
 /** Bytes of memory that a query may take. */
 export function memoryOf({ memoryBytesMax }: MemoryBound): number {
   return memoryBytesMax ?? MEMORY_BYTES_MAX;
+}
+
+/** Bytes that the selected rows of blocks may take that are remembered from scan to scan. */
+export function bitmapBytesOf(bound: MemoryBound): number {
+  return Math.floor(memoryOf(bound) / BITMAPS_PART);
 }
 
 /** Throws MEMORY when the events of an answer have too many characters. */

@@ -1,3 +1,4 @@
+import { Pace, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -46,9 +47,9 @@ export class Cube implements BlockVisitor {
 
   addCount(): void {}
 
-  add(block: Block, rows: Bitmap): void {
+  *add(block: Block, rows: Bitmap): Units<void> {
     if (this.isFull) return;
-    for (const level of this.#levels) level.prepare(block, rows);
+    for (const level of this.#levels) yield* level.prepare(block, rows);
     const values: Int32Array[] = [];
     for (const [place, level] of this.#levels.entries()) {
       const found = level.values(block, rows);
@@ -148,26 +149,28 @@ export class Cube implements BlockVisitor {
 }
 
 /**
- * The first buckets of the level at `place` of a finished cube; `paths` are the values of the buckets before, -1 for a
+ * Finds the first buckets of the level at `place` of a finished cube, in units; `paths` are the values of the buckets before, -1 for a
  * total.
  */
-export function firstCounted(
+export function* firstCounted(
   cube: Cube,
   level: Level,
   paths: readonly number[][],
   groupBy: GroupBy,
   place: number,
   afterBucket: BucketKey | undefined,
-): FirstBuckets {
+): Units<FirstBuckets> {
   const order = groupBy.type === 'time' ? NATURAL : groupBy.order;
   const byCount = order.by.type === 'core';
   const first = new FirstBuckets(limitOf(groupBy, place), comparer(order, level));
   const { valueCount } = level;
   const isAfter = afterTest(level, place === 0 ? afterBucket : undefined, order.direction);
+  const pace = new Pace();
   for (const [parent, path] of paths.entries()) {
     const cell = [...path, 0];
     for (let value = 0; value < valueCount; value++) {
       cell[place] = value;
+      if (pace.isFull(1)) yield;
       const count = cube.countOf(cell);
       if (count === 0 || !isAfter(value)) continue;
       first.offer(parent, value, byCount ? count : undefined, () => []);

@@ -1,3 +1,4 @@
+import { Pace, type Units } from '../base/pause.ts';
 import type { EntryHash, EntrySource } from '../column/entries.ts';
 import { grow } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
@@ -12,6 +13,10 @@ import { TEXT_NEEDED } from './value-numbers.ts';
 
 /** Memory of the counts that are kept; beyond it the blocks are to be read again. */
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
+/** Entries whose hashes are looked at in a unit. */
+const UNIT_ENTRIES = 1 << 17;
+/** What the text of an entry takes to read, against a step of a unit. */
+const TEXT_STEPS = 512;
 
 /** Counts rows by entries of dictionaries of segments: nothing is known of the strings themselves. Owned by one thread. */
 export class EntryCounts {
@@ -27,10 +32,10 @@ export class EntryCounts {
   }
 
   /**
-   * Counts rows of a block; false when its values are not all in one such dictionary, whose entries have a `hash` then.
+   * Counts rows of a block, in units; false when its values are not all in one such dictionary, whose entries have a `hash` then.
    * Throws CORRUPTION before it has counted anything.
    */
-  add(block: Block, rows: Bitmap, hash: EntryHash): boolean {
+  *add(block: Block, rows: Bitmap, hash: EntryHash): Units<boolean> {
     const columns = columnsAt(block, this.#path);
     if (columns.length !== 1 || block.columns[columns[0]].kind !== Kind.STRING) return false;
     const column = block.column(columns[0]);
@@ -39,7 +44,7 @@ export class EntryCounts {
     let counts = this.parts.get(shared);
     if (counts === undefined) {
       if (this.#bytes + entryCount * 4 > COUNTS_BYTES_MAX) return false;
-      shared.hashes(hash);
+      yield* shared.hashUnits(hash);
       counts = new Uint32Array(entryCount + 1);
       this.parts.set(shared, counts);
       this.#bytes += entryCount * 4;
@@ -63,18 +68,25 @@ class EntryPass implements BlockVisitor {
   readonly #memoryBytesMax: number;
   #counts = new Float64Array(64);
 
-  /** `level` has the candidates only. Throws CORRUPTION. */
+  /** `level` has the candidates only. */
   constructor(entries: EntryCounts, level: FieldLevel, memoryBytesMax: number) {
     this.#entries = entries;
     this.#level = level;
     this.#memoryBytesMax = memoryBytesMax;
-    const { numbers } = level;
-    for (const [shared, counts] of entries.parts) {
-      const hashes = shared.hashes(numbers);
+  }
+
+  /** Takes what was counted by entries, in units; to be called once, before the first block. Throws CORRUPTION. */
+  *takeEntries(): Units<void> {
+    const { numbers } = this.#level;
+    const pace = new Pace();
+    for (const [shared, counts] of this.#entries.parts) {
+      const hashes = yield* shared.hashUnits(numbers);
       for (let entry = 0; entry < hashes.length && !this.isFull; entry++) {
+        if (entry % UNIT_ENTRIES === UNIT_ENTRIES - 1) yield;
         if (counts[entry + 1] === 0 || numbers.ofHash(hashes[entry]) !== TEXT_NEEDED) continue;
         const { bytes, start, end } = shared.place(entry);
         this.#add(numbers.string(bytes, start, end), counts[entry + 1]);
+        if (pace.isFull(TEXT_STEPS)) yield;
       }
     }
   }
@@ -89,8 +101,8 @@ class EntryPass implements BlockVisitor {
 
   addCount(): void {}
 
-  add(block: Block, rows: Bitmap): void {
-    this.#level.prepare(block, rows);
+  *add(block: Block, rows: Bitmap): Units<void> {
+    yield* this.#level.prepare(block, rows);
     const { starts, values } = this.#level.values();
     if (starts !== undefined) {
       for (const value of values.subarray(0, starts.at(-1))) this.#add(value, 1);
@@ -113,14 +125,16 @@ class EntryPass implements BlockVisitor {
   }
 }
 
-/** A pass over the blocks that `entries` has not; `undefined` when a dictionary turns out damaged, so that it is of no use. */
-export function entryPass(
+/** Makes a pass over the blocks that `entries` has not, in units; `undefined` when a dictionary turns out damaged, so that it is of no use. */
+export function* entryPass(
   entries: EntryCounts,
   level: FieldLevel,
   memoryBytesMax: number,
-): EntryPass | undefined {
+): Units<EntryPass | undefined> {
   try {
-    return new EntryPass(entries, level, memoryBytesMax);
+    const pass = new EntryPass(entries, level, memoryBytesMax);
+    yield* pass.takeEntries();
+    return pass;
   } catch (error) {
     if (isDamage(error)) return undefined;
     throw error;

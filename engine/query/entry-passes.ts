@@ -1,9 +1,21 @@
+import { Pace, type Units } from '../base/pause.ts';
 import type { StringColumn } from '../column/column.ts';
-import { type EntrySource, PIECE_ENTRIES } from '../column/entries.ts';
+import { type Entries, type EntrySource, PIECE_ENTRIES } from '../column/entries.ts';
 import { type Bitmap, countRows, nextRow } from './bitmap.ts';
 
+/** PIECE_ENTRIES is a power of two: the number of an entry's piece is this many bits shorter. */
+const PIECE_SHIFT = Math.log2(PIECE_ENTRIES);
 /** Only the entries of the wanted rows are looked at when these are fewer than 1 in this many. */
 const SPARSE_RATIO = 4;
+/** A piece of a dictionary is tested whole when more of its entries are wanted than 1 in this many. */
+const WHOLE_RATIO = 8;
+/** Bytes of text that are tested in about the time of an entry. */
+const STEP_BYTES = 128;
+/** Entries, and bytes of them, that are tested in a unit at most. */
+const SLICE_ENTRIES = 1_024;
+const SLICE_BYTES = 256 * 1024;
+/** Memory of what is remembered for a test; beyond it all is forgotten. */
+const PASSES_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Tests strings one after the other: leaves 1 in `passes[first + e]` where it is 1 and entry e passes, 0 elsewhere. */
 export type EntryTest = (
@@ -13,61 +25,136 @@ export type EntryTest = (
   first: number,
 ) => void;
 
-/** What tests said of whole dictionaries of segments, while both live: for the other blocks of the segments. */
-const decided = new WeakMap<object, WeakMap<EntrySource, Uint8Array>>();
+/** How much of a piece of a dictionary is tested, when anything is. */
+const IN_PART = 1;
+const WHOLE = 2;
+
+/** What a test said of a dictionary of a segment. */
+interface Known {
+  /** 1 for each entry + 1 that passed. */
+  passes: Uint8Array;
+  /** 0, IN_PART or WHOLE, by piece. */
+  pieces: Uint8Array;
+  /** Pieces that are not WHOLE. */
+  openCount: number;
+}
+
+/** What a test said of dictionaries of segments, for the other blocks of them. */
+interface Memory {
+  dictionaries: WeakMap<EntrySource, Known>;
+  bytes: number;
+}
+
+const memories = new WeakMap<object, Memory>();
 
 /**
- * 1 for each entry + 1 of a column that passes and that a row of `rows` has, and 0 first; not to be written. `owner`: what
- * makes the test, always the same one. Throws CORRUPTION.
+ * 1 for each entry + 1 of a column that passes and that a row of `rows` has; others mean nothing, but the first one is 0.
+ * Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
+ * so no entry is tested more often than twice, and few rows cost little. `owner`: what makes the test, always the same one.
+ * Throws CORRUPTION.
  */
-export function entriesThatPass(
+export function* entriesThatPass(
   column: StringColumn,
   rows: Bitmap,
   owner: object,
   test: EntryTest,
-): Uint8Array {
+): Units<Uint8Array> {
   const { shared, ids } = column;
+  const pace = new Pace();
   if (shared === undefined) {
     const passes = entriesWanted(column, rows);
-    test(column.bytes, column.offsets, passes, 1);
+    yield* testEntries(column, passes, 1, test, pace);
     return passes;
   }
-  let ofOwner = decided.get(owner);
-  if (ofOwner === undefined) {
-    ofOwner = new WeakMap();
-    decided.set(owner, ofOwner);
-  }
-  const known = ofOwner.get(shared);
-  if (known !== undefined) return known;
-  const passes = new Uint8Array(shared.entryCount + 1);
-  if (countRows(rows) * PIECE_ENTRIES < shared.entryCount) {
-    testSingly(ids, shared, rows, passes, test);
-    return passes;
-  }
-  passes.fill(1, 1);
-  shared.eachPiece((first, { bytes, offsets }) => test(bytes, offsets, passes, first + 1));
-  ofOwner.set(shared, passes);
-  return passes;
+  const known = knownOf(owner, shared);
+  if (known.openCount > 0) yield* decide(known, shared, ids, rows, test, pace);
+  return known.passes;
 }
 
-/** Tests the entries of few rows one by one. */
-function testSingly(
-  ids: Uint32Array,
+/** Tests what `rows` need of a dictionary and is not known yet. */
+function* decide(
+  known: Known,
   shared: EntrySource,
+  ids: Uint32Array,
   rows: Bitmap,
-  passes: Uint8Array,
   test: EntryTest,
-): void {
-  const offsets = new Uint32Array(2);
-  const passed = new Uint8Array(1);
-  for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-    if (ids[row] === 0) continue;
-    const { bytes, start, end } = shared.place(ids[row] - 1);
-    offsets[1] = end - start;
-    passed[0] = 1;
-    test(bytes.subarray(start, end), offsets, passed, 0);
-    passes[ids[row]] = passed[0];
+  pace: Pace,
+): Units<void> {
+  const { passes, pieces } = known;
+  const wanted = new Uint8Array(passes.length);
+  const wantedCounts = countWanted(ids, rows, pieces, wanted);
+  for (let piece = 0; piece < pieces.length; piece++) {
+    if (wantedCounts[piece] === 0) continue;
+    const first = piece * PIECE_ENTRIES;
+    const entries = shared.piece(first);
+    const count = entries.offsets.length - 1;
+    const isWhole = pieces[piece] === IN_PART || wantedCounts[piece] * WHOLE_RATIO >= count;
+    for (let id = first + 1; id <= first + count; id++) passes[id] = isWhole ? 1 : wanted[id];
+    yield* testEntries(entries, passes, first + 1, test, pace);
+    pieces[piece] = isWhole ? WHOLE : IN_PART;
+    if (isWhole) known.openCount--;
   }
+}
+
+/** Puts 1 at each entry + 1 that a row has and is not known; how many there are, by piece. */
+function countWanted(
+  ids: Uint32Array,
+  rows: Bitmap,
+  pieces: Uint8Array,
+  wanted: Uint8Array,
+): Uint32Array {
+  const counts = new Uint32Array(pieces.length);
+  for (let word = 0; word < rows.length; word++) {
+    const base = word << 5;
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      const id = ids[base + 31 - Math.clz32(bits & -bits)];
+      if (id === 0 || wanted[id] === 1) continue;
+      const piece = (id - 1) >>> PIECE_SHIFT;
+      if (pieces[piece] === WHOLE) continue;
+      wanted[id] = 1;
+      counts[piece]++;
+    }
+  }
+  return counts;
+}
+
+/** Tests entries where `passes` has a 1, a slice a unit; entry e is `passes[first + e]`. */
+function* testEntries(
+  { bytes, offsets }: Entries,
+  passes: Uint8Array,
+  first: number,
+  test: EntryTest,
+  pace: Pace,
+): Units<void> {
+  const count = offsets.length - 1;
+  for (let from = 0; from < count; ) {
+    const textEnd = offsets[from] + SLICE_BYTES;
+    let to = from + 1;
+    while (to < count && to - from < SLICE_ENTRIES && offsets[to] < textEnd) to++;
+    test(bytes, offsets.subarray(from, to + 1), passes, first + from);
+    const steps = to - from + Math.floor((offsets[to] - offsets[from]) / STEP_BYTES);
+    if (pace.isFull(steps)) yield;
+    from = to;
+  }
+}
+
+function knownOf(owner: object, dictionary: EntrySource): Known {
+  let memory = memories.get(owner);
+  const found = memory?.dictionaries.get(dictionary);
+  if (found !== undefined) return found;
+  const pieceCount = Math.ceil(dictionary.entryCount / PIECE_ENTRIES);
+  const known: Known = {
+    passes: new Uint8Array(dictionary.entryCount + 1),
+    pieces: new Uint8Array(pieceCount),
+    openCount: pieceCount,
+  };
+  if (memory === undefined || memory.bytes + known.passes.length > PASSES_BYTES_MAX) {
+    memory = { dictionaries: new WeakMap(), bytes: 0 };
+    memories.set(owner, memory);
+  }
+  memory.dictionaries.set(dictionary, known);
+  memory.bytes += known.passes.length;
+  return known;
 }
 
 /** 1 for each entry + 1 that a row of `rows` may have, and 0 first. All entries when most rows are wanted. */

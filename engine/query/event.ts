@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { addRow, type Bitmap, noRows } from './bitmap.ts';
 import { evaluateOnEvent } from './event-formula.ts';
@@ -24,19 +25,35 @@ export class EventBuilder {
   /** Of each list column of tags the number of each row's tag, from 1, or 0. */
   readonly #tags: (Int32Array | undefined)[];
 
-  /** `rows` are those that are going to be built. Throws CORRUPTION. */
-  constructor(block: Block, secret: Uint8Array, view: EventView, rows: readonly number[]) {
+  private constructor(
+    block: Block,
+    secret: Uint8Array,
+    view: EventView,
+    tags: (Int32Array | undefined)[],
+  ) {
     this.#block = block;
     this.#secret = secret;
     this.#view = view;
     this.#indexes = view.columns.map((column) =>
       column.type === 'attribute' ? columnsAt(block, column.path) : [],
     );
+    this.#tags = tags;
+  }
+
+  /** Makes one in units; `rows` are those that are going to be built. Throws CORRUPTION. */
+  static *open(
+    block: Block,
+    secret: Uint8Array,
+    view: EventView,
+    rows: readonly number[],
+  ): Units<EventBuilder> {
     const built = noRows(block.rowCount);
     for (const row of rows) addRow(built, row);
-    this.#tags = view.columns.map((column) =>
-      column.type === 'tag' ? tagsOf(column.tags, block, built) : undefined,
-    );
+    const tags: (Int32Array | undefined)[] = [];
+    for (const column of view.columns) {
+      tags.push(column.type === 'tag' ? yield* tagsOf(column.tags, block, built) : undefined);
+    }
+    return new EventBuilder(block, secret, view, tags);
   }
 
   /** The event of `row`. Throws CORRUPTION. */
@@ -80,8 +97,8 @@ export class EventBuilder {
 }
 
 /** The number of each row's tag, from 1; 0 for rows without one. */
-function tagsOf(tags: readonly TagRule[], block: Block, rows: Bitmap): Int32Array {
+function* tagsOf(tags: readonly TagRule[], block: Block, rows: Bitmap): Units<Int32Array> {
   const level = new TagLevel(tags);
-  level.prepare(block, rows);
+  yield* level.prepare(block, rows);
   return level.values().values;
 }

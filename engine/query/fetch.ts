@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, hasRow, noRows } from './bitmap.ts';
@@ -7,6 +8,7 @@ import { type Plan, planOf } from './plan.ts';
 import type { FetchQuery, ListedEvent, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
 import { type BlockSource, firstAt, isDamage, type Progress } from './source.ts';
+import { telling } from './units.ts';
 
 /** Whether a block may have the event of this key. */
 function covers(ref: BlockRef, key: EventKey): boolean {
@@ -49,7 +51,8 @@ export function* fetchUnits(
   let damage: unknown;
   for (const [done, ref] of refs.entries()) {
     try {
-      const event = fetchFrom(source, ref, key, plan, query);
+      const progress = { unitsDone: done, unitsTotal: refs.length };
+      const event = yield* telling(() => progress, fetchFrom(source, ref, key, plan, query));
       if (event !== undefined) return event;
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -61,18 +64,18 @@ export function* fetchUnits(
   return undefined;
 }
 
-function fetchFrom(
+function* fetchFrom(
   source: BlockSource,
   ref: BlockRef,
   key: EventKey,
   plan: Plan,
   query: FetchQuery,
-): ListedEvent | undefined {
+): Units<ListedEvent | undefined> {
   const block = source.open(ref);
   const row = rowOf(block, key);
   if (row < 0) return undefined;
   const wanted = noRows(block.rowCount);
   addRow(wanted, row);
-  if (!hasRow(rowsWhere(plan, block, wanted), row)) return undefined;
-  return new EventBuilder(block, source.secret, query, [row]).build(row);
+  if (!hasRow(yield* rowsWhere(plan, block, wanted), row)) return undefined;
+  return (yield* EventBuilder.open(block, source.secret, query, [row])).build(row);
 }

@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -5,7 +6,7 @@ import type {
   NumberColumn,
   StringColumn,
 } from '../column/column.ts';
-import type { EntrySource } from '../column/entries.ts';
+import type { Entries, EntrySource } from '../column/entries.ts';
 import { grow } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../column/number-text.ts';
@@ -22,6 +23,9 @@ const SMALL_NUMBERS = 4_096;
 const PLACES_MAX = 32_768;
 /** Texts that are needed of a larger one before it is read whole. */
 const SINGLE_TEXTS_MAX = 1_024;
+/** Words of a bitmap, and texts that are new, whose rows are looked at in a unit. */
+const UNIT_WORDS = 512;
+const UNIT_TEXTS = 4_096;
 
 const cursor = new ArrayCursor();
 
@@ -32,6 +36,13 @@ const cursor = new ArrayCursor();
 export interface RowValues {
   starts: Uint32Array | undefined;
   values: Int32Array;
+}
+
+/** Where the strings of a dictionary of a segment are got from: `entries` when it is read whole. */
+interface SharedTexts {
+  shared: EntrySource;
+  entries: Entries | undefined;
+  hashes: Int32Array | undefined;
 }
 
 /** The values of an attribute, as numbers that `numbers` gives them. */
@@ -61,13 +72,15 @@ export class FieldValues<Numbers extends ValueNumbers> {
     this.#smallOnly = smallOnly;
   }
 
-  /** Finds the values of `rows`. Throws CORRUPTION. */
-  prepare(block: Block, rows: Bitmap): void {
+  /** Finds the values of `rows`, in units. Throws CORRUPTION. */
+  *prepare(block: Block, rows: Bitmap): Units<void> {
     const { rowCount } = block;
     if (this.#values.length === rowCount) this.#values.fill(0);
     else this.#values = new Int32Array(rowCount);
     this.#moreCount = 0;
-    for (const index of columnsAt(block, this.path)) this.#addColumn(block.column(index), rows);
+    for (const index of columnsAt(block, this.path)) {
+      yield* this.#addColumn(block.column(index), rows);
+    }
     this.#found =
       this.#moreCount === 0
         ? { starts: undefined, values: this.#values }
@@ -79,12 +92,19 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return this.#found;
   }
 
-  #addColumn(column: Column, rows: Bitmap): void {
+  *#addColumn(column: Column, rows: Bitmap): Units<void> {
     if (column.kind === Kind.NUMBER) this.#addNumbers(column, rows);
     else if (column.kind === Kind.DATE) this.#addDates(column, rows);
     else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, rows);
-    else if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
-    else this.#addStrings(column, rows);
+    else if (column.shared === undefined) {
+      if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
+      else this.#addStrings(column, rows);
+    } else if (column.kind === Kind.ARRAY) {
+      yield* column.shared.entryUnits();
+      this.#addArrays(column, rows);
+    } else {
+      yield* this.#addShared(column.ids, column.shared, rows);
+    }
   }
 
   #put(row: number, value: number): void {
@@ -103,10 +123,6 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   #addStrings(column: StringColumn, rows: Bitmap): void {
-    if (column.shared !== undefined) {
-      this.#addShared(column.ids, column.shared, rows);
-      return;
-    }
     const { ids, bytes, offsets } = column;
     const numbers = this.numbers;
     const values = this.#values;
@@ -125,35 +141,76 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   /** Adds the strings of a dictionary of the segment, of which no more is read than needed. */
-  #addShared(ids: Uint32Array, shared: EntrySource, rows: Bitmap): void {
+  *#addShared(ids: Uint32Array, shared: EntrySource, rows: Bitmap): Units<void> {
     if (this.#smallOnly && shared.entryCount > PLACES_MAX) {
       this.isLarge = true;
       return;
     }
-    const values = this.#values;
     const known = this.#knownFor(shared, shared.entryCount);
-    const hashes = this.numbers.usesHashes ? shared.hashes(this.numbers) : undefined;
-    for (let word = 0; word < rows.length; word++) {
+    const hashes = this.numbers.usesHashes ? yield* shared.hashUnits(this.numbers) : undefined;
+    let entries: Entries | undefined;
+    for (let word = 0; word < rows.length; ) {
+      const isMuch = shared.entryCount > PLACES_MAX && this.#textCount >= SINGLE_TEXTS_MAX;
+      if (isMuch && this.#needsText(ids, rows, word, known, hashes)) {
+        entries ??= yield* shared.entryUnits();
+      }
+      word = this.#addWords(ids, { shared, entries, hashes }, rows, word, known);
+      if (word < rows.length) yield;
+    }
+  }
+
+  /** Adds rows from those of a word on; the word at which the next unit begins. */
+  #addWords(
+    ids: Uint32Array,
+    texts: SharedTexts,
+    rows: Bitmap,
+    from: number,
+    known: Int32Array,
+  ): number {
+    const values = this.#values;
+    const end = Math.min(from + UNIT_WORDS, rows.length);
+    const textMax = this.#textCount + (texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS);
+    for (let word = from; word < end; word++) {
       for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
         const row = (word << 5) + 31 - Math.clz32(bits & -bits);
         const id = ids[row];
-        if (known[id] === 0) known[id] = this.#numberOf(shared, id - 1, hashes) + 2;
+        if (known[id] === 0) known[id] = this.#numberOf(texts, id - 1) + 2;
         const value = known[id] - 1;
         if (value === 0) continue;
         if (values[row] === 0) values[row] = value;
         else this.#put(row, value - 1);
       }
+      if (this.#textCount >= textMax) return word + 1;
     }
+    return end;
   }
 
-  #numberOf(shared: EntrySource, entry: number, hashes: Int32Array | undefined): number {
+  /** Whether the text of an entry is needed that a row of the next unit has. */
+  #needsText(
+    ids: Uint32Array,
+    rows: Bitmap,
+    from: number,
+    known: Int32Array,
+    hashes: Int32Array | undefined,
+  ): boolean {
+    const end = Math.min(from + UNIT_WORDS, rows.length) * 32;
+    for (let row = nextRow(rows, from * 32); row >= 0 && row < end; row = nextRow(rows, row + 1)) {
+      const id = ids[row];
+      if (known[id] !== 0) continue;
+      if (hashes === undefined || this.numbers.ofHash(hashes[id - 1]) === TEXT_NEEDED) return true;
+    }
+    return false;
+  }
+
+  #numberOf({ shared, entries, hashes }: SharedTexts, entry: number): number {
     const number = hashes === undefined ? TEXT_NEEDED : this.numbers.ofHash(hashes[entry]);
     if (number !== TEXT_NEEDED) return number;
-    if (shared.entryCount <= PLACES_MAX || this.#textCount++ < SINGLE_TEXTS_MAX) {
+    this.#textCount++;
+    if (entries === undefined) {
       const { bytes, start, end } = shared.place(entry);
       return this.numbers.string(bytes, start, end);
     }
-    const { bytes, offsets } = shared.entries();
+    const { bytes, offsets } = entries;
     return this.numbers.string(bytes, offsets[entry], offsets[entry + 1]);
   }
 

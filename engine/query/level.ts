@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { type Bitmap, dropRows, nextRow } from './bitmap.ts';
 import { FieldValues, type RowValues } from './field-values.ts';
@@ -8,8 +9,8 @@ import type { ValueTable } from './value-table.ts';
 
 /** What the buckets of a level are made from. */
 export interface Level {
-  /** Reads all that it needs of a block, so that `values` of these rows cannot fail. Throws CORRUPTION. */
-  prepare(block: Block, rows: Bitmap): void;
+  /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
+  prepare(block: Block, rows: Bitmap): Units<void>;
   /** The values of the `rows` that it is prepared for; of other rows they mean nothing. Valid until the next call. */
   values(block: Block, rows: Bitmap): RowValues;
   /** What a value is in the answer. */
@@ -45,8 +46,9 @@ export class TimeLevel implements Level {
     return Math.max(this.#boundaries.length - 1, 0);
   }
 
-  prepare(block: Block): void {
+  *prepare(block: Block): Units<void> {
     block.timeMs();
+    yield;
   }
 
   values(block: Block, rows: Bitmap): RowValues {
@@ -103,11 +105,11 @@ export class TagLevel implements Level {
     return this.#tags.length;
   }
 
-  prepare(block: Block, rows: Bitmap): void {
+  *prepare(block: Block, rows: Bitmap): Units<void> {
     const values = new Int32Array(block.rowCount);
     const rest = rows.slice();
     for (const [place, plan] of this.#plans.entries()) {
-      const found = rowsWhere(plan, block, rest).slice();
+      const found = (yield* rowsWhere(plan, block, rest)).slice();
       for (let row = nextRow(found, 0); row >= 0; row = nextRow(found, row + 1)) {
         values[row] = place + 1;
       }

@@ -1,4 +1,5 @@
 import { EngineError } from '../base/errors.ts';
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, type Bitmap, dropRow, hasRow, nextRow, noRows, previousRow } from './bitmap.ts';
@@ -39,6 +40,7 @@ import {
   rowsFromTo,
 } from './source.ts';
 import { Top, type TopEntry } from './top.ts';
+import { telling } from './units.ts';
 
 /** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
 const UNIT_EVENTS = 128;
@@ -151,7 +153,7 @@ class Listing {
       if (!top.admits(timeMs, writer, sequence)) break;
       if (scannedCount >= this.#budget.blocksMax && this.#endBefore(this.#bestKey(ref))) break;
       if (this.#damaged.has(ref) || !mayHaveRows(this.#source, ref, this.#plan)) continue;
-      this.#attempt(ref, () => this.#scanBlock(this.#source.open(ref), number, top));
+      yield* this.#attempt(ref, this.#scanBlock(ref, number, top));
       scannedCount++;
       yield this.#progress();
     }
@@ -168,11 +170,12 @@ class Listing {
     return true;
   }
 
-  #scanBlock(block: Block, number: number, top: Top): void {
-    const { sealed } = block.ref;
+  *#scanBlock(ref: BlockRef, number: number, top: Top): Units<void> {
+    const block = this.#source.open(ref);
+    const { sealed } = ref;
     const { writers, sequences } = block.keys();
     const times = block.timeMs();
-    const rows = rowsWhere(this.#plan, block, this.#candidates(block, times, top));
+    const rows = yield* rowsWhere(this.#plan, block, this.#candidates(block, times, top));
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
     if (this.#query.order === 'asc') {
@@ -249,16 +252,18 @@ class Listing {
       for (let next = 0; next < wanted.length && text < textMax && !this.#damaged.has(ref); ) {
         const unitEnd = Math.min(next + UNIT_EVENTS, wanted.length);
         const unitTextEnd = Math.min(text + UNIT_TEXT, textMax);
-        this.#attempt(ref, () => {
-          builder ??= this.#builderOf(ref, wanted, entries);
-          for (; next < unitEnd && text < unitTextEnd; next++) {
+        builder ??= yield* this.#attempt(ref, this.#builderOf(ref, wanted, entries));
+        try {
+          for (; builder !== undefined && next < unitEnd && text < unitTextEnd; next++) {
             const place = wanted[next];
             const event = builder.build(entries[place].row);
             events[place] = event;
             text += textOf(event);
             if (textMax === Infinity) checkCharacters(this.#source, text);
           }
-        });
+        } catch (error) {
+          this.#noteDamage(ref, error);
+        }
         yield this.#progress();
       }
     }
@@ -271,24 +276,38 @@ class Listing {
   }
 
   /** What rebuilds the rows of a block that `wanted` entries have. Throws CORRUPTION. */
-  #builderOf(ref: BlockRef, wanted: readonly number[], entries: readonly TopEntry[]): EventBuilder {
+  *#builderOf(
+    ref: BlockRef,
+    wanted: readonly number[],
+    entries: readonly TopEntry[],
+  ): Units<EventBuilder> {
     const rows = wanted.map((place) => entries[place].row);
-    return new EventBuilder(this.#source.open(ref), this.#source.secret, this.#query, rows);
+    const block = this.#source.open(ref);
+    return yield* EventBuilder.open(block, this.#source.secret, this.#query, rows);
   }
 
-  /** Does something with a block; notes when it is damaged. */
-  #attempt(ref: BlockRef, use: () => void): void {
+  /** Does something with a block; notes when it is damaged, and gives `undefined`. */
+  *#attempt<T>(ref: BlockRef, units: Units<T>): Generator<Progress, T | undefined> {
     try {
-      use();
+      return yield* telling(() => this.#soFar(), units);
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      this.#damaged.add(ref);
+      this.#noteDamage(ref, error);
+      return undefined;
     }
+  }
+
+  #noteDamage(ref: BlockRef, error: unknown): void {
+    if (!isDamage(error)) throw error;
+    this.#damaged.add(ref);
   }
 
   #progress(): Progress {
     this.#unitsDone++;
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone);
+    return this.#soFar();
+  }
+
+  #soFar(): Progress {
     return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
   }
 }

@@ -1,4 +1,5 @@
 import { must } from '../base/assert.ts';
+import type { Units } from '../base/pause.ts';
 import type { Column } from '../column/column.ts';
 import { grow } from '../column/growth.ts';
 import type { Block } from '../segment/block.ts';
@@ -55,14 +56,14 @@ export class MetricTable {
     for (const summary of this.#summaries.values()) summary.ensure(groupCount);
   }
 
-  /** Reads all that it needs of a block, so that `add` cannot fail. Throws CORRUPTION. */
-  prepare(block: Block): void {
+  /** Reads all that it needs of a block, in units, so that `add` cannot fail. Throws CORRUPTION. */
+  *prepare(block: Block): Units<void> {
     this.#columns = [...this.#summaries].map(([path, summary]) => [
       summary,
       columnsAt(block, path).map((index) => block.column(index)),
     ]);
     for (const [summary, columns] of this.#columns) {
-      for (const column of columns) summary.prepare(column);
+      for (const column of columns) yield* summary.prepare(column);
     }
   }
 
@@ -95,6 +96,11 @@ export class MetricTable {
     for (const [path, summary] of this.#summaries) {
       summary.merge(must(other.#summaries.get(path), `a summary of ${path}`), groups);
     }
+  }
+
+  /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
+  *settle(): Units<void> {
+    for (const summary of this.#summaries.values()) yield* summary.settle();
   }
 
   /** The value of a metric, one of those that it was made for, of a group. */

@@ -1,4 +1,5 @@
 import { must } from '../base/assert.ts';
+import type { Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -94,12 +95,12 @@ export class Summary {
     this.#cardinalities?.ensure(this.#groupCount);
   }
 
-  /** Reads all that it needs of a column, so that `add` cannot fail. Throws CORRUPTION. */
-  prepare(column: Column): void {
+  /** Reads all that it needs of a column, in units, so that `add` cannot fail. Throws CORRUPTION. */
+  *prepare(column: Column): Units<void> {
     if (!('shared' in column) || column.shared === undefined) return;
     const isPlain = !this.#needsNumbers && column.kind === Kind.STRING;
-    if (!isPlain) column.shared.entries();
-    else if (this.#cardinalities !== undefined) this.#strings.prepare(column.shared);
+    if (!isPlain) yield* column.shared.entryUnits();
+    else if (this.#cardinalities !== undefined) yield* this.#strings.prepare(column.shared);
   }
 
   /** Adds the values that `column` has in the rows of `pairs`, to their groups, for which there is room. */
@@ -126,6 +127,11 @@ export class Summary {
     if (other.#cardinalities !== undefined) {
       this.#cardinalities?.merge(other.#cardinalities, groups);
     }
+  }
+
+  /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
+  *settle(): Units<void> {
+    if (this.#quantiles !== undefined) yield* this.#quantiles.settle();
   }
 
   /** The value of an aggregation, one of those that it was made for; `null` when the group has no numbers for it. */

@@ -1,4 +1,5 @@
 import { EngineError } from '../base/errors.ts';
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { type Bitmap, countRows } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -7,6 +8,7 @@ import type { Level, TimeLevel } from './level.ts';
 import type { MetricTable } from './metric-table.ts';
 import { Pairs } from './pairs.ts';
 import type { TupleTable } from './tuple-table.ts';
+import { partsOfRows } from './units.ts';
 
 /** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
 export const TOTAL = 0;
@@ -71,9 +73,9 @@ export class Nesting {
     return this.#stages.some(({ level }) => level.isLarge === true);
   }
 
-  /** Reads all that it needs of a block, so that `pairs` cannot fail. Throws CORRUPTION. */
-  prepare(block: Block, rows: Bitmap): void {
-    for (const { level } of this.#stages) level.prepare(block, rows);
+  /** Reads all that it needs of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
+  *prepare(block: Block, rows: Bitmap): Units<void> {
+    for (const { level } of this.#stages) yield* level.prepare(block, rows);
   }
 
   /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
@@ -133,18 +135,21 @@ export class Pass implements BlockVisitor {
     for (const { metrics } of this.#tables) metrics.addCount(eventCount);
   }
 
-  add(block: Block, rows: Bitmap): void {
+  *add(block: Block, rows: Bitmap): Units<void> {
     if (!this.needsRows) {
       this.addCount(countRows(rows));
       return;
     }
-    this.#nesting.prepare(block, rows);
+    yield* this.#nesting.prepare(block, rows);
     for (const { metrics, steps } of this.#tables) {
-      metrics.prepare(block);
-      steps?.prepare(block);
+      yield* metrics.prepare(block);
+      if (steps !== undefined) yield* steps.prepare(block);
     }
-    const pairs = this.#nesting.pairs(block, rows);
-    for (const table of this.#tables) this.#measure(table, pairs, block, rows);
+    for (const part of partsOfRows(rows)) {
+      const pairs = this.#nesting.pairs(block, part);
+      for (const table of this.#tables) this.#measure(table, pairs, block, part);
+      if (part !== rows) yield;
+    }
   }
 
   #measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): void {

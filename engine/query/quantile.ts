@@ -1,3 +1,5 @@
+import { finished, type Units } from '../base/pause.ts';
+
 /** Bits of a double's mantissa that tell values apart: 1,024 steps an octave, so an error below 0.1 %. */
 const MANTISSA_BITS = 10;
 /** The upper word of a double holds 20 bits of its mantissa. */
@@ -38,6 +40,16 @@ function roundest(bucket: number): number {
 const CODE_BIAS = 2 ** 22;
 const CODES = 2 ** 23;
 const SLOTS_MIN = 64;
+/** Slots that are looked at in a unit. */
+const UNIT_SLOTS = 1 << 16;
+
+/** The keys of a table by their groups: those of group g begin at `starts[g]`, and are in order once they were asked for. */
+interface Ordered {
+  keys: Float64Array;
+  counts: Float64Array;
+  starts: Uint32Array;
+  isSorted: Uint8Array;
+}
 
 /** The place of a value's bucket in the order of all values: negative ones, zero, positive ones. */
 function codeOf(value: number): number {
@@ -60,8 +72,8 @@ export class Quantiles {
   /** group * CODES + code + CODE_BIAS + 1; 0 is free. A power of two, at most half full. */
   #keys = new Float64Array(SLOTS_MIN);
   #counts = new Float64Array(SLOTS_MIN);
-  /** The keys in order and their counts, once a quantile was asked for. */
-  #sorted: { keys: Float64Array; counts: Float64Array } | undefined;
+  #groupCount = 0;
+  #ordered: Ordered | undefined;
   readonly #values = new Map<number, number>();
 
   /** Memory that it takes. */
@@ -78,18 +90,25 @@ export class Quantiles {
   merge(other: Quantiles, groups: Uint32Array): void {
     for (const [slot, key] of other.#keys.entries()) {
       if (key === 0) continue;
-      const group = Math.floor((key - 1) / CODES);
+      const group = groupOf(key);
       this.#add(key + (groups[group] - group) * CODES, other.#counts[slot]);
     }
   }
 
+  /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
+  *settle(): Units<void> {
+    if (this.#ordered === undefined) yield* this.#order();
+  }
+
   /** A value at the rank of `percent` % of the values of a group; `undefined` when it has none. */
   at(group: number, percent: number): number | undefined {
-    const { keys, counts } = this.#order();
-    const from = lowerBound(keys, group * CODES + 1);
-    const end = (group + 1) * CODES;
+    const ordered = this.#ordered ?? finished(this.#order());
+    if (group >= this.#groupCount) return undefined;
+    if (ordered.isSorted[group] === 0) this.#sort(ordered, group);
+    const { keys, counts, starts } = ordered;
+    const from = starts[group];
     let total = 0;
-    for (let at = from; at < keys.length && keys[at] <= end; at++) total += counts[at];
+    for (let at = from; at < starts[group + 1]; at++) total += counts[at];
     if (total === 0) return undefined;
     let left = Math.max(Math.ceil((percent * total) / 100), 1);
     let at = from;
@@ -109,9 +128,10 @@ export class Quantiles {
   #add(key: number, times: number): void {
     const slot = this.#slot(key);
     this.#counts[slot] += times;
-    this.#sorted = undefined;
+    this.#ordered = undefined;
     if (this.#keys[slot] === key) return;
     this.#keys[slot] = key;
+    this.#groupCount = Math.max(this.#groupCount, groupOf(key) + 1);
     if (++this.#used * 2 > this.#keys.length) this.#spread();
   }
 
@@ -141,23 +161,36 @@ export class Quantiles {
     }
   }
 
-  #order(): { keys: Float64Array; counts: Float64Array } {
-    if (this.#sorted !== undefined) return this.#sorted;
-    const keys = this.#keys.filter((key) => key !== 0).sort();
-    const counts = keys.map((key) => this.#counts[this.#slot(key)]);
-    this.#sorted = { keys, counts };
-    return this.#sorted;
+  /** Puts the keys of a group side by side. */
+  *#order(): Units<Ordered> {
+    const table = this.#keys;
+    const starts = new Uint32Array(this.#groupCount + 1);
+    for (let slot = 0; slot < table.length; slot++) {
+      if (table[slot] !== 0) starts[groupOf(table[slot])]++;
+      if (slot % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
+    }
+    // Where a group ends; it begins there once its keys are put in, from the last one on.
+    for (let group = 1; group < starts.length; group++) starts[group] += starts[group - 1];
+    const keys = new Float64Array(this.#used);
+    for (let slot = 0; slot < table.length; slot++) {
+      if (table[slot] !== 0) keys[--starts[groupOf(table[slot])]] = table[slot];
+      if (slot % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
+    }
+    const isSorted = new Uint8Array(this.#groupCount);
+    this.#ordered = { keys, counts: new Float64Array(this.#used), starts, isSorted };
+    return this.#ordered;
+  }
+
+  /** Sorts the keys of a group, and reads their counts. */
+  #sort({ keys, counts, starts, isSorted }: Ordered, group: number): void {
+    keys.subarray(starts[group], starts[group + 1]).sort();
+    for (let at = starts[group]; at < starts[group + 1]; at++) {
+      counts[at] = this.#counts[this.#slot(keys[at])];
+    }
+    isSorted[group] = 1;
   }
 }
 
-/** The first place of an ascending array whose number is not below `wanted`. */
-function lowerBound(ascending: Float64Array, wanted: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function groupOf(key: number): number {
+  return Math.floor((key - 1) / CODES);
 }

@@ -1,4 +1,5 @@
 import { unreachable } from '../base/assert.ts';
+import type { Units } from '../base/pause.ts';
 import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../column/column.ts';
 import { printDate } from '../column/date-form.ts';
 import { Kind } from '../column/kind.ts';
@@ -22,31 +23,36 @@ import { encodeText } from './text.ts';
 import { keepsLetters, type WordSequence } from './word.ts';
 
 const MESSAGE = 'message';
+/** Rows of a block above which each test of a column is a unit. */
+const UNIT_ROWS = 256;
 
 /**
- * The rows among `rows` for which `plan` holds. May return `rows` itself, and never writes to it.
+ * The rows among `rows` for which `plan` holds, found in units. May return `rows` itself, and never writes to it.
  * Throws CORRUPTION when a column that it needs is damaged.
  */
-export function rowsWhere(plan: Plan, block: Block, rows: Bitmap): Bitmap {
+export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap> {
   if (isEmpty(rows)) return rows;
   switch (plan.type) {
     case 'all':
       return rows;
     case 'none':
       return noRows(block.rowCount);
-    case 'and':
-      return plan.children.reduce((left, child) => rowsWhere(child, block, left), rows);
+    case 'and': {
+      let left = rows;
+      for (const child of plan.children) left = yield* rowsWhere(child, block, left);
+      return left;
+    }
     case 'or':
-      return rowsOfAny(plan.children, block, rows);
+      return yield* rowsOfAny(plan.children, block, rows);
     case 'not': {
       const rest = rows.slice();
-      dropRows(rest, rowsWhere(plan.child, block, rows));
+      dropRows(rest, yield* rowsWhere(plan.child, block, rows));
       return rest;
     }
     case 'words':
-      return rowsOfWords(plan.words, block, rows);
+      return yield* rowsOfWords(plan.words, block, rows);
     case 'value':
-      return rowsOfValues(plan.paths, plan.test, block, rows);
+      return yield* rowsOfValues(plan.paths, plan.test, block, rows);
     case 'exists':
       return rowsThatExist(plan.paths, block, rows);
     default:
@@ -74,11 +80,11 @@ export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
   return present;
 }
 
-function rowsOfAny(children: readonly Plan[], block: Block, rows: Bitmap): Bitmap {
+function* rowsOfAny(children: readonly Plan[], block: Block, rows: Bitmap): Units<Bitmap> {
   const found = noRows(block.rowCount);
   const rest = rows.slice();
   for (const child of children) {
-    const more = rowsWhere(child, block, rest);
+    const more = yield* rowsWhere(child, block, rest);
     addRows(found, more);
     dropRows(rest, more);
   }
@@ -96,12 +102,12 @@ function rowsThatExist(paths: readonly string[], block: Block, rows: Bitmap): Bi
   return found;
 }
 
-function rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Bitmap {
+function* rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const index of columnsAt(block, MESSAGE)) {
     const column = block.column(index);
     if (column.kind === Kind.STRING) {
-      addRows(found, rowsOfEntries(column, textsWithWords(column, words, rows), rows));
+      addRows(found, rowsOfEntries(column, yield* textsWithWords(column, words, rows), rows));
     } else if (column.kind === Kind.DATE) {
       const present = rowsPresent(column, rows);
       for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
@@ -109,13 +115,18 @@ function rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Bitmap {
         if (words.matches(text, 0, text.length, true)) addRow(found, row);
       }
     }
+    if (block.rowCount > UNIT_ROWS) yield;
   }
   return found;
 }
 
-function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap): Uint8Array {
+function textsWithWords(
+  column: StringColumn,
+  words: WordSequence,
+  rows: Bitmap,
+): Units<Uint8Array> {
   return entriesThatPass(column, rows, words, (bytes, offsets, passes, first) => {
-    const plain = keepsLetters(bytes);
+    const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
     for (let entry = 0; entry < offsets.length - 1; entry++) {
       if (passes[first + entry] === 0) continue;
       const holds = words.matches(bytes, offsets[entry], offsets[entry + 1], plain);
@@ -124,27 +135,28 @@ function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap)
   });
 }
 
-function rowsOfValues(
+function* rowsOfValues(
   paths: readonly string[],
   test: ValueTest,
   block: Block,
   rows: Bitmap,
-): Bitmap {
+): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const [index, info] of block.columns.entries()) {
     if (!paths.includes(info.path)) continue;
     if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
-    addRows(found, rowsThatPass(block.column(index), test, rows));
+    addRows(found, yield* rowsThatPass(block.column(index), test, rows));
+    if (block.rowCount > UNIT_ROWS) yield;
   }
   return found;
 }
 
-function rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Bitmap {
+function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bitmap> {
   switch (column.kind) {
     case Kind.STRING:
-      return rowsOfEntries(column, stringsThatPass(column, test, rows), rows);
+      return rowsOfEntries(column, yield* stringsThatPass(column, test, rows), rows);
     case Kind.ARRAY:
-      return rowsOfEntries(column, arraysThatPass(column, test, rows), rows);
+      return rowsOfEntries(column, yield* arraysThatPass(column, test, rows), rows);
     case Kind.NUMBER:
       return numbersThatPass(column, test, rows);
     case Kind.DATE:
@@ -171,7 +183,7 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): 
   return found;
 }
 
-function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
+function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
   return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
     for (let entry = 0; entry < offsets.length - 1; entry++) {
       if (passes[first + entry] === 0) continue;
@@ -180,7 +192,7 @@ function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): U
   });
 }
 
-function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uint8Array {
+function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
   return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
     for (let entry = 0; entry < offsets.length - 1; entry++) {
       if (passes[first + entry] === 0) continue;

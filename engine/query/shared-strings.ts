@@ -1,4 +1,5 @@
-import type { EntrySource } from '../column/entries.ts';
+import { finished, Pace, type Units } from '../base/pause.ts';
+import { type EntrySource, PIECE_ENTRIES } from '../column/entries.ts';
 import type { Cardinalities } from './cardinality.ts';
 import type { Pairs } from './pairs.ts';
 import type { ValueHash } from './value-hash.ts';
@@ -16,19 +17,22 @@ export class SharedStrings {
     this.#hash = hash;
   }
 
-  /** Hashes the entries of a dictionary, unless it was the last one. Throws CORRUPTION. */
-  prepare(dictionary: EntrySource): void {
+  /** Hashes the entries of a dictionary in units, unless it was the last one. Throws CORRUPTION. */
+  *prepare(dictionary: EntrySource): Units<void> {
     if (this.#dictionary === dictionary) return;
     const hash = this.#hash;
     const lows = new Int32Array(dictionary.entryCount);
     const highs = new Int32Array(dictionary.entryCount);
-    dictionary.eachPiece((first, { bytes, offsets }) => {
+    const pace = new Pace();
+    for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
+      const { bytes, offsets } = dictionary.piece(first);
       for (let at = 0; at < offsets.length - 1; at++) {
         hash.string(bytes, offsets[at], offsets[at + 1]);
         lows[first + at] = hash.low;
         highs[first + at] = hash.high;
       }
-    });
+      if (pace.isFull(offsets.length)) yield;
+    }
     this.#lows = lows;
     this.#highs = highs;
     this.#added = new Uint8Array(dictionary.entryCount);
@@ -37,7 +41,7 @@ export class SharedStrings {
 
   /** Adds the values of the rows of `pairs` to their groups; `ids` are entries + 1 of a dictionary. */
   add(ids: Uint32Array, dictionary: EntrySource, pairs: Pairs, cardinalities: Cardinalities): void {
-    this.prepare(dictionary);
+    finished(this.prepare(dictionary));
     const [lows, highs, added] = [this.#lows, this.#highs, this.#added];
     const { rows, groups, count } = pairs;
     for (let at = 0; at < count; at++) {

@@ -22,7 +22,7 @@ export interface BlockSource extends MemoryBound {
   footer?(ref: BlockRef): Footer | undefined;
 }
 
-/** How far a query is: what its generator yields after each unit of work, a block, 1 to 5 ms. */
+/** How far a query is, in blocks mostly: what its generator yields after each unit of work, a block or a part of one, 1 to 5 ms. */
 export interface Progress {
   unitsDone: number;
   unitsTotal: number;

@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import {
@@ -17,6 +18,7 @@ import type { Snapshot, TailedEvent, TailPosition, TailQuery, TailResult } from 
 import { rowsWhere } from './scan.ts';
 import { type BlockSource, isDamage, type Progress, rowsFromTo } from './source.ts';
 import { Top, type TopEntry } from './top.ts';
+import { telling } from './units.ts';
 
 /** Events that are rebuilt in one unit. */
 const UNIT_EVENTS = 100;
@@ -48,9 +50,14 @@ class Tailing {
 
   *run(): Generator<Progress, TailResult> {
     for (const [number, ref] of this.#refs.entries()) {
-      this.#attempt(() => {
-        if (this.#mayHaveRows(ref)) this.#scan(number, this.#source.open(ref));
-      });
+      try {
+        if (this.#mayHaveRows(ref)) {
+          const units = this.#scan(number, this.#source.open(ref));
+          yield* telling(() => this.#soFar(), units);
+        }
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
       yield this.#progress();
     }
     const kept = this.#merge();
@@ -74,8 +81,8 @@ class Tailing {
     return !isSeen && mayHaveRows(this.#source, ref, this.#plan);
   }
 
-  #scan(number: number, block: Block): void {
-    const rows = rowsWhere(this.#plan, block, this.#newRows(block));
+  *#scan(number: number, block: Block): Units<void> {
+    const rows = yield* rowsWhere(this.#plan, block, this.#newRows(block));
     if (isEmpty(rows)) return;
     this.#foundCount += countRows(rows);
     const { writers, sequences } = block.keys();
@@ -161,24 +168,27 @@ class Tailing {
     this.#unitsTotal += Math.floor(entries.length / UNIT_EVENTS);
     while (endedAt < entries.length && characters < charactersMax) {
       const entry = entries[endedAt];
-      this.#attempt(() => {
-        const event = this.#builder(entry.block, entries).build(entry.row);
+      try {
+        const opening = this.#builder(entry.block, entries);
+        const event = (yield* telling(() => this.#soFar(), opening)).build(entry.row);
         characters += event.event?.length ?? 0;
         for (const column of event.columns) characters += column.length;
         events.push({ ...event, writer: entry.writer, sequence: entry.sequence });
-      });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
       endedAt++;
       if (endedAt % UNIT_EVENTS === 0) yield this.#progress();
     }
     return { events, endedAt };
   }
 
-  #builder(number: number, entries: readonly TopEntry[]): EventBuilder {
+  *#builder(number: number, entries: readonly TopEntry[]): Units<EventBuilder> {
     const known = this.#builders.get(number);
     if (known !== undefined) return known;
     const rows = entries.filter(({ block }) => block === number).map(({ row }) => row);
     const block = this.#source.open(this.#refs[number]);
-    const builder = new EventBuilder(block, this.#source.secret, this.#query, rows);
+    const builder = yield* EventBuilder.open(block, this.#source.secret, this.#query, rows);
     this.#builders.set(number, builder);
     return builder;
   }
@@ -193,7 +203,12 @@ class Tailing {
   }
 
   #progress(): Progress {
-    return { unitsDone: ++this.#unitsDone, unitsTotal: this.#unitsTotal };
+    this.#unitsDone++;
+    return this.#soFar();
+  }
+
+  #soFar(): Progress {
+    return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
   }
 }
 

@@ -1,4 +1,9 @@
+import type { Units } from '../base/pause.ts';
+import type { Bitmap } from './bitmap.ts';
 import type { Progress } from './source.ts';
+
+/** Words of a bitmap whose rows are grouped and measured in a unit. */
+const UNIT_WORDS = 512;
 
 /** Where a query is that is made of several parts. */
 export interface PartsProgress {
@@ -18,4 +23,25 @@ export function* following<T>(
     parts.unitsDone = before + step.value.unitsDone;
     yield { unitsDone: parts.unitsDone, unitsTotal: before + step.value.unitsTotal };
   }
+}
+
+/** Does units of a block's work; after each it tells how far the query is. */
+export function* telling<T>(progress: () => Progress, units: Units<T>): Generator<Progress, T> {
+  for (;;) {
+    const step = units.next();
+    if (step.done === true) return step.value;
+    yield progress();
+  }
+}
+
+/** Cuts the rows of a large block into parts that are worked on in a unit, ascending; `rows` itself of a small one. */
+export function partsOfRows(rows: Bitmap): Bitmap[] {
+  if (rows.length <= UNIT_WORDS) return [rows];
+  const parts: Bitmap[] = [];
+  for (let from = 0; from < rows.length; from += UNIT_WORDS) {
+    const part = new Uint32Array(rows.length);
+    part.set(rows.subarray(from, from + UNIT_WORDS), from);
+    parts.push(part);
+  }
+  return parts;
 }

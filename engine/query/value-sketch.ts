@@ -1,3 +1,4 @@
+import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -16,6 +17,8 @@ const CANDIDATES_MIN = 64;
 /** Groups of counts that differ by an eighth at most, so that a bound is found without sorting. */
 const GROUP_BITS = 3;
 const GROUPS = 32 << GROUP_BITS;
+/** Counts that are looked at in a unit. */
+const UNIT_COUNTS = 1 << 16;
 
 /** Buckets in which sketches can tell values apart. */
 export const SKETCH_PARENTS_MAX = 1 << (COUNT_BITS - COUNT_BITS_MIN);
@@ -76,10 +79,12 @@ export class ValueSketch implements BlockVisitor {
 
   addCount(): void {}
 
-  add(block: Block, rows: Bitmap): void {
-    if (this.parentCount === 1 && this.entries.add(block, rows, this.#values.numbers)) return;
-    this.#nesting.prepare(block, rows);
-    this.#values.prepare(block, rows);
+  *add(block: Block, rows: Bitmap): Units<void> {
+    const counted =
+      this.parentCount === 1 && (yield* this.entries.add(block, rows, this.#values.numbers));
+    if (counted) return;
+    yield* this.#nesting.prepare(block, rows);
+    yield* this.#values.prepare(block, rows);
     const pairs = this.#nesting.pairs(block, rows);
     const { starts, values } = this.#values.values();
     const { bits, counts } = this;
@@ -96,13 +101,17 @@ export class ValueSketch implements BlockVisitor {
     }
   }
 
-  /** Takes what was counted by entries; to be called once, after the last block. */
-  finish(): void {
+  /** Takes what was counted by entries, in units; to be called once, after the last block. Throws CORRUPTION. */
+  *finish(): Units<void> {
     const { counts, bits } = this;
     for (const [shared, entryCounts] of this.entries.parts) {
-      const hashes = shared.hashes(this.#values.numbers);
-      for (let entry = 0; entry < hashes.length; entry++) {
-        counts[hashes[entry] >>> (HASH_BITS - bits)] += entryCounts[entry + 1];
+      const hashes = yield* shared.hashUnits(this.#values.numbers);
+      for (let from = 0; from < hashes.length; from += UNIT_COUNTS) {
+        const to = Math.min(from + UNIT_COUNTS, hashes.length);
+        for (let entry = from; entry < to; entry++) {
+          counts[hashes[entry] >>> (HASH_BITS - bits)] += entryCounts[entry + 1];
+        }
+        yield;
       }
     }
   }
@@ -114,18 +123,27 @@ export class Candidates implements ValuePart {
   readonly #leasts: Uint32Array;
   readonly #wanted: Uint8Array;
 
-  /** `limit`: how many are wanted of each parent. */
-  constructor(sketch: ValueSketch, limit: number) {
-    const { parentCount, bits, counts } = sketch;
+  private constructor(sketch: ValueSketch) {
     this.#sketch = sketch;
-    this.#leasts = new Uint32Array(parentCount);
-    this.#wanted = new Uint8Array(1 << bits);
+    this.#leasts = new Uint32Array(sketch.parentCount);
+    this.#wanted = new Uint8Array(1 << sketch.bits);
+  }
+
+  /** Finds the candidates of a finished sketch, in units; `limit`: how many values are wanted of each parent. */
+  static *find(sketch: ValueSketch, limit: number): Units<Candidates> {
+    const candidates = new Candidates(sketch);
+    yield* candidates.#find(limit);
+    return candidates;
+  }
+
+  *#find(limit: number): Units<void> {
+    const { parentCount, bits, counts } = this.#sketch;
     const candidateCount = Math.max(limit * 2, CANDIDATES_MIN);
     for (let parent = 0; parent < parentCount; parent++) {
       const own = counts.subarray(parent << bits, (parent + 1) << bits);
-      this.#leasts[parent] = boundOf(own, candidateCount);
+      this.#leasts[parent] = yield* boundOf(own, candidateCount);
     }
-    this.#mark();
+    yield* this.#mark();
   }
 
   has(hash: number): boolean {
@@ -134,9 +152,9 @@ export class Candidates implements ValuePart {
 
   /**
    * Whether no other value of a parent can be among its first, when the last of these has `count` events; 0 when there are
-   * not enough of them. If there may be others, they are candidates from now on.
+   * not enough of them. If there may be others, they are candidates from now on. Found in units.
    */
-  suffice(counts: ReadonlyMap<number, number>): boolean {
+  *suffice(counts: ReadonlyMap<number, number>): Units<boolean> {
     let enough = true;
     for (let parent = 0; parent < this.#sketch.parentCount; parent++) {
       const least = Math.max(counts.get(parent) ?? 0, 1);
@@ -144,17 +162,20 @@ export class Candidates implements ValuePart {
       this.#leasts[parent] = least;
       enough = false;
     }
-    if (!enough) this.#mark();
+    if (!enough) yield* this.#mark();
     return enough;
   }
 
-  #mark(): void {
-    const { parentCount, bits, counts } = this.#sketch;
-    for (let parent = 0; parent < parentCount; parent++) {
-      const least = this.#leasts[parent];
-      const base = parent << bits;
-      const wanted = this.#wanted;
-      for (let at = 0; at < wanted.length; at++) if (counts[base + at] >= least) wanted[at] = 1;
+  *#mark(): Units<void> {
+    const { counts } = this.#sketch;
+    const wanted = this.#wanted;
+    const mask = wanted.length - 1;
+    for (let from = 0; from < counts.length; from += UNIT_COUNTS) {
+      const to = Math.min(from + UNIT_COUNTS, counts.length);
+      for (let at = from; at < to; at++) {
+        if (counts[at] >= this.#leasts[at >>> this.#sketch.bits]) wanted[at & mask] = 1;
+      }
+      yield;
     }
   }
 }
@@ -170,9 +191,13 @@ export function partOf(
 }
 
 /** The greatest bound of a group of counts that at least `wanted` of them reach; 1 when not so many are above 0. */
-function boundOf(counts: Uint32Array, wanted: number): number {
+function* boundOf(counts: Uint32Array, wanted: number): Units<number> {
   const sizes = new Uint32Array(GROUPS);
-  for (let at = 0; at < counts.length; at++) sizes[groupOf(counts[at])]++;
+  for (let from = 0; from < counts.length; from += UNIT_COUNTS) {
+    const to = Math.min(from + UNIT_COUNTS, counts.length);
+    for (let at = from; at < to; at++) sizes[groupOf(counts[at])]++;
+    yield;
+  }
   let reached = 0;
   for (let group = GROUPS - 1; group > 0; group--) {
     reached += sizes[group];

@@ -299,7 +299,7 @@ t.test('groups that do not fit are computed part by part, with the same answer',
     }
   }
   const asked = { ...all, computes, groupBys: groupBys[0] };
-  t.throws(() => bucketsOf(store, asked, { memoryBytesMax: 3_000 }), { code: 'LIMIT' });
+  t.throws(() => bucketsOf(store, asked, { memoryBytesMax: 3_000 }), { code: 'MEMORY' });
 });
 
 t.test('an answer of too many values is refused', async (t) => {

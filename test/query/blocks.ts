@@ -93,14 +93,14 @@ export function ofAll(...metrics: Metric[]): Pick<AggregateQuery, 'computes' | '
   return { computes: metrics.map((metric) => ({ type: 'metric', metric })), groupBys: [] };
 }
 
-/** Runs all units of a query; the progress must rise to its total at most. */
+/** Runs all units of a query; the progress must not fall, nor exceed its total. */
 export function run<T>(units: Generator<Progress, T>): T {
   let done = 0;
   for (;;) {
     const step = units.next();
     if (step.done === true) return step.value;
     const { unitsDone, unitsTotal } = step.value;
-    if (unitsDone <= done || unitsDone > unitsTotal) {
+    if (unitsDone < done || unitsDone > unitsTotal) {
       throw new Error(`progress from ${done} to ${unitsDone} of ${unitsTotal}`);
     }
     done = unitsDone;

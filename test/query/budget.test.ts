@@ -1,6 +1,11 @@
 import t from 'tap';
 import { LIMITS } from '../../engine/query/aggregate-limits.ts';
-import { aggregateLimits, checkCharacters, memoryOf } from '../../engine/query/budget.ts';
+import {
+  aggregateLimits,
+  bitmapBytesOf,
+  checkCharacters,
+  memoryOf,
+} from '../../engine/query/budget.ts';
 
 const MIB = 2 ** 20;
 
@@ -30,4 +35,9 @@ t.test('the characters of an answer are bounded', async (t) => {
     code: 'MEMORY',
     message: /more than 100 characters; allowed: a smaller limit/,
   });
+});
+
+t.test('an eighth of the memory is for the rows that are selected', async (t) => {
+  t.equal(bitmapBytesOf({}), 32 * MIB);
+  t.equal(bitmapBytesOf({ memoryBytesMax: 16 * MIB }), 2 * MIB);
 });

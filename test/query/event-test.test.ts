@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { hasRow, noRows } from '../../engine/query/bitmap.ts';
@@ -33,7 +34,7 @@ function scanned(rows: TestRow[], asked: ModelPredicate): boolean[] {
   const block = blocks.open(blocks.encode(rows, 0, 0));
   const all = noRows(rows.length);
   for (let row = 0; row < rows.length; row++) all[row >>> 5] |= 1 << (row & 31);
-  const found = rowsWhere(planOf(asked), block, all);
+  const found = finished(rowsWhere(planOf(asked), block, all));
   return rows.map((_, row) => hasRow(found, row));
 }
 

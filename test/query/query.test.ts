@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
 import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
 import { fetchUnits } from '../../engine/query/fetch.ts';
@@ -190,7 +191,7 @@ t.test('partials of blocks, merged or not, give what the model gives', async () 
         const pairs = new Pairs();
         for (let row = 0; row < block.rowCount; row++) pairs.add(row, 2);
         for (const table of [whole, index < cut ? left : right]) {
-          table.prepare(block);
+          finished(table.prepare(block));
           table.add(pairs);
         }
       }
