@@ -171,11 +171,13 @@ t.test('any changes leave what a list of attributes would have', async () => {
   );
 });
 
-/** An object that was empty has something in it now. */
+/** An object that was empty has something in it now, unless an attribute is in the way to it. */
 function putLeaf(model: Map<string, string>, path: string, text: string): void {
   model.set(path, text);
   for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
-    if (model.get(path.slice(0, dot)) === '{}') model.delete(path.slice(0, dot));
+    const around = model.get(path.slice(0, dot));
+    if (around === '{}') model.delete(path.slice(0, dot));
+    else if (around !== undefined) return;
   }
 }
 
