@@ -1,73 +1,11 @@
 import t from 'tap';
-import { NOW } from '../api/service.ts';
-import { removeFolder, startService, temporaryFolder } from '../support/service.ts';
-import { type Ask, converse, type Known } from './converse.ts';
-import { type Meaning, meaningOf } from './meaning.ts';
-import { sameTexts } from './prove.ts';
-import { askerOf, bigWorld, define, gaugeIs, learned, sendEvents } from './service.ts';
+import { proveService } from './prove-service.ts';
 
 const asked = Number(process.env['FC_SEED'] ?? '');
 const SEED = asked !== 0 ? asked : 11;
-const EVENTS = 400;
 const REQUESTS = 60;
-/** Requests that are under way at once. */
-const AT_ONCE = 6;
-const WORKERS = ['--query-workers', '2', '--ingest-workers', '2'];
-/** What is sent in two halves becomes many small segments. */
-const SEALING = ['--seal-rows', '100', '--seal-idle-minutes', '0.001'];
-const MERGING = ['--seal-rows', '300', '--seal-idle-minutes', '0.001'];
 
 t.test(`over HTTP the model agrees, whatever is sealed, FC_SEED=${SEED}`, async (t) => {
-  const folder = temporaryFolder();
-  t.teardown(() => removeFolder(folder));
-  const world = bigWorld(SEED, EVENTS, REQUESTS);
-  const meanings = world.requests.map((each) => meaningOf(world, each, NOW, false));
-
-  let service = await startService(folder, WORKERS);
-  const { readKey } = service;
-  await define(service, world);
-  await sendEvents(service, world, 0, EVENTS / 2);
-  await sendEvents(service, world, EVENTS / 2, EVENTS);
-  let ask = askerOf(service, readKey);
-  const known = await learned(ask, world);
-  t.equal(known.model.events.length, EVENTS, 'all events came back');
-  const texts = await allAtOnce(meanings, (meaning) => converse(ask, meaning, known));
-  t.comment(`${meanings.length} requests agree`);
-  await service.stop();
-
-  service = await startService(folder, [...WORKERS, ...SEALING]);
-  ask = askerOf(service, readKey);
-  await same(ask, known, meanings, texts, 'while it is sealed');
-  await gaugeIs(service, 'logseam_sealing_backlog_rows', (rows) => rows === 0);
-  await same(ask, known, meanings, texts, 'sealed');
-  await service.stop();
-
-  service = await startService(folder, [...WORKERS, ...MERGING]);
-  await gaugeIs(service, 'logseam_sealed_rows_total', (rows) => rows > 0);
-  await same(askerOf(service, readKey), known, meanings, texts, 'merged');
-  t.equal(await service.stop(), 0, 'no answer has changed');
+  await proveService(SEED, REQUESTS);
+  t.pass(`${REQUESTS} requests agree, and no answer has changed`);
 });
-
-async function same(
-  ask: Ask,
-  known: Known,
-  meanings: Meaning[],
-  texts: string[][],
-  state: string,
-): Promise<void> {
-  await allAtOnce(meanings, (meaning, at) => sameTexts({ ask, known }, meaning, texts[at], state));
-}
-
-/** What `act` makes of all items, some at once. */
-async function allAtOnce<Item, Result>(
-  items: Item[],
-  act: (item: Item, at: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const queue = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [at, item] of queue) results[at] = await act(item, at);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
-}
