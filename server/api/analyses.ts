@@ -1,5 +1,4 @@
 import { must } from '../../engine/base/assert.ts';
-import { nearest } from '../../engine/base/nearest.ts';
 import { shown } from '../query/shown.ts';
 import { jobOfAnalysis } from './analysis-job.ts';
 import { checkExecuteBody, type ExecuteBody } from './execute-schema.ts';
@@ -35,17 +34,10 @@ export async function executeAnalysis(
 
 /** What is asked of an analysis by GET: each parameter as it would stand in a body. */
 function bodyOfQuery(request: ApiRequest): ExecuteBody {
+  requireKnownQuery(request, QUERY_PARAMETERS);
   const time = new Map<string, unknown>();
   const body = new Map<string, unknown>();
   for (const [name, text] of request.query) {
-    if (!QUERY_PARAMETERS.includes(name)) {
-      const close = nearest(name, QUERY_PARAMETERS);
-      const hint = close === undefined ? '' : ` did you mean "${close}"?`;
-      throw new ApiError(
-        400,
-        `the query parameter ${shown(name)} is unknown;${hint} allowed: ${QUERY_PARAMETERS.join(', ')}`,
-      );
-    }
     if (name === 'api_key') continue;
     const value = NUMBER_PARAMETERS.includes(name)
       ? numberOr(text)

@@ -60,15 +60,18 @@ export function requireJsonType(request: ApiRequest): void {
   throw new ApiError(415, `the header Content-Type ${sent}; allowed: application/json`);
 }
 
-/** Throws 400 for a query parameter that is unknown. Source: decisions.md 5.1. */
-export function requireKnownQuery(request: ApiRequest): void {
+/** Throws 400 for a query parameter that is not `allowed`. Source: decisions.md 5.1. */
+export function requireKnownQuery(
+  request: ApiRequest,
+  allowed: readonly string[] = QUERY_PARAMETERS,
+): void {
   for (const name of request.query.keys()) {
-    if (QUERY_PARAMETERS.includes(name)) continue;
-    const close = nearest(name, QUERY_PARAMETERS);
+    if (allowed.includes(name)) continue;
+    const close = nearest(name, allowed);
     const hint = close === undefined ? '' : ` did you mean "${close}"?`;
     throw new ApiError(
       400,
-      `the query parameter ${shown(name)} is unknown;${hint} allowed: ${QUERY_PARAMETERS.join(', ')}`,
+      `the query parameter ${shown(name)} is unknown;${hint} allowed: ${allowed.join(', ')}`,
     );
   }
 }

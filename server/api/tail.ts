@@ -1,4 +1,3 @@
-import { nearest } from '../../engine/base/nearest.ts';
 import { allOf } from '../query/filter.ts';
 import { shown } from '../query/shown.ts';
 import type { TailEnd } from '../query/tail.ts';
@@ -83,16 +82,9 @@ function placeOf(request: ApiRequest, body: TailBody, context: ReadContext): Tai
 
 /** What is asked by GET: each parameter as it would stand in a body. */
 function bodyOfQuery(request: ApiRequest): TailBody {
+  requireKnownQuery(request, QUERY_PARAMETERS);
   const body = new Map<string, unknown>();
   for (const [name, text] of request.query) {
-    if (!QUERY_PARAMETERS.includes(name)) {
-      const close = nearest(name, QUERY_PARAMETERS);
-      const hint = close === undefined ? '' : ` did you mean "${close}"?`;
-      throw new ApiError(
-        400,
-        `the query parameter ${shown(name)} is unknown;${hint} allowed: ${QUERY_PARAMETERS.join(', ')}`,
-      );
-    }
     if (name === 'api_key') continue;
     const isJson = JSON_PARAMETERS.includes(name);
     if (TEXT_PARAMETERS.includes(name)) body.set(name, text);
