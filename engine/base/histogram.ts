@@ -8,7 +8,7 @@ export interface Distribution {
 }
 
 /** The class of `value`: the first whose upper end is not below it. */
-export function classOf(bounds: readonly number[], value: number): number {
+function classOf(bounds: readonly number[], value: number): number {
   let place = 0;
   while (place < bounds.length && value > bounds[place]) place++;
   return place;

@@ -15,9 +15,6 @@ export const BLOCK_AGE_MAX_MS = 60_000;
 /** Rows of a log segment after which the writer begins the next one. */
 export const LOG_SEGMENT_ROWS_MAX = 1_000_000;
 
-/** Rows of a sealed segment when log segments are sealed, about. */
-export const SEALED_ROWS_MAX = 1_000_000;
-
 /** Rows of the batch that a UTC day must have to get a sealed segment of its own. */
 export const DAY_ROWS_MIN = 4_096;
 

@@ -25,3 +25,9 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   }
   return best;
 }
+
+/** ` did you mean "<the nearest of known>"?`, for a message on `name`; empty when none is close. */
+export function nearestHint(name: string, known: Iterable<string>): string {
+  const close = nearest(name, known);
+  return close === undefined ? '' : ` did you mean "${close}"?`;
+}

@@ -128,7 +128,7 @@ export class MetricTable {
 }
 
 /** The metrics that are not formulas in a metric. */
-export function simpleMetrics(metric: Metric): SimpleMetric[] {
+function simpleMetrics(metric: Metric): SimpleMetric[] {
   if (metric.type !== 'formula') return [metric];
   const found: SimpleMetric[] = [];
   const walk = (expression: MetricExpression): void => {

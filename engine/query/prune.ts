@@ -26,7 +26,7 @@ export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boo
 }
 
 /** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
-export function isPossible(plan: Plan, columns: readonly ColumnInfo[]): boolean {
+function isPossible(plan: Plan, columns: readonly ColumnInfo[]): boolean {
   switch (plan.type) {
     case 'all':
     case 'not':

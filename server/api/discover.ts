@@ -1,4 +1,4 @@
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import { shown } from '../query/shown.ts';
 import type {
   FieldDefinition,
@@ -50,8 +50,7 @@ function groupsOf(ids: readonly string[], groups: readonly GroupDefinition[]): G
     const group = groups.find((one) => one.id === id);
     if (group !== undefined) return group;
     const known = groups.map((one) => one.id);
-    const close = nearest(id, known);
-    const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+    const hint = nearestHint(id, known);
     throw new ApiError(
       400,
       `groups[${place}] ${shown(id)} is unknown;${hint} allowed: ${listed(known)}`,

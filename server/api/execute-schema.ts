@@ -6,7 +6,7 @@ import { flag, object, text } from './schema.ts';
 import { refuse } from './schema-fault.ts';
 
 /** Events of a list view that may be left out before a page. */
-export const SKIP_MAX = 100_000;
+const SKIP_MAX = 100_000;
 
 const point = () =>
   Type.Union([Type.String(), Type.Number()], {

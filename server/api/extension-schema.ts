@@ -10,7 +10,7 @@ import { choice, cutText, flag, list, named, object } from './schema.ts';
 import { refuse } from './schema-fault.ts';
 
 /** Samples of a test. */
-export const SAMPLES_MAX = 100;
+const SAMPLES_MAX = 100;
 
 const SOURCES_MAX = 20;
 const FORMATS_MAX = 20;

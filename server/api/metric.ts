@@ -1,4 +1,4 @@
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../../engine/engine.ts';
 import { isAttributePath } from '../query/filter.ts';
 import { FormulaError, type FormulaNode, parseFormula } from '../query/formula.ts';
@@ -98,7 +98,7 @@ class Expander {
  * The metric whose id is `id`: `count`, or `<aggregation>:<path>`. Throws ApiError 400 that names `parameter` and the
  * nearest id. Source: decisions.md 4.2, 5.4.
  */
-export function parseMetric(id: string, parameter: string): SimpleMetric {
+function parseMetric(id: string, parameter: string): SimpleMetric {
   if (id === CORE_METRIC) return { type: 'core' };
   const colon = id.indexOf(':');
   const name = colon < 0 ? id : id.slice(0, colon);
@@ -112,8 +112,7 @@ export function parseMetric(id: string, parameter: string): SimpleMetric {
         'syslog.<name> or message',
     );
   }
-  const close = nearest(name, colon < 0 ? [CORE_METRIC] : AGGREGATIONS.keys());
-  const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+  const hint = nearestHint(name, colon < 0 ? [CORE_METRIC] : AGGREGATIONS.keys());
   throw new ApiError(
     400,
     `${parameter} ${shown(id)} is unknown;${hint} allowed: count, or <aggregation>:<attribute path> with ` +

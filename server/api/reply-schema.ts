@@ -28,9 +28,9 @@ export const inputErrorReply = shape({
 });
 
 /** Of the input API: everything is stored. */
-export const storedReply = shape({ ok: Type.Literal(true) });
+const storedReply = shape({ ok: Type.Literal(true) });
 /** Of the input API: what would become of a body. */
-export const dryReply = shape({
+const dryReply = shape({
   ok: Type.Literal(true),
   debug: Type.Literal(true),
   events: Type.Array(

@@ -1,4 +1,4 @@
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
@@ -67,8 +67,7 @@ export function requireKnownQuery(
 ): void {
   for (const name of request.query.keys()) {
     if (allowed.includes(name)) continue;
-    const close = nearest(name, allowed);
-    const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+    const hint = nearestHint(name, allowed);
     throw new ApiError(
       400,
       `the query parameter ${shown(name)} is unknown;${hint} allowed: ${allowed.join(', ')}`,

@@ -1,6 +1,6 @@
 import type { Validator } from 'typebox/compile';
 import { assert, must } from '../../engine/base/assert.ts';
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import { shown } from '../query/shown.ts';
 import { ApiError } from './reply.ts';
 
@@ -62,8 +62,7 @@ function faultOfUnion(faults: readonly Fault[], from: string): Fault {
 
 /** `filters[0].feild is unknown; did you mean "field"? allowed: field, search` */
 function unknownMessage(parameter: string, name: string, known: string[]): string {
-  const close = nearest(name, known);
-  const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+  const hint = nearestHint(name, known);
   return `${parameter} is unknown;${hint} allowed: ${known.join(', ')}`;
 }
 

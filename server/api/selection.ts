@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../engine/base/day.ts';
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
 import { SearchError } from '../query/lexer.ts';
@@ -104,8 +104,7 @@ function tagsFilter(
   const known = tagset.tags.map(({ id }) => id);
   for (const [place, value] of values.entries()) {
     if (known.includes(value)) continue;
-    const close = nearest(value, known);
-    const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+    const hint = nearestHint(value, known);
     throw new ApiError(
       400,
       `${parameter}.field.values[${place}] ${shown(value)} is no tag of ${shown(tagset.id)};${hint} ` +

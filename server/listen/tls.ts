@@ -33,7 +33,7 @@ const HANDSHAKE_MS = 10_000;
  * Throws USAGE when no TLS end can be made of a certificate and a key, naming the reason.
  * `what` tells where they came from.
  */
-export function checkPair(certificate: CertificateTexts, what: string): void {
+function checkPair(certificate: CertificateTexts, what: string): void {
   try {
     createSecureContext(certificate);
   } catch (cause) {

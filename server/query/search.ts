@@ -16,7 +16,7 @@ export const SEARCH_DEPTH_MAX = 100;
 export const SEARCH_CLAUSES_MAX = 1_000;
 
 /** Terms of a query, those of the tags that it names included. */
-export const SEARCH_TAG_CLAUSES_MAX = 20_000;
+const SEARCH_TAG_CLAUSES_MAX = 20_000;
 
 /** What an id that was declared stands for: the path of a field, or the tags of a tagset. */
 export type DeclaredName = { type: 'attribute'; attribute: string } | TagsetName;

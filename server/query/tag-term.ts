@@ -1,4 +1,4 @@
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Pattern, Predicate } from '../../engine/query/predicate.ts';
 import type { Tag } from './filter.ts';
 import { SearchError } from './lexer.ts';
@@ -21,8 +21,7 @@ export function tagTest(
   const text = pattern.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
   const known = tags.map((tag) => tag.id);
   if (known.includes(text)) return (tag) => tag === text;
-  const close = nearest(text, known);
-  const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+  const hint = nearestHint(text, known);
   throw new SearchError(
     at,
     `expected a tag of ${shown(id)}, found ${shown(text)};${hint} allowed: ${known.join(', ')}`,

@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
-import { nearest } from '../../engine/base/nearest.ts';
+import { nearestHint } from '../../engine/base/nearest.ts';
 import { defaultDefinitions } from './default-definitions.ts';
 import { defaultExtensions } from './default-extensions.ts';
 import {
@@ -398,8 +398,7 @@ function checkMembers(parameter: string, ids: readonly string[], known: readonly
   const seen = new Set<string>();
   for (const [place, id] of ids.entries()) {
     if (!known.includes(id)) {
-      const close = nearest(id, known);
-      const hint = close === undefined ? '' : ` did you mean "${close}"?`;
+      const hint = nearestHint(id, known);
       throw new EngineError(
         'USAGE',
         `${parameter}[${place}] ${JSON.stringify(id.slice(0, 60))} is unknown;${hint} allowed: the ids of ${parameter}`,
