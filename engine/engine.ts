@@ -28,9 +28,7 @@ import { Reader } from './query/reader.ts';
 import type { Progress } from './query/source.ts';
 import { tailUnits } from './query/tail.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
-import { type SealOptions, type SealResult, sealBlocks } from './segment/seal.ts';
 import { LiveBlocks } from './store/block-changes.ts';
-import { pathOfSegment } from './store/filename.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
@@ -153,11 +151,6 @@ export function openReader(disk: Disk, secret: Uint8Array, memoryBytesMax?: numb
 /** The committed blocks of a query thread, none at first. */
 export function openLiveBlocks(): LiveBlocks {
   return new LiveBlocks();
-}
-
-/** Rewrites the blocks of whole segments as sealed segments; see `sealBlocks`. For a thread of its own. */
-export function rewriteBlocks(options: Omit<SealOptions, 'pathOf'>): Promise<SealResult> {
-  return sealBlocks({ ...options, pathOf: pathOfSegment });
 }
 
 /** JSON texts of the events of row records as a fetch would show them; see `eventTextsOf`. Stores nothing. */

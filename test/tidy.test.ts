@@ -53,6 +53,7 @@ const SURFACE = [
   'engine/store/check.ts',
   'engine/store/upkeep.ts',
   'engine/store/lock.ts',
+  'engine/store/rewrite.ts',
   'engine/store/usage.ts',
   'engine/store/writer.ts',
   'engine/query/query.ts',

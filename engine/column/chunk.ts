@@ -12,9 +12,22 @@ assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is li
 /** Collects a block's regions: the directory goes to `meta`, region by region, small ones themselves. FORMAT.md 4.1. */
 export class RegionWriter {
   readonly meta = new ByteWriter(1024);
-  readonly regions = new ByteWriter(1024);
+  readonly regions: ByteWriter;
   /** An empty writer for the next region; `end` adds what was written to it. */
-  readonly region = new ByteWriter(1024);
+  readonly region: ByteWriter;
+
+  /** `capacityBytes`: about what the regions will take. `region`: others may use it too, between two regions. */
+  constructor(capacityBytes = 1024, region = new ByteWriter(1024)) {
+    this.regions = new ByteWriter(capacityBytes);
+    this.region = region;
+  }
+
+  /** Empties it for the next block; what views of it showed is gone. */
+  reset(): void {
+    this.meta.reset();
+    this.regions.reset();
+    this.region.reset();
+  }
 
   /** Adds what `region` holds, and empties it. */
   end(): void {

@@ -138,7 +138,7 @@ export class IntegerStream {
       if (base !== 0) for (let index = 0; index < ids.length; index++) ids[index] += base;
       return ids;
     }
-    return Uint32Array.from(this.values());
+    return new Uint32Array(this.values());
   }
 }
 

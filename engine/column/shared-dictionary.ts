@@ -37,7 +37,8 @@ export function writeSharedDictionary(
 ): void {
   const { offsets, bytes } = dictionary;
   out.meta.varint(order.length);
-  const ordered = Float64Array.from(order, (entry) => counts[entry]);
+  const ordered = new Float64Array(order.length);
+  for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
   writeIntegers(out.region, ordered, ordered.length, 'values');
   out.end();
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {

@@ -64,14 +64,18 @@ export class BlockEncoder {
   readonly #timeMs: Float64Array;
   readonly #firstRow: number;
   readonly #rowCount: number;
-  readonly #out = new RegionWriter();
+  readonly #out: RegionWriter;
   readonly #paths: BlockPaths;
   readonly #presences = new RowListTable();
   readonly #rowsBytes: number;
   #columnCount = 0;
 
-  /** Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. */
-  constructor(paths: PathTable, rows: BlockRows, firstRow: number) {
+  /**
+   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. `out` is
+   * empty, and the encoder's until then.
+   */
+  constructor(paths: PathTable, rows: BlockRows, firstRow: number, out: RegionWriter) {
+    this.#out = out;
     this.#timeMs = rows.timeMs;
     this.#firstRow = firstRow;
     this.#rowCount = rows.timeMs.length;
@@ -272,13 +276,15 @@ function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
 
 /**
  * Encodes the rows `[fromRow, toRow)` of a batch as a block; row `fromRow` gets `firstSequence`. The frame is the
- * caller's, its header is still zero. The batch is only read. At least one row. Source: FORMAT.md 4.
+ * caller's, its header is still zero. The batch is only read. At least one row. `out` is emptied and written over.
+ * Source: FORMAT.md 4.
  */
 export function encodeBlock(
   batch: Batch,
   fromRow: number,
   toRow: number,
   firstSequence: number,
+  out = new RegionWriter(),
 ): EncodedBlock {
   assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, `rows ${fromRow} to ${toRow}`);
   const rows = {
@@ -287,7 +293,8 @@ export function encodeBlock(
     shapeIds: batch.shapeIds.subarray(fromRow, toRow),
     shapes: batch.shapes,
   };
-  const encoder = new BlockEncoder(batch.paths, rows, fromRow);
+  out.reset();
+  const encoder = new BlockEncoder(batch.paths, rows, fromRow, out);
   for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
     encoder.writeColumn(builder, from, to);
   }

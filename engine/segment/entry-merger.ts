@@ -14,6 +14,8 @@ const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
 const SHARED_VALUES_MIN = 4_096;
 /** Bytes that are compressed to learn how well a column does. */
 const SAMPLE_BYTES = 65_536;
+/** Entries with at least as many values are few, and sorted by comparing. */
+const COUNTED_MAX = 65_536;
 /** Bytes reckoned for a length. */
 const LENGTH_BYTES = 1;
 
@@ -127,18 +129,21 @@ export class EntryCounts {
 
 /** Orders the entries that have a count by it, the most first; of equal ones the first used first. */
 function rank(counts: Uint32Array, range: number, used: number): EntryRanks {
-  const keys = new Float64Array(used);
-  let at = 0;
-  for (let entry = 0; entry < range; entry++) {
-    if (counts[entry] > 0) keys[at++] = -counts[entry] * range + entry;
+  // Entries of each count, then the place of the next of them.
+  const places = new Uint32Array(COUNTED_MAX + 1);
+  for (let entry = 0; entry < range; entry++) places[Math.min(counts[entry], COUNTED_MAX)]++;
+  let next = 0;
+  for (let count = COUNTED_MAX; count > 0; count--) {
+    const entryCount = places[count];
+    places[count] = next;
+    next += entryCount;
   }
-  keys.sort();
   const order = new Uint32Array(used);
-  const ids = new Uint32Array(range);
-  for (let place = 0; place < used; place++) {
-    const entry = ((keys[place] % range) + range) % range;
-    order[place] = entry;
-    ids[entry] = place + 1;
+  for (let entry = 0; entry < range; entry++) {
+    if (counts[entry] > 0) order[places[Math.min(counts[entry], COUNTED_MAX)]++] = entry;
   }
+  order.subarray(0, places[COUNTED_MAX]).sort((a, b) => counts[b] - counts[a] || a - b);
+  const ids = new Uint32Array(range);
+  for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
   return { order, ids, counts };
 }

@@ -1,4 +1,5 @@
 import { must } from '../base/assert.ts';
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { RegionWriter, type Zone } from '../column/chunk.ts';
 import type { StringColumn } from '../column/column.ts';
 import type { Dictionary } from '../column/dictionary.ts';
@@ -230,7 +231,7 @@ export class SegmentBuilder {
     ranks: EntryRanks,
     maps: Map<string, Uint32Array>,
   ): Promise<SharedColumn> {
-    const out = new RegionWriter();
+    const out = new RegionWriter(dictionary.byteCount);
     writeSharedDictionary(out, dictionary, ranks.order, ranks.counts);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.bytes());
     for (const map of maps.values()) {
@@ -272,9 +273,10 @@ export class SegmentBuilder {
   ): Promise<void> {
     const { path, kind } = column;
     const own = new SharedIdList(entryCount);
+    const idsOfBlock = new Float64Array(BLOCK_ROWS_MAX);
     for (const [number, { rows, at }] of selections.entries()) {
       if (rows.length === 0) continue;
-      const ids = new Float64Array(at.length);
+      const ids = idsOfBlock.subarray(0, at.length);
       for (let index = 0; index < at.length; index++) ids[index] = idAt[at[index]];
       const entries = own.shorten(ids);
       const list = { rows, from: 0, to: rows.length };

@@ -63,6 +63,8 @@ class SourceFiles {
   readonly #pathOf: (sealed: boolean, segment: number) => string;
   readonly #files = new Map<string, DiskFile>();
   readonly #sealed = new Map<number, SealedFile>();
+  /** Where frames are checked, one after the other. */
+  #frame = new Uint8Array(0);
 
   constructor(disk: Disk, pathOf: (sealed: boolean, segment: number) => string) {
     this.#disk = disk;
@@ -72,7 +74,8 @@ class SourceFiles {
   /** Opens a block all of whose bytes are right. Throws CORRUPTION. */
   open(ref: BlockRef): Block {
     const file = this.#file(ref);
-    const frame = new Uint8Array(ref.bytes);
+    if (ref.bytes > this.#frame.length) this.#frame = new Uint8Array(ref.bytes);
+    const frame = this.#frame.subarray(0, ref.bytes);
     if (file.read(frame, ref.offset) !== ref.bytes || !verifyBlock(frame)) {
       throw new EngineError('CORRUPTION', `segment ${ref.segment} at ${ref.offset}: damaged`);
     }

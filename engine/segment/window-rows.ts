@@ -1,3 +1,5 @@
+import { ByteWriter } from '../base/bytes.ts';
+import { RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
 import type { Shapes } from '../column/shape.ts';
 import { BlockEncoder } from './block-encoder.ts';
@@ -9,6 +11,9 @@ export interface SourceShapes {
   shapes: Shapes;
   numbersOf: readonly Uint32Array[];
 }
+
+/** Bytes a row that blocks have room for at first. */
+const ROW_BYTES = 40;
 
 /** What all rows of a window have, by their position in it. */
 export class WindowRows {
@@ -55,6 +60,7 @@ export class WindowRows {
 
   /** Begins each block of the window. The encoders keep `timeMs` alone. */
   encoders(paths: PathTable): BlockEncoder[] {
+    const region = new ByteWriter(2 ** 16);
     return Array.from({ length: this.#window.blockCount }, (_, block) => {
       const { from, to } = this.#window.bounds(block);
       const rows = {
@@ -67,7 +73,7 @@ export class WindowRows {
           sequences: this.sequences.subarray(from, to),
         },
       };
-      return new BlockEncoder(paths, rows, 0);
+      return new BlockEncoder(paths, rows, 0, new RegionWriter((to - from) * ROW_BYTES, region));
     });
   }
 }

@@ -1,9 +1,13 @@
 import { assert } from '../base/assert.ts';
 import { Batch } from '../column/batch.ts';
+import { RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import { encodeBlock } from '../segment/block-encoder.ts';
 import type { EncodedBlock } from '../segment/frame.ts';
+
+/** A writer that has grown beyond this is not kept for the next block. */
+const WRITER_BYTES_KEPT = 4 * 1024 * 1024;
 
 /**
  * The rows that are not yet in a block of their final size, and the small blocks that make some of them durable.
@@ -19,6 +23,7 @@ export class OpenBlock {
   /** Ordinals of the small blocks. A list that a group may hold on to: see `seal`. */
   #smallOrdinals: number[] = [];
   #openedMs = 0;
+  #out = new RegionWriter();
 
   constructor(paths: PathTable) {
     this.#batch = new Batch(paths);
@@ -65,7 +70,7 @@ export class OpenBlock {
   encodeSmall(): { block: EncodedBlock; ordinals: number[] } {
     const from = this.#smallRows;
     const to = this.#batch.rowCount;
-    const block = encodeBlock(this.#batch, from, to, this.#firstRow + from);
+    const block = this.#encode(from, to);
     this.#smallRows = to;
     return { block, ordinals: this.#smallOrdinals };
   }
@@ -78,9 +83,15 @@ export class OpenBlock {
     const ordinals = this.#smallOrdinals;
     const { rowCount } = this.#batch;
     const settled = this.freshRows === 0 && ordinals.length <= 1;
-    const block = settled ? undefined : encodeBlock(this.#batch, 0, rowCount, this.#firstRow);
+    const block = settled ? undefined : this.#encode(0, rowCount);
     this.clear();
     return { block, ordinals: settled ? [] : ordinals };
+  }
+
+  #encode(from: number, to: number): EncodedBlock {
+    const block = encodeBlock(this.#batch, from, to, this.#firstRow + from, this.#out);
+    if (block.bytes.length > WRITER_BYTES_KEPT) this.#out = new RegionWriter();
+    return block;
   }
 
   /** Forgets its rows. Their numbers are not used again; small blocks stay as they are in the file. */

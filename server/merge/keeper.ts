@@ -83,7 +83,7 @@ export class Keeper {
   /** Stops the merge that runs and begins nothing more; resolves when the manifest may be let go of. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#merger.close();
+    await this.#merger.close();
     await this.#upkeep.close();
   }
 }

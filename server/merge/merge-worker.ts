@@ -3,36 +3,48 @@ import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { isDiskFull, openDisk } from '../../engine/base/file.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
-import { rewriteBlocks } from '../../engine/engine.ts';
+import type { MergeJob } from '../../engine/engine.ts';
+import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
-/** The task of a merge thread; see `openPool`. Does one job and resolves when it has said what came of it. */
+/** The task of a merge thread; see `openPool`. Does one job after the other, and resolves when it is told to stop. */
 export async function start({ data, port: end }: ThreadTask<MergeData>): Promise<void> {
-  if (!data.job.isUrgent) lowerPriority();
   const port = openPort<FromMerge, ToMerge>(end);
   const abort = new AbortController();
+  const stopped = Promise.withResolvers<void>();
   const askers: ((segment: number) => void)[] = [];
+  let work: Promise<void> | undefined;
+  const merge = async (job: MergeJob): Promise<void> => {
+    if (!job.isUrgent) lowerPriority();
+    try {
+      const result = await rewriteBlocks({
+        disk: openDisk(data.root),
+        folderId: data.folderId,
+        nowMs: Date.now(),
+        ...job,
+        allocate: () =>
+          new Promise((resolve) => {
+            askers.push(resolve);
+            port.post({ type: 'allocate' });
+          }),
+        signal: abort.signal,
+      });
+      port.post({ type: 'done', result });
+    } catch (error) {
+      port.post(failure(error));
+    }
+  };
   port.listen((message) => {
-    if (message.type === 'granted') must(askers.shift(), 'asker for a segment')(message.segment);
-    else abort.abort();
+    if (message.type === 'run') work = merge(message.job);
+    else if (message.type === 'granted') {
+      must(askers.shift(), 'asker for a segment')(message.segment);
+    } else {
+      abort.abort();
+      stopped.resolve();
+    }
   });
-  try {
-    const result = await rewriteBlocks({
-      disk: openDisk(data.root),
-      folderId: data.folderId,
-      nowMs: Date.now(),
-      ...data.job,
-      allocate: () =>
-        new Promise((resolve) => {
-          askers.push(resolve);
-          port.post({ type: 'allocate' });
-        }),
-      signal: abort.signal,
-    });
-    port.post({ type: 'done', result });
-  } catch (error) {
-    port.post(failure(error));
-  }
+  await stopped.promise;
+  await work;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { must } from '../../engine/base/assert.ts';
+import { assert, must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { openPool, type Pool } from '../../engine/base/pool.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
@@ -6,6 +6,8 @@ import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
 /** How long a merge may take to stop. */
 const STOP_GRACE_MS = 3_000;
+/** How long a thread waits for the next merge: where much is taken in they follow one another. */
+const KEPT_MS = 15_000;
 /** Objects of the thread, in 2^20 bytes; columns lie outside. */
 const HEAP_MB_MAX = 512;
 
@@ -19,13 +21,24 @@ export interface MergerOptions {
   entry?: URL;
 }
 
+/** The merge that runs. */
+interface Work {
+  allocate: () => number;
+  settled: PromiseWithResolvers<SealResult>;
+}
+
 /**
- * Runs merges, one at a time, each in a thread that lives for it alone, of low priority unless it is urgent: between merges it takes no
- * memory, and one that dies is begun anew with the next.
+ * Runs merges, one at a time, in a thread of low priority unless they are urgent. The thread is there while there is
+ * something to merge: it begins with a merge, ends some seconds after the last one, and one that dies is begun anew with the
+ * next.
  */
 export class Merger {
   readonly #options: MergerOptions;
   #pool: Pool<ToMerge, FromMerge> | undefined;
+  /** Whether the thread has lowered its priority, which is for good. */
+  #isLow = false;
+  #work: Work | undefined;
+  #keeping: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: MergerOptions) {
@@ -37,41 +50,71 @@ export class Merger {
    * CLOSED when it was stopped, and with what the thread died of. Nothing else may be running.
    */
   async run(job: MergeJob, allocate: () => number): Promise<SealResult> {
+    assert(this.#work === undefined, 'one merge at a time');
     if (this.#closed) throw new EngineError('CLOSED', 'merging has ended');
-    const { root, folderId } = this.#options;
-    const settled = Promise.withResolvers<SealResult>();
-    const pool = openPool<MergeData, ToMerge, FromMerge>(
-      this.#options.entry ?? new URL('./merge-worker.ts', import.meta.url),
-      1,
-      () => ({ root, folderId, job }),
-      (_, error) => settled.reject(error),
-      HEAP_MB_MAX,
-    );
-    this.#pool = pool;
-    const port = must(pool.ports[0], 'merge port');
-    port.listen((message) => {
-      if (message.type === 'done') settled.resolve(message.result);
-      else if (message.type === 'failed') settled.reject(errorOf(message));
-      else {
-        try {
-          port.post({ type: 'granted', segment: allocate() });
-        } catch (error) {
-          settled.reject(error);
-        }
-      }
-    });
+    clearTimeout(this.#keeping);
+    const work = { allocate, settled: Promise.withResolvers<SealResult>() };
+    this.#work = work;
     try {
-      return await settled.promise;
+      if (job.isUrgent && this.#isLow) await this.#end();
+      this.#pool ??= this.#begin();
+      this.#isLow = !job.isUrgent || this.#isLow;
+      must(this.#pool.ports[0], 'merge port').post({ type: 'run', job });
+      return await work.settled.promise;
+    } catch (error) {
+      // Whatever the thread was doing, it is not left at it.
+      await this.#end();
+      throw error;
     } finally {
-      this.#pool = undefined;
-      await pool.close(STOP_GRACE_MS);
+      this.#work = undefined;
+      this.#keeping = setTimeout(() => void this.#end(), KEPT_MS).unref();
     }
   }
 
-  /** Stops what is running, which rejects, and takes nothing more. */
-  close(): void {
+  /** Stops what is running, which rejects, and takes nothing more; resolves when the thread is gone. */
+  async close(): Promise<void> {
     this.#closed = true;
-    this.#pool?.ports[0]?.post({ type: 'stop' });
+    await this.#end();
+  }
+
+  #begin(): Pool<ToMerge, FromMerge> {
+    const { root, folderId, entry } = this.#options;
+    const pool = openPool<MergeData, ToMerge, FromMerge>(
+      entry ?? new URL('./merge-worker.ts', import.meta.url),
+      1,
+      () => ({ root, folderId }),
+      (_, error) => {
+        if (this.#work === undefined) void this.#end();
+        else this.#work.settled.reject(error);
+      },
+      HEAP_MB_MAX,
+    );
+    must(pool.ports[0], 'merge port').listen((message) => this.#take(message));
+    return pool;
+  }
+
+  /** Ends the thread, when there is one, and what it does. */
+  async #end(): Promise<void> {
+    clearTimeout(this.#keeping);
+    const pool = this.#pool;
+    this.#pool = undefined;
+    this.#isLow = false;
+    pool?.ports[0]?.post({ type: 'stop' });
+    await pool?.close(STOP_GRACE_MS);
+  }
+
+  #take(message: FromMerge): void {
+    const { allocate, settled } = must(this.#work, 'the merge that a thread tells of');
+    if (message.type === 'done') settled.resolve(message.result);
+    else if (message.type === 'failed') settled.reject(errorOf(message));
+    else {
+      try {
+        const segment = allocate();
+        this.#pool?.ports[0]?.post({ type: 'granted', segment });
+      } catch (error) {
+        settled.reject(error);
+      }
+    }
   }
 }
 

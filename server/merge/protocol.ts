@@ -6,14 +6,15 @@ export interface MergeData {
   /** The data folder, and the bytes by which its files know it. */
   root: string;
   folderId: Uint8Array;
-  job: MergeJob;
 }
 
 /** What the front thread says to a merge worker. */
 export type ToMerge =
+  /** Do this; nothing else is being done. */
+  | { type: 'run'; job: MergeJob }
   /** The number of a new segment. */
   | { type: 'granted'; segment: number }
-  /** Leave it, remove what was written, and end. */
+  /** Leave what is being done, remove what was written of it, and end. */
   | { type: 'stop' };
 
 /** What a merge worker says. `code` is missing for what is a bug; `diskFull` says why a write failed. */

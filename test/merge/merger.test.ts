@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openDisk } from '../../engine/base/file.ts';
@@ -91,7 +91,40 @@ t.test('a merge thread that dies at work loses nothing, and another one does it'
   t.same(disk.list('log'), []);
   t.equal(disk.list('sealed').length, 1);
   t.equal(countOf(folder, opened), ROWS);
-  merger.close();
+  await merger.close();
+  await upkeep.close();
+  await opened.manifest.release();
+});
+
+t.test('merges are done by one thread; an urgent one not by one of low priority', async (t) => {
+  const { folder, opened, merger, upkeep } = await open(t);
+  const refs = opened.catalog.snapshot().blocks;
+  let segment = 100;
+  const merge = async (isUrgent: boolean): Promise<number> => {
+    const job = { refs, rowsMax: ROWS, isUrgent };
+    t.equal((await merger.run(job, () => segment++)).rowCount, ROWS);
+    return readFileSync(join(folder, 'begun'), 'utf8').split('\n').length - 1;
+  };
+  t.equal(await merge(true), 1);
+  t.equal(await merge(true), 1);
+  t.equal(await merge(false), 1);
+  t.equal(await merge(false), 1);
+  t.equal(await merge(true), 2);
+  await merger.close();
+  await t.rejects(merge(true), { code: 'CLOSED' });
+  await upkeep.close();
+  await opened.manifest.release();
+});
+
+t.test('a merge that gets no number fails with why, and the next one is done', async (t) => {
+  const { opened, merger, upkeep } = await open(t);
+  const job = { refs: opened.catalog.snapshot().blocks, rowsMax: ROWS, isUrgent: false };
+  const none = (): number => {
+    throw new Error('no number is left');
+  };
+  await t.rejects(merger.run(job, none), { message: 'no number is left' });
+  t.equal((await merger.run(job, () => 100)).rowCount, ROWS);
+  await merger.close();
   await upkeep.close();
   await opened.manifest.release();
 });

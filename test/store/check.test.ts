@@ -1,6 +1,6 @@
 import t from 'tap';
-import { rewriteBlocks } from '../../engine/engine.ts';
 import { type CheckReport, checkStore } from '../../engine/store/check.ts';
+import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import { keep, NOW_MS, upkeepOf } from '../crash/upkeep-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { Rig } from './rig.ts';

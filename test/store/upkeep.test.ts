@@ -1,7 +1,7 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { rewriteBlocks } from '../../engine/engine.ts';
 import { Reader } from '../../engine/query/reader.ts';
+import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import type { UpkeepEvent } from '../../engine/store/upkeep.ts';
 import {
   DAY,
