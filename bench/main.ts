@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { cancelWorkload } from './cancel.bench.ts';
 import { decodeWorkload } from './decode.bench.ts';
 import { runWorkloads } from './harness.ts';
 import { ingestWorkloads } from './ingest.bench.ts';
@@ -14,6 +15,7 @@ const WORKLOADS = [
   smallWorkload,
   queryWorkload,
   queryLargeWorkload,
+  cancelWorkload,
   trickleWorkload,
 ];
 

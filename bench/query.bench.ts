@@ -125,7 +125,7 @@ function overAccessLog(name: string, what: string, events: number): Workload {
 }
 
 /** Sends access-log events, a part at a time so that the sender's memory stays small. */
-async function fill(bench: Bench, service: Service, eventCount: number): Promise<void> {
+export async function fill(bench: Bench, service: Service, eventCount: number): Promise<void> {
   const event = accessLog(1);
   for (let sent = 0; sent < eventCount; ) {
     const part = Math.min(PART_EVENTS, eventCount - sent);

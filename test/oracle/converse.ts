@@ -17,6 +17,13 @@ import { FETCH_PATH, type Meaning, type ModelColumn } from './meaning.ts';
 /** The answer of a POST of `body` to `path`. */
 export type Ask = (path: string, body: string) => Promise<{ status: number; text: string }>;
 
+/** A request as it was sent, and the text of its answer. */
+export interface Exchange {
+  path: string;
+  body: string;
+  text: string;
+}
+
 /** What the answers are held against. */
 export interface Known {
   model: Model;
@@ -36,57 +43,65 @@ export class Disagreement extends Error {
 
 const PAGES_MAX = 400;
 
-/** The texts of all answers. Throws Disagreement, when `known` is given. */
+/** All that was asked and answered, up to so many pages. Throws Disagreement. */
 export async function converse(
   ask: Ask,
   meaning: Meaning,
-  known: Known | undefined,
-): Promise<string[]> {
-  return meaning.type === 'list'
-    ? listPages(ask, meaning, known)
-    : aggregatePages(ask, meaning, known);
+  known: Known,
+  pagesMax = Number.POSITIVE_INFINITY,
+): Promise<Exchange[]> {
+  const exchanges: Exchange[] = [];
+  const asked = async (path: string, body: string): Promise<string> => {
+    const text = await answered(ask, path, body);
+    exchanges.push({ path, body, text });
+    return text;
+  };
+  if (meaning.type === 'list') await listPages(asked, meaning, known, pagesMax);
+  else await aggregatePages(asked, meaning, known, pagesMax);
+  return exchanges;
 }
 
-async function answered(ask: Ask, path: string, body: string): Promise<string> {
+/** The answer's text. Throws Disagreement when it is a refusal. */
+export async function answered(ask: Ask, path: string, body: string): Promise<string> {
   const { status, text } = await ask(path, body);
   if (status !== 200) throw new Disagreement(path, body, `answered ${status}: ${text}`);
   return text;
 }
 
+/** Asks a service that does not refuse. */
+type Asked = (path: string, body: string) => Promise<string>;
+
+type ListMeaning = Extract<Meaning, { type: 'list' }>;
+
 async function listPages(
-  ask: Ask,
-  meaning: Extract<Meaning, { type: 'list' }>,
-  known: Known | undefined,
-): Promise<string[]> {
+  ask: Asked,
+  meaning: ListMeaning,
+  known: Known,
+  pagesMax: number,
+): Promise<void> {
   const { path, body, limit, columns, event } = meaning;
-  const texts: string[] = [];
+  const events = selected(meaning, known);
   let after: string | undefined;
-  for (let page = 0; ; page++) {
+  for (let page = 0; page < pagesMax; page++) {
     const sent = JSON.stringify(after === undefined ? body : { ...body, afterEvent: after });
-    const text = await answered(ask, path, sent);
-    texts.push(text);
-    if (known !== undefined) {
-      const wanted = listText(meaning, known, page);
-      if (text !== wanted)
-        throw new Disagreement(path, sent, `answered ${text}\nnot      ${wanted}`);
-    }
+    const text = await ask(path, sent);
+    expectText(path, sent, text, listText(meaning, known, events, page));
     const ids = idsIn(text);
     if (page === 0 && ids.length > 0) {
       const fetch = JSON.stringify({ id: ids[0], event, columns: body['columns'] });
-      const fetched = await answered(ask, FETCH_PATH, fetch);
-      texts.push(fetched);
-      const [first] = known === undefined ? [] : selected(meaning, known);
-      if (known !== undefined && first !== undefined) {
-        const wanted = `{"result":${eventText({ ...known, zone: 'UTC', columns, event }, first)}}`;
-        if (fetched !== wanted) {
-          throw new Disagreement(FETCH_PATH, fetch, `answered ${fetched}\nnot      ${wanted}`);
-        }
-      }
+      const fetched = await ask(FETCH_PATH, fetch);
+      const wanted = eventText({ ...known, zone: 'UTC', columns, event }, events[0]);
+      expectText(FETCH_PATH, fetch, fetched, `{"result":${wanted}}`);
     }
-    if (ids.length < limit) return texts;
+    if (ids.length < limit) return;
     if (page > PAGES_MAX) throw new Disagreement(path, sent, 'the pages do not end');
     after = ids[ids.length - 1];
   }
+}
+
+function expectText(path: string, body: string, text: string, wanted: string): void {
+  if (text === wanted) return;
+  throw new Disagreement(path, body, `answered ${text}\nnot      ${wanted}`);
 }
 
 /** The ids of the events of a list's answer. */
@@ -95,16 +110,18 @@ export function idsIn(text: string): string[] {
   return result.events.map(({ id }) => id);
 }
 
-function selected(meaning: Extract<Meaning, { type: 'list' }>, { model }: Known): ModelEvent[] {
+function selected(meaning: ListMeaning, { model }: Known): ModelEvent[] {
   const { fromMs, toMs, predicate, order } = meaning;
   const sign = order === 'asc' ? 1 : -1;
   return model.selected(fromMs, toMs, predicate).sort((a, b) => sign * compareModel(a, b));
 }
 
-function listText(meaning: Extract<Meaning, { type: 'list' }>, known: Known, page: number): string {
+/** The answer of a page of all the `events` of a list. */
+function listText(meaning: ListMeaning, known: Known, events: ModelEvent[], page: number): string {
   const { limit } = meaning;
-  const events = selected(meaning, known).slice(page * limit, (page + 1) * limit);
-  const texts = events.map((event) => eventText({ ...known, ...meaning }, event));
+  const texts = events
+    .slice(page * limit, (page + 1) * limit)
+    .map((event) => eventText({ ...known, ...meaning }, event));
   return `{"result":{"events":[${texts.join(',')}]}}`;
 }
 
@@ -188,48 +205,45 @@ function onEvent(
   }
 }
 
+type AggregateMeaning = Extract<Meaning, { type: 'aggregate' }>;
+
 async function aggregatePages(
-  ask: Ask,
-  meaning: Extract<Meaning, { type: 'aggregate' }>,
-  known: Known | undefined,
-): Promise<string[]> {
+  ask: Asked,
+  meaning: AggregateMeaning,
+  known: Known,
+  pagesMax: number,
+): Promise<void> {
   const { path, body } = meaning;
-  const texts: string[] = [];
+  const whole = JSON.stringify(body);
   let after: Node | undefined;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const whole = JSON.stringify(body);
+  for (let page = 0; page < pagesMax; page++) {
     const sent =
       after === undefined ? whole : `${whole.slice(0, -1)},"afterBucket":${printNode(after)}}`;
-    const text = await answered(ask, path, sent);
-    texts.push(text);
-    const result = memberOf(parseNode(text), 'result');
+    const result = memberOf(parseNode(await ask(path, sent)), 'result');
     const last = memberOf(result, 'lastBucket');
-    if (known !== undefined) {
-      const key = after === undefined ? {} : { after: lastKey(meaning, after) };
-      const wanted = modelPage(known.model, { ...meaning.query, ...key });
-      const found = bucketsIn(meaning, memberOf(result, 'aggregates'));
-      const fault = faultOf(meaning, found, wanted.buckets);
-      if (fault !== undefined) throw new Disagreement(path, sent, fault);
-      const isPaged = isNatural(meaning);
-      const wantedLast = isPaged ? wanted.last : undefined;
-      const foundLast = last === undefined ? undefined : lastKey(meaning, last);
-      if (foundLast !== wantedLast) {
-        throw new Disagreement(path, sent, `lastBucket ${foundLast}, not ${wantedLast}`);
-      }
+    const key = after === undefined ? {} : { after: lastKey(meaning, after) };
+    const wanted = modelPage(known.model, { ...meaning.query, ...key });
+    const found = bucketsIn(meaning, memberOf(result, 'aggregates'));
+    const fault = faultOf(meaning, found, wanted.buckets);
+    if (fault !== undefined) throw new Disagreement(path, sent, fault);
+    const wantedLast = isNatural(meaning) ? wanted.last : undefined;
+    const foundLast = last === undefined ? undefined : lastKey(meaning, last);
+    if (foundLast !== wantedLast) {
+      throw new Disagreement(path, sent, `lastBucket ${foundLast}, not ${wantedLast}`);
     }
-    if (last === undefined) return texts;
+    if (last === undefined) return;
+    if (page > PAGES_MAX) throw new Disagreement(path, sent, 'the pages do not end');
     after = last;
   }
-  throw new Disagreement(path, JSON.stringify(body), 'the pages do not end');
 }
 
-function isNatural({ query }: Extract<Meaning, { type: 'aggregate' }>): boolean {
+function isNatural({ query }: AggregateMeaning): boolean {
   const [first] = query.groupBys;
   return first !== undefined && first.type !== 'time' && first.order.by.type === 'natural';
 }
 
 /** The model's key of a `lastBucket`. */
-function lastKey(meaning: Extract<Meaning, { type: 'aggregate' }>, last: Node): string {
+function lastKey(meaning: AggregateMeaning, last: Node): string {
   return keyText(meaning, 0, memberOf(last, meaning.groupOutputs[0]));
 }
 
@@ -239,7 +253,7 @@ function memberOf(node: Node | undefined, name: string): Node | undefined {
 
 /** A key of an answer as the model writes it. */
 function keyText(
-  { query, totals }: Extract<Meaning, { type: 'aggregate' }>,
+  { query, totals }: AggregateMeaning,
   place: number,
   node: Node | undefined,
 ): string {
@@ -255,10 +269,7 @@ interface FoundBucket {
   values: (Node | undefined)[];
 }
 
-function bucketsIn(
-  meaning: Extract<Meaning, { type: 'aggregate' }>,
-  aggregates: Node | undefined,
-): FoundBucket[] {
+function bucketsIn(meaning: AggregateMeaning, aggregates: Node | undefined): FoundBucket[] {
   const { groupOutputs, outputs } = meaning;
   const elements = aggregates?.type === 'array' ? aggregates.elements : [];
   return elements.map((element) => {
@@ -273,7 +284,7 @@ function bucketsIn(
 
 /** What is not as the model has it. */
 function faultOf(
-  { zone, outputs, query }: Extract<Meaning, { type: 'aggregate' }>,
+  { zone, outputs, query }: AggregateMeaning,
   found: FoundBucket[],
   wanted: ModelBucket[],
 ): string | undefined {

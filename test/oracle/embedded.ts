@@ -1,9 +1,10 @@
+import { finished } from '../../engine/base/pause.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openReader } from '../../engine/engine.ts';
 import type { FieldDefinition, MetricDefinition } from '../../server/api/resolver.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
-import { answerJob } from '../../server/query/answer.ts';
+import { writeAnswer } from '../../server/query/answer.ts';
 import type { JobAnswer, QueryJob } from '../../server/query/job.ts';
 import { parseSearch } from '../../server/query/search.ts';
 import { request, service } from '../api/service.ts';
@@ -97,10 +98,12 @@ function asker(world: World, shelf: Shelf): Ask {
   const reader = openReader(shelf.disk, SECRET);
   const answerOf = (job: QueryJob): JobAnswer => {
     const snapshot = { blocks: shelf.refs };
-    if (job.type === 'list') return answerJob(job, run(reader.list(snapshot, job.query)));
-    if (job.type === 'fetch') return answerJob(job, run(reader.fetch(snapshot, job.query)));
+    if (job.type === 'list')
+      return finished(writeAnswer(job, run(reader.list(snapshot, job.query))));
+    if (job.type === 'fetch')
+      return finished(writeAnswer(job, run(reader.fetch(snapshot, job.query))));
     if (job.type !== 'aggregate') throw new Error(`no such job here: ${job.type}`);
-    return answerJob(job, run(reader.aggregate(snapshot, job.query)));
+    return finished(writeAnswer(job, run(reader.aggregate(snapshot, job.query))));
   };
   const { answer, logged } = service({
     resolver: resolverOf(world),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { NOW } from '../api/service.ts';
 import { printSearch } from '../support/search-printer.ts';
-import { converse, Disagreement } from './converse.ts';
+import { answered, converse, Disagreement, type Exchange } from './converse.ts';
 import { type Stored, storeWorld } from './embedded.ts';
 import { jsonOf } from './events.ts';
 import { type Meaning, meaningOf, printFormula } from './meaning.ts';
@@ -56,17 +56,17 @@ async function faultOf(world: World): Promise<{ asked?: Asked; error: Error } | 
       asked = each;
       return [each, meaningOf(world, each, NOW, true)];
     });
-    const texts: string[][] = [];
+    const before: Exchange[][] = [];
     for (const [each, meaning] of meanings) {
       asked = each;
-      texts.push(await converse(stored.ask, meaning, stored.known));
+      before.push(await converse(stored.ask, meaning, stored.known));
       proven.requests++;
     }
     for (const [state, next] of STATES) {
       await next(stored);
       for (const [place, [each, meaning]] of meanings.entries()) {
         asked = each;
-        await sameTexts(stored, meaning, texts[place], state);
+        await sameAnswers(stored, meaning, before[place], state);
       }
     }
   } catch (error) {
@@ -101,24 +101,26 @@ async function seal(shelf: Stored['shelf'], blocks: number, rowsMax: number): Pr
   if (blocks > 0) await shelf.seal(shelf.refs.slice(0, blocks), rowsMax);
 }
 
-/** Throws Disagreement when answers are not, byte for byte, what they were; sums of any doubles may be rounded anew. */
-export async function sameTexts(
+/**
+ * Asks again what was asked before. Throws Disagreement when an answer is not, byte for byte, what it was; sums of any
+ * doubles may be rounded anew.
+ */
+export async function sameAnswers(
   { ask, known }: Pick<Stored, 'ask' | 'known'>,
   meaning: Meaning,
-  before: string[],
+  before: Exchange[],
   state: string,
 ): Promise<void> {
-  const texts = await converse(ask, meaning, undefined);
-  proven.answers += texts.length;
-  const at = texts.findIndex((text, page) => text !== before[page]);
-  if (at < 0 && texts.length === before.length) return;
-  if (isRounded(meaning)) {
+  for (const [at, { path, body, text }] of before.entries()) {
+    const now = await answered(ask, path, body);
+    proven.answers++;
+    if (now === text) continue;
+    if (!isRounded(meaning)) {
+      throw new Disagreement(path, body, `${state}, answer ${at} ${difference(now, text)}`);
+    }
     await converse(ask, meaning, known);
     return;
   }
-  const body = JSON.stringify(meaning.body);
-  const what = difference(texts[at] ?? '', before[at] ?? '');
-  throw new Disagreement(meaning.path, body, `${state}, answer ${at} ${what}`);
 }
 
 /** Whether it has sums of numbers that are not all decimals of few digits. */

@@ -14,6 +14,7 @@ import { request, sentEvent, type World, worldOf } from './requests.ts';
 const WRITERS = 3;
 const BATCH_EVENTS = 25;
 const POLL_MS = 100;
+const POLLS_MAX = 600;
 
 /** A world of so many events and requests. */
 export function bigWorld(seed: number, events: number, requests: number): World {
@@ -25,29 +26,43 @@ export function bigWorld(seed: number, events: number, requests: number): World 
   };
 }
 
+/** Makes a resource of the service, and resolves with what it is then. */
+async function make(service: Service, resource: string, definition: object): Promise<unknown> {
+  const token = readFileSync(`${service.folder}/admin-token`, 'utf8').trim();
+  const answer = await http(`${service.http}/admin/api/${resource}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(definition),
+  });
+  if (answer.status >= 300) throw new Error(`${resource}: ${answer.text}`);
+  return answer.body;
+}
+
+/** Another read key. */
+export async function makeReadKey(service: Service): Promise<string> {
+  const made = await make(service, 'read_keys', { name: 'another' });
+  return (made as { result: { key: string } }).result.key;
+}
+
 /** Makes the definitions of a world. */
 export async function define(service: Service, world: World): Promise<void> {
-  const token = readFileSync(`${service.folder}/admin-token`, 'utf8').trim();
-  const make = async (resource: string, definition: object): Promise<void> => {
-    const answer = await http(`${service.http}/admin/api/${resource}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(definition),
-    });
-    if (answer.status >= 300) throw new Error(`${resource}: ${answer.text}`);
-  };
   const { id, path } = DECLARED_FIELD;
-  await make('fields', { id, name: 'A', attribute: path });
+  await make(service, 'fields', { id, name: 'A', attribute: path });
   for (const set of world.tagsets.keys()) {
     const tags = tagsOf(world, set).map((tag) => ({
       ...{ id: tag.id, name: tag.id, color: '#102030' },
       query: printSearch(tag.predicate),
     }));
-    await make('tagsets', { id: tagsetId(set), name: `Set ${set}`, tags });
+    await make(service, 'tagsets', { id: tagsetId(set), name: `Set ${set}`, tags });
   }
   for (const [place, expression] of world.formulas.entries()) {
     const id = formulaId(place);
-    await make('metrics', { id, name: id, type: 'formula', formula: printFormula(expression) });
+    await make(service, 'metrics', {
+      id,
+      name: id,
+      type: 'formula',
+      formula: printFormula(expression),
+    });
   }
 }
 
@@ -124,7 +139,7 @@ interface Row {
   columns: [number];
 }
 
-/** Resolves when a gauge of the service is as wanted. */
+/** Resolves when a gauge of the service is as wanted. Throws when it takes too long. */
 export async function gaugeIs(
   service: Service,
   name: string,
@@ -132,10 +147,11 @@ export async function gaugeIs(
 ): Promise<void> {
   const token = readFileSync(`${service.folder}/admin-token`, 'utf8').trim();
   const headers = { authorization: `Bearer ${token}` };
-  for (;;) {
+  for (let polls = 0; polls < POLLS_MAX; polls++) {
     const { text } = await http(`${service.http}/metrics`, { headers });
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
     if (value !== undefined && isWanted(Number(value))) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  throw new Error(`${name} is not as wanted after ${(POLLS_MAX * POLL_MS) / 1000} s`);
 }
