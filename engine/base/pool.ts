@@ -20,8 +20,8 @@ export interface ThreadTask<Data> {
  * posted and are copied by structured clone (shared memory stays shared).
  */
 export interface Port<Out, In> {
-  /** What is posted to a thread that is gone is lost. */
-  post(message: Out): void;
+  /** What is posted to a thread that is gone is lost. The buffers `moved`, which `message` has, are not copied: they go. */
+  post(message: Out, moved?: ArrayBuffer[]): void;
   /** Calls `take` for every message from now on; messages wait until then. */
   listen(take: (message: In) => void): void;
   /** Ends the channel for both ends, behind the messages that were posted. */
@@ -46,7 +46,7 @@ export interface Pool<Out, In> {
 /** Makes a typed end of `port`. */
 export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
   return {
-    post: (message) => port.postMessage(message),
+    post: (message, moved) => port.postMessage(message, moved),
     listen: (take) => {
       port.on('message', take);
     },

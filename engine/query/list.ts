@@ -1,5 +1,5 @@
 import { EngineError } from '../base/errors.ts';
-import type { Units } from '../base/pause.ts';
+import { Pace, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, type Bitmap, dropRow, hasRow, nextRow, noRows, previousRow } from './bitmap.ts';
@@ -43,8 +43,8 @@ import { Top, type TopEntry } from './top.ts';
 import { telling } from './units.ts';
 
 /** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
-const UNIT_EVENTS = 128;
-const UNIT_TEXT = 256 * 1024;
+const UNIT_EVENTS = 32;
+const UNIT_TEXT = 64 * 1024;
 /** Events that are rebuilt at once for a page whose text is bounded. */
 const SLICE_EVENTS = 256;
 /** Characters after which such a slice ends early: events may be large. */
@@ -94,7 +94,9 @@ class Listing {
     this.stats = noStats(snapshot.blocks.length);
     this.#refs = snapshot.blocks
       .filter((ref) => overlaps(ref, fromMs, toMs) && this.#reachesPage(ref))
-      .sort((a, b) => this.#compare(this.#bestKey(a), this.#bestKey(b)));
+      .map((ref) => ({ ref, best: this.#bestKey(ref) }))
+      .sort((a, b) => this.#compare(a.best, b.best))
+      .map(({ ref }) => ref);
     this.#unitsTotal = this.#refs.length;
   }
 
@@ -158,7 +160,8 @@ class Listing {
       yield this.#progress();
     }
     const end = this.#end;
-    const entries = top.entries().slice(skip);
+    const pageCount = Math.min(Math.max(top.count - skip, 0), limit);
+    const entries = yield* telling(() => this.#soFar(), top.takeLast(pageCount));
     return end === undefined ? entries : entries.filter((key) => this.#compare(key, end) <= 0);
   }
 
@@ -178,10 +181,12 @@ class Listing {
     const rows = yield* rowsWhere(this.#plan, block, this.#candidates(block, times, top));
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
+    const pace = new Pace();
     if (this.#query.order === 'asc') {
       for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
         if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
         top.offer(times[row], writers[row], sequences[row], number, row);
+        if (pace.isFull(1)) yield;
       }
       return;
     }
@@ -189,6 +194,7 @@ class Listing {
     for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
       if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
       top.offer(times[row], writers[row], sequences[row], number, row);
+      if (pace.isFull(1)) yield;
     }
   }
 
@@ -244,7 +250,7 @@ class Listing {
       if (known === undefined) places.set(block, [place]);
       else known.push(place);
     }
-    this.#unitsTotal += places.size;
+    for (const { length } of places.values()) this.#unitsTotal += Math.ceil(length / UNIT_EVENTS);
     let text = 0;
     for (const [number, wanted] of places) {
       const ref = this.#refs[number];

@@ -22,6 +22,8 @@ export interface ValueTest {
   /** Whether a number passes that is written like this. */
   numberText(text: string): boolean;
   boolean(value: boolean): boolean;
+  /** Whether `numbers` takes as long for a row as for a text. */
+  readonly printsNumbers: boolean;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */
@@ -30,6 +32,7 @@ export interface ValueTest {
 
 /** Compares with a text, and with the number that it says. */
 export class TextTest implements ValueTest {
+  readonly printsNumbers = false;
   readonly #bytes: Uint8Array;
   readonly #text: string;
   readonly #decimal: Decimal | undefined;
@@ -112,8 +115,12 @@ function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap 
 
 /** Compares texts with a pattern; numbers, booleans and dates by their texts. */
 export class PatternTest implements ValueTest {
+  readonly printsNumbers = true;
   readonly #tokens: PatternTokens;
   readonly #fold: Uint8Array;
+  /** The last column of numbers, and which of them passed. */
+  #column: NumberColumn | undefined;
+  #known = new Map<number, boolean>();
 
   constructor(pattern: Pattern, ignoresCase: boolean) {
     this.#fold = ignoresCase ? LOWER : SAME;
@@ -133,10 +140,14 @@ export class PatternTest implements ValueTest {
     return this.numberText(String(value));
   }
 
-  /** Equal numbers of a column have equal texts, so each is printed once; 0 may be -0. */
+  /** Equal numbers of a column have equal texts, so each is printed once, also when not all rows come at once; 0 may be -0. */
   numbers(column: NumberColumn, rows: Bitmap): Bitmap {
     const passed = new Uint32Array(rows.length);
-    const known = new Map<number, boolean>();
+    if (this.#column !== column) {
+      this.#column = column;
+      this.#known = new Map();
+    }
+    const known = this.#known;
     for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
       const mantissa = column.mantissas[row];
       let passes = mantissa === 0 ? undefined : known.get(mantissa);

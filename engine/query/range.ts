@@ -53,6 +53,7 @@ function inside(difference: number, end: End): boolean {
  * dates are compared by time. Source: predicate.ts, `RangeEnd`.
  */
 export class RangeTest implements ValueTest {
+  readonly printsNumbers = false;
   readonly #from: End | undefined;
   readonly #to: End | undefined;
   /** Whether all ends are numbers, whether none is, whether all are dates. */

@@ -1,4 +1,4 @@
-import type { Units } from '../base/pause.ts';
+import { Pace, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import {
@@ -12,6 +12,7 @@ import {
   previousRow,
 } from './bitmap.ts';
 import { EventBuilder } from './event.ts';
+import { WRITER_MAX } from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
 import { mayHaveRows } from './prune.ts';
 import type { Snapshot, TailedEvent, TailPosition, TailQuery, TailResult } from './query.ts';
@@ -21,10 +22,16 @@ import { Top, type TopEntry } from './top.ts';
 import { telling } from './units.ts';
 
 /** Events that are rebuilt in one unit. */
-const UNIT_EVENTS = 100;
+const UNIT_EVENTS = 32;
 
-function at(position: TailPosition, writer: number): number {
-  return position.get(writer) ?? 0;
+/** Rows that are looked at in about the time of one that is kept. */
+const ROWS_A_STEP = 8;
+
+/** A position by writer: the sequence from which on rows were not told. */
+function sequencesOf(position: TailPosition): Float64Array {
+  const sequences = new Float64Array(WRITER_MAX + 1);
+  for (const [writer, sequence] of position) sequences[writer] = sequence;
+  return sequences;
 }
 
 /** A tail query at work. */
@@ -33,8 +40,11 @@ class Tailing {
   readonly #refs: readonly BlockRef[];
   readonly #query: TailQuery;
   readonly #plan: Plan;
+  /** Where the rows begin, and end, that were not looked at. */
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
   /** By writer the selected rows with the highest sequences. */
-  readonly #newest = new Map<number, Top>();
+  readonly #newest: (Top | undefined)[] = new Array(WRITER_MAX + 1).fill(undefined);
   readonly #builders = new Map<number, EventBuilder>();
   #foundCount = 0;
   #unitsDone = 0;
@@ -44,6 +54,8 @@ class Tailing {
     this.#source = source;
     this.#refs = snapshot.blocks;
     this.#query = query;
+    this.#from = sequencesOf(query.from);
+    this.#to = sequencesOf(query.to);
     this.#plan = planOf(query.predicate);
     this.#unitsTotal = snapshot.blocks.length;
   }
@@ -60,7 +72,7 @@ class Tailing {
       }
       yield this.#progress();
     }
-    const kept = this.#merge();
+    const kept = yield* telling(() => this.#soFar(), this.#merge());
     const { eventsMax, charactersMax, to } = this.#query;
     const { events, endedAt } = yield* this.#rebuild(kept.slice(0, eventsMax), charactersMax);
     const position = new Map(to);
@@ -74,10 +86,10 @@ class Tailing {
 
   /** Whether a block may have selected rows that were not looked at. Throws CORRUPTION. */
   #mayHaveRows(ref: BlockRef): boolean {
-    const { from } = this.#query;
-    if (!ref.sealed && ref.firstSequence + ref.rowCount <= at(from, ref.writer)) return false;
+    const from = this.#from;
+    if (!ref.sealed && ref.firstSequence + ref.rowCount <= from[ref.writer]) return false;
     const sequences = this.#source.footer?.(ref)?.sequences;
-    const isSeen = sequences?.every(({ writer, sequence }) => sequence < at(from, writer)) === true;
+    const isSeen = sequences?.every(({ writer, sequence }) => sequence < from[writer]) === true;
     return !isSeen && mayHaveRows(this.#source, ref, this.#plan);
   }
 
@@ -86,6 +98,7 @@ class Tailing {
     if (isEmpty(rows)) return;
     this.#foundCount += countRows(rows);
     const { writers, sequences } = block.keys();
+    const pace = new Pace();
     // From the last one on, as most of those before it are not among the newest then.
     for (
       let row = previousRow(rows, block.rowCount - 1);
@@ -93,18 +106,17 @@ class Tailing {
       row = previousRow(rows, row - 1)
     ) {
       const writer = writers[row];
-      let newest = this.#newest.get(writer);
-      if (newest === undefined) {
-        newest = new Top(this.#query.limit, 'desc');
-        this.#newest.set(writer, newest);
-      }
-      newest.offer(0, writer, sequences[row], number, row);
+      const newest = this.#newest[writer] ?? new Top(this.#query.limit, 'desc');
+      this.#newest[writer] = newest;
+      const isKept = newest.offer(0, writer, sequences[row], number, row);
+      if (pace.isFull(isKept ? 1 : 1 / ROWS_A_STEP)) yield;
     }
   }
 
   /** The rows of a block between the positions. */
   #newRows(block: Block): Bitmap {
-    const { from, to, receivedFromMs } = this.#query;
+    const { receivedFromMs } = this.#query;
+    const [from, to] = [this.#from, this.#to];
     const { sealed, writer, firstSequence, rowCount } = block.ref;
     let rows: Bitmap;
     if (sealed) {
@@ -112,13 +124,13 @@ class Tailing {
       const { writers, sequences } = block.keys();
       for (let row = 0; row < rowCount; row++) {
         const sequence = sequences[row];
-        if (sequence >= at(from, writers[row]) && sequence < at(to, writers[row])) {
+        if (sequence >= from[writers[row]] && sequence < to[writers[row]]) {
           addRow(rows, row);
         }
       }
     } else {
-      const first = Math.max(at(from, writer) - firstSequence, 0);
-      rows = rowsFromTo(rowCount, first, Math.min(at(to, writer) - firstSequence, rowCount));
+      const first = Math.max(from[writer] - firstSequence, 0);
+      rows = rowsFromTo(rowCount, first, Math.min(to[writer] - firstSequence, rowCount));
     }
     if (receivedFromMs === Number.NEGATIVE_INFINITY || isEmpty(rows)) return rows;
     const received = block.receivedMs();
@@ -129,9 +141,13 @@ class Tailing {
   }
 
   /** The last `limit` rows of all writers, first to last: each one's by sequence, among each other as they were received. */
-  #merge(): TopEntry[] {
-    const lists = [...this.#newest.values()].map((newest) => newest.entries());
+  *#merge(): Units<TopEntry[]> {
+    const lists: TopEntry[][] = [];
+    for (const newest of this.#newest) {
+      if (newest !== undefined) lists.push(yield* newest.takeLast(newest.count));
+    }
     if (lists.length === 1) return lists[0].reverse();
+    const pace = new Pace();
     const taken = new Array<number>(lists.length).fill(0);
     const merged: TopEntry[] = [];
     const heads = lists.map((list) => this.#receivedMs(list[0]));
@@ -144,6 +160,7 @@ class Tailing {
       if (best < 0) break;
       merged.push(lists[best][taken[best]++]);
       heads[best] = this.#receivedMs(lists[best][taken[best]]);
+      if (pace.isFull(1)) yield;
     }
     return merged.reverse();
   }

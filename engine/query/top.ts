@@ -1,3 +1,4 @@
+import { Pace, type Units } from '../base/pause.ts';
 import { grow } from '../column/growth.ts';
 import type { EventKey } from './event-id.ts';
 
@@ -30,6 +31,11 @@ export class Top {
     this.#sign = order === 'asc' ? 1 : -1;
   }
 
+  /** Events that are among the first. */
+  get count(): number {
+    return this.#count;
+  }
+
   get isFull(): boolean {
     return this.#count >= this.#limit;
   }
@@ -45,35 +51,37 @@ export class Top {
     return this.#count > 0 && this.#order(timeMs, writer, sequence, 0) < 0;
   }
 
-  /** Takes an event when it is among the first; the last one has to go when there is no room. */
-  offer(timeMs: number, writer: number, sequence: number, block: number, row: number): void {
-    if (!this.admits(timeMs, writer, sequence)) return;
-    if (this.isFull) {
-      this.#set(0, timeMs, writer, sequence, block, row);
-      this.#sink(0);
-      return;
-    }
-    if (this.#count === this.#times.length) this.#grow();
-    this.#set(this.#count, timeMs, writer, sequence, block, row);
-    this.#rise(this.#count++);
+  /** Takes an event when it is among the first, and says whether; the last one has to go when there is no room. */
+  offer(timeMs: number, writer: number, sequence: number, block: number, row: number): boolean {
+    if (!this.admits(timeMs, writer, sequence)) return false;
+    if (!this.isFull) {
+      if (this.#count === this.#times.length) this.#grow();
+      this.#rise(timeMs, writer, sequence, block, row);
+    } else this.#sink(timeMs, writer, sequence, block, row);
+    return true;
   }
 
-  /** The events, first to last. */
-  entries(): TopEntry[] {
+  /** Takes out the last `count` events, or all when there are fewer; first to last, in units. */
+  *takeLast(count: number): Units<TopEntry[]> {
     const entries: TopEntry[] = [];
-    for (let at = 0; at < this.#count; at++) {
-      entries.push({
-        timeMs: this.#times[at],
-        writer: this.#writers[at],
-        sequence: this.#sequences[at],
-        block: this.#blocks[at],
-        row: this.#rows[at],
-      });
+    const pace = new Pace();
+    while (entries.length < count && this.#count > 0) {
+      entries.push(this.#entry(0));
+      const { timeMs, writer, sequence, block, row } = this.#entry(--this.#count);
+      if (this.#count > 0) this.#sink(timeMs, writer, sequence, block, row);
+      if (pace.isFull(1)) yield;
     }
-    const sign = this.#sign;
-    return entries.sort(
-      (a, b) => sign * (a.timeMs - b.timeMs || a.writer - b.writer || a.sequence - b.sequence),
-    );
+    return entries.reverse();
+  }
+
+  #entry(at: number): TopEntry {
+    return {
+      timeMs: this.#times[at],
+      writer: this.#writers[at],
+      sequence: this.#sequences[at],
+      block: this.#blocks[at],
+      row: this.#rows[at],
+    };
   }
 
   /** Negative when a key comes before the one at `at`. */
@@ -88,27 +96,28 @@ export class Top {
     return this.#order(this.#times[left], this.#writers[left], this.#sequences[left], right) > 0;
   }
 
-  #rise(from: number): void {
-    let at = from;
+  /** Adds an event: those before which it does not come make room for it, from the leaves on. */
+  #rise(timeMs: number, writer: number, sequence: number, block: number, row: number): void {
+    let at = this.#count++;
     while (at > 0) {
       const parent = (at - 1) >>> 1;
-      if (!this.#isAfter(at, parent)) return;
-      this.#swap(at, parent);
+      if (this.#order(timeMs, writer, sequence, parent) <= 0) break;
+      this.#move(parent, at);
       at = parent;
     }
+    this.#set(at, timeMs, writer, sequence, block, row);
   }
 
-  #sink(from: number): void {
-    let at = from;
-    for (;;) {
-      let last = at;
-      const child = 2 * at + 1;
-      if (child < this.#count && this.#isAfter(child, last)) last = child;
-      if (child + 1 < this.#count && this.#isAfter(child + 1, last)) last = child + 1;
-      if (last === at) return;
-      this.#swap(at, last);
-      at = last;
+  /** Puts an event in the place of the root's: those that come after it make room for it. */
+  #sink(timeMs: number, writer: number, sequence: number, block: number, row: number): void {
+    let at = 0;
+    for (let child = 1; child < this.#count; child = 2 * at + 1) {
+      if (child + 1 < this.#count && this.#isAfter(child + 1, child)) child++;
+      if (this.#order(timeMs, writer, sequence, child) >= 0) break;
+      this.#move(child, at);
+      at = child;
     }
+    this.#set(at, timeMs, writer, sequence, block, row);
   }
 
   #set(
@@ -126,21 +135,12 @@ export class Top {
     this.#rows[at] = row;
   }
 
-  #swap(left: number, right: number): void {
-    const timeMs = this.#times[left];
-    const writer = this.#writers[left];
-    const sequence = this.#sequences[left];
-    const block = this.#blocks[left];
-    const row = this.#rows[left];
-    this.#set(
-      left,
-      this.#times[right],
-      this.#writers[right],
-      this.#sequences[right],
-      this.#blocks[right],
-      this.#rows[right],
-    );
-    this.#set(right, timeMs, writer, sequence, block, row);
+  #move(from: number, to: number): void {
+    this.#times[to] = this.#times[from];
+    this.#writers[to] = this.#writers[from];
+    this.#sequences[to] = this.#sequences[from];
+    this.#blocks[to] = this.#blocks[from];
+    this.#rows[to] = this.#rows[from];
   }
 
   #grow(): void {

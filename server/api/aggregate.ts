@@ -14,7 +14,7 @@ import { shown } from '../query/shown.ts';
 import { parseInstant, type TimeRange } from '../query/time.ts';
 import { numberTextIn } from './json.ts';
 import { metricOf } from './metric.ts';
-import { ApiError, type Reply, resultReply } from './reply.ts';
+import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 import type { ReadContext } from './route.ts';
 import {
@@ -53,7 +53,7 @@ export async function aggregateEvents(context: ReadContext): Promise<Reply> {
   const job = aggregateJob(body, { resolver, nowMs, filter: key.filter, boundEvents });
   const explain = mayExplain(body.explain, key);
   const answer = await context.run({ ...job, explain });
-  return resultReply(must(answer, 'answer of an aggregation'));
+  return answerReply(must(answer, 'answer of an aggregation'));
 }
 
 /** The query of an aggregation, not explained. Throws ApiError 400. */

@@ -3,7 +3,7 @@ import { shown } from '../query/shown.ts';
 import { jobOfAnalysis } from './analysis-job.ts';
 import { checkExecuteBody, type ExecuteBody } from './execute-schema.ts';
 import { parseJsonBody } from './json.ts';
-import { ApiError, type ApiRequest, type Reply, resultReply } from './reply.ts';
+import { ApiError, type ApiRequest, answerReply, type Reply } from './reply.ts';
 import { type ReadContext, requireJsonType, requireKnownQuery } from './route.ts';
 
 /** Of GET, besides the key. */
@@ -29,7 +29,7 @@ export async function executeAnalysis(
   const scope = { resolver, nowMs, filter: key.filter, boundEvents };
   const job = jobOfAnalysis(analysis, asked, scope);
   const answer = await context.run(job);
-  return resultReply(must(answer, 'answer of a saved analysis'));
+  return answerReply(must(answer, 'answer of a saved analysis'));
 }
 
 /** What is asked of an analysis by GET: each parameter as it would stand in a body. */

@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { isAttributePath } from '../query/filter.ts';
 import { shown } from '../query/shown.ts';
-import { ApiError, type Reply, resultReply } from './reply.ts';
+import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkAttributesBody } from './schema.ts';
 import { predicateOf, rangeOf } from './selection.ts';
@@ -34,5 +34,5 @@ export async function discoverAttributes(context: ReadContext): Promise<Reply> {
     values: body.values ?? VALUES_DEFAULT,
   };
   const answer = await context.run({ type: 'attributes', query, zone: zone.name });
-  return resultReply(must(answer, 'answer of a discovery'));
+  return answerReply(must(answer, 'answer of a discovery'));
 }

@@ -13,7 +13,7 @@ import type { NameSource, ValueSource } from '../query/job.ts';
 import { SearchError } from '../query/lexer.ts';
 import { type Expectation, expectedAfter } from '../query/search.ts';
 import type { TimeRange } from '../query/time.ts';
-import { ApiError, type Reply, resultReply } from './reply.ts';
+import { ApiError, answerReply, type Reply, resultReply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkCompleteBody } from './schema.ts';
 import { rangeOf } from './selection.ts';
@@ -51,7 +51,7 @@ export async function completeSearch(context: ReadContext): Promise<Reply> {
       ? namesOf(context, range)
       : valuesOf(context, range, subject.paths, typing);
   const answer = await context.run({ type: 'complete', typing, from });
-  return resultReply(must(answer, 'answer of a completion'));
+  return answerReply(must(answer, 'answer of a completion'));
 }
 
 function expectationOf(begun: string, { resolver }: ReadContext): Expectation | undefined {

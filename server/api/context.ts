@@ -2,7 +2,7 @@ import { shown } from '../query/shown.ts';
 import { TimeError, zoneNamed } from '../query/time.ts';
 import { UTC, type Zone } from '../query/zone.ts';
 import { columnsOf } from './columns.ts';
-import { ApiError, type Reply, resultReply } from './reply.ts';
+import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkContextBody } from './schema.ts';
 import { predicateOf } from './selection.ts';
@@ -27,7 +27,7 @@ export async function contextOfEvent(context: ReadContext): Promise<Reply> {
   };
   const answer = await context.run({ type: 'context', query, zone: zone.name });
   if (answer === undefined) throw new ApiError(404, `id ${shown(body.id)}: there is no such event`);
-  return resultReply(answer);
+  return answerReply(answer);
 }
 
 /** The zone that the parameter `timezone` names, UTC without it. Throws ApiError 400. */

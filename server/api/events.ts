@@ -3,7 +3,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import type { JobAnswer } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
 import { columnsOf } from './columns.ts';
-import { ApiError, type Reply, resultReply } from './reply.ts';
+import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFetchBody, checkListBody } from './schema.ts';
 import { boundOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
@@ -30,7 +30,7 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
   };
   try {
     const answer = await context.run({ type: 'list', query, zone: zone.name, explain });
-    return resultReply(must(answer, 'answer of a list'));
+    return answerReply(must(answer, 'answer of a list'));
   } catch (error) {
     if (after === undefined || !isUsage(error)) throw error;
     throw new ApiError(400, `afterEvent ${shown(after)} is malformed; allowed: the id of an event`);
@@ -56,7 +56,7 @@ export async function fetchEvent(context: ReadContext): Promise<Reply> {
     if (!isUsage(error)) throw error;
   }
   if (answer === undefined) throw new ApiError(404, `id ${shown(body.id)}: there is no such event`);
-  return resultReply(answer);
+  return answerReply(answer);
 }
 
 /** Whether the engine found the id malformed: only it knows how ids are checked. */

@@ -1,5 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import type { AnswerPieces } from '../query/answer-writer.ts';
 import { type ExportPage, exportHeader, type PageBound, readPage } from '../query/export-page.ts';
 import { allOf } from '../query/filter.ts';
 import type { ExportFormat, QueryJob } from '../query/job.ts';
@@ -120,10 +121,11 @@ class Pages {
 
   /** Writes `header`, the `first` page and all that follow it, and at the end of NDJSON what is missing. */
   async write(sink: ReplySink, header: string, first: ExportPage): Promise<void> {
-    let page: ExportPage = { ...first, text: header + first.text };
+    // An empty part would end the reply.
+    if (header !== '') await sink.write(header);
+    let page = first;
     for (;;) {
-      // An empty part would end the reply.
-      if (page.text !== '') await sink.write(page.text);
+      for (const piece of page.pieces) await sink.write(piece);
       const { resume } = page.head;
       if (resume === undefined || this.#left <= 0) break;
       page = await this.#page(resume, RETRIES_MAX);
@@ -161,7 +163,7 @@ class Pages {
   }
 
   /** Asks for a page; again when it was refused and `retries` are left. */
-  async #answer(after: string | undefined, retries: number): Promise<string> {
+  async #answer(after: string | undefined, retries: number): Promise<AnswerPieces> {
     for (let left = retries; ; left--) {
       try {
         return must(await this.#context.run(this.#jobOf(after)), 'answer of an export');

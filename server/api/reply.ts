@@ -1,3 +1,7 @@
+const encoder = new TextEncoder();
+const RESULT_BEGIN = encoder.encode('{"result":');
+const RESULT_END = encoder.encode('}');
+
 /**
  * A request to anything but the input routes, as the HTTP listener hands it on.
  * Header names are lower-case; a header or parameter that came twice has its last value.
@@ -23,12 +27,14 @@ export interface ReplySink {
 }
 
 /**
- * What goes back. `body` is a whole JSON text unless `contentType` says otherwise. With `stream` it is what that writes:
- * when it rejects the connection is cut, so that the client does not take a part for the whole.
+ * What goes back. `body` is a whole JSON text unless `contentType` says otherwise. With `pieces` it is these, one after the
+ * other, none of them empty; they are not joined, and written as the client takes them. With `stream` it is what that
+ * writes: when it rejects the connection is cut, so that the client does not take a part for the whole.
  */
 export interface Reply {
   status: number;
   body: Uint8Array | string;
+  pieces?: readonly Uint8Array[];
   stream?: (sink: ReplySink) => Promise<void>;
   contentType?: string;
   headers?: Record<string, string>;
@@ -62,4 +68,9 @@ export function errorReply(error: ApiError): Reply {
 /** A successful answer of an output endpoint whose `result` is already JSON text. */
 export function resultReply(result: string): Reply {
   return { status: 200, body: `{"result":${result}}` };
+}
+
+/** The same of a query's answer, which may be large: its pieces are the JSON text of `result`. */
+export function answerReply(answer: readonly Uint8Array[]): Reply {
+  return { status: 200, body: '', pieces: [RESULT_BEGIN, ...answer, RESULT_END] };
 }

@@ -368,7 +368,38 @@ class UwsExchange implements Exchange {
     }
   }
 
+  /** Answers with a body of known length, no faster than the client takes it. */
+  #writePieces(reply: Reply, pieces: readonly Uint8Array[]): void {
+    const response = this.#response;
+    const bodyBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    let next = 0;
+    let sentBefore = 0;
+    const writeFrom = (sent: number): boolean => {
+      let from = sent - sentBefore;
+      for (; next < pieces.length; next++) {
+        const piece = pieces[next];
+        const [isSent, isOver] = response.tryEnd(piece.subarray(from), bodyBytes);
+        if (isOver) this.#end();
+        else if (!isSent) return false;
+        sentBefore += piece.length;
+        from = 0;
+      }
+      return true;
+    };
+    response.onWritable(writeFrom);
+    response.cork(() => {
+      this.#writeHead(reply);
+      writeFrom(0);
+    });
+  }
+
   #write(reply: Reply, closing: boolean): void {
+    const { pieces } = reply;
+    if (pieces !== undefined && !closing) {
+      this.#writePieces(reply, pieces);
+      return;
+    }
+    const body = pieces === undefined ? reply.body : Buffer.concat(pieces);
     this.#end();
     const response = this.#response;
     response.cork(() => {
@@ -376,8 +407,8 @@ class UwsExchange implements Exchange {
       // Without arguments no Content-Length is sent, which is what this status wants.
       if (reply.status === 204 && !closing) response.endWithoutBody();
       else if (this.method === 'HEAD') {
-        response.endWithoutBody(Buffer.byteLength(reply.body), closing);
-      } else response.end(reply.body, closing);
+        response.endWithoutBody(Buffer.byteLength(body), closing);
+      } else response.end(body, closing);
     });
   }
 

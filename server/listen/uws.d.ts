@@ -19,8 +19,13 @@ declare module 'uWebSockets.js' {
     endWithoutBody(contentBytes?: number, closeConnection?: boolean): HttpResponse;
     /** Sends a chunk, all of it; false when some of it waits for the client. */
     write(chunk: string | Uint8Array): boolean;
-    /** Called whenever what waited is sent; returns true. */
-    onWritable(handler: () => boolean): HttpResponse;
+    /**
+     * Sends what can be sent at once of a chunk of a body of `bodyBytes`: whether that is all of it, and whether the body is
+     * at its end, so that the response is not to be touched.
+     */
+    tryEnd(chunk: Uint8Array, bodyBytes: number): [isSent: boolean, isOver: boolean];
+    /** Called whenever what waited is sent, with the bytes of the body so far; returns whether nothing waits again. */
+    onWritable(handler: (bodyBytesSent: number) => boolean): HttpResponse;
     /** Cuts the connection. */
     close(): HttpResponse;
     cork(write: () => void): HttpResponse;

@@ -1,49 +1,69 @@
 import { assert, must } from '../../engine/base/assert.ts';
-import type { AggregateBucket, AggregateResult, BucketKey } from '../../engine/engine.ts';
+import type { Units } from '../../engine/base/pause.ts';
+import type { AggregateResult, BucketKey } from '../../engine/engine.ts';
+import type { AnswerWriter } from './answer-writer.ts';
 import { colorOf } from './color.ts';
 import { formatNumber } from './format.ts';
 import type { ComputeOutput, GroupOutput, QueryJob } from './job.ts';
 import { isoIn, parseZone, type Zone } from './zone.ts';
 
 type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
-type ComputedValue = AggregateBucket['values'][number];
 
-/** Values that are written at once: a few milliseconds. */
-export const VALUES_A_UNIT = 4_096;
+/** Short texts in whose time the key of a bucket is made, and a value, with its date. */
+export const KEY_TEXTS = 8;
+export const VALUE_TEXTS = 4;
 
 /**
- * The members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when there are more
- * buckets. Written in units. Source: interface.md 2.8 and 4.8, decisions.md 5b.
+ * Writes the members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when there
+ * are more buckets. Works in units. Source: interface.md 2.8 and 4.8, decisions.md 5b.
  */
-export function* aggregatesUnits(
+export function* writeAggregates(
+  writer: AnswerWriter,
   job: AggregateJob,
   result: AggregateResult,
-): Generator<undefined, string> {
-  const writer = new BucketWriter(job);
+): Units<void> {
+  const texts = new BucketTexts(job);
   const { computes, groupBys } = job.query;
   const names = job.outputs.map((output) => JSON.stringify(output.name));
   const groupNames = job.groupOutputs.map((output) => JSON.stringify(output.name));
   assert(names.length === computes.length, 'an output for each compute');
   assert(groupNames.length === groupBys.length, 'an output for each groupBy');
-  const buckets: string[] = [];
-  let unitCount = 0;
-  for (const { keys, values } of result.buckets) {
-    const bucket = groupNames.map((name, place) => `${name}:${writer.key(keys[place], place)}`);
-    const computed: string[] = [];
+  writer.add('"aggregates":[');
+  for (const [at, { keys, values }] of result.buckets.entries()) {
+    const bucket = groupNames.map((name, place) => `${name}:${texts.key(keys[place], place)}`);
+    const keyTexts = KEY_TEXTS * bucket.length;
+    writer.add(`${at === 0 ? '' : ','}{"bucket":{${bucket.join(',')}},"values":{`, keyTexts);
     for (const [place, name] of names.entries()) {
+      writer.add(`${place === 0 ? '' : ','}${name}:`);
       const value = values[place];
-      computed.push(`${name}:${writer.values(value, place)}`);
-      unitCount += Array.isArray(value) ? value.length : 1;
-      if (unitCount < VALUES_A_UNIT) continue;
-      unitCount = 0;
-      yield;
+      if (Array.isArray(value)) yield* writeSeries(writer, texts, value, place);
+      else writer.add(texts.value(value, place), VALUE_TEXTS);
+      if (writer.isFull()) yield;
     }
-    buckets.push(`{"bucket":{${bucket.join(',')}},"values":{${computed.join(',')}}}`);
+    writer.add('}}');
   }
+  writer.add(']');
   const last = lastKey(job, result);
-  const lastBucket =
-    last === undefined ? '' : `,"lastBucket":{${groupNames[0]}:${writer.plainKey(last, 0)}}`;
-  return `"aggregates":[${buckets.join(',')}]${lastBucket}`;
+  if (last !== undefined) {
+    writer.add(`,"lastBucket":{${groupNames[0]}:${texts.plainKey(last, 0)}}`);
+  }
+}
+
+/** Writes the values of a compute that is a time series. */
+function* writeSeries(
+  writer: AnswerWriter,
+  texts: BucketTexts,
+  points: readonly (number | null)[],
+  place: number,
+): Units<void> {
+  writer.add('[');
+  for (let step = 0; step < points.length; step++) {
+    const time = texts.step(step, place);
+    const value = texts.value(points[step], place);
+    writer.add(`${step === 0 ? '' : ','}{"time":${time},"value":${value}}`, VALUE_TEXTS);
+    if (writer.isFull()) yield;
+  }
+  writer.add(']');
 }
 
 /** The last bucket of the first level, when there are more that can be asked for. Source: decisions.md 5b.5. */
@@ -53,13 +73,14 @@ function lastKey(job: AggregateJob, result: AggregateResult): BucketKey | undefi
   return result.last;
 }
 
-/** Writes keys and values of one reply. */
-export class BucketWriter {
+/** Makes the JSON texts of keys and values of one reply. */
+export class BucketTexts {
   readonly #format: boolean;
   readonly #zone: Zone;
   readonly #outputs: readonly ComputeOutput[];
   readonly #groupOutputs: readonly GroupOutput[];
-  /** ISO texts of the steps of computes that are time series. */
+  /** Of each compute that is a time series where its steps begin, and the texts of those that were asked for. */
+  readonly #boundaries: (ArrayLike<number> | undefined)[];
   readonly #steps: string[][];
 
   constructor(job: AggregateJob) {
@@ -67,11 +88,10 @@ export class BucketWriter {
     this.#zone = must(parseZone(job.zone), `zone ${job.zone}`);
     this.#outputs = job.outputs;
     this.#groupOutputs = job.groupOutputs;
-    this.#steps = job.query.computes.map((compute) =>
-      compute.type === 'metric'
-        ? []
-        : compute.boundaries.slice(0, -1).map((ms) => `"${isoIn(this.#zone, ms)}"`),
+    this.#boundaries = job.query.computes.map((compute) =>
+      compute.type === 'metric' ? undefined : compute.boundaries,
     );
+    this.#steps = this.#boundaries.map(() => []);
   }
 
   /** JSON text of the key of a level. */
@@ -95,20 +115,20 @@ export class BucketWriter {
     return key.type === 'number' || key.type === 'boolean' ? text : JSON.stringify(text);
   }
 
-  /** JSON text of the values of a compute. */
-  values(value: ComputedValue, place: number): string {
-    if (!Array.isArray(value)) return this.value(value, place);
-    const steps = this.#steps[place];
-    const points = value.map(
-      (point, step) => `{"time":${steps[step]},"value":${this.value(point, place)}}`,
-    );
-    return `[${points.join(',')}]`;
+  /** JSON text of when a step of a compute that is a time series begins. */
+  step(step: number, place: number): string {
+    const known = this.#steps[place];
+    if (step < known.length) return known[step];
+    const boundaries = must(this.#boundaries[place], 'a time series');
+    const text = `"${isoIn(this.#zone, boundaries[step])}"`;
+    if (step === known.length) known.push(text);
+    return text;
   }
 
   /** JSON text of a number of a compute; what JSON has no number for is null. */
   value(value: number | null, place: number): string {
     const shown = value !== null && Number.isFinite(value) ? value : null;
-    const text = JSON.stringify(shown);
+    const text = String(shown);
     if (!this.#format) return text;
     const { unit } = this.#outputs[place];
     const formatted = formatNumber(shown);

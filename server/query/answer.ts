@@ -1,4 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
+import type { Units } from '../../engine/base/pause.ts';
 import type {
   AggregateResult,
   AttributesResult,
@@ -9,12 +10,13 @@ import type {
   PageResult,
   QueryStats,
 } from '../../engine/engine.ts';
-import { aggregatesUnits } from './aggregate-answer.ts';
+import { writeAggregates } from './aggregate-answer.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { attributeText } from './attribute-answer.ts';
 import { eventText } from './event-text.ts';
-import { pageText } from './export-page.ts';
+import { writePage } from './export-page.ts';
 import type { JobAnswer, QueryJob } from './job.ts';
-import { rawEventText, rowsUnits } from './saved-answer.ts';
+import { rawEventText, writeRows } from './saved-answer.ts';
 import { isoIn, parseZone, UTC, type Zone } from './zone.ts';
 
 type JobOf<T extends QueryJob['type']> = Extract<QueryJob, { type: T }>;
@@ -30,69 +32,72 @@ interface Found {
 }
 
 /**
- * Writes what the engine found for `job` as the JSON text of `result`; runs in the query worker, so that the front
+ * Writes what the engine found for `job` as the JSON text of `result`, in units; runs in the query worker, so that the front
  * does no work per row. `undefined` for an event that was not found. A partial answer says so in `damaged` and `bound`.
  * Source: interface.md 4.6 and 4.8, decisions.md 5b.
  */
-export function answerJob<J extends Exclude<QueryJob, { type: 'complete' }>>(
+export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
   job: J,
   found: Found[J['type']],
-): JobAnswer {
-  if (job.type === 'attributes') return answerAttributes(job, found as AttributesResult);
-  if (job.type === 'list') return answerList(job, found as ListResult);
-  if (job.type === 'aggregate') return answerAggregate(job, found as AggregateResult);
-  if (job.type === 'export') return pageText(job, found as PageResult, zoneOf(job.zone));
-  if (job.type === 'context') return answerContext(job, found as ContextResult | undefined);
-  const event = found as ListedEvent | undefined;
-  return event === undefined ? undefined : eventText(event, job.query.columns.length > 0, UTC);
+): Units<JobAnswer> {
+  if (found === undefined) return undefined;
+  const writer = new AnswerWriter();
+  if (job.type === 'attributes') yield* writeAttributes(writer, job, found as AttributesResult);
+  else if (job.type === 'list') yield* writeList(writer, job, found as ListResult);
+  else if (job.type === 'aggregate') yield* writeAggregate(writer, job, found as AggregateResult);
+  else if (job.type === 'context') yield* writeContext(writer, job, found as ContextResult);
+  else if (job.type === 'export') {
+    yield* writePage(writer, job, found as PageResult, zoneOf(job.zone));
+  } else writer.add(eventText(found as ListedEvent, job.query.columns.length > 0, UTC));
+  return writer.finish();
 }
 
-function answerList(job: JobOf<'list'>, result: ListResult): string {
+function* writeList(writer: AnswerWriter, job: JobOf<'list'>, result: ListResult): Units<void> {
   const zone = zoneOf(job.zone);
   const withColumns = job.query.columns.length > 0;
-  const events = result.events.map((event) =>
-    job.saved === true ? rawEventText(event, zone) : eventText(event, withColumns, zone),
-  );
-  const bound = boundText(result.bound, zone);
-  return `{"events":[${events.join(',')}]${bound}${statsText(result.stats, job.explain)}}`;
+  const textOf = (event: ListedEvent): string =>
+    job.saved === true ? rawEventText(event, zone) : eventText(event, withColumns, zone);
+  writer.add('{"events":[');
+  yield* writer.addEach(result.events, textOf, ',');
+  writer.add(`]${boundText(result.bound, zone)}${statsText(result.stats, job.explain)}}`);
 }
 
-function answerAttributes(job: JobOf<'attributes'>, result: AttributesResult): string {
+function* writeAttributes(
+  writer: AnswerWriter,
+  job: JobOf<'attributes'>,
+  result: AttributesResult,
+): Units<void> {
   const zone = zoneOf(job.zone);
-  const attributes = result.attributes.map((facts) => attributeText(facts, zone));
-  return `{"attributes":[${attributes.join(',')}]${statsText(result.stats, false)}}`;
+  writer.add('{"attributes":[');
+  yield* writer.addEach(result.attributes, (facts) => attributeText(facts, zone), ',');
+  writer.add(`]${statsText(result.stats, false)}}`);
 }
 
-/** The same of an aggregation, in units of a few milliseconds: it may have a million values. */
-export function* aggregateAnswerUnits(
+function* writeAggregate(
+  writer: AnswerWriter,
   job: JobOf<'aggregate'>,
   result: AggregateResult,
-): Generator<undefined, string> {
-  const units = job.saved === undefined ? aggregatesUnits(job, result) : rowsUnits(job, result);
-  const text = yield* units;
+): Units<void> {
+  writer.add('{');
+  if (job.saved === undefined) yield* writeAggregates(writer, job, result);
+  else yield* writeRows(writer, job, result);
   const bound = boundText(result.bound, zoneOf(job.zone));
-  return `{${text}${bound}${statsText(result.stats, job.explain)}}`;
+  writer.add(`${bound}${statsText(result.stats, job.explain)}}`);
 }
 
-function answerAggregate(job: JobOf<'aggregate'>, result: AggregateResult): string {
-  const units = aggregateAnswerUnits(job, result);
-  for (;;) {
-    const { done, value } = units.next();
-    if (done === true) return value;
-  }
-}
-
-function answerContext(job: JobOf<'context'>, result: ContextResult | undefined): JobAnswer {
-  if (result === undefined) return undefined;
+function* writeContext(
+  writer: AnswerWriter,
+  job: JobOf<'context'>,
+  { before, event, after, stats }: ContextResult,
+): Units<void> {
   const zone = zoneOf(job.zone);
   const withColumns = job.query.columns.length > 0;
-  const texts = (events: readonly ListedEvent[]): string =>
-    events.map((event) => eventText(event, withColumns, zone)).join(',');
-  const { before, event, after, stats } = result;
-  return (
-    `{"before":[${texts(before)}],"event":${eventText(event, withColumns, zone)},` +
-    `"after":[${texts(after)}]${statsText(stats, false)}}`
-  );
+  const textOf = (one: ListedEvent): string => eventText(one, withColumns, zone);
+  writer.add('{"before":[');
+  yield* writer.addEach(before, textOf, ',');
+  writer.add(`],"event":${textOf(event)},"after":[`);
+  yield* writer.addEach(after, textOf, ',');
+  writer.add(`]${statsText(stats, false)}}`);
 }
 
 /** That only the newest events of the range were reached, when there are more. */

@@ -1,3 +1,4 @@
+import { Pace, type Units } from '../../engine/base/pause.ts';
 import type { AggregateResult, AttributeFacts, BucketKey } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import { anyOf, pathsOfName } from './filter.ts';
@@ -12,6 +13,11 @@ export interface Suggestion {
   label?: string;
   /** Events that have it. */
   count?: number;
+}
+
+/** A suggestion, and how well it fits: see `tierOf`. */
+interface Found extends Suggestion {
+  tier: number;
 }
 
 /** What is being typed: `query[from, to)`, of which `typed` is there. Plain data that crosses threads. */
@@ -32,6 +38,11 @@ export interface DeclaredId {
   name: string;
   attribute?: string;
 }
+
+/** Steps that a name takes. */
+const NAME_STEPS = 16;
+/** Names that are kept beyond those that are suggested. */
+const FOUND_MAX = 1_024;
 
 /** Values that need no quotes wherever one may stand, unless they are words of the language. */
 const BARE_VALUE = /^[\p{L}\p{N}_][\p{L}\p{N}_./:@-]*$/u;
@@ -54,18 +65,20 @@ export function typingAt(
 
 /**
  * Names for a place of a term: those that begin with what is typed, then those that have it inside, both without regard to
- * case; tagsets first, then what most events have. Names of attributes are as short as they can be.
+ * case; tagsets first, then what most events have. Names of attributes are as short as they can be. There are as many as are
+ * wanted at most. Works in units.
  */
-export function nameSuggestions(
+export function* nameSuggestions(
   typing: Typing,
   declared: readonly DeclaredId[],
   attributes: readonly AttributeFacts[],
-): Suggestion[] {
+): Units<Suggestion[]> {
   if (typing.quoted) return [];
-  const { typed } = typing;
+  const { typed, limit } = typing;
   const ids = new Set(declared.map(({ id }) => id));
   const counts = new Map(attributes.map(({ path, eventCount }) => [path, eventCount]));
-  const found: (Suggestion & { tier: number })[] = [];
+  const found: Found[] = [];
+  const pace = new Pace();
   const offer = (name: string, others: string[], suggestion: Suggestion): void => {
     const tier = tierOf(typed, [name, ...others]);
     if (tier < 2) found.push({ ...suggestion, tier });
@@ -79,10 +92,18 @@ export function nameSuggestions(
     const name = nameOf(path, typed, ids);
     if (ids.has(name)) continue;
     offer(name, [], { text: `${escapedName(name)}:`, kind: 'attribute', count: eventCount });
+    if (found.length >= limit + FOUND_MAX) keepFirst(found, limit);
+    if (pace.isFull(NAME_STEPS)) yield;
   }
+  keepFirst(found, limit);
+  return found.map(({ tier, ...suggestion }) => suggestion);
+}
+
+/** Sorts what was found and leaves the first `limit`. */
+function keepFirst(found: Found[], limit: number): void {
   const rank = ({ count }: Suggestion) => count ?? Number.POSITIVE_INFINITY;
   found.sort((a, b) => a.tier - b.tier || order(rank(b), rank(a)) || (a.text < b.text ? -1 : 1));
-  return found.map(({ tier, ...suggestion }) => suggestion);
+  found.length = Math.min(found.length, limit);
 }
 
 /** The tags of a tagset that what is typed may become. */

@@ -1,9 +1,12 @@
-import { assert } from '../../engine/base/assert.ts';
+import type { Units } from '../../engine/base/pause.ts';
 import type { Bound, ListedEvent, PageResult } from '../../engine/engine.ts';
+import type { AnswerPieces, AnswerWriter } from './answer-writer.ts';
 import { CSV_LINE_END, textCell, valueCell } from './csv.ts';
 import { eventText } from './event-text.ts';
 import type { ExportFormat, QueryJob } from './job.ts';
 import { isoIn, type Zone } from './zone.ts';
+
+const decoder = new TextDecoder();
 
 /** What stands in front of the text of a page. */
 export interface PageHead {
@@ -24,18 +27,19 @@ export interface PageBound {
   oldestId: string;
 }
 
-/** A part of an export: what it says of itself, and its lines. */
+/** A part of an export: what it says of itself, and its lines, in UTF-8, in pieces. */
 export interface ExportPage {
   head: PageHead;
-  text: string;
+  pieces: AnswerPieces;
 }
 
-/** Writes a page of an export as one text: its head, a line of JSON, and the lines of its events. */
-export function pageText(
+/** Writes a page of an export in units: a piece that is its head, as JSON, and the lines of its events. */
+export function* writePage(
+  writer: AnswerWriter,
   job: Extract<QueryJob, { type: 'export' }>,
   result: PageResult,
   zone: Zone,
-): string {
+): Units<void> {
   const { events, resume, damaged, bound } = result;
   const head: PageHead = {
     count: events.length,
@@ -45,19 +49,18 @@ export function pageText(
   };
   const { format, query } = job;
   const withColumns = query.columns.length > 0;
-  const lines = events.map((event) =>
+  const textOf = (event: ListedEvent): string =>
     format.type === 'csv'
       ? csvLine(event, format.safe, zone)
-      : `${eventText(event, withColumns, zone)}\n`,
-  );
-  return `${JSON.stringify(head)}\n${lines.join('')}`;
+      : `${eventText(event, withColumns, zone)}\n`;
+  writer.add(JSON.stringify(head));
+  writer.endPiece();
+  yield* writer.addEach(events, textOf, '');
 }
 
-/** Reads what `pageText` wrote. */
-export function readPage(answer: string): ExportPage {
-  const end = answer.indexOf('\n');
-  assert(end >= 0, 'a page has a head');
-  return { head: JSON.parse(answer.slice(0, end)) as PageHead, text: answer.slice(end + 1) };
+/** Reads what `writePage` wrote. */
+export function readPage([head, ...pieces]: AnswerPieces): ExportPage {
+  return { head: JSON.parse(decoder.decode(head)) as PageHead, pieces };
 }
 
 /** What stands above the events: of CSV the names of the columns. */

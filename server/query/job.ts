@@ -9,6 +9,7 @@ import type {
   TailPosition,
   TailQuery,
 } from '../../engine/engine.ts';
+import type { AnswerPieces } from './answer-writer.ts';
 import type { DeclaredId, Typing } from './complete.ts';
 
 /** What every job whose answer can be explained says. */
@@ -73,8 +74,8 @@ export type QueryJob =
       zone: string;
     } & Explainable);
 
-/** JSON text of `result`; `undefined` when a fetched event does not exist or is hidden. */
-export type JobAnswer = string | undefined;
+/** JSON text of `result`; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */
+export type JobAnswer = AnswerPieces | undefined;
 
 /** What a live tail asks of a query worker. Plain data that crosses threads. */
 export interface TailJob {

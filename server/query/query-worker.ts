@@ -8,12 +8,13 @@ import {
   type Snapshot,
   type UnitReader,
 } from '../../engine/engine.ts';
-import { aggregateAnswerUnits, answerJob } from './answer.ts';
+import { writeAnswer } from './answer.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { Scheduler, type Units } from './scheduler.ts';
-import { answerTail } from './tail-answer.ts';
+import { writeTail } from './tail-answer.ts';
 
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
@@ -31,7 +32,8 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       const answer = await scheduler.run(query, key, units, (progress) =>
         port.post({ type: 'progress', query, ...progress }),
       );
-      port.post({ type: 'answer', query, answer });
+      const moved = Array.isArray(answer) ? answer.map(({ buffer }) => buffer) : [];
+      port.post({ type: 'answer', query, answer }, moved);
     } catch (error) {
       port.post(failure(query, error, data.memoryMb));
     }
@@ -54,17 +56,23 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   reader.close();
 }
 
-/** The units of a job; the last one writes the answer. */
+/** The units of a job; the last ones write the answer. */
 function* answerUnits(reader: UnitReader, snapshot: Snapshot, job: QueryJob): Units<JobAnswer> {
-  if (job.type === 'list') return answerJob(job, yield* reader.list(snapshot, job.query));
-  if (job.type === 'fetch') return answerJob(job, yield* reader.fetch(snapshot, job.query));
-  if (job.type === 'export') return answerJob(job, yield* reader.page(snapshot, job.query));
-  if (job.type === 'context') return answerJob(job, yield* reader.context(snapshot, job.query));
+  if (job.type === 'list') return yield* writeAnswer(job, yield* reader.list(snapshot, job.query));
+  if (job.type === 'fetch') {
+    return yield* writeAnswer(job, yield* reader.fetch(snapshot, job.query));
+  }
+  if (job.type === 'export') {
+    return yield* writeAnswer(job, yield* reader.page(snapshot, job.query));
+  }
+  if (job.type === 'context') {
+    return yield* writeAnswer(job, yield* reader.context(snapshot, job.query));
+  }
   if (job.type === 'attributes') {
-    return answerJob(job, yield* reader.attributes(snapshot, job.query));
+    return yield* writeAnswer(job, yield* reader.attributes(snapshot, job.query));
   }
   if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
-  return yield* aggregateAnswerUnits(job, yield* reader.aggregate(snapshot, job.query));
+  return yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query));
 }
 
 /** The units of a completion. */
@@ -75,16 +83,23 @@ function* completeUnits(
 ): Units<JobAnswer> {
   if (from.type === 'names') {
     const { attributes } = yield* reader.attributes(snapshot, from.query);
-    return completionText(typing, nameSuggestions(typing, from.declared, attributes));
+    const suggestions = yield* nameSuggestions(typing, from.declared, attributes);
+    return piecesOf(completionText(typing, suggestions));
   }
   const results: AggregateResult[] = [];
   for (const query of from.queries) results.push(yield* reader.aggregate(snapshot, query));
-  return completionText(typing, valueSuggestions(typing, results));
+  return piecesOf(completionText(typing, valueSuggestions(typing, results)));
+}
+
+function piecesOf(text: string): JobAnswer {
+  const writer = new AnswerWriter();
+  writer.add(text);
+  return writer.finish();
 }
 
 /** The units of a tail's job. */
 function* tailUnits(reader: UnitReader, job: TailJob, secret: Uint8Array): Units<TailAnswer> {
-  return answerTail(job, yield* reader.tail(job, job.query), secret);
+  return yield* writeTail(job, yield* reader.tail(job, job.query), secret);
 }
 
 function failure(query: number, error: unknown, memoryMb: number): FromQuery {

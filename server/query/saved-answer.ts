@@ -1,6 +1,8 @@
 import { must } from '../../engine/base/assert.ts';
+import type { Units } from '../../engine/base/pause.ts';
 import type { AggregateResult, ListedEvent } from '../../engine/engine.ts';
-import { BucketWriter, VALUES_A_UNIT } from './aggregate-answer.ts';
+import { BucketTexts, VALUE_TEXTS } from './aggregate-answer.ts';
+import type { AnswerWriter } from './answer-writer.ts';
 import type { QueryJob } from './job.ts';
 import { isoIn, type Zone } from './zone.ts';
 
@@ -21,39 +23,43 @@ export function rawEventText(event: ListedEvent, zone: Zone): string {
 }
 
 /**
- * The member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of computes
- * that are time series, which all have the same steps. Fields are counted without those of time. Written in units.
+ * Writes the member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of
+ * computes that are time series, which all have the same steps. Fields are counted without those of time. Works in units.
  * Source: interface.md 4.7, decisions.md 5.8.
  */
-export function* rowsUnits(
+export function* writeRows(
+  writer: AnswerWriter,
   job: Extract<QueryJob, { type: 'aggregate' }>,
   result: AggregateResult,
-): Generator<undefined, string> {
-  const writer = new BucketWriter(job);
+): Units<void> {
+  const texts = new BucketTexts(job);
   const { computes, fromMs } = job.query;
   const [first] = computes;
   const rowsMax = must(job.saved, 'form of a saved analysis').rowsMax;
-  const rowsAUnit = Math.ceil(VALUES_A_UNIT / computes.length);
-  const rows: string[] = [];
+  let rowCount = 0;
   const addRow = (timeMs: number, fields: string, values: (number | null)[]): void => {
-    const metrics = values.map((value, place) => `"m${place}":${writer.value(value, place)}`);
-    rows.push(`{"time":${timeMs},"fields":{${fields}},"metrics":{${metrics.join(',')}}}`);
+    writer.add(`${rowCount++ === 0 ? '' : ','}{"time":${timeMs},"fields":{${fields}},"metrics":{`);
+    for (const [place, value] of values.entries()) {
+      writer.add(`${place === 0 ? '' : ','}"m${place}":${texts.value(value, place)}`, VALUE_TEXTS);
+    }
+    writer.add('}}');
   };
+  const series = first.type === 'timeseries' ? first.boundaries.slice(0, -1) : undefined;
+  writer.add('"values":[');
   for (const { keys, values } of result.buckets) {
     let timeMs = fromMs;
     const fields: string[] = [];
     for (const [place, key] of keys.entries()) {
       if (key.type === 'time') timeMs = key.timeMs;
-      else fields.push(`"f${fields.length}":${writer.key(key, place)}`);
+      else fields.push(`"f${fields.length}":${texts.key(key, place)}`);
     }
-    const steps = first.type === 'timeseries' ? first.boundaries.slice(0, -1) : [timeMs];
-    for (const [step, stepMs] of steps.entries()) {
-      if (rows.length === rowsMax) break;
+    for (const [step, stepMs] of (series ?? [timeMs]).entries()) {
+      if (rowCount === rowsMax) break;
       addRow(stepMs, fields.join(','), values.map(numberAt(step)));
-      if (rows.length % rowsAUnit === 0) yield;
+      if (writer.isFull()) yield;
     }
   }
-  return `"values":[${rows.join(',')}]`;
+  writer.add(']');
 }
 
 /** Picks the value of a step of what is a time series, and the only one of what is none. */

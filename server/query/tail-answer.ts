@@ -1,21 +1,30 @@
 import { must } from '../../engine/base/assert.ts';
+import { Pace, type Units } from '../../engine/base/pause.ts';
 import type { TailResult } from '../../engine/engine.ts';
 import { eventText } from './event-text.ts';
 import type { TailAnswer, TailJob } from './job.ts';
 import { encodeTailToken } from './tail-token.ts';
 import { parseZone } from './zone.ts';
 
+/** Steps that a server-sent event takes: its token is signed. */
+const EVENT_STEPS = 32;
+
 /**
- * Writes what the engine found for a tail as server-sent events; runs in the query worker. Each has the token of the
+ * Writes what the engine found for a tail as server-sent events, in units; runs in the query worker. Each has the token of the
  * place behind it, so that a tail that begins there goes on with the next one. Source: INTERFACE.md 4.6.
  */
-export function answerTail(job: TailJob, result: TailResult, secret: Uint8Array): TailAnswer {
+export function* writeTail(
+  job: TailJob,
+  result: TailResult,
+  secret: Uint8Array,
+): Units<TailAnswer> {
   const { events, droppedCount, position, isWhole } = result;
   const zone = must(parseZone(job.zone), `zone ${job.zone}`);
   const withColumns = job.query.columns.length > 0;
   const parts = new Array<string>(events.length);
   // Behind an event all is told but the events after it: from the last one back, each of these is yet to come.
   const behind = new Map(position);
+  const pace = new Pace();
   let timeMs = isWhole ? job.toMs : job.fromMs;
   for (let at = events.length - 1; at >= 0; at--) {
     const event = events[at];
@@ -23,6 +32,7 @@ export function answerTail(job: TailJob, result: TailResult, secret: Uint8Array)
     parts[at] = `id: ${token}\ndata: ${eventText(event, withColumns, zone)}\n\n`;
     behind.set(event.writer, event.sequence);
     timeMs = job.fromMs;
+    if (pace.isFull(EVENT_STEPS)) yield;
   }
   const text = parts.join('');
   const facts = { eventCount: events.length, position, isWhole };

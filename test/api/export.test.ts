@@ -2,9 +2,11 @@ import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { Reply } from '../../server/api/reply.ts';
+import type { AnswerPieces } from '../../server/query/answer-writer.ts';
 import { exportHeader, type PageHead, readPage } from '../../server/query/export-page.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 import { QueryRefused } from '../../server/query/refusal.ts';
+import { piecesOf } from '../support/answer.ts';
 import { HIDDEN, messageOf, request, service, TIME } from './service.ts';
 
 const EXPORT = '/beta/events/export';
@@ -13,12 +15,12 @@ const QUEUE_FULL = new QueryRefused(429, 'queue_full', 'too many');
 type ExportQuery = Extract<QueryJob, { type: 'export' }>['query'];
 
 /** Pages as a query worker answers them. */
-function page(head: PageHead, text: string): string {
-  return `${JSON.stringify(head)}\n${text}`;
+function page(head: PageHead, ...texts: string[]): AnswerPieces {
+  return piecesOf(JSON.stringify(head), ...texts.filter((text) => text !== ''));
 }
 
 /** A service whose queries answer with `answers`, one after the other, and the queries that it was asked. */
-function exporting(...answers: (string | Error)[]) {
+function exporting(...answers: (AnswerPieces | Error)[]) {
   const queries: ExportQuery[] = [];
   let filter: Predicate | undefined = { type: 'all' };
   const { answer, logged } = service({
@@ -43,9 +45,10 @@ async function written(reply: Reply, taken?: (part: string) => void): Promise<st
   let text = '';
   await reply.stream?.({
     write: async (part) => {
-      if (part === '') throw new Error('an empty part ends the reply');
-      text += part;
-      taken?.(String(part));
+      if (part.length === 0) throw new Error('an empty part ends the reply');
+      const partText = Buffer.from(part).toString();
+      text += partText;
+      taken?.(partText);
       return false;
     },
   });
@@ -191,7 +194,7 @@ t.test(
 t.test('a page comes back as it was written', async (t) => {
   t.same(readPage(page({ count: 1, resume: 'x' }, '{"a":1}\n')), {
     head: { count: 1, resume: 'x' },
-    text: '{"a":1}\n',
+    pieces: piecesOf('{"a":1}\n'),
   });
   t.equal(exportHeader({ type: 'ndjson' }, ['a']), '');
   t.equal(

@@ -5,6 +5,7 @@ import type { RouteDependencies } from '../../server/api/routes.ts';
 import type { JobAnswer } from '../../server/query/job.ts';
 import type { QueryProgress } from '../../server/query/live-queries.ts';
 import { QueryRefused } from '../../server/query/refusal.ts';
+import { piecesOf } from '../support/answer.ts';
 import { AGGREGATE, FETCH, LIST, messageOf, request, type Sent, service, TIME } from './service.ts';
 
 /** A query that waits until it is told what to answer. */
@@ -12,7 +13,7 @@ interface Held {
   signal: AbortSignal;
   key: string;
   progress: QueryProgress | undefined;
-  answer: (text: string) => void;
+  answer: (...texts: string[]) => void;
 }
 
 /** A service whose queries do not answer by themselves, unless it is said how. */
@@ -24,7 +25,7 @@ function holding(run?: RouteDependencies['run']) {
       ((_job, signal, key, progress) =>
         new Promise<JobAnswer>((resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
-          held.push({ signal, key, progress, answer: resolve });
+          held.push({ signal, key, progress, answer: (...texts) => resolve(piecesOf(...texts)) });
         })),
     definitions: {
       list: () => [],
@@ -182,9 +183,9 @@ t.test('the id of a reply in parts is known until the last one was written', asy
   const body = { time: TIME, columns: [{ attribute: 'message' }] };
   const reply = list('parts', 'reader', '/beta/events/export', body);
   const parts: string[] = [];
-  const sink: ReplySink = { write: async (part) => parts.push(String(part)) > 0 };
+  const sink: ReplySink = { write: async (part) => parts.push(Buffer.from(part).toString()) > 0 };
   const head = { count: 1, resume: 'next' };
-  held[0].answer(`${JSON.stringify(head)}\n{"n":1}\n`);
+  held[0].answer(JSON.stringify(head), '{"n":1}\n');
   const { stream } = await reply;
   const written = t.rejects(async () => stream?.(sink), { message: /cancelled/ });
   t.equal((await about('parts')).status, 200, 'the head of the reply is there, and more comes');

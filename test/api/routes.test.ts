@@ -1,6 +1,7 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ApiError } from '../../server/api/reply.ts';
+import { piecesOf } from '../support/answer.ts';
 import { LIST, messageOf, request, type Sent, service, TIME } from './service.ts';
 
 t.test('a body that is not JSON is 400 with the position', async (t) => {
@@ -134,7 +135,7 @@ t.test('the query is cancelled when the client goes away', async (t) => {
   const { answer } = service({
     run: async (_job, signal) => {
       seen = signal;
-      return '{}';
+      return piecesOf('{}');
     },
   });
   const sent = request(LIST, { body: { time: TIME } });

@@ -3,6 +3,7 @@ import type { ApiRequest, Reply } from '../../server/api/reply.ts';
 import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
 import { createRoutes, type RouteDependencies } from '../../server/api/routes.ts';
 import type { QueryJob } from '../../server/query/job.ts';
+import { piecesOf } from '../support/answer.ts';
 
 export const NOW = Date.UTC(2021, 2, 31, 12);
 export const HIDDEN: Predicate = {
@@ -15,11 +16,11 @@ export const FETCH = '/beta/events/fetch';
 export const AGGREGATE = '/beta/events/aggregate';
 export const TIME = { from: 'now-1h', to: 'now' };
 
-/** Routes over fake dependencies, and what they were asked. */
+/** Routes over fake dependencies, and what they were asked. Replies in pieces are made whole. */
 export function service(changes: Partial<RouteDependencies> = {}) {
   const jobs: QueryJob[] = [];
   const logged: unknown[] = [];
-  const answer = createRoutes({
+  const routes = createRoutes({
     readKey: (key) => {
       if (key === 'reader') return { id: 'r1', filter: { type: 'all' } };
       return key === 'narrow' ? { id: 'r2', filter: HIDDEN } : undefined;
@@ -29,7 +30,7 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     resolver: NOTHING_DECLARED,
     run: async (job) => {
       jobs.push(job);
-      return '{"some":"thing"}';
+      return piecesOf('{"some":"thing"}');
     },
     tails: { open: () => async () => {}, placeOf: () => undefined },
     nowMs: () => NOW,
@@ -46,6 +47,10 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     log: (error) => logged.push(error),
     ...changes,
   });
+  const answer = async (asked: ApiRequest): Promise<Reply> => {
+    const { pieces, ...reply } = await routes(asked);
+    return pieces === undefined ? reply : { ...reply, body: Buffer.concat(pieces).toString() };
+  };
   return { answer, jobs, logged };
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AggregateQuery, ListQuery, QueryStats } from '../../engine/engine.ts';
-import { answerJob } from '../../server/query/answer.ts';
 import { formatNumber } from '../../server/query/format.ts';
+import { answerJob } from '../support/answer.ts';
 
 const stats: QueryStats = { blocksTotal: 3, blocksOpened: 2, rowsScanned: 9, blocksDamaged: 0 };
 const list: ListQuery = {

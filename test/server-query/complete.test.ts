@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
 import type { AggregateResult, AttributeFacts } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import {
@@ -132,7 +133,7 @@ const DECLARED = [
   { id: 'verb', name: 'The verb', attribute: 'custom.http.verb' },
 ];
 const names = (text: string, attributes: AttributeFacts[]): string[] =>
-  nameSuggestions(typing(text), DECLARED, attributes).map((suggestion) => suggestion.text);
+  finished(nameSuggestions(typing(text), DECLARED, attributes)).map(({ text: name }) => name);
 
 t.test('names are as short as they may be, and mean their attribute', async (t) => {
   const attributes = [
@@ -245,7 +246,7 @@ t.test('a completed query means the attribute', async () => {
       const begun = around[0] + typed;
       const query = `${begun}${around[1]}`;
       const at = typingAt(query, begun.length, expectation(begun), 10);
-      for (const { text } of nameSuggestions(at, DECLARED, [facts(path, 1)])) {
+      for (const { text } of finished(nameSuggestions(at, DECLARED, [facts(path, 1)]))) {
         if (text === 'danger:' || text === 'verb:') continue;
         const completed = `${query.slice(0, at.from)}${text}v${query.slice(at.to)}`;
         const found = leaves(parseSearch(completed, declared));

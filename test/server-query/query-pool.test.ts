@@ -4,6 +4,7 @@ import type { JobAnswer, QueryJob } from '../../server/query/job.ts';
 import { noProgress } from '../../server/query/live-queries.ts';
 import { QueryPool, type QueryPoolOptions } from '../../server/query/query-pool.ts';
 import { QueryRefused } from '../../server/query/refusal.ts';
+import { textOf } from '../support/answer.ts';
 
 const ENTRY = new URL('../support/query-echo.ts', import.meta.url);
 const BLOCK = {
@@ -24,13 +25,13 @@ function job(id: string): QueryJob {
 }
 
 function parsed(answer: JobAnswer): unknown {
-  return JSON.parse(answer ?? 'null');
+  return JSON.parse(textOf(answer) ?? 'null');
 }
 
 /** Status and reason with which a query is refused. */
 async function refusal(answer: Promise<JobAnswer>): Promise<string> {
   try {
-    return `answered: ${await answer}`;
+    return `answered: ${textOf(await answer)}`;
   } catch (error) {
     return error instanceof QueryRefused ? `${error.status} ${error.reason}` : String(error);
   }

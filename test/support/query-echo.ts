@@ -38,7 +38,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
           cancelCount,
           sent: changes?.added.length ?? -1,
         });
-        port.post({ type: 'answer', query, answer });
+        port.post({ type: 'answer', query, answer: [new TextEncoder().encode(answer)] });
       }
     }
   });
