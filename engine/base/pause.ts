@@ -20,6 +20,21 @@ export class Pace {
   }
 }
 
+/** Slots of tables, or places of arrays, that are gone through in a unit. */
+export const UNIT_SLOTS = 16_384;
+
+/** Goes through places 0 to `count - 1` in units of `size`: `part` does those from one up to another. */
+export function* inParts(
+  count: number,
+  size: number,
+  part: (from: number, to: number) => void,
+): Units<void> {
+  for (let from = 0; from < count; from += size) {
+    part(from, Math.min(from + size, count));
+    if (count - from >= size) yield;
+  }
+}
+
 /** Does all units of a work at once. */
 export function finished<T>(units: Generator<unknown, T>): T {
   for (;;) {

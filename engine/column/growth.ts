@@ -1,3 +1,5 @@
+import { inParts, type Units } from '../base/pause.ts';
+
 type Growable =
   | Uint8Array<ArrayBuffer>
   | Uint16Array<ArrayBuffer>
@@ -7,6 +9,8 @@ type Growable =
 
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
+/** Bytes that are copied in a unit. */
+const UNIT_BYTES = 1 << 20;
 
 function make<T extends Growable>(like: T, length: number): T {
   const Type = like.constructor as new (length: number) => T;
@@ -18,6 +22,28 @@ export function grow<T extends Growable>(array: T, needed: number): T {
   const grown = make(array, Math.max(needed, array.length * 2));
   grown.set(array);
   return grown;
+}
+
+/** What `grow` gives, with `rest` behind the copy, made in units. */
+export function* growInUnits<T extends Growable>(array: T, needed: number, rest = 0): Units<T> {
+  const grown = make(array, Math.max(needed, array.length * 2));
+  const copied = array.length;
+  const unitLength = UNIT_BYTES / array.BYTES_PER_ELEMENT;
+  yield* inParts(copied, unitLength, (from, to) => {
+    grown.set(array.subarray(from, to), from);
+  });
+  if (rest === 0) return grown;
+  yield* inParts(grown.length - copied, unitLength, (from, to) => {
+    grown.fill(rest, copied + from, copied + to);
+  });
+  return grown;
+}
+
+/** Slots of a table, a power of two and `slotCount` at least, of which `used` are no more than half. */
+export function slotsFor(slotCount: number, used: number): number {
+  let needed = slotCount;
+  while (needed < used * 2) needed *= 2;
+  return needed;
 }
 
 /** `array` itself for the next use, or a shorter one when the last use filled little of it. Contents are lost. */

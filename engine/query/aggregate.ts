@@ -9,11 +9,14 @@ import {
   countableLevels,
   countsOnly,
   type FieldGroupBy,
+  fillSeries,
   groupComputes,
+  isOfShare,
   metricsAtOnce,
   type SelectingGroupBy,
+  seriesOf,
   stepsOf,
-  valueIn,
+  VALUE_STEPS,
 } from './computes.ts';
 import { Cube, firstCounted } from './cube.ts';
 import { entryPass } from './entry-counts.ts';
@@ -44,9 +47,6 @@ const SHARES_MAX = 64;
 const GROWTH_EXPECTED = 1.25;
 /** Rows that a count of a sketch can take. */
 const SKETCH_ROWS_MAX = 2 ** 32 - 1;
-
-/** Steps of a unit that a value of a bucket takes. */
-const BUCKET_STEPS = 8;
 
 const ALL: GroupShare = { index: 0, count: 1 };
 
@@ -151,7 +151,7 @@ class Aggregating {
       const cube = new Cube(levels, cellsMax, bytesMax);
       if (!cube.isFull && (yield* this.#scan.run(cube)) === 'damaged') return -1;
       if (!cube.isFull) {
-        cube.finish();
+        yield* this.#tell(cube.finish());
         yield* this.#tell(this.#settleCounted(cube, levels));
         return count;
       }
@@ -318,7 +318,7 @@ class Aggregating {
     );
     const pace = new Pace();
     for (let tuple = 0; tuple < tuples.count; tuple++) {
-      if (pace.isFull(BUCKET_STEPS)) yield this.#scan.progress;
+      if (pace.isFull(VALUE_STEPS)) yield this.#scan.progress;
       if (!byValue && tuple % share.count !== share.index) continue;
       const values = () => metrics.map((metric) => table.value(metric, tuple));
       if (tuples.value(tuple) === TOTAL) {
@@ -422,12 +422,20 @@ class Aggregating {
     checkCells(bucketCount * cellCount);
     const pace = new Pace();
     for (let bucket = 0; bucket < bucketCount; bucket++) {
-      if (pace.isFull(cellCount * BUCKET_STEPS)) yield this.#scan.progress;
+      if (pace.isFull(computes.length * VALUE_STEPS)) yield this.#scan.progress;
       const values = this.#values[bucket] ?? computes.map(() => null);
       this.#values[bucket] = values;
       for (const [at, { places }] of groups.entries()) {
+        const { metrics, steps } = tables[at];
         for (const place of places) {
-          values[place] = valueIn(tables[at], computes[place].metric, bucket, share, values[place]);
+          const { metric } = computes[place];
+          if (steps !== undefined) {
+            const known = seriesOf(values[place], steps);
+            values[place] = known;
+            yield* this.#tell(fillSeries(known, metrics, metric, bucket, share, pace));
+          } else if (isOfShare(bucket, share)) {
+            values[place] = metrics.value(metric, bucket);
+          }
         }
       }
     }

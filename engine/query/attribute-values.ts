@@ -1,6 +1,6 @@
 import { Pace, type Units } from '../base/pause.ts';
 import { dateMillis } from '../column/date-form.ts';
-import { grow } from '../column/growth.ts';
+import { growInUnits } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
@@ -15,7 +15,11 @@ import { Pairs } from './pairs.ts';
 import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from './query.ts';
 import { columnsAt, rowsPresent } from './scan.ts';
 import { encodeText } from './text.ts';
+import { partsOfRows } from './units.ts';
 import { ValueTable } from './value-table.ts';
+
+/** Steps of a unit that it takes to read a value's text. */
+const TEXT_STEPS = 4;
 
 /** Whether a block has none of the attributes that are looked at. */
 export type SkipTest = (ref: BlockRef) => boolean;
@@ -93,9 +97,10 @@ export class ValueCounter implements BlockVisitor {
       counted.dates.add(block, columns, rows);
       const found = level.values();
       if (level.valueCount > counted.eventCounts.length) {
-        counted.eventCounts = grow(counted.eventCounts, level.valueCount);
+        counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
       }
       countValues(found, rows, counted.eventCounts);
+      yield;
       const { distinctMax, memoryBytesMax } = this.#limits;
       if (level.valueCount <= distinctMax && level.memoryBytes <= memoryBytesMax) continue;
       counted.isFull = true;
@@ -163,14 +168,21 @@ export class ValueMeter implements BlockVisitor {
   *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
     yield* this.#metrics.prepare(block);
-    this.#pairs.reset(rows);
-    this.#metrics.add(this.#pairs);
-    yield;
-    for (const { path, dates } of this.#measured) dates.add(block, columnsAt(block, path), rows);
+    for (const part of partsOfRows(rows)) {
+      this.#pairs.reset(part);
+      yield* this.#metrics.reserve(1, this.#pairs.count);
+      this.#metrics.add(this.#pairs);
+      yield;
+    }
+    for (const { path, dates } of this.#measured) {
+      dates.add(block, columnsAt(block, path), rows);
+      yield;
+    }
   }
 
-  /** What was measured of each attribute. */
-  results(): Map<string, MeasuredValues> {
+  /** What was measured of each attribute, in units. */
+  *results(): Units<Map<string, MeasuredValues>> {
+    yield* this.#metrics.settle();
     return new Map(
       this.#measured.map(({ path, dates }) => {
         const min = this.#metrics.value(metric(path, 'min'), 0);
@@ -229,7 +241,7 @@ function* numberBounds(level: FieldLevel): Units<{ min: number; max: number } | 
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   for (let value = 0; value < level.valueCount; value++) {
-    if (pace.isFull(1)) yield;
+    if (pace.isFull(TEXT_STEPS)) yield;
     const number = numberOf(level.key(value));
     if (number === undefined) continue;
     if (number < min) min = number;

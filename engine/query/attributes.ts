@@ -91,6 +91,7 @@ function* measure(
   if (full.length === 0) return measured;
   const meter = new ValueMeter(full, secret, skips);
   if ((yield* scan.run(meter)) === 'damaged') return undefined;
-  for (const [path, values] of meter.results()) measured.set(path, values);
+  const others = yield* telling(() => scan.progress, meter.results());
+  for (const [path, values] of others) measured.set(path, values);
   return measured;
 }

@@ -3,7 +3,7 @@ import { type AggregateLimits, LIMITS } from './aggregate-limits.ts';
 
 /** Memory that a query may take unless its source says otherwise. */
 const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
-/** What a character of an answer takes: it is in the events, in the answer, and in the answer's copy for another thread. */
+/** What a character of an answer takes: it is in the events, and in the answer. */
 const CHARACTER_BYTES = 4;
 
 /** What says how much memory a query may take. */

@@ -1,5 +1,6 @@
 import { CARDINALITY_EXACT_MAX } from '../base/limits.ts';
-import { grow } from '../column/growth.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
+import { grow, growInUnits, slotsFor } from '../column/growth.ts';
 
 const SLOTS_MIN = 64;
 /** Bits of a hash that choose a register: 2^18 registers, a standard error of 0.2 %. */
@@ -24,8 +25,11 @@ export class Cardinalities {
   #used = 0;
   /** Of the groups that are not counted exactly any more. */
   readonly #registers = new Map<number, Uint8Array>();
-  /** Whether the table has hashes of such groups, which are not in their registers yet. */
+  /** Whether the table has hashes of such groups, and whether some are not in their registers yet. */
   #stale = false;
+  #unread = false;
+  /** What registers tell of their groups, once it was asked for. */
+  readonly #estimates = new Map<number, number>();
 
   /** Memory that it takes. */
   get memoryBytes(): number {
@@ -37,11 +41,21 @@ export class Cardinalities {
     if (groupCount > this.#counts.length) this.#counts = grow(this.#counts, groupCount);
   }
 
+  /** Makes room for groups 0 to `groupCount - 1` and for `count` hashes, in units: without it `add` does it at once. */
+  *reserve(groupCount: number, count: number): Units<void> {
+    if (groupCount > this.#counts.length) {
+      this.#counts = yield* growInUnits(this.#counts, groupCount);
+    }
+    const isSmall = this.#groups.length < UNIT_SLOTS;
+    if (!isSmall && (this.#used + count) * 2 > this.#groups.length) yield* this.#spread(count);
+  }
+
   /** Adds a hash, as two 32-bit words, to a group. */
   add(group: number, low: number, high: number): void {
     if (this.#registers.size > 0) {
       const registers = this.#registers.get(group) ?? NO_REGISTERS;
       if (registers.length > 0) {
+        if (this.#estimates.size > 0) this.#estimates.delete(group);
         raise(registers, low, high);
         return;
       }
@@ -55,22 +69,25 @@ export class Cardinalities {
     if (++this.#counts[group] > CARDINALITY_EXACT_MAX) {
       this.#registers.set(group, new Uint8Array(REGISTERS));
       this.#stale = true;
+      this.#unread = true;
     }
-    if (this.#used * 2 > this.#groups.length) this.#spread();
+    if (this.#used * 2 > this.#groups.length) finished(this.#spread(0));
   }
 
   /** Adds what `other` has; its group g is `groups[g]` here, where there is room. `other` stays as it was. */
   merge(other: Cardinalities, groups: Uint32Array): void {
-    other.#settle();
+    finished(other.settle());
     for (const [slot, group] of other.#groups.entries()) {
       if (group !== 0) this.add(groups[group - 1], other.#lows[slot], other.#highs[slot]);
     }
     for (const [otherGroup, added] of other.#registers) {
       const group = groups[otherGroup];
       const registers = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
+      this.#estimates.delete(group);
       if (!this.#registers.has(group)) {
         this.#registers.set(group, registers);
         this.#stale = true;
+        this.#unread = true;
       }
       for (let at = 0; at < REGISTERS; at++) {
         if (added[at] > registers[at]) registers[at] = added[at];
@@ -78,51 +95,83 @@ export class Cardinalities {
     }
   }
 
+  /** Makes ready for `result`, in units, as long as nothing is added; without it the first result takes as long. */
+  *settle(): Units<void> {
+    if (this.#unread) yield* this.#read();
+    for (const group of this.#registers.keys()) {
+      this.result(group);
+      yield;
+    }
+  }
+
   /** How many distinct hashes a group has. */
   result(group: number): number {
     const registers = this.#registers.get(group);
     if (registers === undefined) return this.#counts[group];
-    this.#settle();
-    return Math.round(estimateOf(registers));
+    if (this.#unread) finished(this.#read());
+    const known = this.#estimates.get(group);
+    if (known !== undefined) return known;
+    const estimate = Math.round(estimateOf(registers));
+    this.#estimates.set(group, estimate);
+    return estimate;
   }
 
-  /** Moves the hashes of groups that have registers there. */
-  #settle(): void {
-    if (this.#stale) this.#rebuild(this.#groups.length);
-  }
-
-  /** Doubles the slots, unless many of the hashes can go. */
-  #spread(): void {
-    if (this.#stale) this.#settle();
-    if (this.#used * 4 > this.#groups.length) this.#rebuild(this.#groups.length * 2);
-  }
-
-  #rebuild(slotCount: number): void {
+  /** Puts the hashes of groups that have registers there. */
+  *#read(): Units<void> {
     const [groups, lows, highs] = [this.#groups, this.#lows, this.#highs];
-    this.#groups = new Int32Array(slotCount);
-    this.#lows = new Int32Array(slotCount);
-    this.#highs = new Int32Array(slotCount);
-    this.#used = 0;
-    this.#stale = false;
-    for (let from = 0; from < groups.length; from++) {
-      if (groups[from] === 0) continue;
-      const registers = this.#registers.get(groups[from] - 1);
-      if (registers !== undefined) {
-        raise(registers, lows[from], highs[from]);
-        continue;
+    yield* inParts(groups.length, UNIT_SLOTS, (from, to) => {
+      for (let slot = from; slot < to; slot++) {
+        const own = groups[slot] === 0 ? undefined : this.#registers.get(groups[slot] - 1);
+        if (own !== undefined) raise(own, lows[slot], highs[slot]);
       }
-      const slot = this.#slot(groups[from] - 1, lows[from], highs[from]);
-      this.#groups[slot] = groups[from];
-      this.#lows[slot] = lows[from];
-      this.#highs[slot] = highs[from];
-      this.#used++;
-    }
+    });
+    this.#unread = false;
+  }
+
+  /** Doubles the slots as needed for `count` more, unless many of the hashes can go. */
+  *#spread(count: number): Units<void> {
+    if (this.#stale) yield* this.#rebuild(this.#groups.length);
+    const slotCount = this.#groups.length;
+    const isFull = this.#used * 4 > slotCount;
+    const needed = slotsFor(isFull ? slotCount * 2 : slotCount, this.#used + count);
+    if (needed > slotCount) yield* this.#rebuild(needed);
+  }
+
+  /** Moves the hashes to other slots; those of groups that have registers go there. */
+  *#rebuild(slotCount: number): Units<void> {
+    const [groups, lows, highs] = [this.#groups, this.#lows, this.#highs];
+    const toGroups = new Int32Array(slotCount);
+    const toLows = new Int32Array(slotCount);
+    const toHighs = new Int32Array(slotCount);
+    const mask = slotCount - 1;
+    const registers = this.#registers.size === 0 ? undefined : this.#registers;
+    let used = 0;
+    yield* inParts(groups.length, UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from++) {
+        if (groups[from] === 0) continue;
+        const own = registers?.get(groups[from] - 1);
+        if (own !== undefined) {
+          raise(own, lows[from], highs[from]);
+          continue;
+        }
+        let slot = firstSlot(groups[from] - 1, lows[from], mask);
+        while (toGroups[slot] !== 0) slot = (slot + 1) & mask;
+        toGroups[slot] = groups[from];
+        toLows[slot] = lows[from];
+        toHighs[slot] = highs[from];
+        used++;
+      }
+    });
+    [this.#groups, this.#lows, this.#highs] = [toGroups, toLows, toHighs];
+    this.#used = used;
+    this.#stale = false;
+    this.#unread = false;
   }
 
   /** Where a hash of a group is, or would be. */
   #slot(group: number, low: number, high: number): number {
     const mask = this.#groups.length - 1;
-    let slot = (low ^ Math.imul(group, 0x9e3779b1)) & mask;
+    let slot = firstSlot(group, low, mask);
     while (this.#groups[slot] !== 0) {
       if (
         this.#lows[slot] === low &&
@@ -135,6 +184,11 @@ export class Cardinalities {
     }
     return slot;
   }
+}
+
+/** The slot at which the search for a hash of a group begins. */
+function firstSlot(group: number, low: number, mask: number): number {
+  return (low ^ Math.imul(group, 0x9e3779b1)) & mask;
 }
 
 /** Raises the register of a hash to the place of the first set bit of what is left of it. */

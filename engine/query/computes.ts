@@ -1,6 +1,7 @@
+import type { Pace, Units } from '../base/pause.ts';
 import type { TimeLevel } from './level.ts';
-import { isLightMetric } from './metric-table.ts';
-import type { GroupShare, PassTable } from './pass.ts';
+import { isLightMetric, type MetricTable } from './metric-table.ts';
+import type { GroupShare } from './pass.ts';
 import type { AggregateBucket, AggregateQuery, Compute, GroupBy, Metric } from './query.ts';
 
 /** A level whose buckets are chosen; of time all are in the answer. */
@@ -9,6 +10,9 @@ export type SelectingGroupBy = Exclude<GroupBy, { type: 'time' }>;
 export type FieldGroupBy = Extract<GroupBy, { type: 'field' }>;
 /** The values of a bucket. */
 export type ComputedValues = AggregateBucket['values'];
+
+/** Steps of a unit that a value of a bucket takes. */
+export const VALUE_STEPS = 4;
 
 /** Whether nothing is computed but how many events there are. */
 export function countsOnly(computes: readonly Compute[]): boolean {
@@ -78,22 +82,29 @@ export function stepsOf(steps: TimeLevel | undefined): number {
   return steps?.valueCount ?? 1;
 }
 
-/** The value of a metric in a bucket, or those in its steps, as far as they are in a share; `known` are those of others. */
-export function valueIn(
-  { metrics, steps }: PassTable,
+/** Whether a group is of a share. */
+export function isOfShare(group: number, { index, count }: GroupShare): boolean {
+  return group % count === index;
+}
+
+/** The values of a bucket in steps of time: those that are `known` already, or none. */
+export function seriesOf(known: ComputedValues[number], steps: TimeLevel): (number | null)[] {
+  return Array.isArray(known) ? known : new Array<number | null>(steps.valueCount).fill(null);
+}
+
+/** Puts the values of a metric in the steps of a bucket into `series`, as far as they are in a share. In units of `pace`. */
+export function* fillSeries(
+  series: (number | null)[],
+  metrics: MetricTable,
   metric: Metric,
   bucket: number,
   share: GroupShare,
-  known: ComputedValues[number],
-): ComputedValues[number] {
-  if (steps === undefined) {
-    return bucket % share.count === share.index ? metrics.value(metric, bucket) : known;
+  pace: Pace,
+): Units<void> {
+  const first = bucket * series.length;
+  for (let step = 0; step < series.length; step++) {
+    if (!isOfShare(first + step, share)) continue;
+    series[step] = metrics.value(metric, first + step);
+    if (pace.isFull(VALUE_STEPS)) yield;
   }
-  const { valueCount: stepCount } = steps;
-  const series = Array.isArray(known) ? known : new Array<number | null>(stepCount).fill(null);
-  for (let step = 0; step < stepCount; step++) {
-    const group = bucket * stepCount + step;
-    if (group % share.count === share.index) series[step] = metrics.value(metric, group);
-  }
-  return series;
 }

@@ -1,4 +1,4 @@
-import { Pace, type Units } from '../base/pause.ts';
+import { inParts, Pace, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -59,23 +59,27 @@ export class Cube implements BlockVisitor {
       }
       values.push(found.values);
     }
-    this.#makeRoom();
+    yield* this.#makeRoom();
     if (!this.isFull) this.#count(values, block.rowCount, rows);
   }
 
-  /** Sums up over the places of each level; to be called once, after the last block. */
-  finish(): void {
+  /** Sums up over the places of each level, in units; to be called once, after the last block. */
+  *finish(): Units<void> {
     const cells = this.#cells;
     let step = 1;
     for (let place = this.#sizes.length - 1; place >= 0; place--) {
       const size = this.#sizes[place];
-      for (let first = 0; first < cells.length; first += step * size) {
-        for (let inner = first; inner < first + step; inner++) {
+      const inner = step;
+      const sumsAUnit = Math.ceil(UNIT_SLOTS / size);
+      yield* inParts(cells.length / size, sumsAUnit, (begin, end) => {
+        for (let number = begin; number < end; number++) {
+          const from = Math.floor(number / inner) * inner * size + (number % inner);
+          const to = from + inner * (size - 1);
           let sum = 0;
-          for (let at = inner; at < inner + step * (size - 1); at += step) sum += cells[at];
-          cells[inner + step * (size - 1)] = sum;
+          for (let at = from; at < to; at += inner) sum += cells[at];
+          cells[to] = sum;
         }
-      }
+      });
       step *= size;
     }
   }
@@ -105,8 +109,8 @@ export class Cube implements BlockVisitor {
     }
   }
 
-  /** Makes room for the values that the levels have now. */
-  #makeRoom(): void {
+  /** Makes room for the values that the levels have now, in units. */
+  *#makeRoom(): Units<void> {
     const sizes = this.#sizes.map((size, place) => {
       const needed = this.#levels[place].valueCount + MORE_CELLS;
       return needed <= size ? size : Math.max(needed, size * 2);
@@ -116,19 +120,21 @@ export class Cube implements BlockVisitor {
     if (this.isFull) return;
     const old = this.#cells;
     const cells = new Float64Array(product(sizes));
-    for (let from = 0; from < old.length; from++) {
-      if (old[from] === 0) continue;
-      let rest = from;
-      let step = 1;
-      let to = 0;
-      for (let place = sizes.length - 1; place >= 0; place--) {
-        const size = this.#sizes[place];
-        to += (rest % size) * step;
-        rest = Math.floor(rest / size);
-        step *= sizes[place];
+    yield* inParts(old.length, UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from++) {
+        if (old[from] === 0) continue;
+        let rest = from;
+        let step = 1;
+        let to = 0;
+        for (let place = sizes.length - 1; place >= 0; place--) {
+          const size = this.#sizes[place];
+          to += (rest % size) * step;
+          rest = Math.floor(rest / size);
+          step *= sizes[place];
+        }
+        cells[to] = old[from];
       }
-      cells[to] = old[from];
-    }
+    });
     this.#cells = cells;
     this.#sizes = sizes;
   }

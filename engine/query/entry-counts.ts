@@ -1,6 +1,6 @@
-import { Pace, type Units } from '../base/pause.ts';
+import { Pace, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { EntryHash, EntrySource } from '../column/entries.ts';
-import { grow } from '../column/growth.ts';
+import { growInUnits } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
@@ -13,10 +13,10 @@ import { TEXT_NEEDED } from './value-numbers.ts';
 
 /** Memory of the counts that are kept; beyond it the blocks are to be read again. */
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
-/** Entries whose hashes are looked at in a unit. */
-const UNIT_ENTRIES = 1 << 17;
 /** What the text of an entry takes to read, against a step of a unit. */
 const TEXT_STEPS = 512;
+/** Texts for which room is made, more than are read in a unit. */
+const UNIT_TEXTS = 64;
 
 /** Counts rows by entries of dictionaries of segments: nothing is known of the strings themselves. Owned by one thread. */
 export class EntryCounts {
@@ -79,16 +79,28 @@ class EntryPass implements BlockVisitor {
   *takeEntries(): Units<void> {
     const { numbers } = this.#level;
     const pace = new Pace();
+    yield* this.#reserve(UNIT_TEXTS);
     for (const [shared, counts] of this.#entries.parts) {
       const hashes = yield* shared.hashUnits(numbers);
-      for (let entry = 0; entry < hashes.length && !this.isFull; entry++) {
-        if (entry % UNIT_ENTRIES === UNIT_ENTRIES - 1) yield;
+      for (let entry = 0; entry < hashes.length; entry++) {
+        if (entry % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
         if (counts[entry + 1] === 0 || numbers.ofHash(hashes[entry]) !== TEXT_NEEDED) continue;
+        if (this.isFull) return;
         const { bytes, start, end } = shared.place(entry);
         this.#add(numbers.string(bytes, start, end), counts[entry + 1]);
-        if (pace.isFull(TEXT_STEPS)) yield;
+        if (!pace.isFull(TEXT_STEPS)) continue;
+        yield* this.#reserve(UNIT_TEXTS);
+        yield;
       }
     }
+  }
+
+  /** Makes room for `count` values, in units. */
+  *#reserve(count: number): Units<void> {
+    const { numbers } = this.#level;
+    yield* numbers.reserve(count);
+    const wanted = numbers.count + count;
+    if (wanted > this.#counts.length) this.#counts = yield* growInUnits(this.#counts, wanted);
   }
 
   get isFull(): boolean {
@@ -103,6 +115,7 @@ class EntryPass implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#level.prepare(block, rows);
+    yield* this.#reserve(0);
     const { starts, values } = this.#level.values();
     if (starts !== undefined) {
       for (const value of values.subarray(0, starts.at(-1))) this.#add(value, 1);
@@ -119,9 +132,7 @@ class EntryPass implements BlockVisitor {
   }
 
   #add(value: number, count: number): void {
-    if (value < 0) return;
-    if (value >= this.#counts.length) this.#counts = grow(this.#counts, value + 1);
-    this.#counts[value] += count;
+    if (value >= 0) this.#counts[value] += count;
   }
 }
 

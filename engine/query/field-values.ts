@@ -1,4 +1,4 @@
-import type { Units } from '../base/pause.ts';
+import { inParts, type Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -15,6 +15,7 @@ import { type Bitmap, dropRow, hasRow, nextRow } from './bitmap.ts';
 import { ArrayCursor } from './json.ts';
 import { columnsAt, rowsPresent } from './scan.ts';
 import { asciiText } from './text.ts';
+import { partsOfRows } from './units.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 
 /** Mantissas below are looked up in an array. */
@@ -26,6 +27,10 @@ const SINGLE_TEXTS_MAX = 1_024;
 /** Words of a bitmap, and texts that are new, whose rows are looked at in a unit. */
 const UNIT_WORDS = 512;
 const UNIT_TEXTS = 4_096;
+/** Rows whose several values are put side by side in a unit. */
+const UNIT_ROWS = 8_192;
+/** Rows of a word of a bitmap, and so texts at most by which a unit may have more than UNIT_TEXTS. */
+const WORD_ROWS = 32;
 
 const cursor = new ArrayCursor();
 
@@ -79,12 +84,14 @@ export class FieldValues<Numbers extends ValueNumbers> {
     else this.#values = new Int32Array(rowCount);
     this.#moreCount = 0;
     for (const index of columnsAt(block, this.path)) {
-      yield* this.#addColumn(block.column(index), rows);
+      const column = block.column(index);
+      if (rows.length > UNIT_WORDS) yield;
+      yield* this.#addColumn(column, rows);
     }
     this.#found =
       this.#moreCount === 0
         ? { starts: undefined, values: this.#values }
-        : this.#distinct(rowCount);
+        : yield* this.#distinct(rowCount);
   }
 
   /** The values of the rows that it is prepared for; other rows have none. Valid until it is prepared again. */
@@ -93,18 +100,26 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   *#addColumn(column: Column, rows: Bitmap): Units<void> {
+    if ('shared' in column && column.shared !== undefined) {
+      if (column.kind === Kind.STRING) {
+        yield* this.#addShared(column.ids, column.shared, rows);
+        return;
+      }
+      yield* column.shared.entryUnits();
+    }
+    for (const part of partsOfRows(rows)) {
+      yield* this.numbers.reserve(UNIT_WORDS * WORD_ROWS);
+      this.#addRows(column, part);
+      if (part !== rows) yield;
+    }
+  }
+
+  #addRows(column: Column, rows: Bitmap): void {
     if (column.kind === Kind.NUMBER) this.#addNumbers(column, rows);
     else if (column.kind === Kind.DATE) this.#addDates(column, rows);
     else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, rows);
-    else if (column.shared === undefined) {
-      if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
-      else this.#addStrings(column, rows);
-    } else if (column.kind === Kind.ARRAY) {
-      yield* column.shared.entryUnits();
-      this.#addArrays(column, rows);
-    } else {
-      yield* this.#addShared(column.ids, column.shared, rows);
-    }
+    else if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
+    else this.#addStrings(column, rows);
   }
 
   #put(row: number, value: number): void {
@@ -154,8 +169,9 @@ export class FieldValues<Numbers extends ValueNumbers> {
       if (isMuch && this.#needsText(ids, rows, word, known, hashes)) {
         entries ??= yield* shared.entryUnits();
       }
+      yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
       word = this.#addWords(ids, { shared, entries, hashes }, rows, word, known);
-      if (word < rows.length) yield;
+      if (rows.length > UNIT_WORDS || word < rows.length) yield;
     }
   }
 
@@ -306,7 +322,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   /** The values of all rows, each row's one after the other and once each. */
-  #distinct(rowCount: number): RowValues {
+  *#distinct(rowCount: number): Units<RowValues> {
     const ends = new Uint32Array(rowCount + 1);
     for (let row = 0; row < rowCount; row++) if (this.#values[row] !== 0) ends[row + 1]++;
     for (let at = 0; at < this.#moreCount; at++) ends[this.#moreRows[at] + 1]++;
@@ -321,14 +337,16 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     const starts = new Uint32Array(rowCount + 1);
     let length = 0;
-    for (let row = 0; row < rowCount; row++) {
-      const sorted = all.subarray(ends[row], ends[row + 1]).sort();
-      const from = length;
-      for (const value of sorted) {
-        if (length === from || all[length - 1] !== value) all[length++] = value;
+    yield* inParts(rowCount, UNIT_ROWS, (begin, end) => {
+      for (let row = begin; row < end; row++) {
+        const from = length;
+        if (ends[row + 1] - ends[row] > 1) all.subarray(ends[row], ends[row + 1]).sort();
+        for (let at = ends[row]; at < ends[row + 1]; at++) {
+          if (length === from || all[length - 1] !== all[at]) all[length++] = all[at];
+        }
+        starts[row + 1] = length;
       }
-      starts[row + 1] = length;
-    }
+    });
     return { starts, values: all };
   }
 }

@@ -1,7 +1,7 @@
 import { must } from '../base/assert.ts';
-import type { Units } from '../base/pause.ts';
+import { finished, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Column } from '../column/column.ts';
-import { grow } from '../column/growth.ts';
+import { growInUnits } from '../column/growth.ts';
 import type { Block } from '../segment/block.ts';
 import { isLight, Summary } from './metric.ts';
 import type { Pairs } from './pairs.ts';
@@ -11,7 +11,6 @@ import { ValueHash } from './value-hash.ts';
 
 /** Metrics of numbered groups of events. Mergeable; owned by one thread. */
 export class MetricTable {
-  #groupCount = 0;
   #eventCounts = new Float64Array(0);
   readonly #countsEvents: boolean;
   /** One a path, whatever is asked of it. */
@@ -49,20 +48,24 @@ export class MetricTable {
 
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
-    this.#groupCount = Math.max(this.#groupCount, groupCount);
+    finished(this.reserve(groupCount, 0));
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`, and for the values of `count` events in them, in units. */
+  *reserve(groupCount: number, count: number): Units<void> {
     if (this.#countsEvents && groupCount > this.#eventCounts.length) {
-      this.#eventCounts = grow(this.#eventCounts, groupCount);
+      this.#eventCounts = yield* growInUnits(this.#eventCounts, groupCount);
     }
-    for (const summary of this.#summaries.values()) summary.ensure(groupCount);
+    for (const summary of this.#summaries.values()) yield* summary.reserve(groupCount, count);
   }
 
   /** Reads all that it needs of a block, in units, so that `add` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block): Units<void> {
-    this.#columns = [...this.#summaries].map(([path, summary]) => [
-      summary,
-      columnsAt(block, path).map((index) => block.column(index)),
-    ]);
-    for (const [summary, columns] of this.#columns) {
+    this.#columns = [];
+    for (const [path, summary] of this.#summaries) {
+      const columns = columnsAt(block, path).map((index) => block.column(index));
+      this.#columns.push([summary, columns]);
+      if (block.rowCount > UNIT_SLOTS) yield;
       for (const column of columns) yield* summary.prepare(column);
     }
   }

@@ -1,5 +1,5 @@
 import { must } from '../base/assert.ts';
-import type { Units } from '../base/pause.ts';
+import { finished, type Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -8,7 +8,7 @@ import type {
   Presence,
   StringColumn,
 } from '../column/column.ts';
-import { grow } from '../column/growth.ts';
+import { growInUnits } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../column/number-text.ts';
 import { hasRow } from './bitmap.ts';
@@ -82,17 +82,29 @@ export class Summary {
 
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
-    if (groupCount <= this.#groupCount) return;
-    const before = this.#groupCount;
-    this.#counts = grow(this.#counts, groupCount);
-    this.#groupCount = this.#counts.length;
-    if (this.#needsNumbers) this.#numberCounts = grow(this.#numberCounts, this.#groupCount);
-    if (this.#needsBounds) {
-      this.#mins = grow(this.#mins, this.#groupCount).fill(Number.POSITIVE_INFINITY, before);
-      this.#maxs = grow(this.#maxs, this.#groupCount).fill(Number.NEGATIVE_INFINITY, before);
+    finished(this.reserve(groupCount, 0));
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */
+  *reserve(groupCount: number, count: number): Units<void> {
+    if (groupCount > this.#groupCount) yield* this.#extend(groupCount);
+    if (this.#quantiles !== undefined) yield* this.#quantiles.reserve(count);
+    if (this.#cardinalities !== undefined) {
+      yield* this.#cardinalities.reserve(this.#groupCount, count);
     }
-    this.#sums?.ensure(this.#groupCount);
-    this.#cardinalities?.ensure(this.#groupCount);
+  }
+
+  /** Makes room for more groups. */
+  *#extend(groupCount: number): Units<void> {
+    this.#counts = yield* growInUnits(this.#counts, groupCount);
+    const { length } = this.#counts;
+    if (this.#needsNumbers) this.#numberCounts = yield* growInUnits(this.#numberCounts, length);
+    if (this.#needsBounds) {
+      this.#mins = yield* growInUnits(this.#mins, length, Number.POSITIVE_INFINITY);
+      this.#maxs = yield* growInUnits(this.#maxs, length, Number.NEGATIVE_INFINITY);
+    }
+    if (this.#sums !== undefined) yield* this.#sums.reserve(length);
+    this.#groupCount = length;
   }
 
   /** Reads all that it needs of a column, in units, so that `add` cannot fail. Throws CORRUPTION. */
@@ -132,6 +144,7 @@ export class Summary {
   /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
   *settle(): Units<void> {
     if (this.#quantiles !== undefined) yield* this.#quantiles.settle();
+    if (this.#cardinalities !== undefined) yield* this.#cardinalities.settle();
   }
 
   /** The value of an aggregation, one of those that it was made for; `null` when the group has no numbers for it. */

@@ -78,6 +78,14 @@ export class Nesting {
     for (const { level } of this.#stages) yield* level.prepare(block, rows);
   }
 
+  /** Makes room for the buckets of some rows, in units, so that `pairs` takes no longer than they do. */
+  *reserve(rows: Bitmap): Units<void> {
+    const rowCount = countRows(rows);
+    for (const { level, tuples, grows } of this.#stages) {
+      if (grows) yield* tuples.reserve(rowCount, level.valueCount);
+    }
+  }
+
   /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
   pairs(block: Block, rows: Bitmap): Pairs {
     this.#pairs.reset(rows);
@@ -121,7 +129,6 @@ export class Pass implements BlockVisitor {
     this.needsRows =
       stages.length > 0 ||
       tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
-    for (const table of tables) table.metrics.ensure(this.#groupCount(table));
   }
 
   get isFull(): boolean {
@@ -146,17 +153,18 @@ export class Pass implements BlockVisitor {
       if (steps !== undefined) yield* steps.prepare(block);
     }
     for (const part of partsOfRows(rows)) {
+      yield* this.#nesting.reserve(part);
       const pairs = this.#nesting.pairs(block, part);
-      for (const table of this.#tables) this.#measure(table, pairs, block, part);
+      for (const table of this.#tables) yield* this.#measure(table, pairs, block, part);
       if (part !== rows) yield;
     }
   }
 
-  #measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): void {
+  *#measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): Units<void> {
     const { metrics, steps } = table;
     const groupCount = this.#groupCount(table);
     if (this.#final) checkCells(groupCount);
-    metrics.ensure(groupCount);
+    yield* metrics.reserve(groupCount, pairs.count);
     if (steps === undefined && this.#share.count === 1) {
       metrics.add(pairs);
       return;

@@ -1,4 +1,5 @@
-import { finished, type Units } from '../base/pause.ts';
+import { finished, inParts, Pace, UNIT_SLOTS, type Units } from '../base/pause.ts';
+import { slotsFor } from '../column/growth.ts';
 
 /** Bits of a double's mantissa that tell values apart: 1,024 steps an octave, so an error below 0.1 %. */
 const MANTISSA_BITS = 10;
@@ -40,8 +41,6 @@ function roundest(bucket: number): number {
 const CODE_BIAS = 2 ** 22;
 const CODES = 2 ** 23;
 const SLOTS_MIN = 64;
-/** Slots that are looked at in a unit. */
-const UNIT_SLOTS = 1 << 16;
 
 /** The keys of a table by their groups: those of group g begin at `starts[g]`, and are in order once they were asked for. */
 interface Ordered {
@@ -81,6 +80,13 @@ export class Quantiles {
     return this.#keys.length * 16;
   }
 
+  /** Makes room for `count` values, in units: without it `add` does it at once. */
+  *reserve(count: number): Units<void> {
+    if (this.#keys.length < UNIT_SLOTS) return;
+    const slotCount = slotsFor(this.#keys.length, this.#used + count);
+    if (slotCount > this.#keys.length) yield* this.#spread(slotCount);
+  }
+
   /** Adds `value` to a group. */
   add(group: number, value: number): void {
     this.#add(group * CODES + codeOf(value) + CODE_BIAS + 1, 1);
@@ -97,7 +103,13 @@ export class Quantiles {
 
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
-    if (this.#ordered === undefined) yield* this.#order();
+    const ordered = this.#ordered ?? (yield* this.#order());
+    const { starts, isSorted } = ordered;
+    const pace = new Pace();
+    for (let group = 0; group < this.#groupCount; group++) {
+      if (isSorted[group] === 0) this.#sort(ordered, group);
+      if (pace.isFull(1 + starts[group + 1] - starts[group])) yield;
+    }
   }
 
   /** A value at the rank of `percent` % of the values of a group; `undefined` when it has none. */
@@ -132,50 +144,55 @@ export class Quantiles {
     if (this.#keys[slot] === key) return;
     this.#keys[slot] = key;
     this.#groupCount = Math.max(this.#groupCount, groupOf(key) + 1);
-    if (++this.#used * 2 > this.#keys.length) this.#spread();
+    if (++this.#used * 2 > this.#keys.length) finished(this.#spread(this.#keys.length * 2));
   }
 
   /** Where a key is, or would be. */
   #slot(key: number): number {
     const keys = this.#keys;
     const mask = keys.length - 1;
-    const high = Math.floor(key / CODES);
-    let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(key - high * CODES, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-    let slot = (hash ^ (hash >>> 16)) & mask;
+    let slot = firstSlot(key, mask);
     while (keys[slot] !== key && keys[slot] !== 0) slot = (slot + 1) & mask;
     return slot;
   }
 
-  /** Doubles the slots. */
-  #spread(): void {
+  /** Moves all to more slots. */
+  *#spread(slotCount: number): Units<void> {
     const keys = this.#keys;
     const counts = this.#counts;
-    this.#keys = new Float64Array(keys.length * 2);
-    this.#counts = new Float64Array(keys.length * 2);
-    for (let from = 0; from < keys.length; from++) {
-      if (keys[from] === 0) continue;
-      const slot = this.#slot(keys[from]);
-      this.#keys[slot] = keys[from];
-      this.#counts[slot] = counts[from];
-    }
+    const toKeys = new Float64Array(slotCount);
+    const toCounts = new Float64Array(slotCount);
+    const mask = slotCount - 1;
+    yield* inParts(keys.length, UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from++) {
+        if (keys[from] === 0) continue;
+        let slot = firstSlot(keys[from], mask);
+        while (toKeys[slot] !== 0) slot = (slot + 1) & mask;
+        toKeys[slot] = keys[from];
+        toCounts[slot] = counts[from];
+      }
+    });
+    this.#keys = toKeys;
+    this.#counts = toCounts;
   }
 
   /** Puts the keys of a group side by side. */
   *#order(): Units<Ordered> {
     const table = this.#keys;
     const starts = new Uint32Array(this.#groupCount + 1);
-    for (let slot = 0; slot < table.length; slot++) {
-      if (table[slot] !== 0) starts[groupOf(table[slot])]++;
-      if (slot % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
-    }
+    yield* inParts(table.length, UNIT_SLOTS, (from, to) => {
+      for (let slot = from; slot < to; slot++) {
+        if (table[slot] !== 0) starts[groupOf(table[slot])]++;
+      }
+    });
     // Where a group ends; it begins there once its keys are put in, from the last one on.
     for (let group = 1; group < starts.length; group++) starts[group] += starts[group - 1];
     const keys = new Float64Array(this.#used);
-    for (let slot = 0; slot < table.length; slot++) {
-      if (table[slot] !== 0) keys[--starts[groupOf(table[slot])]] = table[slot];
-      if (slot % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
-    }
+    yield* inParts(table.length, UNIT_SLOTS, (from, to) => {
+      for (let slot = from; slot < to; slot++) {
+        if (table[slot] !== 0) keys[--starts[groupOf(table[slot])]] = table[slot];
+      }
+    });
     const isSorted = new Uint8Array(this.#groupCount);
     this.#ordered = { keys, counts: new Float64Array(this.#used), starts, isSorted };
     return this.#ordered;
@@ -189,6 +206,14 @@ export class Quantiles {
     }
     isSorted[group] = 1;
   }
+}
+
+/** The slot at which the search for a key begins. */
+function firstSlot(key: number, mask: number): number {
+  const high = Math.floor(key / CODES);
+  let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(key - high * CODES, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) & mask;
 }
 
 function groupOf(key: number): number {

@@ -4,6 +4,9 @@ import type { ComputedValues } from './computes.ts';
 import { type PassStage, TOTAL } from './pass.ts';
 import type { AggregateBucket, BucketKey, GroupBy } from './query.ts';
 
+/** Steps of a unit that a bucket of the answer takes. */
+const BUCKET_STEPS = 4;
+
 /** A level of buckets on its way to the answer. Once it does not grow its tuples are those of the answer. */
 export interface Stage extends PassStage {
   groupBy: GroupBy;
@@ -58,7 +61,7 @@ export function* collectBuckets(
   function* collect(place: number, parent: number, keys: BucketKey[]): Units<void> {
     if (place === stages.length) {
       buckets.push({ keys, values: must(values[parent], 'values of a bucket') });
-      if (pace.isFull(1)) yield;
+      if (pace.isFull(BUCKET_STEPS)) yield;
       return;
     }
     const { children, tuples, level } = stages[place];

@@ -1,4 +1,5 @@
-import { grow } from '../column/growth.ts';
+import type { Units } from '../base/pause.ts';
+import { grow, growInUnits } from '../column/growth.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../column/number-text.ts';
 import { parseDecimal } from './decimal.ts';
 
@@ -27,6 +28,18 @@ export class Sums {
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
     this.#groupCount = Math.max(this.#groupCount, groupCount);
+  }
+
+  /** Makes the room that `ensure` tells of, in units, where groups have totals: without it adding does it at once. */
+  *reserve(groupCount: number): Units<void> {
+    this.ensure(groupCount);
+    for (const [scale, totals] of this.#totals.entries()) {
+      if (totals.length === 0 || totals.length >= groupCount) continue;
+      this.#totals[scale] = yield* growInUnits(totals, groupCount);
+    }
+    if (this.#doubles.length === 0 || this.#doubles.length >= groupCount) return;
+    this.#doubles = yield* growInUnits(this.#doubles, groupCount);
+    this.#compensations = yield* growInUnits(this.#compensations, groupCount);
   }
 
   /** Memory that it takes. */

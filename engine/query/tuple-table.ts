@@ -1,4 +1,5 @@
-import { grow } from '../column/growth.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
+import { grow, growInUnits, slotsFor } from '../column/growth.ts';
 
 const CAPACITY_MIN = 64;
 
@@ -14,6 +15,8 @@ export class TupleTable {
   #direct = new Int32Array(CAPACITY_MIN);
   /** Tuple + 1 of other parents; 0 is free. A power of two, at most half full. */
   #slots = new Int32Array(CAPACITY_MIN * 2);
+  /** Slots that are not free. */
+  #used = 0;
 
   /** Tuples that it has. */
   get count(): number {
@@ -23,6 +26,21 @@ export class TupleTable {
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#parents.length * 8 + (this.#direct.length + this.#slots.length) * 4;
+  }
+
+  /** Makes room for `count` pairs with values up to `valueMax`, in units: without it `add` does it at once. */
+  *reserve(count: number, valueMax: number): Units<void> {
+    if (valueMax >= this.#direct.length) {
+      this.#direct = yield* growInUnits(this.#direct, valueMax + 1);
+    }
+    const wanted = this.#count + count;
+    if (wanted > this.#parents.length && wanted > UNIT_SLOTS) {
+      this.#parents = yield* growInUnits(this.#parents, wanted);
+      this.#values = yield* growInUnits(this.#values, wanted);
+    }
+    if (this.#slots.length < UNIT_SLOTS) return;
+    const slotCount = slotsFor(this.#slots.length, this.#used + count);
+    if (slotCount > this.#slots.length) yield* this.#spread(slotCount);
   }
 
   /** The parent of a tuple. */
@@ -55,7 +73,7 @@ export class TupleTable {
     if (known !== 0) return known - 1;
     this.#slots[slot] = this.#count + 1;
     const tuple = this.#append(parent, value);
-    if (this.#count * 2 > this.#slots.length) this.#spread();
+    if (++this.#used * 2 > this.#slots.length) finished(this.#spread(this.#slots.length * 2));
     return tuple;
   }
 
@@ -73,9 +91,7 @@ export class TupleTable {
   /** Where a pair is, or would be. */
   #slot(parent: number, value: number): number {
     const mask = this.#slots.length - 1;
-    let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(value, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-    let slot = (hash ^ (hash >>> 16)) & mask;
+    let slot = firstSlot(parent, value, mask);
     for (let found = this.#slots[slot]; found !== 0; found = this.#slots[slot]) {
       if (this.#parents[found - 1] === parent && this.#values[found - 1] === value) break;
       slot = (slot + 1) & mask;
@@ -83,12 +99,27 @@ export class TupleTable {
     return slot;
   }
 
-  /** Doubles the slots. */
-  #spread(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    for (let tuple = 0; tuple < this.#count; tuple++) {
-      if (this.#parents[tuple] === 0) continue;
-      this.#slots[this.#slot(this.#parents[tuple], this.#values[tuple])] = tuple + 1;
-    }
+  /** Moves all to more slots. */
+  *#spread(slotCount: number): Units<void> {
+    const slots = new Int32Array(slotCount);
+    const mask = slotCount - 1;
+    const parents = this.#parents;
+    const values = this.#values;
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      for (let tuple = from; tuple < to; tuple++) {
+        if (parents[tuple] === 0) continue;
+        let slot = firstSlot(parents[tuple], values[tuple], mask);
+        while (slots[slot] !== 0) slot = (slot + 1) & mask;
+        slots[slot] = tuple + 1;
+      }
+    });
+    this.#slots = slots;
   }
+}
+
+/** The slot at which the search for a pair begins. */
+function firstSlot(parent: number, value: number, mask: number): number {
+  let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(value, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) & mask;
 }

@@ -1,4 +1,4 @@
-import type { Units } from '../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -17,7 +17,8 @@ const CANDIDATES_MIN = 64;
 /** Groups of counts that differ by an eighth at most, so that a bound is found without sorting. */
 const GROUP_BITS = 3;
 const GROUPS = 32 << GROUP_BITS;
-/** Counts that are looked at in a unit. */
+
+/** Counts that are gone through in a unit, one after the other. */
 const UNIT_COUNTS = 1 << 16;
 
 /** Buckets in which sketches can tell values apart. */
@@ -106,13 +107,11 @@ export class ValueSketch implements BlockVisitor {
     const { counts, bits } = this;
     for (const [shared, entryCounts] of this.entries.parts) {
       const hashes = yield* shared.hashUnits(this.#values.numbers);
-      for (let from = 0; from < hashes.length; from += UNIT_COUNTS) {
-        const to = Math.min(from + UNIT_COUNTS, hashes.length);
+      yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
         for (let entry = from; entry < to; entry++) {
           counts[hashes[entry] >>> (HASH_BITS - bits)] += entryCounts[entry + 1];
         }
-        yield;
-      }
+      });
     }
   }
 }
@@ -169,14 +168,14 @@ export class Candidates implements ValuePart {
   *#mark(): Units<void> {
     const { counts } = this.#sketch;
     const wanted = this.#wanted;
+    const leasts = this.#leasts;
     const mask = wanted.length - 1;
-    for (let from = 0; from < counts.length; from += UNIT_COUNTS) {
-      const to = Math.min(from + UNIT_COUNTS, counts.length);
+    const { bits } = this.#sketch;
+    yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
       for (let at = from; at < to; at++) {
-        if (counts[at] >= this.#leasts[at >>> this.#sketch.bits]) wanted[at & mask] = 1;
+        if (counts[at] >= leasts[at >>> bits]) wanted[at & mask] = 1;
       }
-      yield;
-    }
+    });
   }
 }
 
@@ -193,11 +192,9 @@ export function partOf(
 /** The greatest bound of a group of counts that at least `wanted` of them reach; 1 when not so many are above 0. */
 function* boundOf(counts: Uint32Array, wanted: number): Units<number> {
   const sizes = new Uint32Array(GROUPS);
-  for (let from = 0; from < counts.length; from += UNIT_COUNTS) {
-    const to = Math.min(from + UNIT_COUNTS, counts.length);
+  yield* inParts(counts.length, UNIT_COUNTS, (from, to) => {
     for (let at = from; at < to; at++) sizes[groupOf(counts[at])]++;
-    yield;
-  }
+  });
   let reached = 0;
   for (let group = GROUPS - 1; group > 0; group--) {
     reached += sizes[group];

@@ -1,6 +1,7 @@
 import { sameBytes } from '../base/hash.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import { printDate } from '../column/date-form.ts';
-import { grow } from '../column/growth.ts';
+import { grow, growInUnits, slotsFor } from '../column/growth.ts';
 import { decodeText } from '../segment/rebuild.ts';
 import { compareDecimals, decimalText } from './decimal.ts';
 import type { BucketKey } from './query.ts';
@@ -10,6 +11,10 @@ import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './va
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const KIND_MASK = (1 << KIND_BITS) - 1;
 const CAPACITY_MIN = 64;
+/** Slots of a value: its number and its hash. */
+const SLOT_WORDS = 2;
+/** Bytes of a value for which room is made, whatever those before it take. */
+const VALUE_BYTES = 64;
 const FROZEN_BITS = 16;
 const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
@@ -51,6 +56,22 @@ export class ValueTable extends ValueNumbers {
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#hashes.length * 16 + this.#bytes.length + this.#slots.length * 4;
+  }
+
+  /** Makes room for `count` values as long as most are, in units: without it room is made at once as needed. */
+  override *reserve(count: number): Units<void> {
+    if (this.#frozen || this.#slots.length < UNIT_SLOTS) return;
+    const wanted = this.#count + count;
+    if (wanted > this.#hashes.length) {
+      this.#hashes = yield* growInUnits(this.#hashes, wanted);
+      this.#numbers = yield* growInUnits(this.#numbers, wanted);
+      this.#ends = yield* growInUnits(this.#ends, wanted);
+    }
+    const used = this.#start(this.#count);
+    const bytes = used + Math.ceil(count * (VALUE_BYTES + used / this.#count));
+    if (bytes > this.#bytes.length) this.#bytes = yield* growInUnits(this.#bytes, bytes);
+    const slotCount = slotsFor(this.#slots.length, wanted * SLOT_WORDS);
+    if (slotCount > this.#slots.length) yield* this.#spread(slotCount);
   }
 
   get usesHashes(): boolean {
@@ -202,21 +223,26 @@ export class ValueTable extends ValueNumbers {
     this.#hashes[value] = hash;
     this.#numbers[value] = number;
     this.#ends[value] = to;
-    if (this.#count * 4 > this.#slots.length) this.#spread();
+    if (this.#count * SLOT_WORDS * 2 > this.#slots.length) {
+      finished(this.#spread(this.#slots.length * 2));
+    }
     return value;
   }
 
-  /** Doubles the slots. */
-  #spread(): void {
-    const slots = new Int32Array(this.#slots.length * 2);
-    const hashes = this.#hashes;
+  /** Moves all to more slots. */
+  *#spread(length: number): Units<void> {
+    const old = this.#slots;
+    const slots = new Int32Array(length);
     const mask = slots.length - 2;
-    for (let value = 0; value < this.#count; value++) {
-      let slot = (hashes[value] >>> (KIND_BITS - 1)) & mask;
-      while (slots[slot] !== 0) slot = (slot + 2) & mask;
-      slots[slot] = value + 1;
-      slots[slot + 1] = hashes[value];
-    }
+    yield* inParts(old.length, UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from += 2) {
+        if (old[from] === 0) continue;
+        let slot = (old[from + 1] >>> (KIND_BITS - 1)) & mask;
+        while (slots[slot] !== 0) slot = (slot + 2) & mask;
+        slots[slot] = old[from];
+        slots[slot + 1] = old[from + 1];
+      }
+    });
     this.#slots = slots;
   }
 }

@@ -4,8 +4,16 @@ import { listUnits } from '../../engine/query/list.ts';
 import { PatternTest } from '../../engine/query/match.ts';
 import { MetricTable } from '../../engine/query/metric-table.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
-import type { AggregateQuery, GroupBy, ListQuery, Metric } from '../../engine/query/query.ts';
+import type {
+  AggregateQuery,
+  GroupBy,
+  ListQuery,
+  Metric,
+  TailQuery,
+} from '../../engine/query/query.ts';
 import type { Progress } from '../../engine/query/source.ts';
+import { tailUnits } from '../../engine/query/tail.ts';
+import { Top } from '../../engine/query/top.ts';
 import { ValueHash } from '../../engine/query/value-hash.ts';
 import { ValueNumbers } from '../../engine/query/value-numbers.ts';
 import { WordSequence } from '../../engine/query/word.ts';
@@ -39,6 +47,7 @@ countCalls(WordSequence.prototype, 'matches');
 countCalls(ValueHash.prototype, 'string');
 countCalls(ValueNumbers.prototype, 'hashOf');
 countCalls(MetricTable.prototype, 'value');
+countCalls(Top.prototype, 'offer');
 
 /** Three sealed blocks of one segment, whose dictionaries have 6,000 strings. */
 async function stored(): Promise<Shelf> {
@@ -52,6 +61,8 @@ async function stored(): Promise<Shelf> {
         { kind: 'string', text: `GET /${text} done`, names: ['message'] },
         { kind: 'number', text: String(index % 977), names: ['custom', 'k'] },
         { kind: 'string', text, names: ['custom', 'u'] },
+        { kind: 'number', text: String(index), names: ['custom', 'n'] },
+        { kind: 'date', text: new Date(index * 977).toISOString(), names: ['custom', 'd'] },
       ],
     };
   });
@@ -62,9 +73,9 @@ async function stored(): Promise<Shelf> {
   return shelf;
 }
 
-const u = (text: string): Predicate => ({
+const u = (text: string, path = 'custom.u'): Predicate => ({
   type: 'value',
-  paths: ['custom.u'],
+  paths: [path],
   match: { type: 'pattern', pattern: [{ wildcard: '*' }, { literal: text }, { wildcard: '*' }] },
 });
 const ALL: Predicate = { type: 'all' };
@@ -97,6 +108,8 @@ function aggregate(
 
 const AGGREGATES: [string, AggregateQuery][] = [
   ['a pattern', aggregate(u('99'), CORE, [])],
+  ['a pattern of numbers', aggregate(u('99', 'custom.n'), CORE, [])],
+  ['a pattern of dates', aggregate(u('99', 'custom.d'), CORE, [])],
   ['a word', aggregate({ type: 'words', words: [[{ literal: 'done' }]] }, CORE, [])],
   ['one of 20 patterns', aggregate({ type: 'or', children: many }, CORE, [])],
   [
@@ -125,6 +138,25 @@ const LIST: ListQuery = {
   columns: [{ type: 'tag', tags }],
 };
 
+const LISTS: [string, ListQuery][] = [
+  ['a list', LIST],
+  ['a list far down', { ...LIST, predicate: ALL, columns: [], skip: 30_000 }],
+];
+
+const TAIL: TailQuery = {
+  from: new Map(),
+  to: new Map([0, 1, 2].map((writer) => [writer, ROWS])),
+  receivedFromMs: Number.NEGATIVE_INFINITY,
+  predicate: ALL,
+  limit: 10_000,
+  eventsMax: 500,
+  charactersMax: Number.POSITIVE_INFINITY,
+  event: true,
+  columns: [],
+};
+
+const shelf = await stored();
+
 /** The most work of a unit. */
 function mostOf(units: Generator<Progress, unknown>): number {
   let most = 0;
@@ -138,7 +170,6 @@ function mostOf(units: Generator<Progress, unknown>): number {
 }
 
 t.test('no unit looks at more than some thousand strings or buckets', async (t) => {
-  const shelf = await stored();
   const snapshot = { blocks: shelf.refs };
   t.equal(shelf.refs.length, 3);
   for (const [name, query] of AGGREGATES) {
@@ -147,13 +178,16 @@ t.test('no unit looks at more than some thousand strings or buckets', async (t) 
       t.ok(most <= UNIT_MAX, `${name}: ${most}`);
     }
   }
-  const most = mostOf(listUnits(shelf.reader, snapshot, LIST));
-  t.ok(most <= UNIT_MAX, `a list: ${most}`);
+  for (const [name, query] of LISTS) {
+    const most = mostOf(listUnits(shelf.reader, snapshot, query));
+    t.ok(most <= UNIT_MAX, `${name}: ${most}`);
+  }
+  const most = mostOf(tailUnits(shelf.reader, snapshot, TAIL));
+  t.ok(most <= UNIT_MAX, `a tail: ${most}`);
   t.ok(total > 20 * VALUES, 'it is counted');
 });
 
 t.test('nothing is done of a query that was left in the middle of a block', async (t) => {
-  const shelf = await stored();
   const snapshot = { blocks: shelf.refs };
   const queries = AGGREGATES.map(([name, query]) => ({
     name,
