@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
   },
 });
 if (values.list) {
-  for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(14)}${what}`);
+  for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(18)}${what}`);
 } else {
   const unknown = positionals.filter((name) => !WORKLOADS.some((entry) => entry.name === name));
   if (unknown.length > 0) {

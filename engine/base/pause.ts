@@ -5,7 +5,7 @@
 export type Units<T> = Generator<undefined, T>;
 
 /** Steps of a unit. */
-const UNIT_STEPS = 4_096;
+const UNIT_STEPS = 2_048;
 
 /** Counts steps, each about a microsecond, and tells when a unit is full. Owned by one piece of work. */
 export class Pace {

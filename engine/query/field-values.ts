@@ -26,7 +26,7 @@ const PLACES_MAX = 32_768;
 const SINGLE_TEXTS_MAX = 1_024;
 /** Words of a bitmap, and texts that are new, whose rows are looked at in a unit. */
 const UNIT_WORDS = 512;
-const UNIT_TEXTS = 4_096;
+const UNIT_TEXTS = 2_048;
 /** Rows whose several values are put side by side in a unit. */
 const UNIT_ROWS = 8_192;
 /** Rows of a word of a bitmap, and so texts at most by which a unit may have more than UNIT_TEXTS. */

@@ -25,8 +25,8 @@ import { keepsLetters, type WordSequence } from './word.ts';
 const MESSAGE = 'message';
 /** Rows of a block above which each test of a column is a unit. */
 const UNIT_ROWS = 256;
-/** Words of a bitmap whose rows are tested one by one in a unit: 4,096 rows. */
-const PART_WORDS = 128;
+/** Words of a bitmap whose rows are tested one by one in a unit: 2,048 rows. */
+const PART_WORDS = 64;
 
 /**
  * The rows among `rows` for which `plan` holds, found in units. May return `rows` itself, and never writes to it.
@@ -162,7 +162,7 @@ function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bit
     case Kind.NUMBER:
       return yield* numbersThatPass(column, test, rows);
     case Kind.DATE:
-      return yield* inParts(rowsPresent(column, rows), (part) => test.dates(column, part));
+      return yield* testedInParts(rowsPresent(column, rows), (part) => test.dates(column, part));
     case Kind.BOOLEAN:
       return booleansThatPass(column, test, rows);
     default:
@@ -208,7 +208,7 @@ function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): 
   const plain = rowsPresent(column, rows);
   for (const { row } of column.exceptions) dropRow(plain, row);
   const found = test.printsNumbers
-    ? yield* inParts(plain, (part) => test.numbers(column, part))
+    ? yield* testedInParts(plain, (part) => test.numbers(column, part))
     : test.numbers(column, plain);
   for (const { row, text } of column.exceptions) {
     if (hasRow(rows, row) && test.numberText(text)) addRow(found, row);
@@ -217,7 +217,7 @@ function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): 
 }
 
 /** Those of `rows` that pass a test that is as slow as one of texts: some thousand rows a unit. */
-function* inParts(rows: Bitmap, test: (part: Bitmap) => Bitmap): Units<Bitmap> {
+function* testedInParts(rows: Bitmap, test: (part: Bitmap) => Bitmap): Units<Bitmap> {
   if (rows.length <= PART_WORDS) return test(rows);
   const found = new Uint32Array(rows.length);
   for (let from = 0; from < rows.length; from += PART_WORDS) {

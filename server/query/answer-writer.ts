@@ -3,7 +3,7 @@ import type { Units } from '../../engine/base/pause.ts';
 /** Characters after which a piece ends. */
 const PIECE_CHARACTERS = 64 * 1024;
 /** Texts that are added in a unit, and characters that are written in about the time of one. */
-const UNIT_TEXTS = 4_096;
+const UNIT_TEXTS = 2_048;
 /** Short texts in whose time one is made of an item. */
 const ITEM_TEXTS = 8;
 const TEXT_CHARACTERS = 128;

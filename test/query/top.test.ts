@@ -51,11 +51,11 @@ t.test('they are taken out in units', async (t) => {
   let left = top.count;
   for (;;) {
     const step = units.next();
-    t.ok(left - top.count <= 4_096);
+    t.ok(left - top.count <= 2_048);
     left = top.count;
     if (step.done === true) break;
     unitCount++;
   }
   t.equal(left, 0);
-  t.equal(unitCount, 5);
+  t.equal(unitCount, 10);
 });
