@@ -25,6 +25,7 @@ async function openWorker(
 ): Promise<QueryPool> {
   const pool = new QueryPool({
     workers: 1,
+    queries: 8,
     perKey: 8,
     seconds: SECONDS_MAX,
     memoryMb: MEMORY_MB,

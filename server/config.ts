@@ -178,6 +178,12 @@ const SETTINGS = {
     'none',
     'megabytes (10^6) a day that quotas in percent are of',
   ),
+  queriesMax: setting(
+    'Limits',
+    wholeNumber(1, 100_000),
+    '32',
+    'queries of all read keys that run at once; more wait',
+  ),
   queriesPerKey: setting(
     'Limits',
     wholeNumber(1, 1_000),

@@ -139,6 +139,7 @@ async function start(
   });
   const queries = new QueryPool({
     workers: workers.query,
+    queries: config.queriesMax,
     perKey: config.queriesPerKey,
     seconds: config.querySeconds,
     memoryMb: config.queryMemoryMb,

@@ -44,6 +44,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     trustedProxies: [],
     bodyMbMax: 64,
     planLimitMb: undefined,
+    queriesMax: 32,
     queriesPerKey: 8,
     queryMemoryMb: 256,
     boundEvents: 50_000_000,

@@ -13,7 +13,8 @@ import { type QueryRefusalReason, QueryRefused } from './refusal.ts';
 /** What the query pool needs of the rest of the front thread. */
 export interface QueryPoolOptions extends QueryData {
   workers: number;
-  /** Queries of one key that run at once; more wait. */
+  /** Queries of all keys, and of one, that run at once; more wait. */
+  queries: number;
   perKey: number;
   /** Time that a query may take, waiting included. */
   seconds: number;
@@ -105,6 +106,7 @@ export class QueryPool {
   constructor(options: QueryPoolOptions) {
     this.#options = options;
     this.#admission = new Admission({
+      running: options.queries,
       perKey: options.perKey,
       waitingPerKey: WAITING_PER_KEY_MAX,
       waiting: WAITING_MAX,

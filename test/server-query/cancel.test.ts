@@ -18,6 +18,7 @@ t.test('a query whose client leaves does one turn of units more at most', async 
   const counts = new Int32Array(behind);
   const pool = new QueryPool({
     workers: 1,
+    queries: 32,
     perKey: 4,
     seconds: 60,
     root: 'folder',

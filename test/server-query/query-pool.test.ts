@@ -51,6 +51,7 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
   const deaths: Error[] = [];
   const pool = new QueryPool({
     workers,
+    queries: 32,
     perKey: 4,
     seconds: 60,
     root: 'folder',
@@ -190,6 +191,28 @@ t.test('of one key a few queries run at once, some wait, more are refused', asyn
     pool.counts.seconds.fetch.counts.reduce((sum, count) => sum + count),
     65,
   );
+  await pool.close();
+});
+
+t.test('of all keys some run at once, and the next is of the key with the fewest', async (t) => {
+  const { pool, run } = await open(1, { queries: 2, perKey: 2 });
+  const aborts = [new AbortController(), new AbortController()];
+  const stopped = aborts.map(({ signal }) =>
+    t.rejects(run('hang', signal, 'first'), { code: 'CANCELLED' }),
+  );
+  const order: string[] = [];
+  const wait = (key: string): Promise<void> =>
+    run('x', undefined, key).then(() => {
+      order.push(key);
+    });
+  const waiting = ['first', 'first', 'second', 'third', 'second'].map(wait);
+  t.match(pool.gauges(), { running: 2, waiting: 5 });
+  aborts[0].abort();
+  await Promise.all(waiting);
+  t.same(order, ['second', 'third', 'second', 'first', 'first']);
+  aborts[1].abort();
+  await Promise.all(stopped);
+  t.match(pool.gauges(), { running: 0, waiting: 0 });
   await pool.close();
 });
 
