@@ -395,7 +395,7 @@ class UwsExchange implements Exchange {
 
   #write(reply: Reply, closing: boolean): void {
     const { pieces } = reply;
-    if (pieces !== undefined && !closing) {
+    if (pieces !== undefined && !closing && this.method !== 'HEAD') {
       this.#writePieces(reply, pieces);
       return;
     }

@@ -45,6 +45,9 @@ t.test('a reply in pieces is one body of known length, however large', async (t)
   const large = await fetch(`${url}/large`, { method: 'POST', body: '{}' });
   t.equal(large.headers.get('content-length'), String(BODY.length));
   t.ok(BODY.equals(Buffer.from(await large.arrayBuffer())));
+  const head = await fetch(`${url}/large`, { method: 'HEAD' });
+  t.equal(head.headers.get('content-length'), String(BODY.length));
+  t.equal(await head.text(), '');
   await listener.close(1_000);
 });
 
