@@ -18,6 +18,8 @@ import { encodeText } from './text.ts';
 import { partsOfRows } from './units.ts';
 import { ValueTable } from './value-table.ts';
 
+/** Words of a bitmap whose rows are measured in a unit: numbers in strings take their time. */
+const METER_WORDS = 128;
 /** Steps of a unit that it takes to read a value's text. */
 const TEXT_STEPS = 4;
 
@@ -168,7 +170,7 @@ export class ValueMeter implements BlockVisitor {
   *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
     yield* this.#metrics.prepare(block);
-    for (const part of partsOfRows(rows)) {
+    for (const part of partsOfRows(rows, METER_WORDS)) {
       this.#pairs.reset(part);
       yield* this.#metrics.reserve(1, this.#pairs.count);
       this.#metrics.add(this.#pairs);

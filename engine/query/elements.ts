@@ -13,8 +13,8 @@ const cursor = new ArrayCursor();
 const reader = new NumberReader();
 
 /**
- * The scalars in the entries of one column of strings or arrays, read once an entry however many rows have it. Those of
- * entry e are elements `starts[e]` to `starts[e + 1] - 1`; of entries that are not wanted there are none.
+ * The scalars in some entries of one column of strings or arrays, read once an entry however many rows have it. Those of
+ * the entry number n of these are elements `starts[n]` to `starts[n + 1] - 1`.
  */
 export class Elements {
   readonly starts: Uint32Array;
@@ -31,13 +31,13 @@ export class Elements {
   readonly texts = new Map<number, string>();
   readonly #hash: ValueHash | undefined;
 
-  /** `wanted` has a 1 at entry + 1 of the entries to read. Hashes are made when there is a `hash`. */
-  constructor(column: StringColumn, wanted: Uint8Array, hash: ValueHash | undefined) {
+  /** `ids`: entry + 1 of each entry to read. Hashes are made when there is a `hash`. */
+  constructor(column: StringColumn, ids: Uint32Array, hash: ValueHash | undefined) {
     this.#hash = hash;
-    this.starts = new Uint32Array(column.entryCount + 1);
-    for (let entry = 0; entry < column.entryCount; entry++) {
-      if (wanted[entry + 1] === 1) this.#addEntry(column, entry);
-      this.starts[entry + 1] = this.count;
+    this.starts = new Uint32Array(ids.length + 1);
+    for (let at = 0; at < ids.length; at++) {
+      this.#addEntry(column, ids[at] - 1);
+      this.starts[at + 1] = this.count;
     }
   }
 

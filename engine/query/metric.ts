@@ -59,6 +59,8 @@ export class Summary {
   readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
   readonly #strings: SharedStrings;
+  /** By id of a column; see `#wantedIds`. */
+  #idNumbers = new Uint32Array(0);
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
@@ -75,7 +77,7 @@ export class Summary {
   /** Memory that it takes. */
   get memoryBytes(): number {
     const arrays = [this.#counts, this.#numberCounts, this.#mins, this.#maxs];
-    const own = arrays.reduce((sum, array) => sum + array.length * 8, 0);
+    const own = arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4);
     const parts = [this.#sums, this.#quantiles, this.#cardinalities];
     return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
   }
@@ -276,20 +278,36 @@ export class Summary {
       }
       return;
     }
-    const wanted = new Uint8Array(column.entryCount + 1);
-    for (let at = 0; at < count; at++) wanted[ids[rows[at]]] = 1;
+    const wanted = this.#wantedIds(column, pairs);
     const hash = cardinalities === undefined ? undefined : this.#hash;
     const elements = new Elements(column, wanted, hash);
     const { starts } = elements;
+    const numbers = this.#idNumbers;
     for (let at = 0; at < count; at++) {
-      const id = ids[rows[at]];
-      if (id === 0) continue;
+      const number = numbers[ids[rows[at]]];
+      if (number === 0) continue;
       const group = groups[at];
-      this.#counts[group] += starts[id] - starts[id - 1];
-      for (let element = starts[id - 1]; element < starts[id]; element++) {
+      this.#counts[group] += starts[number] - starts[number - 1];
+      for (let element = starts[number - 1]; element < starts[number]; element++) {
         this.#addElement(group, elements, element);
       }
     }
+    for (let at = 0; at < wanted.length; at++) numbers[wanted[at]] = 0;
+  }
+
+  /** The ids that rows have, each once; until they are put back to 0, `#idNumbers` has the number of each, from 1 on. */
+  #wantedIds({ ids, entryCount }: StringColumn, { rows, count }: Pairs): Uint32Array {
+    if (this.#idNumbers.length <= entryCount) this.#idNumbers = new Uint32Array(entryCount + 1);
+    const numbers = this.#idNumbers;
+    const wanted = new Uint32Array(count);
+    let wantedCount = 0;
+    for (let at = 0; at < count; at++) {
+      const id = ids[rows[at]];
+      if (id === 0 || numbers[id] !== 0) continue;
+      wanted[wantedCount++] = id;
+      numbers[id] = wantedCount;
+    }
+    return wanted.subarray(0, wantedCount);
   }
 
   #addElement(group: number, elements: Elements, element: number): void {

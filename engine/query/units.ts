@@ -3,7 +3,7 @@ import type { Bitmap } from './bitmap.ts';
 import type { Progress } from './source.ts';
 
 /** Words of a bitmap whose rows are grouped and measured in a unit. */
-const UNIT_WORDS = 512;
+const UNIT_WORDS = 256;
 
 /** Where a query is that is made of several parts. */
 export interface PartsProgress {
@@ -34,13 +34,16 @@ export function* telling<T>(progress: () => Progress, units: Units<T>): Generato
   }
 }
 
-/** Cuts the rows of a large block into parts that are worked on in a unit, ascending; `rows` itself of a small one. */
-export function partsOfRows(rows: Bitmap): Bitmap[] {
-  if (rows.length <= UNIT_WORDS) return [rows];
+/**
+ * Cuts the rows of a large block into parts that are worked on in a unit, of `words` words of the bitmap each, ascending;
+ * `rows` itself of a small one.
+ */
+export function partsOfRows(rows: Bitmap, words = UNIT_WORDS): Bitmap[] {
+  if (rows.length <= words) return [rows];
   const parts: Bitmap[] = [];
-  for (let from = 0; from < rows.length; from += UNIT_WORDS) {
+  for (let from = 0; from < rows.length; from += words) {
     const part = new Uint32Array(rows.length);
-    part.set(rows.subarray(from, from + UNIT_WORDS), from);
+    part.set(rows.subarray(from, from + words), from);
     parts.push(part);
   }
   return parts;
