@@ -51,12 +51,12 @@ export class Merger {
    */
   async run(job: MergeJob, allocate: () => number): Promise<SealResult> {
     assert(this.#work === undefined, 'one merge at a time');
-    if (this.#closed) throw new EngineError('CLOSED', 'merging has ended');
     clearTimeout(this.#keeping);
     const work = { allocate, settled: Promise.withResolvers<SealResult>() };
     this.#work = work;
     try {
       if (job.isUrgent && this.#isLow) await this.#end();
+      if (this.#closed) throw new EngineError('CLOSED', 'merging has ended');
       this.#pool ??= this.#begin();
       this.#isLow = !job.isUrgent || this.#isLow;
       must(this.#pool.ports[0], 'merge port').post({ type: 'run', job });
