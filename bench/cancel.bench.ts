@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDisk } from '../engine/base/file.ts';
+import { finished } from '../engine/base/pause.ts';
 import { openReader, type UnitReader } from '../engine/engine.ts';
 import { type OpenedCatalog, openCatalog } from '../engine/store/catalog.ts';
-import { writeAnswer } from '../server/query/answer.ts';
 import type { QueryJob } from '../server/query/job.ts';
 import { QueryPool } from '../server/query/query-pool.ts';
+import { answerUnits } from '../server/query/query-worker.ts';
 import { removeFolder, startService, temporaryFolder } from '../test/support/service.ts';
 import { random } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
@@ -18,6 +19,7 @@ const CANCELS = 20;
 const UNIT_RUNS = 3;
 const MEMORY_MB = 256;
 const SECONDS_MAX = 600;
+
 /** A worker as the service has it, alone in its pool. */
 async function openWorker(
   folder: string,
@@ -84,9 +86,9 @@ async function stopAfter(
 function longestUnitMs(reader: UnitReader, opened: OpenedCatalog, job: QueryJob): number {
   const leastMs: number[] = [];
   // The first run reads what others find in memory, in units of its own.
-  for (const unit of unitsOf(reader, opened, job)) void unit;
+  finished(answerUnits(reader, opened.catalog.snapshot(), job));
   for (let run = 0; run < UNIT_RUNS; run++) {
-    const units = unitsOf(reader, opened, job);
+    const units = answerUnits(reader, opened.catalog.snapshot(), job);
     for (let unit = 0, done = false; !done; unit++) {
       const before = process.cpuUsage();
       done = units.next().done === true;
@@ -95,17 +97,6 @@ function longestUnitMs(reader: UnitReader, opened: OpenedCatalog, job: QueryJob)
     }
   }
   return leastMs.reduce((most, ms) => Math.max(most, ms), 0);
-}
-
-function* unitsOf(reader: UnitReader, { catalog }: OpenedCatalog, job: QueryJob) {
-  const snapshot = catalog.snapshot();
-  if (job.type === 'list') yield* writeAnswer(job, yield* reader.list(snapshot, job.query));
-  else if (job.type === 'export') yield* writeAnswer(job, yield* reader.page(snapshot, job.query));
-  else if (job.type === 'attributes') {
-    yield* writeAnswer(job, yield* reader.attributes(snapshot, job.query));
-  } else if (job.type === 'aggregate') {
-    yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query));
-  }
 }
 
 async function measure(bench: Bench, folder: string, opened: OpenedCatalog): Promise<void> {

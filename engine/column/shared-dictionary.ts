@@ -1,6 +1,6 @@
 import { ByteReader } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import { finished, type Units } from '../base/pause.ts';
+import { finished, inParts, type Units } from '../base/pause.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { readPacked, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
@@ -129,17 +129,24 @@ export class SharedDictionary implements EntrySource {
   *hashUnits(hash: EntryHash): Units<Int32Array> {
     if (this.#hashes !== undefined && this.#hashSeed === hash.seed) return this.#hashes;
     const hashes = new Int32Array(this.entryCount);
-    for (const number of this.#pieces.keys()) {
-      if (number > 0 && number % UNIT_PIECES === 0) yield;
-      const first = number * PIECE_ENTRIES;
-      const { offsets, bytes } = this.piece(first);
+    yield* this.#eachPiece((first, { offsets, bytes }) => {
       for (let at = 0; at < offsets.length - 1; at++) {
         hashes[first + at] = hash.hashOf(bytes, offsets[at], offsets[at + 1]);
       }
-    }
+    });
     this.#hashes = hashes;
     this.#hashSeed = hash.seed;
     return hashes;
+  }
+
+  /** Shows all entries, in units; `first` is the number of a piece's first one. */
+  #eachPiece(visit: (first: number, piece: Entries) => void): Units<void> {
+    return inParts(this.#pieces.length, UNIT_PIECES, (from, to) => {
+      for (let number = from; number < to; number++) {
+        const first = number * PIECE_ENTRIES;
+        visit(first, this.piece(first));
+      }
+    });
   }
 
   #keptPiece(number: number): Entries {
@@ -171,16 +178,13 @@ export class SharedDictionary implements EntrySource {
     const offsets = new Uint32Array(this.entryCount + 1);
     const pieces: Uint8Array[] = [];
     let base = 0;
-    for (const number of this.#pieces.keys()) {
-      if (number > 0 && number % UNIT_PIECES === 0) yield;
-      const first = number * PIECE_ENTRIES;
-      const piece = this.piece(first);
+    yield* this.#eachPiece((first, piece) => {
       for (let index = 0; index < piece.offsets.length; index++) {
         offsets[first + index] = base + piece.offsets[index];
       }
       base += piece.bytes.length;
       pieces.push(piece.bytes);
-    }
+    });
     if (base > BYTES_MAX) damaged(`dictionary of ${base} bytes`);
     const bytes = new Uint8Array(base);
     let at = 0;

@@ -1,6 +1,6 @@
 import { CARDINALITY_EXACT_MAX } from '../base/limits.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
-import { grow, growInUnits, slotsFor } from '../column/growth.ts';
+import { growInUnits, slotsFor } from '../column/growth.ts';
 
 const SLOTS_MIN = 64;
 /** Bits of a hash that choose a register: 2^18 registers, a standard error of 0.2 %. */
@@ -34,11 +34,6 @@ export class Cardinalities {
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#groups.length * 12 + this.#counts.length * 4 + this.#registers.size * REGISTERS;
-  }
-
-  /** Makes room for groups 0 to `groupCount - 1`. */
-  ensure(groupCount: number): void {
-    if (groupCount > this.#counts.length) this.#counts = grow(this.#counts, groupCount);
   }
 
   /** Makes room for groups 0 to `groupCount - 1` and for `count` hashes, in units: without it `add` does it at once. */

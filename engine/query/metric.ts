@@ -1,5 +1,5 @@
 import { must } from '../base/assert.ts';
-import { finished, type Units } from '../base/pause.ts';
+import type { Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -80,11 +80,6 @@ export class Summary {
     const own = arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4);
     const parts = [this.#sums, this.#quantiles, this.#cardinalities];
     return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
-  }
-
-  /** Makes room for groups 0 to `groupCount - 1`. */
-  ensure(groupCount: number): void {
-    finished(this.reserve(groupCount, 0));
   }
 
   /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */

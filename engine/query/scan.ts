@@ -20,6 +20,7 @@ import { entriesThatPass } from './entry-passes.ts';
 import { anElementPasses, type ValueTest } from './match.ts';
 import type { Plan } from './plan.ts';
 import { encodeText } from './text.ts';
+import { partsOfRows } from './units.ts';
 import { keepsLetters, type WordSequence } from './word.ts';
 
 const MESSAGE = 'message';
@@ -220,11 +221,8 @@ function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): 
 function* testedInParts(rows: Bitmap, test: (part: Bitmap) => Bitmap): Units<Bitmap> {
   if (rows.length <= PART_WORDS) return test(rows);
   const found = new Uint32Array(rows.length);
-  for (let from = 0; from < rows.length; from += PART_WORDS) {
-    const words = rows.subarray(from, from + PART_WORDS);
-    if (isEmpty(words)) continue;
-    const part = new Uint32Array(rows.length);
-    part.set(words, from);
+  for (const part of partsOfRows(rows, PART_WORDS)) {
+    if (isEmpty(part)) continue;
     addRows(found, test(part));
     yield;
   }

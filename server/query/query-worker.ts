@@ -56,8 +56,12 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   reader.close();
 }
 
-/** The units of a job; the last ones write the answer. */
-function* answerUnits(reader: UnitReader, snapshot: Snapshot, job: QueryJob): Units<JobAnswer> {
+/** The units of a job; the last ones write the answer. Throws EngineError. */
+export function* answerUnits(
+  reader: UnitReader,
+  snapshot: Snapshot,
+  job: QueryJob,
+): Units<JobAnswer> {
   if (job.type === 'list') return yield* writeAnswer(job, yield* reader.list(snapshot, job.query));
   if (job.type === 'fetch') {
     return yield* writeAnswer(job, yield* reader.fetch(snapshot, job.query));

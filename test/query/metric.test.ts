@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
 import { Cardinalities } from '../../engine/query/cardinality.ts';
 import {
   isNumberText,
@@ -162,7 +163,7 @@ t.test('quantiles of small whole numbers and short decimals are those numbers', 
 const secret = Uint8Array.from({ length: 32 }, (_, index) => 200 - index);
 
 function addTexts(cardinality: Cardinalities, group: number, from: number, to: number): void {
-  cardinality.ensure(2);
+  finished(cardinality.reserve(2, 0));
   const hash = new ValueHash(secret);
   for (let number = from; number < to; number++) {
     const bytes = encodeText(`10.0.${number >> 8}.${number & 255}`);

@@ -136,7 +136,7 @@ function cardinalities(): Table {
     hash.decimal(number, 0);
     table.add(number % GROUPS, hash.low, hash.high);
   };
-  table.ensure(GROUPS);
+  finished(table.reserve(GROUPS, 0));
   return { table, reserve: (count) => table.reserve(GROUPS, count), add };
 }
 
