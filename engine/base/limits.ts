@@ -3,6 +3,9 @@ import { assert } from './assert.ts';
 /** Rows of one block: row positions fit in 16 bits. Source: FORMAT.md 4. */
 export const BLOCK_ROWS_MAX = 65_536;
 
+/** Bytes of the values of one block's rows, as text; names do not count. Bounds what is decoded with a block. */
+export const BLOCK_TEXT_BYTES_MAX = 32 * 1024 * 1024;
+
 /** Rows at which ingestion closes its open block; 8 k to 64 k differ by 10 % in CPU, 3 % in size. */
 export const BLOCK_ROWS_CLOSE = 32_768;
 
@@ -14,6 +17,9 @@ export const BLOCK_AGE_MAX_MS = 60_000;
 
 /** Rows of a log segment after which the writer begins the next one. */
 export const LOG_SEGMENT_ROWS_MAX = 1_000_000;
+
+/** Bytes of a log segment's file after which the writer begins the next one. */
+export const LOG_SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Rows of the batch that a UTC day must have to get a sealed segment of its own. */
 export const DAY_ROWS_MIN = 4_096;
@@ -53,4 +59,5 @@ export const CARDINALITY_EXACT_MAX = 10_000;
 
 assert(BLOCK_ROWS_CLOSE <= BLOCK_ROWS_MAX, 'an open block fits in a block');
 assert(BLOCK_ROWS_FINAL < BLOCK_ROWS_CLOSE, 'a small block is smaller than a full one');
+assert(EVENT_BYTES_MAX < BLOCK_TEXT_BYTES_MAX, 'an event fits in a block');
 assert(BLOCK_ROWS_MAX % TEXT_PIECE_ROWS === 0, 'text pieces fill a block');
