@@ -71,6 +71,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   piscina: ['engine/base/pool.ts'],
   msgpackr: ['engine/base/record.ts'],
   'lz4-napi': ['engine/column/compress.ts'],
+  'fs-native-extensions': ['engine/base/file.ts'],
   'smol-toml': ['server/config.ts'],
   'fastest-levenshtein': ['engine/base/nearest.ts'],
   typebox: [

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
+import { tryLock } from 'fs-native-extensions';
 import { EngineError } from './errors.ts';
 
 /**
@@ -17,6 +18,13 @@ export interface DiskFile {
   sync(): Promise<void>;
   /** Cuts the file to `bytes`. Durable only after `sync`. */
   truncate(bytes: number): Promise<void>;
+  /**
+   * Takes the file for this descriptor alone, until it is closed or the process has ended; false when another
+   * descriptor has it, of this process too. The file must be open for writing. Source: fcntl(2), F_OFD_SETLK.
+   */
+  lock(): boolean;
+  /** Whether `path` names this very file still and it has exactly `bytes`; false when nothing is there. */
+  standsAt(path: string, bytes: number): boolean;
   close(): void;
 }
 
@@ -64,12 +72,16 @@ function attempt<T>(what: string, run: () => T): T {
 }
 
 class RealFile implements DiskFile {
+  readonly #root: string;
   readonly #path: string;
   #fd: number;
+  /** Device and inode, once they were asked for. */
+  #identity: { dev: bigint; ino: bigint } | undefined;
 
-  constructor(path: string, flags: string) {
-    this.#path = path;
-    this.#fd = attempt(`open ${path}`, () => fs.openSync(path, flags, 0o600));
+  constructor(root: string, name: string, flags: string) {
+    this.#root = root;
+    this.#path = join(root, name);
+    this.#fd = attempt(`open ${this.#path}`, () => fs.openSync(this.#path, flags, 0o600));
   }
 
   #open(): number {
@@ -120,6 +132,21 @@ class RealFile implements DiskFile {
     return promised(`truncate ${this.#path}`, (done) => fs.ftruncate(fd, bytes, done));
   }
 
+  lock(): boolean {
+    const fd = this.#open();
+    return attempt(`lock ${this.#path}`, () => tryLock(fd));
+  }
+
+  standsAt(path: string, bytes: number): boolean {
+    const fd = this.#open();
+    return attempt(`stat ${path}`, () => {
+      this.#identity ??= fs.fstatSync(fd, { bigint: true });
+      const there = fs.statSync(join(this.#root, path), { bigint: true, throwIfNoEntry: false });
+      const { dev, ino } = this.#identity;
+      return there?.ino === ino && there.dev === dev && there.size === BigInt(bytes);
+    });
+  }
+
   close(): void {
     if (this.#fd < 0) return;
     fs.closeSync(this.#fd);
@@ -158,7 +185,7 @@ export function openDisk(root: string): Disk {
   makeRoot(root);
   const at = (path: string): string => join(root, path);
   return {
-    open: (path, mode) => new RealFile(at(path), { create: 'wx+', write: 'r+', read: 'r' }[mode]),
+    open: (path, mode) => new RealFile(root, path, { create: 'wx+', write: 'r+', read: 'r' }[mode]),
     list: (folder) =>
       fs.existsSync(at(folder))
         ? attempt(`list ${folder}`, () => fs.readdirSync(at(folder)).sort())

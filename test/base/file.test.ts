@@ -46,6 +46,44 @@ for (const [name, disk] of disks) {
   });
 }
 
+for (const [name, disk] of disks) {
+  t.test(`${name} gives a file to one descriptor at a time`, async (t) => {
+    const first = disk.open('taken', 'create');
+    const second = disk.open('taken', 'write');
+    t.ok(first.lock());
+    t.ok(first.lock(), 'it has it already');
+    t.notOk(second.lock());
+    const reader = disk.open('taken', 'read');
+    t.throws(() => reader.lock(), { code: 'IO' });
+    reader.close();
+    t.notOk(second.lock(), 'another that is closed frees nothing');
+    await disk.rename('taken', 'moved');
+    const third = disk.open('moved', 'write');
+    t.notOk(third.lock(), 'a rename frees nothing');
+    third.close();
+    first.close();
+    t.ok(second.lock());
+    second.close();
+  });
+
+  t.test(`${name} tells that a path is still the file that was opened`, async (t) => {
+    const file = disk.open('here', 'create');
+    await file.write([Uint8Array.of(1, 2, 3)], 0);
+    t.ok(file.standsAt('here', 3));
+    t.notOk(file.standsAt('here', 2), 'it has grown');
+    t.notOk(file.standsAt('none', 3));
+    await disk.rename('here', 'there');
+    t.notOk(file.standsAt('here', 3));
+    t.ok(file.standsAt('there', 3));
+    const other = disk.open('here', 'create');
+    await other.write([Uint8Array.of(1, 2, 3)], 0);
+    t.notOk(file.standsAt('here', 3), 'an equal one in its place is another');
+    other.close();
+    file.close();
+    t.throws(() => file.standsAt('there', 3), { code: 'CLOSED' });
+  });
+}
+
 t.test('what the real disk makes is for its owner only', async (t) => {
   const disk = openDisk(join(root, 'c'));
   const file = disk.open('x', 'create');

@@ -46,6 +46,8 @@ class CountingDisk {
       write: refuse,
       sync: refuse,
       truncate: refuse,
+      lock: refuse,
+      standsAt: refuse,
       close: () => {
         this.openFiles--;
       },

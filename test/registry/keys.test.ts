@@ -264,6 +264,8 @@ t.test('a change that cannot be written is not in force', async (t) => {
             : file.write(chunks, position),
         sync: () => file.sync(),
         truncate: (bytes) => file.truncate(bytes),
+        lock: () => file.lock(),
+        standsAt: (name, bytes) => file.standsAt(name, bytes),
         close: () => file.close(),
       };
     },

@@ -26,6 +26,8 @@ class Inode {
   stable: Uint8Array = new Uint8Array(0);
   /** Changes that the next sync makes durable. */
   dirty: Change[] = [];
+  /** The open file that has it for itself; the process that opened it may have ended. */
+  holder: { readonly epoch: number } | undefined;
 }
 
 /** A seeded generator of numbers in [0, 1): mulberry32. */
@@ -238,6 +240,7 @@ export class MemoryDisk implements Disk {
 
   #file(path: string, inode: Inode, writable: boolean): DiskFile {
     const epoch = this.#epoch;
+    const self = { epoch };
     let closed = false;
     const check = (): void => {
       if (closed) throw new EngineError('CLOSED', `${path} is closed`);
@@ -286,8 +289,21 @@ export class MemoryDisk implements Disk {
         this.#call(`truncate ${path}`);
         change({ cut: bytes });
       },
+      lock: () => {
+        check();
+        if (!writable) throw new EngineError('IO', `lock ${path} failed: EBADF`);
+        const { holder } = inode;
+        if (holder !== undefined && holder !== self && holder.epoch === this.#epoch) return false;
+        inode.holder = self;
+        return true;
+      },
+      standsAt: (name, bytes) => {
+        check();
+        return this.#cachedNames.get(name) === inode && inode.cached.length === bytes;
+      },
       close: () => {
         closed = true;
+        if (inode.holder === self) inode.holder = undefined;
       },
     };
   }
