@@ -3,7 +3,7 @@ BIN := node_modules/.bin
 NODE := $(BIN)/node
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run install check format test test-shippers test-long bench clean
+.PHONY: help run install check format test test-shippers test-long bench bench-pair clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -37,6 +37,9 @@ test-long: install ## tests that take minutes
 
 bench: install ## the benchmarks: a table, and JSON lines in bench/out
 	@$(NODE) bench/main.ts
+
+bench-pair: install ## ingestion of the commit BASE and of the working tree in turn: what costs more now
+	@$(NODE) bench/pair.ts --base $(or $(BASE),main)
 
 clean: ## remove what was installed and made
 	rm -rf node_modules .tap bench/out

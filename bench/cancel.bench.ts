@@ -10,7 +10,7 @@ import { removeFolder, startService, temporaryFolder } from '../test/support/ser
 import { random } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
 import { HEAVY_QUERIES, jobOf, TINY_QUERY } from './heavy-queries.ts';
-import { awaitSealed, SEALING } from './ingest.bench.ts';
+import { awaitSealed, SEALING } from './ingestion.ts';
 import { fill } from './query.bench.ts';
 
 const EVENTS = 1_000_000;

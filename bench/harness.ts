@@ -26,9 +26,11 @@ export interface Workload {
   run(bench: Bench): Promise<void>;
 }
 
-const OUT = new URL('out/', import.meta.url).pathname;
+/** The folder of results. */
+export const OUT = new URL('out/', import.meta.url).pathname;
 
-function git(...args: string[]): string {
+/** The answer of a git command, `unknown` when it fails. */
+export function git(...args: string[]): string {
   try {
     return execFileSync('git', args, {
       encoding: 'utf8',
@@ -39,15 +41,35 @@ function git(...args: string[]): string {
   }
 }
 
-function median(samples: readonly number[]): number {
+/** The middle one of the samples, or the mean of the middle two. */
+export function median(samples: readonly number[]): number {
   const sorted = [...samples].sort((left, right) => left - right);
   const middle = sorted.length >>> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-function print(value: number): string {
+/** A number as tables show it. */
+export function print(value: number): string {
   if (value !== 0 && Math.abs(value) < 10) return value.toPrecision(3);
   return value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 1000 ? 1 : 0 });
+}
+
+/** The commit that is checked out, with a `+` when files differ from it. */
+export function workingTree(): string {
+  const dirty = git('status', '--porcelain') === '' ? '' : '+';
+  return git('rev-parse', '--short', 'HEAD') + dirty;
+}
+
+/** Processors and memory. */
+export function machineName(): string {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${memory} GiB`;
+}
+
+/** A new file of JSON lines in the folder of results, named by the time. */
+export function outFile(): string {
+  mkdirSync(OUT, { recursive: true });
+  return `${OUT}${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.jsonl`;
 }
 
 /**
@@ -58,11 +80,9 @@ export async function runWorkloads(
   workloads: readonly Workload[],
   options: { scale: number; runs: number },
 ): Promise<void> {
-  mkdirSync(OUT, { recursive: true });
-  const dirty = git('status', '--porcelain') === '' ? '' : '+';
-  const commit = git('rev-parse', '--short', 'HEAD') + dirty;
-  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const file = `${OUT}${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.jsonl`;
+  const commit = workingTree();
+  const machine = machineName();
+  const file = outFile();
   console.log(`commit ${commit} on ${machine}, scale ${options.scale}, runs ${options.runs}\n`);
   for (const workload of workloads) {
     console.log(`${workload.name}: ${workload.what}`);

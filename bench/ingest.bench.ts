@@ -1,13 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { Agent, request as httpRequest } from 'node:http';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
-  ask,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
-  request,
   type Service,
   sendTcp,
   startService,
@@ -15,188 +9,98 @@ import {
 } from '../test/support/service.ts';
 import { accessLog, applicationEvents, bodies, hostileEvents, syslogPairs } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
+import {
+  BODY_BYTES,
+  type Ingestion,
+  type IngestSample,
+  metric,
+  postAll,
+  runIngestion,
+} from './ingestion.ts';
 
 const EVENTS = 1_000_000;
-const BODY_BYTES = 1_000_000;
-const HTTP_CONNECTIONS = 4;
 const SEED = 1;
 /** Events that a sustained run makes and sends at a time, so that the sender's memory stays small. */
 const PART_EVENTS = 250_000;
-/** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
-export const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
-const SEALED_POLL_MS = 200;
 
-/** Bytes of log and sealed segments in a data folder. */
-export function storeBytes(folder: string): number {
-  return ['log', 'sealed']
-    .map((part) => join(folder, part))
-    .filter((path) => existsSync(path))
-    .reduce((total, path) => total + folderBytes(path), 0);
-}
+type Source = Pick<Ingestion, 'name' | 'what' | 'events' | 'make'>;
 
-/** Bytes of the files below `folder`. */
-function folderBytes(folder: string): number {
-  let total = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) total += folderBytes(path);
-    else if (entry.isFile()) total += statSync(path).size;
-  }
-  return total;
-}
-
-/** Posts every body over a few keep-alive connections; rejects unless each is answered with 200. */
-export async function postAll(
-  service: Service,
-  made: readonly { body: Buffer; events: number }[],
-  onProgress: (events: number) => void = () => {},
-): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: HTTP_CONNECTIONS });
-  const url = `${service.http}/v1/input/${service.writeKey}`;
-  const headers = { 'content-type': 'application/x-ndjson' };
-  let next = 0;
-  let sentCount = 0;
-  const post = (body: Buffer): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const outgoing = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
-        response.resume();
-        response.on('end', () =>
-          response.statusCode === 200
-            ? resolve()
-            : reject(new Error(`HTTP ${response.statusCode}`)),
-        );
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  const work = async (): Promise<void> => {
-    while (next < made.length) {
-      const { body, events } = made[next++];
-      await post(body);
-      sentCount += events;
-      onProgress(sentCount);
-    }
+/** Events over HTTP in bodies of 1 MB; every 200 means fsynced. */
+function overHttp(source: Source): Ingestion {
+  return {
+    ...source,
+    prefixOf: () => '',
+    send: (service, made, progress) =>
+      postAll(service, made, (count) => progress(`${count} events sent`)),
   };
-  await Promise.all(Array.from({ length: HTTP_CONNECTIONS }, work));
-  agent.destroy();
 }
 
-/** Asserts that the service counts as many events as were sent. */
-async function expectCount(service: Service, eventCount: number): Promise<void> {
-  const answer = await ask(service, '/beta/events/aggregate', {
-    time: { from: 0, to: 4e12 },
-    compute: [{ metric: { id: 'count', output: 'n' } }],
-  });
-  const text = JSON.stringify({ n: eventCount });
-  if (!answer.text.includes(text))
-    throw new Error(`${text} was sent, the service says ${answer.text}`);
-}
-
-/** How a workload makes its events, and how many at full size. */
-interface Source {
-  events: number;
-  make: (seed: number) => () => string;
-}
-
-const ACCESS_LOG: Source = { events: EVENTS, make: accessLog };
-
-/** A figure of the service's own metrics, without labels; the listener is started with `--metrics-open`. */
-async function metric(service: Service, name: string): Promise<number> {
-  const { text } = await request(`${service.http}/metrics`);
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-}
-
-/** Resolves when every event lies in a sealed segment. */
-export async function awaitSealed(service: Service, eventCount: number): Promise<void> {
-  for (;;) {
-    if ((await metric(service, 'logseam_sealed_rows_total')) >= eventCount) return;
-    await pause(SEALED_POLL_MS);
-  }
-}
-
-/** Feeds a fresh service with `send` and measures it, `bench.runs` times. */
-async function measure(
-  bench: Bench,
-  source: Source,
-  prefixOf: (service: Service) => string,
-  send: (service: Service, made: { body: Buffer; events: number }[]) => Promise<void>,
-): Promise<void> {
-  const eventCount = Math.round(source.events * bench.scale);
-  const millions = eventCount / 1e6;
-  const samples = {
-    cpu: [] as number[],
-    rate: [] as number[],
-    disk: [] as number[],
-    peak: [] as number[],
-    sealedCpu: [] as number[],
-    sealedDisk: [] as number[],
-    sealedPeak: [] as number[],
-    reference: [] as number[],
+/** Events over one TCP connection, until the service has closed it: all is fsynced then. */
+function overTcp(source: Source): Ingestion {
+  return {
+    ...source,
+    prefixOf: (service) => `${service.writeKey} `,
+    send: async (service, made, progress) => {
+      progress('sending over TCP');
+      await sendTcp(service.tcpPort, Buffer.concat(made.map(({ body }) => body)));
+    },
   };
+}
+
+/** Ingestion of several kinds of events. */
+export const ingestions: Ingestion[] = [
+  overHttp({
+    name: 'ingest-http',
+    what: 'access-log JSON over HTTP, 1 MB bodies, 4 connections, acknowledged when fsynced',
+    events: EVENTS,
+    make: accessLog,
+  }),
+  overTcp({
+    name: 'ingest-tcp',
+    what: 'access-log JSON over one TCP connection, until its half-close is answered: all is fsynced',
+    events: EVENTS,
+    make: accessLog,
+  }),
+  overTcp({
+    name: 'ingest-syslog',
+    what: 'RFC 5424 lines with 7 key=value pairs over one TCP connection',
+    events: EVENTS,
+    make: syslogPairs,
+  }),
+  overHttp({
+    name: 'ingest-shapes',
+    what: 'application JSON in 1,000 shapes of 400 attributes over HTTP',
+    events: EVENTS / 2,
+    make: applicationEvents,
+  }),
+  overHttp({
+    name: 'ingest-hostile',
+    what: 'events with ten new attribute names each over HTTP',
+    events: EVENTS / 20,
+    make: hostileEvents,
+  }),
+];
+
+/** Figures of the samples of an ingestion: name, unit and value. */
+export const INGEST_FIGURES: [string, string, (sample: IngestSample) => number][] = [
+  ['CPU, acknowledged', 's/M events', ({ cpu }) => cpu],
+  ['CPU, sealed too', 's/M events', ({ sealedCpu }) => sealedCpu],
+  ['rate, acknowledged', 'events/s', ({ rate }) => rate],
+  ['disk, when acknowledged', 'bytes/event', ({ disk }) => disk],
+  ['disk, sealed', 'bytes/event', ({ sealedDisk }) => sealedDisk],
+  ['peak memory', 'MB', ({ peak }) => peak],
+  ['peak memory, sealed', 'MB', ({ sealedPeak }) => sealedPeak],
+  ['rows by reference decoder', '%', ({ reference }) => reference],
+];
+
+/** Runs an ingestion `bench.runs` times. */
+async function measure(bench: Bench, ingestion: Ingestion): Promise<void> {
+  const samples: IngestSample[] = [];
   for (let run = 0; run < bench.runs; run++) {
-    const folder = temporaryFolder();
-    const service = await startService(folder, SEALING);
-    try {
-      bench.progress(`run ${run + 1}: making ${eventCount} events`);
-      const made = bodies(source.make(SEED + run), eventCount, BODY_BYTES, prefixOf(service));
-      const startedCpu = cpuSeconds(service.pid);
-      const started = performance.now();
-      await send(service, made);
-      const seconds = (performance.now() - started) / 1000;
-      samples.cpu.push((cpuSeconds(service.pid) - startedCpu) / millions);
-      samples.rate.push(eventCount / seconds);
-      samples.peak.push(peakMegabytes(service.pid));
-      samples.disk.push(storeBytes(folder) / eventCount);
-      await expectCount(service, eventCount);
-      bench.progress('sealing');
-      await awaitSealed(service, eventCount);
-      samples.sealedCpu.push((cpuSeconds(service.pid) - startedCpu) / millions);
-      samples.sealedDisk.push(storeBytes(folder) / eventCount);
-      samples.sealedPeak.push(peakMegabytes(service.pid));
-      samples.reference.push(
-        (await metric(service, 'logseam_rows_decoded_total\\{path="reference"\\}')) / eventCount,
-      );
-      await expectCount(service, eventCount);
-    } finally {
-      await service.stop();
-      removeFolder(folder);
-    }
+    const progress = (text: string): void => bench.progress(`run ${run + 1}: ${text}`);
+    samples.push(await runIngestion(ingestion, { scale: bench.scale, seed: SEED + run, progress }));
   }
-  bench.figure('CPU, acknowledged', 's/M events', ...samples.cpu);
-  bench.figure('CPU, sealed too', 's/M events', ...samples.sealedCpu);
-  bench.figure('rate, acknowledged', 'events/s', ...samples.rate);
-  bench.figure('disk, when acknowledged', 'bytes/event', ...samples.disk);
-  bench.figure('disk, sealed', 'bytes/event', ...samples.sealedDisk);
-  bench.figure('peak memory', 'MB', ...samples.peak);
-  bench.figure('peak memory, sealed', 'MB', ...samples.sealedPeak);
-  bench.figure('rows by reference decoder', '%', ...samples.reference.map((share) => share * 100));
-}
-
-/** A workload over HTTP in bodies of 1 MB; every 200 means fsynced. */
-function overHttp(name: string, what: string, source: Source): Workload {
-  const run = (bench: Bench): Promise<void> =>
-    measure(
-      bench,
-      source,
-      () => '',
-      (service, made) => postAll(service, made, (count) => bench.progress(`${count} events sent`)),
-    );
-  return { name, what, run };
-}
-
-/** A workload over one TCP connection, until the service has closed it: all is fsynced then. */
-function overTcp(name: string, what: string, source: Source): Workload {
-  const run = (bench: Bench): Promise<void> =>
-    measure(
-      bench,
-      source,
-      (service) => `${service.writeKey} `,
-      async (service, made) => {
-        bench.progress('sending over TCP');
-        await sendTcp(service.tcpPort, Buffer.concat(made.map(({ body }) => body)));
-      },
-    );
-  return { name, what, run };
+  for (const [name, unit, pick] of INGEST_FIGURES) bench.figure(name, unit, ...samples.map(pick));
 }
 
 /** Rows that a sustained run sends: several times what is sealed together. */
@@ -258,29 +162,12 @@ async function unsealedRows(service: Service): Promise<number> {
   return stored - (await metric(service, 'logseam_sealed_rows_total'));
 }
 
-/** Ingestion of several kinds of events. */
+/** The workloads of ingestion. */
 export const ingestWorkloads: Workload[] = [
-  overHttp(
-    'ingest-http',
-    'access-log JSON over HTTP, 1 MB bodies, 4 connections, acknowledged when fsynced',
-    ACCESS_LOG,
-  ),
-  overTcp(
-    'ingest-tcp',
-    'access-log JSON over one TCP connection, until its half-close is answered: all is fsynced',
-    ACCESS_LOG,
-  ),
+  ...ingestions.map((ingestion) => ({
+    name: ingestion.name,
+    what: ingestion.what,
+    run: (bench: Bench) => measure(bench, ingestion),
+  })),
   sustainedWorkload,
-  overTcp('ingest-syslog', 'RFC 5424 lines with 7 key=value pairs over one TCP connection', {
-    events: EVENTS,
-    make: syslogPairs,
-  }),
-  overHttp('ingest-shapes', 'application JSON in 1,000 shapes of 400 attributes over HTTP', {
-    events: EVENTS / 2,
-    make: applicationEvents,
-  }),
-  overHttp('ingest-hostile', 'events with ten new attribute names each over HTTP', {
-    events: EVENTS / 20,
-    make: hostileEvents,
-  }),
 ];

@@ -9,7 +9,7 @@ import {
 } from '../test/support/service.ts';
 import { accessLog, bodies, CORPUS_START_MS } from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
-import { awaitSealed, postAll, SEALING } from './ingest.bench.ts';
+import { awaitSealed, postAll, SEALING } from './ingestion.ts';
 
 const EVENTS = 1_000_000;
 const REPEATS = 5;

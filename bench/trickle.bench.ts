@@ -11,7 +11,7 @@ import {
 } from '../test/support/service.ts';
 import { accessLog } from './corpus.ts';
 import type { Workload } from './harness.ts';
-import { storeBytes } from './ingest.bench.ts';
+import { storeBytes } from './ingestion.ts';
 
 const SECONDS = 130;
 const PROBES = 5;

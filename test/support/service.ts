@@ -71,10 +71,19 @@ export const TEST_LISTENERS: readonly string[] = [
   ...['--https', 'off', '--tls', 'off', '--udp', 'off'],
 ];
 
-/** Starts the service with TEST_LISTENERS, of which `args` may change some, and resolves when it is ready. */
-export function startService(folder: string, args: string[] = []): Promise<Service> {
-  const child = spawn(COMMAND, ['serve', '--data', folder, ...TEST_LISTENERS, ...args], {
+/**
+ * Starts the service with TEST_LISTENERS, of which `args` may change some, and resolves when it is ready. `command` is
+ * the executable of another checkout, `environment` is added to that of the test.
+ */
+export function startService(
+  folder: string,
+  args: string[] = [],
+  options: { command?: string; environment?: Record<string, string> } = {},
+): Promise<Service> {
+  const all = ['serve', '--data', folder, ...TEST_LISTENERS, ...args];
+  const child = spawn(options.command ?? COMMAND, all, {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
   });
   let output = '';
   const ended = new Promise<number | null>((resolve) => {
