@@ -165,33 +165,36 @@ class FloorSearch {
   /** The key of the last of the `wanted` newest events of that time; before all of them when there are not so many. */
   *#floorAt(timeMs: number, wanted: number): Generator<Progress, Floor> {
     const allCount = yield* this.#countBetween(timeMs, timeMs + 1);
-    const tied = new TiedWriters();
+    const tied = new TiedRows();
     yield* this.#showTied(timeMs, tied);
     // Those that cannot be read are reached before the others.
     let left = wanted - Math.max(allCount - tied.count, 0);
     if (left <= 0) {
       return { timeMs, writer: WRITER_MAX, sequence: SEQUENCE_MAX, tiedCount: tied.count };
     }
-    let writer = WRITER_MAX;
-    for (; writer > 0 && tied.counts[writer] < left; writer--) left -= tied.counts[writer];
-    if (tied.counts[writer] < left) return { timeMs, writer: 0, sequence: 0, tiedCount: 0 };
-    let tiedCount = tied.counts[writer] - left;
-    for (let before = 0; before < writer; before++) tiedCount += tied.counts[before];
-    let low = tied.firsts[writer];
-    let high = tied.lasts[writer] + 1;
+    const tiedCount = tied.count - left;
+    if (tiedCount < 0) return { timeMs, writer: 0, sequence: 0, tiedCount: 0 };
+    let low = tied.first;
+    let high = tied.last + 1;
     while (high - low > 1) {
-      const steps = new TiedSequences(writer, low, high);
+      const steps = new TiedSequences(low, high);
       yield* this.#showTied(timeMs, steps);
       let step = STEPS - 1;
       for (; step > 0 && steps.counts[step] < left; step--) left -= steps.counts[step];
       low += step * steps.width;
       high = Math.min(high, low + steps.width);
     }
+    const { counts } = yield* this.#showTied(timeMs, new TiedWriters(low));
+    let writer = WRITER_MAX;
+    for (; writer > 0 && counts[writer] < left; writer--) left -= counts[writer];
     return { timeMs, writer, sequence: low, tiedCount };
   }
 
   /** Shows the rows of that time, a block a unit; those of damaged blocks are left out. */
-  *#showTied(timeMs: number, visitor: TiedVisitor): Generator<Progress, void> {
+  *#showTied<Visitor extends TiedVisitor>(
+    timeMs: number,
+    visitor: Visitor,
+  ): Generator<Progress, Visitor> {
     const refs = this.#refs.filter((ref) => overlaps(ref, timeMs, timeMs + 1));
     for (const ref of refs) {
       try {
@@ -203,6 +206,7 @@ class FloorSearch {
       const unitsDone = ++this.#parts.unitsDone;
       yield { unitsDone, unitsTotal: unitsDone + refs.length };
     }
+    return visitor;
   }
 }
 
@@ -211,47 +215,56 @@ interface TiedVisitor {
   add(keys: RowKeys, rows: Bitmap): void;
 }
 
-/** Counts rows by their writers. */
-class TiedWriters implements TiedVisitor {
+/** Counts rows, and tells their least and greatest sequence. */
+class TiedRows implements TiedVisitor {
   count = 0;
-  readonly counts = new Float64Array(WRITERS);
-  /** Least and greatest sequence of each writer. */
-  readonly firsts = new Float64Array(WRITERS).fill(SEQUENCE_MAX);
-  readonly lasts = new Float64Array(WRITERS);
+  first = SEQUENCE_MAX;
+  last = 0;
 
-  add({ writers, sequences }: RowKeys, rows: Bitmap): void {
-    const { counts, firsts, lasts } = this;
+  add({ sequences }: RowKeys, rows: Bitmap): void {
     for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const writer = writers[row];
       const sequence = sequences[row];
       this.count++;
-      counts[writer]++;
-      if (sequence < firsts[writer]) firsts[writer] = sequence;
-      if (sequence > lasts[writer]) lasts[writer] = sequence;
+      if (sequence < this.first) this.first = sequence;
+      if (sequence > this.last) this.last = sequence;
     }
   }
 }
 
-/** Counts the rows of a writer by their sequences, in steps of the same width from one to another. */
+/** Counts rows by their sequences, in steps of the same width from one to another. */
 class TiedSequences implements TiedVisitor {
   readonly width: number;
   readonly counts = new Float64Array(STEPS);
-  readonly #writer: number;
   readonly #low: number;
   readonly #high: number;
 
-  constructor(writer: number, low: number, high: number) {
+  constructor(low: number, high: number) {
     this.width = Math.ceil((high - low) / STEPS);
-    this.#writer = writer;
     this.#low = low;
     this.#high = high;
   }
 
-  add({ writers, sequences }: RowKeys, rows: Bitmap): void {
+  add({ sequences }: RowKeys, rows: Bitmap): void {
     for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
       const sequence = sequences[row];
-      if (writers[row] !== this.#writer || sequence < this.#low || sequence >= this.#high) continue;
+      if (sequence < this.#low || sequence >= this.#high) continue;
       this.counts[Math.floor((sequence - this.#low) / this.width)]++;
+    }
+  }
+}
+
+/** Counts the rows of one sequence by their writers. */
+class TiedWriters implements TiedVisitor {
+  readonly counts = new Float64Array(WRITERS);
+  readonly #sequence: number;
+
+  constructor(sequence: number) {
+    this.#sequence = sequence;
+  }
+
+  add({ writers, sequences }: RowKeys, rows: Bitmap): void {
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (sequences[row] === this.#sequence) this.counts[writers[row]]++;
     }
   }
 }

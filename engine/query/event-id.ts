@@ -15,29 +15,29 @@ const TIME_BIAS = 2 ** 47;
 export interface EventKey {
   /** Epoch milliseconds, whole. */
   timeMs: number;
-  writer: number;
   sequence: number;
+  writer: number;
 }
 
-/** Compares by time, then writer, then sequence: negative when `left` comes first. */
+/** Compares by time, then sequence, then writer: negative when `left` comes first. */
 export function compareEvents(left: EventKey, right: EventKey): number {
   if (left.timeMs !== right.timeMs) return left.timeMs - right.timeMs;
-  if (left.writer !== right.writer) return left.writer - right.writer;
-  return left.sequence - right.sequence;
+  if (left.sequence !== right.sequence) return left.sequence - right.sequence;
+  return left.writer - right.writer;
 }
 
 /** The greatest key below `key`; it need not be that of an event. */
 export function keyBefore({ timeMs, writer, sequence }: EventKey): EventKey {
-  if (sequence > 0) return { timeMs, writer, sequence: sequence - 1 };
-  if (writer > 0) return { timeMs, writer: writer - 1, sequence: SEQUENCE_MAX };
-  return { timeMs: timeMs - 1, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
+  if (writer > 0) return { timeMs, sequence, writer: writer - 1 };
+  if (sequence > 0) return { timeMs, sequence: sequence - 1, writer: WRITER_MAX };
+  return { timeMs: timeMs - 1, sequence: SEQUENCE_MAX, writer: WRITER_MAX };
 }
 
 /** The least key above `key`; it need not be that of an event. */
 export function keyAfter({ timeMs, writer, sequence }: EventKey): EventKey {
-  if (sequence < SEQUENCE_MAX) return { timeMs, writer, sequence: sequence + 1 };
-  if (writer < WRITER_MAX) return { timeMs, writer: writer + 1, sequence: 0 };
-  return { timeMs: timeMs + 1, writer: 0, sequence: 0 };
+  if (writer < WRITER_MAX) return { timeMs, sequence, writer: writer + 1 };
+  if (sequence < SEQUENCE_MAX) return { timeMs, sequence: sequence + 1, writer: 0 };
+  return { timeMs: timeMs + 1, sequence: 0, writer: 0 };
 }
 
 /** Writes the id of an event, 20 URL-safe characters. `secret` is the manifest's. Source: FORMAT.md 7. */

@@ -12,7 +12,7 @@ export interface TopEntry extends EventKey {
 }
 
 /**
- * The first `limit` events of an order by (time, writer, sequence) among those that were offered: a binary heap
+ * The first `limit` events of an order by (time, sequence, writer) among those that were offered: a binary heap
  * with the last of them at its root. Entries are numbers in typed arrays.
  */
 export class Top {
@@ -87,8 +87,8 @@ export class Top {
   /** Negative when a key comes before the one at `at`. */
   #order(timeMs: number, writer: number, sequence: number, at: number): number {
     if (timeMs !== this.#times[at]) return this.#sign * (timeMs - this.#times[at]);
-    if (writer !== this.#writers[at]) return this.#sign * (writer - this.#writers[at]);
-    return this.#sign * (sequence - this.#sequences[at]);
+    if (sequence !== this.#sequences[at]) return this.#sign * (sequence - this.#sequences[at]);
+    return this.#sign * (writer - this.#writers[at]);
   }
 
   /** Whether the entry at `left` comes after the one at `right`. */

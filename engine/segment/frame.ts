@@ -136,7 +136,7 @@ export interface EncodedBlock {
 /**
  * Where a committed block is: plain data that crosses threads. `sealed` says which kind of segment it lies in, and so
  * in which file. In a log segment row i is of `writer` and has sequence `firstSequence + i`; in a sealed one rows are
- * ordered by (time, writer, sequence), `writer` and `firstSequence` are 0 and the keys lie in the block.
+ * ordered by (time, sequence, writer), `writer` and `firstSequence` are 0 and the keys lie in the block.
  */
 export interface BlockRef {
   sealed: boolean;

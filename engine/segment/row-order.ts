@@ -16,8 +16,8 @@ export interface BatchKeys {
 function isAfter(keys: BatchKeys, left: number, right: number): boolean {
   const { timeMs, writers, sequences } = keys;
   if (timeMs[left] !== timeMs[right]) return timeMs[left] > timeMs[right];
-  if (writers[left] !== writers[right]) return writers[left] > writers[right];
-  return sequences[left] > sequences[right];
+  if (sequences[left] !== sequences[right]) return sequences[left] > sequences[right];
+  return writers[left] > writers[right];
 }
 
 function insertRun(keys: BatchKeys, order: Uint32Array, from: number, to: number): void {
@@ -49,7 +49,7 @@ function mergeRuns(
 }
 
 /**
- * The numbers of all rows by (time, writer, sequence): a merge sort that only looks at runs which are in order
+ * The numbers of all rows by (time, sequence, writer): a merge sort that only looks at runs which are in order
  * already, as rows that came in mostly are.
  */
 export function sortRows(keys: BatchKeys): Uint32Array<ArrayBuffer> {

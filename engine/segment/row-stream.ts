@@ -75,7 +75,7 @@ class KeyList implements BatchKeys {
     return { timeMs: this.timeMs[at], writer: this.writers[at], sequence: this.sequences[at] };
   }
 
-  /** The numbers of the rows by (time, writer, sequence). */
+  /** The numbers of the rows by (time, sequence, writer). */
   order(): Uint32Array<ArrayBuffer> {
     const { count } = this;
     return sortRows({
@@ -89,8 +89,8 @@ class KeyList implements BatchKeys {
 /** Whether a row lies before `key` in the order of events. */
 function isBefore({ timeMs, writers, sequences }: BatchKeys, row: number, key: RowKey): boolean {
   if (timeMs[row] !== key.timeMs) return timeMs[row] < key.timeMs;
-  if (writers[row] !== key.writer) return writers[row] < key.writer;
-  return sequences[row] < key.sequence;
+  if (sequences[row] !== key.sequence) return sequences[row] < key.sequence;
+  return writers[row] < key.writer;
 }
 
 /**

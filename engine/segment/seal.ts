@@ -59,7 +59,7 @@ function pacer(signal: AbortSignal | undefined): Pause {
 }
 
 /**
- * Rewrites blocks as sealed segments, rows by (time, writer, sequence): one a UTC day, one for the rows of all days
+ * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one a UTC day, one for the rows of all days
  * that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
  * stay the same. Memory: 4 bytes a row of a new segment; of a window of blocks the encoded bytes, about 30 bytes a row
  * and one column; and the dictionary of one column.

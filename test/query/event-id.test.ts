@@ -46,12 +46,13 @@ t.test('what is not an id is malformed', async (t) => {
   }
 });
 
-t.test('events are in the order of time, then writer, then sequence', async (t) => {
+t.test('events are in the order of time, then sequence, then writer', async (t) => {
   const keys = [
     { timeMs: -5, writer: 9, sequence: 9 },
-    { timeMs: 0, writer: 0, sequence: 2 ** 40 },
     { timeMs: 0, writer: 1, sequence: 0 },
+    { timeMs: 0, writer: 0, sequence: 1 },
     { timeMs: 0, writer: 1, sequence: 1 },
+    { timeMs: 0, writer: 0, sequence: 2 ** 40 },
     { timeMs: 1, writer: 0, sequence: 0 },
   ];
   t.same([...keys].reverse().sort(compareEvents), keys);

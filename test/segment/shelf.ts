@@ -124,7 +124,7 @@ export function checkOrder(shelf: Shelf, blocks: readonly BlockRef[]): void {
     const { writers, sequences } = block.keys();
     const times = block.timeMs();
     for (let row = 0; row < ref.rowCount; row++) {
-      const key: [number, number, number] = [times[row], writers[row], sequences[row]];
+      const key: [number, number, number] = [times[row], sequences[row], writers[row]];
       const order = key[0] - last[0] || key[1] - last[1] || key[2] - last[2];
       if (!(order > 0)) throw new Error(`${key} after ${last}`);
       last = key;

@@ -247,12 +247,12 @@ export function holds(predicate: ModelPredicate, event: Node): boolean {
   }
 }
 
-/** By (time, writer, sequence). */
+/** By (time, sequence, writer). */
 export function compareModel(
   left: Pick<ModelEvent, 'timeMs' | 'writer' | 'sequence'>,
   right: Pick<ModelEvent, 'timeMs' | 'writer' | 'sequence'>,
 ): number {
-  return left.timeMs - right.timeMs || left.writer - right.writer || left.sequence - right.sequence;
+  return left.timeMs - right.timeMs || left.sequence - right.sequence || left.writer - right.writer;
 }
 
 /** What the metrics of a path come to. `absolute` the sum of absolutes. */
