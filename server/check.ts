@@ -17,7 +17,7 @@ const MEGABYTE_BYTES = 1_000_000;
  */
 export async function check(root: string, output: CheckOutput): Promise<boolean> {
   const disk = openDisk(root);
-  const lock = await lockFolder(root, () => JSON.stringify({ pid: process.pid }));
+  const lock = await lockFolder(root);
   try {
     const checking = checkStore(disk);
     for (;;) {
@@ -28,7 +28,7 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
       output.progress?.(`${megabytes(value.doneBytes)} of ${megabytes(value.totalBytes)} MB`);
     }
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 

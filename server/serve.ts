@@ -67,7 +67,6 @@ export async function serve(config: Config, read: () => Config): Promise<number>
   const runtime = new Runtime(config);
   const log = openLog(() => runtime.logLevel);
   const disk = openDisk(config.data);
-  let greeting = JSON.stringify({ pid: process.pid });
   // A signal that comes before the start is over waits for it; without a handler it would end the process.
   const opened = Promise.withResolvers<Listeners>();
   let reloaded: Promise<unknown> = opened.promise;
@@ -76,18 +75,18 @@ export async function serve(config: Config, read: () => Config): Promise<number>
       reload({ runtime, read, disk, listeners, log }),
     );
   });
-  const lock = await lockFolder(config.data, () => greeting);
+  const lock = await lockFolder(config.data);
   try {
     const stopped = Promise.withResolvers<number>();
     const running = await start(runtime, disk, log, stopped.resolve);
     const { listeners } = running;
-    greeting = JSON.stringify({ pid: process.pid, http: addressText(listeners.http) });
+    await lock.tell({ http: addressText(listeners.http) });
     opened.resolve(listeners);
     const code = await stopped.promise;
     await stop(running, log);
     return code;
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 

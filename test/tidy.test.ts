@@ -92,7 +92,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts'],
   'node:tls': ['server/listen/tls.ts'],
   'node:dgram': ['server/listen/udp.ts'],
-  'node:net': ['server/listen/tcp.ts', 'server/listen/tls.ts', 'engine/store/lock.ts'],
+  'node:net': ['server/listen/tcp.ts', 'server/listen/tls.ts'],
 };
 
 const sources = globSync('{engine,server}/**/*.ts', { cwd: ROOT }).sort();

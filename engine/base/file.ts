@@ -49,6 +49,17 @@ function ioError(what: string, cause: unknown): EngineError {
   return new EngineError('IO', `${what} failed: ${code}`, { cause });
 }
 
+/** Locks a file that this process alone is to write. Throws USAGE when another has it, IO. */
+export function claimFile(file: DiskFile, path: string): void {
+  if (!file.lock()) throw new EngineError('USAGE', `${path} is in use by another process`);
+}
+
+/** Throws IO unless `path` still is this file with what was written to it: anything else there is somebody else's. */
+export function refuseForeign(file: DiskFile, path: string, bytes: number): void {
+  if (file.standsAt(path, bytes)) return;
+  throw new EngineError('IO', `${path} was removed, replaced or changed from outside`);
+}
+
 /** Whether `error` says that the disk, or the quota on it, is full: what it refused may work later. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof EngineError) || error.code !== 'IO') return false;
@@ -204,33 +215,6 @@ export function openDisk(root: string): Disk {
       }
     },
   };
-}
-
-/**
- * Gives a file of `root` a second name; false when `to` exists, or `from` does not. Throws IO.
- * Unlike a rename it never replaces anything.
- */
-export function linkName(root: string, from: string, to: string): boolean {
-  try {
-    fs.linkSync(join(root, from), join(root, to));
-    return true;
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || code === 'ENOENT') return false;
-    throw ioError(`link ${to}`, cause);
-  }
-}
-
-/** An open folder by a path of a few bytes, for calls that bound the length of paths. Valid until `close`. */
-export interface FolderHandle {
-  path: string;
-  close(): void;
-}
-
-/** Opens a folder that must be there, so that it has a short path. Throws IO. Linux only. */
-export function openFolder(root: string): FolderHandle {
-  const fd = attempt(`open ${root}`, () => fs.openSync(root, 'r'));
-  return { path: `/proc/self/fd/${fd}`, close: () => fs.closeSync(fd) };
 }
 
 /** Room of the file system that a folder lies in. */

@@ -2,7 +2,7 @@ import { Packr } from 'msgpackr';
 import { assert, must } from './assert.ts';
 import { checksum } from './checksum.ts';
 import { EngineError } from './errors.ts';
-import type { Disk, DiskFile } from './file.ts';
+import { claimFile, type Disk, type DiskFile, refuseForeign } from './file.ts';
 
 const PREFIX_BYTES = 8;
 const NUMBER_BYTES = 4;
@@ -50,13 +50,14 @@ export class RecordFile {
 
   /**
    * Opens the file, making it when it is not there. The caller syncs its folder.
-   * Throws CORRUPTION when a bad record is followed by a good one; IO.
+   * Throws CORRUPTION when a bad record is followed by a good one; USAGE when another process has it; IO.
    */
   static open(disk: Disk, path: string): OpenedRecords {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const exists = disk.list(folderOf(path)).includes(name);
     const file = disk.open(path, exists ? 'write' : 'create');
     try {
+      claimFile(file, path);
       const bytes = new Uint8Array(file.bytes());
       const whole = bytes.subarray(0, file.read(bytes, 0));
       const { records, goodBytes } = readRecords(whole, path);
@@ -128,6 +129,9 @@ export class RecordFile {
 
   async #write(payload: Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
+    // After a failed write nobody knows how long the file is.
+    const bytes = this.#tail ? this.#file.bytes() : this.#bytes;
+    refuseForeign(this.#file, this.#path, bytes);
     await this.settle();
     if (this.#tail) await this.#file.truncate(this.#bytes);
     this.#tail = true;

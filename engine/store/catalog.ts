@@ -247,7 +247,12 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
     report.removed = await removeLeftovers(disk, manifest, files);
     for (const [segment, entry] of manifest.segments) {
       const open = entry.closed === undefined;
-      const { found, closed } = await readSegment(options, manifest, segment, files.log);
+      const { found, closed } = await readSegment(
+        { ...options, claim: true },
+        manifest,
+        segment,
+        files.log,
+      );
       if (!closed) report.unclosed.push({ segment, ...found });
       catalog.replace(segment, found.blocks, found.usage);
       sum.addAll(found.usage);
@@ -287,23 +292,24 @@ export async function recoverWriter(
   const { log } = segmentFiles(options.disk);
   for (const [segment, entry] of manifest.segments) {
     if (entry.writer !== writer || entry.closed !== undefined) continue;
-    const { found } = await readSegment(options, manifest, segment, log);
+    // The dead thread's file was closed with it, and is nobody's.
+    const { found } = await readSegment({ ...options, claim: false }, manifest, segment, log);
     catalog.replace(segment, found.blocks, found.usage);
   }
 }
 
 /** Reads a segment, and closes it in the manifest when it is open; `closed` is false when the disk is too full for that. */
 async function readSegment(
-  options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'>,
+  options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'> & { claim: boolean },
   manifest: Manifest,
   segment: number,
   files: ReadonlySet<number>,
 ): Promise<{ found: RecoveredSegment; closed: boolean }> {
-  const { disk, verifyBlock = verifyRegions } = options;
+  const { disk, verifyBlock = verifyRegions, claim } = options;
   const { folderId } = manifest;
   const entry = must(manifest.segments.get(segment), `segment ${segment}`);
   const found = files.has(segment)
-    ? await recoverSegment({ disk, segment, entry, folderId, verifyBlock })
+    ? await recoverSegment({ disk, segment, entry, folderId, verifyBlock, claim })
     : missingSegment(entry);
   if (entry.closed !== undefined) return { found, closed: true };
   try {

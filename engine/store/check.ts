@@ -99,7 +99,14 @@ async function checkLog(disk: Disk, manifest: Manifest, segment: number): Promis
   try {
     const { folderId } = manifest;
     // Reads as the next start would, but for the sync: the file is as good as this reading of it.
-    const found = await recoverSegment({ disk, segment, entry, folderId, verifyBlock });
+    const found = await recoverSegment({
+      disk,
+      segment,
+      entry,
+      folderId,
+      verifyBlock,
+      claim: true,
+    });
     check.damaged.push(...found.damaged);
     for (const ref of found.blocks) countBlock(file, ref, check);
     return check;

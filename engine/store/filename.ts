@@ -4,8 +4,8 @@ export const MANIFEST_PATH = 'manifest';
 export const LOG_FOLDER = 'log';
 /** The folder of sealed segments in the store's folder. */
 export const SEALED_FOLDER = 'sealed';
-/** The Unix socket by which the folder is taken. */
-export const LOCK_NAME = 'lock.sock';
+/** The file whose lock means that a process has the folder. */
+export const LOCK_NAME = 'lock';
 
 const SEGMENT_NAME = /^([0-9]{8})\.log$/;
 const SEALED_NAME = /^([0-9]{8})\.seg$/;

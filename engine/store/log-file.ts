@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Disk, DiskFile } from '../base/file.ts';
+import { claimFile, type Disk, type DiskFile, refuseForeign } from '../base/file.ts';
 import {
   type BlockRef,
   type EncodedBlock,
@@ -61,8 +61,10 @@ export class LogFile {
   static async create(options: LogFileOptions): Promise<LogFile> {
     const { disk, segment, writer, folderId, createdMs } = options;
     const head = buildHead(segment, { format: FORMAT_VERSION, writer, folderId, createdMs });
-    const file = disk.open(segmentPath(segment), 'create');
+    const path = segmentPath(segment);
+    const file = disk.open(path, 'create');
     try {
+      claimFile(file, path);
       await file.write([head.bytes], 0);
       await file.sync();
       await disk.syncFolder(LOG_FOLDER);
@@ -105,6 +107,7 @@ export class LogFile {
     );
     const chunks = [...blocks.map((block) => block.bytes), frame.bytes];
     try {
+      refuseForeign(this.#file, segmentPath(this.segment), this.#bytes);
       await this.#file.write(chunks, this.#bytes);
       await this.#file.sync();
     } catch (cause) {

@@ -1,5 +1,5 @@
 import { EngineError } from '../base/errors.ts';
-import type { Disk } from '../base/file.ts';
+import { claimFile, type Disk } from '../base/file.ts';
 import { type BlockRef, FRAME_ALIGNMENT, type FrameHeader, FrameKind } from '../segment/frame.ts';
 import { type Commit, type Head, readCommit, readHead } from './commit.ts';
 import { segmentPath } from './filename.ts';
@@ -41,17 +41,22 @@ export interface RecoveryOptions {
   entry: SegmentEntry;
   folderId: Uint8Array;
   verifyBlock: VerifyBlock;
+  /** Whether it was an earlier process that wrote it: one that still does has it locked. */
+  claim: boolean;
 }
 
 /**
  * Reads a segment's file, which must be there. One that is not closed is verified wholly and synced; of a closed
  * one only headers and commit frames are read. Changes no file.
- * Throws USAGE when the file is of another format version; IO. Source: FORMAT.md 5.
+ * Throws USAGE when the file is of another format version, or another process writes it; IO. Source: FORMAT.md 5.
  */
 export async function recoverSegment(options: RecoveryOptions): Promise<RecoveredSegment> {
   const { disk, segment, entry } = options;
-  const file = disk.open(segmentPath(segment), 'read');
+  const claim = options.claim && entry.closed === undefined;
+  const path = segmentPath(segment);
+  const file = disk.open(path, claim ? 'write' : 'read');
   try {
+    if (claim) claimFile(file, path);
     const fileBytes = file.bytes();
     const limitBytes = Math.min(fileBytes, entry.closed?.bytes ?? fileBytes);
     const reader = new FrameReader(file, segment, limitBytes);

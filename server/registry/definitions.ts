@@ -414,12 +414,17 @@ function checkMembers(parameter: string, ids: readonly string[], known: readonly
 /** Opens the definitions of a data folder. Rejects with CORRUPTION when the file is not what was written. */
 export async function openDefinitions(options: DefinitionsOptions): Promise<Definitions> {
   const { records, journal } = await openJournal(options.disk, DEFINITIONS_PATH, AUDIT_PATH);
-  const entries = records.flatMap((record, number) =>
-    readDefinitionEntries(record, number, options.rules.read),
-  );
-  const definitions = new Definitions(options, journal, entries);
-  await journal.compact(fewestRecords(definitions, new Set(entries.map(({ kind }) => kind))));
-  return definitions;
+  try {
+    const entries = records.flatMap((record, number) =>
+      readDefinitionEntries(record, number, options.rules.read),
+    );
+    const definitions = new Definitions(options, journal, entries);
+    await journal.compact(fewestRecords(definitions, new Set(entries.map(({ kind }) => kind))));
+    return definitions;
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
 }
 
 /** Records that come to these definitions, in their order. The first one tells which kinds there have ever been. */

@@ -308,9 +308,14 @@ function lastEntries(entries: readonly KeyEntry[]): KeyEntry[] {
  */
 export async function openKeys(options: KeysOptions): Promise<Keys> {
   const { records, journal } = await openJournal(options.disk, KEYS_PATH, AUDIT_PATH);
-  const entries = lastEntries(records.flatMap(readEntries));
-  const keys = new Keys(options, journal, entries, records.length > 0);
-  // The empty one stays when there are no keys: none are made again then.
-  await journal.compact([[], ...entries.map((entry) => [entry])]);
-  return keys;
+  try {
+    const entries = lastEntries(records.flatMap(readEntries));
+    const keys = new Keys(options, journal, entries, records.length > 0);
+    // The empty one stays when there are no keys: none are made again then.
+    await journal.compact([[], ...entries.map((entry) => [entry])]);
+    return keys;
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
 }

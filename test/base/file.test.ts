@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Disk, linkName, openDisk, openFolder } from '../../engine/base/file.ts';
+import { type Disk, openDisk } from '../../engine/base/file.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'file-'));
@@ -90,27 +90,4 @@ t.test('what the real disk makes is for its owner only', async (t) => {
   file.close();
   t.equal(statSync(join(root, 'c')).mode & 0o777, 0o700);
   t.equal(statSync(join(root, 'c', 'x')).mode & 0o777, 0o600);
-});
-
-t.test('a link never replaces anything', async (t) => {
-  const folder = join(root, 'd');
-  const disk = openDisk(folder);
-  for (const name of ['x', 'y']) {
-    const file = disk.open(name, 'create');
-    await file.write([Buffer.from(name)], 0);
-    file.close();
-  }
-  t.equal(linkName(folder, 'x', 'y'), false);
-  t.equal(linkName(folder, 'none', 'z'), false);
-  t.equal(linkName(folder, 'x', 'z'), true);
-  t.equal(readFileSync(join(folder, 'y'), 'utf8'), 'y');
-  t.equal(readFileSync(join(folder, 'z'), 'utf8'), 'x');
-});
-
-t.test('an open folder has a short path', async (t) => {
-  const handle = openFolder(root);
-  t.ok(handle.path.length < 30);
-  t.same(readdirSync(handle.path), readdirSync(root));
-  handle.close();
-  t.throws(() => openFolder(join(root, 'none')), { code: 'IO' });
 });

@@ -11,7 +11,7 @@ async function write(disk: MemoryDisk, records: unknown[]): Promise<void> {
 }
 
 function read(disk: MemoryDisk): unknown[] {
-  return RecordFile.open(disk, 'r').records;
+  return RecordFile.open(disk.clone(), 'r').records;
 }
 
 t.test('records come back in their order, over several openings', async (t) => {

@@ -23,7 +23,9 @@ export class World {
   readonly phases: { name: string; call: number }[] = [];
 }
 
+/** The start of another process: the one before has ended. */
 export function open(disk: MemoryDisk, rewriteBytes = 1e9): Promise<OpenedCatalog> {
+  disk.end();
   const options = { disk, nowMs: NOW_MS, usageDay: DAY, verifyBlock: verifyOpaque };
   return openCatalog({ ...options, rewriteBytes });
 }

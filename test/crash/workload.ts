@@ -26,7 +26,9 @@ export class Journal {
   }
 }
 
+/** The start of another process: the one before has ended. */
 export function open(disk: MemoryDisk): Promise<OpenedCatalog> {
+  disk.end();
   return openCatalog({ disk, nowMs: 1_000, usageDay: DAY, verifyBlock: verifyOpaque });
 }
 

@@ -80,7 +80,7 @@ async function grown({ path, records }: Pick<Kind<Keys>, 'path' | 'records'>): P
 }
 
 function recordCount(disk: MemoryDisk, path: string): number {
-  return RecordFile.open(disk, path).records.length;
+  return RecordFile.open(disk.clone(), path).records.length;
 }
 
 async function checkKind<T extends Registry>(t: Tap, kind: Kind<T>): Promise<void> {

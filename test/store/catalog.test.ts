@@ -79,6 +79,7 @@ t.test('usage of the asked day is summed over segments, keys apart', async (t) =
       await log.append([opaqueBlock([1], log.sequence)], [], usage);
     }
   }
+  disk.crash({ type: 'none' });
   const { usage } = await open(disk);
   t.same(usage, [
     { key: '__proto__', day: DAY, bytes: 20, events: 2 },
@@ -117,6 +118,7 @@ t.test('a segment of another format version ends the start', async (t) => {
   disk.open('log/00000001.log', 'create');
   const head = { format: 1, writer: 0, folderId: manifest.folderId, createdMs: 1 };
   disk.damage('log/00000001.log', () => buildHead(1, head).bytes);
+  disk.crash({ type: 'none' });
   await t.rejects(open(disk), {
     code: 'USAGE',
     message: 'the segment is of format 1, this program reads 0',

@@ -77,7 +77,7 @@ t.test('a file that the manifest does not know means that it lost a record', asy
   await manifest.release();
   disk.open('log/00000001.log', 'create');
   disk.open('log/readme', 'create');
-  await Manifest.open(disk, 1);
+  await (await Manifest.open(disk, 1)).release();
   disk.damage('manifest', (bytes) => bytes.subarray(0, bytes.length - 1));
   await t.rejects(Manifest.open(disk, 1), {
     code: 'CORRUPTION',

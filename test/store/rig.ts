@@ -13,7 +13,9 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 export const DAY = 20_000;
 const encoder = new TextEncoder();
 
+/** The start of another process: the one before has ended. */
 export function openStore(disk: MemoryDisk): Promise<OpenedCatalog> {
+  disk.end();
   return openCatalog({ disk, nowMs: 1_000, usageDay: DAY, verifyBlock });
 }
 

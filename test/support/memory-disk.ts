@@ -80,9 +80,14 @@ export class MemoryDisk implements Disk {
   readonly trace: string[] = [];
   #epoch = 0;
 
-  /** Ends the process, and the power too unless `loss` is none. Open files are of no use afterwards. */
-  crash(loss: Loss): void {
+  /** Ends the process: its open files are of no use and its locks are gone. What is to fail still does. */
+  end(): void {
     this.#epoch++;
+  }
+
+  /** Ends the process, and the power too unless `loss` is none. Nothing fails any more. */
+  crash(loss: Loss): void {
+    this.end();
     this.faults = {};
     this.calls = 0;
     this.syncs = 0;
