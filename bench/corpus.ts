@@ -170,6 +170,45 @@ export function applicationEvents(seed: number): () => string {
   };
 }
 
+const AREAS =
+  'http db cache queue user cart order payment k8s host trace app feature mail search auth api job disk net';
+const FACTS = 'id name state count bytes duration_ms rate retries enabled version';
+
+/**
+ * Makes application events with 200 optional attributes, each there half of the time: numbers, short strings and
+ * booleans, names flat (`user_id`) or, mostly, dotted (`db.duration_ms`). About 2,300 bytes, and hardly
+ * two events of one shape.
+ */
+export function wideEvents(seed: number): () => string {
+  const next = random(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)];
+  const number = (below: number): number => Math.floor(next() * below);
+  const makers: (() => string)[] = [
+    () => `"${number(2 ** 30).toString(16)}"`,
+    () => `"${pick(WORDS)}-${number(40)}"`,
+    () => pick(['"ok"', '"ok"', '"open"', '"failed"']),
+    () => String(number(1_000)),
+    () => String(Math.round(lognormal(8, 2, next))),
+    () => lognormal(2, 1, next).toFixed(3),
+    () => next().toFixed(2),
+    () => String(number(4)),
+    () => String(next() < 0.9),
+    () => `"${number(3)}.${number(10)}.${number(10)}"`,
+  ];
+  const attributes = AREAS.split(' ').flatMap((area, place) =>
+    FACTS.split(' ').map((fact, kind) => {
+      return { name: `"${area}${place % 4 === 0 ? '_' : '.'}${fact}":`, value: makers[kind] };
+    }),
+  );
+  let timeMs = CORPUS_START_MS;
+  return () => {
+    timeMs += number(2 * CORPUS_STEP_MS + 1);
+    let text = `{"timestamp":${timeMs},"level":"${pick(['info', 'info', 'warn', 'error'])}","message":"${pick(WORDS)} ${pick(WORDS)} took ${number(900)} ms"`;
+    for (const { name, value } of attributes) if (next() < 0.5) text += `,${name}${value()}`;
+    return `${text}}`;
+  };
+}
+
 /** Makes events whose attributes are new names every time: what a broken or hostile client sends. */
 export function hostileEvents(seed: number): () => string {
   const next = random(seed);

@@ -7,7 +7,14 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import { accessLog, applicationEvents, bodies, hostileEvents, syslogPairs } from './corpus.ts';
+import {
+  accessLog,
+  applicationEvents,
+  bodies,
+  hostileEvents,
+  syslogPairs,
+  wideEvents,
+} from './corpus.ts';
 import type { Bench, Workload } from './harness.ts';
 import {
   BODY_BYTES,
@@ -72,6 +79,12 @@ export const ingestions: Ingestion[] = [
     what: 'application JSON in 1,000 shapes of 400 attributes over HTTP',
     events: EVENTS / 2,
     make: applicationEvents,
+  }),
+  overHttp({
+    name: 'ingest-wide',
+    what: 'application JSON with 200 optional attributes, half of them there, over HTTP',
+    events: EVENTS / 5,
+    make: wideEvents,
   }),
   overHttp({
     name: 'ingest-hostile',

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parse, stringify, TomlError } from 'smol-toml';
 import { EngineError } from '../engine/base/errors.ts';
+import { NAMES_PER_KEY_DAY } from '../engine/base/limits.ts';
 import { nearest } from '../engine/base/nearest.ts';
 import { readTextAt } from '../engine/base/text-file.ts';
 import { type Address, readAddress, readIp } from './address.ts';
@@ -177,6 +178,12 @@ const SETTINGS = {
     numberOrNone(1, 100_000_000),
     'none',
     'megabytes (10^6) a day that quotas in percent are of',
+  ),
+  namesPerKeyDay: setting(
+    'Limits',
+    wholeNumber(1, 1_000_000),
+    String(NAMES_PER_KEY_DAY),
+    'names of attributes that a write key may bring a day',
   ),
   queriesMax: setting(
     'Limits',

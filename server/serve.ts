@@ -127,6 +127,7 @@ async function start(
     segments: { rowsMax: config.sealRows, idleMs: config.sealIdleMinutes * MINUTE_MS },
     keys: keys.table(),
     cells: cells.shared,
+    namesPerKeyDay: config.namesPerKeyDay,
     nowMs,
     allocate: (writer, floor) => opened.manifest.allocate(writer, floor),
     closed: (segment, bytes, sequence) => opened.manifest.close(segment, bytes, sequence),
@@ -176,6 +177,7 @@ async function start(
     (steps) => intake.setExtensions(steps),
     (extension, error) => log.error('an extension is left out', { extension, error }),
   );
+  const keyName = (id: string): string | undefined => keys.named('write', id)?.name;
   const bound = new BoundCells(keys, config, log);
   const admin = createAdmin({
     token,
@@ -192,7 +194,7 @@ async function start(
       }),
       ...definitionResources(definitions),
       extensionResource({ definitions, resolver, intake }),
-      troubleResource(intake),
+      troubleResource(intake, keyName),
     ]),
   });
   const routes = createRoutes({
@@ -221,7 +223,7 @@ async function start(
       }),
       sources: {
         version: version(),
-        keyName: (id) => keys.named('write', id)?.name,
+        keyName,
         intake,
         queries,
         tails,

@@ -44,6 +44,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     trustedProxies: [],
     bodyMbMax: 64,
     planLimitMb: undefined,
+    namesPerKeyDay: 100_000,
     queriesMax: 32,
     queriesPerKey: 8,
     queryMemoryMb: 256,

@@ -48,6 +48,9 @@ export const ATTRIBUTES_MAX = 1_000;
 /** Bytes of an attribute's name; an attribute with a longer one goes to `custom._excess`. */
 export const NAME_BYTES_MAX = 256;
 
+/** Distinct attribute names that a write key may bring on a UTC day; others go to `custom._excess`. */
+export const NAMES_PER_KEY_DAY = 100_000;
+
 /** Bytes of one event or line. decisions.md 3.7. */
 export const EVENT_BYTES_MAX = 1_048_576;
 

@@ -13,6 +13,9 @@ import { ApiError, resultReply } from './reply.ts';
 /** Where troubles are counted. */
 export type TroubleSource = Pick<Intake, 'stats' | 'counts' | 'troubles'>;
 
+/** The name of the write key with an id; `undefined` when it does not exist any more. */
+type KeyName = (id: string) => string | undefined;
+
 /** A kind of trouble as the API shows it. */
 interface ShownTrouble {
   kind: string;
@@ -22,6 +25,8 @@ interface ShownTrouble {
   last?: string;
   line?: string;
   reason?: string | undefined;
+  /** Name of the write key; its id when it is gone. */
+  key?: string;
 }
 
 const REFUSED: ReadonlyMap<string, RefusalReason> = new Map([
@@ -33,13 +38,13 @@ const REFUSED: ReadonlyMap<string, RefusalReason> = new Map([
  * The resource `troubles`: what was wrong with what came in, by its kind, with the last line of each. GET only.
  * Write keys in it are masked; a line is up to a second behind its count.
  */
-export function troubleResource(source: TroubleSource): [string, AdminResource] {
+export function troubleResource(source: TroubleSource, keyName: KeyName): [string, AdminResource] {
   return [
     'troubles',
     {
       collection: async (request) => {
         if (request.method !== 'GET') throw methodNotAllowed(request.method, 'GET');
-        return resultReply(JSON.stringify({ troubles: shownTroubles(source) }));
+        return resultReply(JSON.stringify({ troubles: shownTroubles(source, keyName) }));
       },
       single: async () => {
         throw new ApiError(404, 'troubles have no ids; there is GET /admin/api/troubles');
@@ -48,16 +53,17 @@ export function troubleResource(source: TroubleSource): [string, AdminResource] 
   ];
 }
 
-function shownTroubles(source: TroubleSource): ShownTrouble[] {
+function shownTroubles(source: TroubleSource, keyName: KeyName): ShownTrouble[] {
   const counts = countsOf(source);
   return TROUBLE_KINDS.map((kind) => {
     const last = source.troubles.last(kind);
     const count = counts.get(kind) ?? 0;
     if (last === undefined) return { kind, count };
-    const { line, reason } = last;
+    const { line, reason, key } = last;
     return {
       ...{ kind, count, last: new Date(last.atMs).toISOString(), line },
       ...(reason === undefined ? {} : { reason }),
+      ...(key === undefined ? {} : { key: keyName(key) ?? key }),
     };
   });
 }

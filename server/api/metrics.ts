@@ -47,6 +47,7 @@ const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
   subtreesTooDeep: 'subtree_too_deep',
   eventsTooWide: 'event_too_wide',
   namesRefused: 'name_refused',
+  namesOverBudget: 'name_over_budget',
   datesUnread: 'date_unread',
   textsRepaired: 'text_repaired',
   extensionsFailed: 'extension_failed',

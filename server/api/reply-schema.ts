@@ -294,7 +294,7 @@ export const troublesReply = resultOf(
     troubles: Type.Array(
       shape({
         ...{ kind: string, count, last: maybe(date) },
-        ...{ line: maybe(string), reason: maybe(string) },
+        ...{ line: maybe(string), reason: maybe(string), key: maybe(string) },
       }),
     ),
   }),

@@ -38,6 +38,8 @@ export class Branch {
   isSpread = false;
   /** Whether it is an attribute of an enrichment or of a row, or has one in it: it has its place whatever the limits. */
   isAdded = false;
+  /** Whether it is an attribute whose name its write key may not bring any more: it goes to the excess. */
+  isOverBudget = false;
   /** Its path in the object whose path is `parentPath`, which is -1 while nobody has looked it up. */
   path = -1;
   parentPath = -1;

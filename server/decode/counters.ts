@@ -8,6 +8,8 @@ export interface DecodeCounters {
   eventsTooWide: number;
   /** Attributes that went to `custom._excess` because of their name: too long, or one name too many. */
   namesRefused: number;
+  /** Attributes that went to `custom._excess` because their write key had brought as many names as it may that day. */
+  namesOverBudget: number;
   /** Events that have date attributes of which none could be read. */
   datesUnread: number;
   /** Events in which U+FFFD stands for bytes that were not UTF-8. */
@@ -23,6 +25,7 @@ export function noDecodeCounters(): DecodeCounters {
     subtreesTooDeep: 0,
     eventsTooWide: 0,
     namesRefused: 0,
+    namesOverBudget: 0,
     datesUnread: 0,
     textsRepaired: 0,
     extensionsFailed: 0,
@@ -39,8 +42,8 @@ export type TroubleWatch = (
 
 /** All counts together: it grows when something is counted. */
 export function countedSum(counters: Readonly<DecodeCounters>): number {
-  const { linesCut, subtreesTooDeep, eventsTooWide, namesRefused, datesUnread } = counters;
-  const { textsRepaired, extensionsFailed } = counters;
-  const ofLimits = linesCut + subtreesTooDeep + eventsTooWide + namesRefused;
+  const { linesCut, subtreesTooDeep, eventsTooWide, namesRefused, namesOverBudget } = counters;
+  const { datesUnread, textsRepaired, extensionsFailed } = counters;
+  const ofLimits = linesCut + subtreesTooDeep + eventsTooWide + namesRefused + namesOverBudget;
   return ofLimits + datesUnread + textsRepaired + extensionsFailed;
 }

@@ -4,6 +4,7 @@ import { BodyReader } from './body.ts';
 import { type DecodeCounters, noDecodeCounters, type TroubleWatch } from './counters.ts';
 import type { Enrichment } from './enrichment.ts';
 import { LineReader, type RowExtension } from './line.ts';
+import type { NameLimit } from './name-limit.ts';
 
 /**
  * Turns the bytes of requests and lines into row records: the reference that every faster decoder is held to.
@@ -46,6 +47,11 @@ export class Decoder {
     this.#lines.extension = extension;
   }
 
+  /** The names that events may have, extended ones too; `undefined`: all. */
+  set nameLimit(limit: NameLimit | undefined) {
+    this.#lines.nameLimit = limit;
+  }
+
   /**
    * Turns to `source`, of which `[start, end)` will be read, and empties the rows. `source` must stay unchanged until
    * the rows have been appended. `enrichment` is added to all events until the next `begin`.
@@ -64,7 +70,7 @@ export class Decoder {
   /**
    * Reads `[start, end)`, a line without its end and its write key, as an event; a blank one is none. Never throws.
    * A line longer than EVENT_BYTES_MAX, or one that is known to be `isCut`, is text and marked `custom._truncated`.
-   * While `takesWriteKey`, its event is not extended: nobody knows yet whether it is kept.
+   * While `takesWriteKey`, its event is not finished: nobody knows yet whether it is kept.
    */
   line(start: number, end: number, isCut = false): void {
     this.#rowCount = this.#rows.rowCount;
@@ -72,10 +78,10 @@ export class Decoder {
     this.#lines.line(start, end, isCut, this.unquotes);
   }
 
-  /** Extends the event of the last `line`, `[start, end)`, which was read with `takesWriteKey`. */
-  extendLine(start: number, end: number): void {
+  /** Extends the event of the last `line`, `[start, end)`, which was read with `takesWriteKey`, and limits its names. */
+  finishLine(start: number, end: number): void {
     if (this.#rows.rowCount === this.#rowCount) return;
-    this.#lines.extendRow();
+    this.#lines.finishRow();
     this.#lines.tellTrouble(start, end);
   }
 

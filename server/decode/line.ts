@@ -11,7 +11,9 @@ import { countedSum, type DecodeCounters, type TroubleWatch } from './counters.t
 import type { Enrichment } from './enrichment.ts';
 import { KeyTable } from './key.ts';
 import { LeafReader } from './leaf.ts';
+import type { NameLimit } from './name-limit.ts';
 import { NEEDS_TREE, ObjectReader } from './object.ts';
+import { PathNames } from './path-names.ts';
 import { SyslogReader } from './syslog.ts';
 import {
   OPEN_BRACE,
@@ -42,11 +44,14 @@ export class LineReader {
   /** Told of lines and elements that something was counted for. */
   watch: TroubleWatch | undefined;
   extension: RowExtension | undefined;
+  /** The names that events may have; `undefined`: all. */
+  nameLimit: NameLimit | undefined;
   readonly #rows: Rows;
   readonly #keys: KeyTable;
   readonly #objects: ObjectReader;
   readonly #tree: EventTree;
   readonly #syslog: SyslogReader;
+  readonly #pathNames: PathNames;
   readonly #counters: DecodeCounters;
   readonly #truncatedPath: number;
   #added: AddedAttribute[] = [];
@@ -60,6 +65,7 @@ export class LineReader {
     this.#objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
     this.#tree = new EventTree(rows, this.#keys, this.leaves, counters);
     this.#syslog = new SyslogReader(rows, this.#keys, this.leaves, this.#objects, this.#tree);
+    this.#pathNames = new PathNames(paths);
     const name = Buffer.from(TRUNCATED);
     this.#truncatedPath = this.#keys.child(PATH_CUSTOM, name, 0, name.length);
     assert(this.#truncatedPath >= 0, 'there is a path for the mark of a cut');
@@ -134,9 +140,16 @@ export class LineReader {
     this.#text(start, end - start, false);
   }
 
-  /** Extends the event that has ended last. */
-  extendRow(): void {
+  /** Extends the event that has ended last, and holds it to the names that it may have. */
+  finishRow(): void {
     this.extension?.(this.leaves.hasDate);
+    const row = this.#rows.rowCount - 1;
+    const limit = this.nameLimit;
+    if (limit === undefined || limit.keepsAll(this.#rows, row)) return;
+    this.#tree.begin();
+    this.#tree.placeRow(row, this.#pathNames, limit);
+    this.#tree.write();
+    this.#rows.replaceRow();
   }
 
   /**
@@ -240,12 +253,12 @@ export class LineReader {
     }
     if (isCut) rows.add(this.#truncatedPath, Kind.BOOLEAN, 0, 1, 0, 0);
     rows.endRow(rows.receivedMs);
-    if (this.extension !== undefined && !this.leaves.takesWriteKey) this.extendRow();
+    if (!this.leaves.takesWriteKey) this.finishRow();
   }
 
   #endRow(): void {
     this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
-    if (this.extension !== undefined && !this.leaves.takesWriteKey) this.extendRow();
+    if (!this.leaves.takesWriteKey) this.finishRow();
   }
 
   #drop(sideBytes: number): void {

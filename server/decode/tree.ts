@@ -14,6 +14,7 @@ import type { LeafReader } from './leaf.ts';
 import { Role } from './leaf.ts';
 import type { Member, PlainText } from './member.ts';
 import { readMembers } from './member.ts';
+import type { NameLimit } from './name-limit.ts';
 import type { PathNames } from './path-names.ts';
 import { CLOSE_BRACE, latin1, OPEN_BRACE, QUOTE } from './text.ts';
 
@@ -136,8 +137,11 @@ export class EventTree {
     this.#hasEntries = false;
   }
 
-  /** Gives the event, which was begun, all that a row has. That is never moved to the excess for the limits' sake. */
-  placeRow(row: number, names: PathNames): void {
+  /**
+   * Gives the event, which was begun, all that a row has. Of that only names that `limit` does not keep are moved to the
+   * excess.
+   */
+  placeRow(row: number, names: PathNames, limit?: NameLimit): void {
     const rows = this.#rows;
     this.#hasEntries = true;
     let parent = NO_PATH;
@@ -160,6 +164,10 @@ export class EventTree {
         child.isExplicit = isObject;
         child.path = path;
         child.parentPath = parent;
+        if (limit !== undefined && !limit.keeps(path)) {
+          child.isOverBudget = true;
+          this.#counters.namesOverBudget++;
+        }
       }
     }
   }
@@ -256,7 +264,9 @@ export class EventTree {
       else
         this.#writeBranch(
           child,
-          path === NO_PATH || child === hidden ? NO_PATH : this.#child(path, child),
+          path === NO_PATH || child === hidden || child.isOverBudget
+            ? NO_PATH
+            : this.#child(path, child),
         );
     }
   }

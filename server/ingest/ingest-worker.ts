@@ -18,6 +18,8 @@ import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
 import { dryRun } from './dry-run.ts';
 import { BodyTooLarge, BrokenBody, inflate } from './inflate.ts';
 import { Ledger } from './ledger.ts';
+import { NameBudget } from './name-budget.ts';
+import { NameCounts } from './name-counts.ts';
 import type {
   BodyTask,
   DryOptions,
@@ -68,6 +70,7 @@ class IngestWorker {
   readonly #acknowledger: Acknowledger;
   readonly #rows = new Rows();
   readonly #troubles = new TroubleNotes();
+  readonly #names: NameBudget;
   readonly #writer: RowWriter;
   #steps: readonly CompiledStep[] = [];
   /** Extensions that have failed since they were set: each is told once. */
@@ -84,6 +87,8 @@ class IngestWorker {
     this.#memory = new Uint8Array(data.memory.buffer);
     this.#cells = new UsageCells(data.cells);
     this.#stats = new StatCells(data.stats);
+    const nameCounts = new NameCounts(data.nameCounts, data.writer);
+    this.#names = new NameBudget(nameCounts, data.namesPerKeyDay);
     this.#keys.update(data.keys);
     this.#ledger = new Ledger(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
@@ -181,11 +186,15 @@ class IngestWorker {
   #begin(): Decoding {
     const paths = new PathTable();
     const decoder = new Decoder(paths, this.#rows);
+    this.#names.usePaths(paths);
+    decoder.nameLimit = this.#names;
     this.#extend(paths, decoder);
     const troubles = this.#troubles;
     troubles.begin();
     decoder.watch = (counters, source, start, end) =>
-      troubles.noteCounted(counters, source, start, end, Date.now());
+      troubles.noteCounted(counters, source, start, end, Date.now(), () =>
+        this.#keys.id(this.#names.cell),
+      );
     const raw = new RawDecoder(
       decoder,
       this.#rows,
@@ -193,6 +202,7 @@ class IngestWorker {
       this.#cells,
       this.#memory,
       troubles,
+      this.#names,
     );
     return { paths, decoder, raw, counted: noDecodeCounters() };
   }
@@ -286,6 +296,7 @@ class IngestWorker {
   #decodeBody(task: BodyTask, source: Uint8Array): void {
     const { decoder } = this.#decoding;
     decoder.unquotes = false;
+    this.#names.begin(task.key.cell, dayOf(task.receivedMs));
     decoder.begin(source, task.receivedMs, task.enrichment);
     decodeBody(decoder, source, task.form);
   }

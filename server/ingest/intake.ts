@@ -1,5 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
 import type { CommittedGroup } from '../../engine/engine.ts';
@@ -7,6 +8,7 @@ import type { ExtensionStep } from '../extend/extension.ts';
 import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
 import { IngestCounts } from './counts.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
+import { NameCounts } from './name-counts.ts';
 import type {
   BodyForm,
   DryEvent,
@@ -52,6 +54,8 @@ export interface IntakeOptions {
   /** The parsing extensions in force at first; none when it is not said. */
   extensions?: readonly ExtensionStep[];
   cells: SharedArrayBuffer;
+  /** Distinct names of attributes that a write key may bring on a UTC day; NAMES_PER_KEY_DAY when it is not said. */
+  namesPerKeyDay?: number | undefined;
   nowMs: () => number;
   /** Takes a segment number for a writer, durably; its sequences begin at `floor` or above. */
   allocate: (writer: number, floor: number) => Promise<SegmentGrant>;
@@ -97,6 +101,7 @@ export class Intake {
   readonly #options: IntakeOptions;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #stats: readonly StatCells[];
+  readonly #nameCounts: SharedArrayBuffer;
   readonly #threads: IngestThread[] = [];
   readonly #pool: Pool<ToIngest, FromIngest>;
   readonly #restarts: Restarts;
@@ -119,6 +124,7 @@ export class Intake {
     this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
+    this.#nameCounts = NameCounts.memory(options.workers);
     this.#restarts = new Restarts({
       prepare: (writer) => this.#recover(writer),
       start: (writer) => this.#begin(writer, this.#pool.restart(writer)),
@@ -266,10 +272,13 @@ export class Intake {
 
   #data(writer: number): IngestData {
     const { cells, root, folderId, segments } = this.#options;
+    const { namesPerKeyDay = NAMES_PER_KEY_DAY } = this.#options;
     return {
       memory: must(this.#memories[writer], 'memory'),
       cells,
       stats: must(this.#stats[writer], 'stats').shared,
+      nameCounts: this.#nameCounts,
+      namesPerKeyDay,
       keys: this.#keys,
       extensions: this.#extensions,
       root,

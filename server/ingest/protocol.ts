@@ -162,6 +162,9 @@ export interface IngestData {
   cells: SharedArrayBuffer;
   /** Its counts, as `StatCells`. */
   stats: SharedArrayBuffer;
+  /** How many names write keys have brought, as `NameCounts`, and how many each may bring a day. */
+  nameCounts: SharedArrayBuffer;
+  namesPerKeyDay: number;
   keys: KeyTable;
   extensions: readonly ExtensionStep[];
   /** The data folder, and the bytes by which its files know it. */

@@ -2,6 +2,7 @@ import type { Rows } from '../../engine/column/rows.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import { type KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
+import type { NameBudget } from './name-budget.ts';
 import type { LinesTask } from './protocol.ts';
 import { Shares } from './share.ts';
 import { LINE_DROPPED, TroubleNotes } from './trouble.ts';
@@ -34,6 +35,7 @@ export class RawDecoder {
   /** The same memory as a Buffer, whose search for a byte is three times as fast as that of shared typed arrays. */
   readonly #search: Buffer;
   readonly #troubles: TroubleNotes;
+  readonly #names: NameBudget | undefined;
   #shares = new Shares(0);
   #droppedCount = 0;
   /** The last line that was dropped. */
@@ -48,8 +50,10 @@ export class RawDecoder {
     cells: UsageCells,
     memory: Uint8Array,
     troubles = new TroubleNotes(),
+    names?: NameBudget,
   ) {
     this.#decoder = decoder;
+    this.#names = names;
     this.#troubles = troubles;
     this.#rows = rows;
     this.#keys = keys;
@@ -124,6 +128,7 @@ export class RawDecoder {
       return cell;
     }
     const before = this.#rows.rowCount;
+    this.#names?.begin(cell, this.#day);
     this.#decoder.line(contentStart, end);
     this.#shares.add(cell, bytes, this.#rows.rowCount - before);
     return cell;
@@ -144,7 +149,8 @@ export class RawDecoder {
       this.#drop(start, end);
       return cell;
     }
-    decoder.extendLine(start, end);
+    this.#names?.begin(cell, this.#day);
+    decoder.finishLine(start, end);
     this.#shares.add(cell, bytes, 1);
     return cell;
   }

@@ -8,6 +8,7 @@ export const DECODE_TROUBLES: Readonly<Record<keyof DecodeCounters, string>> = {
   subtreesTooDeep: 'subtree_too_deep',
   eventsTooWide: 'event_too_wide',
   namesRefused: 'name_refused',
+  namesOverBudget: 'name_over_budget',
   datesUnread: 'date_unread',
   textsRepaired: 'text_repaired',
   extensionsFailed: 'extension_failed',
@@ -42,6 +43,8 @@ export interface TroubleReport {
   line: string;
   /** What was wrong, of a body that was refused. */
   reason?: string | undefined;
+  /** Id of the write key whose names are too many. */
+  key?: string | undefined;
 }
 
 /** The last line of each kind of trouble, in buffers that never grow. Owned by one ingest thread. */
@@ -53,6 +56,7 @@ export class TroubleNotes {
   readonly #isWhole: boolean[] = [];
   readonly #atMs = new Float64Array(TROUBLE_KINDS.length);
   readonly #reasons: (string | undefined)[] = [];
+  readonly #keys: (string | undefined)[] = [];
   readonly #changed = new Uint8Array(TROUBLE_KINDS.length);
   #anyChanged = false;
 
@@ -72,6 +76,7 @@ export class TroubleNotes {
     this.#isWhole[place] = length === end - start;
     this.#atMs[place] = atMs;
     this.#reasons[place] = reason;
+    this.#keys[place] = undefined;
     this.#changed[place] = 1;
     this.#anyChanged = true;
   }
@@ -89,17 +94,22 @@ export class TroubleNotes {
     this.#counted.fill(0);
   }
 
-  /** Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. */
+  /**
+   * Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. `key` gives the
+   * id of the write key whose names are limited.
+   */
   noteCounted(
     counters: Readonly<DecodeCounters>,
     source: Uint8Array,
     start: number,
     end: number,
     atMs: number,
+    key: () => string | undefined = () => undefined,
   ): void {
     for (const [place, name] of COUNTERS.entries()) {
       if (counters[name] !== this.#counted[place]) {
         this.note(DECODE_TROUBLES[name], source, start, end, atMs);
+        if (name === 'namesOverBudget') this.#keys[place] = key();
       }
       this.#counted[place] = counters[name];
     }
@@ -114,9 +124,11 @@ export class TroubleNotes {
       const start = place * TROUBLE_KEPT_BYTES;
       const bytes = this.#bytes.subarray(start, start + this.#lengths[place]);
       const reason = this.#reasons[place];
+      const key = this.#keys[place];
       reports.push({
         ...{ kind, atMs: this.#atMs[place], line: troubleLine(bytes, this.#isWhole[place]) },
         ...(reason === undefined ? {} : { reason }),
+        ...(key === undefined ? {} : { key }),
       });
     }
     this.#changed.fill(0);

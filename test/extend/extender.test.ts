@@ -228,7 +228,7 @@ t.test('a line is extended when its key has been found to be good', async (t) =>
   decoder.takesWriteKey = false;
   t.equal(Buffer.from(decoder.writeKey() ?? []).toString(), 'k');
   t.same(extending.matches, [], 'nothing is done for strangers');
-  decoder.extendLine(0, source.length);
+  decoder.finishLine(0, source.length);
   t.equal(extending.matches.length, 1);
   t.equal(rows.rowCount, 1);
 });

@@ -1,0 +1,151 @@
+import { assert } from '../../engine/base/assert.ts';
+import { HASH_SEED, hashBytes } from '../../engine/base/hash.ts';
+import { PATH_ROOT, PathTable } from '../../engine/column/path.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { NameLimit } from '../decode/name-limit.ts';
+import type { NameCounts } from './name-counts.ts';
+
+/** Names that a worker remembers of a day, of all write keys together: 16 MiB at most. */
+const NAMES_MAX = 2_000_000;
+const SLOTS_MIN = 256;
+const PATHS_MIN = 1_024;
+
+/** The names that a write key has brought today. */
+interface KeyNames {
+  /** The table whose numbers `paths` is by: 1 for each path that is one of them. It grows. */
+  table: PathTable | undefined;
+  paths: Uint8Array;
+  /** Their hashes + 1, in open addressing; 0 is an empty slot. */
+  slots: Int32Array;
+  count: number;
+}
+
+/**
+ * The names of attributes, whole paths, that each write key may bring on a UTC day: so many, which the ingest workers
+ * share, and those that the service itself knows. They are remembered by hashes of 31 bits, so that they outlive path
+ * tables; two names of one hash count as one. Owned by one ingest thread.
+ */
+export class NameBudget implements NameLimit {
+  readonly #counts: NameCounts;
+  readonly #namesMax: number;
+  readonly #keys = new Map<number, KeyNames>();
+  #paths = new PathTable();
+  /** Paths below it are the service's own. */
+  #ownPaths = 0;
+  #day = 0;
+  /** Names of all keys. */
+  #count = 0;
+  #cell = -1;
+  #key: KeyNames = emptyNames();
+
+  /** `namesMax`: those of a key and day. */
+  constructor(counts: NameCounts, namesMax: number) {
+    this.#counts = counts;
+    this.#namesMax = namesMax;
+  }
+
+  /** Turns to another path table, which has the names that the service itself knows and no others. */
+  usePaths(paths: PathTable): void {
+    this.#paths = paths;
+    this.#ownPaths = paths.count;
+    this.#key = emptyNames();
+    this.#cell = -1;
+  }
+
+  /** Turns to the events of the write key with that cell, received on `day`. A day that is over does not come back. */
+  begin(cell: number, day: number): void {
+    if (cell === this.#cell && day <= this.#day) return;
+    if (day > this.#day) {
+      this.#day = day;
+      this.#count = 0;
+      this.#keys.clear();
+    }
+    let key = this.#keys.get(cell);
+    if (key === undefined) {
+      key = emptyNames();
+      this.#keys.set(cell, key);
+    }
+    if (key.table !== this.#paths) {
+      key.table = this.#paths;
+      key.paths = new Uint8Array(PATHS_MIN);
+    }
+    this.#cell = cell;
+    this.#key = key;
+  }
+
+  /** The cell of the write key at hand; -1 before the first. */
+  get cell(): number {
+    return this.#cell;
+  }
+
+  keepsAll({ path, rowEntry }: Rows, row: number): boolean {
+    const known = this.#key.paths;
+    const end = rowEntry[row + 1];
+    for (let entry = rowEntry[row]; entry < end; entry++) {
+      const at = path[entry];
+      if ((at >= known.length || known[at] === 0) && !this.#take(at)) return false;
+    }
+    return true;
+  }
+
+  keeps(path: number): boolean {
+    return this.#key.paths[path] === 1 || this.#take(path);
+  }
+
+  /** Finds a path among the names of the key, or adds it when there is room; false when there is none. */
+  #take(path: number): boolean {
+    const key = this.#key;
+    if (path >= this.#ownPaths) {
+      const hash = this.#hashOf(path) + 1;
+      const mask = key.slots.length - 1;
+      let slot = hash & mask;
+      while (key.slots[slot] !== 0 && key.slots[slot] !== hash) slot = (slot + 1) & mask;
+      if (key.slots[slot] === 0) {
+        if (!this.#hasRoom()) return false;
+        key.slots[slot] = hash;
+        key.count++;
+        this.#count++;
+        this.#counts.add(this.#cell, this.#day);
+        if (key.count * 2 > key.slots.length) key.slots = grown(key.slots);
+      }
+    }
+    if (path >= key.paths.length) key.paths = grow(key.paths, path + 1);
+    key.paths[path] = 1;
+    return true;
+  }
+
+  #hasRoom(): boolean {
+    assert(this.#cell >= 0, 'names are of a write key');
+    return this.#count < NAMES_MAX && this.#counts.sum(this.#cell, this.#day) < this.#namesMax;
+  }
+
+  /** A hash of all names of a path, the same in every table. */
+  #hashOf(path: number): number {
+    if (path === PATH_ROOT) return HASH_SEED;
+    const seed = Math.imul(this.#hashOf(this.#paths.parent(path)), 0x9e3779b1);
+    const name = this.#paths.name(path);
+    return hashBytes(name, 0, name.length, seed);
+  }
+}
+
+function emptyNames(): KeyNames {
+  return { table: undefined, paths: new Uint8Array(0), slots: new Int32Array(SLOTS_MIN), count: 0 };
+}
+
+function grow(paths: Uint8Array, length: number): Uint8Array {
+  const more = new Uint8Array(Math.max(paths.length * 2, length));
+  more.set(paths);
+  return more;
+}
+
+function grown(slots: Int32Array): Int32Array {
+  const more = new Int32Array(slots.length * 2);
+  const mask = more.length - 1;
+  for (const hash of slots) {
+    if (hash === 0) continue;
+    let slot = hash & mask;
+    while (more[slot] !== 0) slot = (slot + 1) & mask;
+    more[slot] = hash;
+  }
+  return more;
+}
