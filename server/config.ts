@@ -137,7 +137,13 @@ const SETTINGS = {
     'Storage',
     numberOrNone(1, 1_000_000),
     'none',
-    'gigabytes (10^9) that are kept; the oldest events go first',
+    'gigabytes (10^9) of closed files that are kept; the oldest events go first',
+  ),
+  retentionFreeGb: setting(
+    'Storage',
+    numberOrNone(1, 1_000_000),
+    'none',
+    'free gigabytes (10^9) below which the oldest events go',
   ),
   diskReserveMb: setting(
     'Storage',

@@ -155,6 +155,7 @@ async function start(
     disk,
     opened,
     nowMs,
+    monotonicMs: () => performance.now(),
     log,
     forget: (segments) => queries.forget(segments),
     full: (full) => {

@@ -1,6 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { type BlockRef, FORMAT_VERSION } from '../segment/frame.ts';
 import { MANIFEST_PATH } from './filename.ts';
+import type { KeptRetention } from './retention.ts';
 import type { KeyUsage } from './usage.ts';
 
 /** Bytes of a folder's id. */
@@ -34,7 +35,8 @@ export type ManifestRecord =
   | { type: 'segment'; segment: number; writer: number; sequence: number }
   | { type: 'closed'; segment: number; bytes: number; sequence: number; damaged: number[] }
   | { type: 'sealed'; sources: number[]; segments: NumberedSealed[]; usage: KeyUsage[] }
-  | { type: 'dropped'; segments: number[]; usage: KeyUsage[] };
+  | { type: 'dropped'; segments: number[]; usage: KeyUsage[] }
+  | ({ type: 'retention' } & KeptRetention);
 
 /** Throws CORRUPTION naming the record. */
 export function refuseRecord(number: number, what: string): never {
@@ -206,6 +208,10 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
     }
     case 'dropped':
       return { type, segments: fields.counts('segments'), usage: fields.usage() };
+    case 'retention': {
+      const ageMaxMs = fields.count('ageMaxMs');
+      return { type, ageMaxMs, waitedMs: fields.count('waitedMs') };
+    }
     default:
       return refuseRecord(number, `type is ${String(type)}`);
   }

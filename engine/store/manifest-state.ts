@@ -1,4 +1,5 @@
 import { type ManifestRecord, refuseRecord, type SealedEntry } from './manifest-record.ts';
+import type { KeptRetention } from './retention.ts';
 import { UsageSum } from './usage.ts';
 
 /** What a closed segment holds: frames up to `bytes`, rows with sequences below `sequence`. */
@@ -27,6 +28,7 @@ export class ManifestState {
   readonly sequences = new Map<number, number>();
   /** What the segments that are gone brought in. */
   readonly usage = new UsageSum();
+  retention: KeptRetention = { ageMaxMs: 0, waitedMs: 0 };
   lastSegment = 0;
 
   /** Takes record `number`. Throws CORRUPTION when it cannot follow the ones before. */
@@ -59,6 +61,9 @@ export class ManifestState {
         }
         this.usage.addAll(record.usage);
         return;
+      case 'retention':
+        this.retention = { ageMaxMs: record.ageMaxMs, waitedMs: record.waitedMs };
+        return;
       default:
         for (const segment of record.segments) this.#drop(segment, number);
         this.usage.addAll(record.usage);
@@ -86,6 +91,7 @@ export class ManifestState {
     const records: ManifestRecord[] = [
       { type: 'summary', lastSegment, sequences: [...this.sequences], usage },
     ];
+    if (this.retention.ageMaxMs > 0) records.push({ type: 'retention', ...this.retention });
     for (const [segment, { writer, sequence, closed }] of this.segments) {
       records.push({ type: 'segment', segment, writer, sequence });
       if (closed !== undefined) records.push({ type: 'closed', segment, ...closed });

@@ -23,6 +23,7 @@ import {
   WRITERS_MAX,
 } from './manifest-record.ts';
 import { ManifestState, type SegmentEntry } from './manifest-state.ts';
+import type { KeptRetention } from './retention.ts';
 import type { KeyUsage } from './usage.ts';
 
 const SEQUENCE_MAX = 2 ** 48;
@@ -119,6 +120,11 @@ export class Manifest {
     return this.#state.lastSegment;
   }
 
+  /** What retention was told to keep last. */
+  get retention(): KeptRetention {
+    return this.#state.retention;
+  }
+
   /** What the segments that are gone brought in, by key and day. Copies. */
   usage(): KeyUsage[] {
     return this.#state.usage.list();
@@ -187,6 +193,11 @@ export class Manifest {
   async drop(segments: readonly number[], usage: readonly KeyUsage[]): Promise<void> {
     for (const segment of segments) this.#assertClosed(segment);
     await this.#append({ type: 'dropped', segments: [...segments], usage: [...usage] });
+  }
+
+  /** Records what retention has to know after a restart. Resolves when it is durable. Rejects with IO. */
+  async keepRetention(kept: KeptRetention): Promise<void> {
+    await this.#append({ type: 'retention', ...kept });
   }
 
   /** Waits for what is being appended and lets go of the file. */

@@ -20,8 +20,10 @@ export interface SegmentFacts {
   /** Of its rows; 0 when it has none. */
   minTimeMs: number;
   maxTimeMs: number;
-  /** Since when it is as it is: when it was sealed, or when its being closed was seen. */
-  sinceMs: number;
+  /** When it was sealed, by the clock of that time; undefined for a log segment. */
+  sealedMs: number | undefined;
+  /** How long it has been as it is, sealed or closed, by a clock that does not jump. */
+  restedMs: number;
 }
 
 /** When segments are rewritten. */
@@ -46,20 +48,15 @@ export interface MergePlan {
   rowsMax: number;
 }
 
-/** When segments are dropped; undefined is never. */
-export interface RetentionPolicy {
-  ageMaxMs: number | undefined;
-  bytesMax: number | undefined;
-}
-
 /** Rows of all of them. */
 export function rowsOf(segments: readonly SegmentFacts[]): number {
   return segments.reduce((rows, { rowCount }) => rows + rowCount, 0);
 }
 
 /**
- * What is to be rewritten next: closed log segments first, so that their files do not pile up, then sealed segments
- * of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
+ * The segments that are to be rewritten next: closed log segments first, so that their files do not pile up, then sealed
+ * segments of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
+ * `nowMs` only tells which days are over.
  */
 export function planMerge(
   segments: readonly SegmentFacts[],
@@ -67,18 +64,17 @@ export function planMerge(
   nowMs: number,
 ): MergePlan | undefined {
   const logs = segments.filter(({ sealed }) => !sealed);
-  return planSealing(logs, policy, nowMs) ?? planMergeOfDay(segments, policy, nowMs);
+  return planSealing(logs, policy) ?? planMergeOfDay(segments, policy, nowMs);
 }
 
 function planSealing(
   logs: readonly SegmentFacts[],
   { sealRows, idleMs }: MergePolicy,
-  nowMs: number,
 ): MergePlan | undefined {
   if (logs.length === 0) return undefined;
-  const oldestMs = Math.min(...logs.map(({ sinceMs }) => sinceMs));
+  const restedMs = Math.max(...logs.map((facts) => facts.restedMs));
   const due = rowsOf(logs) >= sealRows || logs.length >= SEGMENTS_MANY;
-  if (!due && nowMs - oldestMs < idleMs) return undefined;
+  if (!due && restedMs < idleMs) return undefined;
   const sources = reaching(logs, sealRows);
   return { sources, rowsMax: evenRows(rowsOf(sources), sealRows) };
 }
@@ -132,8 +128,10 @@ function isMergeDue(
   if (ofDay.length < 2) return false;
   if (rows >= mergeRows || ofDay.length >= SEGMENTS_MANY) return true;
   const endMs = day === undefined ? 0 : (day + 1) * DAY_MS;
-  const newestMs = Math.max(endMs, ...ofDay.map(({ sinceMs }) => sinceMs));
-  if (nowMs - newestMs < MS_OF_AN_HOUR) return false;
+  const restedMs = Math.min(...ofDay.map((facts) => facts.restedMs));
+  // A day that lies ahead, by a clock that was set back or by dates, is over when it has been at rest for as long.
+  const over = nowMs - endMs >= MS_OF_AN_HOUR || restedMs >= DAY_MS;
+  if (restedMs < MS_OF_AN_HOUR || !over) return false;
   // Strays of a few rows would stay strays.
   return day !== undefined || rows >= DAY_ROWS_MIN || ofDay.length >= SEGMENTS_SEVERAL;
 }
@@ -163,32 +161,4 @@ function upTo(segments: readonly SegmentFacts[], rowsMax: number): SegmentFacts[
     taken.push(facts);
   }
   return taken;
-}
-
-/**
- * The segments that are to be dropped now: those whose newest row is too old and, while all of `segments` and
- * `otherBytes` are too many bytes, sealed ones, then log segments, those with the oldest newest row first.
- */
-export function planRetention(
-  segments: readonly SegmentFacts[],
-  otherBytes: number,
-  { ageMaxMs, bytesMax }: RetentionPolicy,
-  nowMs: number,
-): SegmentFacts[] {
-  const drops = new Set<SegmentFacts>();
-  for (const facts of segments) {
-    if (ageMaxMs !== undefined && facts.rowCount > 0 && facts.maxTimeMs < nowMs - ageMaxMs) {
-      drops.add(facts);
-    }
-  }
-  if (bytesMax === undefined) return [...drops];
-  const left = segments.filter((facts) => !drops.has(facts));
-  left.sort((a, b) => Number(b.sealed) - Number(a.sealed) || a.maxTimeMs - b.maxTimeMs);
-  let bytes = left.reduce((sum, facts) => sum + facts.bytes, otherBytes);
-  for (const facts of left) {
-    if (bytes <= bytesMax) break;
-    drops.add(facts);
-    bytes -= facts.bytes;
-  }
-  return [...drops];
 }

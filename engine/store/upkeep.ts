@@ -10,11 +10,15 @@ import {
   type MergePlan,
   type MergePolicy,
   planMerge,
-  planRetention,
-  type RetentionPolicy,
   rowsOf,
   type SegmentFacts,
 } from './policy.ts';
+import {
+  Retention,
+  type RetentionEvent,
+  type RetentionPolicy,
+  type WaitingDrop,
+} from './retention.ts';
 import { type GoneSegment, RetiredFiles } from './retired.ts';
 
 /** The reserve, unless one is set: this, or this share of the file system when that is less. */
@@ -45,7 +49,14 @@ export type UpkeepEvent =
   | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number | undefined }
   /** Segments with damage are not rewritten: what is left of them may be rescued, and answers stay marked. */
   | { type: 'heldBack'; segments: number[] }
-  | { type: 'dropped'; segments: number[]; rows: number; bytes: number }
+  | {
+      type: 'dropped';
+      reason: 'age' | 'space';
+      segments: number[];
+      rows: number;
+      bytes: number;
+    }
+  | RetentionEvent
   | { type: 'failed'; error: unknown }
   | { type: 'full'; full: boolean; freeBytes: number; reserveBytes: number };
 
@@ -57,6 +68,8 @@ export interface UpkeepOptions {
   merge(job: MergeJob, allocate: () => number): Promise<SealResult>;
   space(): DiskSpace;
   nowMs(): number;
+  /** Milliseconds of a clock that runs with the process and does not jump. */
+  monotonicMs(): number;
   policy: MergePolicy;
   retention: RetentionPolicy;
   /** Free bytes below which nothing is taken in; by the size of the file system unless given. */
@@ -76,6 +89,8 @@ export interface UpkeepGauges extends CatalogTotals {
   /** How long the last sealing or merge took; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
+  /** The drop by age that waits. */
+  waitingDrop: WaitingDrop | undefined;
 }
 
 /**
@@ -85,7 +100,9 @@ export interface UpkeepGauges extends CatalogTotals {
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #retired: RetiredFiles;
-  readonly #closedSeenMs = new Map<number, number>();
+  readonly #retention: Retention;
+  /** By segment, on the monotonic clock, since when it has been as it is. */
+  readonly #restingSinceMs = new Map<number, number>();
   /** Sources of the merge that runs: neither dropped nor merged twice. */
   #busy = new Set<number>();
   /** Segments that stay as they are until they are dropped. */
@@ -97,7 +114,8 @@ export class Upkeep {
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #closed = false;
   #full = false;
-  #freeBytes = 0;
+  /** Undefined when the disk did not tell. */
+  #freeBytes: number | undefined;
   #reserveBytes = RESERVE_BYTES;
   /** Segments of a set whose record may or may not be in the manifest: an append that works decides against it. */
   readonly #doubtful: SealedNumbers = new Set();
@@ -112,6 +130,9 @@ export class Upkeep {
     const damaged = opened.report.remarks.filter((remark) => remark.damaged.length > 0);
     this.#heldBack = new Set(damaged.map(({ segment }) => segment));
     this.#unclosed = [...opened.report.unclosed];
+    const { retention, monotonicMs } = options;
+    const { retention: kept } = opened.manifest;
+    this.#retention = new Retention({ policy: retention, kept, monotonicMs, tell });
     this.#lookAtSpace();
   }
 
@@ -133,7 +154,7 @@ export class Upkeep {
       this.#tidying = undefined;
     });
     if (this.#merging !== undefined || this.#doubtful.size > 0) return;
-    if (this.#options.nowMs() < this.#retryAtMs) return;
+    if (this.#options.monotonicMs() < this.#retryAtMs) return;
     const plan = planMerge(this.#candidates(), this.#options.policy, this.#options.nowMs());
     if (plan === undefined || !this.#hasRoom(plan)) return;
     this.#merging = this.#merge(plan).finally(() => {
@@ -151,7 +172,8 @@ export class Upkeep {
       sealingBacklogRows: rowsOf(closed),
       sealedRows: this.#sealedRows,
       lastSealMs: this.#lastSealMs,
-      freeDiskBytes: this.#freeBytes,
+      freeDiskBytes: this.#freeBytes ?? 0,
+      waitingDrop: this.#retention.waiting,
     };
   }
 
@@ -169,22 +191,33 @@ export class Upkeep {
 
   /** All segments but the log segments that are open. */
   #facts(): SegmentFacts[] {
-    const { opened, nowMs } = this.#options;
-    const { manifest, catalog } = opened;
+    const { manifest, catalog } = this.#options.opened;
     const facts: SegmentFacts[] = [];
     for (const [segment, { closed }] of manifest.segments) {
       if (closed === undefined) continue;
-      const sinceMs = Math.min(this.#closedSeenMs.get(segment) ?? nowMs(), nowMs());
-      this.#closedSeenMs.set(segment, sinceMs);
       const bounds = boundsOf(catalog.blocksOf(segment));
-      facts.push({ segment, sealed: false, bytes: closed.bytes, ...bounds, sinceMs });
+      const restedMs = this.#restedMs(segment, 0);
+      const { bytes } = closed;
+      facts.push({ segment, sealed: false, bytes, ...bounds, sealedMs: undefined, restedMs });
     }
     for (const [segment, entry] of manifest.sealed) {
       const { bytes, rowCount, minTimeMs, maxTimeMs, sealedMs } = entry;
-      const sinceMs = Math.min(sealedMs, nowMs());
-      facts.push({ segment, sealed: true, bytes, rowCount, minTimeMs, maxTimeMs, sinceMs });
+      const restedMs = this.#restedMs(segment, this.#options.nowMs() - sealedMs);
+      const times = { minTimeMs, maxTimeMs, sealedMs, restedMs };
+      facts.push({ segment, sealed: true, bytes, rowCount, ...times });
     }
     return facts;
+  }
+
+  /** How long a segment has been as it is, when it had been for `seenMs` as it was first seen. */
+  #restedMs(segment: number, seenMs: number): number {
+    const runningMs = this.#options.monotonicMs();
+    let sinceMs = this.#restingSinceMs.get(segment);
+    if (sinceMs === undefined) {
+      sinceMs = runningMs - Math.max(seenMs, 0);
+      this.#restingSinceMs.set(segment, sinceMs);
+    }
+    return runningMs - sinceMs;
   }
 
   /** The segments that may be rewritten. */
@@ -204,13 +237,15 @@ export class Upkeep {
       this.#full = full;
       tell({ type: 'full', full, freeBytes, reserveBytes: reserve });
     } catch (error) {
+      this.#freeBytes = undefined;
       tell({ type: 'failed', error });
     }
   }
 
   #hasRoom({ sources }: MergePlan): boolean {
     const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);
-    return bytes === 0 || this.#freeBytes - bytes >= this.#reserveBytes * MERGE_RESERVE_SHARE;
+    const freeBytes = this.#freeBytes ?? 0;
+    return bytes === 0 || freeBytes - bytes >= this.#reserveBytes * MERGE_RESERVE_SHARE;
   }
 
   /** Makes good what a full disk left undone, and drops what is not to be kept. */
@@ -245,32 +280,35 @@ export class Upkeep {
   }
 
   async #retain(): Promise<void> {
-    const { opened, retention, nowMs, tell } = this.#options;
-    if (retention.ageMaxMs === undefined && retention.bytesMax === undefined) return;
-    const facts = this.#facts();
-    const free = facts.filter(({ segment }) => !this.#busy.has(segment));
-    const fixed = facts.filter(({ segment }) => this.#busy.has(segment));
-    const fixedBytes = fixed.reduce((sum, { bytes }) => sum + bytes, this.#openBytes());
-    const drops = planRetention(free, fixedBytes, retention, nowMs());
-    if (drops.length === 0) return;
-    const segments = drops.map(({ segment }) => segment);
-    // A merge that begins while the record is being written must not take these.
-    for (const segment of segments) this.#heldBack.add(segment);
-    await opened.manifest.drop(segments, this.#usageOf(segments));
-    this.#goneFrom(drops, []);
-    const bytes = drops.reduce((sum, facts) => sum + facts.bytes, 0);
-    tell({ type: 'dropped', segments, rows: rowsOf(drops), bytes });
+    const { opened, nowMs } = this.#options;
+    const { manifest } = opened;
+    const { old, surplus } = this.#retention.pass({
+      segments: this.#facts(),
+      busy: this.#busy,
+      nowMs: nowMs(),
+      freeBytes: this.#freeBytes,
+    });
+    const drops = [...old, ...surplus];
+    if (drops.length > 0) {
+      const segments = drops.map(({ segment }) => segment);
+      // A merge that begins while the record is being written must not take these.
+      for (const segment of segments) this.#heldBack.add(segment);
+      await manifest.drop(segments, this.#usageOf(segments));
+      this.#goneFrom(drops, []);
+      this.#tellDropped('age', old);
+      this.#tellDropped('space', surplus);
+    }
+    const { unkept } = this.#retention;
+    if (unkept === undefined) return;
+    await manifest.keepRetention(unkept);
+    this.#retention.kept(unkept);
   }
 
-  /** Bytes of the log segments that are being written. */
-  #openBytes(): number {
-    const { manifest, catalog } = this.#options.opened;
-    let bytes = 0;
-    for (const [segment, { closed }] of manifest.segments) {
-      if (closed !== undefined) continue;
-      for (const block of catalog.blocksOf(segment)) bytes += block.bytes;
-    }
-    return bytes;
+  #tellDropped(reason: 'age' | 'space', drops: readonly SegmentFacts[]): void {
+    if (drops.length === 0) return;
+    const segments = drops.map(({ segment }) => segment);
+    const bytes = drops.reduce((sum, facts) => sum + facts.bytes, 0);
+    this.#options.tell({ type: 'dropped', reason, segments, rows: rowsOf(drops), bytes });
   }
 
   async #merge(plan: MergePlan): Promise<void> {
@@ -344,7 +382,7 @@ export class Upkeep {
     const numbers = sources.map(({ segment }) => segment);
     this.#options.opened.catalog.replaceSet(numbers, segments);
     for (const number of numbers) {
-      this.#closedSeenMs.delete(number);
+      this.#restingSinceMs.delete(number);
       this.#heldBack.delete(number);
     }
     this.#retired.retire(sources.map(({ sealed, segment }) => ({ sealed, segment })));
@@ -365,7 +403,7 @@ export class Upkeep {
   /** Waits longer after each failure; a set that fails again and again is left alone, so that others come to their turn. */
   #backOff(sources: number[], error: unknown): void {
     const backoffMs = Math.min(BACKOFF_MS * 2 ** this.#failureCount, BACKOFF_MAX_MS);
-    this.#retryAtMs = this.#options.nowMs() + backoffMs;
+    this.#retryAtMs = this.#options.monotonicMs() + backoffMs;
     if (!isDiskFull(error)) this.#failureCount++;
     const given = this.#failureCount >= FAILURES_MAX;
     const retryMs = given ? undefined : backoffMs;

@@ -15,11 +15,19 @@ const GIGABYTE_BYTES = 1_000_000_000;
 export interface KeeperOptions {
   config: Pick<
     Config,
-    'data' | 'sealRows' | 'sealIdleMinutes' | 'retentionDays' | 'retentionGb' | 'diskReserveMb'
+    | 'data'
+    | 'sealRows'
+    | 'sealIdleMinutes'
+    | 'retentionDays'
+    | 'retentionGb'
+    | 'retentionFreeGb'
+    | 'diskReserveMb'
   >;
   disk: Disk;
   opened: OpenedCatalog;
   nowMs: () => number;
+  /** Milliseconds of a clock that runs with the process and does not jump. */
+  monotonicMs: () => number;
   log: Log;
   /** These segments are gone, and no query reads them any more. */
   forget: (segments: readonly number[]) => void;
@@ -36,7 +44,7 @@ export class Keeper {
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: KeeperOptions) {
-    const { config, disk, opened, nowMs, log, forget, full, mergeEntry } = options;
+    const { config, disk, opened, nowMs, monotonicMs, log, forget, full, mergeEntry } = options;
     const entry = mergeEntry === undefined ? {} : { entry: mergeEntry };
     this.#merger = new Merger({ root: config.data, folderId: opened.manifest.folderId, ...entry });
     this.#upkeep = new Upkeep({
@@ -45,6 +53,7 @@ export class Keeper {
       merge: (job, allocate) => this.#merger.run(job, allocate),
       space: () => diskSpace(config.data),
       nowMs,
+      monotonicMs,
       policy: {
         sealRows: config.sealRows,
         idleMs: config.sealIdleMinutes * MINUTE_MS,
@@ -53,6 +62,7 @@ export class Keeper {
       retention: {
         ageMaxMs: scaled(config.retentionDays, DAY_MS),
         bytesMax: scaled(config.retentionGb, GIGABYTE_BYTES),
+        freeBytesMin: scaled(config.retentionFreeGb, GIGABYTE_BYTES),
       },
       reserveBytes: scaled(config.diskReserveMb, MEGABYTE_BYTES),
       unlinked: (files) => forget(files.map(({ segment }) => segment)),
@@ -100,6 +110,15 @@ function report(log: Log, event: UpkeepEvent): void {
       break;
     case 'dropped':
       log.info('segments are past their retention and were dropped', fields);
+      break;
+    case 'dropWaits':
+      log.error(
+        'much has become too old at once and is dropped later; is the clock right?',
+        fields,
+      );
+      break;
+    case 'dropCalledOff':
+      log.info('nothing much is too old any more, what waited to be dropped stays', fields);
       break;
     case 'mergeFailed':
       log.error('segments could not be sealed, they stay as they are', fields);

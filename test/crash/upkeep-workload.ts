@@ -1,6 +1,7 @@
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { parseSealedName, parseSegmentName, segmentName } from '../../engine/store/filename.ts';
 import { LogFile } from '../../engine/store/log-file.ts';
+import type { RetentionPolicy } from '../../engine/store/retention.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepOptions } from '../../engine/store/upkeep.ts';
 import { fakeSeal, rowsOfBlock } from '../store/fake-seal.ts';
 import { opaqueBlock, verifyOpaque } from '../store/opaque.ts';
@@ -9,6 +10,13 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 /** The UTC day of all usage here. */
 export const DAY = 20_000;
 export const NOW_MS = DAY * 86_400_000 + 1_000;
+
+/** Retention that drops nothing. */
+export const KEEP_ALL: RetentionPolicy = {
+  ageMaxMs: undefined,
+  bytesMax: undefined,
+  freeBytesMin: undefined,
+};
 
 /** What the outside world knows. */
 export class World {
@@ -55,8 +63,9 @@ export function upkeepOf(
     merge: (job, allocate) => fakeSeal(disk, job, allocate),
     space: () => ({ freeBytes: 1e12, totalBytes: 1e12 }),
     nowMs: () => NOW_MS,
+    monotonicMs: () => 0,
     policy: { sealRows: 4, idleMs: 1e9, mergeRows: 32 },
-    retention: { ageMaxMs: undefined, bytesMax: undefined },
+    retention: KEEP_ALL,
     reserveBytes: 0,
     unlinked: () => {},
     tell: (event) => events.push(event),
@@ -127,7 +136,7 @@ export async function runWorkload(disk: MemoryDisk, world: World): Promise<void>
   // The one without rows goes too.
   await go(opened, { policy: { ...policy, idleMs: 0 } });
   phase('merge');
-  await go(opened, { policy: { ...policy, mergeRows: 20, idleMs: 0 }, nowMs: () => NOW_MS + 9e7 });
+  await go(opened, { policy: { ...policy, mergeRows: 20, idleMs: 0 }, monotonicMs: () => 9e7, nowMs: () => NOW_MS + 9e7 });
   phase('write');
   await writeSegment(disk, opened, world, 0, [2, 2]);
   phase('drop');
@@ -140,7 +149,7 @@ export async function runWorkload(disk: MemoryDisk, world: World): Promise<void>
     0,
   );
   await go(opened, {
-    retention: { ageMaxMs: undefined, bytesMax: bytes },
+    retention: { ...KEEP_ALL, bytesMax: bytes },
     policy: { ...policy, sealRows: 100 },
   });
   await opened.manifest.release();

@@ -1,10 +1,5 @@
 import t from 'tap';
-import {
-  type MergePolicy,
-  planMerge,
-  planRetention,
-  type SegmentFacts,
-} from '../../engine/store/policy.ts';
+import { type MergePolicy, planMerge, type SegmentFacts } from '../../engine/store/policy.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -16,12 +11,12 @@ function segment(facts: Partial<SegmentFacts>): SegmentFacts {
   const { rowCount = 100, minTimeMs = NOW_MS - HOUR_MS } = facts;
   const bytes = rowCount * 10;
   last++;
-  const times = { minTimeMs, maxTimeMs: minTimeMs + 1_000, sinceMs: NOW_MS };
+  const times = { minTimeMs, maxTimeMs: minTimeMs + 1_000, sealedMs: NOW_MS, restedMs: 0 };
   return { segment: last, sealed: true, rowCount, bytes, ...times, ...facts };
 }
 
 const log = (rowCount: number, ageMs = 0): SegmentFacts =>
-  segment({ sealed: false, rowCount, sinceMs: NOW_MS - ageMs });
+  segment({ sealed: false, rowCount, sealedMs: undefined, restedMs: ageMs });
 const plan = (...segments: SegmentFacts[]): SegmentFacts[] | undefined =>
   planMerge(segments, POLICY, NOW_MS)?.sources;
 
@@ -55,10 +50,10 @@ t.test('sealed segments of a day are merged when they make a large one', async (
 t.test(
   'what is left of a day is merged when it is over, a segment that is large is not',
   async (t) => {
-    const past = { minTimeMs: NOW_MS - 2 * DAY_MS, sinceMs: NOW_MS - HOUR_MS };
+    const past = { minTimeMs: NOW_MS - 2 * DAY_MS, restedMs: HOUR_MS };
     const small = [segment(past), segment(past)];
     t.same(plan(...small), small);
-    t.equal(plan(segment(past), segment({ ...past, sinceMs: NOW_MS - HOUR_MS + 1 })), undefined);
+    t.equal(plan(segment(past), segment({ ...past, restedMs: HOUR_MS - 1 })), undefined);
     t.equal(plan(segment({ ...past, rowCount: 4_001 }), segment(past)), undefined);
     const grown = segment({ ...past, rowCount: 3_000 });
     t.equal(plan(grown, segment(past)), undefined, 'not for a few late rows');
@@ -68,7 +63,7 @@ t.test(
 
 t.test('strays of several days are merged when there are rows enough for a day', async (t) => {
   const stray = (rowCount: number): SegmentFacts =>
-    segment({ rowCount, minTimeMs: 1, maxTimeMs: 50 * DAY_MS, sinceMs: 0 });
+    segment({ rowCount, minTimeMs: 1, maxTimeMs: 50 * DAY_MS, restedMs: NOW_MS });
   t.equal(plan(stray(10), stray(10)), undefined);
   t.equal(plan(stray(2_500), stray(2_500))?.length, 2);
   t.equal(plan(...Array.from({ length: 16 }, () => stray(10)))?.length, 16);
@@ -85,9 +80,8 @@ t.test('rows are rewritten a bounded number of times, however they come', async 
     const stepMs = DAY_MS / segmentsPerDay;
     let nowMs = NOW_MS - (NOW_MS % DAY_MS);
     for (let step = 0; step < segmentsPerDay * 2; step++) {
-      segments.push(
-        segment({ rowCount: rows, minTimeMs: nowMs, maxTimeMs: nowMs, sinceMs: nowMs }),
-      );
+      for (const facts of segments) facts.restedMs += stepMs;
+      segments.push(segment({ rowCount: rows, minTimeMs: nowMs, maxTimeMs: nowMs }));
       written += rows;
       for (;;) {
         const merge = planMerge(segments, POLICY, nowMs);
@@ -98,7 +92,7 @@ t.test('rows are rewritten a bounded number of times, however they come', async 
         const minTimeMs = Math.min(...sources.map((facts) => facts.minTimeMs));
         const maxTimeMs = Math.max(...sources.map((facts) => facts.maxTimeMs));
         segments = segments.filter((facts) => !sources.includes(facts));
-        segments.push(segment({ rowCount, minTimeMs, maxTimeMs, sinceMs: nowMs }));
+        segments.push(segment({ rowCount, minTimeMs, maxTimeMs }));
       }
       nowMs += stepMs;
     }
@@ -111,31 +105,9 @@ t.test('rows are rewritten a bounded number of times, however they come', async 
   }
 });
 
-const retained = (segments: SegmentFacts[], days?: number, bytes?: number): SegmentFacts[] =>
-  planRetention(
-    segments,
-    0,
-    { ageMaxMs: days === undefined ? undefined : days * DAY_MS, bytesMax: bytes },
-    NOW_MS,
-  );
-
-t.test('a segment is dropped when its newest row is too old, not before', async (t) => {
-  const old = segment({ minTimeMs: 0, maxTimeMs: NOW_MS - 7 * DAY_MS - 1 });
-  const reaching = segment({ minTimeMs: 0, maxTimeMs: NOW_MS - 7 * DAY_MS });
-  const oldLog = segment({ sealed: false, minTimeMs: 0, maxTimeMs: 5 });
-  t.same(retained([old, reaching, oldLog], 7), [old, oldLog]);
-  t.same(retained([old, reaching, oldLog]), []);
-  t.same(retained([segment({ rowCount: 0, minTimeMs: 0, maxTimeMs: 0 })], 7), []);
-});
-
-t.test('while there are too many bytes the oldest sealed segments go, then logs', async (t) => {
-  const at = (days: number, sealed = true): SegmentFacts =>
-    segment({ sealed, minTimeMs: NOW_MS - days * DAY_MS, bytes: 100 });
-  const [newer, older, oldLog] = [at(1), at(2), at(9, false)];
-  const all = [newer, oldLog, older];
-  t.same(retained(all, undefined, 300), []);
-  t.same(retained(all, undefined, 299), [older]);
-  t.same(retained(all, undefined, 150), [older, newer]);
-  t.same(retained(all, undefined, 0), [older, newer, oldLog]);
-  t.same(planRetention(all, 50, { ageMaxMs: undefined, bytesMax: 300 }, NOW_MS), [older]);
+t.test('the rest of a day that lies ahead is merged when it has long been at rest', async (t) => {
+  const ahead = { minTimeMs: NOW_MS + 400 * DAY_MS };
+  const resting = (restedMs: number) => plan(...[1, 2].map(() => segment({ ...ahead, restedMs })));
+  t.equal(resting(DAY_MS - 1), undefined);
+  t.equal(resting(DAY_MS)?.length, 2);
 });

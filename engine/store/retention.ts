@@ -1,0 +1,252 @@
+import { DAY_MS } from '../base/day.ts';
+import { rowsOf, type SegmentFacts } from './policy.ts';
+
+const MS_OF_AN_HOUR = 3_600_000;
+/** How long a large drop by age waits, in running time. */
+const WAIT_MS = DAY_MS;
+/** Running time after which the manifest is told how long the wait has been. */
+const KEEP_EVERY_MS = 300_000;
+/** How long the disk may take to tell that dropped files are gone. */
+const SETTLE_MS = 60_000;
+
+/** When segments are dropped; undefined is never. */
+export interface RetentionPolicy {
+  /** Age of a segment's newest event. */
+  ageMaxMs: number | undefined;
+  /** Bytes of all closed and sealed segments. */
+  bytesMax: number | undefined;
+  /** Free bytes of the disk below which sealed segments go. */
+  freeBytesMin: number | undefined;
+}
+
+/** The part of retention that outlives the process. Source: FORMAT.md 6. */
+export interface KeptRetention {
+  /** The age that was in force; 0 is none. */
+  ageMaxMs: number;
+  /** Running time that a large drop by age has waited; 0 when none waits. */
+  waitedMs: number;
+}
+
+/** The state of a store when retention passes over it. */
+export interface RetentionView {
+  /** All segments but the open log segments, for which nothing is dropped. */
+  segments: readonly SegmentFacts[];
+  /** Sources of the merge that runs: they stay. */
+  busy: ReadonlySet<number>;
+  nowMs: number;
+  /** Of the disk; undefined when it is not known. */
+  freeBytes: number | undefined;
+}
+
+/** Segments that are to be dropped now. */
+export interface RetentionDrops {
+  old: SegmentFacts[];
+  /** There is too little space for these. */
+  surplus: SegmentFacts[];
+}
+
+/** A large drop by age that waits. */
+export interface WaitingDrop {
+  segments: number;
+  rows: number;
+  bytes: number;
+  /** Running time until the drop. */
+  leftMs: number;
+}
+
+/** What retention tells about a drop by age. */
+export type RetentionEvent =
+  | ({ type: 'dropWaits' } & WaitingDrop)
+  /** The clock, most likely, was put right: nothing was dropped. */
+  | { type: 'dropCalledOff' };
+
+/** What retention needs around it. */
+export interface RetentionOptions {
+  policy: RetentionPolicy;
+  kept: KeptRetention;
+  /** Milliseconds of a clock that runs with the process and does not jump. */
+  monotonicMs(): number;
+  tell(event: RetentionEvent): void;
+}
+
+/**
+ * Decides which segments are dropped. A wrong clock makes old what is not: so a pass over more than one segment and
+ * more than 1/days of the sealed bytes waits for 24 hours of running time, those of earlier processes included, and
+ * is called off when the clock is put right. Drops for space and those that a shorter retention asks for never wait.
+ * Owned by the upkeep. Source: FORMAT.md 5.
+ */
+export class Retention {
+  readonly #options: RetentionOptions;
+  #kept: KeptRetention;
+  #state: KeptRetention;
+  #lastMs: number;
+  #waiting: WaitingDrop | undefined;
+  #toldMs = Number.NEGATIVE_INFINITY;
+  /** What the last drop for free disk has to come to before there is another. */
+  #settling = { untilMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    this.#kept = options.kept;
+    this.#state = { ...options.kept };
+    this.#lastMs = options.monotonicMs();
+  }
+
+  /** The drop by age that waits. */
+  get waiting(): WaitingDrop | undefined {
+    return this.#waiting;
+  }
+
+  /** What the manifest is to be told now; `kept` says that it was. */
+  get unkept(): KeptRetention | undefined {
+    const { ageMaxMs, waitedMs } = this.#state;
+    const sinceMs = waitedMs - this.#kept.waitedMs;
+    const due = ageMaxMs !== this.#kept.ageMaxMs || sinceMs < 0 || sinceMs >= KEEP_EVERY_MS;
+    return due ? { ageMaxMs, waitedMs: Math.floor(waitedMs) } : undefined;
+  }
+
+  kept(state: KeptRetention): void {
+    this.#kept = state;
+  }
+
+  /** The segments to be dropped now. To be called about once a second. */
+  pass({ segments, busy, nowMs, freeBytes }: RetentionView): RetentionDrops {
+    const { ageMaxMs = Number.POSITIVE_INFINITY, bytesMax, freeBytesMin } = this.#options.policy;
+    const ages = new Ages(segments, nowMs);
+    const tooOld = segments.filter((facts) => ages.newestMs(facts) < nowMs - ageMaxMs);
+    const mayGo = this.#judge(tooOld, segments);
+    const old = mayGo ? tooOld.filter(({ segment }) => !busy.has(segment)) : [];
+    const left = mayGo ? segments.filter((facts) => !old.includes(facts)) : segments;
+    const overBytes = bytesMax === undefined ? 0 : bytesOf(left) - bytesMax;
+    const shortBytes = this.#shortBytes(freeBytesMin, freeBytes);
+    if (overBytes <= 0 && shortBytes <= 0) return { old, surplus: [] };
+    const surplus = surplusOf(ages.oldestFirst(left), busy, overBytes, shortBytes);
+    if (shortBytes > 0 && surplus.length > 0) this.#settle((freeBytes ?? 0) + bytesOf(surplus) / 2);
+    return { old, surplus };
+  }
+
+  /** Whether the segments that are too old may be dropped now. */
+  #judge(old: readonly SegmentFacts[], segments: readonly SegmentFacts[]): boolean {
+    const { policy, monotonicMs } = this.#options;
+    const ageMaxMs = policy.ageMaxMs ?? 0;
+    const elapsedMs = monotonicMs() - this.#lastMs;
+    this.#lastMs += elapsedMs;
+    if (!isLarge(old, segments, ageMaxMs)) {
+      this.#callOff();
+      this.#state = { ageMaxMs, waitedMs: 0 };
+      return true;
+    }
+    // Those who shorten it want what is older to go.
+    if (this.#state.ageMaxMs === 0 || ageMaxMs < this.#state.ageMaxMs) return true;
+    // A wait begins with its first pass, or goes on from before the start.
+    const ranMs = this.#waiting === undefined && this.#state.waitedMs === 0 ? 0 : elapsedMs;
+    const waitedMs = Math.min(this.#state.waitedMs + ranMs, WAIT_MS);
+    this.#state = { ageMaxMs, waitedMs };
+    if (waitedMs >= WAIT_MS) {
+      this.#waiting = undefined;
+      return true;
+    }
+    this.#wait(old, WAIT_MS - waitedMs);
+    return false;
+  }
+
+  #wait(old: readonly SegmentFacts[], leftMs: number): void {
+    const sums = { segments: old.length, rows: rowsOf(old), bytes: bytesOf(old) };
+    this.#waiting = { ...sums, leftMs };
+    if (this.#lastMs - this.#toldMs < MS_OF_AN_HOUR) return;
+    this.#toldMs = this.#lastMs;
+    this.#options.tell({ type: 'dropWaits', ...this.#waiting });
+  }
+
+  #callOff(): void {
+    const wasWaiting = this.#waiting !== undefined;
+    this.#waiting = undefined;
+    this.#toldMs = Number.NEGATIVE_INFINITY;
+    if (wasWaiting) this.#options.tell({ type: 'dropCalledOff' });
+  }
+
+  #shortBytes(freeBytesMin: number | undefined, freeBytes: number | undefined): number {
+    if (freeBytesMin === undefined || freeBytes === undefined) return 0;
+    // Files go when no query reads them, and some file systems count them for a while after that.
+    const isSettling =
+      this.#options.monotonicMs() < this.#settling.untilMs && freeBytes < this.#settling.freeBytes;
+    return isSettling ? 0 : freeBytesMin - freeBytes;
+  }
+
+  #settle(freeBytes: number): void {
+    this.#settling = { untilMs: this.#options.monotonicMs() + SETTLE_MS, freeBytes };
+  }
+}
+
+/**
+ * The times from which the ages of segments count: of their newest events. Rows dated more than a day ahead of the clock
+ * are as old as the sealing of their segment, so that one of them does not keep it; when that lies ahead too, as the
+ * next sealing that does not.
+ */
+class Ages {
+  readonly #nowMs: number;
+  readonly #aheadMs: number;
+  /** Of those that do not lie ahead, in the order of their segments. */
+  readonly #sealings: { segment: number; sealedMs: number }[] = [];
+
+  constructor(segments: readonly SegmentFacts[], nowMs: number) {
+    this.#nowMs = nowMs;
+    this.#aheadMs = nowMs + DAY_MS;
+    if (!segments.some(({ maxTimeMs }) => maxTimeMs > this.#aheadMs)) return;
+    for (const { segment, sealedMs } of segments) {
+      if (sealedMs === undefined || sealedMs > this.#aheadMs) continue;
+      this.#sealings.push({ segment, sealedMs });
+    }
+    this.#sealings.sort((a, b) => a.segment - b.segment);
+  }
+
+  /** Of a segment without rows it is infinite: time does not end it. */
+  newestMs({ segment, rowCount, minTimeMs, maxTimeMs }: SegmentFacts): number {
+    if (rowCount === 0) return Number.POSITIVE_INFINITY;
+    if (maxTimeMs <= this.#aheadMs) return maxTimeMs;
+    const sealing = this.#sealings.find((each) => each.segment >= segment);
+    const knownMs = minTimeMs <= this.#aheadMs ? minTimeMs : Number.NEGATIVE_INFINITY;
+    return Math.max(sealing?.sealedMs ?? this.#nowMs, knownMs);
+  }
+
+  oldestFirst(segments: readonly SegmentFacts[]): SegmentFacts[] {
+    return segments
+      .map((facts) => ({ facts, newestMs: this.newestMs(facts) }))
+      .sort((a, b) => a.newestMs - b.newestMs)
+      .map(({ facts }) => facts);
+  }
+}
+
+/** Whether a drop is more than time alone brings about: a day's share of the sealed bytes, a half at most. */
+function isLarge(
+  old: readonly SegmentFacts[],
+  segments: readonly SegmentFacts[],
+  ageMaxMs: number,
+): boolean {
+  if (old.length <= 1) return false;
+  const sealedBytes = bytesOf(segments.filter(({ sealed }) => sealed));
+  return bytesOf(old) > sealedBytes / Math.max(ageMaxMs / DAY_MS, 2);
+}
+
+/** Sealed segments, then log segments, the oldest first, until there is space; a busy one is waited for. */
+function surplusOf(
+  left: readonly SegmentFacts[],
+  busy: ReadonlySet<number>,
+  overBytes: number,
+  shortBytes: number,
+): SegmentFacts[] {
+  const surplus: SegmentFacts[] = [];
+  let bytes = 0;
+  const order = [...left].sort((a, b) => Number(b.sealed) - Number(a.sealed));
+  for (const facts of order) {
+    const isSurplus = bytes < overBytes || (facts.sealed && bytes < shortBytes);
+    if (!isSurplus || busy.has(facts.segment)) break;
+    surplus.push(facts);
+    bytes += facts.bytes;
+  }
+  return surplus;
+}
+
+function bytesOf(segments: readonly SegmentFacts[]): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
