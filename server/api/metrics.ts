@@ -27,6 +27,8 @@ export interface StoreGauges {
   sealedRows: number;
   lastSealMs: number;
   freeDiskBytes: number;
+  /** A large drop by age that waits. */
+  waitingDrop: { bytes: number; leftMs: number } | undefined;
 }
 
 /** Where the numbers are: each is read when somebody asks. */
@@ -195,6 +197,16 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     one(store.lastSealMs / 1_000),
   );
   text.gauge('logseam_disk_free_bytes', 'Free disk.', one(store.freeDiskBytes));
+  text.gauge(
+    'logseam_retention_waiting_bytes',
+    'Bytes of segments that have become too old all at once, which wait to be dropped.',
+    one(store.waitingDrop?.bytes ?? 0),
+  );
+  text.gauge(
+    'logseam_retention_wait_seconds',
+    'Running time until they are dropped; 0 when none waits.',
+    one((store.waitingDrop?.leftMs ?? 0) / 1_000),
+  );
 }
 
 function writeProcess(text: Exposition, sources: MetricSources): void {

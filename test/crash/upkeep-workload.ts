@@ -136,7 +136,11 @@ export async function runWorkload(disk: MemoryDisk, world: World): Promise<void>
   // The one without rows goes too.
   await go(opened, { policy: { ...policy, idleMs: 0 } });
   phase('merge');
-  await go(opened, { policy: { ...policy, mergeRows: 20, idleMs: 0 }, monotonicMs: () => 9e7, nowMs: () => NOW_MS + 9e7 });
+  await go(opened, {
+    policy: { ...policy, mergeRows: 20, idleMs: 0 },
+    monotonicMs: () => 9e7,
+    nowMs: () => NOW_MS + 9e7,
+  });
   phase('write');
   await writeSegment(disk, opened, world, 0, [2, 2]);
   phase('drop');

@@ -127,19 +127,33 @@ t.test(
   },
 );
 
-t.test('events are dropped when they are too old, whole segments at a time', async (t) => {
+/** The number that `/metrics` gives for a name. */
+async function gauge(service: Service, name: string): Promise<number> {
+  const answer = await fetch(`${service.http}/metrics`);
+  const line = (await answer.text()).split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.split(' ')[1]);
+}
+
+t.test('events that are too old wait to be dropped, and go when the setting asks it', async (t) => {
   const folder = ownFolder(t);
-  const service = await start(folder, [...EAGER, '--retention-days', '7']);
-  const event = (days: number) => ({ days, date: Date.now() - days * DAY_MS });
-  // As many of each day as make a segment of their own.
-  for (const days of [30, 1]) {
-    const events = Array.from({ length: 4_200 }, () => event(days));
-    t.equal((await send(service, JSON.stringify(events))).status, 200);
-  }
-  await until('the end of old events', async () => (await countOf(service, 'days:30')) === 0);
-  t.equal(await countOf(service, 'days:1'), 4_200);
-  const usage = await runCommand(['key', 'list', '--data', folder]);
+  const args = [...EAGER, '--metrics-open', 'true'];
+  const service = await start(folder, [...args, '--retention-days', '90']);
+  // As many of each day as make a segment of their own, all in one log segment.
+  const events = [200, 150, 1].flatMap((days) =>
+    Array.from({ length: 4_200 }, () => ({ days, date: Date.now() - days * DAY_MS })),
+  );
+  t.equal((await send(service, JSON.stringify(events))).status, 200);
+  const waits = 'logseam_retention_waiting_bytes';
+  await until('a drop that waits', async () => (await gauge(service, waits)) > 0);
+  t.ok((await gauge(service, 'logseam_retention_wait_seconds')) > 86_000);
+  t.equal(await countOf(service, '*'), 3 * 4_200);
   await service.kill();
+  const shorter = await start(folder, [...args, '--retention-days', '30'], service);
+  await until('the end of old events', async () => (await countOf(shorter, '*')) === 4_200);
+  t.equal(await countOf(shorter, 'days:1'), 4_200);
+  t.equal(await gauge(shorter, waits), 0);
+  const usage = await runCommand(['key', 'list', '--data', folder]);
+  await shorter.kill();
   const again = await start(folder, [], service);
   t.equal(await countOf(again, '*'), 4_200);
   t.equal((await runCommand(['key', 'list', '--data', folder])).stdout, usage.stdout);
