@@ -137,7 +137,7 @@ const SETTINGS = {
     'Storage',
     numberOrNone(1, 1_000_000),
     'none',
-    'gigabytes (10^9) of closed files that are kept; the oldest go first',
+    'gigabytes (10^9) of closed files that stay; the oldest go first',
   ),
   retentionFreeGb: setting(
     'Storage',

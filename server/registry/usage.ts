@@ -10,15 +10,17 @@ export const NO_QUOTA = -1;
 /** What became of a reservation: taken, refused as the key is off, or refused as its day's quota is spent. */
 export type Reservation = 'ok' | 'disabled' | 'quota';
 
-/** A cell is 64 bytes, a cache line: Int32 lock, enabled, day; then Float64 used bytes, quota bytes. */
+/** Days that a cell remembers, the one of the last reservation first. */
+const DAYS = 4;
+/** A cell is 64 bytes, a cache line: Int32 lock, enabled, days; then Float64 used bytes of each day, quota bytes. */
 const CELL_BYTES = 64;
 const INT_STRIDE = CELL_BYTES / 4;
 const FLOAT_STRIDE = CELL_BYTES / 8;
 const LOCK = 0;
 const ENABLED = 1;
 const DAY = 2;
-const USED = 2;
-const QUOTA = 3;
+const USED = 3;
+const QUOTA = USED + DAYS;
 
 /** How long a thread sleeps when it finds a cell locked twice: its holder was interrupted. */
 const LOCK_WAIT_MS = 1;
@@ -38,7 +40,7 @@ export function secondsToMidnight(nowMs: number): number {
  *
  * A cell is changed under its lock, a few machine instructions without a call or an allocation in between, so a
  * thread cannot end while it holds one. (A 64-bit compare-and-swap needs BigInt: 0.4 us a reservation, this 0.06.)
- * The day of a cell never goes back: a clock that jumps backward does not reopen a spent quota.
+ * Each of the last days has its use: a clock that jumps ahead and comes back finds a day as it was, spent or not.
  */
 export class UsageCells {
   /** The memory; given to another thread it makes a view of the same cells there. */
@@ -65,10 +67,7 @@ export class UsageCells {
     let result: Reservation = 'disabled';
     this.#lock(int);
     if (ints[int + ENABLED] === 1) {
-      if (day > ints[int + DAY]) {
-        ints[int + DAY] = day;
-        floats[float + USED] = 0;
-      }
+      this.#begin(cell, day);
       const quotaBytes = floats[float + QUOTA];
       if (quotaBytes >= 0 && floats[float + USED] >= quotaBytes) {
         result = 'quota';
@@ -81,27 +80,22 @@ export class UsageCells {
     return result;
   }
 
-  /** Gives back what was reserved on `day` and not stored. Past days are over: nothing is given back to them. */
+  /** Gives back what was reserved on `day` and not stored. Nothing is given back to days that are forgotten. */
   release(cell: number, bytes: number, day: number): void {
     const int = cell * INT_STRIDE;
-    const used = cell * FLOAT_STRIDE + USED;
     this.#lock(int);
-    if (this.#ints[int + DAY] <= day) {
-      this.#floats[used] = Math.max(this.#floats[used] - bytes, 0);
-    }
+    const at = this.#placeOf(cell, day);
+    const used = cell * FLOAT_STRIDE + USED + at;
+    if (at < DAYS) this.#floats[used] = Math.max(this.#floats[used] - bytes, 0);
     Atomics.store(this.#ints, int + LOCK, 0);
   }
 
-  /** Adds what recovery found for `day`, whatever the quota; an earlier day than the cell's is forgotten. */
+  /** Adds what recovery found for `day`, whatever the quota. The days of the last calls are remembered. */
   restore(cell: number, bytes: number, day: number): void {
     const int = cell * INT_STRIDE;
-    const used = cell * FLOAT_STRIDE + USED;
     this.#lock(int);
-    if (day > this.#ints[int + DAY]) {
-      this.#ints[int + DAY] = day;
-      this.#floats[used] = 0;
-    }
-    if (day === this.#ints[int + DAY]) this.#floats[used] += bytes;
+    this.#begin(cell, day);
+    this.#floats[cell * FLOAT_STRIDE + USED] += bytes;
     Atomics.store(this.#ints, int + LOCK, 0);
   }
 
@@ -111,8 +105,8 @@ export class UsageCells {
     const float = cell * FLOAT_STRIDE;
     this.#lock(int);
     this.#ints[int + ENABLED] = 1;
-    this.#ints[int + DAY] = 0;
-    this.#floats[float + USED] = 0;
+    this.#ints.fill(0, int + DAY, int + DAY + DAYS);
+    this.#floats.fill(0, float + USED, float + USED + DAYS);
     this.#floats[float + QUOTA] = NO_QUOTA;
     Atomics.store(this.#ints, int + LOCK, 0);
   }
@@ -133,11 +127,12 @@ export class UsageCells {
     Atomics.store(this.#ints, int + LOCK, 0);
   }
 
-  /** Bytes used on `day`; on a day before the cell's, those of the cell's day, which is still in force. */
+  /** Bytes used on `day`; 0 when it is not remembered. */
   usedBytes(cell: number, day: number): number {
     const int = cell * INT_STRIDE;
     this.#lock(int);
-    const usedBytes = day > this.#ints[int + DAY] ? 0 : this.#floats[cell * FLOAT_STRIDE + USED];
+    const at = this.#placeOf(cell, day);
+    const usedBytes = at < DAYS ? this.#floats[cell * FLOAT_STRIDE + USED + at] : 0;
     Atomics.store(this.#ints, int + LOCK, 0);
     return usedBytes;
   }
@@ -146,6 +141,29 @@ export class UsageCells {
   isSpent(cell: number, day: number): boolean {
     const quotaBytes = this.#floats[cell * FLOAT_STRIDE + QUOTA];
     return quotaBytes >= 0 && this.usedBytes(cell, day) >= quotaBytes;
+  }
+
+  /** Makes `day` the first of a locked cell; when it is new the one that was not used for longest is forgotten. */
+  #begin(cell: number, day: number): void {
+    const days = cell * INT_STRIDE + DAY;
+    if (this.#ints[days] === day) return;
+    const used = cell * FLOAT_STRIDE + USED;
+    const place = this.#placeOf(cell, day);
+    const usedBytes = place < DAYS ? this.#floats[used + place] : 0;
+    for (let at = Math.min(place, DAYS - 1); at > 0; at--) {
+      this.#ints[days + at] = this.#ints[days + at - 1];
+      this.#floats[used + at] = this.#floats[used + at - 1];
+    }
+    this.#ints[days] = day;
+    this.#floats[used] = usedBytes;
+  }
+
+  /** The place of `day` among those of a locked cell; DAYS when it is not there. */
+  #placeOf(cell: number, day: number): number {
+    const days = cell * INT_STRIDE + DAY;
+    let at = 0;
+    while (at < DAYS && this.#ints[days + at] !== day) at++;
+    return at;
   }
 
   #lock(int: number): void {

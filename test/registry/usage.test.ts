@@ -37,12 +37,26 @@ t.test('midnight opens a spent key, a clock that goes back does not', async (t) 
   cells.reserve(1, 10, 5);
   t.equal(cells.reserve(1, 1, 6), 'ok');
   t.equal(cells.usedBytes(1, 6), 1);
-  t.equal(cells.reserve(1, 9, 5), 'ok', 'counts for the newest day');
-  t.equal(cells.reserve(1, 1, 4), 'quota');
+  t.equal(cells.reserve(1, 1, 5), 'quota');
+  t.equal(cells.isSpent(1, 5), true);
+  t.equal(cells.reserve(1, 9, 6), 'ok');
   t.equal(cells.reserve(1, 1, 6), 'quota');
-  t.equal(cells.usedBytes(1, 5), 10);
   t.equal(cells.usedBytes(1, 7), 0);
   t.equal(cells.isSpent(1, 7), false);
+});
+
+t.test('a day that came too early is no more than the days before it', async (t) => {
+  const cells = begun(10);
+  cells.reserve(1, 4, 5);
+  t.equal(cells.reserve(1, 10, 65), 'ok', 'the clock is ahead');
+  t.equal(cells.reserve(1, 1, 65), 'quota');
+  t.equal(cells.usedBytes(1, 5), 4);
+  t.equal(cells.reserve(1, 6, 5), 'ok', 'and is put right');
+  t.equal(cells.reserve(1, 1, 5), 'quota');
+  t.equal(cells.reserve(1, 1, 6), 'ok', 'midnight');
+  for (const day of [66, 67]) cells.reserve(1, 1, day);
+  t.equal(cells.reserve(1, 9, 6), 'ok');
+  t.equal(cells.reserve(1, 1, 6), 'quota', 'also after several days that came too early');
 });
 
 t.test('a key that is off stays off whatever the day', async (t) => {
@@ -63,7 +77,9 @@ t.test('what is released can be used again on the same day', async (t) => {
   t.equal(cells.usedBytes(1, 5), 7);
   cells.reserve(1, 2, 6);
   cells.release(1, 2, 5);
-  t.equal(cells.usedBytes(1, 6), 2, 'nothing is given back to a day that is over');
+  t.equal(cells.usedBytes(1, 6), 2, 'each day has its own');
+  t.equal(cells.usedBytes(1, 5), 5);
+  cells.release(1, 2, 4);
   cells.release(1, 100, 6);
   t.equal(cells.usedBytes(1, 6), 0, 'never below zero');
 });
@@ -73,6 +89,7 @@ t.test('recovered usage counts for its day, in whatever order it comes', async (
   cells.restore(1, 4, 5);
   cells.restore(1, 100, 4);
   cells.restore(1, 5, 5);
+  t.equal(cells.usedBytes(1, 4), 100);
   t.equal(cells.usedBytes(1, 5), 9);
   t.equal(cells.reserve(1, 1, 5), 'ok');
   t.equal(cells.reserve(1, 1, 5), 'quota');
@@ -91,7 +108,7 @@ t.test('a cell does what a plain model does', async () => {
   const step = fc.record({
     action: fc.constantFrom('reserve', 'release', 'restore', 'enable', 'disable'),
     bytes: fc.integer({ min: 0, max: 60 }),
-    day: fc.integer({ min: 1, max: 4 }),
+    day: fc.integer({ min: 1, max: 7 }),
   });
   fc.assert(
     fc.property(
@@ -99,29 +116,35 @@ t.test('a cell does what a plain model does', async () => {
       fc.integer({ min: -1, max: 150 }),
       (steps, quota) => {
         const cells = begun(quota);
-        const model = { day: 0, used: 0, enabled: true };
+        let enabled = true;
+        // Bytes by day, the day of the last reservation first.
+        let used: [number, number][] = [];
+        const usedOn = (day: number): number => used.find(([each]) => each === day)?.[1] ?? 0;
         for (const { action, bytes, day } of steps) {
           if (action === 'enable' || action === 'disable') {
-            model.enabled = action === 'enable';
-            cells.enable(1, model.enabled);
+            enabled = action === 'enable';
+            cells.enable(1, enabled);
             continue;
           }
-          const rolls =
-            day > model.day && (action === 'restore' || (action === 'reserve' && model.enabled));
-          if (rolls) Object.assign(model, { day, used: 0 });
+          const isSpent = quota >= 0 && usedOn(day) >= quota;
           if (action === 'reserve') {
-            const spent = quota >= 0 && model.used >= quota;
-            const expected = model.enabled ? (spent ? 'quota' : 'ok') : 'disabled';
+            const expected = enabled ? (isSpent ? 'quota' : 'ok') : 'disabled';
             if (cells.reserve(1, bytes, day) !== expected) return false;
-            if (expected === 'ok') model.used += bytes;
           } else if (action === 'release') {
             cells.release(1, bytes, day);
-            if (model.day <= day) model.used = Math.max(0, model.used - bytes);
           } else {
             cells.restore(1, bytes, day);
-            if (day === model.day) model.used += bytes;
           }
-          if (cells.usedBytes(1, model.day) !== model.used) return false;
+          if (action === 'release') {
+            used = used.map(([each, sum]) => [each, Math.max(0, each === day ? sum - bytes : sum)]);
+          } else if (action === 'restore' || enabled) {
+            const more = action === 'reserve' && isSpent ? 0 : bytes;
+            const others = used.filter(([each]) => each !== day);
+            used = [[day, usedOn(day) + more] as [number, number], ...others].slice(0, 4);
+          }
+          for (let each = 1; each <= 7; each++) {
+            if (cells.usedBytes(1, each) !== usedOn(each)) return false;
+          }
         }
         return true;
       },
