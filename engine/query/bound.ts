@@ -1,7 +1,7 @@
 import type { BlockRef } from '../segment/frame.ts';
 import type { RowKeys } from '../segment/row-keys.ts';
 import { type Bitmap, nextRow } from './bitmap.ts';
-import { type EventKey, encodeEventId, SEQUENCE_MAX, WRITER_MAX } from './event-id.ts';
+import { type EventKey, SEQUENCE_MAX, WRITER_MAX } from './event-id.ts';
 import type { Bound, Selection, Snapshot } from './query.ts';
 import { RowCounts, stepOf } from './row-counts.ts';
 import {
@@ -50,8 +50,8 @@ function* boundUnits(
   const search = new FloorSearch(source, snapshot, Math.ceil(fromMs), Math.ceil(toMs), boundCount);
   const floor = yield* search.run();
   if (floor === undefined) return whole;
-  const { timeMs, writer, sequence } = floor;
-  const oldestId = encodeEventId(source.secret, { timeMs, writer, sequence });
+  const { timeMs } = floor;
+  const oldestId = source.ids.encode(floor);
   return { fromMs: timeMs, toMs, floor, bound: { limit: boundCount, oldestMs: timeMs, oldestId } };
 }
 

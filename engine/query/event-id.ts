@@ -1,10 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { type Cipher, createCipheriv, createDecipheriv, type Decipher } from 'node:crypto';
 import { assert } from '../base/assert.ts';
+import { derivedKey } from '../base/derived-key.ts';
 
-/** Bytes before the check: time 6, writer 1, sequence 6. */
+/** A block on its own: all blocks differ, as the keys of events do. */
+const CIPHER = 'aes-128-ecb';
+const PURPOSE = 'event ids';
+const BLOCK_BYTES = 16;
+/** Time 6, sequence 6, writer 1; the bytes behind them are zero. */
 const KEY_BYTES = 13;
-const CHECK_BYTES = 2;
-const ID_CHARACTERS = 20;
+const ID_CHARACTERS = 22;
 /** Greatest writer and sequence: FORMAT.md 7. */
 export const WRITER_MAX = 255;
 export const SEQUENCE_MAX = 2 ** 48 - 1;
@@ -40,33 +44,44 @@ export function keyAfter({ timeMs, writer, sequence }: EventKey): EventKey {
   return { timeMs: timeMs + 1, sequence: 0, writer: 0 };
 }
 
-/** Writes the id of an event, 20 URL-safe characters. `secret` is the manifest's. Source: FORMAT.md 7. */
-export function encodeEventId(secret: Uint8Array, key: EventKey): string {
-  const bytes = Buffer.alloc(KEY_BYTES + CHECK_BYTES);
-  const biased = key.timeMs + TIME_BIAS;
-  assert(Number.isInteger(biased) && biased >= 0, `event time ${key.timeMs}`);
-  bytes.writeUIntBE(biased, 0, 6);
-  bytes.writeUInt8(key.writer, 6);
-  bytes.writeUIntBE(key.sequence, 7, 6);
-  check(secret, bytes).copy(bytes, KEY_BYTES, 0, CHECK_BYTES);
-  return bytes.toString('base64url');
-}
+/**
+ * The ids of a folder's events: one AES-128 block each, so that they are no order and no count of events, hidden ones
+ * included. Used by one thread. Source: FORMAT.md 7.
+ */
+export class EventIds {
+  readonly #cipher: Cipher;
+  readonly #decipher: Decipher;
+  readonly #block = Buffer.alloc(BLOCK_BYTES);
 
-/** Reads an id; `undefined` when it is malformed or its check is wrong. Source: FORMAT.md 7. */
-export function decodeEventId(secret: Uint8Array, id: string): EventKey | undefined {
-  if (id.length !== ID_CHARACTERS) return undefined;
-  const bytes = Buffer.from(id, 'base64url');
-  if (bytes.length !== KEY_BYTES + CHECK_BYTES || bytes.toString('base64url') !== id) {
-    return undefined;
+  /** `secret` is the manifest's. */
+  constructor(secret: Uint8Array) {
+    const key = derivedKey(secret, PURPOSE, BLOCK_BYTES);
+    this.#cipher = createCipheriv(CIPHER, key, null).setAutoPadding(false);
+    this.#decipher = createDecipheriv(CIPHER, key, null).setAutoPadding(false);
   }
-  if (check(secret, bytes).readUInt16BE(0) !== bytes.readUInt16BE(KEY_BYTES)) return undefined;
-  return {
-    timeMs: bytes.readUIntBE(0, 6) - TIME_BIAS,
-    writer: bytes.readUInt8(6),
-    sequence: bytes.readUIntBE(7, 6),
-  };
-}
 
-function check(secret: Uint8Array, bytes: Buffer): Buffer {
-  return createHmac('sha256', secret).update(bytes.subarray(0, KEY_BYTES)).digest();
+  /** The id of an event, 22 URL-safe characters. */
+  encode({ timeMs, sequence, writer }: EventKey): string {
+    const block = this.#block;
+    const biased = timeMs + TIME_BIAS;
+    assert(Number.isInteger(biased) && biased >= 0, `event time ${timeMs}`);
+    block.writeUIntBE(biased, 0, 6);
+    block.writeUIntBE(sequence, 6, 6);
+    block.writeUInt8(writer, 12);
+    return this.#cipher.update(block).toString('base64url');
+  }
+
+  /** The key that an id is of; `undefined` when it is malformed, as most of another folder are. */
+  decode(id: string): EventKey | undefined {
+    if (id.length !== ID_CHARACTERS) return undefined;
+    const bytes = Buffer.from(id, 'base64url');
+    if (bytes.length !== BLOCK_BYTES || bytes.toString('base64url') !== id) return undefined;
+    const block = this.#decipher.update(bytes);
+    if (block.readUIntBE(KEY_BYTES, BLOCK_BYTES - KEY_BYTES) !== 0) return undefined;
+    return {
+      timeMs: block.readUIntBE(0, 6) - TIME_BIAS,
+      sequence: block.readUIntBE(6, 6),
+      writer: block.readUInt8(12),
+    };
+  }
 }

@@ -2,7 +2,7 @@ import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { addRow, type Bitmap, noRows } from './bitmap.ts';
 import { evaluateOnEvent } from './event-formula.ts';
-import { encodeEventId } from './event-id.ts';
+import type { EventIds } from './event-id.ts';
 import { attributeText } from './json.ts';
 import { TagLevel } from './level.ts';
 import type { ListColumn, ListedEvent, TagRule } from './query.ts';
@@ -18,7 +18,7 @@ export interface EventView {
 /** Rebuilds events of one block. */
 export class EventBuilder {
   readonly #block: Block;
-  readonly #secret: Uint8Array;
+  readonly #ids: EventIds;
   readonly #view: EventView;
   /** Of each list column the numbers of the block's columns at its path. */
   readonly #indexes: number[][];
@@ -27,12 +27,12 @@ export class EventBuilder {
 
   private constructor(
     block: Block,
-    secret: Uint8Array,
+    ids: EventIds,
     view: EventView,
     tags: (Int32Array | undefined)[],
   ) {
     this.#block = block;
-    this.#secret = secret;
+    this.#ids = ids;
     this.#view = view;
     this.#indexes = view.columns.map((column) =>
       column.type === 'attribute' ? columnsAt(block, column.path) : [],
@@ -43,7 +43,7 @@ export class EventBuilder {
   /** Makes one in units; `rows` are those that are going to be built. Throws CORRUPTION. */
   static *open(
     block: Block,
-    secret: Uint8Array,
+    ids: EventIds,
     view: EventView,
     rows: readonly number[],
   ): Units<EventBuilder> {
@@ -53,7 +53,7 @@ export class EventBuilder {
     for (const column of view.columns) {
       tags.push(column.type === 'tag' ? yield* tagsOf(column.tags, block, built) : undefined);
     }
-    return new EventBuilder(block, secret, view, tags);
+    return new EventBuilder(block, ids, view, tags);
   }
 
   /** The event of `row`. Throws CORRUPTION. */
@@ -61,11 +61,7 @@ export class EventBuilder {
     const block = this.#block;
     const { writers, sequences } = block.keys();
     const timeMs = block.timeMs()[row];
-    const id = encodeEventId(this.#secret, {
-      timeMs,
-      writer: writers[row],
-      sequence: sequences[row],
-    });
+    const id = this.#ids.encode({ timeMs, sequence: sequences[row], writer: writers[row] });
     const columns = this.#view.columns.map((column, at) => this.#columnText(column, at, row));
     const listed: ListedEvent = { id, timeMs, receivedMs: block.receivedMs()[row], columns };
     if (this.#view.event) listed.event = block.eventText(row);

@@ -3,7 +3,7 @@ import type { Block } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, hasRow, noRows } from './bitmap.ts';
 import { EventBuilder } from './event.ts';
-import { decodeEventId, type EventKey } from './event-id.ts';
+import type { EventKey } from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { FetchQuery, ListedEvent, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
@@ -44,7 +44,7 @@ export function* fetchUnits(
   snapshot: Snapshot,
   query: FetchQuery,
 ): Generator<Progress, ListedEvent | undefined> {
-  const key = decodeEventId(source.secret, query.id);
+  const key = source.ids.decode(query.id);
   if (key === undefined) return undefined;
   const refs = snapshot.blocks.filter((ref) => covers(ref, key));
   const plan = planOf(query.predicate);
@@ -77,5 +77,5 @@ function* fetchFrom(
   const wanted = noRows(block.rowCount);
   addRow(wanted, row);
   if (!hasRow(yield* rowsWhere(plan, block, wanted), row)) return undefined;
-  return (yield* EventBuilder.open(block, source.secret, query, [row])).build(row);
+  return (yield* EventBuilder.open(block, source.ids, query, [row])).build(row);
 }

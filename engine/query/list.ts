@@ -8,9 +8,7 @@ import { checkCharacters } from './budget.ts';
 import { EventBuilder } from './event.ts';
 import {
   compareEvents,
-  decodeEventId,
   type EventKey,
-  encodeEventId,
   keyAfter,
   keyBefore,
   SEQUENCE_MAX,
@@ -118,7 +116,7 @@ class Listing {
     const { limit } = this.#query;
     // Behind a full page, and behind one whose text is, even the events before `#end` are not all there.
     if (foundCount >= limit || events.length < foundCount) return events.at(-1)?.id;
-    return this.#end === undefined ? undefined : encodeEventId(this.#source.secret, this.#end);
+    return this.#end === undefined ? undefined : this.#source.ids.encode(this.#end);
   }
 
   /** Names of the blocks that were found damaged: the same ones in every snapshot that has them. */
@@ -289,7 +287,7 @@ class Listing {
   ): Units<EventBuilder> {
     const rows = wanted.map((place) => entries[place].row);
     const block = this.#source.open(ref);
-    return yield* EventBuilder.open(block, this.#source.secret, this.#query, rows);
+    return yield* EventBuilder.open(block, this.#source.ids, this.#query, rows);
   }
 
   /** Does something with a block; notes when it is damaged, and gives `undefined`. */
@@ -319,8 +317,8 @@ class Listing {
 }
 
 /** The key that an id is of. Throws USAGE when it is none. */
-function keyOfId({ secret }: BlockSource, id: string): EventKey {
-  const key = decodeEventId(secret, id);
+function keyOfId({ ids }: BlockSource, id: string): EventKey {
+  const key = ids.decode(id);
   if (key === undefined) throw new EngineError('USAGE', `"${id}" is not the id of an event`);
   return key;
 }

@@ -7,6 +7,7 @@ import { pathOfSegment } from '../store/filename.ts';
 import { aggregateUnits } from './aggregate.ts';
 import { aggregateLimits } from './budget.ts';
 import { contextUnits } from './context.ts';
+import { EventIds } from './event-id.ts';
 import { fetchUnits } from './fetch.ts';
 import { listUnits, pageUnits } from './list.ts';
 import type {
@@ -43,6 +44,7 @@ interface KeptBlock {
 /** Answers queries in units, and keeps some of the files and blocks that it opened. Used by one thread. */
 export class Reader implements BlockSource {
   readonly secret: Uint8Array;
+  readonly ids: EventIds;
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   /** By segment, the one that was used last at the end. */
@@ -57,6 +59,7 @@ export class Reader implements BlockSource {
   constructor(disk: Disk, secret: Uint8Array, memoryBytesMax?: number) {
     this.#disk = disk;
     this.secret = secret;
+    this.ids = new EventIds(secret);
     this.memoryBytesMax = memoryBytesMax;
   }
 

@@ -4,13 +4,14 @@ import type { Footer } from '../segment/footer.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap.ts';
 import type { MemoryBound } from './budget.ts';
-import { compareEvents, type EventKey } from './event-id.ts';
+import { compareEvents, type EventIds, type EventKey } from './event-id.ts';
 import type { QueryStats } from './query.ts';
 
 /** What a query reads from; a Reader is one. */
 export interface BlockSource extends MemoryBound {
-  /** The manifest's secret: event ids are signed with it, values hashed. */
+  /** The manifest's secret: values are hashed with it. */
   readonly secret: Uint8Array;
+  readonly ids: EventIds;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged, IO when the file is not there. */
   open(ref: BlockRef): Block;
   /**

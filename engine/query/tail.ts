@@ -205,7 +205,7 @@ class Tailing {
     if (known !== undefined) return known;
     const rows = entries.filter(({ block }) => block === number).map(({ row }) => row);
     const block = this.#source.open(this.#refs[number]);
-    const builder = yield* EventBuilder.open(block, this.#source.secret, this.#query, rows);
+    const builder = yield* EventBuilder.open(block, this.#source.ids, this.#query, rows);
     this.#builders.set(number, builder);
     return builder;
   }

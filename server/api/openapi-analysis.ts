@@ -126,7 +126,7 @@ export const ANALYSIS_OPERATIONS: readonly ApiOperation[] = [
           result: {
             events: [
               {
-                id: 'gZyo2QHAAAAAAAAAAoaf',
+                id: 'KftqqVJ0tHb0W4YvkmQXEw',
                 date: '2026-03-01T10:02:00.000Z',
                 custom: {
                   timestamp: '2026-03-01T10:02:00Z',

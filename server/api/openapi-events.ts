@@ -47,7 +47,7 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
           result: {
             events: [
               {
-                id: 'gZyo2QHAAAAAAAAAAoaf',
+                id: 'KftqqVJ0tHb0W4YvkmQXEw',
                 date: '2026-03-01T10:02:00.000Z',
                 event: {
                   custom: {
@@ -76,12 +76,12 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
           result: {
             events: [
               {
-                id: 'gZyo2BdgAAAAAAAAASAs',
+                id: '8vC0mBzq3Yd5hTnWk1rPXg',
                 date: '2026-03-01T10:01:00.000Z',
                 columns: ['POST', 'shop'],
               },
               {
-                id: 'gZyo1y0AAAAAAAAAAJXT',
+                id: 'c2RMu7FJ_xE-9pLsQaVt4A',
                 date: '2026-03-01T10:00:00.000Z',
                 columns: ['GET', 'shop'],
               },
@@ -104,7 +104,7 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
         body: { id: EXAMPLE_EVENT_ID, event: true },
         reply: {
           result: {
-            id: 'gZyo2QHAAAAAAAAAAoaf',
+            id: 'KftqqVJ0tHb0W4YvkmQXEw',
             date: '2026-03-01T10:02:00.000Z',
             event: {
               custom: {
@@ -135,18 +135,18 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
           result: {
             before: [
               {
-                id: 'gZyo1y0AAAAAAAAAAJXT',
+                id: 'c2RMu7FJ_xE-9pLsQaVt4A',
                 date: '2026-03-01T10:00:00.000Z',
                 columns: ['GET /cart'],
               },
               {
-                id: 'gZyo2BdgAAAAAAAAASAs',
+                id: '8vC0mBzq3Yd5hTnWk1rPXg',
                 date: '2026-03-01T10:01:00.000Z',
                 columns: ['POST /orders'],
               },
             ],
             event: {
-              id: 'gZyo2QHAAAAAAAAAAoaf',
+              id: 'KftqqVJ0tHb0W4YvkmQXEw',
               date: '2026-03-01T10:02:00.000Z',
               columns: ['GET /orders failed: no database'],
             },
@@ -174,7 +174,7 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
         summary: 'Whole events, oldest first',
         body: { time: EXAMPLE_TIME, order: 'asc', limit: 1 },
         reply: {
-          id: 'gZyo1y0AAAAAAAAAAJXT',
+          id: 'c2RMu7FJ_xE-9pLsQaVt4A',
           date: '2026-03-01T10:00:00.000Z',
           event: {
             custom: {
@@ -197,7 +197,7 @@ export const EVENT_OPERATIONS: readonly ApiOperation[] = [
         },
         replyType: 'text/csv',
         reply:
-          'id,date,custom.user,message\r\ngZyo2QHAAAAAAAAAAoaf,2026-03-01T10:02:00.000Z,ann,GET /orders failed: no database\r\ngZyo2BdgAAAAAAAAASAs,2026-03-01T10:01:00.000Z,bob,POST /orders\r\ngZyo1y0AAAAAAAAAAJXT,2026-03-01T10:00:00.000Z,ann,GET /cart\r\n',
+          'id,date,custom.user,message\r\nKftqqVJ0tHb0W4YvkmQXEw,2026-03-01T10:02:00.000Z,ann,GET /orders failed: no database\r\n8vC0mBzq3Yd5hTnWk1rPXg,2026-03-01T10:01:00.000Z,bob,POST /orders\r\nc2RMu7FJ_xE-9pLsQaVt4A,2026-03-01T10:00:00.000Z,ann,GET /cart\r\n',
       },
     ],
   },

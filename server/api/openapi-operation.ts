@@ -84,4 +84,4 @@ export const EXAMPLE_TIME = { from: '2026-03-01T10:00:00Z', to: '2026-03-01T11:0
 /** Stands in examples for the write key. */
 export const EXAMPLE_WRITE_KEY = 'vO3cU8Hh2nq0bRk5wYt7Zg';
 /** Stands in examples for the id of the newest event. */
-export const EXAMPLE_EVENT_ID = 'gZyo2QHAAAAAAAAAAoaf';
+export const EXAMPLE_EVENT_ID = 'KftqqVJ0tHb0W4YvkmQXEw';

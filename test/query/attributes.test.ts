@@ -243,6 +243,7 @@ t.test('a damaged block is left out of all counts', async (t) => {
   const refs = shelf.refs;
   const source = {
     secret: shelf.reader.secret,
+    ids: shelf.reader.ids,
     open: (ref: (typeof refs)[number]) =>
       shelf.reader.open(ref === refs[1] ? { ...ref, ordinal: 7 } : ref),
   };

@@ -1,6 +1,7 @@
 import { Batch } from '../../engine/column/batch.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
+import { EventIds } from '../../engine/query/event-id.ts';
 import type { AggregateQuery, Metric } from '../../engine/query/query.ts';
 import type { Progress } from '../../engine/query/source.ts';
 import { type Block, openBlock } from '../../engine/segment/block.ts';
@@ -14,6 +15,7 @@ const FRAME_OF_NOTHING = { kind: FrameKind.BLOCK, previous: 0, group: 1 } as con
 /** Blocks in memory that queries read from. */
 export class Blocks {
   readonly secret = Uint8Array.from({ length: 32 }, (_, index) => index * 7);
+  readonly ids = new EventIds(this.secret);
   readonly refs: BlockRef[] = [];
   readonly #frames = new Map<BlockRef, Uint8Array>();
   opened = 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
+import { EventIds } from '../../engine/query/event-id.ts';
 import { listUnits, pageUnits } from '../../engine/query/list.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type {
@@ -20,7 +20,7 @@ import { compareModel, Model, type ModelEvent } from '../support/model.ts';
 import { Blocks, run } from './blocks.ts';
 import { predicate, testRow } from './events.ts';
 
-const SECRET = new Uint8Array(32);
+const IDS = new EventIds(new Uint8Array(32));
 const COUNT = { type: 'core' } as const;
 const ALL: Predicate = { type: 'all' };
 /** Holds for all events too, but is not known to. */
@@ -60,7 +60,7 @@ class World {
     if (all.length <= limit) return { events: all };
     const oldest = all[limit - 1];
     const { timeMs, writer, sequence } = oldest;
-    const oldestId = encodeEventId(SECRET, { timeMs, writer, sequence });
+    const oldestId = IDS.encode({ timeMs, writer, sequence });
     return { events: all.slice(0, limit), bound: { limit, oldestMs: timeMs, oldestId } };
   }
 
@@ -214,6 +214,7 @@ t.test('only blocks at the oldest event are opened for it', async (t) => {
   const opened = new Set<number>();
   const source = {
     secret: blocks.secret,
+    ids: blocks.ids,
     open: (ref: Blocks['refs'][number]) => {
       opened.add(ref.ordinal);
       return blocks.open(ref);
@@ -247,6 +248,7 @@ t.test('of sealed segments one block is opened, the minutes tell the rest', asyn
   const opened = new Set<number>();
   const source = {
     secret: shelf.reader.secret,
+    ids: shelf.reader.ids,
     footer: (ref: Shelf['refs'][number]) => shelf.reader.footer(ref),
     open: (ref: Shelf['refs'][number]) => {
       opened.add(ref.ordinal);
@@ -295,7 +297,7 @@ t.test(
         () => world.write([rowAt(40), rowAt(-1), rowAt(99)], 0),
       );
       const keys = events.map(({ timeMs, writer, sequence }) =>
-        encodeEventId(SECRET, { timeMs, writer, sequence }),
+        IDS.encode({ timeMs, writer, sequence }),
       );
       t.same(ids, order === 'desc' ? keys : keys.toReversed());
     }
@@ -412,6 +414,6 @@ t.test('the oldest id is that of an event', async (t) => {
   await world.write([rowAt(1), rowAt(1), rowAt(1)], 2);
   const query = { ...LIST, fromMs: 0, toMs: 9, predicate: ALL, boundCount: 2 };
   const { bound } = world.list(query);
-  const key = must(decodeEventId(SECRET, must(bound).oldestId));
+  const key = must(IDS.decode(must(bound).oldestId));
   t.equal(compareModel(key, { timeMs: 1, writer: 2, sequence: 2 ** 40 + 1 }), 0);
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { contextUnits } from '../../engine/query/context.ts';
-import { encodeEventId } from '../../engine/query/event-id.ts';
 import type { ContextQuery } from '../../engine/query/query.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
@@ -44,7 +43,7 @@ t.test('the context of each event is what stands around it in the list of the mo
           model.holds(event, visible) && model.holds(event, asked);
         for (const [place, event] of all.entries()) {
           const query: ContextQuery = {
-            id: encodeEventId(shelf.reader.secret, event),
+            id: shelf.reader.ids.encode(event),
             before,
             after,
             visible,
@@ -83,7 +82,7 @@ t.test('blocks far from the event are not opened', async (t) => {
     blocks.add(rows, 0, block * 10);
   }
   const query: ContextQuery = {
-    id: encodeEventId(blocks.secret, { timeMs: 255, writer: 0, sequence: 255 }),
+    id: blocks.ids.encode({ timeMs: 255, writer: 0, sequence: 255 }),
     before: 3,
     after: 12,
     visible: { type: 'all' },

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
 import { fetchUnits } from '../../engine/query/fetch.ts';
 import { listUnits } from '../../engine/query/list.ts';
 import type { ListQuery } from '../../engine/query/query.ts';
@@ -41,7 +40,7 @@ function page(
 ): { ids: string[]; names: string[] } {
   const { events } = run(listUnits(blocks, { blocks: refs }, query));
   const names = events.map(({ id }) => {
-    const key = decodeEventId(blocks.secret, id);
+    const key = blocks.ids.decode(id);
     return `${key?.writer} ${key?.sequence}`;
   });
   return { ids: events.map(({ id }) => id), names };
@@ -212,7 +211,7 @@ t.test('a damaged block is left out and counted, the rest is served', async (t) 
   const { buckets, stats } = run(aggregateUnits(blocks, snapshot, { ...ALL, ...count }));
   t.same(buckets, [{ keys: [], values: [4] }]);
   t.equal(stats.blocksDamaged, 1);
-  const lost = encodeEventId(blocks.secret, { timeMs: 20, writer: 0, sequence: 4 });
+  const lost = blocks.ids.encode({ timeMs: 20, writer: 0, sequence: 4 });
   const fetch = { id: lost, predicate: ALL.predicate, event: true, columns: [] };
   t.throws(() => run(fetchUnits(blocks, snapshot, fetch)), EngineError);
 });
@@ -249,6 +248,7 @@ t.test('other errors than damage are not hidden', async (t) => {
   blocks.add(rowsAt([1]), 0, 0);
   const source = {
     secret: blocks.secret,
+    ids: blocks.ids,
     open: () => {
       throw new EngineError('IO', 'read failed: EIO');
     },

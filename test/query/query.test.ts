@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
 import { fetchUnits } from '../../engine/query/fetch.ts';
 import { listUnits } from '../../engine/query/list.ts';
 import { MetricTable } from '../../engine/query/metric-table.ts';
@@ -40,7 +39,7 @@ function storeOf(written: [number, TestRow[]][]): Store {
 const timeRange = fc.tuple(fc.integer({ min: -1, max: 13 }), fc.integer({ min: -1, max: 13 }));
 
 function keyOf(blocks: Blocks, event: ListedEvent): string {
-  const key = decodeEventId(blocks.secret, event.id);
+  const key = blocks.ids.decode(event.id);
   return `${key?.timeMs} ${key?.writer} ${key?.sequence} ${event.event}`;
 }
 
@@ -84,7 +83,7 @@ t.test('every event is fetched by its id unless it is hidden', async () => {
       const { blocks, model } = storeOf(written);
       const snapshot = { blocks: blocks.refs };
       return model.events.every((event) => {
-        const id = encodeEventId(blocks.secret, event);
+        const id = blocks.ids.encode(event);
         const query = { id, predicate, event: true, columns: [] };
         const found = run(fetchUnits(blocks, snapshot, query));
         return model.holds(event, predicate)

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { decodeEventId, encodeEventId } from '../../engine/query/event-id.ts';
 import { fetchUnits } from '../../engine/query/fetch.ts';
 import { listUnits } from '../../engine/query/list.ts';
 import type { ListedEvent } from '../../engine/query/query.ts';
@@ -50,7 +49,7 @@ async function stored(
 }
 
 function keyOf(shelf: Shelf, event: ListedEvent): string {
-  const key = decodeEventId(shelf.reader.secret, event.id);
+  const key = shelf.reader.ids.decode(event.id);
   return `${key?.timeMs} ${key?.writer} ${key?.sequence} ${event.event}`;
 }
 
@@ -100,7 +99,7 @@ t.test('lists, counts and fetches of sealed and unsealed rows are those of the m
         const count = model.count(fromMs, toMs, predicate);
         if (buckets[0].values[0] !== count) throw new Error(`${buckets[0].values}, not ${count}`);
         for (const event of model.events) {
-          const id = encodeEventId(shelf.reader.secret, event);
+          const id = shelf.reader.ids.encode(event);
           const fetched = run(
             fetchUnits(shelf.reader, snapshot, { id, predicate, event: true, columns: [] }),
           );

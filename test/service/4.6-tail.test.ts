@@ -61,7 +61,7 @@ t.test('events come in the order in which they were taken, each with an id', asy
   t.same(tail.numbers(), range(0, 101));
   t.equal(new Set(tail.messages.map(({ id }) => id)).size, 101);
   t.match(tail.messages[0].id, /^[\w-]+$/);
-  t.match(tail.data()[0], { id: /^[\w-]{20}$/, date: /Z$/, event: { custom: { test: 'order' } } });
+  t.match(tail.data()[0], { id: /^[\w-]{22}$/, date: /Z$/, event: { custom: { test: 'order' } } });
   tail.close();
 });
 
@@ -99,7 +99,7 @@ t.test('POST takes the same as JSON', async (t) => {
   t.match(text, /^retry: \d+\nid: [\w-]+\n\n$/);
   await sendRange('post', 7, 8);
   while (!text.includes('data:')) text += (await reader?.read())?.value ?? '';
-  t.match(text, /\nid: [\w-]+\ndata: \{"id":"[\w-]{20}","date":"[^"]+","columns":\[7\]\}\n\n$/);
+  t.match(text, /\nid: [\w-]+\ndata: \{"id":"[\w-]{22}","date":"[^"]+","columns":\[7\]\}\n\n$/);
   gone.abort();
 });
 

@@ -100,7 +100,7 @@ t.test('4.7 a list view gives raw events, newest first', async (t) => {
   const { events: found } = (answer.body as { result: { events: Raw[] } }).result;
   t.match(found, [
     {
-      ...{ id: /^[\w-]{20}$/, date: events[119].timestamp, message: 'event 119' },
+      ...{ id: /^[\w-]{22}$/, date: events[119].timestamp, message: 'event 119' },
       custom: { n: 119, verb: 'GET', timestamp: events[119].timestamp },
       syslog: {},
       reception: { date: /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },

@@ -32,7 +32,7 @@ const VOLATILE = ['tookMs', 'ms', 'key', 'reception', 'daily_usage'];
 function steady(value: unknown): unknown {
   if (typeof value === 'string') {
     return value
-      .replace(/gZy[\w-]{17}/g, 'an event')
+      .replace(/(^|\n|"id":")[\w-]{22}(?=[",]|$)/g, '$1an event')
       .replace(/\b[0-9a-f]{16}\b/g, 'a key')
       .replace(/id: [\w-]{22,}/g, 'id: a place');
   }
