@@ -147,7 +147,7 @@ export const cancelWorkload: Workload = {
         await service.stop();
       }
       const disk = openDisk(folder);
-      const opened = await openCatalog({ disk, nowMs: Date.now(), usageDay: 0 });
+      const opened = await openCatalog({ disk, nowMs: Date.now() });
       await measure(bench, folder, opened);
       await opened.manifest.release();
     } finally {

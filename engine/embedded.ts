@@ -1,4 +1,3 @@
-import { DAY_MS } from './base/day.ts';
 import type { Disk } from './base/file.ts';
 import type { PathTable } from './column/path.ts';
 import type { Rows } from './column/rows.ts';
@@ -64,8 +63,7 @@ function finish<Result>(units: Generator<unknown, Result, void>): Result {
  * Rejects as `openCatalog`.
  */
 export async function openStore(disk: Disk, paths: PathTable, nowMs = Date.now): Promise<Store> {
-  const usageDay = Math.floor(nowMs() / DAY_MS);
-  const opened = await openCatalog({ disk, nowMs: nowMs(), usageDay });
+  const opened = await openCatalog({ disk, nowMs: nowMs() });
   const { manifest, catalog } = opened;
   const writer = openWriter({
     disk,

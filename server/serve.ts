@@ -30,7 +30,7 @@ import { readyText } from './ready.ts';
 import { type Definitions, openDefinitions } from './registry/definitions.ts';
 import { type Key, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
-import { dayOf, UsageCells } from './registry/usage.ts';
+import { UsageCells } from './registry/usage.ts';
 import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
 
 const MINUTE_MS = 60_000;
@@ -101,12 +101,11 @@ async function start(
   const { config } = runtime;
   const certificate = await certificateOf(config, disk, log);
   const state: ServiceState = { stopping: false, listeners: [] };
-  const usageDay = dayOf(nowMs());
-  const opened = await openCatalog({ disk, nowMs: nowMs(), usageDay });
+  const opened = await openCatalog({ disk, nowMs: nowMs() });
   reportRecovery(opened, log);
   const cells = new UsageCells();
   const keys = await openKeys({ disk, cells, planLimitMb: config.planLimitMb, nowMs });
-  for (const { key, bytes, day } of opened.usage) keys.restoreUsage(key, bytes, day);
+  keys.restoreUsage(opened.usage);
   const provisioned = await keys.provision();
   const rules = definitionRules(() => keys.list('read'), nowMs);
   const definitions = await openDefinitions({ disk, rules, nowMs });

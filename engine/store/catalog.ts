@@ -213,8 +213,6 @@ export class Catalog {
 export interface OpenCatalogOptions {
   disk: Disk;
   nowMs: number;
-  /** The UTC day, since 1970-01-01, whose usage is wanted. */
-  usageDay: number;
   /** That of block.ts, unless a test has blocks of its own. */
   verifyBlock?: VerifyBlock;
   /** Size from which the manifest is rewritten when most of it is not needed; see `Manifest.open`. */
@@ -226,7 +224,7 @@ export interface OpenedCatalog {
   manifest: Manifest;
   catalog: Catalog;
   report: RecoveryReport;
-  /** Usage by key of the day that was asked for. */
+  /** Usage by key and day, the oldest day first: today's, and days around it in case the clock was or is wrong. */
   usage: KeyUsage[];
 }
 
@@ -236,7 +234,7 @@ export interface OpenedCatalog {
  * format version, IO. Damage in segments is not thrown: it is in the report, and the rest is served.
  */
 export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCatalog> {
-  const { disk, nowMs, usageDay } = options;
+  const { disk, nowMs } = options;
   const manifest = await Manifest.open(disk, nowMs, options.rewriteBytes);
   try {
     const catalog = new Catalog();
@@ -267,7 +265,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       if (damaged.length > 0) report.remarks.push({ segment, damaged, cutBytes: 0 });
     }
     for (const [writer, sequence] of manifest.sequences) catalog.raiseEnd(writer, sequence);
-    return { manifest, catalog, report, usage: sum.ofDay(usageDay) };
+    return { manifest, catalog, report, usage: sum.list() };
   } catch (error) {
     await manifest.release();
     throw error;

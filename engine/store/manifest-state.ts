@@ -18,6 +18,9 @@ export interface SegmentEntry {
   closed?: Closing;
 }
 
+/** Days whose usage a rewritten manifest keeps: today's is among them, also when the clock has been wrong. */
+const USAGE_DAYS = 8;
+
 /** What the records of a manifest come to, one after the other. Owned by its manifest. Source: FORMAT.md 6. */
 export class ManifestState {
   /** Log segments by number, in their order. */
@@ -84,10 +87,10 @@ export class ManifestState {
     this.sequences.set(writer, Math.max(sequence, this.sequences.get(writer) ?? 0));
   }
 
-  /** The fewest records, behind the first one, that come to the same. Usage of days before `usageDay` is left out. */
-  records(usageDay: number): ManifestRecord[] {
+  /** The fewest records, behind the first one, that come to the same. Usage of older days is left out. */
+  records(): ManifestRecord[] {
     const { lastSegment } = this;
-    const usage = this.usage.list().filter((each) => each.day >= usageDay);
+    const usage = this.usage.list(USAGE_DAYS);
     const records: ManifestRecord[] = [
       { type: 'summary', lastSegment, sequences: [...this.sequences], usage },
     ];

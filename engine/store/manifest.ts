@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { assert, must } from '../base/assert.ts';
-import { DAY_MS } from '../base/day.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { RecordFile } from '../base/record.ts';
@@ -75,7 +74,7 @@ export class Manifest {
       // Also when it is not new: the start before this one may have stopped between making and syncing.
       await disk.syncFolder('');
       if (file.bytes < rewriteBytes) return new Manifest(file, first, state);
-      const needed = [first, ...state.records(Math.floor(nowMs / DAY_MS) - 1)];
+      const needed = [first, ...state.records()];
       if (needed.length * REWRITE_RATIO > records.length) return new Manifest(file, first, state);
       const isReplaced = await RecordFile.replace(disk, MANIFEST_PATH, needed.map(storedRecord));
       // Without room for another one the old one is as good.

@@ -1,5 +1,4 @@
 import { assert } from '../base/assert.ts';
-import { DAY_MS } from '../base/day.ts';
 import { type Disk, type DiskSpace, isDiskFull } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { SealResult } from '../segment/seal.ts';
@@ -293,7 +292,7 @@ export class Upkeep {
       const segments = drops.map(({ segment }) => segment);
       // A merge that begins while the record is being written must not take these.
       for (const segment of segments) this.#heldBack.add(segment);
-      await manifest.drop(segments, this.#usageOf(segments));
+      await manifest.drop(segments, opened.catalog.usageOf(segments));
       this.#goneFrom(drops, []);
       this.#tellDropped('age', old);
       this.#tellDropped('space', surplus);
@@ -371,7 +370,7 @@ export class Upkeep {
       sealedMs,
       blocks: each.blocks,
     }));
-    await opened.manifest.seal(numbers, segments, this.#usageOf(numbers));
+    await opened.manifest.seal(numbers, segments, opened.catalog.usageOf(numbers));
     this.#goneFrom(sources, segments);
   }
 
@@ -386,13 +385,6 @@ export class Upkeep {
       this.#heldBack.delete(number);
     }
     this.#retired.retire(sources.map(({ sealed, segment }) => ({ sealed, segment })));
-  }
-
-  /** Usage that may still be asked for: today's, and yesterday's in case the clock is set back. */
-  #usageOf(segments: readonly number[]): ReturnType<OpenedCatalog['catalog']['usageOf']> {
-    const { opened, nowMs } = this.#options;
-    const day = Math.floor(nowMs() / DAY_MS) - 1;
-    return opened.catalog.usageOf(segments).filter((usage) => usage.day >= day);
   }
 
   #holdBack(segments: number[]): void {

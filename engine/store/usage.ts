@@ -41,15 +41,11 @@ export class UsageSum {
     for (const usage of usages) this.add(usage);
   }
 
-  /** The sums: one a key and day, in order of arrival within a day. Copies. */
-  list(): KeyUsage[] {
-    return [...this.#days.values()].flatMap((keys) =>
-      [...keys.values()].map((sum) => ({ ...sum })),
-    );
-  }
-
-  /** The sums of one day. Copies. */
-  ofDay(day: number): KeyUsage[] {
-    return [...(this.#days.get(day)?.values() ?? [])].map((sum) => ({ ...sum }));
+  /** The sums of the newest days: one a key and day, the oldest day first. Copies. */
+  list(daysMax = Number.POSITIVE_INFINITY): KeyUsage[] {
+    const days = [...this.#days].sort(([a], [b]) => a - b);
+    return days
+      .slice(Math.max(days.length - daysMax, 0))
+      .flatMap(([, keys]) => [...keys.values()].map((sum) => ({ ...sum })));
   }
 }

@@ -16,7 +16,7 @@ import {
 } from './key-record.ts';
 import type { KeyTable } from './key-table.ts';
 import { writeSecret } from './secret.ts';
-import { CELLS_MAX, NO_QUOTA, type UsageCells } from './usage.ts';
+import { CELLS_MAX, dayOf, NO_QUOTA, type UsageCells } from './usage.ts';
 
 /** Write keys, and read keys, that may exist at once. */
 export const KEYS_MAX = 4_096;
@@ -171,10 +171,16 @@ export class Keys {
     return { version: this.#version, entries };
   }
 
-  /** Adds usage that recovery found. That of keys which no longer exist is of no use. */
-  restoreUsage(id: string, bytes: number, day: number): void {
-    const key = this.#byId.get(id);
-    if (key !== undefined && key.cell >= 0) this.#options.cells.restore(key.cell, bytes, day);
+  /** Adds usage that recovery found, the oldest day first. That of keys which no longer exist is of no use. */
+  restoreUsage(usage: readonly { key: string; bytes: number; day: number }[]): void {
+    const { cells, nowMs } = this.#options;
+    const today = dayOf(nowMs());
+    // Cells remember the last days that they are told: today's is one of them, also when others lie ahead.
+    const ofToday = usage.filter(({ day }) => day === today);
+    for (const { key, bytes, day } of [...usage.filter((each) => each.day !== today), ...ofToday]) {
+      const cell = this.#byId.get(key)?.cell ?? -1;
+      if (cell >= 0) cells.restore(cell, bytes, day);
+    }
   }
 
   /** Waits for changes that run; later ones reject with CLOSED. */

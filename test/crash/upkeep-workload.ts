@@ -34,7 +34,7 @@ export class World {
 /** The start of another process: the one before has ended. */
 export function open(disk: MemoryDisk, rewriteBytes = 1e9): Promise<OpenedCatalog> {
   disk.end();
-  const options = { disk, nowMs: NOW_MS, usageDay: DAY, verifyBlock: verifyOpaque };
+  const options = { disk, nowMs: NOW_MS, verifyBlock: verifyOpaque };
   return openCatalog({ ...options, rewriteBytes });
 }
 

@@ -29,7 +29,7 @@ export class Journal {
 /** The start of another process: the one before has ended. */
 export function open(disk: MemoryDisk): Promise<OpenedCatalog> {
   disk.end();
-  return openCatalog({ disk, nowMs: 1_000, usageDay: DAY, verifyBlock: verifyOpaque });
+  return openCatalog({ disk, nowMs: 1_000, verifyBlock: verifyOpaque });
 }
 
 /** Ids and values of all rows that a query would see; throws when one is there twice. */

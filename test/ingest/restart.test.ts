@@ -26,7 +26,7 @@ async function open(t: Test, workers: number): Promise<Rig> {
   const folder = temporaryFolder();
   t.teardown(() => removeFolder(folder));
   const disk = openDisk(folder);
-  const opened = await openCatalog({ disk, nowMs: Date.now(), usageDay: 0 });
+  const opened = await openCatalog({ disk, nowMs: Date.now() });
   const { manifest, catalog } = opened;
   const cells = new UsageCells();
   cells.begin(KEY.cell);
@@ -132,7 +132,7 @@ t.test('whenever workers die, all that was acknowledged is there, whole and once
   const before = stored(rig);
   await rig.opened.manifest.release();
   const disk = openDisk(rig.folder);
-  const again = await openCatalog({ disk, nowMs: Date.now(), usageDay: 0 });
+  const again = await openCatalog({ disk, nowMs: Date.now() });
   t.same(again.report.recovered, [], 'no segment is open after an orderly end');
   t.same(again.report.remarks, []);
   const after = stored({ disk, opened: again });

@@ -19,7 +19,7 @@ async function open(t: Test) {
   const folder = temporaryFolder();
   t.teardown(() => removeFolder(folder));
   const disk = openDisk(folder);
-  const opened = await openCatalog({ disk, nowMs: 0, usageDay: 0 });
+  const opened = await openCatalog({ disk, nowMs: 0 });
   const { manifest, catalog } = opened;
   const paths = new PathTable();
   const writer = openWriter({
@@ -136,7 +136,7 @@ t.test('what a thread left that died with its process goes at the next start', a
   writeFileSync(join(folder, 'sealed', '00000009.seg.new'), 'half of a segment');
   await upkeep.close();
   await opened.manifest.release();
-  const again = await openCatalog({ disk: openDisk(folder), nowMs: 0, usageDay: 0 });
+  const again = await openCatalog({ disk: openDisk(folder), nowMs: 0 });
   t.same(openDisk(folder).list('sealed'), []);
   t.equal(countOf(folder, again), ROWS);
   await again.manifest.release();

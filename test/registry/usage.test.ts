@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
 import { DAY_MS } from '../../engine/base/day.ts';
+import { openKeys } from '../../server/registry/keys.ts';
 import {
   CELLS_MAX,
   dayOf,
@@ -9,6 +10,7 @@ import {
   secondsToMidnight,
   UsageCells,
 } from '../../server/registry/usage.ts';
+import { MemoryDisk } from '../support/memory-disk.ts';
 
 const USAGE_MODULE = new URL('../../server/registry/usage.ts', import.meta.url).href;
 
@@ -95,6 +97,21 @@ t.test('recovered usage counts for its day, in whatever order it comes', async (
   t.equal(cells.reserve(1, 1, 5), 'quota');
   cells.restore(1, 3, 6);
   t.equal(cells.usedBytes(1, 6), 3);
+});
+
+t.test("of many days that recovery found, today's and the newest ones are known", async (t) => {
+  const cells = new UsageCells();
+  const today = 100;
+  const nowMs = () => today * DAY_MS;
+  const keys = await openKeys({ disk: new MemoryDisk(), cells, planLimitMb: undefined, nowMs });
+  await keys.provision();
+  const [key] = keys.list('write');
+  const days = [90, 99, today, 160, 161, 162];
+  keys.restoreUsage(days.map((day) => ({ key: key.id, day, bytes: day })));
+  keys.restoreUsage([{ key: 'deleted', day: today, bytes: 7 }]);
+  const used = days.map((day) => cells.usedBytes(key.cell, day));
+  t.same(used, [0, 0, today, 160, 161, 162]);
+  await keys.close();
 });
 
 t.test('counts beyond 32 bits and quotas of 100 TB are exact', async (t) => {

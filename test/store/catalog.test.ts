@@ -6,8 +6,7 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import { opaqueBlock, verifyOpaque } from './opaque.ts';
 
 const DAY = 20_000;
-const open = (disk: MemoryDisk) =>
-  openCatalog({ disk, nowMs: 1, usageDay: DAY, verifyBlock: verifyOpaque });
+const open = (disk: MemoryDisk) => openCatalog({ disk, nowMs: 1, verifyBlock: verifyOpaque });
 
 function group(segment: number, ordinals: number[], superseded: number[] = []) {
   const ref = {
@@ -63,7 +62,7 @@ t.test('a first start finds nothing', async (t) => {
   t.same(usage, []);
 });
 
-t.test('usage of the asked day is summed over segments, keys apart', async (t) => {
+t.test('usage is summed over segments, days and keys apart', async (t) => {
   const disk = new MemoryDisk();
   const { manifest } = await open(disk);
   for (const writer of [0, 1]) {
@@ -81,9 +80,12 @@ t.test('usage of the asked day is summed over segments, keys apart', async (t) =
   }
   disk.crash({ type: 'none' });
   const { usage } = await open(disk);
+  const sums = { bytes: 20, events: 2 };
   t.same(usage, [
-    { key: '__proto__', day: DAY, bytes: 20, events: 2 },
-    { key: 'k', day: DAY, bytes: 20, events: 2 },
+    { key: '__proto__', day: DAY - 1, ...sums },
+    { key: 'k', day: DAY - 1, ...sums },
+    { key: '__proto__', day: DAY, ...sums },
+    { key: 'k', day: DAY, ...sums },
   ]);
 });
 

@@ -143,6 +143,29 @@ t.test(
   },
 );
 
+t.test(
+  'a rewritten manifest keeps the usage of the newest days, and what retention had',
+  async (t) => {
+    const disk = new MemoryDisk();
+    const manifest = await Manifest.open(disk, 5);
+    const retention = { ageMaxMs: 7, waitedMs: 3 };
+    for (let day = 1; day <= 20; day++) {
+      await manifest.drop([], [{ key: 'k', day, bytes: day, events: 1 }]);
+      await manifest.keepRetention({ ...retention, waitedMs: day });
+    }
+    await manifest.keepRetention(retention);
+    await manifest.release();
+    const again = await Manifest.open(disk, 500 * 86_400_000, 1);
+    await again.release();
+    const last = await Manifest.open(disk, 500 * 86_400_000);
+    t.same(
+      last.usage().map(({ day }) => day),
+      [13, 14, 15, 16, 17, 18, 19, 20],
+    );
+    t.same(last.retention, retention);
+  },
+);
+
 t.test('a manifest that is needed as it is, is not rewritten', async (t) => {
   const disk = new MemoryDisk();
   const manifest = await Manifest.open(disk, 1);

@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
 /** The start of another process: the one before has ended. */
 export function openStore(disk: MemoryDisk): Promise<OpenedCatalog> {
   disk.end();
-  return openCatalog({ disk, nowMs: 1_000, usageDay: DAY, verifyBlock });
+  return openCatalog({ disk, nowMs: 1_000, verifyBlock });
 }
 
 /** Texts by id of all rows that a query would see; throws when an id is there twice. */

@@ -22,7 +22,7 @@ async function replaceByCopy(disk: MemoryDisk, path: string): Promise<void> {
 }
 
 /** The start of a second process while the first one runs. */
-const startSecond = (disk: MemoryDisk) => openCatalog({ disk, nowMs: 1, usageDay: 1 });
+const startSecond = (disk: MemoryDisk) => openCatalog({ disk, nowMs: 1 });
 
 for (const [what, change] of Object.entries(CHANGES)) {
   t.test(`nothing is written to a record file that was ${what}`, async (t) => {
