@@ -311,6 +311,7 @@ export class NumberChunk {
       values[rank] = parts.value;
       details[rank] = parts.detail;
       if (parts.detail === NUMBER_AS_TEXT) texts.set(rank, text);
+      else texts.delete(rank);
     };
     if (this.#scale === SCALE_DOUBLE) {
       for (let rank = 0; rank < values.length; rank++) {

@@ -31,7 +31,7 @@ export function offsetsOf(count: number, lengthOf: (index: number) => number): U
 }
 
 /** A piece of a text: `offsets` count from its own start, `first` is the number of its first value. */
-interface Piece {
+export interface TextPiece {
   first: number;
   offsets: Uint32Array;
   bytes: Uint8Array;
@@ -86,7 +86,7 @@ export class StringChunk {
   #ids: IntegerStream | undefined;
   #list: Uint32Array | undefined;
   #lengths: IntegerStream | undefined;
-  #piece: Piece | undefined;
+  #piece: TextPiece | undefined;
 
   /**
    * `valueCount`: values or, with an id a row, rows. `entryCount`: of a dictionary; of a shared chunk the entries in
@@ -189,6 +189,25 @@ export class StringChunk {
     return this.#readEntries();
   }
 
+  /** Pieces of a text, of TEXT_PIECE_ROWS values but for the last; 0 when values share entries. */
+  get pieceCount(): number {
+    return this.#encoding === StringEncoding.TEXT
+      ? Math.ceil(this.#valueCount / TEXT_PIECE_ROWS)
+      : 0;
+  }
+
+  /** The piece number `number` of a text, alone: its lengths are summed up from its own start. Throws CORRUPTION. */
+  piece(number: number): TextPiece {
+    const lengths = this.#lengthStream();
+    const first = number * TEXT_PIECE_ROWS;
+    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const offsets = offsetsOf(count, (index) => lengths.at(first + index));
+    const stored = this.#source.region(1 + number);
+    const rawBytes = offsets[count];
+    const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+    return { first, offsets, bytes };
+  }
+
   #idStream(): IntegerStream {
     this.#ids ??= new IntegerStream(new ByteReader(this.#source.region(1)), this.#valueCount);
     return this.#ids;
@@ -221,27 +240,9 @@ export class StringChunk {
     return this.#lengths;
   }
 
-  /** The piece number `piece` of a text, alone: its lengths are summed up from its own start. */
-  #readPiece(piece: number): Piece {
-    const lengths = this.#lengthStream();
-    const first = piece * TEXT_PIECE_ROWS;
-    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
-    const offsets = offsetsOf(count, (index) => lengths.at(first + index));
-    const stored = this.#source.region(1 + piece);
-    const rawBytes = offsets[count];
-    const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
-    return { first, offsets, bytes };
-  }
-
   #readText(): Entries {
-    const pieceCount = Math.ceil(this.#valueCount / TEXT_PIECE_ROWS);
-    const pieces: Piece[] = [];
-    let byteCount = 0;
-    for (let number = 0; number < pieceCount; number++) {
-      const piece = this.#readPiece(number);
-      pieces.push(piece);
-      byteCount += piece.bytes.length;
-    }
+    const pieces = Array.from({ length: this.pieceCount }, (_, number) => this.piece(number));
+    const byteCount = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
     if (byteCount > STRING_BYTES_MAX) damaged(`strings of ${byteCount} bytes`);
     const bytes = new Uint8Array(byteCount);
     const offsets = new Uint32Array(this.#valueCount + 1);
@@ -264,7 +265,7 @@ export class StringChunk {
     }
     const number = Math.floor(rank / TEXT_PIECE_ROWS);
     const first = number * TEXT_PIECE_ROWS;
-    if (this.#piece?.first !== first) this.#piece = this.#readPiece(number);
+    if (this.#piece?.first !== first) this.#piece = this.piece(number);
     const { offsets, bytes } = this.#piece;
     return { bytes, start: offsets[rank - first], end: offsets[rank - first + 1] };
   }

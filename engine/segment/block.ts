@@ -12,7 +12,7 @@ import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
 import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
-import { StringChunk, type StringSource } from '../column/string-chunk.ts';
+import { StringChunk, type StringSource, type TextPiece } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
 import {
   type ColumnEntry,
@@ -61,7 +61,12 @@ export type DenseColumn = {
       ids: Uint32Array;
       /** Number of the segment's dictionary that the ids count; -1 when the block has one of its own. */
       dictionary: number;
+      /** That dictionary. */
+      shared: EntrySource | undefined;
       entries: () => Entries;
+      /** Of text, in which value i is entry i: pieces that may be read one by one; else 0. */
+      pieceCount: number;
+      piece: (number: number) => TextPiece;
     }
   | { kind: typeof Kind.NUMBER; chunk: NumberChunk }
   | { kind: typeof Kind.DATE; chunk: DateChunk }
@@ -323,8 +328,11 @@ export class Block {
     const stringKind = kind as StringColumn['kind'];
     const ids = chunk.denseIds();
     const dictionary = entry.encoding === StringEncoding.SHARED ? entry.dictionary : -1;
+    const shared = dictionary < 0 ? undefined : this.#dictionaries?.dictionary(dictionary);
     const entries = (): Entries => placed(this.ref, () => chunk.entries());
-    const strings = { kind: stringKind, dictionary, entries };
+    const { pieceCount } = chunk;
+    const piece = (number: number): TextPiece => placed(this.ref, () => chunk.piece(number));
+    const strings = { kind: stringKind, dictionary, shared, entries, pieceCount, piece };
     if (!entry.hasSlots) return { ...strings, rows, ids };
     return { ...strings, ...presentIds(ids, presentCount) };
   }

@@ -8,6 +8,7 @@ import type { SealedSegment } from './sealed.ts';
 import { type BuilderParts, type Pause, SegmentBuilder } from './segment-builder.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { SourceRows } from './source-rows.ts';
+import { Verification } from './verify.ts';
 
 /** What sealing needs. */
 export interface SealOptions {
@@ -61,10 +62,10 @@ function pacer(signal: AbortSignal | undefined): Pause {
 /**
  * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one a UTC day, one for the rows of all days
  * that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
- * stay the same. Memory: 4 bytes a row of a new segment; of a window of blocks the encoded bytes, about 30 bytes a row
+ * stay the same, which is verified: the new files are opened again, and their rows compared with the sources'. Memory: 4 bytes a row of a new segment; of a window of blocks the encoded bytes, about 30 bytes a row
  * and one column; and the dictionary of one column.
- * Rejects with IO, with CLOSED when it was stopped, and with CORRUPTION when a source that looked right is not; then
- * no new file is left. A file that was written has a number from `allocate`, and is durable under its name.
+ * Rejects with IO, with CLOSED when it was stopped, with CORRUPTION when a source that looked right is not, and with MISMATCH
+ * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number from `allocate`, and is durable under its name.
  */
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const { disk, pathOf, refs, signal, held = () => {} } = options;
@@ -73,6 +74,8 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const segments: SealedSegment[] = [];
   try {
     await source.open(refs);
+    const verification = new Verification(pause);
+    await verification.want(source);
     const shapes = source.shapes();
     await pause();
     const rowsOfDay = await countDays(source.sources, pause);
@@ -82,9 +85,12 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
         const rows = await stream.take(rowCount);
         const windowBlocks = options.windowBlocks ?? windowOf(rows.blockCount);
         const parts = { source, shapes, rows, windowBlocks, pause, held };
-        segments.push(await sealRows(options, parts));
+        const sealed = await sealRows(options, parts);
+        segments.push(sealed);
+        await verification.find(disk, pathOf(true, sealed.segment), sealed);
       }
     }
+    verification.end();
     return { segments, damaged: source.damaged, rowCount: source.rowCount };
   } catch (error) {
     for (const { segment } of segments) await disk.unlink(pathOf(true, segment));
