@@ -3,7 +3,7 @@ BIN := node_modules/.bin
 NODE := $(BIN)/node
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run install check format test test-shippers test-long bench bench-pair clean
+.PHONY: help run install check format test test-shippers test-long bench bench-pair soak clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -40,6 +40,9 @@ bench: install ## the benchmarks: a table, and JSON lines in bench/out
 
 bench-pair: install ## ingestion of the commit BASE and of the working tree in turn: what costs more now
 	@$(NODE) bench/pair.ts --base $(or $(BASE),main)
+
+soak: install ## an hour (SOAK_MINUTES) of mixed load with kills: nothing is lost, memory is flat; a chart
+	@$(NODE) test/soak/main.ts --minutes $(or $(SOAK_MINUTES),60) --rate $(or $(SOAK_RATE),1)
 
 clean: ## remove what was installed and made
 	rm -rf node_modules .tap bench/out

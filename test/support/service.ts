@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** The executable. */
 export const COMMAND = new URL('../../server/logseam', import.meta.url).pathname;
-const START_MAX_MS = 30_000;
+const START_MAX_MS = 120_000;
 
 /** A running service. */
 export interface Service {

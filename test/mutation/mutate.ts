@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../support/service.ts';
+
+/**
+ * Mutations: faults that are put into a copy of the source one at a time, to see that a test notices. One that no test
+ * notices is a check that nobody would miss.
+ */
+
+/** A fault, and the tests that must fail with it. */
+export interface Mutation {
+  /** Says what the fault is. */
+  name: string;
+  /** A source file; `find` stands in it once and becomes `replace`. */
+  file: string;
+  find: string;
+  replace: string;
+  /** Test files; each passes without the fault, and at least one fails with it. */
+  tests: readonly string[];
+}
+
+/** What came of a mutation: the first of its tests that noticed, or why there is none. */
+export interface Verdict {
+  mutation: Mutation;
+  caughtBy: string | undefined;
+  trouble: string;
+}
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+const COPIED = ['engine', 'server', 'test', 'deploy', 'package.json', 'tsconfig.json'];
+const COPIED_TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'README.md', 'Makefile', 'LICENSE'];
+const PARALLEL = 2;
+/** A test that hangs with a fault has noticed it. */
+const TEST_MAX_MS = 600_000;
+const TOLD_CHARACTERS = 3_000;
+
+/**
+ * Runs all mutations, two at a time, each in a copy of the working tree. First every test is run without a fault.
+ * `tell` hears of each verdict as it comes.
+ */
+export async function runMutations(
+  mutations: readonly Mutation[],
+  tell: (text: string) => void,
+): Promise<Verdict[]> {
+  const folder = temporaryFolder();
+  try {
+    const copies = Array.from({ length: PARALLEL }, (_, at) => copyTree(join(folder, String(at))));
+    const tests = [...new Set(mutations.flatMap(({ tests }) => tests))];
+    const sick = new Map<string, string>();
+    await eachOf(copies, tests, async (copy, test) => {
+      const output = await failureOf(copy, test);
+      if (output !== undefined) sick.set(test, output);
+      tell(`${output === undefined ? 'passes' : 'FAILS'} without a fault: ${test}`);
+    });
+    const verdicts: Verdict[] = [];
+    await eachOf(copies, mutations, async (copy, mutation) => {
+      const verdict = await judge(copy, mutation, sick);
+      verdicts.push(verdict);
+      tell(`${verdict.caughtBy === undefined ? 'NOT CAUGHT' : 'caught'}: ${mutation.name}`);
+    });
+    return verdicts;
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+function copyTree(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  for (const name of [...COPIED, ...COPIED_TEXTS])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  mkdirSync(join(folder, 'bench'));
+  cpSync(join(ROOT, 'bench/corpus.ts'), join(folder, 'bench/corpus.ts'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** Gives each item to the first copy that is free. */
+async function eachOf<T>(
+  copies: readonly string[],
+  items: readonly T[],
+  run: (copy: string, item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const work = async (copy: string): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(copy, item);
+  };
+  await Promise.all(copies.map(work));
+}
+
+async function judge(
+  copy: string,
+  mutation: Mutation,
+  sick: ReadonlyMap<string, string>,
+): Promise<Verdict> {
+  const path = join(copy, mutation.file);
+  const source = readFileSync(path, 'utf8');
+  const count = source.split(mutation.find).length - 1;
+  if (count !== 1) {
+    const trouble = `the text stands ${count} times in ${mutation.file}`;
+    return { mutation, caughtBy: undefined, trouble };
+  }
+  for (const test of mutation.tests) {
+    const output = sick.get(test);
+    if (output !== undefined)
+      return { mutation, caughtBy: undefined, trouble: `${test} fails anyway:\n${output}` };
+  }
+  writeFileSync(
+    path,
+    source.replace(mutation.find, () => mutation.replace),
+  );
+  try {
+    for (const test of mutation.tests) {
+      const output = await failureOf(copy, test);
+      if (output === undefined) continue;
+      if (output.includes('SyntaxError') && output.includes(mutation.file))
+        return { mutation, caughtBy: undefined, trouble: `no program any more:\n${output}` };
+      return { mutation, caughtBy: test, trouble: '' };
+    }
+  } finally {
+    writeFileSync(path, source);
+  }
+  return { mutation, caughtBy: undefined, trouble: 'its tests pass' };
+}
+
+/** The end of what a test file printed when it failed; undefined when it passed. */
+function failureOf(copy: string, test: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['--no-warnings', test], {
+      cwd: copy,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TAP_TIMEOUT: String(TEST_MAX_MS / 1000) },
+      timeout: TEST_MAX_MS,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    const take = (chunk: Buffer): void => {
+      output = (output + chunk).slice(-10 * TOLD_CHARACTERS);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('close', (code) => resolve(code === 0 ? undefined : output.slice(-TOLD_CHARACTERS)));
+  });
+}
