@@ -32,20 +32,6 @@ await proveCaught([
     tests: ['test/crash/recovery.test.ts'],
   },
   {
-    name: 'recovery does not compare the blocks of a group with its commit frame',
-    file: 'engine/store/recovery.ts',
-    find: 'if (block?.checksum === checksum) intact.push(block.ref);',
-    replace: 'if (block !== undefined) intact.push(block.ref);',
-    tests: ['test/crash/recovery.test.ts', 'test/crash/corruption.test.ts'],
-  },
-  {
-    name: 'recovery does not follow the chain of checksums',
-    file: 'engine/store/recovery.ts',
-    find: 'return header.ordinal === ordinal && header.previous === previous;',
-    replace: 'return header.ordinal === ordinal;',
-    tests: ['test/crash/recovery.test.ts', 'test/crash/corruption.test.ts'],
-  },
-  {
     name: 'superseded blocks stay',
     file: 'engine/store/recovery.ts',
     find: 'for (const ordinal of commit.superseded) this.#live.delete(ordinal);',

@@ -68,7 +68,7 @@ export async function soak(options: SoakOptions, print: (text: string) => void):
     await Promise.all(load);
     for (const stand of stands) await judge(stand, join(folder, stand.name), print);
   } finally {
-    for (const stand of stands) await stand.end('kill', true);
+    for (const stand of stands) await stand.end('kill');
   }
   return conclude(stands, samples, kills, options, file, folder, print);
 }
@@ -86,8 +86,9 @@ async function killAgain(
     while (performance.now() < nextMs && !isOver()) await pause(50 * Math.random());
     if (isOver()) return;
     mark();
-    const isStop = Math.random() * STOP_OF < 1;
-    await stand.end(isStop ? 'stop' : 'kill', true);
+    const how = Math.random() * STOP_OF < 1 ? 'stop' : 'kill';
+    await stand.end(how);
+    stand.ends[how]++;
     while (Math.random() * KILL_START_OF < 1)
       await stand.killWhileStarting(Math.random() * KILL_START_MS_MAX);
     await stand.start();
@@ -139,7 +140,7 @@ async function tellProgress(
 
 /** Stops a service, checks its folder offline, starts it once more and judges all that it has. */
 async function judge(stand: Stand, folder: string, print: (text: string) => void): Promise<void> {
-  await stand.end('stop', true);
+  await stand.end('stop');
   const check = await runCommand(['check', '--data', folder]);
   if (check.code !== 0) stand.faults.add('partial', `check: ${check.stdout}${check.stderr}`);
   await stand.start();
@@ -187,7 +188,8 @@ function conclude(
     print(
       `${stand.name}: ${stand.acknowledged} acknowledged, ${stand.unknown} unknown; ${kill} kills, ${stop} stops, ${whileStarting} kills while starting; peak ${stand.peak.toFixed(0)} MB; ${stand.faults}`,
     );
-    for (const [message, count] of stand.errors) print(`  logged ${count} times: ${message}`);
+    for (const { count, first } of stand.errors.values())
+      print(`  logged ${count} times: ${first}`);
     for (const text of stand.faults.told) print(`  ${text}`);
     if (stand.faults.total > 0) isGood = false;
     const { name, acknowledged, unknown, ends, peak, errors } = stand;
@@ -198,7 +200,7 @@ function conclude(
       unknown,
       ends,
       peak,
-      errors: [...errors],
+      errors: Object.fromEntries(errors),
       faults,
       growth,
       live,

@@ -43,12 +43,12 @@ export class Stand {
   #up = Promise.withResolvers<Service>();
   #gate: Promise<void> = Promise.resolve();
   #keys: Pick<Service, 'writeKey' | 'readKey'> = { writeKey: '', readKey: '' };
-  /** Starts, and ends by SIGKILL and by SIGTERM. */
+  /** Ends in the middle of the load: by SIGKILL, by SIGTERM, and by SIGKILL while it was starting. */
   readonly ends = { kill: 0, stop: 0, whileStarting: 0 };
   /** The largest VmHWM of its processes, MB. */
   peak = 0;
-  /** Messages of level `error`, with their counts. */
-  readonly errors = new Map<string, number>();
+  /** Messages of level `error`, with their counts and the first of each as it was logged. */
+  readonly errors = new Map<string, { count: number; first: string }>();
   /** No more is to be sent and asked. */
   isClosing = false;
 
@@ -98,8 +98,8 @@ export class Stand {
     });
   }
 
-  /** Ends the service by a signal and, unless `isLast`, starts it again. */
-  async end(how: 'kill' | 'stop', isLast = false): Promise<void> {
+  /** Ends the service by a signal. */
+  async end(how: 'kill' | 'stop'): Promise<void> {
     const service = this.#service;
     if (service === undefined) return;
     this.peak = Math.max(this.peak, peakMegabytes(service.pid));
@@ -107,9 +107,7 @@ export class Stand {
     this.#up = Promise.withResolvers();
     const code = await service[how]();
     if (how === 'stop' && code !== 0) this.faults.add('service', `SIGTERM ended with ${code}`);
-    this.ends[how]++;
     this.#readErrors(service.output());
-    if (!isLast) await this.start();
   }
 
   /** Begins a start and kills it after a while. The service must not be up. */
@@ -171,7 +169,8 @@ export class Stand {
     for (const line of output.split('\n')) {
       if (!line.includes('"level":"error"')) continue;
       const { message } = JSON.parse(line);
-      this.errors.set(message, (this.errors.get(message) ?? 0) + 1);
+      const known = this.errors.get(message) ?? { count: 0, first: line };
+      this.errors.set(message, { ...known, count: known.count + 1 });
     }
   }
 }
