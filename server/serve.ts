@@ -110,6 +110,8 @@ async function start(
   const rules = definitionRules(() => keys.list('read'), nowMs);
   const definitions = await openDefinitions({ disk, rules, nowMs });
   await definitions.provision();
+  const healed = [...opened.report.healed, ...keys.healed, ...definitions.healed];
+  if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });
   const token = await openAdminToken(disk);
 
   const workers = workersOf(config, availableParallelism());

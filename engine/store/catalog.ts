@@ -34,6 +34,8 @@ export interface SegmentReport {
 /** What `openCatalog` found and did. */
 export interface RecoveryReport {
   segments: number;
+  /** Damage in one copy of the manifest that was healed from the other, a sentence each. */
+  healed: readonly string[];
   /** Segments that the last stop left open, now closed. */
   recovered: number[];
   /** Segments that were recovered and could not be closed in the manifest, as the disk is full. */
@@ -272,9 +274,9 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
   }
 }
 
-function emptyReport({ segments, sealed }: Manifest): RecoveryReport {
+function emptyReport({ segments, sealed, healed }: Manifest): RecoveryReport {
   const count = segments.size + sealed.size;
-  return { segments: count, recovered: [], unclosed: [], remarks: [], removed: [] };
+  return { segments: count, healed, recovered: [], unclosed: [], remarks: [], removed: [] };
 }
 
 /**

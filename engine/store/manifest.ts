@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
-import { RecordFile } from '../base/record.ts';
+import { copyPaths, RecordFile, readRecords } from '../base/record-file.ts';
 import { FORMAT_VERSION } from '../segment/frame.ts';
 import {
   LOG_FOLDER,
@@ -42,10 +42,18 @@ export class Manifest {
   readonly folderId: Uint8Array;
   /** 32 random bytes that key the checks of event ids. Not to be written. */
   readonly secret: Uint8Array;
-  readonly #file: RecordFile;
+  /** Damage in one copy of it that was healed from the other, a sentence each. */
+  readonly healed: readonly string[];
+  readonly #file: RecordFile | undefined;
   readonly #state: ManifestState;
 
-  constructor(file: RecordFile, store: StoreRecord, state: ManifestState) {
+  constructor(
+    store: StoreRecord,
+    state: ManifestState,
+    healed: readonly string[],
+    file: RecordFile | undefined,
+  ) {
+    this.healed = healed;
     this.#file = file;
     this.folderId = store.folder;
     this.secret = store.secret;
@@ -64,23 +72,20 @@ export class Manifest {
   ): Promise<Manifest> {
     disk.makeFolder(LOG_FOLDER);
     disk.makeFolder(SEALED_FOLDER);
-    const { file, records } = RecordFile.open(disk, MANIFEST_PATH);
+    const { file, records, remarks } = RecordFile.open(disk, MANIFEST_PATH);
     try {
       const { store, state } = replay(records);
       refuseUnknownFiles(disk, state);
       await file.settle();
       const first = store ?? newStore(nowMs);
       if (store === undefined) await file.append(first);
-      // Also when it is not new: the start before this one may have stopped between making and syncing.
-      await disk.syncFolder('');
-      if (file.bytes < rewriteBytes) return new Manifest(file, first, state);
+      const manifest = new Manifest(first, state, remarks, file);
+      if (file.bytes < rewriteBytes) return manifest;
       const needed = [first, ...state.records()];
-      if (needed.length * REWRITE_RATIO > records.length) return new Manifest(file, first, state);
-      const isReplaced = await RecordFile.replace(disk, MANIFEST_PATH, needed.map(storedRecord));
-      // Without room for another one the old one is as good.
-      if (!isReplaced) return new Manifest(file, first, state);
-      await file.close();
-      return new Manifest(RecordFile.open(disk, MANIFEST_PATH).file, first, state);
+      if (needed.length * REWRITE_RATIO <= records.length) {
+        await file.rewrite(needed.map(storedRecord));
+      }
+      return manifest;
     } catch (error) {
       await file.close();
       throw error;
@@ -89,14 +94,13 @@ export class Manifest {
 
   /** The manifest of `disk` as it is, for reading: nothing is written. Throws as `open`, USAGE when there is none. */
   static async read(disk: Disk): Promise<Manifest> {
-    if (!disk.list('').includes(MANIFEST_PATH)) {
+    if (!copyPaths(MANIFEST_PATH).some((path) => disk.list('').includes(path))) {
       throw new EngineError('USAGE', `there is no ${MANIFEST_PATH} in the folder`);
     }
-    const { file, records } = RecordFile.open(disk, MANIFEST_PATH);
-    await file.close();
+    const { records, remarks } = readRecords(disk, MANIFEST_PATH);
     const { store, state } = replay(records);
     if (store === undefined) throw new EngineError('CORRUPTION', `${MANIFEST_PATH} is empty`);
-    return new Manifest(file, store, state);
+    return new Manifest(store, state, remarks, undefined);
   }
 
   /** All log segments by number, in their order. Changes with the manifest; not to be written. */
@@ -201,7 +205,7 @@ export class Manifest {
 
   /** Waits for what is being appended and lets go of the file. */
   async release(): Promise<void> {
-    await this.#file.close();
+    await this.#file?.close();
   }
 
   #assertClosed(segment: number): void {
@@ -210,7 +214,7 @@ export class Manifest {
   }
 
   async #append(record: ManifestRecord): Promise<void> {
-    await this.#file.append(storedRecord(record));
+    await must(this.#file, 'manifest open for writing').append(storedRecord(record));
     this.#state.apply(record, Number.POSITIVE_INFINITY);
   }
 }

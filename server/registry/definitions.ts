@@ -99,6 +99,11 @@ export class Definitions {
     return this.#version;
   }
 
+  /** Damage in one copy of the file that was healed from the other, a sentence each. */
+  get healed(): readonly string[] {
+    return this.#journal.healed;
+  }
+
   /** Calls `changed` after each change, when it is in force and before it is answered. */
   watch(changed: () => void): void {
     this.#watchers.push(changed);

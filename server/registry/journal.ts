@@ -1,5 +1,5 @@
 import type { Disk } from '../../engine/base/file.ts';
-import { RecordFile } from '../../engine/base/record.ts';
+import { type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
 
 const LINE_END = 0x0a;
 
@@ -76,32 +76,27 @@ const COMPACT_RATIO = 4;
  * The line goes first, so that no change is without one; a line may tell of a change that a stop prevented.
  */
 export class Journal {
-  readonly #disk: Disk;
-  readonly #path: string;
+  /** Damage in one copy of the file that was healed from the other, a sentence each. */
+  readonly healed: readonly string[];
   readonly #audit: AuditLog;
+  readonly #file: RecordFile;
   readonly #readCount: number;
-  #file: RecordFile;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `file` lies at `path`; `readCount` records of it were read. */
-  constructor(disk: Disk, path: string, file: RecordFile, readCount: number, audit: AuditLog) {
-    this.#disk = disk;
-    this.#path = path;
+  constructor({ file, records, remarks }: OpenedRecords, audit: AuditLog) {
     this.#file = file;
-    this.#readCount = readCount;
+    this.#readCount = records.length;
+    this.healed = remarks;
     this.#audit = audit;
   }
 
   /**
    * Puts `records` in the place of all that were read and mean the same, when they are few of them. Only before the first
-   * change. Without room for that the file stays as it is. Rejects with IO when it is unknown which one a stop leaves.
+   * change. Without room for that the file stays as it is. Rejects with CLOSED.
    */
   async compact(records: readonly unknown[]): Promise<void> {
     const most = Math.max(COMPACT_RECORDS_MIN, COMPACT_RATIO * records.length);
-    if (this.#readCount <= most) return;
-    if (!(await RecordFile.replace(this.#disk, this.#path, records))) return;
-    await this.#file.close();
-    this.#file = RecordFile.open(this.#disk, this.#path).file;
+    if (this.#readCount > most) await this.#file.rewrite(records);
   }
 
   /**
@@ -127,14 +122,16 @@ export class Journal {
   }
 }
 
-/** Opens the record file at `path` and the audit log: the records of the past, unchecked, and their journal. */
+/**
+ * Opens the record file at `path` and the audit log: the records of the past, unchecked, and their journal.
+ * Rejects with CORRUPTION when a record is damaged in both copies; IO.
+ */
 export async function openJournal(
   disk: Disk,
   path: string,
   auditPath: string,
 ): Promise<{ records: readonly unknown[]; journal: Journal }> {
-  const { file, records } = RecordFile.open(disk, path);
-  await disk.syncFolder('');
-  const audit = auditLogAt(disk, auditPath);
-  return { records, journal: new Journal(disk, path, file, records.length, audit) };
+  const opened = RecordFile.open(disk, path);
+  await opened.file.settle();
+  return { records: opened.records, journal: new Journal(opened, auditLogAt(disk, auditPath)) };
 }

@@ -148,6 +148,11 @@ export class Keys {
     });
   }
 
+  /** Damage in one copy of the file that was healed from the other, a sentence each. */
+  get healed(): readonly string[] {
+    return this.#journal.healed;
+  }
+
   /** The keys of a kind, oldest first. */
   list(kind: KeyKind): Key[] {
     return [...this.#byId.values()].filter((key) => key.kind === kind);

@@ -11,9 +11,9 @@ const LOSSES: Loss[] = [
   })),
 ];
 
-async function stopped(call: number, ignoreSync = 0): Promise<{ disk: MemoryDisk; world: World }> {
+async function stopped(call: number): Promise<{ disk: MemoryDisk; world: World }> {
   const disk = new MemoryDisk();
-  disk.faults = { crashAtCall: call, ignoreSync };
+  disk.faults = { crashAtCall: call };
   const world = new World();
   await runWorkload(disk, world).catch(() => undefined);
   return { disk, world };

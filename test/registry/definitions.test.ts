@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import { openDisk } from '../../engine/base/file.ts';
-import { RecordFile } from '../../engine/base/record.ts';
+import { RecordFile } from '../../engine/base/record-file.ts';
 import { declaredResolver } from '../../server/api/declared.ts';
 import { definitionRules } from '../../server/api/definition-rules.ts';
 import { DEFINITION_KINDS, type DefinitionKind } from '../../server/registry/definition.ts';
@@ -410,6 +410,7 @@ t.test(
     await definitions.close();
     const bytes = readFileSync(join(folder.root, 'definitions'));
     writeFileSync(join(folder.root, 'definitions'), bytes.subarray(0, size + 5));
+    writeFileSync(join(folder.root, 'definitions.copy'), bytes.subarray(0, size));
     const again = await folder.open();
     t.same(
       again.list('fields').map(({ id }) => id),

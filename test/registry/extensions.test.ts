@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openDisk } from '../../engine/base/file.ts';
-import { RecordFile } from '../../engine/base/record.ts';
+import { RecordFile } from '../../engine/base/record-file.ts';
 import { declaredResolver } from '../../server/api/declared.ts';
 import { definitionRules } from '../../server/api/definition-rules.ts';
 import { followExtensions } from '../../server/api/extension-steps.ts';

@@ -58,7 +58,14 @@ t.test('a group that supersedes what is not there is a bug', async (t) => {
 t.test('a first start finds nothing', async (t) => {
   const { catalog, report, usage } = await open(new MemoryDisk());
   t.same(catalog.snapshot().blocks, []);
-  t.same(report, { segments: 0, recovered: [], remarks: [], unclosed: [], removed: [] });
+  t.same(report, {
+    segments: 0,
+    recovered: [],
+    remarks: [],
+    unclosed: [],
+    removed: [],
+    healed: [],
+  });
   t.same(usage, []);
 });
 

@@ -101,10 +101,12 @@ t.test('a file that is gone or short is damage', async (t) => {
 t.test('a folder without a manifest, and one with a damaged one, are refused', async (t) => {
   await t.rejects(checked(new MemoryDisk()), { code: 'USAGE' });
   const disk = await store();
-  disk.damage('manifest', (bytes) => {
-    bytes[20] ^= 1;
-    return bytes;
-  });
+  for (const path of ['manifest', 'manifest.copy']) {
+    disk.damage(path, (bytes) => {
+      bytes[20] ^= 1;
+      return bytes;
+    });
+  }
   await t.rejects(checked(disk), { code: 'CORRUPTION' });
 });
 
@@ -115,7 +117,9 @@ t.test('a manifest that lost the record of a sealing is found out by a start', a
   await rig.writer.close();
   const { length } = disk.content('manifest');
   await sealAll(disk, rig);
-  disk.damage('manifest', (bytes) => bytes.subarray(0, length));
+  for (const path of ['manifest', 'manifest.copy']) {
+    disk.damage(path, (bytes) => bytes.subarray(0, length));
+  }
   await t.rejects(Rig.open(disk), {
     code: 'CORRUPTION',
     message: 'segment 1 has no file, and sealed/00000002.seg is not in the manifest',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RecordFile } from '../../engine/base/record.ts';
+import { RecordFile } from '../../engine/base/record-file.ts';
 import { Manifest } from '../../engine/store/manifest.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 
@@ -73,12 +73,15 @@ t.test('sequences end at 2^48', async (t) => {
 t.test('a file that the manifest does not know means that it lost a record', async (t) => {
   const disk = new MemoryDisk();
   const manifest = await Manifest.open(disk, 1);
+  const before = disk.content('manifest').length;
   await manifest.allocate(0);
   await manifest.release();
   disk.open('log/00000001.log', 'create');
   disk.open('log/readme', 'create');
   await (await Manifest.open(disk, 1)).release();
+  // As a stop in the middle of an append leaves it.
   disk.damage('manifest', (bytes) => bytes.subarray(0, bytes.length - 1));
+  disk.damage('manifest.copy', (bytes) => bytes.subarray(0, before));
   await t.rejects(Manifest.open(disk, 1), {
     code: 'CORRUPTION',
     message: 'log/00000001.log is not in the manifest',

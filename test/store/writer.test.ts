@@ -23,7 +23,14 @@ t.test('rows are visible when append resolves, and after a power loss', async (t
   const opened = await openStore(disk);
   t.same([...countRequests(visibleTexts(disk, opened))], [['a', 3]]);
   t.same(opened.usage, [{ key: 'key', day: DAY, bytes: 30, events: 3 }]);
-  t.same(opened.report, { segments: 1, recovered: [1], remarks: [], unclosed: [], removed: [] });
+  t.same(opened.report, {
+    segments: 1,
+    recovered: [1],
+    remarks: [],
+    unclosed: [],
+    removed: [],
+    healed: [],
+  });
 });
 
 t.test('what comes while a group is written joins the next one', async (t) => {
@@ -165,7 +172,14 @@ t.test('close writes the open block whole; later rows are refused', async (t) =>
   await t.rejects(one.append('c', 1), { code: 'CLOSED' });
   await one.writer.close();
   const opened = await openStore(one.disk);
-  t.same(opened.report, { segments: 1, recovered: [], remarks: [], unclosed: [], removed: [] });
+  t.same(opened.report, {
+    segments: 1,
+    recovered: [],
+    remarks: [],
+    unclosed: [],
+    removed: [],
+    healed: [],
+  });
   t.same([...countRequests(visibleTexts(one.disk, opened))].sort(), [
     ['a', 2],
     ['b', 2],

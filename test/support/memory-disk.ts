@@ -14,8 +14,8 @@ export interface Faults {
   failAtCall?: number;
   /** All calls from this one on are refused with IO. */
   failFromCall?: number;
-  /** This sync (of a file or a folder) says that all is well and does nothing. */
-  ignoreSync?: number;
+  /** These syncs (of files or folders) say that all is well and do nothing. */
+  ignoreSyncs?: readonly number[];
 }
 
 /** A change of a file that is in the page cache only. */
@@ -74,6 +74,8 @@ export class MemoryDisk implements Disk {
   readonly #cachedFolders = new Set<string>(['']);
   readonly #stableFolders = new Set<string>(['']);
   faults: Faults = {};
+  /** Whether writes are refused with ENOSPC. */
+  full = false;
   calls = 0;
   syncs = 0;
   /** What each call was, for messages. */
@@ -235,7 +237,7 @@ export class MemoryDisk implements Disk {
 
   #ignored(): boolean {
     this.syncs++;
-    return this.syncs === this.faults.ignoreSync;
+    return this.faults.ignoreSyncs?.includes(this.syncs) ?? false;
   }
 
   /** Gives way as a real call would. */
@@ -270,6 +272,10 @@ export class MemoryDisk implements Disk {
         await this.#later();
         check();
         if (!writable) throw new EngineError('IO', `write ${path} failed: EBADF`);
+        if (this.full) {
+          const cause = { code: 'ENOSPC' };
+          throw new EngineError('IO', `write ${path} failed: ENOSPC`, { cause });
+        }
         const bytes = Uint8Array.from(Buffer.concat(chunks));
         const half = bytes.subarray(0, bytes.length >>> 1);
         // A crash in the middle of a write may have brought all of it to the page cache.
