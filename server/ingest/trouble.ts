@@ -141,12 +141,9 @@ export class TroubleNotes {
 export class TroubleLog {
   readonly #last = new Map<string, TroubleReport>();
 
-  /** Takes what a worker reported. */
+  /** Takes what a worker reported. The report that comes last counts, whatever time it tells: clocks are set back. */
   take(reports: readonly TroubleReport[]): void {
-    for (const report of reports) {
-      const known = this.#last.get(report.kind);
-      if (known === undefined || known.atMs <= report.atMs) this.#last.set(report.kind, report);
-    }
+    for (const report of reports) this.#last.set(report.kind, report);
   }
 
   /** Notes a request that was refused before a worker saw it. Others than malformed and too large are no trouble. */
