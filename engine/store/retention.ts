@@ -71,7 +71,7 @@ export interface RetentionOptions {
 
 /**
  * Decides which segments are dropped. A wrong clock makes old what is not: so a pass over more than one segment and
- * more than 1/days of the sealed bytes waits for 24 hours of running time, those of earlier processes included, and
+ * more than 1/days of the sealed bytes, or over more than half of them, waits for 24 hours of running time, those of earlier processes included, and
  * is called off when the clock is put right. Drops for space and those that a shorter retention asks for never wait.
  * Owned by the upkeep. Source: FORMAT.md 5.
  */
@@ -109,18 +109,26 @@ export class Retention {
     this.#kept = state;
   }
 
+  /** The segments that age ends at `nowMs`, those that wait for it included. */
+  tooOld(segments: readonly SegmentFacts[], nowMs: number): SegmentFacts[] {
+    const { ageMaxMs } = this.#options.policy;
+    if (ageMaxMs === undefined) return [];
+    const ages = new Ages(segments, nowMs);
+    return segments.filter((facts) => ages.newestMs(facts) < nowMs - ageMaxMs);
+  }
+
   /** The segments to be dropped now. To be called about once a second. */
   pass({ segments, busy, nowMs, freeBytes }: RetentionView): RetentionDrops {
-    const { ageMaxMs = Number.POSITIVE_INFINITY, bytesMax, freeBytesMin } = this.#options.policy;
-    const ages = new Ages(segments, nowMs);
-    const tooOld = segments.filter((facts) => ages.newestMs(facts) < nowMs - ageMaxMs);
+    const { bytesMax, freeBytesMin } = this.#options.policy;
+    const tooOld = this.tooOld(segments, nowMs);
     const mayGo = this.#judge(tooOld, segments);
     const old = mayGo ? tooOld.filter(({ segment }) => !busy.has(segment)) : [];
     const left = mayGo ? segments.filter((facts) => !old.includes(facts)) : segments;
     const overBytes = bytesMax === undefined ? 0 : bytesOf(left) - bytesMax;
     const shortBytes = this.#shortBytes(freeBytesMin, freeBytes);
     if (overBytes <= 0 && shortBytes <= 0) return { old, surplus: [] };
-    const surplus = surplusOf(ages.oldestFirst(left), busy, overBytes, shortBytes);
+    const order = new Ages(segments, nowMs).oldestFirst(left);
+    const surplus = surplusOf(order, busy, overBytes, shortBytes);
     if (shortBytes > 0 && surplus.length > 0) this.#settle((freeBytes ?? 0) + bytesOf(surplus) / 2);
     return { old, surplus };
   }
@@ -217,15 +225,16 @@ class Ages {
   }
 }
 
-/** Whether a drop is more than time alone brings about: a day's share of the sealed bytes, a half at most. */
+/** Whether a drop is more than time alone brings about: a day's share of the sealed bytes, or a segment; a half at most. */
 function isLarge(
   old: readonly SegmentFacts[],
   segments: readonly SegmentFacts[],
   ageMaxMs: number,
 ): boolean {
-  if (old.length <= 1) return false;
+  if (old.length === 0) return false;
   const sealedBytes = bytesOf(segments.filter(({ sealed }) => sealed));
-  return bytesOf(old) > sealedBytes / Math.max(ageMaxMs / DAY_MS, 2);
+  const days = old.length === 1 ? 0 : ageMaxMs / DAY_MS;
+  return bytesOf(old) > sealedBytes / Math.max(days, 2);
 }
 
 /** Sealed segments, then log segments, the oldest first, until there is space; a busy one is waited for. */

@@ -154,7 +154,8 @@ export class Upkeep {
     });
     if (this.#merging !== undefined || this.#doubtful.size > 0) return;
     if (this.#options.monotonicMs() < this.#retryAtMs) return;
-    const plan = planMerge(this.#candidates(), this.#options.policy, this.#options.nowMs());
+    const nowMs = this.#options.nowMs();
+    const plan = planMerge(this.#candidates(nowMs), this.#options.policy, nowMs);
     if (plan === undefined || !this.#hasRoom(plan)) return;
     this.#merging = this.#merge(plan).finally(() => {
       this.#merging = undefined;
@@ -219,9 +220,13 @@ export class Upkeep {
     return runningMs - sinceMs;
   }
 
-  /** The segments that may be rewritten. */
-  #candidates(): SegmentFacts[] {
-    return this.#facts().filter(({ segment }) => !this.#heldBack.has(segment));
+  /** The segments that may be rewritten: no sealed ones that are too old, so that what waits to be dropped stays as it is. */
+  #candidates(nowMs: number): SegmentFacts[] {
+    const facts = this.#facts();
+    const tooOld = new Set(this.#retention.tooOld(facts, nowMs));
+    return facts.filter(
+      (each) => !this.#heldBack.has(each.segment) && !(each.sealed && tooOld.has(each)),
+    );
   }
 
   #lookAtSpace(): void {

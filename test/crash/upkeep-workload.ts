@@ -81,13 +81,14 @@ export async function keep(upkeep: Upkeep, turns = 1): Promise<void> {
   }
 }
 
-/** One closed log segment of a writer: a group for each count of rows, made durable and told to the world. */
+/** A log segment of a writer, closed at its end or not: a group for each count of rows, durable and told to the world. */
 export async function writeSegment(
   disk: MemoryDisk,
   opened: OpenedCatalog,
   world: World,
   writer: number,
   counts: number[],
+  isClosed = true,
 ): Promise<void> {
   const { manifest, catalog } = opened;
   const { segment, sequence } = await manifest.allocate(writer);
@@ -105,7 +106,7 @@ export async function writeSegment(
     world.doubt = new Map();
     next += count;
   }
-  await manifest.close(segment, log.durableBytes, log.sequence);
+  if (isClosed) await manifest.close(segment, log.durableBytes, log.sequence);
   log.close();
 }
 

@@ -201,6 +201,14 @@ t.test('a segment, and a day of many, never wait', async (t) => {
   t.equal(hourly.pass().length, 0, 'more than a day does');
 });
 
+t.test('one segment with more than half of the bytes waits', async (t) => {
+  const small = dailyStore(2);
+  small.nowMs += 6.5 * DAY_MS;
+  t.equal(small.pass().length, 1);
+  small.nowMs += DAY_MS;
+  t.same(small.pass(), [], 'it is all that there is');
+});
+
 t.test('a segment that is being merged counts for the size of a drop', async (t) => {
   const store = dailyStore(7);
   for (const { segment } of store.segments.slice(1)) store.busy.add(segment);

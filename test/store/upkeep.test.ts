@@ -206,6 +206,52 @@ t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
   t.same([...disk.list('log'), ...disk.list('sealed')], []);
 });
 
+t.test('nothing is dropped for log segments that are open', async (t) => {
+  const { disk, world, opened, events } = await storeOf(9);
+  await writeSegment(disk, opened, world, 0, [50, 50, 50], false);
+  const [bytes] = [...opened.manifest.segments.values()].map(({ closed }) => closed?.bytes ?? 0);
+  const policy = { sealRows: 1e6, idleMs: 1e9, mergeRows: 1e6 };
+  const limit = (bytesMax: number) => ({ policy, retention: { ...KEEP_ALL, bytesMax } });
+  await keep(upkeepOf(disk, opened, limit(bytes), events), 2);
+  t.same(events, []);
+  await keep(upkeepOf(disk, opened, limit(bytes - 1), events), 2);
+  t.match(events, [{ type: 'dropped', reason: 'space', segments: [1] }]);
+});
+
+t.test('a drop by age that waits goes on waiting after a restart', async (t) => {
+  const { disk, world, opened, events } = await storeOf(4, 4);
+  const ageMaxMs = 30 * 86_400_000;
+  const clock = { nowMs: 1e9, monotonicMs: 0 };
+  const options = {
+    nowMs: () => clock.nowMs,
+    monotonicMs: () => clock.monotonicMs,
+    retention: { ...KEEP_ALL, ageMaxMs },
+  };
+  const first = upkeepOf(disk, opened, options, events);
+  await keep(first, 3);
+  t.match(
+    events.map(({ type }) => type),
+    ['merged', 'merged'],
+  );
+  clock.nowMs += 60 * 86_400_000;
+  await keep(first);
+  clock.monotonicMs += 20 * 3_600_000;
+  await keep(first);
+  t.match(events.slice(2), [{ type: 'dropWaits', segments: 2, rows: 8 }, { type: 'dropWaits' }]);
+  t.match(first.gauges().waitingDrop, { rows: 8, leftMs: 4 * 3_600_000 });
+  await opened.manifest.release();
+  disk.crash({ type: 'none' });
+  const again = await open(disk);
+  clock.monotonicMs = 0;
+  const second = upkeepOf(disk, again, options, events);
+  await keep(second);
+  t.equal(visibleRows(disk, again).size, world.acked.size);
+  clock.monotonicMs = 4 * 3_600_000;
+  await keep(second);
+  t.match(events.at(-1), { type: 'dropped', reason: 'age', rows: 8 });
+  t.equal(visibleRows(disk, again).size, 0);
+});
+
 t.test('free disk below the reserve is told, and so is its end', async (t) => {
   const { disk, opened, events } = await storeOf(9);
   const space = { freeBytes: 99, totalBytes: 1_000 };
