@@ -1,9 +1,8 @@
 import type { BlockRef } from '../segment/frame.ts';
-import type { RowKeys } from '../segment/row-keys.ts';
-import { type Bitmap, nextRow } from './bitmap.ts';
+import { type CountedRows, StoredRows } from './counted-rows.ts';
 import { type EventKey, SEQUENCE_MAX, WRITER_MAX } from './event-id.ts';
 import type { Bound, Selection, Snapshot } from './query.ts';
-import { RowCounts, stepOf } from './row-counts.ts';
+import { rowsWhere } from './scan.ts';
 import {
   type BlockSource,
   isDamage,
@@ -13,12 +12,19 @@ import {
   type Reach,
   rowsInRange,
 } from './source.ts';
-import { following, type PartsProgress } from './units.ts';
+import {
+  SEQUENCE_STEPS,
+  TiedRows,
+  TiedSequences,
+  type TiedVisitor,
+  TiedWriters,
+} from './tied-rows.ts';
+import { following, type PartsProgress, telling } from './units.ts';
+import { VisibleRows } from './visible-rows.ts';
 
 const MINUTE_MS = 60_000;
-/** Parts into which what is left of the times, or sequences, is cut to find the one that has the event. */
+/** Parts into which what is left of the times is cut to find the one that has the event. */
 const STEPS = 256;
-const WRITERS = WRITER_MAX + 1;
 
 /** The key of the oldest event that is reached. It need not be that of an event when blocks are damaged. */
 export interface Floor extends EventKey {
@@ -33,22 +39,24 @@ interface BoundReach extends Reach {
 }
 
 /**
- * Finds what is reached of the range of a selection with `boundCount`: exactly so many events, the newest ones in the order
- * of all events. The refs say where about the oldest of them is, the minutes of sealed segments say it better, and only
- * the blocks there are opened, again and again until it is found: memory does not grow with their number. The rows of a
- * block that cannot be read count, as the newest that they may be. Throws what the source throws but CORRUPTION.
- * Source: decisions.md 5.6.
+ * Finds what is reached of the range of a selection with `boundCount`: exactly so many events that are visible, the newest ones
+ * in the order of all events. The refs say where about the oldest of them is, minutes say it better, and only the blocks
+ * there are opened, again and again until it is found: memory does not grow with their number. Without `visible` the rows of a
+ * block that cannot be read count, as the newest that they may be; with it they do not. Throws what the source throws but
+ * CORRUPTION. Source: INTERFACE.md 4.2.
  */
 function* boundUnits(
   source: BlockSource,
   snapshot: Snapshot,
-  { fromMs, toMs, boundCount }: Selection,
+  { fromMs, toMs, boundCount, visible }: Selection,
 ): Generator<Progress, BoundReach> {
   const whole: BoundReach = { fromMs, toMs };
   if (boundCount === undefined) return whole;
+  const isFiltered = visible !== undefined && visible.type !== 'all';
+  const rows = isFiltered ? new VisibleRows(source, visible) : new StoredRows(source);
   // Dates of events are whole.
-  const search = new FloorSearch(source, snapshot, Math.ceil(fromMs), Math.ceil(toMs), boundCount);
-  const floor = yield* search.run();
+  const range = { fromMs: Math.ceil(fromMs), toMs: Math.ceil(toMs) };
+  const floor = yield* new FloorSearch(source, snapshot, range, boundCount, rows).run();
   if (floor === undefined) return whole;
   const { timeMs } = floor;
   const oldestId = source.ids.encode(floor);
@@ -71,10 +79,14 @@ export function* withinBound<Query extends Selection, Result extends object>(
   return bound === undefined ? result : { ...result, bound };
 }
 
-/** Looks for the oldest of the newest events of a range, so many of them. */
+/** Looks for the oldest of the newest events of a range, so many of those that count. */
 class FloorSearch {
   readonly #source: BlockSource;
-  readonly #refs: readonly BlockRef[];
+  readonly #rows: CountedRows;
+  /** Blocks that may have that event, or newer ones. */
+  #refs: readonly BlockRef[];
+  /** Whether there are more events than are reached, for certain. */
+  #hasMore = false;
   readonly #fromMs: number;
   readonly #toMs: number;
   readonly #count: number;
@@ -83,11 +95,12 @@ class FloorSearch {
   constructor(
     source: BlockSource,
     { blocks }: Snapshot,
-    fromMs: number,
-    toMs: number,
+    { fromMs, toMs }: Reach,
     count: number,
+    rows: CountedRows,
   ) {
     this.#source = source;
+    this.#rows = rows;
     this.#refs = fromMs < toMs ? blocks.filter((ref) => overlaps(ref, fromMs, toMs)) : [];
     this.#fromMs = fromMs;
     this.#toMs = toMs;
@@ -96,9 +109,12 @@ class FloorSearch {
 
   /** The key of that event; `undefined` when no event of the range comes before it. */
   *run(): Generator<Progress, Floor | undefined> {
-    const rowCount = this.#refs.reduce((sum, ref) => sum + ref.rowCount, 0);
+    const storedCount = this.#refs.reduce((sum, ref) => sum + ref.rowCount, 0);
+    if (storedCount <= this.#count) return undefined;
+    const certainMs = yield* this.#learn();
+    const rowCount = this.#refs.reduce((sum, ref) => sum + this.#rows.rowsOf(ref), 0);
     if (rowCount <= this.#count) return undefined;
-    let { low, high } = this.#window();
+    let { low, high } = this.#window(certainMs);
     /** So many of the newest events before `high` are reached. */
     let wanted = this.#count - (yield* this.#countBetween(high, this.#toMs));
     while (high - low > 1) {
@@ -110,38 +126,50 @@ class FloorSearch {
       high = cuts[step + 1];
     }
     const floor = yield* this.#floorAt(low, wanted);
-    const isFirst = floor.tiedCount === 0 && !(yield* this.#hasRowsBefore(low));
-    return isFirst ? undefined : floor;
+    if (this.#hasMore || floor.tiedCount > 0) return floor;
+    return (yield* this.#countBetween(this.#fromMs, low)) > 0 ? floor : undefined;
   }
 
-  /** The times between which that event is, `low <= date < high`, as far as the refs tell. */
-  #window(): { low: number; high: number } {
-    const [fromMs, toMs] = [this.#fromMs, this.#toMs];
-    const inside = this.#refs.filter((ref) => isInside(ref, fromMs, toMs));
-    // At or after the one time there are enough rows for certain, after the other one too few, whatever is in the blocks.
-    inside.sort((a, b) => b.minTimeMs - a.minTimeMs);
-    const certain = this.#refWithLast(inside)?.minTimeMs ?? fromMs;
-    const byLast = this.#refs.toSorted((a, b) => b.maxTimeMs - a.maxTimeMs);
-    const possible = this.#refWithLast(byLast)?.maxTimeMs ?? toMs;
-    const least = this.#refs.reduce((min, ref) => Math.min(min, ref.minTimeMs), toMs);
-    const low = Math.floor(certain / MINUTE_MS) * MINUTE_MS;
-    const high = Math.floor(possible / MINUTE_MS + 1) * MINUTE_MS;
-    return { low: Math.max(low, least, fromMs), high: Math.min(high, toMs) };
+  /**
+   * Learns what blocks have, the newest ones first, until there are more events than are reached: the time from which on there
+   * are, for certain. What lies before it is not looked at.
+   */
+  *#learn(): Generator<Progress, number> {
+    const learned: BlockRef[] = [];
+    let certainMs = this.#fromMs;
+    let certainCount = 0;
+    const unitsTotal = this.#refs.length;
+    for (const ref of this.#refs.toSorted((a, b) => b.minTimeMs - a.minTimeMs)) {
+      if (this.#hasMore && ref.maxTimeMs < certainMs) continue;
+      const progress = { unitsDone: learned.length, unitsTotal };
+      yield* following(
+        this.#parts,
+        telling(() => progress, this.#rows.learn(ref)),
+      );
+      learned.push(ref);
+      if (this.#hasMore || !isInside(ref, this.#fromMs, this.#toMs)) continue;
+      certainCount += this.#rows.rowsOf(ref);
+      if (certainCount <= this.#count) continue;
+      this.#hasMore = true;
+      certainMs = ref.minTimeMs;
+    }
+    this.#refs = learned;
+    return certainMs;
   }
 
-  /** The first of the blocks that have enough rows together with those before it. */
-  #refWithLast(refs: readonly BlockRef[]): BlockRef | undefined {
+  /** The times between which that event is, `low <= date < high`, as far as is known without opening a block. */
+  #window(certainMs: number): { low: number; high: number } {
+    // At or after the other time there are too few rows, whatever is in the blocks.
     let left = this.#count;
-    return refs.find((ref) => {
-      left -= ref.rowCount;
+    const byLast = this.#refs.toSorted((a, b) => b.maxTimeMs - a.maxTimeMs);
+    const possible = byLast.find((ref) => {
+      left -= this.#rows.rowsOf(ref);
       return left <= 0;
     });
-  }
-
-  *#hasRowsBefore(timeMs: number): Generator<Progress, boolean> {
-    const fromMs = this.#fromMs;
-    if (this.#refs.some((ref) => ref.minTimeMs >= fromMs && ref.minTimeMs < timeMs)) return true;
-    return (yield* this.#countBetween(fromMs, timeMs)) > 0;
+    const least = this.#refs.reduce((min, ref) => Math.min(min, ref.minTimeMs), this.#toMs);
+    const low = Math.floor(certainMs / MINUTE_MS) * MINUTE_MS;
+    const high = Math.floor((possible?.maxTimeMs ?? this.#toMs) / MINUTE_MS + 1) * MINUTE_MS;
+    return { low: Math.max(low, least, this.#fromMs), high: Math.min(high, this.#toMs) };
   }
 
   *#countBetween(fromMs: number, toMs: number): Generator<Progress, number> {
@@ -151,15 +179,8 @@ class FloorSearch {
   }
 
   /** The rows between neighbouring cuts. */
-  *#countRows(cuts: Float64Array): Generator<Progress, Float64Array> {
-    const rows = new RowCounts(this.#source, this.#refs, cuts);
-    yield* following(this.#parts, rows.run());
-    const { counts, damaged } = rows;
-    for (const ref of damaged) {
-      const step = stepOf(cuts, Math.min(ref.maxTimeMs, this.#toMs - 1));
-      if (step >= 0 && step < cuts.length - 1) counts[step] += ref.rowCount;
-    }
-    return counts;
+  #countRows(cuts: Float64Array): Generator<Progress, Float64Array> {
+    return following(this.#parts, this.#rows.between(this.#refs, cuts));
   }
 
   /** The key of the last of the `wanted` newest events of that time; before all of them when there are not so many. */
@@ -179,7 +200,7 @@ class FloorSearch {
     while (high - low > 1) {
       const steps = new TiedSequences(low, high);
       yield* this.#showTied(timeMs, steps);
-      let step = STEPS - 1;
+      let step = SEQUENCE_STEPS - 1;
       for (; step > 0 && steps.counts[step] < left; step--) left -= steps.counts[step];
       low += step * steps.width;
       high = Math.min(high, low + steps.width);
@@ -195,77 +216,26 @@ class FloorSearch {
     timeMs: number,
     visitor: Visitor,
   ): Generator<Progress, Visitor> {
-    const refs = this.#refs.filter((ref) => overlaps(ref, timeMs, timeMs + 1));
+    const refs = this.#refs.filter(
+      (ref) => overlaps(ref, timeMs, timeMs + 1) && this.#rows.rowsOf(ref) > 0,
+    );
+    const progress = (): Progress => {
+      const { unitsDone } = this.#parts;
+      return { unitsDone, unitsTotal: unitsDone + refs.length };
+    };
     for (const ref of refs) {
       try {
         const block = this.#source.open(ref);
-        visitor.add(block.keys(), rowsInRange(block, timeMs, timeMs + 1));
+        const rows = rowsInRange(block, timeMs, timeMs + 1);
+        const counted = yield* telling(progress, rowsWhere(this.#rows.plan, block, rows));
+        visitor.add(block.keys(), counted);
       } catch (error) {
         if (!isDamage(error)) throw error;
       }
-      const unitsDone = ++this.#parts.unitsDone;
-      yield { unitsDone, unitsTotal: unitsDone + refs.length };
+      this.#parts.unitsDone++;
+      yield progress();
     }
     return visitor;
-  }
-}
-
-/** What is shown the rows of one time. */
-interface TiedVisitor {
-  add(keys: RowKeys, rows: Bitmap): void;
-}
-
-/** Counts rows, and tells their least and greatest sequence. */
-class TiedRows implements TiedVisitor {
-  count = 0;
-  first = SEQUENCE_MAX;
-  last = 0;
-
-  add({ sequences }: RowKeys, rows: Bitmap): void {
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const sequence = sequences[row];
-      this.count++;
-      if (sequence < this.first) this.first = sequence;
-      if (sequence > this.last) this.last = sequence;
-    }
-  }
-}
-
-/** Counts rows by their sequences, in steps of the same width from one to another. */
-class TiedSequences implements TiedVisitor {
-  readonly width: number;
-  readonly counts = new Float64Array(STEPS);
-  readonly #low: number;
-  readonly #high: number;
-
-  constructor(low: number, high: number) {
-    this.width = Math.ceil((high - low) / STEPS);
-    this.#low = low;
-    this.#high = high;
-  }
-
-  add({ sequences }: RowKeys, rows: Bitmap): void {
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const sequence = sequences[row];
-      if (sequence < this.#low || sequence >= this.#high) continue;
-      this.counts[Math.floor((sequence - this.#low) / this.width)]++;
-    }
-  }
-}
-
-/** Counts the rows of one sequence by their writers. */
-class TiedWriters implements TiedVisitor {
-  readonly counts = new Float64Array(WRITERS);
-  readonly #sequence: number;
-
-  constructor(sequence: number) {
-    this.#sequence = sequence;
-  }
-
-  add({ writers, sequences }: RowKeys, rows: Bitmap): void {
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      if (sequences[row] === this.#sequence) this.counts[writers[row]]++;
-    }
   }
 }
 

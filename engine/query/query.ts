@@ -11,13 +11,15 @@ export interface Selection {
   fromMs: number;
   toMs: number;
   predicate: Predicate;
-  /** Only so many events of the range, the newest ones, are reached, whatever `predicate` says of them; 1 or more. */
+  /** Only so many events of the range, the newest visible ones, are reached, whatever `predicate` says of them; 1 or more. */
   boundCount?: number;
+  /** For which visible events hold: those that `boundCount` counts; all when it is left out. `predicate` implies it. */
+  visible?: Predicate;
 }
 
 /** That a range has more events than are reached. */
 export interface Bound {
-  /** Events that are reached, the newest of the range. */
+  /** Events that are reached, the newest visible ones of the range. */
   limit: number;
   /** The date of the oldest of them. */
   oldestMs: number;
@@ -54,7 +56,7 @@ export interface PageQuery extends ListQuery {
   textMax: number;
   /** Blocks that it opens before it ends. */
   blocksMax: number;
-  /** That of the `bound` of an earlier page, to reach as far as that did, whatever has come since; instead of `boundCount`. */
+  /** That of the `bound` of an earlier page, to reach as far as that did, whatever has come since; instead of `boundCount`, and without `visible`. */
   oldestId?: string;
 }
 

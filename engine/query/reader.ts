@@ -24,6 +24,7 @@ import type {
   Snapshot,
 } from './query.ts';
 import type { BlockSource, Progress } from './source.ts';
+import { VisibleCache } from './visible-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
@@ -45,6 +46,7 @@ interface KeptBlock {
 export class Reader implements BlockSource {
   readonly secret: Uint8Array;
   readonly ids: EventIds;
+  readonly visible = new VisibleCache();
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   /** By segment, the one that was used last at the end. */
@@ -114,6 +116,7 @@ export class Reader implements BlockSource {
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
   forget(segments: readonly number[]): void {
+    this.visible.forget(segments);
     for (const segment of segments) {
       this.#files.get(segment)?.close();
       this.#files.delete(segment);

@@ -6,12 +6,15 @@ import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap
 import type { MemoryBound } from './budget.ts';
 import { compareEvents, type EventIds, type EventKey } from './event-id.ts';
 import type { QueryStats } from './query.ts';
+import type { VisibleCache } from './visible-cache.ts';
 
 /** What a query reads from; a Reader is one. */
 export interface BlockSource extends MemoryBound {
   /** The manifest's secret: values are hashed with it. */
   readonly secret: Uint8Array;
   readonly ids: EventIds;
+  /** Rows that filters let through, kept from query to query; a source without it keeps nothing. */
+  readonly visible?: VisibleCache;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged, IO when the file is not there. */
   open(ref: BlockRef): Block;
   /**

@@ -75,7 +75,7 @@ export function aggregateJob(body: AggregateBody, scope: AggregateScope): Aggreg
     fromMs,
     toMs,
     predicate: predicateOf(body.filters ?? [], scope.filter, scope.resolver),
-    ...boundOf(range, scope.boundEvents),
+    ...boundOf(range, scope.boundEvents, scope.filter),
     computes,
     groupBys,
   };

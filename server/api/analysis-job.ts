@@ -37,7 +37,7 @@ export function jobOfAnalysis(
     fromMs,
     toMs,
     predicate: predicateOf(analysis.filters, scope.filter, scope.resolver),
-    ...boundOf(range, scope.boundEvents),
+    ...boundOf(range, scope.boundEvents, scope.filter),
     order: 'desc' as const,
     limit: asked.limit ?? LIMIT_DEFAULT,
     skip,

@@ -21,7 +21,7 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
     fromMs,
     toMs,
     predicate: predicateOf(body.filters ?? [], context.key.filter, context.resolver),
-    ...boundOf(range, context.boundEvents),
+    ...boundOf(range, context.boundEvents, context.key.filter),
     order: body.order ?? 'desc',
     limit: body.limit ?? LIST_LIMIT_DEFAULT,
     ...(after === undefined ? {} : { after }),

@@ -1,5 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import type { PageQuery } from '../../engine/engine.ts';
 import type { AnswerPieces } from '../query/answer-writer.ts';
 import { type ExportPage, exportHeader, type PageBound, readPage } from '../query/export-page.ts';
 import { allOf } from '../query/filter.ts';
@@ -81,7 +82,7 @@ class Pages {
   readonly #job: ExportJob;
   readonly #damaged = new Set<string>();
   /** How far the pages reach: the first one finds it out for all. */
-  #reach: { boundCount?: number; oldestId?: string };
+  #reach: Pick<PageQuery, 'boundCount' | 'visible' | 'oldestId'>;
   #bound: PageBound | undefined;
   /** Events that may still come. */
   #left: number;
@@ -91,7 +92,7 @@ class Pages {
     this.#body = body;
     this.#job = job;
     this.#left = body.limit ?? Infinity;
-    this.#reach = boundOf(job.query, context.boundEvents);
+    this.#reach = boundOf(job.query, context.boundEvents, context.key.filter);
   }
 
   /** The first page. Rejects with what the client is to be told instead of it. */

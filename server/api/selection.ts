@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { nearestHint } from '../../engine/base/nearest.ts';
+import type { Selection } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
 import { SearchError } from '../query/lexer.ts';
@@ -22,14 +23,15 @@ export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
 }
 
 /**
- * How many of the newest stored events of a range are reached: all, unless it is longer than a day. Source: interface.md 8,
- * decisions.md 5.6.
+ * How many of the newest events of a range that `security` lets through are reached: all, unless it is longer than a day.
+ * Source: INTERFACE.md 4.2.
  */
 export function boundOf(
   { fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>,
   boundEvents: number,
-): { boundCount?: number } {
-  return toMs - fromMs > DAY_MS ? { boundCount: boundEvents } : {};
+  security: Predicate,
+): Pick<Selection, 'boundCount' | 'visible'> {
+  return toMs - fromMs > DAY_MS ? { boundCount: boundEvents, visible: security } : {};
 }
 
 /**

@@ -1,146 +1,31 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { EventIds } from '../../engine/query/event-id.ts';
 import { listUnits, pageUnits } from '../../engine/query/list.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type {
   AggregateQuery,
   AggregateResult,
-  Bound,
-  GroupBy,
-  ListQuery,
   ListResult,
   PageQuery,
 } from '../../engine/query/query.ts';
 import { pathOfSegment } from '../../engine/store/filename.ts';
-import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
-import { compareModel, Model, type ModelEvent } from '../support/model.ts';
+import { compareModel } from '../support/model.ts';
 import { Blocks, run } from './blocks.ts';
+import {
+  ALL,
+  ANY,
+  COUNT,
+  checkAggregates,
+  checkLists,
+  IDS,
+  LIST,
+  must,
+  rowAt,
+  World,
+} from './bound-world.ts';
 import { predicate, testRow } from './events.ts';
-
-const IDS = new EventIds(new Uint8Array(32));
-const COUNT = { type: 'core' } as const;
-const ALL: Predicate = { type: 'all' };
-/** Holds for all events too, but is not known to. */
-const ANY: Predicate = {
-  type: 'not',
-  child: { type: 'words', words: [[{ literal: 'absent' }]] },
-};
-const LIST: Pick<ListQuery, 'order' | 'limit' | 'event' | 'columns'> = {
-  order: 'desc',
-  limit: 100_000,
-  event: true,
-  columns: [],
-};
-
-/** A store in which rows are written, sealed and merged, and the model of it. */
-class World {
-  readonly shelf = new Shelf();
-  readonly model = new Model();
-  readonly rows = new Map<ModelEvent, TestRow>();
-  readonly #sequences = [100, 0, 2 ** 40];
-
-  async write(rows: readonly TestRow[], writer: number): Promise<void> {
-    const first = this.#sequences[writer];
-    await this.shelf.add(rows, writer, first);
-    this.#sequences[writer] += rows.length;
-    for (const [index, row] of rows.entries()) {
-      const sequence = first + index;
-      const event = { timeMs: row.timeMs, writer, sequence, event: naiveEvent(row.leaves) };
-      this.model.add(event);
-      this.rows.set(event, row);
-    }
-  }
-
-  /** What is reached, newest first, and what is to be told of it. */
-  reached(fromMs: number, toMs: number, limit: number): { events: ModelEvent[]; bound?: Bound } {
-    const all = this.model.list({ ...LIST, fromMs, toMs, predicate: { type: 'all' } });
-    if (all.length <= limit) return { events: all };
-    const oldest = all[limit - 1];
-    const { timeMs, writer, sequence } = oldest;
-    const oldestId = IDS.encode({ timeMs, writer, sequence });
-    return { events: all.slice(0, limit), bound: { limit, oldestMs: timeMs, oldestId } };
-  }
-
-  list(query: ListQuery): ListResult {
-    return run(listUnits(this.shelf.reader, { blocks: this.shelf.refs }, query));
-  }
-
-  aggregate(query: AggregateQuery): AggregateResult {
-    return run(aggregateUnits(this.shelf.reader, { blocks: this.shelf.refs }, query));
-  }
-}
-
-function same(found: unknown, wanted: unknown, what: string): void {
-  const [left, right] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (left !== right) throw new Error(`${what}: ${left}, not ${right}`);
-}
-
-/** Events of a bounded list are those of the model, in either order. */
-function checkLists(
-  world: World,
-  range: { fromMs: number; toMs: number },
-  boundCount: number,
-  filter: Predicate,
-): void {
-  const { events, bound } = world.reached(range.fromMs, range.toMs, boundCount);
-  const texts = events
-    .filter((event) => world.model.holds(event, filter as never))
-    .map(({ event }) => event);
-  for (const order of ['desc', 'asc'] as const) {
-    const query = { ...LIST, ...range, predicate: filter, order, boundCount };
-    const result = world.list(query);
-    const found = result.events.map(({ event }) => event);
-    same(found, order === 'desc' ? texts : texts.toReversed(), `list ${order}`);
-    same(result.bound, bound, 'bound of a list');
-  }
-}
-
-/** Aggregations are those of a store that has nothing but what is reached. */
-function checkAggregates(
-  world: World,
-  range: { fromMs: number; toMs: number },
-  boundCount: number,
-  filters: readonly Predicate[],
-  stepMs: number,
-): void {
-  const { events, bound } = world.reached(range.fromMs, range.toMs, boundCount);
-  const blocks = new Blocks();
-  for (const event of events)
-    blocks.add([must(world.rows.get(event))], event.writer, event.sequence);
-  const first = Math.floor(range.fromMs / stepMs) * stepMs;
-  const boundaries = [first];
-  while (must(boundaries.at(-1)) < range.toMs) boundaries.push(must(boundaries.at(-1)) + stepMs);
-  const order = { by: COUNT, direction: 'desc' } as const;
-  const groupings: GroupBy[][] = [
-    [],
-    [{ type: 'time', boundaries, total: true }],
-    [{ type: 'field', path: 'custom.a', limit: 3, order, total: true }],
-  ];
-  for (const predicate of filters) {
-    for (const groupBys of groupings) {
-      const query: AggregateQuery = {
-        ...{ ...range, predicate, groupBys },
-        computes: [
-          { type: 'metric', metric: COUNT },
-          { type: 'timeseries', metric: COUNT, boundaries },
-        ],
-      };
-      const found = world.aggregate({ ...query, boundCount });
-      const wanted = run(aggregateUnits(blocks, { blocks: blocks.refs }, query));
-      const what = `${predicate.type} by ${groupBys[0]?.type}`;
-      same([found.buckets, found.more], [wanted.buckets, wanted.more], what);
-      same(found.bound, bound, 'bound of an aggregation');
-    }
-  }
-}
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('it is there');
-  return value;
-}
 
 const written = fc.array(
   fc.tuple(fc.integer({ min: 0, max: 2 }), fc.array(testRow, { minLength: 1, maxLength: 15 })),
@@ -155,8 +40,8 @@ t.test('reached are exactly the newest events, sealed and merged or not', async 
       fc.tuple(fc.integer({ min: -1, max: 12 }), fc.integer({ min: -1, max: 13 })),
       fc.constantFrom(1, 7_000, 60_000, 3_600_000),
       fc.tuple(fc.nat(8), fc.nat(8)),
-      predicate,
-      async (written, boundCount, [one, other], scale, [sealed, merged], filter) => {
+      fc.tuple(predicate, fc.oneof(fc.constant(ALL), fc.constant(ANY), predicate)),
+      async (written, boundCount, [one, other], scale, [sealed, merged], [asked, security]) => {
         const world = new World();
         for (const [writer, rows] of written) {
           const scaled = rows.map((row) => ({ ...row, timeMs: row.timeMs * scale }));
@@ -164,10 +49,12 @@ t.test('reached are exactly the newest events, sealed and merged or not', async 
         }
         const { shelf } = world;
         const range = { fromMs: Math.min(one, other) * scale, toMs: Math.max(one, other) * scale };
+        const [filter, visible] = [asked as Predicate, security as Predicate];
         const check = (): void => {
-          checkLists(world, range, boundCount, filter as Predicate);
-          const filters = [ALL, ANY, filter as Predicate];
-          checkAggregates(world, range, boundCount, filters, scale === 1 ? 5 : scale * 2);
+          checkLists(world, range, boundCount, filter, visible);
+          const filters = [ALL, ANY, filter];
+          const stepMs = scale === 1 ? 5 : scale * 2;
+          checkAggregates(world, range, boundCount, filters, visible, stepMs);
         };
         check();
         if (sealed > 0) await shelf.seal(shelf.refs.slice(0, sealed), 25);
@@ -176,13 +63,9 @@ t.test('reached are exactly the newest events, sealed and merged or not', async 
         check();
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 40 },
   );
 });
-
-function rowAt(timeMs: number, text = 'x'): TestRow {
-  return { timeMs, leaves: [{ names: ['message'], kind: 'string', text }] };
-}
 
 t.test('among thousands of events of one time the order of events decides', async (t) => {
   const world = new World();
@@ -193,7 +76,7 @@ t.test('among thousands of events of one time the order of events decides', asyn
   for (const isSealed of [false, true]) {
     if (isSealed) await world.shelf.seal(world.shelf.refs, 4_000);
     for (const boundCount of [1, 3_999, 4_000, 4_001, 7_777, 11_976, 11_977, 11_999, 12_000]) {
-      const { bound } = world.reached(0, 10, boundCount);
+      const { bound } = world.reached({ fromMs: 0, toMs: 10 }, boundCount);
       const query = { ...LIST, fromMs: 0, toMs: 10, predicate: ALL, event: false, boundCount };
       const found = world.list({ ...query, order: 'asc', limit: 1 });
       t.same(found.bound, bound);
@@ -289,7 +172,7 @@ t.test(
       );
     }
     const range = { fromMs: 0, toMs: 40 };
-    const { events } = world.reached(0, 40, 100);
+    const { events } = world.reached(range, 100);
     for (const order of ['desc', 'asc'] as const) {
       const query = { ...LIST, ...range, predicate: ALL, order, limit: 7, boundCount: 100 };
       const ids = await pagesOf(
@@ -333,7 +216,7 @@ t.test('pages that are told how far the first one reached all reach as far', asy
   );
   const base = { ...LIST, fromMs: 0, toMs: 100, predicate: ALL, limit: 4, boundCount: 18 };
   const query: PageQuery = { ...base, textMax: 1, blocksMax: 1 };
-  const wanted = world.reached(0, 100, 18).events.map(({ event }) => event);
+  const wanted = world.reached(base, 18).events.map(({ event }) => event);
   const found: (string | undefined)[] = [];
   let after: string | undefined;
   let oldestId: string | undefined;
