@@ -276,8 +276,8 @@ function ask(row: Row, service: Opened, key: string, isFiltered: boolean): Promi
 /** An answer without what two services cannot have in common: ids, and when events were received. */
 function comparable({ text }: Answer): string {
   return text
-    .replaceAll(/"id":"[\w-]{20}"/g, '"id":"..."')
-    .replaceAll(/^[\w-]{20},/gm, '...,')
+    .replaceAll(/"id":"[\w-]{22}"/g, '"id":"..."')
+    .replaceAll(/^[\w-]{22},/gm, '...,')
     .replaceAll(/"reception":\{"date":"[^"]*"\}/g, '"reception":...');
 }
 
