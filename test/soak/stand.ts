@@ -106,7 +106,8 @@ export class Stand {
     this.#service = undefined;
     this.#up = Promise.withResolvers();
     const code = await service[how]();
-    if (how === 'stop' && code !== 0) this.faults.add('service', `SIGTERM ended with ${code}`);
+    if (how === 'stop' && code !== 0)
+      this.faults.add('service', `SIGTERM ended with ${code}:\n${service.output().slice(-2000)}`);
     this.#readErrors(service.output());
   }
 
