@@ -175,6 +175,17 @@ t.test('copies of different files are refused', async (t) => {
   t.throws(() => read(disk), { code: 'CORRUPTION', message: /record 1 at 18 differs/ });
 });
 
+t.test('a record of another file is none, though it has the right number', async (t) => {
+  const disk = await stored(['a', 'b']);
+  const other = await stored(['x', 'c']);
+  const end = PREFIX_BYTES + 2;
+  disk.damage('r', (bytes) =>
+    Buffer.concat([bytes.subarray(0, end), other.content('r').subarray(end)]),
+  );
+  disk.damage('r.copy', (bytes) => bytes.subarray(0, end));
+  t.same(read(disk), ['a']);
+});
+
 t.test('after a stop at any call all that was acknowledged is there, in both copies', async (t) => {
   for (let call = 1; ; call++) {
     for (let seed = 0; seed < 12; seed++) {

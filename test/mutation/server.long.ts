@@ -1,34 +1,4 @@
 import { proveCaught } from './prove.ts';
+import { SERVER_MUTATIONS } from './server-mutations.ts';
 
-/** Faults in what takes events in, and in what names and orders them for queries. */
-
-await proveCaught([
-  {
-    name: 'attribute names have no budget',
-    file: 'server/ingest/name-budget.ts',
-    find: 'if (!this.#hasRoom()) return false;',
-    replace: '',
-    tests: ['test/ingest/name-budget.test.ts'],
-  },
-  {
-    name: 'each ingest worker has a budget of names of its own',
-    file: 'server/ingest/name-budget.ts',
-    find: 'this.#counts.sum(this.#cell, this.#day) < this.#namesMax',
-    replace: 'this.#key.count < this.#namesMax',
-    tests: ['test/ingest/name-budget.test.ts'],
-  },
-  {
-    name: 'an event id with other bits behind its key is taken',
-    file: 'engine/query/event-id.ts',
-    find: 'if (block.readUIntBE(KEY_BYTES, BLOCK_BYTES - KEY_BYTES) !== 0) return undefined;',
-    replace: '',
-    tests: ['test/query/event-id.test.ts'],
-  },
-  {
-    name: 'events of equal dates are ordered by writers first',
-    file: 'engine/query/event-id.ts',
-    find: 'if (left.sequence !== right.sequence) return left.sequence - right.sequence;',
-    replace: 'if (left.writer !== right.writer) return left.writer - right.writer;',
-    tests: ['test/query/event-id.test.ts'],
-  },
-]);
+await proveCaught(SERVER_MUTATIONS);

@@ -1,0 +1,83 @@
+import type { Mutation } from './mutate.ts';
+
+const file = 'engine/segment/row-sum.ts';
+const tests = ['test/segment/row-sum.test.ts'];
+
+/** Faults in what compares sealed rows with their sources, and in what reads columns. */
+export const SEGMENT_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a sealing is believed when the number of rows is right',
+    file: 'engine/segment/verify.ts',
+    find: 'if (found.equals(wanted)) return;',
+    replace: 'if (found.rowCount === wanted.rowCount) return;',
+    tests,
+  },
+  {
+    name: 'the sum of a row has not its time',
+    file,
+    find: 'const times = wordsOf(block.timeMs());',
+    replace: 'const times = new Int32Array(2 * block.rowCount);',
+    tests,
+  },
+  {
+    name: 'the sum of a row has not its reception date',
+    file,
+    find: 'const received = wordsOf(block.receivedMs());',
+    replace: 'const received = new Int32Array(2 * block.rowCount);',
+    tests,
+  },
+  {
+    name: 'the sum of a row has not its sequence',
+    file,
+    find: 'const numbers = wordsOf(sequences);',
+    replace: 'const numbers = wordsOf(sequences.map(() => 0));',
+    tests,
+  },
+  {
+    name: 'the sum of a row has not its writer',
+    file,
+    find: 'const { writers, sequences } = block.keys();',
+    replace: 'const { sequences } = block.keys();\n    const writers = sequences.map(() => 0);',
+    tests,
+  },
+  {
+    name: 'the sum of a row has not the order of its attributes',
+    file,
+    find: `        low = mixLow(low, this.#paths.low[path] + kind);
+        high = mixHigh(high, this.#paths.high[path] + kind);`,
+    replace: `        low = (low + spread(this.#paths.low[path] + kind)) | 0;
+        high = (high + spread(this.#paths.high[path] + kind)) | 0;`,
+    tests,
+  },
+  {
+    name: 'the sum of a value has not its attribute',
+    file,
+    find: `    this.#column.low[0] = spread(mixLow(this.#paths.low[path], dense.kind));
+    this.#column.high[0] = spread(mixHigh(this.#paths.high[path], dense.kind));`,
+    replace: `    this.#column.low[0] = spread(mixLow(path * 0, dense.kind));
+    this.#column.high[0] = spread(mixHigh(path * 0, dense.kind));`,
+    tests,
+  },
+  {
+    name: 'the sum of a row has not its strings',
+    file,
+    find: `      lows[row] += low[ids[at] - 1];
+      highs[row] += high[ids[at] - 1];`,
+    replace: '      lows[row] += highs[row] * low[0] * high[0] * 0;',
+    tests,
+  },
+  {
+    name: 'the sum of a number has not its digits, nor that of a date its form',
+    file,
+    find: 'const detail = details[at];',
+    replace: 'const detail = 0;',
+    tests,
+  },
+  {
+    name: 'the checksum of a column is not compared',
+    file: 'engine/segment/frame-source.ts',
+    find: 'if (checksum(bytes) !== region.checksum)',
+    replace: 'if (region.checksum < 0)',
+    tests: ['test/segment/corruption.test.ts'],
+  },
+];
