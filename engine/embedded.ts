@@ -11,6 +11,7 @@ import type {
   ListResult,
 } from './query/query.ts';
 import { type OpenedCatalog, openCatalog } from './store/catalog.ts';
+import { makeSequences, Sequences } from './store/sequences.ts';
 import type { KeyUsage } from './store/usage.ts';
 
 const WRITER = 0;
@@ -70,10 +71,12 @@ export async function openStore(disk: Disk, paths: PathTable, nowMs = Date.now):
     writer: WRITER,
     folderId: manifest.folderId,
     paths,
-    allocate: (floor) => manifest.allocate(WRITER, floor),
+    sequences: new Sequences(makeSequences(1, catalog.end)),
+    allocate: () => manifest.allocate(WRITER),
     closed: (segment, bytes, sequence) => manifest.close(segment, bytes, sequence),
     committed: async (group) => catalog.apply(group),
     nowMs,
+    monotonicMs: () => performance.now(),
   });
   return new EmbeddedStore(opened, writer, openReader(disk, manifest.secret));
 }

@@ -65,7 +65,6 @@ export type {
   Snapshot,
   TagRule,
   TailedEvent,
-  TailPosition,
   TailQuery,
   TailResult,
 } from './query/query.ts';
@@ -73,6 +72,8 @@ export type {
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
 export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
+/** The sequences that a commit group takes. Plain data that crosses threads. */
+export type { Claim } from './store/sequences.ts';
 /** What sealing and merging are asked to do. Plain data that crosses threads. */
 export type { MergeJob } from './store/upkeep.ts';
 

@@ -54,6 +54,7 @@ const SURFACE = [
   'engine/store/upkeep.ts',
   'engine/store/lock.ts',
   'engine/store/rewrite.ts',
+  'engine/store/sequences.ts',
   'engine/store/usage.ts',
   'engine/store/writer.ts',
   'engine/query/query.ts',

@@ -17,18 +17,18 @@ function covers(ref: BlockRef, key: EventKey): boolean {
     ref.sealed ||
     (ref.writer === key.writer &&
       key.sequence >= ref.firstSequence &&
-      key.sequence < ref.firstSequence + ref.rowCount)
+      key.sequence < ref.endSequence)
   );
 }
 
 /** The row of an event in a block that covers its key; -1 when it is not there. Throws CORRUPTION. */
 function rowOf(block: Block, key: EventKey): number {
   const times = block.timeMs();
+  const { writers, sequences } = block.keys();
   if (!block.ref.sealed) {
-    const row = key.sequence - block.ref.firstSequence;
+    const row = sequences.indexOf(key.sequence);
     return times[row] === key.timeMs ? row : -1;
   }
-  const { writers, sequences } = block.keys();
   for (let row = firstAt(times, key.timeMs); times[row] === key.timeMs; row++) {
     if (writers[row] === key.writer && sequences[row] === key.sequence) return row;
   }

@@ -60,8 +60,7 @@ function firstKey(ref: BlockRef): EventKey {
 /** The key after which no row of a block comes. */
 function lastKey(ref: BlockRef): EventKey {
   if (ref.sealed) return { timeMs: ref.maxTimeMs, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
-  const sequence = ref.firstSequence + ref.rowCount - 1;
-  return { timeMs: ref.maxTimeMs, writer: ref.writer, sequence };
+  return { timeMs: ref.maxTimeMs, writer: ref.writer, sequence: ref.endSequence - 1 };
 }
 
 /** A list query at work. Times are in order in sealed blocks only, and blocks overlap. */

@@ -275,13 +275,10 @@ export interface AggregateResult {
   bound?: Bound;
 }
 
-/** By writer the sequence from which on its rows were not looked at; 0 for a writer that is not there. */
-export type TailPosition = ReadonlyMap<number, number>;
-
-/** The selected events of rows from one position to another, in the order in which they came. */
+/** The selected events of rows with `from <= sequence < to`, in the order in which they came. */
 export interface TailQuery {
-  from: TailPosition;
-  to: TailPosition;
+  from: number;
+  to: number;
   /** Rows that were received before are left out, and not counted. */
   receivedFromMs: number;
   predicate: Predicate;
@@ -295,9 +292,8 @@ export interface TailQuery {
   columns: ListColumn[];
 }
 
-/** An event of a tail. Of each writer they come in the order of their sequences. */
+/** An event of a tail. They come in the order of their sequences. */
 export interface TailedEvent extends ListedEvent {
-  writer: number;
   sequence: number;
 }
 
@@ -307,6 +303,6 @@ export interface TailResult {
   /** Selected events that are not shown, and come before those that are. */
   droppedCount: number;
   /** Where the next answer goes on; `to` when this one has all. */
-  position: TailPosition;
+  position: number;
   isWhole: boolean;
 }

@@ -27,6 +27,7 @@ import type { EncodedBlock } from './frame.ts';
 import { layFrame } from './frame-layout.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { type RowList, RowListTable } from './row-list.ts';
+import { type Run, writeRuns } from './runs.ts';
 
 /** The values of a column that go into a block, and the rows they lie in. */
 interface Range {
@@ -165,10 +166,11 @@ export class BlockEncoder {
     out.end();
   }
 
-  /** The whole block. The frame is the caller's, its header is still zero. */
-  finish(firstSequence: number): EncodedBlock {
+  /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
+  finish(runs: readonly Run[] = []): EncodedBlock {
     const out = this.#out;
     const meta = new ByteWriter(1024);
+    if (runs.length > 0) writeRuns(meta, runs);
     meta.varint(this.#paths.count);
     meta.raw(this.#paths.bytes());
     const written = out.meta.bytes();
@@ -185,7 +187,7 @@ export class BlockEncoder {
     return {
       ...layFrame(meta.bytes(), out.regions.bytes()),
       rowCount: this.#rowCount,
-      firstSequence,
+      runs,
       minTimeMs,
       maxTimeMs,
     };
@@ -275,15 +277,16 @@ function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
 }
 
 /**
- * Encodes the rows `[fromRow, toRow)` of a batch as a block; row `fromRow` gets `firstSequence`. The frame is the
- * caller's, its header is still zero. The batch is only read. At least one row. `out` is emptied and written over.
+ * Encodes the rows `[fromRow, toRow)` of a batch as a block; `runs` are those of them that earlier blocks have, from
+ * `fromRow` on. The frame is the caller's, its header is still zero. The batch is only read. At least one row. `out` is
+ * emptied and written over.
  * Source: FORMAT.md 4.
  */
 export function encodeBlock(
   batch: Batch,
   fromRow: number,
   toRow: number,
-  firstSequence: number,
+  runs: readonly Run[] = [],
   out = new RegionWriter(),
 ): EncodedBlock {
   assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, `rows ${fromRow} to ${toRow}`);
@@ -298,5 +301,5 @@ export function encodeBlock(
   for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
     encoder.writeColumn(builder, from, to);
   }
-  return encoder.finish(firstSequence);
+  return encoder.finish(runs);
 }

@@ -94,6 +94,7 @@ function placed<T>(ref: BlockRef, read: () => T): T {
 export class Block {
   readonly ref: BlockRef;
   readonly #source: FrameSource;
+  readonly #firstSequence: number;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
   #infos: ColumnInfo[] | undefined;
@@ -111,15 +112,17 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
 
-  /** For `openBlock`. */
+  /** For `openBlock`; `firstSequence` is the header's. */
   constructor(
     ref: BlockRef,
     source: FrameSource,
+    firstSequence: number,
     directory: Directory,
     dictionaries: DictionarySource | undefined,
   ) {
     this.ref = ref;
     this.#source = source;
+    this.#firstSequence = firstSequence;
     this.#directory = directory;
     this.#dictionaries = dictionaries;
   }
@@ -302,10 +305,13 @@ export class Block {
   #readKeys(): RowKeys {
     const { keys } = this.#directory;
     if (keys !== undefined) return readRowKeys(this.#source.region(keys), this.rowCount);
-    const { writer, firstSequence } = this.ref;
     const sequences = new Float64Array(this.rowCount);
-    for (let row = 0; row < sequences.length; row++) sequences[row] = firstSequence + row;
-    return { writers: new Uint8Array(this.rowCount).fill(writer), sequences };
+    let row = 0;
+    for (const { first, rows } of this.#directory.runs) {
+      for (let at = 0; at < rows; at++) sequences[row++] = first + at;
+    }
+    for (let next = this.#firstSequence; row < sequences.length; ) sequences[row++] = next++;
+    return { writers: new Uint8Array(this.rowCount).fill(this.ref.writer), sequences };
   }
 
   #readShapes(): Shapes {
@@ -431,8 +437,8 @@ export function openBlock(
   return placed(ref, () => {
     const frame = new FrameSource(source, ref);
     const header = frame.header();
-    const directory = readDirectory(frame.meta(header), ref.rowCount, ref.sealed);
-    return new Block(ref, frame, directory, dictionaries);
+    const directory = readDirectory(frame.meta(header), header);
+    return new Block(ref, frame, header.firstSequence, directory, dictionaries);
   });
 }
 
@@ -440,12 +446,11 @@ export function openBlock(
 export function verifyBlock(frame: Uint8Array): boolean {
   const header = readFrameHeader(frame);
   if (header === undefined) return false;
-  const sealed = header.kind === FrameKind.SEALED_BLOCK;
-  if (!sealed && header.kind !== FrameKind.BLOCK) return false;
+  if (header.kind !== FrameKind.SEALED_BLOCK && header.kind !== FrameKind.BLOCK) return false;
   if (header.frameBytes > frame.length) return false;
   try {
     const stored = frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + header.metaBytes);
-    const directory = readDirectory(checkedMeta(stored, header), header.rowCount, sealed);
+    const directory = readDirectory(checkedMeta(stored, header), header);
     const start = regionsStartOf(header);
     if (start + directory.regionBytes > header.frameBytes) return false;
     return regionsOf(directory).every((region) => {

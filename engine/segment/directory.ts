@@ -5,6 +5,8 @@ import { type Region, RegionReader } from '../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { PresenceLayout } from '../column/presence.ts';
 import { StringEncoding } from '../column/text.ts';
+import { type FrameHeader, FrameKind } from './frame.ts';
+import { type Run, readRuns } from './runs.ts';
 
 /**
  * Which rows have a value, as a column's directory entry says it: all; those whose id is not 0; those of a new row
@@ -62,6 +64,8 @@ export interface DirectoryPaths {
 
 /** A block's directory: what its meta region says. Views the meta's bytes. */
 export interface Directory extends DirectoryPaths {
+  /** The rows of earlier blocks with which it begins. */
+  runs: Run[];
   time: Region;
   received: Region;
   shapeCount: number;
@@ -206,9 +210,12 @@ export function readPaths(reader: RegionReader): DirectoryPaths {
   return { parents, names };
 }
 
-/** Reads the meta region of a block of `rowCount` rows, uncompressed. Throws CORRUPTION. */
-export function readDirectory(meta: Uint8Array, rowCount: number, sealed = false): Directory {
+/** Reads the meta region of a block, uncompressed, as its header says. Throws CORRUPTION. */
+export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory {
+  const { rowCount, firstSequence } = header;
+  const sealed = header.kind === FrameKind.SEALED_BLOCK;
   const reader = new RegionReader(meta);
+  const runs = header.repeats ? readRuns(reader.meta, rowCount, firstSequence) : [];
   const { parents, names } = readPaths(reader);
   const time = reader.region();
   const received = reader.region();
@@ -226,6 +233,7 @@ export function readDirectory(meta: Uint8Array, rowCount: number, sealed = false
   const { presences } = columnReader;
   const regionBytes = reader.end;
   return {
+    runs,
     parents,
     names,
     time,

@@ -21,14 +21,14 @@ export function eventTextsOf(rows: Rows, paths: PathTable): string[] {
 }
 
 function blockTexts(batch: Batch): string[] {
-  const { bytes, ...encoded } = encodeBlock(batch, 0, batch.rowCount, 0);
+  const { bytes, ...encoded } = encodeBlock(batch, 0, batch.rowCount);
   const place = { segment: 1, ordinal: 1 };
   const kind = FrameKind.BLOCK;
-  const header = { ...encoded, ...place, kind, previous: 0, group: 1, frameBytes: bytes.length };
-  writeFrameHeader(bytes, header);
-  const { rowCount, firstSequence, minTimeMs, maxTimeMs } = encoded;
-  const times = { minTimeMs, maxTimeMs };
-  const ref = { ...place, ...times, rowCount, firstSequence, writer: 0, offset: 0 };
+  const { rowCount, minTimeMs, maxTimeMs } = encoded;
+  const nowhere = { repeats: false, previous: 0, group: 1, firstSequence: 0 };
+  writeFrameHeader(bytes, { ...encoded, ...place, ...nowhere, kind, frameBytes: bytes.length });
+  const sequences = { firstSequence: 0, endSequence: rowCount };
+  const ref = { ...place, ...sequences, minTimeMs, maxTimeMs, rowCount, writer: 0, offset: 0 };
   const source = {
     read: (target: Uint8Array, position: number): number => {
       const part = bytes.subarray(position, position + target.length);

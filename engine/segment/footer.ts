@@ -207,7 +207,7 @@ class FooterReader {
     const rowCount = meta.varint();
     const minTimeMs = meta.f64();
     const maxTimeMs = meta.f64();
-    const nowhere = { writer: 0, firstSequence: 0 };
+    const nowhere = { writer: 0, firstSequence: 0, endSequence: 0 };
     return { sealed: true, segment, ...place, ...nowhere, rowCount, minTimeMs, maxTimeMs };
   }
 

@@ -53,7 +53,9 @@ export class FrameSource {
       header.ordinal !== ref.ordinal ||
       header.frameBytes !== ref.bytes ||
       header.rowCount !== ref.rowCount ||
-      header.firstSequence !== ref.firstSequence ||
+      header.firstSequence < ref.firstSequence ||
+      (header.firstSequence > ref.firstSequence && !header.repeats) ||
+      header.firstSequence > ref.endSequence ||
       header.minTimeMs !== ref.minTimeMs ||
       header.maxTimeMs !== ref.maxTimeMs
     ) {

@@ -2,9 +2,10 @@ import { assert } from '../base/assert.ts';
 import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
+import { type Run, rowsOfRuns } from './runs.ts';
 
-/** Version of the files this code writes and reads. 0 is a draft. Source: FORMAT.md 9. */
-export const FORMAT_VERSION = 0;
+/** Draft of the format whose files this code writes and reads. Source: FORMAT.md 9. */
+export const FORMAT_VERSION = 1;
 /** Frames begin at multiples of this and are padded to it. */
 export const FRAME_ALIGNMENT = 64;
 /** Bytes of a frame's header. */
@@ -12,6 +13,8 @@ export const FRAME_HEADER_BYTES = 64;
 /** `LS`, the first two bytes of every frame. */
 const MAGIC = 0x534c;
 const CHECKSUM_AT = 60;
+/** Greatest number of the header's fields of 32 bits. */
+const U32_MAX = 2 ** 32 - 1;
 
 /**
  * What a frame is: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
@@ -31,6 +34,8 @@ export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 /** A frame's header, field by field as in FORMAT.md 3. */
 export interface FrameHeader {
   kind: FrameKind;
+  /** Whether a block begins with rows of earlier blocks, whose runs its meta lists. */
+  repeats: boolean;
   segment: number;
   /** Frames before this one in the file. */
   ordinal: number;
@@ -47,6 +52,7 @@ export interface FrameHeader {
   group: number;
   /** Rows of a block, 0 for other frames. */
   rowCount: number;
+  /** Of the rows behind those that a block repeats; without such rows one above the last of them. */
   firstSequence: number;
   minTimeMs: number;
   maxTimeMs: number;
@@ -66,11 +72,14 @@ export function alignFrame(bytes: number): number {
 /** Writes `header` to the first 64 bytes of `frame` and returns its checksum. */
 export function writeFrameHeader(frame: Uint8Array, header: Omit<FrameHeader, 'checksum'>): number {
   assert(header.frameBytes % FRAME_ALIGNMENT === 0, `frame of ${header.frameBytes} bytes`);
+  assert(header.frameBytes <= U32_MAX, `frame of ${header.frameBytes} bytes`);
+  assert(header.metaRawBytes <= U32_MAX, `meta of ${header.metaRawBytes} bytes`);
+  assert(header.ordinal <= U32_MAX && header.group <= U32_MAX, 'frames have numbers of 32 bits');
   assert(header.rowCount <= BLOCK_ROWS_MAX, `block of ${header.rowCount} rows`);
   const view = new DataView(frame.buffer, frame.byteOffset, FRAME_HEADER_BYTES);
   view.setUint16(0, MAGIC, true);
   view.setUint8(2, header.kind);
-  view.setUint8(3, 0);
+  view.setUint8(3, header.repeats ? 1 : 0);
   view.setUint32(4, header.segment, true);
   view.setUint32(8, header.ordinal, true);
   view.setUint32(12, header.previous, true);
@@ -99,6 +108,7 @@ export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefi
   const kind = view.getUint8(2) as FrameKind;
   const header: FrameHeader = {
     kind,
+    repeats: view.getUint8(3) !== 0,
     segment: view.getUint32(4, true),
     ordinal: view.getUint32(8, true),
     previous: view.getUint32(12, true),
@@ -128,15 +138,21 @@ export interface EncodedBlock {
   metaRawBytes: number;
   metaChecksum: number;
   rowCount: number;
-  firstSequence: number;
+  /** The rows that it repeats, which come first; the others get their sequences when it is placed. */
+  runs: readonly Run[];
   minTimeMs: number;
   maxTimeMs: number;
 }
 
+/** Rows of a block that are in no earlier one. */
+export function freshRowsOf({ rowCount, runs }: EncodedBlock): number {
+  return rowCount - rowsOfRuns(runs);
+}
+
 /**
  * Where a committed block is: plain data that crosses threads. `sealed` says which kind of segment it lies in, and so
- * in which file. In a log segment row i is of `writer` and has sequence `firstSequence + i`; in a sealed one rows are
- * ordered by (time, sequence, writer), `writer` and `firstSequence` are 0 and the keys lie in the block.
+ * in which file. In a log segment rows are of `writer`, their sequences ascend; in a sealed one they are ordered by
+ * (time, sequence, writer), `writer` and the bounds of sequences are 0 and the keys lie in the block.
  */
 export interface BlockRef {
   sealed: boolean;
@@ -147,7 +163,9 @@ export interface BlockRef {
   bytes: number;
   ordinal: number;
   rowCount: number;
+  /** Rows have `firstSequence <= sequence < endSequence`. */
   firstSequence: number;
+  endSequence: number;
   minTimeMs: number;
   maxTimeMs: number;
 }

@@ -120,7 +120,7 @@ export class SegmentBuilder {
     }
     // Each goes as soon as it is written.
     for (let next = encoders.shift(); next !== undefined; next = encoders.shift()) {
-      this.#blocks.push(await this.#writer.block(next.finish(0)));
+      this.#blocks.push(await this.#writer.block(next.finish()));
       await this.#pause();
     }
   }

@@ -65,7 +65,7 @@ export class SegmentWriter {
   async block(block: EncodedBlock): Promise<BlockRef> {
     const place = await this.#append(FrameKind.SEALED_BLOCK, block, block);
     const { rowCount, minTimeMs, maxTimeMs } = block;
-    const keys = { writer: 0, firstSequence: 0 };
+    const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
     return {
       sealed: true,
       segment: this.segment,
@@ -110,6 +110,7 @@ export class SegmentWriter {
     const place = { offset: this.#offset, bytes: bytes.length, ordinal: this.#ordinal };
     this.#previous = writeFrameHeader(bytes, {
       kind,
+      repeats: false,
       segment: this.segment,
       ordinal: this.#ordinal,
       previous: this.#previous,

@@ -1,4 +1,5 @@
 import { assert, must } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
 import { type Disk, isDiskFull } from '../base/file.ts';
 import { verifyBlock as verifyRegions } from '../segment/block.ts';
 import type { BlockRef } from '../segment/frame.ts';
@@ -66,8 +67,7 @@ interface CatalogSegment {
 export class Catalog {
   readonly #segments = new Map<number, CatalogSegment>();
   readonly #log = new ChangeLog();
-  /** By writer: rows that become visible from now on have this sequence or higher ones. */
-  readonly #ends = new Map<number, number>();
+  #end = 0;
   #changedNow: () => void = () => {};
   #snapshot: { readonly blocks: readonly BlockRef[] } | undefined;
   #totals: CatalogTotals = { blocks: 0, rows: 0, bytes: 0 };
@@ -158,16 +158,16 @@ export class Catalog {
   }
 
   /**
-   * By writer the sequence above all rows that were ever visible; those that come later have it or higher ones. Changes
-   * with the catalog; not to be written.
+   * The sequence above all rows that are or were visible. Groups are applied in the order of their sequences, so rows that
+   * become visible from now on have it or higher ones.
    */
-  get ends(): ReadonlyMap<number, number> {
-    return this.#ends;
+  get end(): number {
+    return this.#end;
   }
 
-  /** Notes that rows of a writer that are or were there have sequences below `sequence`. */
-  raiseEnd(writer: number, sequence: number): void {
-    this.#ends.set(writer, Math.max(sequence, this.#ends.get(writer) ?? 0));
+  /** Notes that rows that are or were there have sequences below `sequence`. */
+  raiseEnd(sequence: number): void {
+    this.#end = Math.max(sequence, this.#end);
   }
 
   /** Calls `changed` after each change from now on, in place of whoever was called before. */
@@ -198,9 +198,7 @@ export class Catalog {
   #changed(removed: readonly BlockRef[], added: readonly BlockRef[]): void {
     this.#snapshot = undefined;
     this.#log.add(removed, added, this.#totals.blocks);
-    for (const { sealed, writer, firstSequence, rowCount } of added) {
-      if (!sealed) this.raiseEnd(writer, firstSequence + rowCount);
-    }
+    for (const { endSequence } of added) this.raiseEnd(endSequence);
     this.#changedNow();
   }
 
@@ -255,6 +253,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       );
       if (!closed) report.unclosed.push({ segment, ...found });
       catalog.replace(segment, found.blocks, found.usage);
+      catalog.raiseEnd(found.sequence);
       sum.addAll(found.usage);
       if (open) report.recovered.push(segment);
       const cutBytes = open ? found.cutBytes : 0;
@@ -266,7 +265,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       catalog.replace(segment, files.sealed.has(segment) ? entry.blocks : []);
       if (damaged.length > 0) report.remarks.push({ segment, damaged, cutBytes: 0 });
     }
-    for (const [writer, sequence] of manifest.sequences) catalog.raiseEnd(writer, sequence);
+    catalog.raiseEnd(manifest.sequence);
     return { manifest, catalog, report, usage: sum.list() };
   } catch (error) {
     await manifest.release();
@@ -293,7 +292,14 @@ export async function recoverWriter(
   for (const [segment, entry] of manifest.segments) {
     if (entry.writer !== writer || entry.closed !== undefined) continue;
     // The dead thread's file was closed with it, and is nobody's.
-    const { found } = await readSegment({ ...options, claim: false }, manifest, segment, log);
+    const { found, closed } = await readSegment(
+      { ...options, claim: false },
+      manifest,
+      segment,
+      log,
+    );
+    // What is cut of it must not show at a later start, when others were acknowledged after it.
+    if (!closed) throw new EngineError('IO', `no room to record that segment ${segment} is closed`);
     catalog.replace(segment, found.blocks, found.usage);
   }
 }
@@ -326,5 +332,5 @@ async function readSegment(
 function missingSegment(entry: SegmentEntry): RecoveredSegment {
   const bytes = entry.closed?.bytes ?? 0;
   const damaged = bytes > 0 ? [{ offset: 0, bytes }] : [];
-  return { ...emptySegment(entry.closed?.sequence ?? entry.sequence, bytes), damaged };
+  return { ...emptySegment(entry.closed?.sequence ?? 0, bytes), damaged };
 }

@@ -68,7 +68,7 @@ export function readHead(meta: Uint8Array): Head {
   if (format !== FORMAT_VERSION) {
     throw new EngineError(
       'USAGE',
-      `the segment is of format ${format}, this program reads ${FORMAT_VERSION}`,
+      `the segment is of draft ${format} of the format, this program reads draft ${FORMAT_VERSION}`,
     );
   }
   const writer = reader.u8();
@@ -124,6 +124,7 @@ function buildFrame(
   bytes.set(meta, FRAME_HEADER_BYTES);
   const sum = writeFrameHeader(bytes, {
     kind,
+    repeats: false,
     ...place,
     frameBytes: bytes.length,
     metaBytes: meta.length,

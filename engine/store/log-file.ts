@@ -7,20 +7,35 @@ import {
   FORMAT_VERSION,
   FRAME_ALIGNMENT,
   FrameKind,
+  freshRowsOf,
   writeFrameHeader,
 } from '../segment/frame.ts';
 import { type BuiltFrame, buildCommit, buildHead, type Commit } from './commit.ts';
 import { LOG_FOLDER, segmentPath } from './filename.ts';
+import type { Claim } from './sequences.ts';
 import type { KeyUsage } from './usage.ts';
 
 /** A group that is durable: plain data that crosses threads. */
 export interface CommittedGroup {
   segment: number;
   group: number;
+  /** Of the rows that are in no block before; empty when it brings none. */
+  claim: Claim;
   blocks: BlockRef[];
   /** Ordinals of blocks of the same segment that do not exist any more. */
   superseded: number[];
   usage: KeyUsage[];
+}
+
+/** What becomes durable as one group. */
+export interface GroupParts {
+  /** The file's until `append` settles. */
+  blocks: readonly EncodedBlock[];
+  /** As many sequences as the blocks have fresh rows; theirs in the order of the blocks. */
+  claim: Claim;
+  /** Ordinals of blocks committed in this file that do not exist any more. */
+  superseded: readonly number[];
+  usage: readonly KeyUsage[];
 }
 
 /** What a new segment's file is told about itself. */
@@ -75,6 +90,11 @@ export class LogFile {
     return new LogFile(options, file, head);
   }
 
+  /** Bytes of the file. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Bytes that are durable: up to the end of the last committed group; 0 when there is none. */
   get durableBytes(): number {
     return this.#group === 0 ? 0 : this.#bytes;
@@ -86,21 +106,17 @@ export class LogFile {
   }
 
   /**
-   * Appends a commit group: fills in the headers of `blocks`, writes them and the commit frame in one write, syncs.
-   * `superseded` are ordinals of blocks committed in this file. Takes ownership of `blocks` until it settles.
+   * Appends a commit group: fills in the headers of its blocks, writes them and the commit frame in one write, syncs.
    * Rejects with IO, and so does every call after one that did.
    */
-  async append(
-    blocks: readonly EncodedBlock[],
-    superseded: readonly number[],
-    usage: readonly KeyUsage[],
-  ): Promise<CommittedGroup> {
+  async append(parts: GroupParts): Promise<CommittedGroup> {
+    const { blocks, claim, superseded, usage } = parts;
     if (this.#failure !== undefined) throw this.#failure;
     assert(!this.#busy, 'groups are appended one after the other');
     this.#busy = true;
     const commit: Commit = { blocks: [], superseded: [...superseded], usage: [...usage] };
     const group = this.#group + 1;
-    const refs = this.#placeBlocks(blocks, group, commit);
+    const refs = this.#placeBlocks(parts, group, commit);
     const frame = buildCommit(
       { segment: this.segment, ordinal: this.#ordinal, previous: this.#previous, group },
       commit,
@@ -115,16 +131,14 @@ export class LogFile {
       throw cause;
     }
     for (const chunk of chunks) this.#bytes += chunk.length;
-    for (const ref of refs) {
-      this.#sequence = Math.max(this.#sequence, ref.firstSequence + ref.rowCount);
-    }
+    this.#sequence = Math.max(this.#sequence, claim.end);
     this.#ordinal++;
     this.#previous = frame.checksum;
     this.#group = group;
     this.#busy = false;
     const { segment } = this;
     const { superseded: gone, usage: sums } = commit;
-    return { segment, group, blocks: refs, superseded: gone, usage: sums };
+    return { segment, group, claim, blocks: refs, superseded: gone, usage: sums };
   }
 
   /** Lets go of the file; later appends reject with CLOSED. */
@@ -134,15 +148,22 @@ export class LogFile {
   }
 
   /** Writes the headers of a group's blocks and lists them in `commit`. */
-  #placeBlocks(blocks: readonly EncodedBlock[], group: number, commit: Commit): BlockRef[] {
+  #placeBlocks({ blocks, claim }: GroupParts, group: number, commit: Commit): BlockRef[] {
     const refs: BlockRef[] = [];
     let offset = this.#bytes;
+    let sequence = claim.first;
     for (const block of blocks) {
-      const { rowCount, firstSequence, minTimeMs, maxTimeMs } = block;
+      const { rowCount, runs, minTimeMs, maxTimeMs } = block;
+      const freshRows = freshRowsOf(block);
+      const last = runs.at(-1);
+      const repeatedEnd = last === undefined ? 0 : last.first + last.rows;
+      const headSequence = freshRows > 0 ? sequence : repeatedEnd;
+      assert(repeatedEnd <= headSequence, 'rows of earlier blocks have lower sequences');
       assert(block.bytes.length % FRAME_ALIGNMENT === 0, `frame of ${block.bytes.length} bytes`);
       assert(rowCount > 0, 'a block has rows');
       const sum = writeFrameHeader(block.bytes, {
         kind: FrameKind.BLOCK,
+        repeats: last !== undefined,
         segment: this.segment,
         ordinal: this.#ordinal,
         previous: this.#previous,
@@ -152,7 +173,7 @@ export class LogFile {
         metaChecksum: block.metaChecksum,
         group,
         rowCount,
-        firstSequence,
+        firstSequence: headSequence,
         minTimeMs,
         maxTimeMs,
       });
@@ -164,7 +185,8 @@ export class LogFile {
         bytes: block.bytes.length,
         ordinal: this.#ordinal,
         rowCount,
-        firstSequence,
+        firstSequence: runs[0]?.first ?? headSequence,
+        endSequence: headSequence + freshRows,
         minTimeMs,
         maxTimeMs,
       });
@@ -172,7 +194,9 @@ export class LogFile {
       this.#ordinal++;
       this.#previous = sum;
       offset += block.bytes.length;
+      sequence += freshRows;
     }
+    assert(sequence === claim.end, `${sequence} of the sequences to ${claim.end} are given`);
     return refs;
   }
 }

@@ -2,6 +2,7 @@ import { EngineError } from '../base/errors.ts';
 import { type BlockRef, FORMAT_VERSION } from '../segment/frame.ts';
 import { MANIFEST_PATH } from './filename.ts';
 import type { KeptRetention } from './retention.ts';
+import { SEQUENCES_MAX } from './sequences.ts';
 import type { KeyUsage } from './usage.ts';
 
 /** Bytes of a folder's id. */
@@ -31,8 +32,8 @@ export interface NumberedSealed extends SealedEntry {
 /** A record of the manifest. Source: FORMAT.md 6. */
 export type ManifestRecord =
   | { type: 'store'; format: number; folder: Uint8Array; secret: Uint8Array; createdMs: number }
-  | { type: 'summary'; lastSegment: number; sequences: [number, number][]; usage: KeyUsage[] }
-  | { type: 'segment'; segment: number; writer: number; sequence: number }
+  | { type: 'summary'; lastSegment: number; sequence: number; usage: KeyUsage[] }
+  | { type: 'segment'; segment: number; writer: number }
   | { type: 'closed'; segment: number; bytes: number; sequence: number; damaged: number[] }
   | { type: 'sealed'; sources: number[]; segments: NumberedSealed[]; usage: KeyUsage[] }
   | { type: 'dropped'; segments: number[]; usage: KeyUsage[] }
@@ -133,17 +134,6 @@ class Fields {
     }));
   }
 
-  sequences(): [number, number][] {
-    return this.list('sequences').map((entry) => {
-      const [writer, sequence] = Array.isArray(entry) ? entry : [];
-      const whole = Number.isSafeInteger(writer) && Number.isSafeInteger(sequence);
-      if (!whole || writer < 0 || writer >= WRITERS_MAX) {
-        refuseRecord(this.#number, 'sequences is not a list of writers and sequences');
-      }
-      return [Number(writer), Number(sequence)];
-    });
-  }
-
   sealed(): NumberedSealed {
     const segment = this.count('segment');
     return {
@@ -165,7 +155,7 @@ class Fields {
     if (!whole || !Number.isFinite(minTimeMs) || !Number.isFinite(maxTimeMs)) {
       refuseRecord(this.#number, `a block of segment ${segment} is not six numbers`);
     }
-    const place = { sealed: true, segment, writer: 0, firstSequence: 0 };
+    const place = { sealed: true, segment, writer: 0, firstSequence: 0, endSequence: 0 };
     return { ...place, offset, bytes, ordinal, rowCount, minTimeMs, maxTimeMs };
   }
 }
@@ -180,7 +170,7 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
       if (format !== FORMAT_VERSION) {
         throw new EngineError(
           'USAGE',
-          `the folder is of format ${format}, this program reads ${FORMAT_VERSION}`,
+          `the folder is of draft ${format} of the format, this program reads draft ${FORMAT_VERSION}`,
         );
       }
       const folder = fields.bytes('folder', FOLDER_ID_BYTES);
@@ -189,16 +179,16 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
     }
     case 'summary': {
       const lastSegment = fields.count('lastSegment');
-      return { type, lastSegment, sequences: fields.sequences(), usage: fields.usage() };
+      const sequence = fields.count('sequence', SEQUENCES_MAX);
+      return { type, lastSegment, sequence, usage: fields.usage() };
     }
     case 'segment': {
       const writer = fields.count('writer', WRITERS_MAX - 1);
-      const sequence = fields.count('sequence');
-      return { type, segment: fields.count('segment'), writer, sequence };
+      return { type, segment: fields.count('segment'), writer };
     }
     case 'closed': {
       const bytes = fields.count('bytes');
-      const sequence = fields.count('sequence');
+      const sequence = fields.count('sequence', SEQUENCES_MAX);
       const damaged = fields.counts('damaged');
       return { type, segment: fields.count('segment'), bytes, sequence, damaged };
     }

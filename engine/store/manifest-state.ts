@@ -13,8 +13,6 @@ export interface Closing {
 /** What the manifest says of a log segment; `closed` is absent while its writer may append to it. */
 export interface SegmentEntry {
   writer: number;
-  /** The segment's rows have this sequence or higher ones. */
-  sequence: number;
   closed?: Closing;
 }
 
@@ -27,8 +25,8 @@ export class ManifestState {
   readonly segments = new Map<number, SegmentEntry>();
   /** Sealed segments by number. */
   readonly sealed = new Map<number, SealedEntry>();
-  /** By writer, above all rows of segments that were closed, those that are gone included. */
-  readonly sequences = new Map<number, number>();
+  /** Above all rows of segments that were closed, those that are gone included. */
+  sequence = 0;
   /** What the segments that are gone brought in. */
   readonly usage = new UsageSum();
   retention: KeptRetention = { ageMaxMs: 0, waitedMs: 0 };
@@ -44,13 +42,13 @@ export class ManifestState {
         return;
       case 'summary':
         this.lastSegment = Math.max(this.lastSegment, record.lastSegment);
-        for (const [writer, sequence] of record.sequences) this.raise(writer, sequence);
+        this.sequence = Math.max(this.sequence, record.sequence);
         this.usage.addAll(record.usage);
         return;
       case 'segment': {
-        const { segment, writer, sequence } = record;
+        const { segment, writer } = record;
         this.#take(segment, number);
-        this.segments.set(segment, { writer, sequence });
+        this.segments.set(segment, { writer });
         return;
       }
       case 'closed':
@@ -73,30 +71,14 @@ export class ManifestState {
     }
   }
 
-  /** The sequence that a writer goes on from: at least `floor`. */
-  nextSequence(writer: number, floor: number): number {
-    let sequence = Math.max(floor, this.sequences.get(writer) ?? 0);
-    for (const entry of this.segments.values()) {
-      if (entry.writer === writer) sequence = Math.max(sequence, entry.sequence);
-    }
-    return sequence;
-  }
-
-  /** Notes that rows of a writer lie below `sequence`. */
-  raise(writer: number, sequence: number): void {
-    this.sequences.set(writer, Math.max(sequence, this.sequences.get(writer) ?? 0));
-  }
-
   /** The fewest records, behind the first one, that come to the same. Usage of older days is left out. */
   records(): ManifestRecord[] {
-    const { lastSegment } = this;
+    const { lastSegment, sequence } = this;
     const usage = this.usage.list(USAGE_DAYS);
-    const records: ManifestRecord[] = [
-      { type: 'summary', lastSegment, sequences: [...this.sequences], usage },
-    ];
+    const records: ManifestRecord[] = [{ type: 'summary', lastSegment, sequence, usage }];
     if (this.retention.ageMaxMs > 0) records.push({ type: 'retention', ...this.retention });
-    for (const [segment, { writer, sequence, closed }] of this.segments) {
-      records.push({ type: 'segment', segment, writer, sequence });
+    for (const [segment, { writer, closed }] of this.segments) {
+      records.push({ type: 'segment', segment, writer });
       if (closed !== undefined) records.push({ type: 'closed', segment, ...closed });
     }
     for (const [segment, entry] of this.sealed) {
@@ -117,14 +99,13 @@ export class ManifestState {
     const entry = this.segments.get(segment);
     if (entry === undefined) refuseRecord(number, `segment ${segment} is not known`);
     entry.closed = { bytes, sequence, damaged };
-    this.raise(entry.writer, sequence);
+    this.sequence = Math.max(this.sequence, sequence);
   }
 
   #drop(segment: number, number: number): void {
     const entry = this.segments.get(segment);
     const known = entry === undefined ? this.sealed.has(segment) : entry.closed !== undefined;
     if (!known) refuseRecord(number, `segment ${segment} is not known, or not closed`);
-    if (entry !== undefined) this.raise(entry.writer, entry.sequence);
     this.segments.delete(segment);
     this.sealed.delete(segment);
   }

@@ -25,8 +25,6 @@ import { ManifestState, type SegmentEntry } from './manifest-state.ts';
 import type { KeptRetention } from './retention.ts';
 import type { KeyUsage } from './usage.ts';
 
-const SEQUENCE_MAX = 2 ** 48;
-
 /** A manifest is rewritten at the start when it is at least as large as this, and this many times what is needed. */
 const REWRITE_BYTES_MIN = 262_144;
 const REWRITE_RATIO = 2;
@@ -113,9 +111,9 @@ export class Manifest {
     return this.#state.sealed;
   }
 
-  /** By writer the sequence above all rows of segments that were closed, those that are gone included. Not to be written. */
-  get sequences(): ReadonlyMap<number, number> {
-    return this.#state.sequences;
+  /** The sequence above all rows of segments that were closed, those that are gone included. */
+  get sequence(): number {
+    return this.#state.sequence;
   }
 
   /** The highest number that was ever given to a segment. */
@@ -133,18 +131,13 @@ export class Manifest {
     return this.#state.usage.list();
   }
 
-  /**
-   * Takes the next segment number for `writer`; resolves when that is durable. `sequence` is what the writer's rows
-   * go on from: at least `floor`, and above all rows of its closed segments. Rejects with IO.
-   */
-  async allocate(writer: number, floor = 0): Promise<{ segment: number; sequence: number }> {
+  /** Takes the next segment number for `writer`; resolves when that is durable. Rejects with IO. */
+  async allocate(writer: number): Promise<number> {
     assert(writer >= 0 && writer < WRITERS_MAX, `writer ${writer}`);
-    const sequence = this.#state.nextSequence(writer, floor);
-    if (sequence >= SEQUENCE_MAX) throw new EngineError('LIMIT', `no number left: row ${sequence}`);
     // Counted before it is durable: a number whose record failed may be on the disk all the same.
     const segment = this.reserve();
-    await this.#append({ type: 'segment', segment, writer, sequence });
-    return { segment, sequence };
+    await this.#append({ type: 'segment', segment, writer });
+    return segment;
   }
 
   /**
@@ -170,11 +163,8 @@ export class Manifest {
   ): Promise<void> {
     const entry = must(this.segments.get(segment), `segment ${segment}`);
     assert(entry.closed === undefined, `segment ${segment} is closed already`);
-    const above = Math.max(sequence, entry.sequence);
-    // Also when the record cannot be written, the next segment of the writer goes on above.
-    this.#state.raise(entry.writer, above);
     const damaged = [...damagedBlocks];
-    await this.#append({ type: 'closed', segment, bytes, sequence: above, damaged });
+    await this.#append({ type: 'closed', segment, bytes, sequence, damaged });
   }
 
   /**

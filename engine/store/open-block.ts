@@ -5,21 +5,27 @@ import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import { encodeBlock } from '../segment/block-encoder.ts';
 import type { EncodedBlock } from '../segment/frame.ts';
+import { addRun, type Run, rowsOfRuns } from '../segment/runs.ts';
 
 /** A writer that has grown beyond this is not kept for the next block. */
 const WRITER_BYTES_KEPT = 4 * 1024 * 1024;
 
+/** A block for a group, and the small blocks that it replaces or is one of. */
+export interface PartBlock {
+  block: EncodedBlock;
+  /** Ordinals of the open block's small blocks: a list that a group may hold on to. */
+  ordinals: number[];
+}
+
 /**
  * The rows that are not yet in a block of their final size, and the small blocks that make some of them durable.
- * Its rows are numbered on and on, from 0 at the first one that the writer ever took: the `firstSequence` of the
- * blocks that it encodes is such a number. Owned by a Writer. Source: FORMAT.md 5, "Small blocks".
+ * Owned by a Writer. Source: FORMAT.md 5, "Small blocks".
  */
 export class OpenBlock {
   #batch: Batch;
-  /** Number of the batch's first row. */
-  #firstRow = 0;
-  /** Rows from the first on that were given out in small blocks. */
+  /** Rows from the first on that were given out in small blocks, and their sequences. */
   #smallRows = 0;
+  #runs: Run[] = [];
   /** Ordinals of the small blocks. A list that a group may hold on to: see `seal`. */
   #smallOrdinals: number[] = [];
   #openedMs = 0;
@@ -43,61 +49,62 @@ export class OpenBlock {
     return this.#batch.isFull;
   }
 
-  /** Number that the next row gets. */
-  get nextRow(): number {
-    return this.#firstRow + this.#batch.rowCount;
-  }
-
   /** Whether small blocks of it are in the file. */
   get hasSmallBlocks(): boolean {
     return this.#smallOrdinals.length > 0;
   }
 
-  /** Milliseconds since its first row came; 0 while there is none, and when the clock was set back. */
+  /** Milliseconds since its first row came; 0 while there is none. */
   ageMs(nowMs: number): number {
-    if (this.#batch.rowCount === 0) return 0;
-    if (nowMs < this.#openedMs) this.#openedMs = nowMs;
-    return nowMs - this.#openedMs;
+    return this.#batch.rowCount === 0 ? 0 : nowMs - this.#openedMs;
   }
 
-  /** Copies rows from `fromRow` on until it is full; returns how many. */
+  /** Copies rows from `fromRow` on until it is full; returns how many. `nowMs` is of the clock of `ageMs`. */
   take(rows: Rows, fromRow: number, nowMs: number): number {
     if (this.#batch.rowCount === 0) this.#openedMs = nowMs;
     return this.#batch.append(rows, fromRow);
   }
 
-  /** Encodes the fresh rows as a small block. The ordinal that it gets goes into `ordinals`. */
-  encodeSmall(): { block: EncodedBlock; ordinals: number[] } {
+  /**
+   * Encodes the fresh rows as a small block. The ordinal that it gets goes into `ordinals`, the sequence of its first row
+   * to `placed`, before anything else is done.
+   */
+  encodeSmall(): PartBlock {
     const from = this.#smallRows;
     const to = this.#batch.rowCount;
-    const block = this.#encode(from, to);
+    const block = this.#encode(from, to, []);
     this.#smallRows = to;
     return { block, ordinals: this.#smallOrdinals };
+  }
+
+  /** The rows of the small block that was encoded last have the sequences from `first` on. */
+  placed(first: number): void {
+    addRun(this.#runs, { first, rows: this.#smallRows - rowsOfRuns(this.#runs) });
   }
 
   /**
    * Encodes all rows as one block and begins anew. `ordinals` lists the small blocks that it replaces: complete
    * when the group before is durable. No block when there is nothing to replace: no rows, or one small block of all.
    */
-  seal(): { block: EncodedBlock | undefined; ordinals: number[] } {
+  seal(): PartBlock | undefined {
     const ordinals = this.#smallOrdinals;
-    const { rowCount } = this.#batch;
     const settled = this.freshRows === 0 && ordinals.length <= 1;
-    const block = settled ? undefined : this.#encode(0, rowCount);
+    const block = settled ? undefined : this.#encode(0, this.#batch.rowCount, this.#runs);
     this.clear();
-    return { block, ordinals: settled ? [] : ordinals };
+    return block === undefined ? undefined : { block, ordinals };
   }
 
-  #encode(from: number, to: number): EncodedBlock {
-    const block = encodeBlock(this.#batch, from, to, this.#firstRow + from, this.#out);
+  #encode(from: number, to: number, runs: readonly Run[]): EncodedBlock {
+    assert(rowsOfRuns(runs) <= to - from, 'small blocks have their sequences');
+    const block = encodeBlock(this.#batch, from, to, runs, this.#out);
     if (block.bytes.length > WRITER_BYTES_KEPT) this.#out = new RegionWriter();
     return block;
   }
 
-  /** Forgets its rows. Their numbers are not used again; small blocks stay as they are in the file. */
+  /** Forgets its rows. Small blocks stay as they are in the file. */
   clear(): void {
-    this.#firstRow += this.#batch.rowCount;
     this.#smallRows = 0;
+    this.#runs = [];
     this.#smallOrdinals = [];
     this.#batch.clear();
   }

@@ -1,6 +1,10 @@
+import { must } from '../base/assert.ts';
+import { ByteReader } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { claimFile, type Disk } from '../base/file.ts';
 import { type BlockRef, FRAME_ALIGNMENT, type FrameHeader, FrameKind } from '../segment/frame.ts';
+import { checkedMeta } from '../segment/frame-source.ts';
+import { addRun, holdsRuns, type Run, readRuns, rowsOfRuns } from '../segment/runs.ts';
 import { type Commit, type Head, readCommit, readHead } from './commit.ts';
 import { segmentPath } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -96,6 +100,8 @@ class Recovery {
   readonly #reader: FrameReader;
   readonly #closed: boolean;
   readonly #live = new Map<number, BlockRef>();
+  /** The sequences of each block that was read; none when they are not known. */
+  readonly #runs = new Map<BlockRef, readonly Run[]>();
   readonly #usage = new UsageSum();
   readonly #damaged: Damage[] = [];
   readonly #damagedBlocks = new Set<number>();
@@ -107,9 +113,9 @@ class Recovery {
   constructor(options: RecoveryOptions, reader: FrameReader) {
     this.#options = options;
     this.#reader = reader;
-    const { closed, sequence } = options.entry;
+    const { closed } = options.entry;
     this.#closed = closed !== undefined;
-    this.#sequence = closed?.sequence ?? sequence;
+    this.#sequence = closed?.sequence ?? 0;
     for (const ordinal of closed?.damaged ?? []) this.#damagedBlocks.add(ordinal);
   }
 
@@ -225,6 +231,8 @@ class Recovery {
       this.#damagedBlocks.add(header.ordinal);
       return false;
     }
+    const runs = this.#runsOf(header, offset);
+    const repeatedRows = rowsOfRuns(runs ?? []);
     const ref: BlockRef = {
       sealed: false,
       segment: header.segment,
@@ -233,12 +241,24 @@ class Recovery {
       bytes: header.frameBytes,
       ordinal: header.ordinal,
       rowCount: header.rowCount,
-      firstSequence: header.firstSequence,
+      firstSequence: runs === undefined ? 0 : (runs[0]?.first ?? header.firstSequence),
+      endSequence: header.firstSequence + header.rowCount - repeatedRows,
       minTimeMs: header.minTimeMs,
       maxTimeMs: header.maxTimeMs,
     };
+    const fresh = { first: header.firstSequence, rows: header.rowCount - repeatedRows };
+    if (runs !== undefined && fresh.rows > 0) addRun(runs, fresh);
+    this.#runs.set(ref, runs ?? []);
     this.#pending.blocks.set(header.ordinal, { ref, checksum: header.checksum });
     return true;
+  }
+
+  /** The rows of earlier blocks in a block; `undefined` when its meta is damaged, which its reader will find. */
+  #runsOf(header: FrameHeader, offset: number): Run[] | undefined {
+    if (!header.repeats) return [];
+    return this.#parse(header, offset, (meta) =>
+      readRuns(new ByteReader(checkedMeta(meta, header)), header.rowCount, header.firstSequence),
+    );
   }
 
   /** Whether a block's regions are right: looked at while the segment is open, known from then on. */
@@ -285,19 +305,23 @@ class Recovery {
   }
 
   /**
-   * Adds what is left of a damaged group. Which blocks it superseded follows from sequences: a block goes when its
+   * Adds what is left of a damaged group. Which blocks it superseded follows from runs: a block goes when all of its
    * rows lie in one of these, and stays when the one that was to replace it is lost.
    */
   #adopt(refs: readonly BlockRef[]): void {
     for (const ref of refs) {
-      const end = ref.firstSequence + ref.rowCount;
+      const runs = this.#runsIn(ref);
       for (const older of this.#live.values()) {
-        const within =
-          older.firstSequence >= ref.firstSequence && older.firstSequence + older.rowCount <= end;
-        if (within) this.#live.delete(older.ordinal);
+        const olderRuns = this.#runsIn(older);
+        if (olderRuns.length > 0 && holdsRuns(runs, olderRuns)) this.#live.delete(older.ordinal);
       }
     }
     for (const ref of refs) this.#live.set(ref.ordinal, ref);
+  }
+
+  /** The runs of a block that was read; none when they are not known. */
+  #runsIn(ref: BlockRef): readonly Run[] {
+    return must(this.#runs.get(ref), `runs of block ${ref.ordinal}`);
   }
 
   #damage(offset: number, end: number): void {

@@ -1,17 +1,19 @@
-import { assert } from '../base/assert.ts';
+import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import {
   BLOCK_AGE_MAX_MS,
   BLOCK_ROWS_FINAL,
+  LOG_SEGMENT_BYTES_MAX,
   LOG_SEGMENT_ROWS_MAX,
   SEGMENT_AGE_MAX_MS,
 } from '../base/limits.ts';
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
-import type { EncodedBlock } from '../segment/frame.ts';
+import { type EncodedBlock, freshRowsOf } from '../segment/frame.ts';
 import { type CommittedGroup, LogFile } from './log-file.ts';
 import { OpenBlock } from './open-block.ts';
+import type { Claim, Sequences } from './sequences.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
 /** Time that rows which nobody waits for may wait for others. Source: design of the write path. */
@@ -28,19 +30,25 @@ export interface WriterOptions {
   folderId: Uint8Array;
   /** The table that the rows' paths are numbers of. */
   paths: PathTable;
+  /** From which all writers of the folder take the sequences of their rows. */
+  sequences: Sequences;
+  /** Takes a segment number, durably. */
+  allocate(): Promise<number>;
   /**
-   * Takes a segment number, durably. The writer goes on from `sequence`, or from `floor`, which is above all that it
-   * made durable, when that is higher.
+   * Records that a segment is closed with its first `bytes` and sequences below `sequence`. `failed`: a group of these
+   * sequences failed behind them; it is over with the record.
    */
-  allocate(floor: number): Promise<{ segment: number; sequence: number }>;
-  /** Records that a segment is closed with its first `bytes` and sequences below `sequence`. */
-  closed(segment: number, bytes: number, sequence: number): Promise<void>;
+  closed(segment: number, bytes: number, sequence: number, failed?: Claim): Promise<void>;
   /** Makes a durable group visible. When it rejects, the writer gives the segment up, as after a failed write. */
   committed(group: CommittedGroup): Promise<void>;
   /** Epoch milliseconds. */
   nowMs(): number;
+  /** Milliseconds of a clock that is never set. */
+  monotonicMs(): number;
   /** Rows from which a segment is closed; LOG_SEGMENT_ROWS_MAX unless given. */
   segmentRowsMax?: number;
+  /** Bytes from which it is; LOG_SEGMENT_BYTES_MAX unless given. */
+  segmentBytesMax?: number;
   /** A segment is closed that got no rows for so long; never unless given. */
   segmentIdleMs?: number;
 }
@@ -52,7 +60,6 @@ interface Waiter {
 
 /** Rows and usage that become durable together. */
 class Group {
-  /** Blocks whose `firstSequence` is still a number of the open block's. */
   readonly blocks: EncodedBlock[] = [];
   /** Lists of the small blocks that its blocks replace. */
   readonly replaced: number[][] = [];
@@ -60,8 +67,7 @@ class Group {
   readonly waiters: Waiter[] = [];
   blockBytes = 0;
 
-  add(block: EncodedBlock | undefined): void {
-    if (block === undefined) return;
+  add(block: EncodedBlock): void {
     this.blocks.push(block);
     this.blockBytes += block.bytes.length;
   }
@@ -82,8 +88,8 @@ export class Writer {
   #logGrownMs = 0;
   /** Whether the segment is to be closed as soon as no small block is open in it. */
   #rotateDue = false;
-  /** Sequence of the open block's row 0: the distance between its numbers and sequences. */
-  #sequenceBase = 0;
+  /** Sequences of the group that is being written. */
+  #claim: Claim | undefined;
   /** Whether the next group is to be written as soon as the one before is done. */
   #due = false;
   #sealDue = false;
@@ -134,7 +140,7 @@ export class Writer {
   }
 
   #take(rows: Rows): void {
-    const nowMs = this.#options.nowMs();
+    const nowMs = this.#options.monotonicMs();
     for (let row = 0; row < rows.rowCount; ) {
       row += this.#open.take(rows, row, nowMs);
       if (this.#open.isFull) this.#seal(this.#next);
@@ -143,7 +149,7 @@ export class Writer {
 
   /** Writes an open block whole that has become old, closes a segment that has. To be called about once a second. */
   tick(): void {
-    const nowMs = this.#options.nowMs();
+    const nowMs = this.#options.monotonicMs();
     if (this.#isSegmentOld(nowMs)) this.#rotateDue = true;
     if (!this.#rotateDue && this.#open.ageMs(nowMs) < BLOCK_AGE_MAX_MS) return;
     this.#sealDue = true;
@@ -153,9 +159,6 @@ export class Writer {
   /** Whether the segment is one whose rows should not wait longer to be sealed. */
   #isSegmentOld(nowMs: number): boolean {
     if (this.#log === undefined || this.#logRows === 0) return false;
-    // A clock that was set back begins anew.
-    this.#logBegunMs = Math.min(this.#logBegunMs, nowMs);
-    this.#logGrownMs = Math.min(this.#logGrownMs, nowMs);
     const { segmentIdleMs = Number.POSITIVE_INFINITY } = this.#options;
     if (nowMs - this.#logGrownMs >= segmentIdleMs) return true;
     return segmentIdleMs < SEGMENT_AGE_MAX_MS && nowMs - this.#logBegunMs >= SEGMENT_AGE_MAX_MS;
@@ -186,9 +189,9 @@ export class Writer {
   #refusal(): EngineError | undefined {
     if (this.#closing !== undefined) return new EngineError('CLOSED', 'the writer is closed');
     if (this.#failedMs === undefined) return undefined;
-    const elapsedMs = this.#options.nowMs() - this.#failedMs;
-    if (elapsedMs >= 0 && elapsedMs < RETRY_AFTER_MS) {
-      return new EngineError('IO', `a write failed ${elapsedMs} ms ago`);
+    const elapsedMs = this.#options.monotonicMs() - this.#failedMs;
+    if (elapsedMs < RETRY_AFTER_MS) {
+      return new EngineError('IO', `a write failed ${Math.round(elapsedMs)} ms ago`);
     }
     this.#failedMs = undefined;
     return undefined;
@@ -210,11 +213,14 @@ export class Writer {
     // Lets the rest of this turn join the first group.
     await Promise.resolve();
     while (this.#due) {
-      const group = this.#next;
-      this.#next = new Group();
-      this.#due = false;
-      this.#stopTimer();
+      let group = new Group();
       try {
+        if (this.#log === undefined && !this.#isEmpty) await this.#beginSegment();
+        // Taken when it can be written at once: rows that come later are of the next one, whole.
+        group = this.#next;
+        this.#next = new Group();
+        this.#due = false;
+        this.#stopTimer();
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
         for (const waiter of group.waiters) waiter.resolve();
@@ -226,31 +232,50 @@ export class Writer {
     this.#run = undefined;
   }
 
+  /** Whether there is nothing to be written, or nothing that may be. */
+  get #isEmpty(): boolean {
+    if (this.#broken !== undefined) return true;
+    const { blocks, usage } = this.#next;
+    return blocks.length === 0 && this.#open.freshRows === 0 && usage.empty;
+  }
+
   async #write(group: Group): Promise<void> {
     const small = this.#encodeOpen(group);
+    const { blocks } = group;
     const usage = group.usage.list();
-    if (group.blocks.length === 0 && usage.length === 0) return;
+    if (blocks.length === 0 && usage.length === 0) return;
+    const log = must(this.#log, 'segment');
     this.#writingBytes = group.blockBytes;
-    const log = this.#log ?? (await this.#beginSegment(group));
-    const base = this.#sequenceBase;
-    const blocks = group.blocks.map((block) => ({
-      ...block,
-      firstSequence: base + block.firstSequence,
-    }));
-    const committed = await log.append(blocks, group.replaced.flat(), usage);
+    const claim = this.#claimFor(group, small !== undefined);
+    const superseded = group.replaced.flat();
+    const committed = await log.append({ blocks, claim, superseded, usage });
+    this.#claim = undefined;
     this.#writingBytes = 0;
     const last = committed.blocks.at(-1);
     if (small !== undefined && last !== undefined) small.push(last.ordinal);
-    if (this.#logRows === 0) this.#logBegunMs = this.#options.nowMs();
-    if (committed.blocks.length > 0) this.#logGrownMs = this.#options.nowMs();
+    const nowMs = this.#options.monotonicMs();
+    if (this.#logRows === 0) this.#logBegunMs = nowMs;
+    if (committed.blocks.length > 0) this.#logGrownMs = nowMs;
     for (const block of committed.blocks) this.#logRows += block.rowCount;
     await this.#options.committed(committed);
+  }
+
+  /** Takes the sequences of a group's fresh rows; `small` says that its last block is the open block's small one. */
+  #claimFor({ blocks }: Group, small: boolean): Claim {
+    let rows = 0;
+    for (const block of blocks) rows += freshRowsOf(block);
+    if (rows === 0) return { first: 0, end: 0 };
+    const { sequences, writer } = this.#options;
+    const claim = sequences.claim(writer, rows);
+    this.#claim = claim;
+    if (small) this.#open.placed(claim.end - freshRowsOf(must(blocks.at(-1), 'small block')));
+    return claim;
   }
 
   /** Adds the open block's fresh rows to a group; returns where a small block's ordinal belongs. */
   #encodeOpen(group: Group): number[] | undefined {
     const { freshRows } = this.#open;
-    const old = this.#open.ageMs(this.#options.nowMs()) >= BLOCK_AGE_MAX_MS;
+    const old = this.#open.ageMs(this.#options.monotonicMs()) >= BLOCK_AGE_MAX_MS;
     if (this.#sealDue || old || freshRows >= BLOCK_ROWS_FINAL) {
       this.#sealDue = false;
       this.#seal(group);
@@ -263,34 +288,35 @@ export class Writer {
   }
 
   #seal(group: Group): void {
-    const { block, ordinals } = this.#open.seal();
-    group.add(block);
-    group.replaced.push(ordinals);
+    const sealed = this.#open.seal();
+    if (sealed === undefined) return;
+    group.add(sealed.block);
+    group.replaced.push(sealed.ordinals);
   }
 
-  async #beginSegment(group: Group): Promise<LogFile> {
-    assert(group.replaced.flat().length === 0, 'small blocks are in the segment that is open');
+  async #beginSegment(): Promise<void> {
+    const { replaced } = this.#next;
+    assert(replaced.flat().length === 0, 'small blocks are in the segment that is open');
     const { disk, writer, folderId, nowMs, allocate, closed } = this.#options;
-    const floor = this.#sequenceBase + (group.blocks[0]?.firstSequence ?? this.#open.nextRow);
-    const { segment, sequence } = await allocate(floor);
-    this.#sequenceBase += Math.max(sequence - floor, 0);
+    const segment = await allocate();
     try {
       const createdMs = nowMs();
       this.#log = await LogFile.create({ disk, segment, writer, folderId, createdMs });
     } catch (error) {
-      await quietly(closed(segment, 0, sequence));
+      await quietly(closed(segment, 0, 0));
       throw error;
     }
     this.#logRows = 0;
-    return this.#log;
   }
 
   async #closeFullSegment(): Promise<void> {
+    const { segmentRowsMax = LOG_SEGMENT_ROWS_MAX, segmentBytesMax = LOG_SEGMENT_BYTES_MAX } =
+      this.#options;
+    const bytes = this.#log?.bytes ?? 0;
+    if (this.#logRows < segmentRowsMax && bytes < segmentBytesMax && !this.#rotateDue) return;
     const awaited = this.#next.replaced.some((ordinals) => ordinals.length > 0);
-    const { segmentRowsMax = LOG_SEGMENT_ROWS_MAX } = this.#options;
-    const full = this.#logRows >= segmentRowsMax || this.#rotateDue;
-    if (!full || awaited) return;
-    if (this.#open.hasSmallBlocks) {
+    if (awaited || this.#open.hasSmallBlocks) {
+      // The next group has no small block, so the segment ends with it.
       this.#sealDue = true;
       this.#due = true;
     } else {
@@ -298,14 +324,15 @@ export class Writer {
     }
   }
 
-  async #closeSegment(): Promise<void> {
+  /** Closes the segment at its last durable group; `failed`: another one failed behind that. */
+  async #closeSegment(failed?: Claim): Promise<void> {
     const log = this.#log;
     if (log === undefined) return;
     this.#log = undefined;
     this.#rotateDue = false;
     log.close();
     // All of it is durable. Without the record the next start recovers the segment, and finds the same.
-    await quietly(this.#options.closed(log.segment, log.durableBytes, log.sequence));
+    await quietly(this.#options.closed(log.segment, log.durableBytes, log.sequence, failed));
   }
 
   /** Gives the segment up, and with it all rows that are not durable. */
@@ -318,9 +345,11 @@ export class Writer {
     this.#open.clear();
     this.#broken = undefined;
     this.#stopTimer();
-    this.#failedMs = this.#options.nowMs();
+    this.#failedMs = this.#options.monotonicMs();
+    const claim = this.#claim;
+    this.#claim = undefined;
     // Closed at its last durable group, the segment never shows the failed one, whatever the file holds.
-    await this.#closeSegment();
+    await this.#closeSegment(claim);
     for (const waiter of waiters) waiter.reject(error);
   }
 }

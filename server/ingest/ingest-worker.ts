@@ -4,6 +4,7 @@ import { openPort, type Port, type ThreadTask } from '../../engine/base/pool.ts'
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
+import { Sequences } from '../../engine/store/sequences.ts';
 import { BadBody, EventTooLarge } from '../decode/body.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { Decoder } from '../decode/decoder.ts';
@@ -99,11 +100,13 @@ class IngestWorker {
       writer: data.writer,
       folderId: data.folderId,
       paths: this.#decoding.paths,
-      allocate: (floor) => this.#ledger.allocate(floor),
-      closed: (segment, bytes, sequence) => this.#ledger.closed(segment, bytes, sequence),
+      sequences: new Sequences(data.sequences),
+      allocate: () => this.#ledger.allocate(),
+      closed: (...closing) => this.#ledger.closed(...closing),
       // The front thread applies it before it sees any outcome that is posted after it.
       committed: async (group) => port.post({ type: 'committed', group }),
       nowMs: Date.now,
+      monotonicMs: () => performance.now(),
       ...(data.segments === undefined
         ? {}
         : {

@@ -1,11 +1,12 @@
 import { must } from '../../engine/base/assert.ts';
-import { EngineError } from '../../engine/base/errors.ts';
 import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
-import type { CommittedGroup } from '../../engine/engine.ts';
+import type { Claim, CommittedGroup } from '../../engine/engine.ts';
+import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
+import { CommitOrder } from './commit-order.ts';
 import { IngestCounts } from './counts.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
 import { NameCounts } from './name-counts.ts';
@@ -14,10 +15,10 @@ import type {
   DryEvent,
   FromIngest,
   IngestData,
-  SegmentGrant,
   SegmentLimits,
   ToIngest,
 } from './protocol.ts';
+import { Recorder, type RecorderOptions } from './recorder.ts';
 import { OVERLOADED } from './refusal.ts';
 import { type Slot, Slots } from './slots.ts';
 import { type IngestStats, StatCells, sumStats } from './stats.ts';
@@ -43,7 +44,7 @@ const BEHIND_SHARE = 0.25;
 const HEAP_MB_MAX = 1_024;
 
 /** What the intake needs of the rest of the front thread. */
-export interface IntakeOptions {
+export interface IntakeOptions extends RecorderOptions {
   workers: number;
   /** The data folder. */
   root: string;
@@ -57,18 +58,14 @@ export interface IntakeOptions {
   /** Distinct names of attributes that a write key may bring on a UTC day; NAMES_PER_KEY_DAY when it is not said. */
   namesPerKeyDay?: number | undefined;
   nowMs: () => number;
-  /** Takes a segment number for a writer, durably; its sequences begin at `floor` or above. */
-  allocate: (writer: number, floor: number) => Promise<SegmentGrant>;
-  /** Records, durably, that a segment is closed. */
-  closed: (segment: number, bytes: number, sequence: number) => Promise<void>;
+  /** Above the sequences of all rows that there are. */
+  sequence: number;
   /** Makes a durable group visible to queries, before it returns. */
   committed: (group: CommittedGroup) => void;
   /** A bug showed in a worker, which goes on; what it was met in has failed. */
   fault: (error: Error) => void;
   /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
   died: (error: Error, writer: number, delayMs: number) => void;
-  /** Recovers the segments that the dead worker of a writer left open. When it rejects it is called again later. */
-  recover: (writer: number) => Promise<void>;
   /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
   behind?: SharedArrayBuffer;
   /** The module with the worker's `start`, and the times of restarts; others in tests. */
@@ -105,9 +102,13 @@ export class Intake {
   readonly #threads: IngestThread[] = [];
   readonly #pool: Pool<ToIngest, FromIngest>;
   readonly #restarts: Restarts;
+  readonly #sequences: Sequences;
+  readonly #sequencesShared: SharedArrayBuffer;
+  readonly #order: CommitOrder;
+  readonly #recorder: Recorder;
+  /** By writer: resolves when what its dead worker left is in order. */
+  readonly #recoveries: Promise<void>[] = [];
   readonly #started = Promise.withResolvers<void>();
-  /** By writer: what it asked of the manifest and what is not answered yet. */
-  readonly #answering: Promise<unknown>[] = [];
   readonly #behind: Int32Array;
   #keys: KeyTable;
   #extensions: readonly ExtensionStep[];
@@ -125,8 +126,12 @@ export class Intake {
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
     this.#nameCounts = NameCounts.memory(options.workers);
+    this.#sequencesShared = makeSequences(options.workers, options.sequence);
+    this.#sequences = new Sequences(this.#sequencesShared);
+    this.#recorder = new Recorder(options);
+    this.#order = new CommitOrder(options.workers, options.sequence);
     this.#restarts = new Restarts({
-      prepare: (writer) => this.#recover(writer),
+      prepare: (writer) => must(this.#recoveries[writer], 'recovery'),
       start: (writer) => this.#begin(writer, this.#pool.restart(writer)),
       failed: (_, error) => options.fault(asError(error)),
       ...(options.restartTimes === undefined ? {} : { times: options.restartTimes }),
@@ -146,7 +151,6 @@ export class Intake {
         this.counts.take(channel, outcome),
       );
       this.#threads.push(thread);
-      this.#answering.push(Promise.resolve());
       this.#begin(writer, port);
     }
   }
@@ -260,7 +264,7 @@ export class Intake {
   /** Ends the workers when they have made durable what they have. No task may be given any more. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#restarts.close();
+    await Promise.all([this.#recorder.close(), this.#restarts.close()]);
     for (const thread of this.#threads) thread.flush();
     for (const port of this.#pool.ports) port.post({ type: 'close' });
     await this.#pool.close(CLOSE_GRACE_MS);
@@ -276,6 +280,7 @@ export class Intake {
     return {
       memory: must(this.#memories[writer], 'memory'),
       cells,
+      sequences: this.#sequencesShared,
       stats: must(this.#stats[writer], 'stats').shared,
       nameCounts: this.#nameCounts,
       namesPerKeyDay,
@@ -293,7 +298,9 @@ export class Intake {
     const thread = this.#thread(writer);
     port.listen((message) => {
       if (message.type === 'ready') this.#isReady(thread, port);
-      else this.#take(writer, port, message);
+      else {
+        this.#order.add(writer, () => this.#take(writer, port, message), claimOf(message));
+      }
       this.#tellBehind();
     });
   }
@@ -314,6 +321,8 @@ export class Intake {
   #died(writer: number, error: Error): void {
     this.#started.reject(error);
     this.#thread(writer).die();
+    this.#order.forget(writer);
+    this.#recoveries[writer] = this.#recover(writer);
     this.#tellTakers();
     this.#tellBehind();
     this.#options.died(error, writer, this.#restarts.died(writer));
@@ -325,9 +334,18 @@ export class Intake {
     for (const thread of this.#threads) thread.takesLines = takes;
   }
 
-  async #recover(writer: number): Promise<void> {
-    await this.#answering[writer];
-    await this.#options.recover(writer);
+  /**
+   * Has the segments of a dead worker recovered when all groups before its last one are settled; that one is settled by
+   * it. Resolves when it is done, or when the intake ends.
+   */
+  #recover(writer: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const deliver = async (): Promise<void> => {
+      await this.#recorder.recover(writer);
+      resolve();
+    };
+    this.#order.addLast(writer, deliver, this.#sequences.claimOfDead(writer));
+    return Promise.race([promise, this.#recorder.ended]);
   }
 
   /** Tells the query workers whether they should make room for ingestion. */
@@ -343,42 +361,21 @@ export class Intake {
     writer: number,
     port: Port<ToIngest, FromIngest>,
     message: Exclude<FromIngest, { type: 'ready' }>,
-  ): void {
+  ): Promise<void> | undefined {
     if (message.type === 'report') {
       this.#thread(writer).report(message.freed, message.outcomes);
     } else if (message.type === 'committed') {
       this.#options.committed(message.group);
     } else if (message.type === 'allocate') {
-      this.#answer(writer, port, 'allocate', async () => ({
-        type: 'allocated',
-        grant: await this.#options.allocate(writer, message.floor),
-      }));
+      this.#recorder.allocate(writer, port);
     } else if (message.type === 'closed') {
-      this.#answer(writer, port, 'closed', async () => {
-        await this.#options.closed(message.segment, message.bytes, message.sequence);
-        return { type: 'recorded' };
-      });
+      return this.#recorder.closed(writer, port, message);
     } else if (message.type === 'troubles') {
       this.troubles.take(message.troubles);
     } else {
       this.#options.fault(message.error);
     }
-  }
-
-  #answer(
-    writer: number,
-    port: Port<ToIngest, FromIngest>,
-    of: 'allocate' | 'closed',
-    work: () => Promise<ToIngest>,
-  ): void {
-    const answered = work().then(
-      (answer) => port.post(answer),
-      (error: unknown) => {
-        const message = error instanceof EngineError ? error.message : 'the manifest failed';
-        port.post({ type: 'failed', of, message });
-      },
-    );
-    this.#answering[writer] = Promise.all([this.#answering[writer], answered]);
+    return undefined;
   }
 
   #awaitRoom(): void {
@@ -406,6 +403,12 @@ function reserveIn(
   if (thread.dead) return undefined;
   const slot = thread.slots.reserve(bytes);
   return slot === undefined ? undefined : { thread, slot };
+}
+
+/** The sequences of the group that a message settles. */
+function claimOf(message: FromIngest): Claim | undefined {
+  if (message.type === 'committed') return message.group.claim;
+  return message.type === 'closed' ? message.failed : undefined;
 }
 
 function asError(error: unknown): Error {

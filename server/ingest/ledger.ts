@@ -1,7 +1,8 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Port } from '../../engine/base/pool.ts';
-import type { FromIngest, SegmentGrant, ToIngest } from './protocol.ts';
+import type { Claim } from '../../engine/engine.ts';
+import type { FromIngest, ToIngest } from './protocol.ts';
 
 /** Someone who waits for the front thread's answer. */
 interface Waiting<T> {
@@ -12,33 +13,33 @@ interface Waiting<T> {
 /** An ingest worker's way to the manifest, which the front thread alone writes. Answers come in the order asked. */
 export class Ledger {
   readonly #port: Port<FromIngest, ToIngest>;
-  readonly #grants: Waiting<SegmentGrant>[] = [];
+  readonly #grants: Waiting<number>[] = [];
   readonly #records: Waiting<void>[] = [];
 
   constructor(port: Port<FromIngest, ToIngest>) {
     this.#port = port;
   }
 
-  /** Takes a new segment whose sequences begin at `floor` or above. Rejects with IO when the manifest cannot be written. */
-  allocate(floor: number): Promise<SegmentGrant> {
+  /** Takes the number of a new segment. Rejects with IO when the manifest cannot be written. */
+  allocate(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#grants.push({ resolve, reject });
-      this.#port.post({ type: 'allocate', floor });
+      this.#port.post({ type: 'allocate' });
     });
   }
 
-  /** Records that a segment is closed. Rejects with IO when the manifest cannot be written. */
-  closed(segment: number, bytes: number, sequence: number): Promise<void> {
+  /** Records that a segment is closed, as `WriterOptions` has it. Rejects with IO when the manifest cannot be written. */
+  closed(segment: number, bytes: number, sequence: number, failed?: Claim): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#records.push({ resolve, reject });
-      this.#port.post({ type: 'closed', segment, bytes, sequence });
+      this.#port.post({ type: 'closed', segment, bytes, sequence, failed });
     });
   }
 
   /** Takes an answer of the front thread. */
   take(answer: Extract<ToIngest, { type: 'allocated' | 'recorded' | 'failed' }>): void {
     if (answer.type === 'allocated') {
-      must(this.#grants.shift(), 'asker for a segment').resolve(answer.grant);
+      must(this.#grants.shift(), 'asker for a segment').resolve(answer.segment);
     } else if (answer.type === 'recorded') {
       must(this.#records.shift(), 'asker for a record').resolve();
     } else {

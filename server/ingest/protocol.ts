@@ -1,4 +1,4 @@
-import type { CommittedGroup, KeyUsage } from '../../engine/engine.ts';
+import type { Claim, CommittedGroup, KeyUsage } from '../../engine/engine.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import type { ExtensionMatch } from '../extend/extender.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
@@ -97,12 +97,6 @@ export interface LinesTask {
 /** What an ingest worker is given to do. */
 export type IngestTask = BodyTask | LinesTask;
 
-/** A log segment that a writer may begin, and the first sequence that it may use. */
-export interface SegmentGrant {
-  segment: number;
-  sequence: number;
-}
-
 /** What the front thread says to an ingest worker. */
 export type ToIngest =
   | { type: 'tasks'; tasks: IngestTask[] }
@@ -110,7 +104,7 @@ export type ToIngest =
   /** The extensions in force, for all tasks that come later. */
   | { type: 'extensions'; steps: readonly ExtensionStep[] }
   /** Answers to `allocate` and `closed`, in their order; `error` when the manifest could not be written. */
-  | { type: 'allocated'; grant: SegmentGrant }
+  | { type: 'allocated'; segment: number }
   | { type: 'recorded' }
   | { type: 'failed'; of: 'allocate' | 'closed'; message: string }
   /** No task comes any more: do the rest, make it durable, end. */
@@ -133,16 +127,17 @@ export interface TaskOutcome {
 
 /**
  * What an ingest worker says to the front thread. A group's `committed` comes before the outcomes of what it holds,
- * so an outcome is answered after the catalog has taken the group.
+ * so an outcome is answered after the catalog has taken the group: see `CommitOrder`.
  */
 export type FromIngest =
   | { type: 'ready' }
   | { type: 'committed'; group: CommittedGroup }
   /** `freed`: tasks whose slots are not read any more. */
   | { type: 'report'; freed: number[]; outcomes: TaskOutcome[] }
-  /** Asks for a segment; `floor` is the first sequence that is not durable. */
-  | { type: 'allocate'; floor: number }
-  | { type: 'closed'; segment: number; bytes: number; sequence: number }
+  /** Asks for a segment. */
+  | { type: 'allocate' }
+  /** `failed`: the sequences of a group that failed behind `bytes`. */
+  | { type: 'closed'; segment: number; bytes: number; sequence: number; failed: Claim | undefined }
   /** What was wrong since the last such message, at most one a second. */
   | { type: 'troubles'; troubles: readonly TroubleReport[] }
   /** A bug showed: the task it was met in has failed, the rest goes on. */
@@ -160,6 +155,8 @@ export interface SegmentLimits {
 export interface IngestData {
   memory: WebAssembly.Memory;
   cells: SharedArrayBuffer;
+  /** Of `Sequences`. */
+  sequences: SharedArrayBuffer;
   /** Its counts, as `StatCells`. */
   stats: SharedArrayBuffer;
   /** How many names write keys have brought, as `NameCounts`, and how many each may bring a day. */

@@ -6,7 +6,6 @@ import type {
   ListQuery,
   PageQuery,
   Snapshot,
-  TailPosition,
   TailQuery,
 } from '../../engine/engine.ts';
 import type { AnswerPieces } from './answer-writer.ts';
@@ -96,7 +95,7 @@ export interface TailAnswer {
   text: string;
   eventCount: number;
   /** Where the next job goes on. */
-  position: TailPosition;
+  position: number;
   /** Whether that is the `to` of the job. */
   isWhole: boolean;
 }

@@ -22,15 +22,15 @@ export function* writeTail(
   const zone = must(parseZone(job.zone), `zone ${job.zone}`);
   const withColumns = job.query.columns.length > 0;
   const parts = new Array<string>(events.length);
-  // Behind an event all is told but the events after it: from the last one back, each of these is yet to come.
-  const behind = new Map(position);
+  // Behind an event all is told but the events after it.
+  let behind = position;
   const pace = new Pace();
   let timeMs = isWhole ? job.toMs : job.fromMs;
   for (let at = events.length - 1; at >= 0; at--) {
     const event = events[at];
     const token = encodeTailToken(secret, { position: behind, timeMs });
     parts[at] = `id: ${token}\ndata: ${eventText(event, withColumns, zone)}\n\n`;
-    behind.set(event.writer, event.sequence);
+    behind = event.sequence;
     timeMs = job.fromMs;
     if (pace.isFull(EVENT_STEPS)) yield;
   }

@@ -1,20 +1,17 @@
 import { createHmac } from 'node:crypto';
-import type { TailPosition } from '../../engine/engine.ts';
 
 const CHECK_BYTES = 4;
 const TIME_BYTES = 6;
-/** A writer, and its sequence. */
-const ENTRY_BYTES = 7;
-const WRITERS_MAX = 256;
-const TOKEN_CHARACTERS_MAX = Math.ceil(
-  ((CHECK_BYTES + TIME_BYTES + WRITERS_MAX * ENTRY_BYTES) * 4) / 3,
-);
+const SEQUENCE_BYTES = 6;
+const TOKEN_BYTES = CHECK_BYTES + TIME_BYTES + SEQUENCE_BYTES;
+const TOKEN_CHARACTERS = Math.ceil((TOKEN_BYTES * 4) / 3);
 /** Sets the checks of tokens apart from others by the same secret. */
 const PURPOSE = 'tail';
 
-/** A place in a tail: what came before it was told. */
+/** A place in a tail. */
 export interface TailPlace {
-  position: TailPosition;
+  /** What has a lower sequence was told. */
+  position: number;
   /** A time at which all that was visible lay before the position. */
   timeMs: number;
 }
@@ -24,30 +21,21 @@ export interface TailPlace {
  * no more than that, as whoever makes up a place sees no more than a query shows.
  */
 export function encodeTailToken(secret: Uint8Array, { position, timeMs }: TailPlace): string {
-  const bytes = Buffer.alloc(CHECK_BYTES + TIME_BYTES + position.size * ENTRY_BYTES);
+  const bytes = Buffer.alloc(TOKEN_BYTES);
   bytes.writeUIntBE(timeMs, CHECK_BYTES, TIME_BYTES);
-  let at = CHECK_BYTES + TIME_BYTES;
-  for (const [writer, sequence] of position) {
-    bytes.writeUInt8(writer, at);
-    bytes.writeUIntBE(sequence, at + 1, ENTRY_BYTES - 1);
-    at += ENTRY_BYTES;
-  }
+  bytes.writeUIntBE(position, CHECK_BYTES + TIME_BYTES, SEQUENCE_BYTES);
   check(secret, bytes).copy(bytes, 0, 0, CHECK_BYTES);
   return bytes.toString('base64url');
 }
 
 /** Reads a token; `undefined` when it is malformed, or of another folder. */
 export function decodeTailToken(secret: Uint8Array, token: string): TailPlace | undefined {
-  if (token.length > TOKEN_CHARACTERS_MAX) return undefined;
+  if (token.length !== TOKEN_CHARACTERS) return undefined;
   const bytes = Buffer.from(token, 'base64url');
-  const entriesBytes = bytes.length - CHECK_BYTES - TIME_BYTES;
-  if (entriesBytes < 0 || entriesBytes % ENTRY_BYTES !== 0) return undefined;
+  if (bytes.length !== TOKEN_BYTES) return undefined;
   if (bytes.toString('base64url') !== token) return undefined;
   if (check(secret, bytes).readUInt32BE(0) !== bytes.readUInt32BE(0)) return undefined;
-  const position = new Map<number, number>();
-  for (let at = CHECK_BYTES + TIME_BYTES; at < bytes.length; at += ENTRY_BYTES) {
-    position.set(bytes.readUInt8(at), bytes.readUIntBE(at + 1, ENTRY_BYTES - 1));
-  }
+  const position = bytes.readUIntBE(CHECK_BYTES + TIME_BYTES, SEQUENCE_BYTES);
   return { position, timeMs: bytes.readUIntBE(CHECK_BYTES, TIME_BYTES) };
 }
 

@@ -1,4 +1,4 @@
-import type { BlockChanges, ListColumn, Snapshot, TailPosition } from '../../engine/engine.ts';
+import type { BlockChanges, ListColumn, Snapshot } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { TailAnswer, TailJob } from './job.ts';
 import { QueryRefused } from './refusal.ts';
@@ -29,8 +29,8 @@ const RECONNECT_MS = 2_000;
 export interface TailBlocks {
   /** Number of the state of this moment. */
   readonly version: number;
-  /** By writer the sequence above all rows that were ever visible. */
-  readonly ends: TailPosition;
+  /** The sequence above all rows that were ever visible; those that come later have it or higher ones. */
+  readonly end: number;
   /** What leads from the state of number `since` to this one: see `Catalog.changes`. */
   changes(since: number | undefined): BlockChanges | undefined;
   /** Calls `changed` after each change. */
@@ -88,8 +88,8 @@ export interface TailRequest {
 export class Tail {
   readonly #sources: TailSources;
   readonly #request: TailRequest;
-  /** What came before was told. */
-  #position: TailPosition;
+  /** What has a lower sequence was told. */
+  #position: number;
   /** State of the blocks, and a time, at which all that was visible lay before the position. */
   #version: number | undefined;
   #placeMs: number;
@@ -121,12 +121,13 @@ export class Tail {
     const nowMs = sources.nowMs();
     const { place } = request;
     if (place === undefined) {
-      this.#position = new Map(blocks.ends);
+      this.#position = blocks.end;
       this.#version = blocks.version;
       this.#placeMs = nowMs;
       return;
     }
-    this.#position = atMost(place.position, blocks.ends);
+    // That of a token is beyond the end when an older copy of the folder was put in place.
+    this.#position = Math.min(place.position, blocks.end);
     this.#placeMs = Math.min(place.timeMs, nowMs);
     this.#missedLeft = MISSED_EVENTS_MAX;
     this.#missedFromMs = nowMs - MISSED_MS;
@@ -240,7 +241,7 @@ export class Tail {
     const { predicate, event, columns, zone } = this.#request;
     const added = blocks.changes(this.#version)?.added ?? [];
     const unseen = added.filter((block) => this.#mayBeNew(block));
-    const to = new Map(blocks.ends);
+    const to = blocks.end;
     if (unseen.length === 0) {
       this.#position = to;
       return undefined;
@@ -268,8 +269,8 @@ export class Tail {
 
   /** Whether a block that came since the place may have rows behind it. Sealed ones have only rows that were visible before. */
   #mayBeNew(block: Snapshot['blocks'][number]): boolean {
-    const { sealed, segment, writer, firstSequence, rowCount } = block;
-    if (!sealed) return firstSequence + rowCount > (this.#position.get(writer) ?? 0);
+    const { sealed, segment, endSequence } = block;
+    if (!sealed) return endSequence > this.#position;
     const sealedMs = this.#sources.sealedMs(segment) ?? Number.POSITIVE_INFINITY;
     return sealedMs >= Math.max(this.#placeMs, this.#missedFromMs) - CLOCK_MS;
   }
@@ -310,10 +311,7 @@ export class Tail {
 
   /** Whether rows became visible behind the position. */
   #hasNews(): boolean {
-    for (const [writer, end] of this.#sources.blocks.ends) {
-      if (end > (this.#position.get(writer) ?? 0)) return true;
-    }
-    return false;
+    return this.#sources.blocks.end > this.#position;
   }
 
   #allow(nowMs: number): void {
@@ -327,15 +325,6 @@ export class Tail {
     const { secret } = this.#sources;
     return encodeTailToken(secret, { position: this.#position, timeMs: this.#placeMs });
   }
-}
-
-/** A position that is nowhere behind `ends`: that of a token is when an older copy of the folder was put in place. */
-function atMost(position: TailPosition, ends: TailPosition): TailPosition {
-  const least = new Map<number, number>();
-  for (const [writer, sequence] of position) {
-    least.set(writer, Math.min(sequence, ends.get(writer) ?? 0));
-  }
-  return least;
 }
 
 function endText(reason: TailEnd): string {

@@ -4,7 +4,7 @@ import { LogFile } from '../../engine/store/log-file.ts';
 import type { RetentionPolicy } from '../../engine/store/retention.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepOptions } from '../../engine/store/upkeep.ts';
 import { fakeSeal, rowsOfBlock } from '../store/fake-seal.ts';
-import { opaqueBlock, verifyOpaque } from '../store/opaque.ts';
+import { groupOf, opaqueBlock, verifyOpaque } from '../store/opaque.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
 
 /** The UTC day of all usage here. */
@@ -91,15 +91,15 @@ export async function writeSegment(
   isClosed = true,
 ): Promise<void> {
   const { manifest, catalog } = opened;
-  const { segment, sequence } = await manifest.allocate(writer);
+  const segment = await manifest.allocate(writer);
   const { folderId } = manifest;
   const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
-  let next = sequence;
+  let next = catalog.end;
   for (const count of counts) {
     const values = Array.from({ length: count }, (_, row) => 100 * segment + next + row);
     world.doubt = new Map(values.map((value, row) => [`${writer}.${next + row}`, value]));
     const usage = [{ key: 'key', day: DAY, bytes: count * 7, events: count }];
-    const group = await log.append([opaqueBlock(values, next)], [], usage);
+    const group = await log.append(groupOf(next, [opaqueBlock(values, next)], [], usage));
     catalog.apply(group);
     for (const [id, value] of world.doubt) world.acked.set(id, value);
     world.ackedEvents += count;

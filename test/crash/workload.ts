@@ -1,5 +1,7 @@
+import { addRun, type Run } from '../../engine/segment/runs.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { type CommittedGroup, LogFile } from '../../engine/store/log-file.ts';
+import { type Claim, makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { KeyUsage } from '../../engine/store/usage.ts';
 import { opaqueBlock, readOpaque, verifyOpaque } from '../store/opaque.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
@@ -36,13 +38,19 @@ export function open(disk: MemoryDisk): Promise<OpenedCatalog> {
 export function visibleRows(disk: MemoryDisk, opened: OpenedCatalog): Map<string, number> {
   const rows = new Map<string, number>();
   for (const ref of opened.catalog.snapshot().blocks) {
-    for (const [row, value] of readOpaque(disk, ref).entries()) {
-      const id = `${ref.writer}.${ref.firstSequence + row}`;
+    for (const [sequence, value] of readOpaque(disk, ref)) {
+      const id = `${ref.writer}.${sequence}`;
       if (rows.has(id)) throw new Error(`row ${id} is there twice`);
       rows.set(id, value);
     }
   }
   return rows;
+}
+
+const NOTHING: Claim = { first: 0, end: 0 };
+
+function sequencesOf({ catalog }: OpenedCatalog): Sequences {
+  return new Sequences(makeSequences(2, catalog.end));
 }
 
 /** A writer's life: groups of new rows, small blocks that a whole one supersedes, segments closed one by one. */
@@ -51,57 +59,63 @@ class Script {
   readonly #opened: OpenedCatalog;
   readonly #journal: Journal;
   readonly #writer: number;
+  readonly #sequences: Sequences;
   #log: LogFile | undefined;
-  #sequence = 0;
   #value: number;
 
   constructor(
     disk: MemoryDisk,
     opened: OpenedCatalog,
     journal: Journal,
+    sequences: Sequences,
     writer: number,
     value: number,
   ) {
     this.#disk = disk;
     this.#opened = opened;
     this.#journal = journal;
+    this.#sequences = sequences;
     this.#writer = writer;
     this.#value = value;
   }
 
   async begin(): Promise<void> {
     const { manifest } = this.#opened;
-    const { segment, sequence } = await manifest.allocate(this.#writer, this.#sequence);
-    this.#sequence = sequence;
+    const segment = await manifest.allocate(this.#writer);
     const { folderId } = manifest;
     const options = { disk: this.#disk, segment, writer: this.#writer, folderId, createdMs: 1 };
     this.#log = await LogFile.create(options);
   }
 
   /** One group: for each count a block of new rows; `again` are earlier rows, whose blocks are superseded. */
-  async group(
-    counts: number[],
-    again?: { blocks: CommittedGroup[]; rows: number },
-  ): Promise<CommittedGroup> {
+  async group(counts: number[], again: CommittedGroup[] = []): Promise<CommittedGroup> {
     const log = this.#log as LogFile;
     const rows = new Map<string, number>();
-    let before = again?.rows ?? 0;
-    const blocks = counts.map((count) => {
-      const first = this.#sequence - before;
-      const values = Array.from({ length: before }, (_, row) =>
-        Number(this.#journal.acked.get(`${this.#writer}.${first + row}`)),
-      );
+    const id = (sequence: number): string => `${this.#writer}.${sequence}`;
+    const fresh = counts.reduce((sum, count) => sum + count, 0);
+    const claim = fresh === 0 ? NOTHING : this.#sequences.claim(this.#writer, fresh);
+    let next = claim.first;
+    const repeated: Run[] = [];
+    for (const { claim } of again)
+      addRun(repeated, { first: claim.first, rows: claim.end - claim.first });
+    const blocks = counts.map((count, index) => {
+      const runs = index === 0 ? repeated : [];
+      const values: number[] = [];
+      for (const { first, rows: length } of runs) {
+        for (let row = 0; row < length; row++)
+          values.push(Number(this.#journal.acked.get(id(first + row))));
+      }
       for (let row = 0; row < count; row++) {
-        rows.set(`${this.#writer}.${this.#sequence++}`, ++this.#value);
+        rows.set(id(next++), ++this.#value);
         values.push(this.#value);
       }
-      before = 0;
-      return opaqueBlock(values, first);
+      return opaqueBlock(values, next, runs);
     });
     this.#journal.begin(rows);
-    const superseded = (again?.blocks ?? []).flatMap((group) => group.blocks.map((b) => b.ordinal));
-    const usage: KeyUsage[] = [{ key: 'key', day: DAY, bytes: rows.size * 7, events: rows.size }];
-    const group = await log.append(blocks, superseded, rows.size === 0 ? [] : usage);
+    const superseded = again.flatMap((group) => group.blocks.map((b) => b.ordinal));
+    const sums: KeyUsage[] = [{ key: 'key', day: DAY, bytes: rows.size * 7, events: rows.size }];
+    const usage = rows.size === 0 ? [] : sums;
+    const group = await log.append({ blocks, claim, superseded, usage });
     this.#opened.catalog.apply(group);
     this.#journal.acknowledge();
     return group;
@@ -117,18 +131,21 @@ class Script {
 /** Runs the workload to its end or until the disk refuses a call; the journal tells how far it came. */
 export async function runWorkload(disk: MemoryDisk, journal: Journal): Promise<void> {
   const opened = await open(disk);
-  const first = new Script(disk, opened, journal, 0, 1_000);
+  const sequences = sequencesOf(opened);
+  const first = new Script(disk, opened, journal, sequences, 0, 1_000);
   await first.begin();
   const one = await first.group([3]);
+  // A group of another writer, which failed.
+  sequences.claim(1, 2);
   const two = await first.group([2]);
-  await first.group([4, 1], { blocks: [one, two], rows: 5 });
+  await first.group([4, 1], [one, two]);
   await first.end();
   await first.begin();
   const three = await first.group([2]);
-  const other = new Script(disk, opened, journal, 1, 5_000);
+  const other = new Script(disk, opened, journal, sequences, 1, 5_000);
   await other.begin();
   await other.group([20]);
-  await first.group([0], { blocks: [three], rows: 2 });
+  await first.group([0], [three]);
   await first.group([6, 6]);
 }
 
@@ -138,7 +155,7 @@ export async function continueWork(
   opened: OpenedCatalog,
   journal: Journal,
 ): Promise<void> {
-  const script = new Script(disk, opened, journal, 0, 9_000);
+  const script = new Script(disk, opened, journal, sequencesOf(opened), 0, 9_000);
   await script.begin();
   await script.group([2]);
 }

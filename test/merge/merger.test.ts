@@ -6,6 +6,7 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openReader, openWriter } from '../../engine/engine.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import { Upkeep, type UpkeepEvent } from '../../engine/store/upkeep.ts';
 import { Merger } from '../../server/merge/merger.ts';
 import { addRow } from '../segment/leaves.ts';
@@ -27,10 +28,12 @@ async function open(t: Test) {
     writer: 0,
     folderId: manifest.folderId,
     paths,
-    allocate: (floor) => manifest.allocate(0, floor),
+    sequences: new Sequences(makeSequences(1, 0)),
+    allocate: () => manifest.allocate(0),
     closed: (segment, bytes, sequence) => manifest.close(segment, bytes, sequence),
     committed: async (group) => catalog.apply(group),
     nowMs: () => 0,
+    monotonicMs: () => 0,
   });
   const rows = new Rows();
   rows.reset(new Uint8Array(0), 0);

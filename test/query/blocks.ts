@@ -10,7 +10,7 @@ import { type BlockRef, FrameKind, writeFrameHeader } from '../../engine/segment
 import { addRow, naiveEvent, type TestRow } from '../segment/leaves.ts';
 import type { ModelEvent } from '../support/model.ts';
 
-const FRAME_OF_NOTHING = { kind: FrameKind.BLOCK, previous: 0, group: 1 } as const;
+const FRAME_OF_NOTHING = { kind: FrameKind.BLOCK, repeats: false, previous: 0, group: 1 } as const;
 
 /** Blocks in memory that queries read from. */
 export class Blocks {
@@ -44,11 +44,12 @@ export class Blocks {
   }
 
   place(batch: Batch, writer: number, firstSequence: number): BlockRef {
-    const { bytes, ...block } = encodeBlock(batch, 0, batch.rowCount, firstSequence);
+    const { bytes, ...block } = encodeBlock(batch, 0, batch.rowCount);
     const ordinal = this.#frames.size + 1;
     writeFrameHeader(bytes, {
       ...FRAME_OF_NOTHING,
       ...block,
+      firstSequence,
       segment: writer + 1,
       ordinal,
       frameBytes: bytes.length,
@@ -62,6 +63,7 @@ export class Blocks {
       ordinal,
       rowCount: block.rowCount,
       firstSequence,
+      endSequence: firstSequence + block.rowCount,
       minTimeMs: block.minTimeMs,
       maxTimeMs: block.maxTimeMs,
     };

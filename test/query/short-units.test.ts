@@ -144,8 +144,8 @@ const LISTS: [string, ListQuery][] = [
 ];
 
 const TAIL: TailQuery = {
-  from: new Map(),
-  to: new Map([0, 1, 2].map((writer) => [writer, ROWS])),
+  from: 0,
+  to: 2 ** 48,
   receivedFromMs: Number.NEGATIVE_INFINITY,
   predicate: ALL,
   limit: 10_000,

@@ -3,7 +3,13 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { type Block, openBlock } from '../../engine/segment/block.ts';
 import { encodeBlock } from '../../engine/segment/block-encoder.ts';
-import { type BlockRef, FrameKind, writeFrameHeader } from '../../engine/segment/frame.ts';
+import {
+  type BlockRef,
+  FrameKind,
+  freshRowsOf,
+  writeFrameHeader,
+} from '../../engine/segment/frame.ts';
+import type { Run } from '../../engine/segment/runs.ts';
 import { addRow, type TestRow } from './leaves.ts';
 
 export const RECEIVED_MS = 1_700_000_001_000;
@@ -30,19 +36,27 @@ export function batchOf(rows: readonly TestRow[]): Batch {
 }
 
 /** A whole frame of the rows `[from, to)` of a batch, as a store would place it at the start of a file. */
-export function frameOf(batch: Batch, from: number, to: number): MadeBlock {
-  const encoded = encodeBlock(batch, from, to, 2 ** 33 + from);
+export function frameOf(
+  batch: Batch,
+  from: number,
+  to: number,
+  runs: readonly Run[] = [],
+): MadeBlock {
+  const encoded = encodeBlock(batch, from, to, runs);
+  const firstSequence = 2 ** 33 + from;
   const frame = encoded.bytes;
   const place = { segment: 7, ordinal: 3 };
   writeFrameHeader(frame, {
     kind: FrameKind.BLOCK,
+    repeats: runs.length > 0,
+    firstSequence,
     ...place,
     previous: 5,
     frameBytes: frame.length,
     group: 2,
     ...encoded,
   });
-  const { rowCount, firstSequence, minTimeMs, maxTimeMs } = encoded;
+  const { rowCount, minTimeMs, maxTimeMs } = encoded;
   const ref = {
     ...place,
     sealed: false,
@@ -50,7 +64,8 @@ export function frameOf(batch: Batch, from: number, to: number): MadeBlock {
     offset: 0,
     bytes: frame.length,
     rowCount,
-    firstSequence,
+    firstSequence: runs[0]?.first ?? firstSequence,
+    endSequence: firstSequence + freshRowsOf(encoded),
     minTimeMs,
     maxTimeMs,
   };

@@ -8,8 +8,8 @@ import type { TestLeaf, TestRow } from './leaves.ts';
 
 /** A block that was written once and must open for as long as its version of the format is read. */
 
-const FRAME_FILE = fileURLToPath(new URL('../fixture/block-v0.bin', import.meta.url));
-const EVENTS_FILE = fileURLToPath(new URL('../fixture/block-v0.json', import.meta.url));
+const FRAME_FILE = fileURLToPath(new URL('../fixture/block-v1.bin', import.meta.url));
+const EVENTS_FILE = fileURLToPath(new URL('../fixture/block-v1.json', import.meta.url));
 
 interface Golden {
   ref: BlockRef;
@@ -89,7 +89,7 @@ function makeGolden(): void {
 
 if (!existsSync(FRAME_FILE)) makeGolden();
 
-t.test('a block of format version 0 opens and says what it said', async (t) => {
+t.test('a block of draft 1 of the format opens and says what it said', async (t) => {
   const frame = new Uint8Array(readFileSync(FRAME_FILE));
   const golden = JSON.parse(readFileSync(EVENTS_FILE, 'utf8')) as Golden;
   t.ok(verifyBlock(frame));

@@ -12,8 +12,8 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import type { TestRow } from './leaves.ts';
 import { Shelf } from './shelf.ts';
 
-const SEGMENT_FILE = fileURLToPath(new URL('../fixture/sealed-v0.seg', import.meta.url));
-const ROWS_FILE = fileURLToPath(new URL('../fixture/sealed-v0.json', import.meta.url));
+const SEGMENT_FILE = fileURLToPath(new URL('../fixture/sealed-v1.seg', import.meta.url));
+const ROWS_FILE = fileURLToPath(new URL('../fixture/sealed-v1.json', import.meta.url));
 const START_MS = 1_700_000_000_000;
 
 /** Rows that use a dictionary of the segment, with and without gaps, and columns of every other kind. */
@@ -73,7 +73,7 @@ async function makeGolden(): Promise<void> {
 
 if (!existsSync(SEGMENT_FILE)) await makeGolden();
 
-t.test('a sealed segment of format version 0 opens and says what it said', async (t) => {
+t.test('a sealed segment of draft 1 of the format opens and says what it said', async (t) => {
   const bytes = new Uint8Array(readFileSync(SEGMENT_FILE));
   const golden = JSON.parse(readFileSync(ROWS_FILE, 'utf8')) as Golden;
   const [ref] = golden.refs;

@@ -47,12 +47,14 @@ export class Shelf {
   ): Promise<BlockRef> {
     const batch = new Batch(paths);
     if (batch.append(records, 0) !== records.rowCount) throw new Error('the rows are one block');
-    const { bytes, ...block } = encodeBlock(batch, 0, batch.rowCount, firstSequence);
+    const { bytes, ...block } = encodeBlock(batch, 0, batch.rowCount);
     const segment = ++this.#segment;
     const { rowCount, minTimeMs, maxTimeMs } = block;
     writeFrameHeader(bytes, {
       kind: FrameKind.BLOCK,
       ...block,
+      repeats: false,
+      firstSequence,
       segment,
       ordinal: 1,
       previous: 0,
@@ -60,7 +62,8 @@ export class Shelf {
       frameBytes: bytes.length,
     });
     const place = { segment, ordinal: 1, offset: 0, bytes: bytes.length };
-    const facts = { writer, firstSequence, rowCount, minTimeMs, maxTimeMs };
+    const endSequence = firstSequence + rowCount;
+    const facts = { writer, firstSequence, endSequence, rowCount, minTimeMs, maxTimeMs };
     const ref = { sealed: false, ...place, ...facts };
     const file = this.disk.open(segmentPath(segment), 'create');
     await file.write([bytes], 0);

@@ -16,6 +16,7 @@ const BLOCK = {
   ordinal: 1,
   rowCount: 1,
   firstSequence: 0,
+  endSequence: 1,
   minTimeMs: 0,
   maxTimeMs: 0,
 };
@@ -70,7 +71,14 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
     run: (id, signal = new AbortController().signal, key = 'key') => pool.run(job(id), signal, key),
     commit: (blockCount) => {
       const blocks = Array.from({ length: blockCount }, () => ({ ...BLOCK, ordinal: ++ordinal }));
-      catalog.apply({ segment: 1, group: 1, blocks, superseded: [], usage: [] });
+      catalog.apply({
+        segment: 1,
+        group: 1,
+        blocks,
+        superseded: [],
+        usage: [],
+        claim: { first: 0, end: 1 },
+      });
     },
     deaths,
   };

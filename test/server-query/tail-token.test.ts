@@ -6,14 +6,7 @@ const SECRET = new Uint8Array(32).fill(7);
 
 const place = fc.record({
   timeMs: fc.nat(2 ** 31).map((seconds) => seconds * 1_000),
-  position: fc
-    .array(
-      fc.tuple(
-        fc.nat(255),
-        fc.maxSafeNat().map((n) => n % 2 ** 48),
-      ),
-    )
-    .map((entries) => new Map(entries)),
+  position: fc.maxSafeNat().map((n) => n % 2 ** 48),
 });
 
 t.test('a place comes back from its token, which is safe in a URL', async () => {
@@ -23,7 +16,7 @@ t.test('a place comes back from its token, which is safe in a URL', async () => 
       if (!/^[\w-]+$/.test(token)) throw new Error(token);
       const back = decodeTailToken(SECRET, token);
       if (back?.timeMs !== one.timeMs) throw new Error('another time');
-      if (`${[...back.position]}` !== `${[...one.position]}`) throw new Error('another position');
+      if (back.position !== one.position) throw new Error('another position');
     }),
   );
 });

@@ -3,7 +3,7 @@ import { Catalog, openCatalog, recoverWriter } from '../../engine/store/catalog.
 import { buildHead } from '../../engine/store/commit.ts';
 import { LogFile } from '../../engine/store/log-file.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
-import { opaqueBlock, verifyOpaque } from './opaque.ts';
+import { groupOf, opaqueBlock, verifyOpaque } from './opaque.ts';
 
 const DAY = 20_000;
 const open = (disk: MemoryDisk) => openCatalog({ disk, nowMs: 1, verifyBlock: verifyOpaque });
@@ -17,9 +17,10 @@ function group(segment: number, ordinals: number[], superseded: number[] = []) {
     bytes: 64,
     rowCount: 2,
     firstSequence: 0,
+    endSequence: 2,
   };
   const blocks = ordinals.map((ordinal) => ({ ...ref, ordinal, minTimeMs: 0, maxTimeMs: 0 }));
-  return { segment, group: 1, blocks, superseded, usage: [] };
+  return { segment, group: 1, claim: { first: 0, end: 2 }, blocks, superseded, usage: [] };
 }
 
 t.test('a snapshot is the same until something changes, and never changes itself', async (t) => {
@@ -73,7 +74,7 @@ t.test('usage is summed over segments, days and keys apart', async (t) => {
   const disk = new MemoryDisk();
   const { manifest } = await open(disk);
   for (const writer of [0, 1]) {
-    const { segment } = await manifest.allocate(writer);
+    const segment = await manifest.allocate(writer);
     const { folderId } = manifest;
     const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
     for (const key of ['__proto__', 'k']) {
@@ -82,7 +83,7 @@ t.test('usage is summed over segments, days and keys apart', async (t) => {
         { ...entry, day: DAY },
         { ...entry, day: DAY - 1 },
       ];
-      await log.append([opaqueBlock([1], log.sequence)], [], usage);
+      await log.append(groupOf(log.sequence, [opaqueBlock([1], log.sequence)], [], usage));
     }
   }
   disk.crash({ type: 'none' });
@@ -104,32 +105,33 @@ t.test(
     const { manifest, catalog } = opened;
     const logs: LogFile[] = [];
     for (const writer of [0, 1]) {
-      const { segment } = await manifest.allocate(writer);
+      const segment = await manifest.allocate(writer);
       const { folderId } = manifest;
       const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
-      catalog.apply(await log.append([opaqueBlock([1, 2], 0)], [], []));
+      catalog.apply(await log.append(groupOf(2 * writer, [opaqueBlock([1, 2], 0)])));
       logs.push(log);
     }
-    await logs[0]?.append([opaqueBlock([3], 2)], [], []);
+    await logs[0]?.append(groupOf(4, [opaqueBlock([3], 2)]));
     t.equal(catalog.totals().rows, 4, 'the last group was durable, but nobody was told');
     await recoverWriter({ disk, verifyBlock: verifyOpaque }, opened, 0);
     t.equal(catalog.totals().rows, 5);
-    t.match(manifest.segments.get(1)?.closed, { sequence: 3 });
+    t.match(manifest.segments.get(1)?.closed, { sequence: 5 });
+    t.equal(catalog.end, 5);
     t.equal(manifest.segments.get(2)?.closed, undefined);
-    t.same(await manifest.allocate(0), { segment: 3, sequence: 3 });
+    t.equal(await manifest.allocate(0), 3);
   },
 );
 
-t.test('a segment of another format version ends the start', async (t) => {
+t.test('a segment of an earlier draft of the format ends the start', async (t) => {
   const disk = new MemoryDisk();
   const { manifest } = await open(disk);
   await manifest.allocate(0);
   disk.open('log/00000001.log', 'create');
-  const head = { format: 1, writer: 0, folderId: manifest.folderId, createdMs: 1 };
+  const head = { format: 0, writer: 0, folderId: manifest.folderId, createdMs: 1 };
   disk.damage('log/00000001.log', () => buildHead(1, head).bytes);
   disk.crash({ type: 'none' });
   await t.rejects(open(disk), {
     code: 'USAGE',
-    message: 'the segment is of format 1, this program reads 0',
+    message: 'the segment is of draft 0 of the format, this program reads draft 1',
   });
 });

@@ -12,10 +12,7 @@ const MS_OF_A_DAY = 86_400_000;
 /** Ids and values of a made-up block, of a log or sealed; throws when it is not whole. */
 export function rowsOfBlock(disk: MemoryDisk, ref: BlockRef): [string, number][] {
   if (!ref.sealed) {
-    return readOpaque(disk, ref).map((value, row) => [
-      `${ref.writer}.${ref.firstSequence + row}`,
-      value,
-    ]);
+    return readOpaque(disk, ref).map(([sequence, value]) => [`${ref.writer}.${sequence}`, value]);
   }
   const file = disk.content(sealedPath(ref.segment));
   const text = Buffer.from(file.subarray(ref.offset, ref.offset + ref.bytes)).toString();
@@ -59,7 +56,8 @@ export async function fakeSeal(
     const minTimeMs = Math.min(...refs.map((ref) => ref.minTimeMs));
     const maxTimeMs = Math.max(...refs.map((ref) => ref.maxTimeMs));
     const facts = { bytes: bytes.length, rowCount: rows.length, minTimeMs, maxTimeMs };
-    const place = { sealed: true, segment, writer: 0, firstSequence: 0, offset: 0, ordinal: 1 };
+    const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
+    const place = { sealed: true, segment, ...keys, offset: 0, ordinal: 1 };
     result.segments.push({ segment, ...facts, blocks: [{ ...place, ...facts }], sequences: [] });
     result.rowCount += rows.length;
   }

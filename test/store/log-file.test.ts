@@ -3,7 +3,7 @@ import { readFrameHeader } from '../../engine/segment/frame.ts';
 import { readCommit, readHead } from '../../engine/store/commit.ts';
 import { LogFile } from '../../engine/store/log-file.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
-import { opaqueBlock, readOpaque } from './opaque.ts';
+import { groupOf, opaqueBlock, readOpaque } from './opaque.ts';
 
 const folderId = Uint8Array.from({ length: 16 }, (_, index) => index);
 const PATH = 'log/00000007.log';
@@ -28,7 +28,7 @@ t.test('a new file has a head, and its name is durable', async (t) => {
   const head = readHead(bytes.subarray(64));
   t.same(
     { ...head, folderId: [...head.folderId] },
-    { format: 0, writer: 2, folderId: [...folderId], createdMs: 5 },
+    { format: 1, writer: 2, folderId: [...folderId], createdMs: 5 },
   );
   t.equal(log.durableBytes, 0);
 });
@@ -38,22 +38,47 @@ t.test('a group is one write, a chain of frames, and one sync', async (t) => {
   const calls = disk.calls;
   const usage = [{ key: 'k', day: 1, bytes: 2, events: 3 }];
   const blocks = [opaqueBlock([1, 2], 40), opaqueBlock([3], 42)];
-  const one = await log.append(blocks, [], usage);
+  const one = await log.append(groupOf(40, blocks, [], usage));
   t.same(disk.trace.slice(calls), [`write ${PATH}`, `sync ${PATH}`]);
   t.match(one, { segment: 7, group: 1, superseded: [], usage });
   t.match(one.blocks, [
-    { segment: 7, writer: 2, offset: 128, bytes: 512, ordinal: 1, rowCount: 2, firstSequence: 40 },
-    { segment: 7, writer: 2, offset: 640, ordinal: 2, rowCount: 1, firstSequence: 42 },
+    {
+      segment: 7,
+      writer: 2,
+      offset: 128,
+      bytes: 512,
+      ordinal: 1,
+      rowCount: 2,
+      firstSequence: 40,
+      endSequence: 42,
+    },
+    {
+      segment: 7,
+      writer: 2,
+      offset: 640,
+      ordinal: 2,
+      rowCount: 1,
+      firstSequence: 42,
+      endSequence: 43,
+    },
   ]);
   t.same(
     one.blocks.map((ref) => readOpaque(disk, ref)),
-    [[1, 2], [3]],
+    [
+      [
+        [40, 1],
+        [41, 2],
+      ],
+      [[42, 3]],
+    ],
   );
   t.equal(log.sequence, 43);
   t.equal(log.durableBytes, disk.content(PATH).length);
-  const two = await log.append([opaqueBlock([1, 2, 3], 40)], [1, 2], []);
+  const two = await log.append(
+    groupOf(43, [opaqueBlock([1, 2, 3], 40, [{ first: 40, rows: 3 }])], [1, 2]),
+  );
   t.match(two, { group: 2, superseded: [1, 2], usage: [] });
-  t.match(two.blocks, [{ ordinal: 4 }]);
+  t.match(two.blocks, [{ ordinal: 4, firstSequence: 40, endSequence: 43 }]);
 
   const bytes = disk.content(PATH);
   const kinds: number[] = [];
@@ -77,12 +102,12 @@ t.test('a group is one write, a chain of frames, and one sync', async (t) => {
 t.test('after a failure the file is dead', async (t) => {
   for (const offset of [1, 2]) {
     const { disk, log } = await create();
-    const { blocks } = await log.append([opaqueBlock([1], 0)], [], []);
+    const { blocks } = await log.append(groupOf(0, [opaqueBlock([1], 0)]));
     const { durableBytes } = log;
     disk.faults = { failAtCall: disk.calls + offset };
-    await t.rejects(log.append([opaqueBlock([2], 1)], [], []), { code: 'IO' });
+    await t.rejects(log.append(groupOf(1, [opaqueBlock([2], 1)])), { code: 'IO' });
     const { calls } = disk;
-    await t.rejects(log.append([opaqueBlock([3], 1)], [], []), {
+    await t.rejects(log.append(groupOf(1, [opaqueBlock([3], 1)])), {
       code: 'IO',
       message: 'segment 7 failed earlier',
     });
@@ -91,14 +116,14 @@ t.test('after a failure the file is dead', async (t) => {
     t.equal(log.sequence, 1);
     t.equal(blocks.length, 1);
     log.close();
-    await t.rejects(log.append([], [], []), { code: 'IO' });
+    await t.rejects(log.append(groupOf(0, [])), { code: 'IO' });
   }
 });
 
 t.test('a closed file takes nothing', async (t) => {
   const { log } = await create();
   log.close();
-  await t.rejects(log.append([], [], []), { code: 'CLOSED' });
+  await t.rejects(log.append(groupOf(0, [])), { code: 'CLOSED' });
 });
 
 t.test('a segment is made once', async (t) => {

@@ -5,6 +5,7 @@ import { openBlock, verifyBlock } from '../../engine/segment/block.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { CommittedGroup } from '../../engine/store/log-file.ts';
+import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { KeyUsage } from '../../engine/store/usage.ts';
 import { Writer, type WriterOptions } from '../../engine/store/writer.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
@@ -25,8 +26,9 @@ export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<strin
   for (const ref of opened.catalog.snapshot().blocks) {
     const file = disk.open(segmentPath(ref.segment), 'read');
     const block = openBlock(file, ref);
+    const { sequences } = block.keys();
     for (let row = 0; row < ref.rowCount; row++) {
-      const id = `${ref.writer}.${ref.firstSequence + row}`;
+      const id = `${ref.writer}.${sequences[row]}`;
       if (rows.has(id)) throw new Error(`row ${id} is there twice`);
       rows.set(id, JSON.parse(block.eventText(row)).message);
     }
@@ -42,6 +44,7 @@ export class Rig {
   readonly disk: MemoryDisk;
   readonly opened: OpenedCatalog;
   readonly writer: Writer;
+  readonly sequences: Sequences;
   readonly groups: CommittedGroup[] = [];
   nowMs = 1_000_000;
   /** Makes `committed` reject once. */
@@ -52,12 +55,14 @@ export class Rig {
     this.disk = disk;
     this.opened = opened;
     const { manifest, catalog } = opened;
+    this.sequences = new Sequences(makeSequences(4, catalog.end));
     this.writer = new Writer({
       disk,
       writer: 3,
       folderId: manifest.folderId,
       paths: this.#paths,
-      allocate: (floor) => manifest.allocate(3, floor),
+      sequences: this.sequences,
+      allocate: () => manifest.allocate(3),
       closed: (segment, bytes, sequence) => manifest.close(segment, bytes, sequence),
       committed: async (group) => {
         if (this.refuseGroup) {
@@ -68,6 +73,7 @@ export class Rig {
         catalog.apply(group);
       },
       nowMs: () => this.nowMs,
+      monotonicMs: () => this.nowMs,
       ...limits,
     });
   }

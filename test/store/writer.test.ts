@@ -35,15 +35,31 @@ t.test('rows are visible when append resolves, and after a power loss', async (t
 
 t.test('what comes while a group is written joins the next one', async (t) => {
   const one = await rig();
+  await one.append('z', 1);
   const first = one.append('a', 1);
   await new Promise((resolve) => setImmediate(resolve));
   const rest = ['b', 'c', 'd'].map((name) => one.append(name, 2));
   await first;
-  t.same([...one.shown()], [['a', 1]]);
+  t.same(
+    [...one.shown()],
+    [
+      ['z', 1],
+      ['a', 1],
+    ],
+  );
   await Promise.all(rest);
-  t.equal(one.groups.length, 2);
-  t.same(one.groups[1]?.usage, [{ key: 'key', day: DAY, bytes: 60, events: 6 }]);
-  t.same([...one.shown().values()], [1, 2, 2, 2]);
+  t.equal(one.groups.length, 3);
+  t.same(one.groups[2]?.usage, [{ key: 'key', day: DAY, bytes: 60, events: 6 }]);
+  t.same([...one.shown().values()], [1, 1, 2, 2, 2]);
+});
+
+t.test('what comes while the first segment is made is of the first group', async (t) => {
+  const one = await rig();
+  const first = one.append('a', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([first, one.append('b', 2)]);
+  t.equal(one.groups.length, 1);
+  t.same(one.groups[0]?.claim, { first: 0, end: 3 });
 });
 
 t.test('requests of one turn are one group', async (t) => {
