@@ -223,6 +223,7 @@ async function start(
         ingestWorkersUp: intake.gauges().workersUp,
         queryWorkersUp: queries.gauges().workersUp,
         diskFull: keeper.full,
+        damagedSegments: keeper.damagedCount,
       }),
       sources: {
         version: version(),
@@ -231,7 +232,7 @@ async function start(
         queries,
         tails,
         listeners: () => state.listeners.flatMap((counts) => counts()),
-        store: () => keeper.gauges(),
+        store: () => ({ ...keeper.gauges(), damagedSegments: keeper.damagedCount }),
       },
     }),
     log: (error) => log.error('a request failed', { error }),

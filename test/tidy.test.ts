@@ -51,6 +51,7 @@ const SURFACE = [
   'engine/engine.ts',
   'engine/store/catalog.ts',
   'engine/store/check.ts',
+  'engine/store/file-watch.ts',
   'engine/store/upkeep.ts',
   'engine/store/lock.ts',
   'engine/store/rewrite.ts',

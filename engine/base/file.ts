@@ -37,6 +37,8 @@ export interface Disk {
   open(path: string, mode: 'create' | 'write' | 'read'): DiskFile;
   /** Names in a folder, sorted; an absent folder has none. */
   list(folder: string): string[];
+  /** Bytes of the file at `path`; `undefined` when there is none. */
+  sizeOf(path: string): number | undefined;
   makeFolder(folder: string): void;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
@@ -58,6 +60,24 @@ export function claimFile(file: DiskFile, path: string): void {
 export function refuseForeign(file: DiskFile, path: string, bytes: number): void {
   if (file.standsAt(path, bytes)) return;
   throw new EngineError('IO', `${path} was removed, replaced or changed from outside`);
+}
+
+/** What the operating system calls a file that is not there, is none, or that the disk does not give back. */
+const UNREADABLE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO']);
+
+/**
+ * Runs `read` on a file that was written and must be there. Throws CORRUPTION when it is lost, as when its bytes are
+ * wrong; IO when it may be readable later, as for want of descriptors.
+ */
+export function readWritten<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'IO') throw error;
+    const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+    if (!UNREADABLE.has(code)) throw error;
+    throw new EngineError('CORRUPTION', `${path} cannot be read: ${code}`, { cause: error });
+  }
 }
 
 /** Whether `error` says that the disk, or the quota on it, is full: what it refused may work later. */
@@ -201,6 +221,10 @@ export function openDisk(root: string): Disk {
       fs.existsSync(at(folder))
         ? attempt(`list ${folder}`, () => fs.readdirSync(at(folder)).sort())
         : [],
+    sizeOf: (path) => {
+      const there = attempt(`stat ${path}`, () => fs.statSync(at(path), { throwIfNoEntry: false }));
+      return there?.isFile() === true ? there.size : undefined;
+    },
     makeFolder: (folder) => {
       attempt(`make ${folder}`, () => fs.mkdirSync(at(folder), { recursive: true, mode: 0o700 }));
     },

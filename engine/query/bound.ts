@@ -1,4 +1,4 @@
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, isHole } from '../segment/frame.ts';
 import { type CountedRows, StoredRows } from './counted-rows.ts';
 import { type EventKey, SEQUENCE_MAX, WRITER_MAX } from './event-id.ts';
 import type { Bound, Selection, Snapshot } from './query.ts';
@@ -101,7 +101,8 @@ class FloorSearch {
   ) {
     this.#source = source;
     this.#rows = rows;
-    this.#refs = fromMs < toMs ? blocks.filter((ref) => overlaps(ref, fromMs, toMs)) : [];
+    const isOf = (ref: BlockRef): boolean => overlaps(ref, fromMs, toMs) && !isHole(ref);
+    this.#refs = fromMs < toMs ? blocks.filter(isOf) : [];
     this.#fromMs = fromMs;
     this.#toMs = toMs;
     this.#count = count;

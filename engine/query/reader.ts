@@ -1,7 +1,7 @@
-import type { Disk, DiskFile } from '../base/file.ts';
+import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import { type Block, type ColumnInfo, openBlock } from '../segment/block.ts';
 import type { Footer } from '../segment/footer.ts';
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
 import { aggregateUnits } from './aggregate.ts';
@@ -65,8 +65,9 @@ export class Reader implements BlockSource {
     this.memoryBytesMax = memoryBytesMax;
   }
 
-  /** Opens a block, or gives the one that is open. Throws CORRUPTION, and IO when the file is not there. */
+  /** Opens a block, or gives the one that is open. Throws CORRUPTION, also when the file is not there; IO. */
   open(ref: BlockRef): Block {
+    if (isHole(ref)) corruption(ref, 'rows are lost');
     const key = `${ref.segment} ${ref.offset}`;
     const kept = this.#blocks.get(key);
     if (kept !== undefined) {
@@ -79,12 +80,12 @@ export class Reader implements BlockSource {
     return block;
   }
 
-  /** What a sealed block has, from its segment's footer. Throws CORRUPTION, and IO when the file is not there. */
+  /** What a sealed block has, from its segment's footer. Throws as `open`. */
   columns(ref: BlockRef): readonly ColumnInfo[] | undefined {
     return ref.sealed ? this.#sealedFile(ref).columns(ref) : undefined;
   }
 
-  /** The footer of a sealed block's segment. Throws CORRUPTION, and IO when the file is not there. */
+  /** The footer of a sealed block's segment. Throws as `open`. */
   footer(ref: BlockRef): Footer | undefined {
     return ref.sealed ? this.#sealedFile(ref).footer() : undefined;
   }
@@ -171,20 +172,22 @@ export class Reader implements BlockSource {
   /** What blocks of a segment are read from, however often its file has to be opened again. */
   #source(ref: BlockRef): SealedSource {
     return {
-      read: (target, position) => this.#file(ref).read(target, position),
-      bytes: () => this.#file(ref).bytes(),
+      read: (target, position) =>
+        readWritten(pathOf(ref), () => this.#file(ref).read(target, position)),
+      bytes: () => readWritten(pathOf(ref), () => this.#file(ref).bytes()),
     };
   }
 
   /** The file of a segment; blocks read from it long after they were opened, so it may have to be opened again. */
-  #file({ sealed, segment }: BlockRef): DiskFile {
+  #file(ref: BlockRef): DiskFile {
+    const { segment } = ref;
     const open = this.#files.get(segment);
     if (open !== undefined) {
       this.#files.delete(segment);
       this.#files.set(segment, open);
       return open;
     }
-    const file = this.#disk.open(pathOfSegment(sealed, segment), 'read');
+    const file = this.#disk.open(pathOf(ref), 'read');
     this.#files.set(segment, file);
     if (this.#files.size > FILES_MAX) {
       const [oldest, used] = this.#files.entries().next().value ?? [segment, file];
@@ -193,4 +196,8 @@ export class Reader implements BlockSource {
     }
     return file;
   }
+}
+
+function pathOf({ sealed, segment }: BlockRef): string {
+  return pathOfSegment(sealed, segment);
 }

@@ -1,5 +1,5 @@
 import type { Footer } from '../segment/footer.ts';
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, isHole } from '../segment/frame.ts';
 import { type BlockSource, firstAt, isDamage, overlaps, type Progress } from './source.ts';
 
 const MINUTE_MS = 60_000;
@@ -67,7 +67,7 @@ export class RowCounts {
   #count(ref: BlockRef): boolean {
     const cuts = this.#cuts;
     const step = stepOf(cuts, ref.minTimeMs);
-    if (step >= 0 && ref.maxTimeMs < cuts[step + 1]) {
+    if (step >= 0 && ref.maxTimeMs < cuts[step + 1] && !isHole(ref)) {
       this.counts[step] += ref.rowCount;
       return false;
     }

@@ -1,7 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { Block, ColumnInfo } from '../segment/block.ts';
 import type { Footer } from '../segment/footer.ts';
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, isHole } from '../segment/frame.ts';
 import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap.ts';
 import type { MemoryBound } from './budget.ts';
 import { compareEvents, type EventIds, type EventKey } from './event-id.ts';
@@ -15,7 +15,7 @@ export interface BlockSource extends MemoryBound {
   readonly ids: EventIds;
   /** Rows that filters let through, kept from query to query; a source without it keeps nothing. */
   readonly visible?: VisibleCache;
-  /** Opens a block. Throws CORRUPTION when its header or directory is damaged, IO when the file is not there. */
+  /** Opens a block. Throws CORRUPTION when its header or directory is damaged or its file is not there; IO. */
   open(ref: BlockRef): Block;
   /**
    * What the block at `ref` has, when that is known without opening it, as in sealed segments. Throws as `open`; a
@@ -54,9 +54,9 @@ export function overlaps(ref: BlockRef, fromMs: number, toMs: number): boolean {
   return ref.maxTimeMs >= fromMs && ref.minTimeMs < toMs;
 }
 
-/** Whether all rows of a block have `fromMs <= time < toMs`. */
+/** Whether all rows of a block have `fromMs <= time < toMs`; never for lost ones, which have to be met with. */
 export function isInside(ref: BlockRef, fromMs: number, toMs: number): boolean {
-  return ref.minTimeMs >= fromMs && ref.maxTimeMs < toMs;
+  return ref.minTimeMs >= fromMs && ref.maxTimeMs < toMs && !isHole(ref);
 }
 
 /** The rows of a block with `fromMs <= time < toMs`. Throws CORRUPTION when its times are damaged. */

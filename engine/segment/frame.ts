@@ -170,6 +170,24 @@ export interface BlockRef {
   maxTimeMs: number;
 }
 
+/** Any time that an event may have, and then some. */
+const ANY_TIME = { minTimeMs: -8.64e15, maxTimeMs: 8.64e15 };
+
+/** A ref that stands for lost rows of a segment, of unknown number: it counts none itself, and opening it throws CORRUPTION. */
+export function holeOf(
+  segment: number,
+  { minTimeMs, maxTimeMs }: Pick<BlockRef, 'minTimeMs' | 'maxTimeMs'> = ANY_TIME,
+): BlockRef {
+  // Frame 0 of a file is its head, so no block has that place.
+  const place = { sealed: false, segment, writer: 0, offset: 0, bytes: 0, ordinal: 0 };
+  return { ...place, rowCount: 0, firstSequence: 0, endSequence: 0, minTimeMs, maxTimeMs };
+}
+
+/** Whether a ref stands for lost rows; see `holeOf`. */
+export function isHole({ rowCount }: BlockRef): boolean {
+  return rowCount === 0;
+}
+
 /** Throws CORRUPTION naming the place. */
 export function corruption(
   place: BlockRef | { segment: number; offset: number },

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Disk, DiskFile } from '../base/file.ts';
+import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { Kind } from '../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../column/path.ts';
 import { leafKey, leafKind, leafPath, type Shapes } from '../column/shape.ts';
@@ -97,7 +97,7 @@ class SourceFiles {
     const path = this.#pathOf(sealed, segment);
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const file = this.#disk.open(path, 'read');
+    const file = readWritten(path, () => this.#disk.open(path, 'read'));
     this.#files.set(path, file);
     return file;
   }

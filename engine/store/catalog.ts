@@ -2,7 +2,7 @@ import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { type Disk, isDiskFull } from '../base/file.ts';
 import { verifyBlock as verifyRegions } from '../segment/block.ts';
-import type { BlockRef } from '../segment/frame.ts';
+import { type BlockRef, holeOf } from '../segment/frame.ts';
 import { type BlockChanges, ChangeLog } from './block-changes.ts';
 import { removeLeftovers, sealedDamage, segmentFiles } from './leftover.ts';
 import type { CommittedGroup } from './log-file.ts';
@@ -66,6 +66,8 @@ interface CatalogSegment {
 /** The live blocks of all segments. Owned by the front thread. */
 export class Catalog {
   readonly #segments = new Map<number, CatalogSegment>();
+  /** By segment the ref that stands for its lost rows. */
+  readonly #damaged = new Map<number, BlockRef>();
   readonly #log = new ChangeLog();
   #end = 0;
   #changedNow: () => void = () => {};
@@ -117,6 +119,35 @@ export class Catalog {
     );
   }
 
+  /**
+   * Marks a segment of which rows are lost, between these times as far as that is known: answers that may need them are
+   * partial, until it is `unmarkDamaged` or gone.
+   */
+  markDamaged(segment: number, times?: Pick<BlockRef, 'minTimeMs' | 'maxTimeMs'>): void {
+    if (this.#damaged.has(segment)) return;
+    const hole = holeOf(segment, times);
+    this.#damaged.set(segment, hole);
+    this.#changed([], [hole]);
+  }
+
+  /** Takes the mark from a segment of which nothing is lost after all. */
+  unmarkDamaged(segment: number): void {
+    const hole = this.#damaged.get(segment);
+    if (hole === undefined) return;
+    this.#damaged.delete(segment);
+    this.#changed([hole], []);
+  }
+
+  /** Whether rows of a segment are lost. */
+  isDamaged(segment: number): boolean {
+    return this.#damaged.has(segment);
+  }
+
+  /** Segments of which rows are lost. */
+  get damagedCount(): number {
+    return this.#damaged.size;
+  }
+
   /** The live blocks of a segment; none when it is not known. */
   blocksOf(segment: number): IterableIterator<BlockRef> | readonly BlockRef[] {
     return this.#segments.get(segment)?.blocks.values() ?? [];
@@ -129,13 +160,17 @@ export class Catalog {
     return sum.list();
   }
 
-  /** The live blocks, oldest segment first: the same object until something changes. Not to be written. */
+  /**
+   * The live blocks, oldest segment first, then what stands for lost rows: the same object until something changes. Not
+   * to be written.
+   */
   snapshot(): { readonly blocks: readonly BlockRef[] } {
     if (this.#snapshot === undefined) {
       const refs: BlockRef[] = [];
       for (const { blocks } of this.#segments.values()) {
         for (const block of blocks.values()) refs.push(block);
       }
+      refs.push(...this.#damaged.values());
       this.#snapshot = Object.freeze({ blocks: Object.freeze(refs) });
     }
     return this.#snapshot;
@@ -184,6 +219,9 @@ export class Catalog {
     const blocks = [...this.blocksOf(segment)];
     for (const block of blocks) this.#count(block, -1);
     this.#segments.delete(segment);
+    const hole = this.#damaged.get(segment);
+    if (hole !== undefined) blocks.push(hole);
+    this.#damaged.delete(segment);
     return blocks;
   }
 
@@ -254,6 +292,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       if (!closed) report.unclosed.push({ segment, ...found });
       catalog.replace(segment, found.blocks, found.usage);
       catalog.raiseEnd(found.sequence);
+      if (found.damaged.length > 0) catalog.markDamaged(segment);
       sum.addAll(found.usage);
       if (open) report.recovered.push(segment);
       const cutBytes = open ? found.cutBytes : 0;
@@ -261,9 +300,11 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
       if (damaged.length > 0 || cutBytes > 0) report.remarks.push({ segment, damaged, cutBytes });
     }
     for (const [segment, entry] of manifest.sealed) {
-      const damaged = sealedDamage(disk, files, segment, entry);
-      catalog.replace(segment, files.sealed.has(segment) ? entry.blocks : []);
-      if (damaged.length > 0) report.remarks.push({ segment, damaged, cutBytes: 0 });
+      const damaged = sealedDamage(disk, segment, entry);
+      catalog.replace(segment, entry.blocks);
+      if (damaged.length === 0) continue;
+      catalog.markDamaged(segment, entry);
+      report.remarks.push({ segment, damaged, cutBytes: 0 });
     }
     catalog.raiseEnd(manifest.sequence);
     return { manifest, catalog, report, usage: sum.list() };
@@ -301,6 +342,7 @@ export async function recoverWriter(
     // What is cut of it must not show at a later start, when others were acknowledged after it.
     if (!closed) throw new EngineError('IO', `no room to record that segment ${segment} is closed`);
     catalog.replace(segment, found.blocks, found.usage);
+    if (found.damaged.length > 0) catalog.markDamaged(segment);
   }
 }
 

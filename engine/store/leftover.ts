@@ -87,18 +87,7 @@ function missingSegments({ segments, sealed }: Manifest, files: SegmentFiles): n
 }
 
 /** What is not there of a sealed segment's file, by its size alone: its blocks are verified when they are read. */
-export function sealedDamage(
-  disk: Disk,
-  files: SegmentFiles,
-  segment: number,
-  entry: SealedEntry,
-): Damage[] {
-  if (!files.sealed.has(segment)) return [{ offset: 0, bytes: entry.bytes }];
-  const file = disk.open(sealedPath(segment), 'read');
-  try {
-    const bytes = file.bytes();
-    return bytes < entry.bytes ? [{ offset: bytes, bytes: entry.bytes - bytes }] : [];
-  } finally {
-    file.close();
-  }
+export function sealedDamage(disk: Disk, segment: number, entry: SealedEntry): Damage[] {
+  const bytes = disk.sizeOf(sealedPath(segment)) ?? 0;
+  return bytes < entry.bytes ? [{ offset: bytes, bytes: entry.bytes - bytes }] : [];
 }

@@ -222,11 +222,12 @@ export class Upkeep {
 
   /** The segments that may be rewritten: no sealed ones that are too old, so that what waits to be dropped stays as it is. */
   #candidates(nowMs: number): SegmentFacts[] {
+    const { catalog } = this.#options.opened;
     const facts = this.#facts();
     const tooOld = new Set(this.#retention.tooOld(facts, nowMs));
-    return facts.filter(
-      (each) => !this.#heldBack.has(each.segment) && !(each.sealed && tooOld.has(each)),
-    );
+    const stays = ({ segment }: SegmentFacts): boolean =>
+      this.#heldBack.has(segment) || catalog.isDamaged(segment);
+    return facts.filter((each) => !stays(each) && !(each.sealed && tooOld.has(each)));
   }
 
   #lookAtSpace(): void {

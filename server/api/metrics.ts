@@ -20,6 +20,7 @@ export interface ListenerCounts {
 /** What the store holds, and what its upkeep has before it and has done. */
 export interface StoreGauges {
   segments: number;
+  damagedSegments: number;
   blocks: number;
   rows: number;
   bytes: number;
@@ -178,6 +179,11 @@ function writeQueries(text: Exposition, { queries, tails }: MetricSources): void
 function writeStore(text: Exposition, sources: MetricSources): void {
   const store = sources.store();
   text.gauge('logseam_store_segments', 'Segments.', one(store.segments));
+  text.gauge(
+    'logseam_damaged_segments',
+    'Segments of which events are lost: answers that may need them are partial.',
+    one(store.damagedSegments),
+  );
   text.gauge('logseam_store_blocks', 'Blocks.', one(store.blocks));
   text.gauge('logseam_store_rows', 'Events.', one(store.rows));
   text.gauge('logseam_store_bytes', 'Bytes of blocks.', one(store.bytes));

@@ -11,6 +11,7 @@ import {
   inputBody,
   openapiReply,
   plainText,
+  readyReply,
   unreadyReply,
 } from './reply-schema.ts';
 import { choice, text } from './schema.ts';
@@ -166,8 +167,9 @@ export const OPERATION_OPERATIONS: readonly ApiOperation[] = [
   {
     ...{ id: 'readiness', method: 'get', path: '/readyz', tag: 'Operation', access: 'anybody' },
     summary: 'Tells whether the service can do its work',
-    about: '503 with the reasons while it cannot.',
-    replies: json(healthReply),
+    about:
+      '503 with the reasons while it cannot. `damaged_segments` is there when events of the past are lost.',
+    replies: json(readyReply),
     unready: unreadyReply,
     refusals: [],
     examples: [{ name: 'ready', summary: 'It can', reply: { ok: true } }],

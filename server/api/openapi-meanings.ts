@@ -203,6 +203,10 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['blocksOpened', 'Blocks that were read.'],
   ['rowsScanned', 'Events that were looked at.'],
   ['blocksDamaged', 'Blocks that could not be read.'],
+  [
+    'damaged_segments',
+    'Parts of the store of which events are lost; there only when there are some.',
+  ],
   ['deleted', 'True.'],
   ['openapi', 'The version of OpenAPI.'],
   ['paths', 'What can be asked for.'],

@@ -10,6 +10,8 @@ export interface ReadinessFacts {
   stopping: boolean;
   ingestWorkersUp: number;
   queryWorkersUp: number;
+  /** Segments of which rows are lost: what is left is served, and answers that may need them are partial. */
+  damagedSegments: number;
   /** Whether there is less free disk than the reserve, so that nothing is taken in. */
   diskFull: boolean;
 }
@@ -28,7 +30,7 @@ export function createOperation(options: OperationOptions): Operation {
   const { metricsOpen, token, facts } = options;
   const sources = { ...options.sources, ready: () => unreadiness(facts()).length === 0 };
   return {
-    ready: () => readinessReply(unreadiness(facts())),
+    ready: () => readinessReply(unreadiness(facts()), facts().damagedSegments),
     metrics: () => metricsReply(sources),
     openapi: () => openapiReply(sources.version),
     metricsOpen,
@@ -46,7 +48,8 @@ function unreadiness(facts: ReadinessFacts): string[] {
   return reasons;
 }
 
-function readinessReply(reasons: readonly string[]): Reply {
-  if (reasons.length === 0) return { status: 200, body: '{"ok":true}' };
-  return { status: 503, body: JSON.stringify({ ok: false, reasons }) };
+function readinessReply(reasons: readonly string[], damagedSegments: number): Reply {
+  const damaged = damagedSegments === 0 ? {} : { damaged_segments: damagedSegments };
+  if (reasons.length === 0) return { status: 200, body: JSON.stringify({ ok: true, ...damaged }) };
+  return { status: 503, body: JSON.stringify({ ok: false, reasons, ...damaged }) };
 }

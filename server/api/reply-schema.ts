@@ -307,5 +307,11 @@ export const collectionReply = (name: string, shown: TSchema) =>
 export const plainText = Type.String();
 /** Of `GET /healthz`. */
 export const healthReply = shape({ ok: Type.Literal(true) });
+/** Of `GET /readyz`. */
+export const readyReply = shape({ ok: Type.Literal(true), damaged_segments: maybe(count) });
 /** Of `GET /readyz` while the service cannot do its work. */
-export const unreadyReply = shape({ ok: Type.Literal(false), reasons: Type.Array(string) });
+export const unreadyReply = shape({
+  ok: Type.Literal(false),
+  reasons: Type.Array(string),
+  damaged_segments: maybe(count),
+});

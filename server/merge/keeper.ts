@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
+import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
@@ -41,6 +42,8 @@ export interface KeeperOptions {
 export class Keeper {
   readonly #upkeep: Upkeep;
   readonly #merger: Merger;
+  readonly #files: FileWatch;
+  readonly #opened: OpenedCatalog;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: KeeperOptions) {
@@ -73,7 +76,12 @@ export class Keeper {
         else if (event.type === 'merged') setImmediate(() => this.#upkeep.tick());
       },
     });
-    this.#timer = setInterval(() => this.#upkeep.tick(), TICK_MS);
+    this.#files = new FileWatch(disk, opened, (change) => reportFile(log, change));
+    this.#opened = opened;
+    this.#timer = setInterval(() => {
+      this.#files.tick();
+      this.#upkeep.tick();
+    }, TICK_MS);
   }
 
   /** Keeps the files that the snapshots of this moment name; the function that is returned ends that. */
@@ -84,6 +92,11 @@ export class Keeper {
   /** Whether there is less free disk than the reserve. */
   get full(): boolean {
     return this.#upkeep.full;
+  }
+
+  /** Segments of which rows are lost. */
+  get damagedCount(): number {
+    return this.#opened.catalog.damagedCount;
   }
 
   gauges(): UpkeepGauges {
@@ -100,6 +113,11 @@ export class Keeper {
 
 function scaled(value: number | undefined, unit: number): number | undefined {
   return value === undefined ? undefined : value * unit;
+}
+
+function reportFile(log: Log, { lost, ...fields }: FileChange): void {
+  if (lost) log.error('the file of a segment is missing or cut, answers are partial', fields);
+  else log.info('the file of a segment has all its bytes again', fields);
 }
 
 function report(log: Log, event: UpkeepEvent): void {

@@ -106,6 +106,7 @@ for (const closed of [false, true]) {
         if (cut ? !remark?.cutBytes || remark.damaged.length > 0 : !named) {
           t.fail(`${what}: ${JSON.stringify(opened.report.remarks)}`);
         }
+        if (opened.catalog.isDamaged(header.segment) === cut) t.fail(`${what}: the mark`);
         const served = visibleTexts(disk, opened);
         const excused = mayMiss(all, place, closed);
         for (const [id, text] of all.rows) {

@@ -21,6 +21,7 @@ class CountingDisk {
     return {
       open: (path, mode) => this.#open(path, mode),
       list: refuse,
+      sizeOf: refuse,
       makeFolder: refuse,
       rename: refuse,
       unlink: refuse,

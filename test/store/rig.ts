@@ -2,6 +2,7 @@ import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openBlock, verifyBlock } from '../../engine/segment/block.ts';
+import { isHole } from '../../engine/segment/frame.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { CommittedGroup } from '../../engine/store/log-file.ts';
@@ -24,6 +25,7 @@ export function openStore(disk: MemoryDisk): Promise<OpenedCatalog> {
 export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<string, string> {
   const rows = new Map<string, string>();
   for (const ref of opened.catalog.snapshot().blocks) {
+    if (isHole(ref)) continue;
     const file = disk.open(segmentPath(ref.segment), 'read');
     const block = openBlock(file, ref);
     const { sequences } = block.keys();

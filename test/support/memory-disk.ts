@@ -76,6 +76,8 @@ export class MemoryDisk implements Disk {
   faults: Faults = {};
   /** Whether writes are refused with ENOSPC. */
   full = false;
+  /** Every open fails with this, as for want of descriptors. */
+  refuseOpens: string | undefined;
   calls = 0;
   syncs = 0;
   /** What each call was, for messages. */
@@ -159,11 +161,12 @@ export class MemoryDisk implements Disk {
   }
 
   open(path: string, mode: 'create' | 'write' | 'read'): DiskFile {
+    if (this.refuseOpens !== undefined) throw failure(`open ${path}`, this.refuseOpens);
     if (mode === 'create') {
       this.#call(`create ${path}`);
-      if (this.#cachedNames.has(path)) throw new EngineError('IO', `open ${path} failed: EEXIST`);
+      if (this.#cachedNames.has(path)) throw failure(`open ${path}`, 'EEXIST');
       if (!this.#cachedFolders.has(folderOf(path))) {
-        throw new EngineError('IO', `open ${path} failed: ENOENT`);
+        throw failure(`open ${path}`, 'ENOENT');
       }
       this.#cachedNames.set(path, new Inode());
     }
@@ -178,6 +181,10 @@ export class MemoryDisk implements Disk {
       names.add(path.slice(prefix.length).split('/')[0]);
     }
     return [...names].sort();
+  }
+
+  sizeOf(path: string): number | undefined {
+    return this.#cachedNames.get(path)?.cached.length;
   }
 
   makeFolder(folder: string): void {
@@ -217,7 +224,7 @@ export class MemoryDisk implements Disk {
 
   #inode(path: string): Inode {
     const inode = this.#cachedNames.get(path);
-    if (inode === undefined) throw new EngineError('IO', `${path} failed: ENOENT`);
+    if (inode === undefined) throw failure(path, 'ENOENT');
     return inode;
   }
 
@@ -231,7 +238,7 @@ export class MemoryDisk implements Disk {
     }
     if (this.calls === failAtCall || this.calls >= (failFromCall ?? Number.POSITIVE_INFINITY)) {
       onFailure?.();
-      throw new EngineError('IO', `${what} failed: EIO`);
+      throw failure(what, 'EIO');
     }
   }
 
@@ -318,6 +325,12 @@ export class MemoryDisk implements Disk {
       },
     };
   }
+}
+
+/** What a call of the real disk throws when the operating system refuses it. */
+function failure(what: string, code: string): EngineError {
+  const cause = Object.assign(new Error(code), { code });
+  return new EngineError('IO', `${what} failed: ${code}`, { cause });
 }
 
 function folderOf(path: string): string {
