@@ -25,6 +25,7 @@ import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
 import { parseSearch } from './query/search.ts';
+import { TailTokens } from './query/tail-token.ts';
 import { Tails } from './query/tails.ts';
 import { readyText } from './ready.ts';
 import { type Definitions, openDefinitions } from './registry/definitions.ts';
@@ -167,7 +168,7 @@ async function start(
   const tails = new Tails({
     blocks: opened.catalog,
     sealedMs: (segment) => opened.manifest.sealed.get(segment)?.sealedMs,
-    secret: opened.manifest.secret,
+    tokens: new TailTokens(opened.manifest.secret),
     run: (job, signal, key) => queries.tail(job, signal, key).finally(keeper.pin()),
     nowMs,
   });

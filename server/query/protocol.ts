@@ -24,7 +24,7 @@ export type FromQuery =
 export interface QueryData {
   /** The data folder. */
   root: string;
-  /** The key of the event ids' checks. */
+  /** The manifest's, of which the keys of event ids and tail tokens are made. */
   secret: Uint8Array;
   /** Memory that a query may keep until it is answered, in 2^20 bytes. */
   memoryMb: number;

@@ -15,11 +15,13 @@ import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { Scheduler, type Units } from './scheduler.ts';
 import { writeTail } from './tail-answer.ts';
+import { TailTokens } from './tail-token.ts';
 
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
   const reader = openReader(openDisk(data.root), data.secret, data.memoryMb * 2 ** 20);
+  const tokens = new TailTokens(data.secret);
   const behind = new Int32Array(data.behind);
   const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });
   const over = Promise.withResolvers<void>();
@@ -28,7 +30,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
     const { query, key, job } = message;
     try {
       const units: Units<JobAnswer | TailAnswer> =
-        job.type === 'tail' ? tailUnits(reader, job, data.secret) : answerUnits(reader, at, job);
+        job.type === 'tail' ? tailUnits(reader, job, tokens) : answerUnits(reader, at, job);
       const answer = await scheduler.run(query, key, units, (progress) =>
         port.post({ type: 'progress', query, ...progress }),
       );
@@ -102,8 +104,8 @@ function piecesOf(text: string): JobAnswer {
 }
 
 /** The units of a tail's job. */
-function* tailUnits(reader: UnitReader, job: TailJob, secret: Uint8Array): Units<TailAnswer> {
-  return yield* writeTail(job, yield* reader.tail(job, job.query), secret);
+function* tailUnits(reader: UnitReader, job: TailJob, tokens: TailTokens): Units<TailAnswer> {
+  return yield* writeTail(job, yield* reader.tail(job, job.query), tokens);
 }
 
 function failure(query: number, error: unknown, memoryMb: number): FromQuery {

@@ -3,10 +3,10 @@ import { Pace, type Units } from '../../engine/base/pause.ts';
 import type { TailResult } from '../../engine/engine.ts';
 import { eventText } from './event-text.ts';
 import type { TailAnswer, TailJob } from './job.ts';
-import { encodeTailToken } from './tail-token.ts';
+import type { TailTokens } from './tail-token.ts';
 import { parseZone } from './zone.ts';
 
-/** Steps that a server-sent event takes: its token is signed. */
+/** Steps that a server-sent event takes: its token is enciphered. */
 const EVENT_STEPS = 32;
 
 /**
@@ -16,7 +16,7 @@ const EVENT_STEPS = 32;
 export function* writeTail(
   job: TailJob,
   result: TailResult,
-  secret: Uint8Array,
+  tokens: TailTokens,
 ): Units<TailAnswer> {
   const { events, droppedCount, position, isWhole } = result;
   const zone = must(parseZone(job.zone), `zone ${job.zone}`);
@@ -28,7 +28,7 @@ export function* writeTail(
   let timeMs = isWhole ? job.toMs : job.fromMs;
   for (let at = events.length - 1; at >= 0; at--) {
     const event = events[at];
-    const token = encodeTailToken(secret, { position: behind, timeMs });
+    const token = tokens.encode({ position: behind, timeMs });
     parts[at] = `id: ${token}\ndata: ${eventText(event, withColumns, zone)}\n\n`;
     behind = event.sequence;
     timeMs = job.fromMs;
@@ -37,7 +37,7 @@ export function* writeTail(
   const text = parts.join('');
   const facts = { eventCount: events.length, position, isWhole };
   if (droppedCount === 0) return { text, ...facts };
-  const token = encodeTailToken(secret, { position: behind, timeMs });
+  const token = tokens.encode({ position: behind, timeMs });
   return { text: `${droppedText(token, { count: droppedCount })}${text}`, ...facts };
 }
 

@@ -1,12 +1,17 @@
-import { createHmac } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { derivedKey } from '../../engine/base/derived-key.ts';
 
-const CHECK_BYTES = 4;
+const CIPHER = 'aes-128-gcm';
+const PURPOSE = 'tail tokens';
+const KEY_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 12;
 const TIME_BYTES = 6;
 const SEQUENCE_BYTES = 6;
-const TOKEN_BYTES = CHECK_BYTES + TIME_BYTES + SEQUENCE_BYTES;
-const TOKEN_CHARACTERS = Math.ceil((TOKEN_BYTES * 4) / 3);
-/** Sets the checks of tokens apart from others by the same secret. */
-const PURPOSE = 'tail';
+const PLACE_BYTES = TIME_BYTES + SEQUENCE_BYTES;
+const TOKEN_BYTES = NONCE_BYTES + PLACE_BYTES + TAG_BYTES;
+/** No bit of the last one is left over: each place has one spelling. */
+const TOKEN_CHARACTERS = (TOKEN_BYTES * 4) / 3;
 
 /** A place in a tail. */
 export interface TailPlace {
@@ -17,29 +22,56 @@ export interface TailPlace {
 }
 
 /**
- * Writes a place as URL-safe text. `secret` is the manifest's: a token of another folder is not taken. The check is
- * no more than that, as whoever makes up a place sees no more than a query shows.
+ * The tokens of places in a folder's tails, 48 URL-safe characters: a random nonce of 96 bits, the place in AES-128-GCM, the tag.
+ * So they tell nothing of events that are not shown, not even whether two of them are of the same place.
  */
-export function encodeTailToken(secret: Uint8Array, { position, timeMs }: TailPlace): string {
-  const bytes = Buffer.alloc(TOKEN_BYTES);
-  bytes.writeUIntBE(timeMs, CHECK_BYTES, TIME_BYTES);
-  bytes.writeUIntBE(position, CHECK_BYTES + TIME_BYTES, SEQUENCE_BYTES);
-  check(secret, bytes).copy(bytes, 0, 0, CHECK_BYTES);
-  return bytes.toString('base64url');
+export class TailTokens {
+  readonly #key: Uint8Array;
+
+  /** `secret` is the manifest's. */
+  constructor(secret: Uint8Array) {
+    this.#key = derivedKey(secret, PURPOSE, KEY_BYTES);
+  }
+
+  /** The token of a place. */
+  encode(place: TailPlace): string {
+    const bytes = Buffer.allocUnsafe(TOKEN_BYTES);
+    const nonce = randomFillSync(bytes.subarray(0, NONCE_BYTES));
+    const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
+    cipher.update(bytesOf(place)).copy(bytes, NONCE_BYTES);
+    cipher.final();
+    cipher.getAuthTag().copy(bytes, NONCE_BYTES + PLACE_BYTES);
+    return bytes.toString('base64url');
+  }
+
+  /** The place that a token is of; `undefined` when it is malformed, changed, or of another folder. */
+  decode(token: string): TailPlace | undefined {
+    if (token.length !== TOKEN_CHARACTERS) return undefined;
+    const bytes = Buffer.from(token, 'base64url');
+    if (bytes.length !== TOKEN_BYTES || bytes.toString('base64url') !== token) return undefined;
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const tagAt = NONCE_BYTES + PLACE_BYTES;
+    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(tagAt));
+    const place = decipher.update(bytes.subarray(NONCE_BYTES, tagAt));
+    try {
+      decipher.final();
+    } catch {
+      // Node tells a wrong tag by an error without a code.
+      return undefined;
+    }
+    return placeOf(place);
+  }
 }
 
-/** Reads a token; `undefined` when it is malformed, or of another folder. */
-export function decodeTailToken(secret: Uint8Array, token: string): TailPlace | undefined {
-  if (token.length !== TOKEN_CHARACTERS) return undefined;
-  const bytes = Buffer.from(token, 'base64url');
-  if (bytes.length !== TOKEN_BYTES) return undefined;
-  if (bytes.toString('base64url') !== token) return undefined;
-  if (check(secret, bytes).readUInt32BE(0) !== bytes.readUInt32BE(0)) return undefined;
-  const position = bytes.readUIntBE(CHECK_BYTES + TIME_BYTES, SEQUENCE_BYTES);
-  return { position, timeMs: bytes.readUIntBE(CHECK_BYTES, TIME_BYTES) };
+function bytesOf({ position, timeMs }: TailPlace): Buffer {
+  const bytes = Buffer.allocUnsafe(PLACE_BYTES);
+  bytes.writeUIntBE(timeMs, 0, TIME_BYTES);
+  bytes.writeUIntBE(position, TIME_BYTES, SEQUENCE_BYTES);
+  return bytes;
 }
 
-function check(secret: Uint8Array, bytes: Buffer): Buffer {
-  const content = bytes.subarray(CHECK_BYTES);
-  return createHmac('sha256', secret).update(PURPOSE).update(content).digest();
+function placeOf(bytes: Buffer): TailPlace {
+  const timeMs = bytes.readUIntBE(0, TIME_BYTES);
+  return { position: bytes.readUIntBE(TIME_BYTES, SEQUENCE_BYTES), timeMs };
 }

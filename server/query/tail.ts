@@ -3,7 +3,7 @@ import type { Predicate } from '../../engine/query/predicate.ts';
 import type { TailAnswer, TailJob } from './job.ts';
 import { QueryRefused } from './refusal.ts';
 import { droppedText } from './tail-answer.ts';
-import { encodeTailToken, type TailPlace } from './tail-token.ts';
+import type { TailPlace, TailTokens } from './tail-token.ts';
 
 /** Jobs of a tail begin so far apart, that a busy service is not read block by block. */
 const JOB_EVERY_MS = 100;
@@ -42,8 +42,7 @@ export interface TailSources {
   blocks: TailBlocks;
   /** When a sealed segment was sealed; `undefined` for one that is gone. */
   sealedMs(segment: number): number | undefined;
-  /** The manifest's: tokens are signed with it. */
-  secret: Uint8Array;
+  tokens: TailTokens;
   /** Runs a job in a query worker. Rejects as the query pool does. */
   run(job: TailJob, signal: AbortSignal, key: string): Promise<TailAnswer>;
   nowMs(): number;
@@ -131,7 +130,8 @@ export class Tail {
     this.#placeMs = Math.min(place.timeMs, nowMs);
     this.#missedLeft = MISSED_EVENTS_MAX;
     this.#missedFromMs = nowMs - MISSED_MS;
-    if (this.#placeMs >= this.#missedFromMs || !this.#hasNews()) return;
+    // Whether anything came before is not looked at: that would tell of events that are hidden.
+    if (this.#placeMs >= this.#missedFromMs) return;
     const before = new Date(this.#missedFromMs).toISOString();
     this.#parts.push(droppedText(this.#token(), { before }));
   }
@@ -322,8 +322,8 @@ export class Tail {
   }
 
   #token(): string {
-    const { secret } = this.#sources;
-    return encodeTailToken(secret, { position: this.#position, timeMs: this.#placeMs });
+    const { tokens } = this.#sources;
+    return tokens.encode({ position: this.#position, timeMs: this.#placeMs });
   }
 }
 

@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { QueryRefused } from './refusal.ts';
 import { Tail, type TailRequest, type TailSources, type TailStream } from './tail.ts';
-import { decodeTailToken, type TailPlace } from './tail-token.ts';
+import type { TailPlace } from './tail-token.ts';
 
 /** Tails of one key, and of all. */
 const TAILS_PER_KEY_MAX = 20;
@@ -29,9 +29,9 @@ export class Tails {
     return this.#tails.size;
   }
 
-  /** The place that a token tells; `undefined` when it is malformed, or of another folder. */
+  /** The place that a token tells; `undefined` when it is malformed, changed, or of another folder. */
   placeOf(token: string): TailPlace | undefined {
-    return decodeTailToken(this.#sources.secret, token);
+    return this.#sources.tokens.decode(token);
   }
 
   /**
