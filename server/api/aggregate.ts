@@ -27,9 +27,9 @@ import { boundOf, fieldOf, mayExplain, predicateOf, rangeOf } from './selection.
 
 const NATURAL = '@natural';
 const FIELD_LIMIT_DEFAULT = 10;
-/** Buckets of one field. Source: interface.md 8. */
+/** Buckets of one field. Source: INTERFACE.md 4.8. */
 const FIELD_LIMIT_MAX = 100;
-/** Buckets of all fields together. Source: interface.md 8. */
+/** Buckets of all fields together. Source: INTERFACE.md 4.8. */
 const FIELD_PRODUCT_MAX = 1_000;
 const INTERVAL_DEFAULT = '1m';
 
@@ -46,7 +46,7 @@ export interface AggregateScope {
   boundEvents: number;
 }
 
-/** `POST /beta/events/aggregate`: metrics in buckets of the selected events. Source: interface.md 4.8, decisions.md 5.3. */
+/** `POST /beta/events/aggregate`: metrics in buckets of the selected events. Source: INTERFACE.md 4.8. */
 export async function aggregateEvents(context: ReadContext): Promise<Reply> {
   const body = checkAggregateBody(context.body);
   const { resolver, nowMs, key, boundEvents } = context;
@@ -210,7 +210,7 @@ function orderOf({ order }: FieldBody, parameter: string, scope: GroupByScope): 
   }
 }
 
-/** Throws ApiError 400 when a name is there twice. Source: decisions.md 5b.1. */
+/** Throws ApiError 400 when a name is there twice. Source: INTERFACE.md 4.8. */
 function requireDistinct(names: readonly string[], parameter: (place: number) => string): void {
   for (const [place, name] of names.entries()) {
     if (names.indexOf(name) === place) continue;
@@ -221,7 +221,7 @@ function requireDistinct(names: readonly string[], parameter: (place: number) =>
   }
 }
 
-/** Throws ApiError 400 when the fields have too many buckets together. Source: interface.md 8, decisions.md 5b.8. */
+/** Throws ApiError 400 when the fields have too many buckets together. Source: INTERFACE.md 4.8. */
 function requireProduct(groupBys: readonly GroupBy[]): void {
   let product = 1;
   for (const groupBy of groupBys) if (groupBy.type === 'field') product *= groupBy.limit;
@@ -232,7 +232,7 @@ function requireProduct(groupBys: readonly GroupBy[]): void {
   );
 }
 
-/** The bucket after which a page begins. Throws ApiError 400. Source: decisions.md 5b.5. */
+/** The bucket after which a page begins. Throws ApiError 400. Source: INTERFACE.md 4.8. */
 function afterOf(
   afterBucket: NonNullable<AggregateBody['afterBucket']>,
   groupBy: GroupBy | undefined,

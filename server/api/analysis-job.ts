@@ -11,7 +11,7 @@ const LIMIT_DEFAULT = 50;
 
 /**
  * The query of an analysis, with what is asked of it instead of what was saved. Throws ApiError 400.
- * Source: interface.md 4.7, decisions.md 5b.11.
+ * Source: INTERFACE.md 4.7.
  */
 export function jobOfAnalysis(
   analysis: SavedAnalysis,

@@ -10,7 +10,7 @@ import { boundOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
 
-/** `POST /beta/events/list`: a page of events, newest first. Source: interface.md 4.6, decisions.md 5.2. */
+/** `POST /beta/events/list`: a page of events, newest first. Source: INTERFACE.md 4.6. */
 export async function listEvents(context: ReadContext): Promise<Reply> {
   const body = checkListBody(context.body);
   const range = rangeOf(body.time, context.nowMs);
@@ -39,7 +39,7 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
 
 /**
  * `POST /beta/events/fetch`: one event, dates in UTC. An id that is malformed, unknown, or hidden by the key's filter
- * is the same 404. Source: interface.md 4.6, decisions.md 5b.12.
+ * is the same 404. Source: INTERFACE.md 4.6.
  */
 export async function fetchEvent(context: ReadContext): Promise<Reply> {
   const body = checkFetchBody(context.body);

@@ -12,7 +12,7 @@ import { type FieldDefinition, NOTHING_DECLARED, type Resolver } from './resolve
 import type { ReadKey } from './route.ts';
 import type { FiltersBody, TimeBody } from './schema.ts';
 
-/** What a request's `time` means at `nowMs`. Throws ApiError 400. Source: interface.md 4.2. */
+/** What a request's `time` means at `nowMs`. Throws ApiError 400. Source: INTERFACE.md 4.2. */
 export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
   try {
     return resolveTime(time, nowMs);
@@ -46,7 +46,7 @@ export function mayExplain(explain: boolean | undefined, key: ReadKey): boolean 
 
 /**
  * The events for which all of `filters` and the key's security filter hold. The security filter is a tree of its own
- * beside theirs, so that no text can escape it. Throws ApiError 400. Source: interface.md 4.3, decisions.md 5.10.
+ * beside theirs, so that no text can escape it. Throws ApiError 400. Source: INTERFACE.md 4.3.
  */
 export function predicateOf(
   filters: Readonly<FiltersBody>,
@@ -71,7 +71,7 @@ export function predicateOf(
 
 /**
  * The field with that id: a declared one wins over an attribute path. Throws ApiError 400 naming `parameter`.
- * Source: decisions.md 4.2.
+ * Source: INTERFACE.md 4.3.
  */
 export function fieldOf(id: string, parameter: string, resolver: Resolver): FieldDefinition {
   const declared = resolver.field(id);

@@ -1,5 +1,5 @@
 /**
- * A naive engine over an array of events: the oracle of the query tests. It knows the rules of decisions.md 4 and 5
+ * A naive engine over an array of events: the oracle of the query tests. It knows the rules of INTERFACE.md 4
  * and nothing of the engine: numbers are exact fractions of BigInts, texts are JavaScript strings, patterns are
  * regular expressions, and every query looks at every event.
  */
