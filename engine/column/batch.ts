@@ -52,6 +52,9 @@ export class Batch {
   columns: Builder[] = [];
   /** Column + 1 of each leaf key; 0 when there is none. */
   #columnOf = new Int32Array(1024);
+  /** Shapes whose columns were found, ever; and by column which of them was the last one with it. */
+  #connected = 0;
+  readonly #connectedTo: number[] = [];
   #rowCount = 0;
   #bytes = 0;
 
@@ -123,12 +126,13 @@ export class Batch {
   #connectShape(shape: number): void {
     const { shapes } = this;
     const end = shapes.starts[shape + 1];
-    const seen = new Set<number>();
+    this.#connected++;
     for (let leaf = shapes.starts[shape]; leaf < end; leaf++) {
-      const key = shapes.keys[leaf];
-      assert(!seen.has(key), 'a row has a leaf once');
-      seen.add(key);
-      shapes.columns[leaf] = this.#columnFor(key);
+      const column = this.#columnFor(shapes.keys[leaf]);
+      shapes.columns[leaf] = column;
+      if (column === NO_COLUMN) continue;
+      assert(this.#connectedTo[column] !== this.#connected, 'a row has a value of a column once');
+      this.#connectedTo[column] = this.#connected;
     }
   }
 
@@ -139,6 +143,7 @@ export class Batch {
     const known = this.#columnOf[key];
     if (known !== 0) return known - 1;
     this.columns.push(makeBuilder(leafPath(key), kind));
+    this.#connectedTo[this.columns.length - 1] = 0;
     this.#columnOf[key] = this.columns.length;
     return this.columns.length - 1;
   }

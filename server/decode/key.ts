@@ -8,6 +8,8 @@ import { DOT, QUOTE } from './text.ts';
 const KEYS_MAX = 2 * PATHS_MAX;
 /** Keys beyond which the table is emptied between two events. */
 const KEYS_CROWD = PATHS_MAX;
+/** Keys that are tried before one is looked up. */
+const FOLLOWED_MAX = 8;
 const SYSLOG = Uint8Array.from(Buffer.from('syslog'));
 
 /** Levels of paths below `syslog` are counted from here, so that the two trees share one table. */
@@ -21,11 +23,11 @@ export const SYSLOG_LEVEL = 32;
 export class KeyTable {
   /** Names between the path and `custom`, or `syslog` plus SYSLOG_LEVEL, of each path this table has met. */
   readonly level = new Uint8Array(PATHS_MAX);
-  /** The key that came first in the object at a path the last time; -1 when none did. */
+  /** The key from which the first one of the object at a path is looked for; -1 when there was none. */
   readonly first = new Int32Array(PATHS_MAX).fill(-1);
   /** The path of each key. */
   path = new Uint32Array(1024);
-  /** The key that followed each key the last time; -1 when none did. */
+  /** The key that followed each key, and was not found by going on from the one before; -1 when none did. */
   next = new Int32Array(1024);
 
   readonly #paths: PathTable;
@@ -49,16 +51,33 @@ export class KeyTable {
     this.first.fill(-1);
   }
 
-  /** The length of `key` when it is the text from `at` on up to a quote, otherwise -1. */
-  match(key: number, bytes: Uint8Array, at: number, end: number): number {
+  /**
+   * The first of `key` and those that follow it that is the text from `at` on up to a quote; -1 when it is none of some.
+   * So attributes that are left out now and then are passed over.
+   */
+  follow(key: number, bytes: Uint8Array, at: number, end: number): number {
+    let candidate = key;
+    for (let step = 0; step < FOLLOWED_MAX && candidate >= 0; step++) {
+      if (this.#isAt(candidate, bytes, at, end)) return candidate;
+      candidate = this.next[candidate];
+    }
+    return -1;
+  }
+
+  /** Bytes of a key. */
+  lengthOf(key: number): number {
+    return this.#start[key + 1] - this.#start[key];
+  }
+
+  #isAt(key: number, bytes: Uint8Array, at: number, end: number): boolean {
     const nameStart = this.#start[key];
     const length = this.#start[key + 1] - nameStart;
-    if (at + length >= end || bytes[at + length] !== QUOTE) return -1;
+    if (at + length >= end || bytes[at + length] !== QUOTE) return false;
     const names = this.#names;
     for (let index = 0; index < length; index++) {
-      if (bytes[at + index] !== names[nameStart + index]) return -1;
+      if (bytes[at + index] !== names[nameStart + index]) return false;
     }
-    return length;
+    return true;
   }
 
   /**

@@ -155,10 +155,11 @@ export class ObjectReader {
       if (at >= end || bytes[at] !== QUOTE) return this.#broken(at);
       const nameStart = at + 1;
       let path = -1;
-      const length = predicted < 0 ? -1 : keys.match(predicted, bytes, nameStart, end);
-      if (length >= 0) {
-        path = keys.path[predicted];
-        at = nameStart + length + 1;
+      const found = keys.follow(predicted, bytes, nameStart, end);
+      if (found >= 0) {
+        predicted = found;
+        path = keys.path[found];
+        at = nameStart + keys.lengthOf(found) + 1;
       } else {
         const stop = plainEnd(bytes, nameStart, end);
         const isPlain = stop < end && bytes[stop] === QUOTE;
