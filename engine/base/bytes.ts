@@ -1,6 +1,9 @@
 import { assert } from './assert.ts';
 import { EngineError } from './errors.ts';
 
+/** Bytes of the longest LEB128 of a u32. */
+const VARINT_U32_BYTES_MAX = 5;
+
 /**
  * A growing byte buffer that small structures are written to, little-endian.
  * Owns its buffer; `bytes()` is a view that is valid until the next write.
@@ -66,6 +69,18 @@ export class ByteWriter {
       rest = Math.floor(rest / 0x80);
     }
     this.u8(rest);
+  }
+
+  /** LEB128 of each of the first `count` of `values`. */
+  varints(values: Uint32Array, count: number): void {
+    let at = this.#grow(count * VARINT_U32_BYTES_MAX);
+    const bytes = this.#bytes;
+    for (let index = 0; index < count; index++) {
+      let rest = values[index];
+      for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+      bytes[at++] = rest;
+    }
+    this.#length = at;
   }
 
   /** The bytes as they are, without a length. */

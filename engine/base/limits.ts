@@ -12,6 +12,9 @@ export const BLOCK_ROWS_CLOSE = 32_768;
 /** A flush of at least this many rows closes the block: rewriting it later would gain too little. */
 export const BLOCK_ROWS_FINAL = 2_048;
 
+/** Bytes of values and leaves at which a flush closes the block likewise: those of as many ordinary rows. */
+export const BLOCK_BYTES_FINAL = 1_000_000;
+
 /** Age at which an open block is written whole, so that a trickle does not leave a block an event. */
 export const BLOCK_AGE_MAX_MS = 60_000;
 

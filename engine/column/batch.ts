@@ -66,6 +66,11 @@ export class Batch {
     return this.#rowCount;
   }
 
+  /** Bytes of its values and, LEAF_BYTES each, of its leaves. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Whether it takes no more rows. */
   get isFull(): boolean {
     return this.#rowCount === BLOCK_ROWS_CLOSE || this.#bytes >= BATCH_BYTES_CLOSE;

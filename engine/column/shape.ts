@@ -1,7 +1,7 @@
-import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { ByteReader } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { HASH_SEED } from '../base/hash.ts';
-import { readPacked, writePacked } from './compress.ts';
+import { readPacked } from './compress.ts';
 import { grow, refit } from './growth.ts';
 import { KIND_BITS, type Kind } from './kind.ts';
 import type { Rows } from './rows.ts';
@@ -119,17 +119,6 @@ export interface Shapes {
   count: number;
   starts: Uint32Array;
   keys: Uint32Array;
-}
-
-/** Writes shapes into `writer`; `scratch` is overwritten. Source: FORMAT.md 4.1. */
-export function writeShapes(writer: ByteWriter, scratch: ByteWriter, shapes: Shapes): void {
-  scratch.reset();
-  for (let shape = 0; shape < shapes.count; shape++) {
-    const end = shapes.starts[shape + 1];
-    scratch.varint(end - shapes.starts[shape]);
-    for (let at = shapes.starts[shape]; at < end; at++) scratch.varint(shapes.keys[at]);
-  }
-  writePacked(writer, scratch.bytes());
 }
 
 /** Reads `count` shapes over `pathCount` paths. Throws CORRUPTION. */

@@ -4,6 +4,7 @@ import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import type { Batch, Builder } from '../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../column/booleans.ts';
 import { RegionWriter, type Zone } from '../column/chunk.ts';
+import { writePacked } from '../column/compress.ts';
 import { type DateBuilder, writeDates } from '../column/dates.ts';
 import { writeIntegers } from '../column/integers.ts';
 import { Kind } from '../column/kind.ts';
@@ -11,7 +12,7 @@ import { writeNumbers } from '../column/number-chunk.ts';
 import type { NumberBuilder } from '../column/numbers.ts';
 import type { PathTable } from '../column/path.ts';
 import { PresenceLayout, presenceLayout, writePresence } from '../column/presence.ts';
-import { type Shapes, writeShapes } from '../column/shape.ts';
+import type { Shapes } from '../column/shape.ts';
 import type { StringBuilder } from '../column/strings.ts';
 import {
   StringEncoding,
@@ -21,7 +22,7 @@ import {
   writeDictionary,
   writeText,
 } from '../column/text.ts';
-import { BlockPaths, blockShapes } from './block-paths.ts';
+import { BlockPaths, writeBlockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
 import type { EncodedBlock } from './frame.ts';
 import { layFrame } from './frame-layout.ts';
@@ -93,9 +94,10 @@ export class BlockEncoder {
     out.end();
     writeIntegers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
-    const { shapes, ids } = blockShapes(rows.shapes, shapeIds, this.#paths);
-    out.meta.varint(shapes.count);
-    writeShapes(out.region, new ByteWriter(1024), shapes);
+    const shapes = new ByteWriter(1024);
+    const { count, ids } = writeBlockShapes(shapes, rows.shapes, shapeIds, this.#paths);
+    out.meta.varint(count);
+    writePacked(out.region, shapes.bytes());
     out.end();
     writeIntegers(out.region, ids, this.#rowCount, 'ids');
     out.end();

@@ -37,34 +37,35 @@ export class BlockPaths {
   }
 }
 
-/** The shapes that rows have, renumbered from those of `shapes`; `ids` is by row, as `shapeIds`. */
-export function blockShapes(
+/**
+ * Writes the shapes that rows have, over the block's paths. `shapeIds` is by row, numbers of `shapes`; returns how many
+ * shapes were written and, by row, the number of its shape among them. Source: FORMAT.md 4.1.
+ */
+export function writeBlockShapes(
+  writer: ByteWriter,
   shapes: Shapes,
   shapeIds: Uint16Array | Uint32Array,
   paths: BlockPaths,
-): { shapes: Shapes; ids: Float64Array } {
+): { count: number; ids: Float64Array } {
   const numbers = new Int32Array(shapes.count);
   const ids = new Float64Array(shapeIds.length);
-  const used: number[] = [];
-  let leafCount = 0;
+  let keys = new Uint32Array(256);
+  let count = 0;
   for (let row = 0; row < shapeIds.length; row++) {
     const shape = shapeIds[row];
     if (numbers[shape] === 0) {
-      used.push(shape);
-      numbers[shape] = used.length;
-      leafCount += shapes.starts[shape + 1] - shapes.starts[shape];
+      numbers[shape] = ++count;
+      const start = shapes.starts[shape];
+      const leafCount = shapes.starts[shape + 1] - start;
+      if (leafCount > keys.length) keys = new Uint32Array(leafCount * 2);
+      for (let leaf = 0; leaf < leafCount; leaf++) {
+        const key = shapes.keys[start + leaf];
+        keys[leaf] = leafKey(paths.number(leafPath(key)), leafKind(key));
+      }
+      writer.varint(leafCount);
+      writer.varints(keys, leafCount);
     }
     ids[row] = numbers[shape] - 1;
   }
-  const starts = new Uint32Array(used.length + 1);
-  const keys = new Uint32Array(leafCount);
-  let at = 0;
-  for (const [number, shape] of used.entries()) {
-    for (let leaf = shapes.starts[shape]; leaf < shapes.starts[shape + 1]; leaf++) {
-      const key = shapes.keys[leaf];
-      keys[at++] = leafKey(paths.number(leafPath(key)), leafKind(key));
-    }
-    starts[number + 1] = at;
-  }
-  return { shapes: { count: used.length, starts, keys }, ids };
+  return { count, ids };
 }

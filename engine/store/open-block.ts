@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { BLOCK_BYTES_FINAL, BLOCK_ROWS_FINAL } from '../base/limits.ts';
 import { Batch } from '../column/batch.ts';
 import { RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
@@ -26,6 +27,8 @@ export class OpenBlock {
   /** Rows from the first on that were given out in small blocks, and their sequences. */
   #smallRows = 0;
   #runs: Run[] = [];
+  /** Bytes of the batch when the last small block was given out. */
+  #smallBytes = 0;
   /** Ordinals of the small blocks. A list that a group may hold on to: see `seal`. */
   #smallOrdinals: number[] = [];
   #openedMs = 0;
@@ -42,6 +45,12 @@ export class OpenBlock {
   /** Rows that are in no small block. */
   get freshRows(): number {
     return this.#batch.rowCount - this.#smallRows;
+  }
+
+  /** Whether so much is in no small block that what is flushed should not be rewritten. */
+  get isFlushFinal(): boolean {
+    const freshBytes = this.#batch.bytes - this.#smallBytes;
+    return this.freshRows >= BLOCK_ROWS_FINAL || freshBytes >= BLOCK_BYTES_FINAL;
   }
 
   /** Whether it takes no more rows. */
@@ -74,6 +83,7 @@ export class OpenBlock {
     const to = this.#batch.rowCount;
     const block = this.#encode(from, to, []);
     this.#smallRows = to;
+    this.#smallBytes = this.#batch.bytes;
     return { block, ordinals: this.#smallOrdinals };
   }
 
@@ -105,6 +115,7 @@ export class OpenBlock {
   clear(): void {
     this.#smallRows = 0;
     this.#runs = [];
+    this.#smallBytes = 0;
     this.#smallOrdinals = [];
     this.#batch.clear();
   }

@@ -3,7 +3,6 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import {
   BLOCK_AGE_MAX_MS,
-  BLOCK_ROWS_FINAL,
   LOG_SEGMENT_BYTES_MAX,
   LOG_SEGMENT_ROWS_MAX,
   SEGMENT_AGE_MAX_MS,
@@ -274,14 +273,13 @@ export class Writer {
 
   /** Adds the open block's fresh rows to a group; returns where a small block's ordinal belongs. */
   #encodeOpen(group: Group): number[] | undefined {
-    const { freshRows } = this.#open;
     const old = this.#open.ageMs(this.#options.monotonicMs()) >= BLOCK_AGE_MAX_MS;
-    if (this.#sealDue || old || freshRows >= BLOCK_ROWS_FINAL) {
+    if (this.#sealDue || old || this.#open.isFlushFinal) {
       this.#sealDue = false;
       this.#seal(group);
       return undefined;
     }
-    if (freshRows === 0) return undefined;
+    if (this.#open.freshRows === 0) return undefined;
     const { block, ordinals } = this.#open.encodeSmall();
     group.add(block);
     return ordinals;
