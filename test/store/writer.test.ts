@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   BLOCK_AGE_MAX_MS,
+  BLOCK_BYTES_FINAL,
   BLOCK_ROWS_CLOSE,
   BLOCK_ROWS_FINAL,
   LOG_SEGMENT_ROWS_MAX,
@@ -106,6 +107,16 @@ t.test('a flush of many rows closes the open block', async (t) => {
   t.same(blockRows(one), [7, BLOCK_ROWS_FINAL - 1]);
   await one.append('c', BLOCK_ROWS_FINAL);
   t.same(blockRows(one), [7 + 2 * BLOCK_ROWS_FINAL - 1]);
+});
+
+t.test('a flush of few rows with much in them closes the open block', async (t) => {
+  const one = await rig();
+  const name = 'x'.repeat(BLOCK_BYTES_FINAL / 8);
+  await one.append(name, 7);
+  await one.append('b', 1);
+  t.same(blockRows(one), [7, 1], 'less is in small blocks');
+  await one.append(name, 8);
+  t.same(blockRows(one), [16]);
 });
 
 t.test('a request that fills several blocks is one group', async (t) => {
