@@ -28,8 +28,8 @@ import { parseSearch } from './query/search.ts';
 import { TailTokens } from './query/tail-token.ts';
 import { Tails } from './query/tails.ts';
 import { readyText } from './ready.ts';
-import { type Definitions, openDefinitions } from './registry/definitions.ts';
-import { type Key, type Keys, openKeys } from './registry/keys.ts';
+import { DEFINITIONS_PATH, type Definitions, openDefinitions } from './registry/definitions.ts';
+import { KEYS_PATH, type Key, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { UsageCells } from './registry/usage.ts';
 import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
@@ -45,6 +45,9 @@ interface ServiceState {
   stopping: boolean;
   listeners: (() => ListenerCounts[])[];
 }
+
+/** The keys of a first start. */
+type Provisioned = Awaited<ReturnType<Keys['provision']>>;
 
 /** All that runs, in the order in which it was started. */
 interface Running {
@@ -102,15 +105,12 @@ async function start(
   const { config } = runtime;
   const certificate = await certificateOf(config, disk, log);
   const state: ServiceState = { stopping: false, listeners: [] };
-  const opened = await openCatalog({ disk, nowMs: nowMs() });
+  const registries = [KEYS_PATH, DEFINITIONS_PATH];
+  const opened = await openCatalog({ disk, nowMs: nowMs(), registries });
   reportRecovery(opened, log);
   const cells = new UsageCells();
-  const keys = await openKeys({ disk, cells, planLimitMb: config.planLimitMb, nowMs });
+  const { keys, definitions, provisioned } = await openRegistries(config, disk, opened, cells);
   keys.restoreUsage(opened.usage);
-  const provisioned = await keys.provision();
-  const rules = definitionRules(() => keys.list('read'), nowMs);
-  const definitions = await openDefinitions({ disk, rules, nowMs });
-  await definitions.provision();
   const healed = [...opened.report.healed, ...keys.healed, ...definitions.healed];
   if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });
   const token = await openAdminToken(disk);
@@ -233,7 +233,11 @@ async function start(
         queries,
         tails,
         listeners: () => state.listeners.flatMap((counts) => counts()),
-        store: () => ({ ...keeper.gauges(), damagedSegments: keeper.damagedCount }),
+        store: () => ({
+          ...keeper.gauges(),
+          damagedSegments: keeper.damagedCount,
+          lostFiles: opened.report.lost.length,
+        }),
       },
     }),
     log: (error) => log.error('a request failed', { error }),
@@ -303,11 +307,31 @@ async function stop(running: Running, log: Log): Promise<void> {
   log.info('stopped');
 }
 
+/** Opens the keys and the definitions: made at the first start, and from then on they must be there. */
+async function openRegistries(
+  { planLimitMb }: Config,
+  disk: Disk,
+  { manifest }: OpenedCatalog,
+  cells: UsageCells,
+): Promise<{ keys: Keys; definitions: Definitions; provisioned: Provisioned }> {
+  const nowMs = Date.now;
+  const mustExist = manifest.hasRegistries;
+  const keys = await openKeys({ disk, cells, planLimitMb, nowMs, mustExist });
+  const rules = definitionRules(() => keys.list('read'), nowMs);
+  const definitions = await openDefinitions({ disk, rules, nowMs, mustExist });
+  const provisioned = await keys.provision();
+  await definitions.provision();
+  if (!mustExist) await manifest.keepRegistries();
+  return { keys, definitions, provisioned };
+}
+
 function reportRecovery({ report }: OpenedCatalog, log: Log): void {
-  const { segments, recovered, unclosed, remarks, removed } = report;
+  const { segments, recovered, unclosed, remarks, removed, moved, lost } = report;
   if (recovered.length > 0) log.info('recovered after a stop', { segments, recovered });
   if (removed.length > 0)
     log.info('files that are in no set of segments were removed', { removed });
+  if (moved.length > 0) log.error('files that nobody knows were moved to lost', { moved });
+  if (lost.length > 0) log.error('lost holds files that are not served', { lost });
   if (unclosed.length > 0) log.error('the disk is full, the manifest could not be written');
   for (const remark of remarks) {
     if (remark.damaged.length > 0)

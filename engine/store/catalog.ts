@@ -4,7 +4,13 @@ import { type Disk, isDiskFull } from '../base/file.ts';
 import { verifyBlock as verifyRegions } from '../segment/block.ts';
 import { type BlockRef, holeOf } from '../segment/frame.ts';
 import { type BlockChanges, ChangeLog } from './block-changes.ts';
-import { removeLeftovers, sealedDamage, segmentFiles } from './leftover.ts';
+import {
+  clearLeftovers,
+  type LostFile,
+  lostFiles,
+  sealedDamage,
+  segmentFiles,
+} from './leftover.ts';
 import type { CommittedGroup } from './log-file.ts';
 import { Manifest } from './manifest.ts';
 import type { SegmentEntry } from './manifest-state.ts';
@@ -43,8 +49,12 @@ export interface RecoveryReport {
   unclosed: UnclosedSegment[];
   /** Segments with damage or bytes cut. */
   remarks: SegmentReport[];
-  /** Files of sets that were replaced, or never came to be; removed. */
+  /** Files of sets that were replaced, or unfinished; removed. */
   removed: string[];
+  /** Files that nobody knows, which this start moved to `lost/`: their paths before. */
+  moved: string[];
+  /** All files of `lost/`. */
+  lost: LostFile[];
 }
 
 /** What the manifest is to be told of a recovered segment. */
@@ -253,7 +263,9 @@ export interface OpenCatalogOptions {
   nowMs: number;
   /** That of block.ts, unless a test has blocks of its own. */
   verifyBlock?: VerifyBlock;
-  /** Size from which the manifest is rewritten when most of it is not needed; see `Manifest.open`. */
+  /** Paths of record files that are only there beside a manifest; see `Manifest.open`. */
+  registries?: readonly string[];
+  /** Size from which the manifest is rewritten when most of it is not needed; see `Manifest.compact`. */
   rewriteBytes?: number;
 }
 
@@ -273,14 +285,17 @@ export interface OpenedCatalog {
  */
 export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCatalog> {
   const { disk, nowMs } = options;
-  const manifest = await Manifest.open(disk, nowMs, options.rewriteBytes);
+  const manifest = await Manifest.open(disk, nowMs, options.registries);
   try {
     const catalog = new Catalog();
     const sum = new UsageSum();
     sum.addAll(manifest.usage());
     const report = emptyReport(manifest);
     const files = segmentFiles(disk);
-    report.removed = await removeLeftovers(disk, manifest, files);
+    Object.assign(report, await clearLeftovers(disk, manifest, files));
+    report.lost = lostFiles(disk);
+    // Not before: a rewritten manifest does not tell which segments are gone.
+    await manifest.compact(options.rewriteBytes);
     for (const [segment, entry] of manifest.segments) {
       const open = entry.closed === undefined;
       const { found, closed } = await readSegment(
@@ -316,7 +331,8 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<OpenedCa
 
 function emptyReport({ segments, sealed, healed }: Manifest): RecoveryReport {
   const count = segments.size + sealed.size;
-  return { segments: count, healed, recovered: [], unclosed: [], remarks: [], removed: [] };
+  const files = { removed: [], moved: [], lost: [] };
+  return { segments: count, healed, recovered: [], unclosed: [], remarks: [], ...files };
 }
 
 /**

@@ -2,6 +2,8 @@
 export const MANIFEST_PATH = 'manifest';
 /** The folder of log segments in the store's folder. */
 export const LOG_FOLDER = 'log';
+/** The folder of files that nobody knows; it is never read. */
+export const LOST_FOLDER = 'lost';
 /** The folder of sealed segments in the store's folder. */
 export const SEALED_FOLDER = 'sealed';
 /** The file whose lock means that a process has the folder. */

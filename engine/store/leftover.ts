@@ -2,6 +2,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import {
   LOG_FOLDER,
+  LOST_FOLDER,
   parseSealedName,
   parseSegmentName,
   SEALED_FOLDER,
@@ -53,28 +54,75 @@ export function segmentFiles(disk: Disk): SegmentFiles {
 }
 
 /**
- * Removes the files of segments that no record names: of sets that were replaced or dropped, and of ones that never
- * came to be. Returns their paths. Throws CORRUPTION, before it removes any, when a segment's file is missing while a
+ * Clears away the files of segments that no record names. Those that a record says are gone are unlinked, and so are
+ * unfinished ones; whole files of which nobody knows are moved to `lost/`, and may hold events that are nowhere else.
+ * Returns the paths of both. Throws CORRUPTION, before it touches any, when a segment's file is missing while a
  * sealed one is there that no record names: then the manifest lost the record that put the one in the place of the
  * other. Rejects with IO. Source: FORMAT.md 5.
  */
-export async function removeLeftovers(
+export async function clearLeftovers(
   disk: Disk,
   manifest: Manifest,
   files: SegmentFiles,
-): Promise<string[]> {
+): Promise<{ removed: string[]; moved: string[] }> {
   const unknown = [...files.sealed].filter((segment) => !manifest.sealed.has(segment));
+  const unrecorded = unknown.filter((segment) => !manifest.isGone(segment));
   const missing = missingSegments(manifest, files);
-  if (unknown.length > 0 && missing.length > 0) {
+  if (unrecorded.length > 0 && missing.length > 0) {
     throw new EngineError(
       'CORRUPTION',
-      `segment ${missing[0]} has no file, and ${sealedPath(unknown[0])} is not in the manifest`,
+      `segment ${missing[0]} has no file, and ${sealedPath(unrecorded[0])} is not in the manifest, which has lost ` +
+        'records: put a newer one back, or, to do without that file, move it out of the folder',
     );
   }
   const left = [...files.log].filter((segment) => !manifest.segments.has(segment));
-  const paths = [...files.unfinished, ...unknown.map(sealedPath), ...left.map(segmentPath)];
-  for (const path of paths) await disk.unlink(path);
-  return paths;
+  const isGone = (segment: number): boolean => manifest.isGone(segment);
+  const removed = [
+    ...files.unfinished,
+    ...unknown.filter(isGone).map(sealedPath),
+    ...left.filter(isGone).map(segmentPath),
+  ];
+  const moved = [
+    ...unrecorded.map(sealedPath),
+    ...left.filter((segment) => !isGone(segment)).map(segmentPath),
+  ];
+  for (const path of removed) await disk.unlink(path);
+  for (const path of moved) await moveToLost(disk, path);
+  if (moved.length > 0) await disk.syncFolder(LOST_FOLDER);
+  if (moved.length > 0) await disk.syncFolder('');
+  if (moved.length + removed.length > 0) {
+    for (const folder of [LOG_FOLDER, SEALED_FOLDER]) await disk.syncFolder(folder);
+  }
+  return { removed, moved };
+}
+
+/** A file of `lost/`. */
+export interface LostFile {
+  path: string;
+  bytes: number;
+}
+
+/** The files of `lost/`, in the order of their names. Throws IO. */
+export function lostFiles(disk: Disk): LostFile[] {
+  return disk.list(LOST_FOLDER).map((name) => {
+    const path = `${LOST_FOLDER}/${name}`;
+    const file = disk.open(path, 'read');
+    try {
+      return { path, bytes: file.bytes() };
+    } finally {
+      file.close();
+    }
+  });
+}
+
+/** Moves a file to `lost/`, under its own name or, when that is taken, with a number behind it. */
+async function moveToLost(disk: Disk, path: string): Promise<void> {
+  disk.makeFolder(LOST_FOLDER);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const taken = new Set(disk.list(LOST_FOLDER));
+  let free = name;
+  for (let number = 1; taken.has(free); number++) free = `${name}.${number}`;
+  await disk.rename(path, `${LOST_FOLDER}/${free}`);
 }
 
 function missingSegments({ segments, sealed }: Manifest, files: SegmentFiles): number[] {

@@ -37,6 +37,7 @@ export type ManifestRecord =
   | { type: 'closed'; segment: number; bytes: number; sequence: number; damaged: number[] }
   | { type: 'sealed'; sources: number[]; segments: NumberedSealed[]; usage: KeyUsage[] }
   | { type: 'dropped'; segments: number[]; usage: KeyUsage[] }
+  | { type: 'registries' }
   | ({ type: 'retention' } & KeptRetention);
 
 /** Throws CORRUPTION naming the record. */
@@ -198,6 +199,8 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
     }
     case 'dropped':
       return { type, segments: fields.counts('segments'), usage: fields.usage() };
+    case 'registries':
+      return { type };
     case 'retention': {
       const ageMaxMs = fields.count('ageMaxMs');
       return { type, ageMaxMs, waitedMs: fields.count('waitedMs') };

@@ -29,6 +29,10 @@ export class ManifestState {
   sequence = 0;
   /** What the segments that are gone brought in. */
   readonly usage = new UsageSum();
+  /** Segments that were there and are gone. */
+  readonly gone = new Set<number>();
+  /** Whether the registries beside the manifest were made. */
+  hasRegistries = false;
   retention: KeptRetention = { ageMaxMs: 0, waitedMs: 0 };
   lastSegment = 0;
 
@@ -62,6 +66,9 @@ export class ManifestState {
         }
         this.usage.addAll(record.usage);
         return;
+      case 'registries':
+        this.hasRegistries = true;
+        return;
       case 'retention':
         this.retention = { ageMaxMs: record.ageMaxMs, waitedMs: record.waitedMs };
         return;
@@ -76,6 +83,7 @@ export class ManifestState {
     const { lastSegment, sequence } = this;
     const usage = this.usage.list(USAGE_DAYS);
     const records: ManifestRecord[] = [{ type: 'summary', lastSegment, sequence, usage }];
+    if (this.hasRegistries) records.push({ type: 'registries' });
     if (this.retention.ageMaxMs > 0) records.push({ type: 'retention', ...this.retention });
     for (const [segment, { writer, closed }] of this.segments) {
       records.push({ type: 'segment', segment, writer });
@@ -108,5 +116,6 @@ export class ManifestState {
     if (!known) refuseRecord(number, `segment ${segment} is not known, or not closed`);
     this.segments.delete(segment);
     this.sealed.delete(segment);
+    this.gone.add(segment);
   }
 }

@@ -7,6 +7,7 @@ import { FORMAT_VERSION } from '../segment/frame.ts';
 import {
   LOG_FOLDER,
   MANIFEST_PATH,
+  parseSealedName,
   parseSegmentName,
   SEALED_FOLDER,
   SEGMENT_MAX,
@@ -42,16 +43,20 @@ export class Manifest {
   readonly secret: Uint8Array;
   /** Damage in one copy of it that was healed from the other, a sentence each. */
   readonly healed: readonly string[];
-  readonly #file: RecordFile | undefined;
+  readonly #store: StoreRecord;
   readonly #state: ManifestState;
+  readonly #readCount: number;
+  readonly #file: RecordFile | undefined;
 
+  /** `readCount` records were read; without `file` it is for reading alone. */
   constructor(
-    store: StoreRecord,
-    state: ManifestState,
+    { store, state, readCount }: Replayed & { store: StoreRecord },
     healed: readonly string[],
     file: RecordFile | undefined,
   ) {
     this.healed = healed;
+    this.#store = store;
+    this.#readCount = readCount;
     this.#file = file;
     this.folderId = store.folder;
     this.secret = store.secret;
@@ -59,35 +64,40 @@ export class Manifest {
   }
 
   /**
-   * Opens the manifest of `disk`, or begins one, and makes the folders of segments. One that has grown is rewritten.
-   * Throws CORRUPTION when it is damaged or when a log segment's file is there that it does not know; USAGE when the
-   * folder is of another format; IO.
+   * Opens the manifest of `disk`, or begins one, and makes the folders of segments. `registries` are paths of record
+   * files that are only there beside a manifest. Throws CORRUPTION when it is damaged, when it is not there and
+   * segments or registries are, or when a log segment's file is there that it does not know; USAGE when the folder is
+   * of another format; IO.
    */
   static async open(
     disk: Disk,
     nowMs: number,
-    rewriteBytes = REWRITE_BYTES_MIN,
+    registries: readonly string[] = [],
   ): Promise<Manifest> {
-    disk.makeFolder(LOG_FOLDER);
-    disk.makeFolder(SEALED_FOLDER);
     const { file, records, remarks } = RecordFile.open(disk, MANIFEST_PATH);
     try {
-      const { store, state } = replay(records);
-      refuseUnknownFiles(disk, state);
+      const replayed = replay(records);
+      if (replayed.store === undefined) refuseOrphans(disk, registries);
+      refuseUnknownFiles(disk, replayed.state);
+      disk.makeFolder(LOG_FOLDER);
+      disk.makeFolder(SEALED_FOLDER);
       await file.settle();
-      const first = store ?? newStore(nowMs);
-      if (store === undefined) await file.append(first);
-      const manifest = new Manifest(first, state, remarks, file);
-      if (file.bytes < rewriteBytes) return manifest;
-      const needed = [first, ...state.records()];
-      if (needed.length * REWRITE_RATIO <= records.length) {
-        await file.rewrite(needed.map(storedRecord));
-      }
-      return manifest;
+      const store = replayed.store ?? newStore(nowMs);
+      if (replayed.store === undefined) await file.append(store);
+      return new Manifest({ ...replayed, store }, remarks, file);
     } catch (error) {
       await file.close();
       throw error;
     }
+  }
+
+  /** Rewrites the manifest when it has grown. Without room for that it stays as it is. */
+  async compact(rewriteBytes = REWRITE_BYTES_MIN): Promise<void> {
+    const file = this.#writable();
+    if (file.bytes < rewriteBytes) return;
+    const needed = [this.#store, ...this.#state.records()];
+    if (needed.length * REWRITE_RATIO > this.#readCount) return;
+    await file.rewrite(needed.map(storedRecord));
   }
 
   /** The manifest of `disk` as it is, for reading: nothing is written. Throws as `open`, USAGE when there is none. */
@@ -96,9 +106,10 @@ export class Manifest {
       throw new EngineError('USAGE', `there is no ${MANIFEST_PATH} in the folder`);
     }
     const { records, remarks } = readRecords(disk, MANIFEST_PATH);
-    const { store, state } = replay(records);
+    const replayed = replay(records);
+    const { store } = replayed;
     if (store === undefined) throw new EngineError('CORRUPTION', `${MANIFEST_PATH} is empty`);
-    return new Manifest(store, state, remarks, undefined);
+    return new Manifest({ ...replayed, store }, remarks, undefined);
   }
 
   /** All log segments by number, in their order. Changes with the manifest; not to be written. */
@@ -119,6 +130,16 @@ export class Manifest {
   /** The highest number that was ever given to a segment. */
   get lastSegment(): number {
     return this.#state.lastSegment;
+  }
+
+  /** Whether the registries beside the manifest were made: from then on they are there. */
+  get hasRegistries(): boolean {
+    return this.#state.hasRegistries;
+  }
+
+  /** Whether a record says that a segment is gone. Those of before the last rewriting are not known. */
+  isGone(segment: number): boolean {
+    return this.#state.gone.has(segment);
   }
 
   /** What retention was told to keep last. */
@@ -188,6 +209,11 @@ export class Manifest {
     await this.#append({ type: 'dropped', segments: [...segments], usage: [...usage] });
   }
 
+  /** Records that the registries are there. Resolves when it is durable. Rejects with IO. */
+  async keepRegistries(): Promise<void> {
+    await this.#append({ type: 'registries' });
+  }
+
   /** Records what retention has to know after a restart. Resolves when it is durable. Rejects with IO. */
   async keepRetention(kept: KeptRetention): Promise<void> {
     await this.#append({ type: 'retention', ...kept });
@@ -203,8 +229,12 @@ export class Manifest {
     assert(closed || this.sealed.has(segment), `segment ${segment} is there and closed`);
   }
 
+  #writable(): RecordFile {
+    return must(this.#file, 'manifest open for writing');
+  }
+
   async #append(record: ManifestRecord): Promise<void> {
-    await must(this.#file, 'manifest open for writing').append(storedRecord(record));
+    await this.#writable().append(storedRecord(record));
     this.#state.apply(record, Number.POSITIVE_INFINITY);
   }
 }
@@ -219,10 +249,14 @@ function newStore(nowMs: number): StoreRecord {
   };
 }
 
-function replay(records: readonly unknown[]): {
+/** What the records of a manifest come to. */
+interface Replayed {
   store: StoreRecord | undefined;
   state: ManifestState;
-} {
+  readCount: number;
+}
+
+function replay(records: readonly unknown[]): Replayed {
   const state = new ManifestState();
   let store: StoreRecord | undefined;
   for (const [number, value] of records.entries()) {
@@ -230,7 +264,30 @@ function replay(records: readonly unknown[]): {
     state.apply(record, number);
     if (record.type === 'store') store = record;
   }
-  return { store, state };
+  return { store, state, readCount: records.length };
+}
+
+/** A folder without a manifest is a new one only when nothing is in it that a manifest goes with. */
+function refuseOrphans(disk: Disk, registries: readonly string[]): void {
+  const segments = [
+    ...disk
+      .list(LOG_FOLDER)
+      .filter((name) => parseSegmentName(name) !== undefined)
+      .map((name) => `${LOG_FOLDER}/${name}`),
+    ...disk
+      .list(SEALED_FOLDER)
+      .filter((name) => parseSealedName(name) !== undefined)
+      .map((name) => `${SEALED_FOLDER}/${name}`),
+  ];
+  const names = disk.list('');
+  const beside = registries.flatMap(copyPaths).filter((path) => names.includes(path));
+  const [orphan] = [...segments, ...beside];
+  if (orphan === undefined) return;
+  throw new EngineError(
+    'CORRUPTION',
+    `${copyPaths(MANIFEST_PATH).join(' and ')} are missing or empty, but ${orphan} is there: put one of them back from ` +
+      'a backup, or, for a new store, move everything else out of the folder',
+  );
 }
 
 /**
@@ -241,7 +298,11 @@ function refuseUnknownFiles(disk: Disk, state: ManifestState): void {
   for (const name of disk.list(LOG_FOLDER)) {
     const segment = parseSegmentName(name);
     if (segment !== undefined && segment > state.lastSegment) {
-      throw new EngineError('CORRUPTION', `${LOG_FOLDER}/${name} is not in the manifest`);
+      throw new EngineError(
+        'CORRUPTION',
+        `${LOG_FOLDER}/${name} is not in the manifest, which has lost records: put a newer one back, or, to do without ` +
+          'that file, move it out of the folder',
+      );
     }
   }
 }

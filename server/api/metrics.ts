@@ -30,6 +30,8 @@ export interface StoreGauges {
   freeDiskBytes: number;
   /** A large drop by age that waits. */
   waitingDrop: { bytes: number; leftMs: number } | undefined;
+  /** Files in the folder `lost` at the start. */
+  lostFiles: number;
 }
 
 /** Where the numbers are: each is read when somebody asks. */
@@ -201,6 +203,11 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'logseam_last_seal_seconds',
     'Time that the last sealing or merge took; 0 before the first.',
     one(store.lastSealMs / 1_000),
+  );
+  text.gauge(
+    'logseam_lost_files',
+    'Files in the folder lost at the start, which are not served.',
+    one(store.lostFiles),
   );
   text.gauge('logseam_disk_free_bytes', 'Free disk.', one(store.freeDiskBytes));
   text.gauge(

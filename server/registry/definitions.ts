@@ -36,7 +36,8 @@ interface AuditText {
   [which: string]: unknown;
 }
 
-const DEFINITIONS_PATH = 'definitions';
+/** Path of the record file. */
+export const DEFINITIONS_PATH = 'definitions';
 const AUDIT_PATH = 'audit.log';
 
 /** What of definitions is for others to say. All throw an Error whose message is for the user. */
@@ -69,6 +70,8 @@ export interface DefinitionsOptions {
   disk: Disk;
   rules: DefinitionRules;
   nowMs: () => number;
+  /** Whether the file was made before: then it is refused when nothing is in it. */
+  mustExist?: boolean;
 }
 
 /**
@@ -418,7 +421,12 @@ function checkMembers(parameter: string, ids: readonly string[], known: readonly
 
 /** Opens the definitions of a data folder. Rejects with CORRUPTION when the file is not what was written. */
 export async function openDefinitions(options: DefinitionsOptions): Promise<Definitions> {
-  const { records, journal } = await openJournal(options.disk, DEFINITIONS_PATH, AUDIT_PATH);
+  const { records, journal } = await openJournal(
+    options.disk,
+    DEFINITIONS_PATH,
+    AUDIT_PATH,
+    options.mustExist ?? false,
+  );
   try {
     const entries = records.flatMap((record, number) =>
       readDefinitionEntries(record, number, options.rules.read),

@@ -3,6 +3,9 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** Characters of a key: 128 random bits as base64url without padding. Source: decisions.md 6.1. */
 export const KEY_CHARACTERS = 22;
 
+/** Characters of a token: 256 random bits as base64url without padding. */
+export const TOKEN_CHARACTERS = 43;
+
 /** Bytes of a SHA-256 digest. */
 export const DIGEST_BYTES = 32;
 
@@ -18,6 +21,11 @@ export function makeKey(): string {
 /** Makes the text of a token of 256 random bits, 43 characters base64url. */
 export function makeToken(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/** Whether a text is one that `makeToken` makes. */
+export function isToken(text: string): boolean {
+  return /^[\w-]+$/.test(text) && text.length === TOKEN_CHARACTERS;
 }
 
 /** Makes the id of a resource: 16 hexadecimal digits, random, so that it says nothing about its key. */

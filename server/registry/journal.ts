@@ -1,5 +1,6 @@
+import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
-import { type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
+import { copyPaths, type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
 
 const LINE_END = 0x0a;
 
@@ -123,15 +124,24 @@ export class Journal {
 }
 
 /**
- * Opens the record file at `path` and the audit log: the records of the past, unchecked, and their journal.
- * Rejects with CORRUPTION when a record is damaged in both copies; IO.
+ * Opens the record file at `path` and the audit log: the records of the past, unchecked, and their journal. `mustExist`
+ * says that there have been records. Rejects with CORRUPTION when there are none though there must be, or when one is
+ * damaged in both copies; IO.
  */
 export async function openJournal(
   disk: Disk,
   path: string,
   auditPath: string,
+  mustExist: boolean,
 ): Promise<{ records: readonly unknown[]; journal: Journal }> {
   const opened = RecordFile.open(disk, path);
+  if (mustExist && opened.records.length === 0) {
+    await opened.file.close();
+    throw new EngineError(
+      'CORRUPTION',
+      `${copyPaths(path).join(' and ')} are missing or empty, but the folder is not new: put one of them back from a backup`,
+    );
+  }
   await opened.file.settle();
   return { records: opened.records, journal: new Journal(opened, auditLogAt(disk, auditPath)) };
 }

@@ -24,7 +24,8 @@ export const KEYS_MAX = 4_096;
 /** Name of the keys that the first start makes. */
 export const FIRST_KEY_NAME = 'default';
 
-const KEYS_PATH = 'keys';
+/** Path of the record file. */
+export const KEYS_PATH = 'keys';
 const AUDIT_PATH = 'audit.log';
 const WRITE_KEY_PATH = 'write-key';
 const FIRST_START = 'first start';
@@ -57,6 +58,8 @@ export interface KeysOptions {
   cells: UsageCells;
   planLimitMb: number | undefined;
   nowMs: () => number;
+  /** Whether the file was made before: then it is refused when nothing is in it. */
+  mustExist?: boolean;
 }
 
 /**
@@ -318,7 +321,12 @@ function lastEntries(entries: readonly KeyEntry[]): KeyEntry[] {
  * key has a quota in percent and there is no plan limit.
  */
 export async function openKeys(options: KeysOptions): Promise<Keys> {
-  const { records, journal } = await openJournal(options.disk, KEYS_PATH, AUDIT_PATH);
+  const { records, journal } = await openJournal(
+    options.disk,
+    KEYS_PATH,
+    AUDIT_PATH,
+    options.mustExist ?? false,
+  );
   try {
     const entries = lastEntries(records.flatMap(readEntries));
     const keys = new Keys(options, journal, entries, records.length > 0);

@@ -1,8 +1,9 @@
+import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { readText, writeText } from '../../engine/base/text-file.ts';
-import { makeToken } from './digest.ts';
+import { isToken, makeToken, TOKEN_CHARACTERS } from './digest.ts';
 
-/** The file of the data folder that holds the token of the admin API. Source: decisions.md 6.3. */
+/** The file of the data folder that holds the token of the admin API. */
 export const ADMIN_TOKEN_PATH = 'admin-token';
 
 /** Writes a secret to a file that only its owner may read. Rejects with IO. */
@@ -16,9 +17,16 @@ export function readSecret(disk: Disk, path: string): string | undefined {
   return secret === '' ? undefined : secret;
 }
 
-/** The token of the admin API, made at the first start. Rejects with IO. */
+/** The token of the admin API, made at the first start. Rejects with CORRUPTION when its file does not hold one; IO. */
 export async function openAdminToken(disk: Disk): Promise<string> {
-  const kept = readSecret(disk, ADMIN_TOKEN_PATH);
+  const kept = readText(disk, ADMIN_TOKEN_PATH)?.trim();
+  if (kept !== undefined && !isToken(kept)) {
+    throw new EngineError(
+      'CORRUPTION',
+      `${ADMIN_TOKEN_PATH} does not hold a token of ${TOKEN_CHARACTERS} characters: put it back from a backup, or ` +
+        'remove it, and the next start makes another one',
+    );
+  }
   if (kept !== undefined) return kept;
   const token = makeToken();
   await writeSecret(disk, ADMIN_TOKEN_PATH, token);

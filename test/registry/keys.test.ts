@@ -418,3 +418,28 @@ t.test('a digest has one name', async (t) => {
   t.same(digestOf(new TextEncoder().encode('abc')), digestOf('abc'));
   t.equal(digestNameOf('abc'), digestName(digestOf('abc')));
 });
+
+t.test('keys that must be there are not made anew', async (t) => {
+  const disk = new MemoryDisk();
+  const options = { disk, cells: new UsageCells(), planLimitMb: undefined, nowMs: () => NOW_MS };
+  const message = /^keys and keys.copy are missing or empty, but the folder is not new: put one/;
+  await t.rejects(openKeys({ ...options, mustExist: true }), { code: 'CORRUPTION', message });
+  t.same(disk.list(''), []);
+  const keys = await openKeys(options);
+  await keys.provision();
+  await keys.close();
+  await (await openKeys({ ...options, mustExist: true })).close();
+  for (const path of ['keys', 'keys.copy']) disk.damage(path, () => new Uint8Array());
+  await t.rejects(openKeys({ ...options, mustExist: true }), { code: 'CORRUPTION', message });
+});
+
+t.test('an admin-token that was cut is refused, one that is gone is made', async (t) => {
+  const disk = new MemoryDisk();
+  const token = await openAdminToken(disk);
+  for (const length of [0, 1, 42]) {
+    disk.damage('admin-token', (bytes) => bytes.subarray(0, length));
+    await t.rejects(openAdminToken(disk), { code: 'CORRUPTION', message: /^admin-token does not/ });
+  }
+  await disk.unlink('admin-token');
+  t.not(await openAdminToken(disk), token);
+});

@@ -66,6 +66,8 @@ t.test('a first start finds nothing', async (t) => {
     unclosed: [],
     removed: [],
     healed: [],
+    moved: [],
+    lost: [],
   });
   t.same(usage, []);
 });

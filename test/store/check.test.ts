@@ -122,7 +122,7 @@ t.test('a manifest that lost the record of a sealing is found out by a start', a
   }
   await t.rejects(Rig.open(disk), {
     code: 'CORRUPTION',
-    message: 'segment 1 has no file, and sealed/00000002.seg is not in the manifest',
+    message: /^segment 1 has no file, and sealed.00000002.seg is not in the manifest/,
   });
   t.same(disk.list('sealed'), ['00000002.seg'], 'it is not removed');
 });

@@ -79,8 +79,49 @@ t.test('a file that the manifest does not know means that it lost a record', asy
   disk.damage('manifest.copy', (bytes) => bytes.subarray(0, before));
   await t.rejects(Manifest.open(disk, 1), {
     code: 'CORRUPTION',
-    message: 'log/00000001.log is not in the manifest',
+    message: /^log.00000001.log is not in the manifest, which has lost records/,
   });
+});
+
+t.test('no manifest is made beside segments or registries', async (t) => {
+  const beside = ['log/00000007.log', 'sealed/00000009.seg', 'keys', 'definitions.copy'];
+  for (const path of beside) {
+    for (const contents of [[], ['manifest'], ['manifest', 'manifest.copy']]) {
+      const disk = new MemoryDisk();
+      for (const folder of ['log', 'sealed']) disk.makeFolder(folder);
+      for (const each of [path, ...contents]) disk.open(each, 'create').close();
+      const names = disk.list('');
+      await t.rejects(Manifest.open(disk, 1, ['keys', 'definitions']), {
+        code: 'CORRUPTION',
+        message: new RegExp(`^manifest and manifest.copy are missing or empty, but ${path} is`),
+      });
+      t.same([disk.list(''), disk.content(path).length], [names, 0]);
+    }
+  }
+  const disk = new MemoryDisk();
+  disk.open('admin-token', 'create').close();
+  await Manifest.open(disk, 1, ['keys', 'definitions']);
+});
+
+t.test('that the registries were made is known for ever', async (t) => {
+  const disk = new MemoryDisk();
+  const first = await Manifest.open(disk, 1);
+  t.equal(first.hasRegistries, false);
+  await first.keepRegistries();
+  for (let segment = 1; segment < 9; segment++) {
+    await first.allocate(0);
+    await first.close(segment, 64, segment);
+    await first.drop([segment], []);
+  }
+  await first.release();
+  const second = await Manifest.open(disk, 1);
+  const { length } = disk.content('manifest');
+  t.equal(second.hasRegistries, true);
+  t.equal(second.isGone(8), true);
+  await second.compact(1);
+  await second.release();
+  t.ok(disk.content('manifest').length < length);
+  t.equal((await Manifest.open(disk, 1)).hasRegistries, true);
 });
 
 const SEALED = {
@@ -128,7 +169,8 @@ t.test(
     const grown = disk.content('manifest').length;
     for (const rewriteBytes of [1e9, 1, 1]) {
       disk.crash({ type: 'all' });
-      const manifest = await Manifest.open(disk, 20_001 * 86_400_000, rewriteBytes);
+      const manifest = await Manifest.open(disk, 20_001 * 86_400_000);
+      await manifest.compact(rewriteBytes);
       t.same([...manifest.segments], []);
       t.same([...manifest.sealed], [[2, SEALED]]);
       t.same(manifest.usage(), [{ key: '__proto__', day: 20_000, bytes: 14, events: 2 }]);
@@ -136,7 +178,8 @@ t.test(
       await manifest.release();
     }
     t.ok(disk.content('manifest').length < grown);
-    const last = await Manifest.open(disk, 20_002 * 86_400_000, 1);
+    const last = await Manifest.open(disk, 20_002 * 86_400_000);
+    await last.compact(1);
     t.equal(last.sequence, 80);
     t.equal(await last.allocate(0), 4);
   },
@@ -154,7 +197,8 @@ t.test(
     }
     await manifest.keepRetention(retention);
     await manifest.release();
-    const again = await Manifest.open(disk, 500 * 86_400_000, 1);
+    const again = await Manifest.open(disk, 500 * 86_400_000);
+    await again.compact(1);
     await again.release();
     const last = await Manifest.open(disk, 500 * 86_400_000);
     t.same(
@@ -171,7 +215,7 @@ t.test('a manifest that is needed as it is, is not rewritten', async (t) => {
   for (let segment = 1; segment < 9; segment++) await manifest.allocate(0);
   await manifest.release();
   const before = disk.content('manifest');
-  await Manifest.open(disk, 1, 1);
+  await (await Manifest.open(disk, 1)).compact(1);
   t.same(disk.content('manifest'), before);
 });
 

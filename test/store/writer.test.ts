@@ -31,6 +31,8 @@ t.test('rows are visible when append resolves, and after a power loss', async (t
     unclosed: [],
     removed: [],
     healed: [],
+    moved: [],
+    lost: [],
   });
 });
 
@@ -206,6 +208,8 @@ t.test('close writes the open block whole; later rows are refused', async (t) =>
     unclosed: [],
     removed: [],
     healed: [],
+    moved: [],
+    lost: [],
   });
   t.same([...countRequests(visibleTexts(one.disk, opened))].sort(), [
     ['a', 2],
