@@ -107,6 +107,13 @@ function checkEnd(copies: readonly CopyContent[], at: number, number: number): v
     );
   }
   if (longer.length === 0 || copies.some(({ bytes }) => bytes?.length === at)) return;
+  if (number === 0) {
+    throw new EngineError(
+      'CORRUPTION',
+      `${names}: record 0 is whole in none of them: put one of them back from a backup and move the other away; ` +
+        'files of earlier drafts of the format are not read',
+    );
+  }
   throw new EngineError(
     'CORRUPTION',
     `${names}: record ${number} at ${at}, the last one, is whole in none of them: put one of them back from a ` +
