@@ -51,6 +51,7 @@ export class ByteWriter {
   }
 
   u32(value: number): void {
+    assert(value >>> 0 === value, `u32 of ${value}`);
     const at = this.#grow(4);
     this.#view.setUint32(at, value, true);
   }

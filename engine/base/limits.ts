@@ -65,5 +65,5 @@ export const CARDINALITY_EXACT_MAX = 10_000;
 
 assert(BLOCK_ROWS_CLOSE <= BLOCK_ROWS_MAX, 'an open block fits in a block');
 assert(BLOCK_ROWS_FINAL < BLOCK_ROWS_CLOSE, 'a small block is smaller than a full one');
-assert(EVENT_BYTES_MAX < BLOCK_TEXT_BYTES_MAX, 'an event fits in a block');
+assert(4 * EVENT_BYTES_MAX <= BLOCK_TEXT_BYTES_MAX / 2, 'an event fits in half a block');
 assert(BLOCK_ROWS_MAX % TEXT_PIECE_ROWS === 0, 'text pieces fill a block');

@@ -1,5 +1,5 @@
 import { assert, unreachable } from '../base/assert.ts';
-import { BLOCK_ROWS_CLOSE } from '../base/limits.ts';
+import { BLOCK_ROWS_CLOSE, BLOCK_TEXT_BYTES_MAX } from '../base/limits.ts';
 import { BooleanBuilder } from './booleans.ts';
 import { DateBuilder } from './dates.ts';
 import { grow } from './growth.ts';
@@ -15,6 +15,8 @@ export type Builder = StringBuilder | NumberBuilder | DateBuilder | BooleanBuild
 
 /** Bytes of values and leaves at which an open block is full, however few its rows: bounds its memory. */
 const BATCH_BYTES_CLOSE = 64 * 1024 * 1024;
+/** Text from which on it is looked whether the next row still fits, which all do before. */
+const TEXT_BYTES_AMPLE = BLOCK_TEXT_BYTES_MAX / 2;
 /** Bytes that a leaf costs beside its text. */
 const LEAF_BYTES = 16;
 const NO_COLUMN = -1;
@@ -57,6 +59,9 @@ export class Batch {
   readonly #connectedTo: number[] = [];
   #rowCount = 0;
   #bytes = 0;
+  #textBytes = 0;
+  /** Whether a row did not fit any more. */
+  #isTextFull = false;
 
   constructor(paths: PathTable) {
     this.paths = paths;
@@ -73,11 +78,14 @@ export class Batch {
 
   /** Whether it takes no more rows. */
   get isFull(): boolean {
-    return this.#rowCount === BLOCK_ROWS_CLOSE || this.#bytes >= BATCH_BYTES_CLOSE;
+    return (
+      this.#rowCount === BLOCK_ROWS_CLOSE || this.#isTextFull || this.#bytes >= BATCH_BYTES_CLOSE
+    );
   }
 
   /**
-   * Takes `rows` from row `fromRow` on until it is full: at BLOCK_ROWS_CLOSE rows, or at 64 MiB of values.
+   * Takes `rows` from row `fromRow` on until it is full: at BLOCK_ROWS_CLOSE rows, when a row's text does not fit into
+   * BLOCK_TEXT_BYTES_MAX with those before, or at 64 MiB of values and leaves.
    * Returns how many rows it took; fewer than there are means that it is full.
    */
   append(rows: Rows, fromRow: number): number {
@@ -87,6 +95,10 @@ export class Batch {
     for (; row < rows.rowCount && !this.isFull; row++) {
       const entry = rows.rowEntry[row];
       const end = rows.rowEntry[row + 1];
+      if (this.#textBytes > TEXT_BYTES_AMPLE && !this.#hasRoom(rows, entry, end)) {
+        this.#isTextFull = true;
+        break;
+      }
       const at = this.#rowCount++;
       if (lastShape < 0 || !shapes.is(lastShape, rows, entry, end)) {
         const known = shapes.count;
@@ -124,7 +136,17 @@ export class Batch {
         (column as BooleanBuilder).append(row, length);
       }
     }
+    this.#textBytes += textBytes;
     this.#bytes += textBytes + (end - entry) * LEAF_BYTES;
+  }
+
+  /** Whether the text of a row fits. */
+  #hasRoom(rows: Rows, entry: number, end: number): boolean {
+    let textBytes = this.#textBytes;
+    for (let at = entry; at < end; at++) {
+      if (rows.kind[at] >= KIND_COLUMN_MIN) textBytes += rows.length[at];
+    }
+    return textBytes <= BLOCK_TEXT_BYTES_MAX;
   }
 
   /** Finds or makes the columns of a new shape's leaves. */
@@ -166,5 +188,7 @@ export class Batch {
     this.shapes.clear();
     this.#rowCount = 0;
     this.#bytes = 0;
+    this.#textBytes = 0;
+    this.#isTextFull = false;
   }
 }

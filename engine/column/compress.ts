@@ -1,10 +1,13 @@
 import { compressSync, uncompressSync } from 'lz4-napi';
+import { assert } from '../base/assert.ts';
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
 
 /** Below this LZ4 does not gain enough to be tried. */
 const COMPRESS_BYTES_MIN = 64;
+/** LZ4 takes no more at once; the raw length is a u32. */
+const COMPRESS_BYTES_MAX = 0x7e000000;
 /** Bytes of the raw length that stands before LZ4 data. */
 const PREFIX_BYTES = 4;
 /** LZ4 makes at most this many bytes of one. */
@@ -16,6 +19,7 @@ const EXPANSION_MAX = 255;
  */
 export function compress(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length < COMPRESS_BYTES_MIN) return undefined;
+  assert(bytes.length <= COMPRESS_BYTES_MAX, `LZ4 of ${bytes.length} bytes`);
   const packed = compressSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   return packed.length <= bytes.length * (1 - COMPRESSION_GAIN_MIN) ? packed : undefined;
 }

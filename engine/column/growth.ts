@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { inParts, type Units } from '../base/pause.ts';
 
 type Growable =
@@ -7,12 +8,15 @@ type Growable =
   | Int32Array<ArrayBuffer>
   | Float64Array<ArrayBuffer>;
 
+/** Elements are counted, and bytes of strings found, by numbers of 32 bits. */
+const LENGTH_MAX = 2 ** 32 - 1;
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
 /** Bytes that are copied in a unit. */
 const UNIT_BYTES = 1 << 20;
 
 function make<T extends Growable>(like: T, length: number): T {
+  assert(length <= LENGTH_MAX, `an array of ${length} elements`);
   const Type = like.constructor as new (length: number) => T;
   return new Type(length);
 }

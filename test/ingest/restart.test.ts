@@ -172,6 +172,28 @@ t.test('a worker that dies again and again leaves the others to work', async (t)
   await rig.opened.manifest.release();
 });
 
+t.test(
+  'what waits for the group of a worker that dies goes on when its segments are closed',
+  async (t) => {
+    const rig = await open(t, 2);
+    let sent = 0;
+    for (const place of ['claim', 'locked']) {
+      const deaths = rig.deaths.length;
+      const dying = rig.send(`{"note":"die:${place}"}`);
+      const others = Array.from({ length: 8 }, () => rig.send(`{"n":${sent++}}`));
+      t.equal((await dying).status, 503, place);
+      await Promise.all(others);
+      while (rig.recovered.length === deaths)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      t.equal((await rig.send(`{"n":${sent++}}`)).status, 200, `${place}: it goes on`);
+    }
+    t.equal(rig.deaths.length, 2);
+    await rig.intake.close();
+    t.match(stored(rig).at(-1), { n: sent - 1 });
+    await rig.opened.manifest.release();
+  },
+);
+
 t.test('lines of a dead worker are lost, and without any worker lines wait', async (t) => {
   const rig = await open(t, 1);
   const settled: boolean[] = [];

@@ -39,7 +39,7 @@ export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<strin
   return rows;
 }
 
-type SegmentLimits = Pick<WriterOptions, 'segmentRowsMax' | 'segmentIdleMs'>;
+type SegmentLimits = Pick<WriterOptions, 'segmentRowsMax' | 'segmentBytesMax' | 'segmentIdleMs'>;
 
 /** A writer, the front thread that it talks to, and a clock. */
 export class Rig {

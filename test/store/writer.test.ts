@@ -265,6 +265,22 @@ t.test('a segment is closed at the rows that it was given, small blocks or not',
   t.equal(one.shown().size, 4);
 });
 
+t.test('a segment is closed at the bytes that it was given, under constant load too', async (t) => {
+  const one = await Rig.open(new MemoryDisk(), { segmentBytesMax: 4_096 });
+  for (let request = 0; request < 40; request++) {
+    const first = one.append(`a${request}`, 5);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, one.append(`b${request}`, 5)]);
+  }
+  await one.writer.close();
+  const { segments } = one.opened.manifest;
+  t.ok(segments.size > 5, `${segments.size} segments`);
+  for (const [segment, { closed }] of segments) {
+    if ((closed?.bytes ?? 0) > 3 * 4_096) t.fail(`segment ${segment} has ${closed?.bytes} bytes`);
+  }
+  t.equal(one.shown().size, 80);
+});
+
 t.test('a writer that was given nothing makes no segment', async (t) => {
   const one = await rig();
   await one.writer.close();
