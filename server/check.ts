@@ -1,6 +1,8 @@
 import { openDisk } from '../engine/base/file.ts';
 import { type CheckReport, checkStore, type SegmentCheck } from '../engine/store/check.ts';
 import { lockFolder } from '../engine/store/lock.ts';
+import { DEFINITIONS_PATH } from './registry/definitions.ts';
+import { KEYS_PATH } from './registry/keys.ts';
 
 /** Texts go here; progress only where a person looks on. */
 export interface CheckOutput {
@@ -19,7 +21,7 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
   const disk = openDisk(root);
   const lock = await lockFolder(root);
   try {
-    const checking = checkStore(disk);
+    const checking = checkStore(disk, [KEYS_PATH, DEFINITIONS_PATH]);
     for (;;) {
       const { done, value } = await checking.next();
       if (done === true) return printReport(value, output.print);
@@ -32,7 +34,10 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
   }
 }
 
-function printReport({ segments, leftovers }: CheckReport, print: (text: string) => void): boolean {
+function printReport(
+  { segments, leftovers, lost, faults }: CheckReport,
+  print: (text: string) => void,
+): boolean {
   const heads = ['SEGMENT', 'KIND', 'BLOCKS', 'EVENTS', 'BYTES', 'DAMAGE'];
   const rows = [heads, ...segments.map(rowOf)];
   const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
@@ -40,12 +45,16 @@ function printReport({ segments, leftovers }: CheckReport, print: (text: string)
     const cells = row.map((cell, column) => cell.padEnd(widths[column]));
     print(`${cells.join('  ').trimEnd()}\n`);
   }
-  for (const path of leftovers) print(`${path} is left from a stop; the next start removes it\n`);
+  for (const path of leftovers) {
+    print(`${path} is left from a stop; the next start removes it or moves it to lost\n`);
+  }
+  for (const { path, bytes } of lost) print(`${path}, ${bytes} bytes, is not served\n`);
+  for (const fault of faults) print(`${fault}\n`);
   const damaged = segments.filter((segment) => segment.damaged.length > 0).length;
-  print(
-    damaged === 0 ? 'all is well\n' : `${damaged} of ${segments.length} segments are damaged\n`,
-  );
-  return damaged === 0;
+  if (damaged > 0) print(`${damaged} of ${segments.length} segments are damaged\n`);
+  const isWell = damaged === 0 && faults.length === 0;
+  if (isWell) print('all is well\n');
+  return isWell;
 }
 
 function rowOf({ segment, sealed, blocks, rows, bytes, damaged }: SegmentCheck): string[] {

@@ -1,13 +1,15 @@
 import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk, DiskFile } from '../base/file.ts';
+import { readRecords } from '../base/record-file.ts';
 import { verifyBlock } from '../segment/block.ts';
 import { TRAILER_BYTES } from '../segment/footer.ts';
 import { type BlockRef, FRAME_HEADER_BYTES } from '../segment/frame.ts';
 import { SealedFile } from '../segment/sealed-file.ts';
+import { readHead } from './commit.ts';
 import { pathOfSegment } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
-import { segmentFiles } from './leftover.ts';
+import { type LostFile, lostFiles, segmentFiles } from './leftover.ts';
 import { Manifest } from './manifest.ts';
 import { type Damage, recoverSegment } from './recovery.ts';
 
@@ -26,8 +28,11 @@ export interface SegmentCheck {
 export interface CheckReport {
   /** In the order of their numbers. */
   segments: SegmentCheck[];
-  /** Files that no record names: what a stop left, removed by the next start. Paths. */
+  /** Files that no record names: the next start removes them or moves them to `lost/`. Paths. */
   leftovers: string[];
+  lost: LostFile[];
+  /** What is wrong with the files of records, a sentence each: the manifest and the registries. */
+  faults: string[];
 }
 
 /** How far a check is, in bytes of segments. */
@@ -38,11 +43,18 @@ export interface CheckProgress {
 
 /**
  * Reads everything that lives in a store and compares all checksums; writes nothing. The caller has the folder's
- * lock. A generator, so that the caller can tell how far it is: it yields after each segment.
- * Throws CORRUPTION when the manifest is damaged, USAGE when there is none or it is of another format; IO.
+ * lock. `registries` are the paths of record files beside the manifest. A generator, so that the caller can tell how
+ * far it is: it yields after each segment. Throws CORRUPTION when the manifest is damaged, USAGE when there is none or it is of another format; IO.
  */
-export async function* checkStore(disk: Disk): AsyncGenerator<CheckProgress, CheckReport> {
+export async function* checkStore(
+  disk: Disk,
+  registries: readonly string[] = [],
+): AsyncGenerator<CheckProgress, CheckReport> {
   const manifest = await Manifest.read(disk);
+  const faults = [
+    ...manifest.healed,
+    ...registries.flatMap((path) => faultsOf(disk, path, manifest.hasRegistries)),
+  ];
   const files = segmentFiles(disk);
   const numbers = [...manifest.segments.keys(), ...manifest.sealed.keys()].sort((a, b) => a - b);
   const sizes = new Map(numbers.map((segment) => [segment, sizeOf(disk, manifest, segment)]));
@@ -67,7 +79,18 @@ export async function* checkStore(disk: Disk): AsyncGenerator<CheckProgress, Che
       .filter((segment) => !manifest.segments.has(segment))
       .map((segment) => pathOfSegment(false, segment)),
   ];
-  return { segments, leftovers };
+  return { segments, leftovers, lost: lostFiles(disk), faults };
+}
+
+/** What is wrong with both copies of a record file that `mustExist`. */
+function faultsOf(disk: Disk, path: string, mustExist: boolean): string[] {
+  try {
+    const { records, remarks } = readRecords(disk, path);
+    return mustExist && records.length === 0 ? [`${path} is missing or empty`] : remarks;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CORRUPTION') return [error.message];
+    throw error;
+  }
 }
 
 /** Bytes of a segment's file; 0 when it is not there. */
@@ -124,7 +147,7 @@ function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCh
     return check;
   }
   try {
-    checkHead(file, segment, check);
+    checkHead(file, manifest.folderId, check);
     checkFooter(file, segment, check);
     for (const ref of blocks) countBlock(file, ref, check);
     return check;
@@ -133,10 +156,13 @@ function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCh
   }
 }
 
-function checkHead(file: DiskFile, segment: number, check: SegmentCheck): void {
-  const reader = new FrameReader(file, segment, check.bytes);
+/** Reads the head of a sealed segment: damaged when it is of another folder or another version too. */
+function checkHead(file: DiskFile, folderId: Uint8Array, check: SegmentCheck): void {
+  const reader = new FrameReader(file, check.segment, check.bytes);
   const header = reader.header(0);
-  if (header === undefined || reader.meta(header, 0) === undefined) {
+  const meta = header === undefined ? undefined : reader.meta(header, 0);
+  const head = meta === undefined ? undefined : undamaged(() => readHead(meta));
+  if (head === undefined || Buffer.compare(head.folderId, folderId) !== 0) {
     check.damaged.push({ offset: 0, bytes: header?.frameBytes ?? FRAME_HEADER_BYTES });
   }
 }
@@ -159,12 +185,13 @@ function checkFooter(file: DiskFile, segment: number, check: SegmentCheck): void
   }
 }
 
-/** What `read` gives; `undefined` when it finds damage. */
+/** What `read` gives; `undefined` when it finds damage or another version. */
 function undamaged<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof EngineError && error.code === 'CORRUPTION') return undefined;
+    const isKnown = error instanceof EngineError && ['CORRUPTION', 'USAGE'].includes(error.code);
+    if (isKnown) return undefined;
     throw error;
   }
 }

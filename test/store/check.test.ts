@@ -1,4 +1,5 @@
 import t from 'tap';
+import { RecordFile } from '../../engine/base/record-file.ts';
 import { type CheckReport, checkStore } from '../../engine/store/check.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import { keep, NOW_MS, upkeepOf } from '../crash/upkeep-workload.ts';
@@ -36,7 +37,7 @@ async function store(): Promise<MemoryDisk> {
 }
 
 async function checked(disk: MemoryDisk): Promise<CheckReport> {
-  const checking = checkStore(disk);
+  const checking = checkStore(disk, ['keys']);
   for (;;) {
     const { done, value } = await checking.next();
     if (done === true) return value;
@@ -125,4 +126,32 @@ t.test('a manifest that lost the record of a sealing is found out by a start', a
     message: /^segment 1 has no file, and sealed.00000002.seg is not in the manifest/,
   });
   t.same(disk.list('sealed'), ['00000002.seg'], 'it is not removed');
+});
+
+t.test('damage in one copy of a record file is told, and a head of another folder', async (t) => {
+  const whole = await store();
+  for (const [path, change] of [
+    ['manifest', (bytes: Uint8Array) => bytes.fill(1, 4, 5)],
+    ['manifest.copy', (bytes: Uint8Array) => bytes.subarray(0, 20)],
+  ] as const) {
+    const disk = whole.clone();
+    disk.damage(path, change);
+    const { faults } = await checked(disk);
+    t.equal(faults.length, 1);
+    t.match(faults[0], path);
+  }
+  const registry = whole.clone();
+  const { file } = RecordFile.open(registry, 'keys');
+  for (const record of ['a', 'b']) await file.append(record);
+  await file.close();
+  t.same((await checked(registry)).faults, []);
+  for (const path of ['keys', 'keys.copy']) {
+    registry.damage(path, (bytes) => bytes.fill(1, 4, 5));
+    t.match((await checked(registry)).faults, [/keys.*(damaged|record 0 at 0)/]);
+  }
+  const other = await store();
+  const disk = whole.clone();
+  disk.damage('sealed/00000002.seg', () => other.content('sealed/00000002.seg'));
+  const [sealed] = (await checked(disk)).segments;
+  t.match(sealed?.damaged, [{ offset: 0 }]);
 });
