@@ -154,7 +154,7 @@ t.test('a batch of few large events is full too', async (t) => {
   const records = rowsOf(paths, [{ timeMs: 0, leaves: [leaf] }]);
   let rowCount = 0;
   while (batch.append(records, 0) === 1) rowCount++;
-  t.equal(rowCount, 64);
+  t.equal(rowCount, 32);
   t.equal(batch.isFull, true);
 });
 
