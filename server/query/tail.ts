@@ -239,8 +239,8 @@ export class Tail {
   #nextJob(): TailJob | undefined {
     const { blocks, nowMs } = this.#sources;
     const { predicate, event, columns, zone } = this.#request;
-    const added = blocks.changes(this.#version)?.added ?? [];
-    const unseen = added.filter((block) => this.#mayBeNew(block));
+    const { added, isWhole } = blocks.changes(this.#version) ?? { added: [], isWhole: false };
+    const unseen = added.filter((block) => this.#mayBeNew(block, isWhole));
     const to = blocks.end;
     if (unseen.length === 0) {
       this.#position = to;
@@ -267,10 +267,14 @@ export class Tail {
     };
   }
 
-  /** Whether a block that came since the place may have rows behind it. Sealed ones have only rows that were visible before. */
-  #mayBeNew(block: Snapshot['blocks'][number]): boolean {
+  /**
+   * Whether a block may have rows behind the place. Sealed ones have only rows that were visible before: of all that there
+   * are, those sealed before the place have none; of those that came since the place any may, whatever the clock says.
+   */
+  #mayBeNew(block: Snapshot['blocks'][number], isWhole: boolean): boolean {
     const { sealed, segment, endSequence } = block;
     if (!sealed) return endSequence > this.#position;
+    if (!isWhole) return true;
     const sealedMs = this.#sources.sealedMs(segment) ?? Number.POSITIVE_INFINITY;
     return sealedMs >= Math.max(this.#placeMs, this.#missedFromMs) - CLOCK_MS;
   }
