@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../support/service.ts';
+import { copyTree } from '../support/tree.ts';
 
 /**
  * Mutations: faults that are put into a copy of the source one at a time, to see that a test notices. One that no test
@@ -27,9 +28,6 @@ export interface Verdict {
   trouble: string;
 }
 
-const ROOT = new URL('../..', import.meta.url).pathname;
-const COPIED = ['engine', 'server', 'test', 'deploy', 'package.json', 'tsconfig.json'];
-const COPIED_TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'README.md', 'Makefile', 'LICENSE'];
 const PARALLEL = 2;
 /** A test that hangs with a fault has noticed it. */
 const TEST_MAX_MS = 300_000;
@@ -68,16 +66,6 @@ export async function runMutations(
 /** How often the text that a mutation replaces stands in a source. */
 export function placesOf({ find }: Mutation, source: string): number {
   return source.split(find).length - 1;
-}
-
-function copyTree(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  for (const name of [...COPIED, ...COPIED_TEXTS])
-    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  mkdirSync(join(folder, 'bench'));
-  cpSync(join(ROOT, 'bench/corpus.ts'), join(folder, 'bench/corpus.ts'));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  return folder;
 }
 
 /** Gives each item to the first copy that is free. */

@@ -30,4 +30,25 @@ export const SERVER_MUTATIONS: readonly Mutation[] = [
     replace: 'if (left.writer !== right.writer) return left.writer - right.writer;',
     tests: ['test/query/event-id.test.ts'],
   },
+  {
+    name: 'a group is visible and acknowledged before those of lower sequences',
+    file: 'server/ingest/commit-order.ts',
+    find: 'if (entry.claim !== undefined && entry.claim.first !== this.#end) return false;',
+    replace: '',
+    tests: ['test/ingest/commit-order.test.ts'],
+  },
+  {
+    name: 'a group passes one that is being closed off',
+    file: 'server/ingest/commit-order.ts',
+    find: 'this.#busy[writer] = true;',
+    replace: 'this.#settle(entry);',
+    tests: ['test/ingest/commit-order.test.ts'],
+  },
+  {
+    name: 'groups are acknowledged before one that failed is closed off',
+    file: 'server/ingest/recorder.ts',
+    find: 'if (failed === undefined) return undefined;',
+    replace: 'if (failed !== null) return undefined;',
+    tests: ['test/ingest/recorder.test.ts'],
+  },
 ];

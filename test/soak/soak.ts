@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { outFile } from '../../bench/harness.ts';
 import { removeFolder, runCommand, temporaryFolder } from '../support/service.ts';
+import { copyTree } from '../support/tree.ts';
 import { chart } from './chart.ts';
 import { Maker } from './content.ts';
 import { flatness, type Sample } from './memory.ts';
@@ -38,8 +39,12 @@ const WARM_MINUTES = 10;
 export async function soak(options: SoakOptions, print: (text: string) => void): Promise<boolean> {
   const folder = temporaryFolder();
   const maker = new Maker(options.seed, Date.now());
-  const steady = new Stand('steady', join(folder, 'steady'), maker, SOURCES, true);
-  const killed = new Stand('killed', join(folder, 'killed'), maker, SOURCES, false);
+  // The services start again and again: what is changed in the working tree meanwhile is not to be theirs.
+  const command = join(copyTree(join(folder, 'tree')), 'server/logseam');
+  const stand = (name: string, isMeasured: boolean): Stand =>
+    new Stand(name, join(folder, name), command, maker, SOURCES, isMeasured);
+  const steady = stand('steady', true);
+  const killed = stand('killed', false);
   const stands = [steady, killed];
   const samples: Sample[] = [];
   const kills: number[] = [];

@@ -2,13 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  COMMAND,
-  peakMegabytes,
-  type Service,
-  startService,
-  TEST_LISTENERS,
-} from '../support/service.ts';
+import { peakMegabytes, type Service, startService, TEST_LISTENERS } from '../support/service.ts';
 import type { Maker, Source } from './content.ts';
 import { Faults, type Sent } from './judge.ts';
 import { Ledger } from './ledger.ts';
@@ -38,6 +32,7 @@ export class Stand {
   readonly sources: ReadonlyMap<string, Sent>;
   readonly faults = new Faults();
   readonly #folder: string;
+  readonly #command: string;
   readonly #isMeasured: boolean;
   #service: Service | undefined;
   #up = Promise.withResolvers<Service>();
@@ -55,12 +50,14 @@ export class Stand {
   constructor(
     name: string,
     folder: string,
+    command: string,
     maker: Maker,
     sources: readonly Source[],
     isMeasured: boolean,
   ) {
     this.name = name;
     this.#folder = folder;
+    this.#command = command;
     this.#isMeasured = isMeasured;
     this.maker = maker;
     this.sources = new Map(
@@ -80,7 +77,10 @@ export class Stand {
   }
 
   async start(): Promise<void> {
-    const started = await startService(this.#folder, FLAGS, { environment: this.#environment() });
+    const started = await startService(this.#folder, FLAGS, {
+      command: this.#command,
+      environment: this.#environment(),
+    });
     const { writeKey, readKey } = started;
     if (writeKey !== '') this.#keys = { writeKey, readKey };
     const service = { ...started, ...this.#keys };
@@ -113,9 +113,13 @@ export class Stand {
 
   /** Begins a start and kills it after a while. The service must not be up. */
   async killWhileStarting(afterMs: number): Promise<void> {
-    const child = spawn(COMMAND, ['serve', '--data', this.#folder, ...TEST_LISTENERS, ...FLAGS], {
-      stdio: 'ignore',
-    });
+    const child = spawn(
+      this.#command,
+      ['serve', '--data', this.#folder, ...TEST_LISTENERS, ...FLAGS],
+      {
+        stdio: 'ignore',
+      },
+    );
     const closed = new Promise((resolve) => child.on('close', resolve));
     await pause(afterMs);
     child.kill('SIGKILL');

@@ -45,6 +45,8 @@ t.test('closed log segments become sealed ones, and their files go', async (t) =
   t.match(events, [{ type: 'merged', sources: [1, 2], segments: [3], rows: 5 }]);
   t.match(upkeep.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, sealedRows: 5 });
   t.equal(opened.manifest.sequence, 5, 'sequences go on');
+  await opened.manifest.release();
+  t.equal((await open(disk)).catalog.end, 5, 'behind a restart too');
 });
 
 t.test('a log segment that is open is left alone', async (t) => {
