@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { watchDisk } from '../engine/base/disk-watch.ts';
 import { type Disk, openDisk } from '../engine/base/file.ts';
 import type { Predicate } from '../engine/query/predicate.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
@@ -18,8 +19,9 @@ import type { Resolver } from './api/resolver.ts';
 import { createRoutes } from './api/routes.ts';
 import { searchOf } from './api/selection.ts';
 import { type Config, version, workersOf } from './config.ts';
+import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
-import { reasonOf } from './ingest/refusal.ts';
+import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
 import { type Listeners, openListeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
@@ -97,12 +99,14 @@ export async function serve(config: Config, read: () => Config): Promise<number>
 /** Starts everything and prints where it is. `stop` ends the service with an exit code. */
 async function start(
   runtime: Runtime,
-  disk: Disk,
+  unwatched: Disk,
   log: Log,
   stop: (code: number) => void,
 ): Promise<Running> {
   const nowMs = Date.now;
   const { config } = runtime;
+  const health = new DiskHealth(unwatched, log);
+  const disk = watchDisk(unwatched, (failure) => health.fail(failure));
   const certificate = await certificateOf(config, disk, log);
   const state: ServiceState = { stopping: false, listeners: [] };
   const registries = [KEYS_PATH, DEFINITIONS_PATH];
@@ -136,6 +140,7 @@ async function start(
     closed: (segment, bytes, sequence) => opened.manifest.close(segment, bytes, sequence),
     committed: (group) => opened.catalog.apply(group),
     fault: (error) => log.error('a bug showed while events were taken in', { error }),
+    diskFailed: (failure) => health.fail(failure),
     died: died('ingest'),
     recover: (writer) => recoverWriter({ disk }, opened, writer),
     behind,
@@ -153,8 +158,9 @@ async function start(
     died: died('query'),
   });
   await Promise.all([intake.ready(), queries.ready()]);
-  const keeper = new Keeper({
+  const keeper: Keeper = new Keeper({
     config,
+    health,
     disk,
     opened,
     nowMs,
@@ -162,8 +168,11 @@ async function start(
     log,
     forget: (segments) => queries.forget(segments),
     full: (full) => {
-      intake.diskFull = full;
+      intake.diskRefuses = full || health.failing;
     },
+  });
+  health.watch((failing) => {
+    intake.diskRefuses = failing || keeper.full;
   });
   const tails = new Tails({
     blocks: opened.catalog,
@@ -224,6 +233,7 @@ async function start(
         ingestWorkersUp: intake.gauges().workersUp,
         queryWorkersUp: queries.gauges().workersUp,
         diskFull: keeper.full,
+        diskFailing: health.failing,
         damagedSegments: keeper.damagedCount,
       }),
       sources: {
@@ -238,6 +248,7 @@ async function start(
           damagedSegments: keeper.damagedCount,
           lostFiles: opened.report.lost.length,
         }),
+        diskErrors: () => health.counts(),
       },
     }),
     log: (error) => log.error('a request failed', { error }),
@@ -255,7 +266,10 @@ async function start(
       },
       cells,
       limits: runtime.limits,
-      diskFull: () => keeper.full,
+      diskRefusal: () => {
+        if (keeper.full) return DISK_FULL;
+        return health.failing ? DISK_FAILING : undefined;
+      },
       nowMs,
       refused: (channel, refusal) => {
         intake.counts.refuse(channel, reasonOf(refusal));

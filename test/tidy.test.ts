@@ -28,6 +28,7 @@ const LAYERS = [
   'server/config.ts',
   'server/bound-listener.ts',
   'server/address.ts',
+  'server/disk-health.ts',
   'server/log.ts',
   'engine/embedded.ts',
   'engine/engine.ts',

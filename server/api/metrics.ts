@@ -44,6 +44,8 @@ export interface MetricSources {
   tails: { readonly count: number };
   listeners(): readonly ListenerCounts[];
   store(): StoreGauges;
+  /** Changes that the disk refused, by what they were. */
+  diskErrors(): readonly [string, number][];
   ready(): boolean;
 }
 
@@ -208,6 +210,11 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'logseam_lost_files',
     'Files in the folder lost at the start, which are not served.',
     one(store.lostFiles),
+  );
+  text.counter(
+    'logseam_disk_errors_total',
+    'Changes that the disk refused.',
+    sources.diskErrors().map(([op, count]) => [{ op }, count]),
   );
   text.gauge('logseam_disk_free_bytes', 'Free disk.', one(store.freeDiskBytes));
   text.gauge(

@@ -14,6 +14,8 @@ export interface ReadinessFacts {
   damagedSegments: number;
   /** Whether there is less free disk than the reserve, so that nothing is taken in. */
   diskFull: boolean;
+  /** Whether the last write failed. */
+  diskFailing: boolean;
 }
 
 /** What tells how the service does is made of this. */
@@ -45,6 +47,7 @@ function unreadiness(facts: ReadinessFacts): string[] {
   if (facts.ingestWorkersUp === 0) reasons.push('no ingest worker is up');
   if (facts.queryWorkersUp === 0) reasons.push('no query worker is up');
   if (facts.diskFull) reasons.push('the free disk is below the reserve, nothing is taken in');
+  if (facts.diskFailing) reasons.push('the disk fails, nothing is taken in');
   return reasons;
 }
 

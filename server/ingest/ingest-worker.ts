@@ -1,3 +1,4 @@
+import { watchDisk } from '../../engine/base/disk-watch.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { ATTRIBUTES_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import { openPort, type Port, type ThreadTask } from '../../engine/base/pool.ts';
@@ -96,7 +97,7 @@ class IngestWorker {
     this.#setSteps(data.extensions);
     this.#decoding = this.#begin();
     this.#writer = openWriter({
-      disk: openDisk(data.root),
+      disk: watchDisk(openDisk(data.root), (failure) => port.post({ type: 'disk', failure })),
       writer: data.writer,
       folderId: data.folderId,
       paths: this.#decoding.paths,

@@ -1,4 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
+import type { DiskFailure } from '../../engine/base/disk-watch.ts';
 import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
@@ -64,6 +65,8 @@ export interface IntakeOptions extends RecorderOptions {
   committed: (group: CommittedGroup) => void;
   /** A bug showed in a worker, which goes on; what it was met in has failed. */
   fault: (error: Error) => void;
+  /** A write of a worker failed. */
+  diskFailed?: (failure: DiskFailure) => void;
   /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
   died: (error: Error, writer: number, delayMs: number) => void;
   /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
@@ -114,7 +117,7 @@ export class Intake {
   #extensions: readonly ExtensionStep[];
   #readyCount = 0;
   #turn = 0;
-  #diskFull = false;
+  #diskRefuses = false;
   #closed = false;
   #waiting: (() => void)[] = [];
 
@@ -192,11 +195,11 @@ export class Intake {
     if (this.#waiting.length === 1) this.#awaitRoom();
   }
 
-  /** Whether there is too little free disk: then no lines are taken. */
-  set diskFull(full: boolean) {
-    this.#diskFull = full;
+  /** Whether the disk takes nothing, being full or failing: then no lines are taken. */
+  set diskRefuses(refuses: boolean) {
+    this.#diskRefuses = refuses;
     this.#tellTakers();
-    if (!full && this.#waiting.length > 0) this.#awaitRoom();
+    if (!refuses && this.#waiting.length > 0) this.#awaitRoom();
   }
 
   /** Tells the workers of new, changed and deleted write keys, before any task that is given later. */
@@ -298,6 +301,7 @@ export class Intake {
     const thread = this.#thread(writer);
     port.listen((message) => {
       if (message.type === 'ready') this.#isReady(thread, port);
+      else if (message.type === 'disk') this.#options.diskFailed?.(message.failure);
       else {
         this.#order.add(writer, () => this.#take(writer, port, message), claimOf(message));
       }
@@ -330,7 +334,7 @@ export class Intake {
 
   /** Lines wait while there is no worker at all, or no room on the disk; otherwise their senders are to turn to one that is there. */
   #tellTakers(): void {
-    const takes = !this.#diskFull && this.#threads.some(({ dead }) => !dead);
+    const takes = !this.#diskRefuses && this.#threads.some(({ dead }) => !dead);
     for (const thread of this.#threads) thread.takesLines = takes;
   }
 
@@ -360,7 +364,7 @@ export class Intake {
   #take(
     writer: number,
     port: Port<ToIngest, FromIngest>,
-    message: Exclude<FromIngest, { type: 'ready' }>,
+    message: Exclude<FromIngest, { type: 'ready' | 'disk' }>,
   ): Promise<void> | undefined {
     if (message.type === 'report') {
       this.#thread(writer).report(message.freed, message.outcomes);
@@ -381,7 +385,7 @@ export class Intake {
   #awaitRoom(): void {
     setTimeout(() => {
       // Whoever waits is told when there is free disk again, or never.
-      if (this.#diskFull || this.#closed) return;
+      if (this.#diskRefuses || this.#closed) return;
       const full = ({ dead, slots }: IngestThread): boolean =>
         !dead && slots.freeBytes < slots.totalBytes * ROOM_SHARE;
       const none = this.#threads.every(({ dead }) => dead);

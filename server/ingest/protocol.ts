@@ -1,3 +1,4 @@
+import type { DiskFailure } from '../../engine/base/disk-watch.ts';
 import type { Claim, CommittedGroup, KeyUsage } from '../../engine/engine.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import type { ExtensionMatch } from '../extend/extender.ts';
@@ -140,6 +141,8 @@ export type FromIngest =
   | { type: 'closed'; segment: number; bytes: number; sequence: number; failed: Claim | undefined }
   /** What was wrong since the last such message, at most one a second. */
   | { type: 'troubles'; troubles: readonly TroubleReport[] }
+  /** A write failed; told at once, before what waited for it. */
+  | { type: 'disk'; failure: DiskFailure }
   /** A bug showed: the task it was met in has failed, the rest goes on. */
   | { type: 'fault'; error: Error };
 

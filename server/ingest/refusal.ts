@@ -41,6 +41,12 @@ export const DISK_FULL: Refusal = {
   message: 'the free disk is below the reserve (disk_reserve_mb), try again later',
 };
 
+/** Writes fail, and will be tried again. */
+export const DISK_FAILING: Refusal = {
+  status: 503,
+  message: 'could not be stored, as the disk of the service fails, try again later',
+};
+
 /** What a reservation of usage that was not granted means; `undefined` for one that was. */
 export function refusalOf(reservation: Reservation): Refusal | undefined {
   if (reservation === 'disabled') return KEY_DISABLED;

@@ -5,7 +5,7 @@ import type { Enrichment } from '../decode/enrichment.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
-import { DISK_FULL, KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
+import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -25,8 +25,8 @@ export interface InputOptions {
   lookup: (key: string) => Readonly<WriteKey> | undefined;
   cells: UsageCells;
   limits: InputLimits;
-  /** Whether there is too little free disk for anything to be taken in. */
-  diskFull?: () => boolean;
+  /** Why the disk takes nothing in now; `undefined` when it does. */
+  diskRefusal?: () => Refusal | undefined;
   nowMs: () => number;
   /** `http` when it is not said. */
   channel?: 'http' | 'https';
@@ -96,7 +96,8 @@ function refusalBeforeBody(
   if (key === undefined) return KEY_UNKNOWN;
   const refusal = refusalOf(options.cells.reserve(key.cell, 0, dayOf(options.nowMs())));
   if (refusal !== undefined) return refusal;
-  if (options.diskFull?.() === true) return DISK_FULL;
+  const diskRefusal = options.diskRefusal?.();
+  if (diskRefusal !== undefined) return diskRefusal;
   const encoding = headers.get('content-encoding');
   if (bodyEncoding(encoding) === 'unknown') {
     const shown = JSON.stringify(encoding?.slice(0, 100));

@@ -1,9 +1,11 @@
 import { DAY_MS } from '../../engine/base/day.ts';
+import { diskFailureOf } from '../../engine/base/disk-watch.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
 import type { Config } from '../config.ts';
+import type { DiskHealth } from '../disk-health.ts';
 import type { Log } from '../log.ts';
 import { Merger } from './merger.ts';
 
@@ -25,6 +27,7 @@ export interface KeeperOptions {
     | 'diskReserveMb'
   >;
   disk: Disk;
+  health: Pick<DiskHealth, 'fail' | 'tick' | 'settled'>;
   opened: OpenedCatalog;
   nowMs: () => number;
   /** Milliseconds of a clock that runs with the process and does not jump. */
@@ -43,11 +46,13 @@ export class Keeper {
   readonly #upkeep: Upkeep;
   readonly #merger: Merger;
   readonly #files: FileWatch;
+  readonly #health: KeeperOptions['health'];
   readonly #opened: OpenedCatalog;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: KeeperOptions) {
-    const { config, disk, opened, nowMs, monotonicMs, log, forget, full, mergeEntry } = options;
+    const { config, disk, health, opened, nowMs, monotonicMs, log, forget, full, mergeEntry } =
+      options;
     const entry = mergeEntry === undefined ? {} : { entry: mergeEntry };
     this.#merger = new Merger({ root: config.data, folderId: opened.manifest.folderId, ...entry });
     this.#upkeep = new Upkeep({
@@ -71,6 +76,10 @@ export class Keeper {
       unlinked: (files) => forget(files.map(({ segment }) => segment)),
       tell: (event) => {
         report(log, event);
+        if (event.type === 'mergeFailed') {
+          const failure = diskFailureOf(event.error, 'write', 'sealed');
+          if (failure !== undefined) health.fail(failure);
+        }
         if (event.type === 'full') full(event.full);
         // What has piled up is not merged one a second.
         else if (event.type === 'merged') setImmediate(() => this.#upkeep.tick());
@@ -78,8 +87,14 @@ export class Keeper {
     });
     this.#files = new FileWatch(disk, opened, (change) => reportFile(log, change));
     this.#opened = opened;
+    this.#health = health;
     this.#timer = setInterval(() => {
-      this.#files.tick();
+      health.tick();
+      try {
+        this.#files.tick();
+      } catch (error) {
+        report(log, { type: 'failed', error });
+      }
       this.#upkeep.tick();
     }, TICK_MS);
   }
@@ -108,6 +123,7 @@ export class Keeper {
     clearInterval(this.#timer);
     await this.#merger.close();
     await this.#upkeep.close();
+    await this.#health.settled();
   }
 }
 
