@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { watchDisk } from '../engine/base/disk-watch.ts';
 import { type Disk, openDisk } from '../engine/base/file.ts';
-import type { Predicate } from '../engine/query/predicate.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
 import { lockFolder } from '../engine/store/lock.ts';
 import { addressText } from './address.ts';
@@ -15,9 +14,8 @@ import { definitionRules } from './api/definition-rules.ts';
 import { followExtensions } from './api/extension-steps.ts';
 import type { ListenerCounts } from './api/metrics.ts';
 import { createOperation } from './api/operation.ts';
-import type { Resolver } from './api/resolver.ts';
 import { createRoutes } from './api/routes.ts';
-import { searchOf } from './api/selection.ts';
+import { filterIdsOf, securityFilters } from './api/security-filter.ts';
 import { type Config, version, workersOf } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
@@ -26,12 +24,11 @@ import { type Listeners, openListeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
-import { parseSearch } from './query/search.ts';
 import { TailTokens } from './query/tail-token.ts';
 import { Tails } from './query/tails.ts';
 import { readyText } from './ready.ts';
 import { DEFINITIONS_PATH, type Definitions, openDefinitions } from './registry/definitions.ts';
-import { KEYS_PATH, type Key, type Keys, openKeys } from './registry/keys.ts';
+import { KEYS_PATH, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { UsageCells } from './registry/usage.ts';
 import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
@@ -183,7 +180,12 @@ async function start(
   });
 
   const resolver = declaredResolver(definitions);
-  const filterOf = filterCache(definitions, resolver);
+  const filterOf = securityFilters(definitions, resolver, ({ name }, id) =>
+    log.error('a security filter names what is not declared, its read key sees nothing', {
+      name,
+      id,
+    }),
+  );
   followExtensions(
     definitions,
     resolver,
@@ -199,7 +201,7 @@ async function start(
         keys,
         cells,
         nowMs,
-        parseFilter: (text) => parseSearch(text, (name) => resolver.field(name)),
+        filterIds: (text) => filterIdsOf(text, resolver),
         changed: () => {
           intake.changeKeys(keys.table());
           bound.refresh();
@@ -352,18 +354,4 @@ function reportRecovery({ report }: OpenedCatalog, log: Log): void {
       log.error('a segment is damaged, the rest is served', { ...remark });
     else log.info('an unfinished commit group was cut', { ...remark });
   }
-}
-
-/** Security filters as trees, parsed once for each text and state of the definitions. */
-function filterCache(definitions: Definitions, resolver: Resolver): (key: Key) => Predicate {
-  const parsed = new Map<string, { text: string; version: number; predicate: Predicate }>();
-  return ({ id, filter }) => {
-    const text = filter ?? '';
-    const { version } = definitions;
-    const known = parsed.get(id);
-    if (known?.text === text && known.version === version) return known.predicate;
-    const predicate = searchOf(text, 'security_filter', resolver);
-    parsed.set(id, { text, version, predicate });
-    return predicate;
-  };
 }

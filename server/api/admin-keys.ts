@@ -13,8 +13,8 @@ export interface KeyResourceDeps {
   keys: Keys;
   cells: UsageCells;
   nowMs(): number;
-  /** Checks the text of a security filter. Throws an Error whose message tells the fault and its position. */
-  parseFilter(text: string): unknown;
+  /** The declared ids that a security filter names. Throws an Error whose message tells the fault and its position. */
+  filterIds(text: string): string[];
   /** Called after each change, before it is answered: the workers get the new table. */
   changed(): void;
 }
@@ -63,6 +63,7 @@ async function collection(
   if (fields.enabled !== undefined) wanted.enabled = fields.enabled;
   if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;
   if (fields.filter !== undefined && fields.filter !== null) wanted.filter = fields.filter;
+  if (fields.filterIds !== undefined) wanted.filterIds = fields.filterIds;
   const { text, key } = await deps.keys.create(wanted, who);
   deps.changed();
   return resultReply(JSON.stringify({ ...shownKey(deps, key), key: text }));
@@ -116,16 +117,20 @@ function readChange(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): 
   if (body.enabled !== undefined) change.enabled = body.enabled;
   if (body.daily_quota !== undefined) change.quota = body.daily_quota as Quota | null;
   const filter = body.security_filter;
-  if (filter !== undefined) change.filter = filter === null ? null : readFilter(deps, filter);
+  if (filter === null) change.filter = null;
+  else if (filter !== undefined) {
+    change.filter = filter;
+    change.filterIds = readFilter(deps, filter);
+  }
   return change;
 }
 
-function readFilter(deps: KeyResourceDeps, text: string): string {
+/** The declared ids that a security filter names. Throws ApiError 400 when it is malformed. */
+function readFilter(deps: KeyResourceDeps, text: string): string[] {
   try {
-    deps.parseFilter(text);
+    return deps.filterIds(text);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
     throw new ApiError(400, `security_filter ${shown(text)}: ${cause.message}`);
   }
-  return text;
 }

@@ -23,6 +23,8 @@ export interface KeyRecord {
   quota?: Quota;
   /** Search text that limits what a read key sees. */
   filter?: string;
+  /** The fields and tagsets that the filter named when it was set: without one of them it hides everything. */
+  filterIds?: readonly string[];
 }
 
 /** An entry of a record in the file `keys`: the state of a key from now on, or the id of a deleted one. */
@@ -96,7 +98,8 @@ function readEntry(entry: unknown): KeyEntry {
 }
 
 function readKey(value: unknown): KeyRecord {
-  const { kind, id, name, digest, createdMs, enabled, quota, filter } = fieldsOf(value, 'key');
+  const fields = fieldsOf(value, 'key');
+  const { kind, id, name, digest, createdMs, enabled, quota, filter, filterIds } = fields;
   const wrong = (field: string): EngineError => new EngineError('USAGE', `wrong ${field} of a key`);
   if (!KINDS.includes(kind)) throw wrong('kind');
   if (typeof id !== 'string' || id === '') throw wrong('id');
@@ -106,6 +109,7 @@ function readKey(value: unknown): KeyRecord {
   if (typeof enabled !== 'boolean') throw wrong('enabled');
   if (quota !== undefined) checkQuota(quota);
   if (filter !== undefined && typeof filter !== 'string') throw wrong('filter');
+  if (filterIds !== undefined && !areTexts(filterIds)) throw wrong('filterIds');
   return {
     kind: kind as KeyKind,
     id,
@@ -115,7 +119,12 @@ function readKey(value: unknown): KeyRecord {
     enabled,
     ...(quota === undefined ? {} : { quota: { type: quota.type, value: quota.value } }),
     ...(filter === undefined ? {} : { filter }),
+    ...(filterIds === undefined ? {} : { filterIds }),
   };
+}
+
+function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** The fields of an object from outside, as a copy without a prototype. */

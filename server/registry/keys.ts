@@ -42,6 +42,7 @@ export interface NewKey {
   enabled?: boolean;
   quota?: Quota;
   filter?: string;
+  filterIds?: readonly string[];
 }
 
 /** What of a key changes; `null` takes a quota or a filter away. */
@@ -50,6 +51,8 @@ export interface KeyChange {
   enabled?: boolean;
   quota?: Quota | null;
   filter?: string | null;
+  /** Those of the new filter. */
+  filterIds?: readonly string[];
 }
 
 /** What the keys stand on. `planLimitMb` is the daily plan limit, for quotas in percent. */
@@ -135,8 +138,12 @@ export class Keys {
       if (change.enabled !== undefined) record.enabled = change.enabled;
       if (change.quota === null) delete record.quota;
       else if (change.quota !== undefined) record.quota = change.quota;
-      if (change.filter === null) delete record.filter;
-      else if (change.filter !== undefined) record.filter = change.filter;
+      if (change.filter !== undefined) {
+        delete record.filter;
+        delete record.filterIds;
+        if (change.filter !== null) record.filter = change.filter;
+        if (change.filterIds !== undefined) record.filterIds = change.filterIds;
+      }
       this.#check(record);
       await this.#write([{ type: 'key', key: record }], who, 'change');
       return this.#existing(id);
@@ -212,6 +219,7 @@ export class Keys {
       enabled: wanted.enabled ?? true,
       ...(wanted.quota === undefined ? {} : { quota: wanted.quota }),
       ...(wanted.filter === undefined ? {} : { filter: wanted.filter }),
+      ...(wanted.filterIds === undefined ? {} : { filterIds: wanted.filterIds }),
     };
     this.#check(key);
     return { type: 'key', key };

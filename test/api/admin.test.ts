@@ -35,8 +35,9 @@ const admin = createAdmin({
       keys,
       cells,
       nowMs: () => NOW_MS,
-      parseFilter: (text) => {
+      filterIds: (text) => {
         if (text.includes('((')) throw new Error('at position 2: expected a term');
+        return [];
       },
       changed: () => {
         changedCount++;
@@ -231,7 +232,7 @@ t.test('a change that cannot be written is 503 and tells no path', async (t) => 
     keys: closed,
     cells,
     nowMs: () => NOW_MS,
-    parseFilter: () => {},
+    filterIds: () => [],
     changed: () => t.fail('nothing changed'),
   });
   const broken = createAdmin({ token: TOKEN, resources: new Map(resources) });
