@@ -122,10 +122,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     tests: ['test/store/missing.test.ts'],
   },
   {
-    name: 'lost rows are counted as if they were there',
-    file: 'engine/query/source.ts',
-    find: 'return ref.minTimeMs >= fromMs && ref.maxTimeMs < toMs && !isHole(ref);',
-    replace: 'return ref.minTimeMs >= fromMs && ref.maxTimeMs < toMs;',
-    tests: ['test/store/missing.test.ts'],
+    name: 'files that no record names are unlinked',
+    file: 'engine/store/leftover.ts',
+    find: 'for (const path of moved) await moveToLost(disk, path);',
+    replace: 'for (const path of moved) await disk.unlink(path);',
+    tests: ['test/store/leftover.test.ts'],
   },
 ];
