@@ -1,7 +1,10 @@
+import { assert } from '../base/assert.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { grow, refit } from './growth.ts';
 
 const SLOTS_MIN = 16;
+/** Offsets are of 32 bits. */
+const OFFSET_MAX = 2 ** 32 - 1;
 /** Below this a loop copies faster than a call. */
 const COPY_LOOP_BYTES_MAX = 64;
 
@@ -53,6 +56,7 @@ export class Dictionary {
     if (this.entryCount >= this.offsets.length) this.offsets = grow(this.offsets, entry + 2);
     const at = this.offsets[entry];
     const end = at + length;
+    assert(end <= OFFSET_MAX, 'offsets of entries fit in 32 bits');
     this.offsets[entry + 1] = end;
     if (end > this.bytes.length) this.bytes = grow(this.bytes, end);
     if (length <= COPY_LOOP_BYTES_MAX) {

@@ -27,6 +27,8 @@ export interface EntrySource {
   readonly entryCount: number;
   /** All entries: the same arrays each time, as long as they are kept. */
   entries(): Entries;
+  /** Bytes of each entry. */
+  lengths(): Float64Array;
   place(entry: number): StringPlace;
   /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
   piece(first: number): Entries;

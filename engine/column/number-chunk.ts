@@ -301,6 +301,11 @@ export class NumberChunk {
     return printNumber(this.#stream.at(rank), this.#scale, this.#rule);
   }
 
+  /** Numbers of the values that are kept as texts, and these texts. Not to be written. */
+  get exceptions(): Readonly<{ at: Uint32Array; texts: readonly string[] }> {
+    return this.#exceptions;
+  }
+
   /** All values in the form in which a builder holds them. The arrays are the caller's. */
   parts(): NumberParts {
     const values = this.#stream.values().slice();

@@ -72,6 +72,7 @@ export class SharedDictionary implements EntrySource {
   /** By number, the one that was used last at the end. */
   readonly #kept = new Map<number, Entries>();
   #entries: Entries | undefined;
+  #lengths: Float64Array | undefined;
   #hashes: Int32Array | undefined;
   #hashSeed = 0;
 
@@ -89,7 +90,7 @@ export class SharedDictionary implements EntrySource {
 
   /** Bytes of memory that decoded entries and hashes take now. */
   get memoryBytes(): number {
-    let bytes = (this.#hashes?.length ?? 0) * 4;
+    let bytes = (this.#hashes?.length ?? 0) * 4 + (this.#lengths?.length ?? 0) * 8;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
     for (const piece of this.#kept.values()) bytes += bytesOf(piece);
     return bytes;
@@ -108,6 +109,19 @@ export class SharedDictionary implements EntrySource {
   *entryUnits(): Units<Entries> {
     this.#entries ??= yield* this.#readAll();
     return this.#entries;
+  }
+
+  lengths(): Float64Array {
+    if (this.#lengths !== undefined) return this.#lengths;
+    const lengths = new Float64Array(this.entryCount);
+    for (let number = 0; number < this.#pieces.length; number++) {
+      const first = number * PIECE_ENTRIES;
+      const count = Math.min(PIECE_ENTRIES, this.entryCount - first);
+      const reader = new ByteReader(this.#region(this.#pieces[number]));
+      lengths.set(new IntegerStream(reader, count).values(), first);
+    }
+    this.#lengths = lengths;
+    return lengths;
   }
 
   place(entry: number): StringPlace {

@@ -37,13 +37,27 @@ export interface TextPiece {
   bytes: Uint8Array;
 }
 
+/** Memory for a piece of a text, used again for the next one. */
+export class Scratch {
+  #bytes = new Uint8Array(0);
+
+  /** `count` bytes, whose contents are anything. */
+  bytes(count: number): Uint8Array {
+    if (count > this.#bytes.length) this.#bytes = new Uint8Array(count);
+    return this.#bytes;
+  }
+}
+
 /** What `StringChunk` reads of its regions, each when it is needed. Throws CORRUPTION. */
 export interface StringSource {
-  /** Bytes of a region, checked. */
-  region(number: number): Uint8Array;
+  /** Bytes of a region, checked; in `scratch` when it is given and they fit. */
+  region(number: number, scratch?: Uint8Array): Uint8Array;
   /** The dictionary of the segment that a shared chunk has its entries in; only those need it. */
   dictionary?(): EntrySource;
 }
+
+/** Bytes from which a string that rows share counts as if each row had its own. */
+const LONG_BYTES = 256;
 
 /** A column whose entries are read when they are asked for. */
 class LazyStringColumn implements StringColumn {
@@ -189,6 +203,35 @@ export class StringChunk {
     return this.#readEntries();
   }
 
+  /**
+   * Bytes by which each value (with an id a row, each row) makes a block larger that it is put into: those of a text, and of
+   * other strings those that are long; `undefined` when there are none. Throws CORRUPTION.
+   */
+  weights(): ArrayLike<number> | undefined {
+    const lengths = this.entryLengths();
+    if (this.#encoding === StringEncoding.TEXT) return lengths;
+    let longest = 0;
+    for (let entry = 0; entry < lengths.length; entry++) {
+      longest = Math.max(longest, lengths[entry]);
+    }
+    if (longest < LONG_BYTES) return undefined;
+    const weights = this.denseIds();
+    for (let index = 0; index < weights.length; index++) {
+      const bytes = weights[index] === 0 ? 0 : lengths[weights[index] - 1];
+      weights[index] = bytes < LONG_BYTES ? 0 : bytes;
+    }
+    return weights;
+  }
+
+  /** Bytes of each entry that ids count; of a text of each value. Not to be written. Throws CORRUPTION. */
+  entryLengths(): ArrayLike<number> {
+    if (this.#encoding === StringEncoding.TEXT) return this.#lengthStream().values();
+    if (this.#encoding === StringEncoding.SHARED) return this.#dictionary().lengths();
+    const reader = new ByteReader(this.#source.region(0));
+    if (this.#encoding === StringEncoding.CONSTANT) return [reader.varint()];
+    return new IntegerStream(reader, this.#entryCount).values();
+  }
+
   /** Pieces of a text, of TEXT_PIECE_ROWS values but for the last; 0 when values share entries. */
   get pieceCount(): number {
     return this.#encoding === StringEncoding.TEXT
@@ -196,14 +239,17 @@ export class StringChunk {
       : 0;
   }
 
-  /** The piece number `number` of a text, alone: its lengths are summed up from its own start. Throws CORRUPTION. */
-  piece(number: number): TextPiece {
+  /**
+   * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch` it is good until
+   * that is used again. Throws CORRUPTION.
+   */
+  piece(number: number, scratch?: Scratch): TextPiece {
     const lengths = this.#lengthStream();
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
     const offsets = offsetsOf(count, (index) => lengths.at(first + index));
-    const stored = this.#source.region(1 + number);
     const rawBytes = offsets[count];
+    const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
     const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
     return { first, offsets, bytes };
   }

@@ -3,6 +3,7 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { RegionWriter } from './chunk.ts';
 import { compress, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
+import type { Entries } from './entries.ts';
 import { writeIntegers } from './integers.ts';
 import type { StringBuilder } from './strings.ts';
 
@@ -141,5 +142,19 @@ export function writeText(
   for (let first = from; first < to; first += TEXT_PIECE_ROWS) {
     const bytes = gather(dictionary, entries, first, Math.min(first + TEXT_PIECE_ROWS, to));
     out.add(compress(bytes) ?? bytes);
+  }
+}
+
+/** Writes strings that lie one after the other, from the first byte on, as text. */
+export function writeTextOf(out: RegionWriter, { offsets, bytes }: Entries): void {
+  const count = offsets.length - 1;
+  const lengths = new Float64Array(count);
+  for (let index = 0; index < count; index++) lengths[index] = offsets[index + 1] - offsets[index];
+  writeIntegers(out.region, lengths, count, 'ids');
+  out.end();
+  for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
+    const end = Math.min(first + TEXT_PIECE_ROWS, count);
+    const piece = bytes.subarray(offsets[first], offsets[end]);
+    out.add(compress(piece) ?? piece);
   }
 }

@@ -6,6 +6,7 @@ import { type BooleanBuilder, writeBooleans } from '../column/booleans.ts';
 import { RegionWriter, type Zone } from '../column/chunk.ts';
 import { writePacked } from '../column/compress.ts';
 import { type DateBuilder, writeDates } from '../column/dates.ts';
+import type { Entries } from '../column/entries.ts';
 import { writeIntegers } from '../column/integers.ts';
 import { Kind } from '../column/kind.ts';
 import { writeNumbers } from '../column/number-chunk.ts';
@@ -21,6 +22,7 @@ import {
   writeConstantString,
   writeDictionary,
   writeText,
+  writeTextOf,
 } from '../column/text.ts';
 import { BlockPaths, writeBlockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
@@ -106,11 +108,6 @@ export class BlockEncoder {
     out.end();
   }
 
-  /** Bytes of what was written so far. */
-  get bytes(): number {
-    return this.#out.meta.length + this.#out.regions.length;
-  }
-
   /** Adds the values `[from, to)` of a column, at least one; returns the zone of numbers and dates. */
   writeColumn(builder: Builder, from: number, to: number): Zone | undefined {
     const range = { builder, from, to };
@@ -140,6 +137,18 @@ export class BlockEncoder {
       default:
         return unreachable(builder.kind);
     }
+  }
+
+  /** Adds a column of strings as text: a value for each of `rows`. */
+  writeText(
+    { path, kind }: Pick<SharedIds, 'path' | 'kind'>,
+    rows: Uint16Array,
+    text: Entries,
+  ): void {
+    this.#begin(path);
+    this.#out.meta.u8(columnHead(kind, StringEncoding.TEXT));
+    this.#writePresence({ rows, from: 0, to: rows.length });
+    writeTextOf(this.#out, text);
   }
 
   /** Adds a column of strings whose entries are in a dictionary of the segment. */

@@ -1,5 +1,4 @@
 import { ByteReader } from '../base/bytes.ts';
-import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { readBooleans } from '../column/booleans.ts';
@@ -12,8 +11,14 @@ import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
 import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
-import { StringChunk, type StringSource, type TextPiece } from '../column/string-chunk.ts';
+import {
+  type Scratch,
+  StringChunk,
+  type StringSource,
+  type TextPiece,
+} from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
+import type { DenseColumn } from './dense-column.ts';
 import {
   type ColumnEntry,
   type Directory,
@@ -21,14 +26,8 @@ import {
   readDirectory,
   regionsOf,
 } from './directory.ts';
-import {
-  type BlockRef,
-  corruption,
-  FRAME_HEADER_BYTES,
-  FrameKind,
-  readFrameHeader,
-} from './frame.ts';
-import { checkedMeta, FrameSource, regionsStartOf } from './frame-source.ts';
+import { type BlockRef, corruption } from './frame.ts';
+import { FrameSource } from './frame-source.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import { type RowKeys, readRowKeys } from './row-keys.ts';
 
@@ -51,30 +50,12 @@ export interface DictionarySource {
   dictionary(number: number): EntrySource;
 }
 
-/** A column's values alone, in the order of their rows. */
-export type DenseColumn = {
-  /** Row of each value, ascending; `undefined` when value i is that of row i. */
-  rows: Uint32Array | undefined;
-} & (
-  | {
-      kind: StringColumn['kind'];
-      ids: Uint32Array;
-      /** Number of the segment's dictionary that the ids count; -1 when the block has one of its own. */
-      dictionary: number;
-      /** That dictionary. */
-      shared: EntrySource | undefined;
-      entries: () => Entries;
-      /** Of text, in which value i is entry i: pieces that may be read one by one; else 0. */
-      pieceCount: number;
-      piece: (number: number) => TextPiece;
-    }
-  | { kind: typeof Kind.NUMBER; chunk: NumberChunk }
-  | { kind: typeof Kind.DATE; chunk: DateChunk }
-  | { kind: typeof Kind.BOOLEAN; values: Uint32Array }
-);
-
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
+}
+
+function bytesOf(region: Region): number {
+  return region.inline === undefined ? region.bytes : region.inline.length;
 }
 
 /** Runs `read`; what it finds damaged is reported with the block's place. */
@@ -170,9 +151,33 @@ export class Block {
     return this.#directory;
   }
 
-  /** Number of the path of the column number `index`. */
-  pathOf(index: number): number {
-    return this.#directory.columns[index].path;
+  /** Path, kind and count of values of each column, as `columns` has them. */
+  get outlines(): readonly Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>[] {
+    return this.#directory.columns;
+  }
+
+  /** Bytes that the texts of columns take in the frame. */
+  get textBytes(): number {
+    return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {
+      const isText = kind === Kind.STRING || kind === Kind.ARRAY;
+      if (!isText || encoding !== StringEncoding.TEXT) return sum;
+      return sum + regions.reduce((bytes, region) => bytes + bytesOf(region), 0);
+    }, 0);
+  }
+
+  /** Reads all of it into `buffer`, part by part. Throws CORRUPTION when it is not what was written. */
+  verify(buffer: Uint8Array): void {
+    placed(this.ref, () => {
+      for (const region of regionsOf(this.#directory)) this.#source.verify(region, buffer);
+    });
+  }
+
+  /** Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. */
+  weigh(weights: Float64Array): void {
+    placed(this.ref, () => {
+      for (const [index, entry] of this.#directory.columns.entries())
+        this.#weigh(index, entry, weights);
+    });
   }
 
   /** The values of the column number `index`, as they are stored: nothing of it is kept after `forget`. */
@@ -190,9 +195,11 @@ export class Block {
     });
   }
 
-  /** Lets go of all that was decoded but shapes and names. */
+  /** Lets go of all that was decoded but names. */
   forget(): void {
     this.#times = undefined;
+    this.#shapes = undefined;
+    this.#shapeIds = undefined;
     this.#received = undefined;
     this.#keys = undefined;
     this.#presences = [];
@@ -272,7 +279,7 @@ export class Block {
     const known = this.#strings[index];
     if (known !== undefined) return known;
     const source: StringSource = {
-      region: (number) => this.#source.region(entry.regions[number]),
+      region: (number, scratch) => this.#source.region(entry.regions[number], scratch),
       dictionary: () =>
         this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
     };
@@ -337,10 +344,31 @@ export class Block {
     const shared = dictionary < 0 ? undefined : this.#dictionaries?.dictionary(dictionary);
     const entries = (): Entries => placed(this.ref, () => chunk.entries());
     const { pieceCount } = chunk;
-    const piece = (number: number): TextPiece => placed(this.ref, () => chunk.piece(number));
-    const strings = { kind: stringKind, dictionary, shared, entries, pieceCount, piece };
+    const piece = (number: number, scratch?: Scratch): TextPiece =>
+      placed(this.ref, () => chunk.piece(number, scratch));
+    const entryLengths = (): ArrayLike<number> => placed(this.ref, () => chunk.entryLengths());
+    const texts = { entries, entryLengths, pieceCount, piece };
+    const strings = { kind: stringKind, dictionary, shared, ...texts };
     if (!entry.hasSlots) return { ...strings, rows, ids };
     return { ...strings, ...presentIds(ids, presentCount) };
+  }
+
+  #weigh(index: number, entry: ColumnEntry, weights: Float64Array): void {
+    const { kind, hasSlots } = entry;
+    if (kind === Kind.NUMBER) {
+      const { at, texts } = this.#numberChunk(index, entry).exceptions;
+      const rows = at.length === 0 ? undefined : this.#present(entry)?.rows();
+      for (let number = 0; number < at.length; number++) {
+        weights[rows === undefined ? at[number] : rows[at[number]]] += texts[number].length;
+      }
+    }
+    if (kind !== Kind.STRING && kind !== Kind.ARRAY) return;
+    const bytes = this.#stringChunk(index, entry).weights();
+    if (bytes === undefined) return;
+    const rows = hasSlots ? undefined : this.#present(entry)?.rows();
+    for (let at = 0; at < bytes.length; at++) {
+      weights[rows === undefined ? at : rows[at]] += bytes[at];
+    }
   }
 
   #readColumn(index: number): Column {
@@ -440,26 +468,4 @@ export function openBlock(
     const directory = readDirectory(frame.meta(header), header);
     return new Block(ref, frame, header.firstSequence, directory, dictionaries);
   });
-}
-
-/** Whether `frame` holds a whole block frame whose header, meta and regions are what was written. */
-export function verifyBlock(frame: Uint8Array): boolean {
-  const header = readFrameHeader(frame);
-  if (header === undefined) return false;
-  if (header.kind !== FrameKind.SEALED_BLOCK && header.kind !== FrameKind.BLOCK) return false;
-  if (header.frameBytes > frame.length) return false;
-  try {
-    const stored = frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + header.metaBytes);
-    const directory = readDirectory(checkedMeta(stored, header), header);
-    const start = regionsStartOf(header);
-    if (start + directory.regionBytes > header.frameBytes) return false;
-    return regionsOf(directory).every((region) => {
-      if (region.inline !== undefined) return true;
-      const from = start + region.offset;
-      return checksum(frame, from, from + region.bytes) === region.checksum;
-    });
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'CORRUPTION') return false;
-    throw error;
-  }
 }

@@ -6,8 +6,8 @@ import { Kind } from '../column/kind.ts';
 import type { NumberChunk } from '../column/number-chunk.ts';
 import { NumberBuilder } from '../column/numbers.ts';
 import { NUMBER_AS_TEXT } from '../column/rows.ts';
-import type { DenseColumn } from './block.ts';
-import type { Selection } from './placement.ts';
+import type { DenseColumn } from './dense-column.ts';
+import type { Selection } from './segment-rows.ts';
 
 /** The selected ones of `values`: a view when they lie one after the other. */
 function selected<

@@ -2,7 +2,6 @@ import { bitsOf } from '../column/bitpack.ts';
 import { compress } from '../column/compress.ts';
 import { Dictionary } from '../column/dictionary.ts';
 import type { Entries } from '../column/entries.ts';
-import { grow } from '../column/growth.ts';
 
 /** Values after which a column of mostly distinct ones is given up. */
 const TRIAL_VALUES = 32_768;
@@ -10,6 +9,8 @@ const TRIAL_VALUES = 32_768;
 const DISTINCT_MAX = 0.75;
 /** Bytes of entries that a dictionary of a segment may have: each query thread that needs it whole decodes it. */
 const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of entries after which a column is given up whose values are distinct, however few they are. */
+const TRIAL_BYTES = 8 * 1024 * 1024;
 /** Columns of fewer values keep their entries in their blocks. */
 const SHARED_VALUES_MIN = 4_096;
 /** Bytes that are compressed to learn how well a column does. */
@@ -34,11 +35,11 @@ export interface EntryRanks {
   counts: Uint32Array;
 }
 
-/** Makes one dictionary of a column out of those of its sources. */
+/** Makes one dictionary of a column out of the strings of its sources. */
 export class EntryMerger {
   readonly dictionary = new Dictionary();
   /** By the name of a source's dictionary, the entry + 1 here of each id there; 0 of those that no value has. */
-  readonly maps = new Map<string, Uint32Array>();
+  readonly #maps = new Map<string, Uint32Array>();
   #valueCount = 0;
   #isGivenUp = false;
 
@@ -52,27 +53,46 @@ export class EntryMerger {
    * of each id, until there is more to it; undefined when the column is given up.
    */
   take(name: string, { ids, entries }: SourceStrings): Uint32Array | undefined {
-    const { offsets, bytes } = entries();
-    const { dictionary } = this;
-    let map = this.maps.get(name);
-    if (map === undefined) {
-      map = new Uint32Array(offsets.length);
-      this.maps.set(name, map);
-    }
+    let map = this.#maps.get(name);
+    let strings: Entries | undefined;
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index];
-      if (map[id] !== 0) continue;
-      const start = offsets[id - 1];
-      map[id] = dictionary.intern(bytes, start, offsets[id] - start) + 1;
-      if (dictionary.byteCount > ENTRY_BYTES_MAX) {
-        this.#isGivenUp = true;
-        return undefined;
+      if (map !== undefined && map[id] !== 0) continue;
+      strings ??= entries();
+      if (map === undefined) {
+        map = new Uint32Array(strings.offsets.length);
+        this.#maps.set(name, map);
       }
+      map[id] = this.#intern(strings, id - 1) + 1;
+      if (this.#isGivenUp) return undefined;
     }
     this.#valueCount += ids.length;
-    this.#isGivenUp =
-      this.#valueCount >= TRIAL_VALUES && dictionary.entryCount > this.#valueCount * DISTINCT_MAX;
+    this.#judge();
     return this.#isGivenUp ? undefined : map;
+  }
+
+  /** Takes the values of a piece of text; puts the entry of value i at `into[targets[i]]`. */
+  takeText(text: Entries, targets: Uint32Array, into: Uint32Array): void {
+    const count = text.offsets.length - 1;
+    for (let index = 0; index < count && !this.#isGivenUp; index++) {
+      this.#valueCount++;
+      into[targets[index]] = this.#intern(text, index);
+      if (this.dictionary.byteCount >= TRIAL_BYTES) this.#judge();
+    }
+    this.#judge();
+  }
+
+  #intern({ offsets, bytes }: Entries, entry: number): number {
+    const start = offsets[entry];
+    const found = this.dictionary.intern(bytes, start, offsets[entry + 1] - start);
+    this.#isGivenUp ||= this.dictionary.byteCount > ENTRY_BYTES_MAX;
+    return found;
+  }
+
+  #judge(): void {
+    const { entryCount, byteCount } = this.dictionary;
+    const isTried = this.#valueCount >= TRIAL_VALUES || byteCount >= TRIAL_BYTES;
+    this.#isGivenUp ||= isTried && entryCount > this.#valueCount * DISTINCT_MAX;
   }
 
   /** The order of the entries by how many values they are (`counts`); `undefined` when sharing does not pay. */
@@ -103,27 +123,6 @@ export class EntryMerger {
     const sample = bytes.subarray(0, Math.min(byteCount, SAMPLE_BYTES));
     if (sample.length === 0) return 1;
     return (compress(sample)?.length ?? sample.length) / sample.length;
-  }
-}
-
-/** Counts the values of each entry of a dictionary that still grows. */
-export class EntryCounts {
-  #counts = new Uint32Array(64);
-
-  /** Adds a value for each id of which `isIn` says so; `map` has the entry + 1 of each id. */
-  add(
-    ids: Uint32Array,
-    map: Uint32Array,
-    entryCount: number,
-    isIn: (value: number) => boolean,
-  ): void {
-    if (entryCount > this.#counts.length) this.#counts = grow(this.#counts, entryCount);
-    const counts = this.#counts;
-    for (let value = 0; value < ids.length; value++) if (isIn(value)) counts[map[ids[value]] - 1]++;
-  }
-
-  get counts(): Uint32Array {
-    return this.#counts;
   }
 }
 

@@ -71,25 +71,42 @@ export class FrameSource {
     return checkedMeta(stored, header);
   }
 
-  region(region: Region): Uint8Array {
+  /** The bytes of a region; in `scratch`, when it is given and as long, until it is used again. */
+  region(region: Region, scratch?: Uint8Array): Uint8Array {
     if (region.inline !== undefined) return region.inline;
-    const bytes = this.#at(this.#regionsStart + region.offset, region.bytes);
+    const bytes = this.#at(this.#regionsStart + region.offset, region.bytes, scratch);
     if (checksum(bytes) !== region.checksum)
       damaged(`region at ${region.offset} is not as written`);
     return bytes;
   }
 
-  #at(position: number, count: number): Uint8Array {
+  /** Reads a region bit by bit into `buffer` and throws CORRUPTION when it is not what was written. */
+  verify(region: Region, buffer: Uint8Array): void {
+    if (region.inline !== undefined) return;
+    const start = this.#regionsStart + region.offset;
+    if (start + region.bytes > this.#ref.bytes) damaged(`region beyond the frame, from ${start}`);
+    let found = 0;
+    for (let at = 0; at < region.bytes; at += buffer.length) {
+      const part = buffer.subarray(0, Math.min(buffer.length, region.bytes - at));
+      const done = this.#source.read(part, this.#ref.offset + start + at);
+      if (done !== part.length) damaged(`the file ends after ${done} of ${part.length} bytes`);
+      found = checksum(part, 0, part.length, found);
+    }
+    if (found !== region.checksum) damaged(`region at ${region.offset} is not as written`);
+  }
+
+  #at(position: number, count: number, scratch?: Uint8Array): Uint8Array {
     if (position + count <= this.#first.length) {
       return this.#first.subarray(position, position + count);
     }
     if (position + count > this.#ref.bytes)
       damaged(`region beyond the frame, to ${position + count}`);
-    return this.#read(position, count);
+    return this.#read(position, count, scratch);
   }
 
-  #read(position: number, count: number): Uint8Array {
-    const bytes = new Uint8Array(count);
+  #read(position: number, count: number, scratch?: Uint8Array): Uint8Array {
+    const fits = scratch !== undefined && scratch.length >= count;
+    const bytes = fits ? scratch.subarray(0, count) : new Uint8Array(count);
     const done = this.#source.read(bytes, this.#ref.offset + position);
     if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
     return bytes;

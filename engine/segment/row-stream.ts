@@ -1,8 +1,8 @@
 import { assert } from '../base/assert.ts';
 import { DAY_MS } from '../base/day.ts';
 import { grow } from '../column/growth.ts';
-import { SegmentRows } from './placement.ts';
 import { type BatchKeys, sortRows } from './row-order.ts';
+import { SegmentRows } from './segment-rows.ts';
 import type { Source } from './source-rows.ts';
 
 /** One row in this many is looked at to learn how rows lie in time. */
@@ -122,22 +122,23 @@ export class RowStream {
     this.#pause = pause;
   }
 
-  /** The next `rowCount` rows, which there have to be. Rejects as `pause`, and with CORRUPTION. */
-  async take(rowCount: number): Promise<SegmentRows> {
-    const taken = new SegmentRows(this.#sources, rowCount);
-    for (let done = 0; done < rowCount; ) {
+  /** The next rows, at least one and up to `rowsMax`, which there have to be; fewer when their segment is full. */
+  async take(rowsMax: number): Promise<SegmentRows> {
+    const taken = new SegmentRows(this.#sources);
+    let isFull = false;
+    while (!isFull && taken.rowCount < rowsMax) {
       assert(!this.#isOver, 'there are as many rows as the days were counted to have');
-      const wanted = Math.min(this.#windowRows, rowCount - done);
+      const wanted = Math.min(this.#windowRows, rowsMax - taken.rowCount);
       const { rows, cut } = await this.#read(wanted);
       const order = rows.order();
-      for (let at = 0; at < wanted; at++) {
-        taken.place(rows.sources[order[at]], rows.rows[order[at]], done + at);
-      }
-      this.#from = rows.count > wanted ? rows.key(order[wanted]) : cut;
+      let at = 0;
+      while (at < wanted && taken.add(rows.sources[order[at]], rows.rows[order[at]])) at++;
+      isFull = at < wanted;
+      this.#from = rows.count > at ? rows.key(order[at]) : cut;
       this.#isOver = this.#from === undefined;
-      done += wanted;
       await this.#pause();
     }
+    taken.end();
     return taken;
   }
 

@@ -1,26 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Kind } from '../column/kind.ts';
 import { leafKind, leafPath } from '../column/shape.ts';
-import type { Block, DenseColumn } from './block.ts';
+import { Scratch } from '../column/string-chunk.ts';
+import type { Block } from './block.ts';
+import type { DenseColumn, DenseStrings } from './dense-column.ts';
 import { HashLanes, hashStrings, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
 
 /** What is read of a block whose rows are summed. */
 export type SummedBlock = Pick<
   Block,
-  | 'ref'
-  | 'rowCount'
-  | 'timeMs'
-  | 'receivedMs'
-  | 'keys'
-  | 'shapes'
-  | 'paths'
-  | 'columns'
-  | 'pathOf'
-  | 'dense'
+  'ref' | 'rowCount' | 'timeMs' | 'receivedMs' | 'keys' | 'shapes' | 'paths' | 'outlines' | 'dense'
 >;
 
 type DenseOf<K extends Kind> = Extract<DenseColumn, { kind: K }>;
-type Strings = Extract<DenseColumn, { ids: Uint32Array }>;
 
 /** Hashes of the entries of a dictionary as values of one column, whose own hash is `columnLow` and `columnHigh`. */
 interface SharedHashes {
@@ -49,6 +41,7 @@ export class RowSum {
   readonly #shapes = new HashLanes();
   /** Of entries of a column, or of a piece of a text. */
   readonly #entries = new HashLanes();
+  readonly #scratch = new Scratch();
   /** Of the entries of the dictionaries of the sealed segment that is being added, by number. */
   readonly #shared = new Map<number, SharedHashes>();
   #segment = -1;
@@ -74,7 +67,7 @@ export class RowSum {
     this.#rows.ensure(block.rowCount);
     this.#hashPaths(block);
     this.#beginRows(block);
-    for (let index = 0; index < block.columns.length; index++) this.#addColumn(block, index);
+    for (let index = 0; index < block.outlines.length; index++) this.#addColumn(block, index);
     this.#endRows(block);
     this.rowCount += block.rowCount;
   }
@@ -118,7 +111,7 @@ export class RowSum {
 
   #addColumn(block: SummedBlock, index: number): void {
     const dense = block.dense(index);
-    const path = block.pathOf(index);
+    const { path } = block.outlines[index];
     this.#column.low[0] = spread(mixLow(this.#paths.low[path], dense.kind));
     this.#column.high[0] = spread(mixHigh(this.#paths.high[path], dense.kind));
     if (dense.kind === Kind.NUMBER) this.#addNumbers(dense);
@@ -179,7 +172,7 @@ export class RowSum {
     }
   }
 
-  #addStrings(dense: Strings): void {
+  #addStrings(dense: DenseStrings): void {
     const { ids, rows, shared } = dense;
     if (dense.pieceCount > 0) {
       this.#addText(dense);
@@ -197,9 +190,9 @@ export class RowSum {
     }
   }
 
-  #addText({ pieceCount, piece, rows }: Strings): void {
+  #addText({ pieceCount, piece, rows }: DenseStrings): void {
     for (let number = 0; number < pieceCount; number++) {
-      const text = piece(number);
+      const text = piece(number, this.#scratch);
       this.#entries.ensure(text.offsets.length);
       hashStrings(text, this.#column, 0, this.#entries, 0);
       for (let at = 0; at < text.offsets.length - 1; at++) {
@@ -214,14 +207,14 @@ export class RowSum {
     this.#rows.high[row] += this.#entries.high[entry];
   }
 
-  #entryHashes({ entries }: Strings): HashLanes {
+  #entryHashes({ entries }: DenseStrings): HashLanes {
     const strings = entries();
     this.#entries.ensure(strings.offsets.length);
     hashStrings(strings, this.#column, 0, this.#entries, 0);
     return this.#entries;
   }
 
-  #sharedHashes(dictionary: number, source: NonNullable<Strings['shared']>): HashLanes {
+  #sharedHashes(dictionary: number, source: NonNullable<DenseStrings['shared']>): HashLanes {
     const [columnLow] = this.#column.low;
     const [columnHigh] = this.#column.high;
     const known = this.#shared.get(dictionary);

@@ -24,10 +24,6 @@ export interface SealOptions {
   allocate: () => Promise<number>;
   /** Rows of a new segment at most. */
   rowsMax: number;
-  /** Blocks that are built at a time, unless as many as memory allows. */
-  windowBlocks?: number;
-  /** Told, column by column, how many bytes of encoded blocks are held in memory. */
-  held?: (bytes: number) => void;
   /** Stops it between two steps: it rejects with CLOSED, and what it wrote is unlinked. */
   signal?: AbortSignal;
 }
@@ -41,10 +37,8 @@ export interface SealResult {
   rowCount: number;
 }
 
-/** Blocks of a new segment that are in memory while they are built. */
-const WINDOW_BLOCKS = 8;
-/** A segment of up to this many blocks, as is mostly sealed from the log, is one window: its columns are read once. */
-const SINGLE_WINDOW_BLOCKS = 24;
+/** Rows whose keys are in memory while they are put in order. */
+const ORDERED_ROWS = 8 * BLOCK_ROWS_MAX;
 /** How long a step may be before the thread gets to do something else. */
 const STEP_MS = 20;
 
@@ -60,48 +54,62 @@ function pacer(signal: AbortSignal | undefined): Pause {
 }
 
 /**
- * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one a UTC day, one for the rows of all days
- * that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
- * stay the same, which is verified: the new files are opened again, and their rows compared with the sources'. Memory: 4 bytes a row of a new segment; of a window of blocks the encoded bytes, about 30 bytes a row
- * and one column; and the dictionary of one column.
+ * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one or more a UTC day, others for the rows of all
+ * days that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
+ * stay the same, which is verified: the new files are opened again, and their rows compared with the sources'. Memory is
+ * bounded whatever the rows: sources are taken together, and segments are cut, so that it suffices.
  * Rejects with IO, with CLOSED when it was stopped, with CORRUPTION when a source that looked right is not, and with MISMATCH
- * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number from `allocate`, and is durable under its name.
+ * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number from
+ * `allocate`, and is durable under its name.
  */
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
-  const { disk, pathOf, refs, signal, held = () => {} } = options;
+  const { disk, pathOf, signal } = options;
   const pause = pacer(signal);
-  const source = new SourceRows(disk, pathOf, pause);
-  const segments: SealedSegment[] = [];
+  const refs = [...options.refs].sort((a, b) => a.minTimeMs - b.minTimeMs);
+  const result: SealResult = { segments: [], damaged: [], rowCount: 0 };
   try {
-    await source.open(refs);
-    const verification = new Verification(pause);
-    await verification.want(source);
-    const shapes = source.shapes();
-    await pause();
-    const rowsOfDay = await countDays(source.sources, pause);
-    for (const { days, rowCounts } of shareDays(rowsOfDay, options.rowsMax)) {
-      const stream = new RowStream(source.sources, days, WINDOW_BLOCKS * BLOCK_ROWS_MAX, pause);
-      for (const rowCount of rowCounts) {
-        const rows = await stream.take(rowCount);
-        const windowBlocks = options.windowBlocks ?? windowOf(rows.blockCount);
-        const parts = { source, shapes, rows, windowBlocks, pause, held };
-        const sealed = await sealRows(options, parts);
-        segments.push(sealed);
-        await verification.find(disk, pathOf(true, sealed.segment), sealed);
+    for (let next = 0; next < refs.length; ) {
+      const source = new SourceRows(disk, pathOf, pause);
+      try {
+        next = await source.open(refs, next);
+        await sealSources(options, source, pause, result);
+      } finally {
+        source.close();
       }
     }
-    verification.end();
-    return { segments, damaged: source.damaged, rowCount: source.rowCount };
+    return result;
   } catch (error) {
-    for (const { segment } of segments) await disk.unlink(pathOf(true, segment));
+    for (const { segment } of result.segments) await disk.unlink(pathOf(true, segment));
     throw error;
-  } finally {
-    source.close();
   }
 }
 
-function windowOf(blockCount: number): number {
-  return blockCount <= SINGLE_WINDOW_BLOCKS ? blockCount : WINDOW_BLOCKS;
+/** Seals the sources that are open, and adds to `result`. */
+async function sealSources(
+  options: SealOptions,
+  source: SourceRows,
+  pause: Pause,
+  result: SealResult,
+): Promise<void> {
+  const { disk, pathOf, rowsMax } = options;
+  result.damaged.push(...source.damaged);
+  result.rowCount += source.rowCount;
+  const verification = new Verification(pause);
+  await verification.want(source);
+  const rowsOfDay = await countDays(source.sources, pause);
+  for (const { days, rowCounts } of shareDays(rowsOfDay, rowsMax)) {
+    const stream = new RowStream(source.sources, days, ORDERED_ROWS, pause);
+    const most = Math.max(...rowCounts);
+    let left = rowCounts.reduce((sum, rows) => sum + rows, 0);
+    while (left > 0) {
+      const rows = await stream.take(Math.min(left, most));
+      left -= rows.rowCount;
+      const sealed = await sealRows(options, { source, rows, pause });
+      result.segments.push(sealed);
+      await verification.find(disk, pathOf(true, sealed.segment), sealed);
+    }
+  }
+  verification.end();
 }
 
 async function sealRows(options: SealOptions, parts: BuilderParts): Promise<SealedSegment> {

@@ -3,8 +3,8 @@ import { EngineError } from '../base/errors.ts';
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { Kind } from '../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../column/path.ts';
-import { leafKey, leafKind, leafPath, type Shapes } from '../column/shape.ts';
-import { type Block, openBlock, verifyBlock } from './block.ts';
+import { leafKey } from '../column/shape.ts';
+import { type Block, openBlock } from './block.ts';
 import type { BlockRef } from './frame.ts';
 import { SealedFile } from './sealed-file.ts';
 
@@ -23,39 +23,19 @@ export interface SourceColumn {
   valueCount: number;
 }
 
-/** A source block; its rows have the numbers `[base, base + rowCount)` in the batch. */
+/** A source block, and what is known of its rows without their values. */
 export interface Source {
   block: Block;
-  base: number;
+  /** The batch's number of each of its paths. */
+  paths: Uint32Array;
+  /** By row, the bytes of text by which it makes a block larger; undefined when there are none. */
+  weights: Float64Array | undefined;
+  /** Bytes a row in its frame, without texts. */
+  heldBytes: number;
 }
 
-/** Finds the source of a row; rows that are asked for one after the other are mostly of the same. */
-export class SourceFinder {
-  readonly #sources: readonly Source[];
-  #found = 0;
-  #from = 0;
-  #to = 0;
-
-  constructor(sources: readonly Source[]) {
-    this.#sources = sources;
-  }
-
-  /** Number of the source that has the batch's row number `row`. */
-  source(row: number): number {
-    if (row >= this.#from && row < this.#to) return this.#found;
-    let low = 0;
-    let high = this.#sources.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.#sources[middle].base <= row) low = middle;
-      else high = middle - 1;
-    }
-    this.#found = low;
-    this.#from = this.#sources[low].base;
-    this.#to = this.#from + this.#sources[low].block.rowCount;
-    return low;
-  }
-}
+/** Bytes of a block that are checked at a time. */
+const VERIFY_BYTES = 2 ** 20;
 
 /** The files that blocks are read from, each opened once. */
 class SourceFiles {
@@ -63,8 +43,8 @@ class SourceFiles {
   readonly #pathOf: (sealed: boolean, segment: number) => string;
   readonly #files = new Map<string, DiskFile>();
   readonly #sealed = new Map<number, SealedFile>();
-  /** Where frames are checked, one after the other. */
-  #frame = new Uint8Array(0);
+  /** Where frames are checked, part by part. */
+  readonly #buffer = new Uint8Array(VERIFY_BYTES);
 
   constructor(disk: Disk, pathOf: (sealed: boolean, segment: number) => string) {
     this.#disk = disk;
@@ -73,13 +53,16 @@ class SourceFiles {
 
   /** Opens a block all of whose bytes are right. Throws CORRUPTION. */
   open(ref: BlockRef): Block {
-    const file = this.#file(ref);
-    if (ref.bytes > this.#frame.length) this.#frame = new Uint8Array(ref.bytes);
-    const frame = this.#frame.subarray(0, ref.bytes);
-    if (file.read(frame, ref.offset) !== ref.bytes || !verifyBlock(frame)) {
-      throw new EngineError('CORRUPTION', `segment ${ref.segment} at ${ref.offset}: damaged`);
-    }
-    return ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(file, ref);
+    const block = ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#file(ref), ref);
+    block.verify(this.#buffer);
+    return block;
+  }
+
+  /** Bytes of the dictionaries that sealed sources have open. */
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const file of this.#sealed.values()) bytes += file.memoryBytes;
+    return bytes;
   }
 
   /** Lets go of the dictionaries that sealed sources have open. */
@@ -111,7 +94,15 @@ class SourceFiles {
   }
 }
 
-/** All rows of the blocks that are sealed together, numbered block after block. Reads one column at a time. */
+/**
+ * Columns of all blocks that are open at once. Each takes some hundred bytes of objects, in each block; a block has 65,536
+ * at most, one for each path that a writer knows.
+ */
+const COLUMNS_MAX = 65_536;
+/** Memory of dictionaries of sealed sources that may stay open. */
+const DICTIONARY_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Blocks that are sealed together, read one column at a time. */
 export class SourceRows {
   readonly sources: Source[] = [];
   readonly damaged: BlockRef[] = [];
@@ -119,8 +110,8 @@ export class SourceRows {
   readonly columns: SourceColumn[] = [];
   readonly #files: SourceFiles;
   readonly #pause: () => Promise<void>;
-  readonly #pathsOf: Uint32Array[] = [];
   #rowCount = 0;
+  #columnCount = 0;
 
   /** `pause` is awaited between two blocks. */
   constructor(
@@ -132,69 +123,52 @@ export class SourceRows {
     this.#pause = pause;
   }
 
-  /** Opens `refs`; those that are damaged are left out. Rejects with IO. */
-  async open(refs: readonly BlockRef[]): Promise<void> {
-    for (const ref of [...refs].sort((a, b) => a.minTimeMs - b.minTimeMs)) {
+  /**
+   * Opens `refs` from number `first` on, at least one, as many as memory allows; returns the number of the first that is
+   * left. Those that are damaged are left out. Rejects with IO.
+   */
+  async open(refs: readonly BlockRef[], first: number): Promise<number> {
+    let next = first;
+    for (; next < refs.length; next++) {
       await this.#pause();
       try {
-        const block = this.#files.open(ref);
-        this.#pathsOf.push(this.#internPaths(block));
-        this.sources.push({ block, base: this.#rowCount });
-        this.#rowCount += block.rowCount;
+        const block = this.#files.open(refs[next]);
+        const columnCount = this.#columnCount + block.outlines.length;
+        if (this.sources.length > 0 && columnCount > COLUMNS_MAX) break;
+        this.#columnCount = columnCount;
+        this.#add(block);
       } catch (error) {
         if (!(error instanceof EngineError && error.code === 'CORRUPTION')) throw error;
-        this.damaged.push(ref);
+        this.damaged.push(refs[next]);
       }
     }
     assert(this.#rowCount < 2 ** 31, 'rows of a batch have numbers of 31 bits');
     this.#collectColumns();
+    return next;
   }
 
   get rowCount(): number {
     return this.#rowCount;
   }
 
-  /** All shapes, over the batch's paths, and by source the number among them of each of its own. */
-  shapes(): { shapes: Shapes; numbersOf: Uint32Array[] } {
-    const known = new Map<string, number>();
-    const lists: number[][] = [];
-    const numbersOf: Uint32Array[] = [];
-    for (const [source, { block }] of this.sources.entries()) {
-      const { shapes } = block.shapes();
-      const paths = this.#pathsOf[source];
-      const numbers = new Uint32Array(shapes.count);
-      for (let shape = 0; shape < shapes.count; shape++) {
-        const list: number[] = [];
-        for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
-          const key = shapes.keys[at];
-          list.push(leafKey(paths[leafPath(key)], leafKind(key)));
-        }
-        const text = list.join();
-        let found = known.get(text);
-        if (found === undefined) {
-          found = lists.length;
-          known.set(text, found);
-          lists.push(list);
-        }
-        numbers[shape] = found;
-      }
-      numbersOf.push(numbers);
-    }
-    const starts = new Uint32Array(lists.length + 1);
-    for (const [shape, list] of lists.entries()) starts[shape + 1] = starts[shape] + list.length;
-    return {
-      shapes: { count: lists.length, starts, keys: Uint32Array.from(lists.flat()) },
-      numbersOf,
-    };
-  }
-
-  /** Lets go of what was decoded of a column. */
-  forget(): void {
-    this.#files.forget();
+  /** Lets go of what was decoded of a column; while it is still read, only when that is much. */
+  forget(isRead = false): void {
+    if (!isRead || this.#files.memoryBytes > DICTIONARY_BYTES_MAX) this.#files.forget();
   }
 
   close(): void {
     this.#files.close();
+  }
+
+  #add(block: Block): void {
+    const { rowCount, ref } = block;
+    const weights = new Float64Array(rowCount);
+    block.weigh(weights);
+    const heldBytes = (ref.bytes - block.textBytes) / rowCount;
+    block.forget();
+    const weighty = weights.some((bytes) => bytes > 0) ? weights : undefined;
+    this.sources.push({ block, paths: this.#internPaths(block), weights: weighty, heldBytes });
+    this.#rowCount += rowCount;
   }
 
   /** The batch's number of each path of a block. */
@@ -210,9 +184,10 @@ export class SourceRows {
 
   #collectColumns(): void {
     const known = new Map<number, SourceColumn>();
-    for (const [source, { block }] of this.sources.entries()) {
-      for (const [index, { kind, presentCount }] of block.columns.entries()) {
-        const path = this.#pathsOf[source][block.pathOf(index)];
+    for (const [source, { block, paths }] of this.sources.entries()) {
+      for (const [index, outline] of block.outlines.entries()) {
+        const { kind, presentCount } = outline;
+        const path = paths[outline.path];
         const key = leafKey(path, kind);
         let column = known.get(key);
         if (column === undefined) {

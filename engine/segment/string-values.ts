@@ -1,13 +1,16 @@
 import { assert } from '../base/assert.ts';
 import type { StringColumn } from '../column/column.ts';
+import { Scratch } from '../column/string-chunk.ts';
 import { StringBuilder } from '../column/strings.ts';
-import { EntryMerger, type EntryRanks, type SourceStrings } from './entry-merger.ts';
-import type { Selection } from './placement.ts';
+import type { DenseStrings } from './dense-column.ts';
+import { EntryMerger, type EntryRanks } from './entry-merger.ts';
+import type { Selection } from './segment-rows.ts';
 
 /** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
 export class StringValues {
   readonly #merger = new EntryMerger();
   readonly #entryOf: Uint32Array;
+  readonly #scratch = new Scratch();
   #local = new Uint32Array(0);
 
   constructor(capacity: number) {
@@ -23,8 +26,13 @@ export class StringValues {
     return this.#merger.isGivenUp;
   }
 
-  /** Keeps the values of a source, whose dictionary is known by `name`: value i at `targets[i]`. */
-  take(name: string, strings: SourceStrings, targets: Uint32Array): void {
+  /** Keeps the values of a source: value i at `targets[i]`. Sources with the same `name` have the same dictionary. */
+  take(name: string, strings: DenseStrings, targets: Uint32Array): void {
+    for (let number = 0; number < strings.pieceCount && !this.isGivenUp; number++) {
+      const text = strings.piece(number, this.#scratch);
+      this.#merger.takeText(text, targets.subarray(text.first), this.#entryOf);
+    }
+    if (strings.pieceCount > 0) return;
     const map = this.#merger.take(name, strings);
     if (map === undefined) return;
     const { ids } = strings;

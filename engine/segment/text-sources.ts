@@ -1,86 +1,145 @@
-import type { StringColumn } from '../column/column.ts';
-import { StringBuilder } from '../column/strings.ts';
-import type { Selection } from './placement.ts';
-import { type ColumnPart, type Source, type SourceColumn, SourceFinder } from './source-rows.ts';
+import { assert } from '../base/assert.ts';
+import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import type { Entries } from '../column/entries.ts';
+import { Scratch } from '../column/string-chunk.ts';
+import type { DenseStrings } from './dense-column.ts';
+import type { SegmentRows } from './segment-rows.ts';
+import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';
 
-/** Memory of the source columns that are kept decoded. */
-const KEPT_BYTES_MAX = 48 * 1024 * 1024;
+/** Below this a loop copies faster than a call. */
+const COPY_LOOP_BYTES_MAX = 64;
+const OFFSET_MAX = 2 ** 32 - 1;
 
-function memoryBytes({ ids, bytes, offsets }: StringColumn): number {
-  return bytes.length + (ids.length + offsets.length) * 4;
+/** The values of a column in a block: one for each of `rows`, one after the other. Good until the next ones are read. */
+export interface BlockText extends Entries {
+  rows: Uint16Array;
+}
+
+/** A source of a block. */
+interface Part {
+  strings: DenseStrings;
+  /** Row of the block that has each value; of those in other blocks the number of rows, a place that nobody reads. */
+  targets: Uint32Array;
 }
 
 /**
- * Reads the values of a column of long or distinct strings from its sources, again and where they are needed, as rows
- * in order are mostly of few sources.
+ * Reads columns of long or distinct strings block by block of a new segment, as rows in order are mostly of few sources:
+ * first the lengths, which say where each value goes, then the sources one after the other, a piece of each in memory.
  */
 export class TextSources {
-  readonly #sources: readonly Source[];
-  readonly #finder: SourceFinder;
-  readonly #parts: (ColumnPart | undefined)[];
-  /** By source, the one that was used last at the end. */
-  readonly #kept = new Map<number, StringColumn>();
-  #keptBytes = 0;
+  readonly #source: SourceRows;
+  readonly #rows: SegmentRows;
+  readonly #partsOf = new Map<SourceColumn, (ColumnPart | undefined)[]>();
+  #bytes = new Uint8Array(0);
+  readonly #scratch = new Scratch();
 
-  constructor(sources: readonly Source[], column: SourceColumn) {
-    this.#sources = sources;
-    this.#finder = new SourceFinder(sources);
-    this.#parts = new Array<ColumnPart | undefined>(sources.length).fill(undefined);
-    for (const part of column.parts) this.#parts[part.source] = part;
+  constructor(source: SourceRows, rows: SegmentRows) {
+    this.#source = source;
+    this.#rows = rows;
   }
 
-  /** The selected values as a builder; `order` has the rows of the block, as the batch counts them. */
-  builder(
-    path: number,
-    kind: StringColumn['kind'],
-    { rows }: Selection,
-    order: Uint32Array,
-  ): StringBuilder {
-    const builder = new StringBuilder(path, kind);
-    const entries = new Uint16Array(rows.length);
-    let from = 0;
-    let to = 0;
-    let column: StringColumn | undefined;
-    for (let index = 0; index < rows.length; index++) {
-      const row = order[rows[index]];
-      if (row < from || row >= to) {
-        const source = this.#finder.source(row);
-        from = this.#sources[source].base;
-        to = from + this.#sources[source].block.rowCount;
-        column = this.#column(source);
+  /** The values of a column in the block number `number`, which may be none. Throws CORRUPTION. */
+  read(column: SourceColumn, number: number): BlockText {
+    const { from, to } = this.#rows.bounds(number);
+    const rowCount = to - from;
+    const parts = this.#parts(column, number);
+    // By row of the block: first the length of its value, then the place of the value; -1 when it has none.
+    const places = new Float64Array(rowCount + 1).fill(-1);
+    for (const { strings, targets } of parts) {
+      const lengths = strings.entryLengths();
+      const { ids } = strings;
+      for (let value = 0; value < ids.length; value++) {
+        places[targets[value]] = lengths[ids[value] - 1];
       }
-      if (column === undefined) continue;
-      const id = column.ids[row - from];
-      const start = column.offsets[id - 1];
-      entries[index] = builder.dictionary.add(column.bytes, start, column.offsets[id] - start);
     }
-    builder.plain = true;
-    builder.rows = rows as Uint16Array<ArrayBuffer>;
-    builder.count = rows.length;
-    builder.entries = entries;
-    return builder;
+    places[rowCount] = -1;
+    const text = this.#place(places);
+    for (const part of parts) {
+      this.#copy(part, places);
+      this.#source.forget(true);
+    }
+    for (const source of this.#rows.sourcesOf(number)) this.#source.sources[source].block.forget();
+    return text;
   }
 
-  #column(source: number): StringColumn | undefined {
-    const known = this.#kept.get(source);
-    if (known !== undefined) {
-      this.#kept.delete(source);
-      this.#kept.set(source, known);
-      return known;
+  #parts(column: SourceColumn, number: number): Part[] {
+    const { from, to } = this.#rows.bounds(number);
+    let partOf = this.#partsOf.get(column);
+    if (partOf === undefined) {
+      partOf = new Array<ColumnPart | undefined>(this.#rows.sources.length).fill(undefined);
+      for (const part of column.parts) partOf[part.source] = part;
+      this.#partsOf.set(column, partOf);
     }
-    const part = this.#parts[source];
-    if (part === undefined) return undefined;
-    const { block } = this.#sources[source];
-    const column = block.column(part.index);
-    block.forget();
-    if (!('ids' in column)) return undefined;
-    this.#kept.set(source, column);
-    this.#keptBytes += memoryBytes(column);
-    for (const [oldest, kept] of this.#kept) {
-      if (this.#keptBytes <= KEPT_BYTES_MAX || oldest === source) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= memoryBytes(kept);
+    const parts: Part[] = [];
+    for (const source of this.#rows.sourcesOf(number)) {
+      const part = partOf[source];
+      if (part === undefined) continue;
+      const strings = this.#source.sources[source].block.dense(part.index);
+      assert('ids' in strings, 'a column of strings');
+      const positions = this.#rows.positions(source);
+      const { rows } = strings;
+      const targets = new Uint32Array(strings.ids.length);
+      for (let value = 0; value < targets.length; value++) {
+        const position = positions[rows === undefined ? value : rows[value]];
+        targets[value] = position >= from && position < to ? position - from : to - from;
+      }
+      parts.push({ strings, targets });
     }
-    return column;
+    return parts;
   }
+
+  /** Turns lengths into places, one value after the other; the bytes are still to be copied. */
+  #place(places: Float64Array): BlockText {
+    const rows = new Uint16Array(places.length);
+    const offsets = new Uint32Array(places.length + 1);
+    let count = 0;
+    let end = 0;
+    for (let row = 0; row < places.length; row++) {
+      const length = places[row];
+      if (length < 0) continue;
+      rows[count++] = row;
+      places[row] = end;
+      end += length;
+      offsets[count] = end;
+    }
+    assert(end <= OFFSET_MAX, `text of ${end} bytes in a block`);
+    if (end > this.#bytes.length) this.#bytes = new Uint8Array(end);
+    const bytes = this.#bytes.subarray(0, end);
+    return { rows: rows.subarray(0, count), offsets: offsets.subarray(0, count + 1), bytes };
+  }
+
+  #copy({ strings, targets }: Part, places: Float64Array): void {
+    const { ids, pieceCount, piece, entries } = strings;
+    for (let number = 0; number < pieceCount; number++) {
+      const first = number * TEXT_PIECE_ROWS;
+      const values = targets.subarray(first, first + TEXT_PIECE_ROWS);
+      if (!values.some((target) => places[target] >= 0)) continue;
+      const { offsets, bytes } = piece(number, this.#scratch);
+      for (let at = 0; at < values.length; at++) {
+        const place = places[values[at]];
+        if (place >= 0) copyBytes(bytes, offsets[at], offsets[at + 1], this.#bytes, place);
+      }
+    }
+    if (pieceCount > 0 || !targets.some((target) => places[target] >= 0)) return;
+    const { offsets, bytes } = entries();
+    for (let value = 0; value < ids.length; value++) {
+      const place = places[targets[value]];
+      const entry = ids[value] - 1;
+      if (place >= 0) copyBytes(bytes, offsets[entry], offsets[entry + 1], this.#bytes, place);
+    }
+  }
+}
+
+function copyBytes(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  place: number,
+): void {
+  if (end - start > COPY_LOOP_BYTES_MAX) {
+    target.set(source.subarray(start, end), place);
+    return;
+  }
+  for (let at = start; at < end; at++) target[place + at - start] = source[at];
 }

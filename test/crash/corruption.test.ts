@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { BLOCK_AGE_MAX_MS } from '../../engine/base/limits.ts';
-import { verifyBlock } from '../../engine/segment/block.ts';
 import {
   FRAME_ALIGNMENT,
   FRAME_HEADER_BYTES,
@@ -9,6 +8,7 @@ import {
   FrameKind,
   readFrameHeader,
 } from '../../engine/segment/frame.ts';
+import { verifyBlock } from '../../engine/segment/verify-block.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import { openStore, Rig, visibleTexts } from '../store/rig.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';

@@ -22,7 +22,8 @@ function dictionary(): EntrySource {
       bytes: Uint8Array.from({ length: count }, (_, at) => (first + at) % 251),
     };
   };
-  const others = { entries: unused, place: unused, entryUnits: unused, hashUnits: unused };
+  const whole = { entries: unused, entryUnits: unused, hashUnits: unused };
+  const others = { ...whole, lengths: unused, place: unused };
   return { entryCount: ENTRIES, piece, ...others };
 }
 

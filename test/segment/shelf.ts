@@ -85,7 +85,7 @@ export class Shelf {
   sealOnly(
     refs: readonly BlockRef[],
     rowsMax = 1_000_000,
-    more: Pick<SealOptions, 'signal' | 'windowBlocks' | 'held'> = {},
+    more: Pick<SealOptions, 'signal'> = {},
   ): Promise<SealResult> {
     const { disk } = this;
     const allocate = async (): Promise<number> => ++this.#segment;

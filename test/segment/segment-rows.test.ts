@@ -1,0 +1,82 @@
+import t from 'tap';
+import type { Block } from '../../engine/segment/block.ts';
+import { SegmentRows } from '../../engine/segment/segment-rows.ts';
+import type { Source } from '../../engine/segment/source-rows.ts';
+import type { TestRow } from './leaves.ts';
+import { checkOrder, compareTexts, Shelf } from './shelf.ts';
+
+const MEGABYTE = 2 ** 20;
+const BLOCK_TEXT_BYTES = 16 * MEGABYTE;
+
+/** A source of which nothing is known but the weights of its rows. */
+function sourceOf(rowCount: number, weight: number, heldBytes = 1): Source {
+  const block = { rowCount } as Block;
+  const weights = weight === 0 ? undefined : new Float64Array(rowCount).fill(weight);
+  return { block, paths: new Uint32Array(0), weights, heldBytes };
+}
+
+/** Adds the rows of a source until there is no room; how many there was room for. */
+function fill(rows: SegmentRows, rowCount: number): number {
+  let row = 0;
+  while (row < rowCount && rows.add(0, row)) row++;
+  rows.end();
+  return row;
+}
+
+t.test('blocks are full by rows, or by bytes of text', async (t) => {
+  const light = new SegmentRows([sourceOf(70_000, 200)]);
+  fill(light, 70_000);
+  t.same(light.bounds(0), { from: 0, to: 65_536 });
+  t.same(light.bounds(1), { from: 65_536, to: 70_000 });
+  const heavy = new SegmentRows([sourceOf(50, MEGABYTE)]);
+  fill(heavy, 50);
+  t.equal(heavy.blockCount, 4);
+  t.same(heavy.bounds(0), { from: 0, to: 16 });
+  const huge = new SegmentRows([sourceOf(3, 20 * MEGABYTE)]);
+  fill(huge, 3);
+  t.equal(huge.blockCount, 3, 'a row that is larger than a block should be has one');
+});
+
+t.test('segments are full by bytes of text, and by bytes that are held', async (t) => {
+  t.equal(fill(new SegmentRows([sourceOf(500, MEGABYTE)]), 500), 256);
+  t.equal(fill(new SegmentRows([sourceOf(500, 0, MEGABYTE)]), 500), 40);
+  t.equal(fill(new SegmentRows([sourceOf(2, 0, 900 * MEGABYTE)]), 2), 1, 'never without a row');
+});
+
+t.test('large events come back from blocks and segments that are cut by bytes', async (t) => {
+  const shelf = new Shelf();
+  const start = 20_000 * 86_400_000;
+  for (let part = 0; part < 3; part++) {
+    const rows = Array.from({ length: 28 }, (_, row): TestRow => {
+      const number = row * 3 + part;
+      const text = `${number} `.repeat(80_000);
+      const leaves: TestRow['leaves'] = [
+        { names: ['custom', 'n'], kind: 'number', text: `${number}` },
+        {
+          names: ['custom', 'big'],
+          kind: 'number',
+          text: `1${'0'.repeat(row % 2 === 0 ? 5 : 90_000)}`,
+        },
+      ];
+      if (row % 5 !== 0) leaves.push({ names: ['message'], kind: 'string', text });
+      if (row % 7 === 0)
+        leaves.push({ names: ['custom', 'same'], kind: 'string', text: 'x'.repeat(50_000) });
+      return { timeMs: start + number, leaves };
+    });
+    await shelf.add(rows, part, 0);
+  }
+  const wanted = shelf.texts();
+  const { segments } = await shelf.seal(shelf.refs);
+  const blocks = segments.flatMap((segment) => segment.blocks);
+  t.ok(blocks.length >= 2, `${blocks.length} blocks`);
+  compareTexts(shelf.texts(), wanted);
+  checkOrder(shelf, blocks);
+  for (const ref of blocks) {
+    const block = shelf.reader.open(ref);
+    const texts = Array.from({ length: ref.rowCount }, (_, row) => block.eventText(row).length);
+    const bytes = texts.reduce((sum, length) => sum + length, 0);
+    t.ok(bytes < BLOCK_TEXT_BYTES * 1.01, `${bytes} bytes of text`);
+  }
+  await shelf.seal(shelf.refs, 50);
+  compareTexts(shelf.texts(), wanted);
+});
