@@ -10,6 +10,14 @@ const SEGMENTS_SEVERAL = 16;
 /** A segment is rewritten only with others that have together a share of its rows: 1 in this. */
 const LARGEST_RATIO = 2;
 
+/**
+ * Bytes of the files of sealed segments that are merged together: less than a new segment may hold in memory, so that one
+ * comes of them. Segments of more than half of it are left as they are.
+ */
+const MERGE_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of closed log segments from which they are sealed. */
+const SEAL_BYTES = 256 * 1024 * 1024;
+
 /** What decides about a segment. Log segments are closed ones. */
 export interface SegmentFacts {
   segment: number;
@@ -53,6 +61,10 @@ export function rowsOf(segments: readonly SegmentFacts[]): number {
   return segments.reduce((rows, { rowCount }) => rows + rowCount, 0);
 }
 
+function bytesOf(segments: readonly SegmentFacts[]): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 /**
  * The segments that are to be rewritten next: closed log segments first, so that their files do not pile up, then sealed
  * segments of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
@@ -73,7 +85,8 @@ function planSealing(
 ): MergePlan | undefined {
   if (logs.length === 0) return undefined;
   const restedMs = Math.max(...logs.map((facts) => facts.restedMs));
-  const due = rowsOf(logs) >= sealRows || logs.length >= SEGMENTS_MANY;
+  const isMuch = rowsOf(logs) >= sealRows || bytesOf(logs) >= SEAL_BYTES;
+  const due = isMuch || logs.length >= SEGMENTS_MANY;
   if (!due && restedMs < idleMs) return undefined;
   const sources = reaching(logs, sealRows);
   return { sources, rowsMax: evenRows(rowsOf(sources), sealRows) };
@@ -88,6 +101,7 @@ function planMergeOfDay(
   const days = new Map<number | undefined, SegmentFacts[]>();
   for (const facts of segments) {
     if (!facts.sealed || facts.rowCount * 2 > mergeRows) continue;
+    if (facts.bytes * 2 > MERGE_BYTES_MAX) continue;
     const day = dayOf(facts);
     const others = days.get(day);
     if (others === undefined) days.set(day, [facts]);
@@ -126,7 +140,8 @@ function isMergeDue(
 ): boolean {
   const rows = rowsOf(ofDay);
   if (ofDay.length < 2) return false;
-  if (rows >= mergeRows || ofDay.length >= SEGMENTS_MANY) return true;
+  if (rows >= mergeRows || bytesOf(ofDay) >= MERGE_BYTES_MAX) return true;
+  if (ofDay.length >= SEGMENTS_MANY) return true;
   const endMs = day === undefined ? 0 : (day + 1) * DAY_MS;
   const restedMs = Math.min(...ofDay.map((facts) => facts.restedMs));
   // A day that lies ahead, by a clock that was set back or by dates, is over when it has been at rest for as long.
@@ -141,23 +156,27 @@ function evenRows(rows: number, target: number): number {
   return Math.max(1, Math.ceil(rows / Math.max(1, Math.round(rows / target))));
 }
 
-/** The first segments that have `rows` together, or all. */
+/** The first segments that have `rows` or SEAL_BYTES together, or all. */
 function reaching(segments: readonly SegmentFacts[], rows: number): SegmentFacts[] {
   let sum = 0;
-  const end = segments.findIndex(({ rowCount }) => {
+  let sumBytes = 0;
+  const end = segments.findIndex(({ rowCount, bytes }) => {
     sum += rowCount;
-    return sum >= rows;
+    sumBytes += bytes;
+    return sum >= rows || sumBytes >= SEAL_BYTES;
   });
   return end < 0 ? [...segments] : segments.slice(0, end + 1);
 }
 
-/** The first segments, at least one, that have up to `rowsMax` rows together. */
+/** The first segments, at least one, that have up to `rowsMax` rows and MERGE_BYTES_MAX together. */
 function upTo(segments: readonly SegmentFacts[], rowsMax: number): SegmentFacts[] {
   const taken: SegmentFacts[] = [];
   let rows = 0;
+  let bytes = 0;
   for (const facts of segments) {
     rows += facts.rowCount;
-    if (taken.length > 0 && rows > rowsMax) break;
+    bytes += facts.bytes;
+    if (taken.length > 0 && (rows > rowsMax || bytes > MERGE_BYTES_MAX)) break;
     taken.push(facts);
   }
   return taken;

@@ -1,10 +1,12 @@
 import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
 import { type Disk, type DiskSpace, isDiskFull } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { SealResult } from '../segment/seal.ts';
 import type { CatalogTotals, OpenedCatalog, UnclosedSegment } from './catalog.ts';
 import { SEALED_FOLDER } from './filename.ts';
 import { type SealedNumbers, sealedNames } from './leftover.ts';
+import { MergeFailures } from './merge-failures.ts';
 import {
   type MergePlan,
   type MergePolicy,
@@ -25,12 +27,8 @@ const RESERVE_BYTES = 1_000_000_000;
 const RESERVE_SHARE = 0.05;
 /** Merging may use the reserve, because it frees more than it takes; this share of it is left to the manifest. */
 const MERGE_RESERVE_SHARE = 0.25;
-const BACKOFF_MS = 1_000;
-const BACKOFF_MAX_MS = 300_000;
 /** Closed log segments, in those that are sealed together, from which sealing does not stand back for anything. */
 const BACKLOG_URGENT = 2;
-/** Failures in a row after which the segments that were to be rewritten stay as they are. */
-const FAILURES_MAX = 3;
 
 /** What a merge is asked to do. Plain data that crosses threads. */
 export interface MergeJob {
@@ -45,7 +43,7 @@ export interface MergeJob {
 /** Something that was done or that failed, for the log. */
 export type UpkeepEvent =
   | { type: 'merged'; sources: number[]; segments: number[]; rows: number; tookMs: number }
-  | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number | undefined }
+  | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number }
   /** Segments with damage are not rewritten: what is left of them may be rescued, and answers stay marked. */
   | { type: 'heldBack'; segments: number[] }
   | {
@@ -88,6 +86,12 @@ export interface UpkeepGauges extends CatalogTotals {
   /** How long the last sealing or merge took; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
+  /** Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old ones. */
+  sealFailures: number;
+  sealMismatches: number;
+  /** Segments that wait after such a failure, and those that stay as they are because of damage. */
+  sealWaiting: number;
+  sealHeld: number;
   /** The drop by age that waits. */
   waitingDrop: WaitingDrop | undefined;
 }
@@ -109,8 +113,11 @@ export class Upkeep {
   #unclosed: UnclosedSegment[];
   #merging: Promise<void> | undefined;
   #tidying: Promise<void> | undefined;
-  #failureCount = 0;
-  #retryAtMs = Number.NEGATIVE_INFINITY;
+  readonly #failures = new MergeFailures();
+  /** Sealed segments that came of others which were not more: merging them again would bring nothing. */
+  readonly #settled = new Set<number>();
+  #failedCount = 0;
+  #mismatchCount = 0;
   #closed = false;
   #full = false;
   /** Undefined when the disk did not tell. */
@@ -153,11 +160,10 @@ export class Upkeep {
       this.#tidying = undefined;
     });
     if (this.#merging !== undefined || this.#doubtful.size > 0) return;
-    if (this.#options.monotonicMs() < this.#retryAtMs) return;
     const nowMs = this.#options.nowMs();
     const plan = planMerge(this.#candidates(nowMs), this.#options.policy, nowMs);
     if (plan === undefined || !this.#hasRoom(plan)) return;
-    this.#merging = this.#merge(plan).finally(() => {
+    this.#merging = this.#merge(this.#failures.smaller(plan)).finally(() => {
       this.#merging = undefined;
       this.#busy.clear();
     });
@@ -173,6 +179,10 @@ export class Upkeep {
       sealedRows: this.#sealedRows,
       lastSealMs: this.#lastSealMs,
       freeDiskBytes: this.#freeBytes ?? 0,
+      sealFailures: this.#failedCount,
+      sealMismatches: this.#mismatchCount,
+      sealWaiting: this.#failures.waiting(this.#options.monotonicMs()),
+      sealHeld: this.#heldBack.size,
       waitingDrop: this.#retention.waiting,
     };
   }
@@ -225,8 +235,12 @@ export class Upkeep {
     const { catalog } = this.#options.opened;
     const facts = this.#facts();
     const tooOld = new Set(this.#retention.tooOld(facts, nowMs));
+    const runningMs = this.#options.monotonicMs();
     const stays = ({ segment }: SegmentFacts): boolean =>
-      this.#heldBack.has(segment) || catalog.isDamaged(segment);
+      this.#heldBack.has(segment) ||
+      this.#settled.has(segment) ||
+      this.#failures.isWaiting(segment, runningMs) ||
+      catalog.isDamaged(segment);
     return facts.filter((each) => !stays(each) && !(each.sealed && tooOld.has(each)));
   }
 
@@ -333,7 +347,7 @@ export class Upkeep {
       assert(result.rowCount === rows, `${rows} rows became ${result.rowCount}`);
       recorded = true;
       await this.#record(plan, result);
-      this.#failureCount = 0;
+      this.#settle(plan, result);
       this.#lastSealMs = performance.now() - startMs;
       this.#sealedRows += rows;
       const segments = result.segments.map(({ segment }) => segment);
@@ -389,7 +403,9 @@ export class Upkeep {
     for (const number of numbers) {
       this.#restingSinceMs.delete(number);
       this.#heldBack.delete(number);
+      this.#settled.delete(number);
     }
+    this.#failures.forget(numbers);
     this.#retired.retire(sources.map(({ sealed, segment }) => ({ sealed, segment })));
   }
 
@@ -398,17 +414,19 @@ export class Upkeep {
     this.#options.tell({ type: 'heldBack', segments });
   }
 
-  /** Waits longer after each failure; a set that fails again and again is left alone, so that others come to their turn. */
+  /** Leaves what came of sealed segments alone when it is not fewer. */
+  #settle({ sources }: MergePlan, { segments }: SealResult): void {
+    if (segments.length < sources.length || sources.some(({ sealed }) => !sealed)) return;
+    for (const { segment } of segments) this.#settled.add(segment);
+  }
+
+  /** Lets the segments wait, so that others come to their turn; then fewer of them are tried at a time. */
   #backOff(sources: number[], error: unknown): void {
-    const backoffMs = Math.min(BACKOFF_MS * 2 ** this.#failureCount, BACKOFF_MAX_MS);
-    this.#retryAtMs = this.#options.monotonicMs() + backoffMs;
-    if (!isDiskFull(error)) this.#failureCount++;
-    const given = this.#failureCount >= FAILURES_MAX;
-    const retryMs = given ? undefined : backoffMs;
+    this.#failedCount++;
+    if (error instanceof EngineError && error.code === 'MISMATCH') this.#mismatchCount++;
+    const nowMs = this.#options.monotonicMs();
+    const retryMs = this.#failures.failed(sources, !isDiskFull(error), nowMs);
     this.#options.tell({ type: 'mergeFailed', sources, error, retryMs });
-    if (!given) return;
-    this.#failureCount = 0;
-    this.#holdBack(sources);
   }
 
   /** Removes what a merge that failed has left. */

@@ -27,6 +27,10 @@ export interface StoreGauges {
   sealingBacklogRows: number;
   sealedRows: number;
   lastSealMs: number;
+  sealFailures: number;
+  sealMismatches: number;
+  sealWaiting: number;
+  sealHeld: number;
   freeDiskBytes: number;
   /** A large drop by age that waits. */
   waitingDrop: { bytes: number; leftMs: number } | undefined;
@@ -205,6 +209,22 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'logseam_last_seal_seconds',
     'Time that the last sealing or merge took; 0 before the first.',
     one(store.lastSealMs / 1_000),
+  );
+  text.counter(
+    'logseam_seal_failures_total',
+    'Sealings and merges that failed, and are tried again in smaller pieces.',
+    [
+      [{ reason: 'mismatch' }, store.sealMismatches],
+      [{ reason: 'other' }, store.sealFailures - store.sealMismatches],
+    ],
+  );
+  text.gauge(
+    'logseam_segments_unsealed',
+    'Segments that wait after a failed sealing, and damaged ones that stay as they are.',
+    [
+      [{ reason: 'waiting' }, store.sealWaiting],
+      [{ reason: 'damaged' }, store.sealHeld],
+    ],
   );
   text.gauge(
     'logseam_lost_files',

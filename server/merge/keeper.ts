@@ -155,10 +155,10 @@ function report(log: Log, event: UpkeepEvent): void {
       log.info('nothing much is too old any more, what waited to be dropped stays', fields);
       break;
     case 'mergeFailed':
-      log.error('segments could not be sealed, they stay as they are', fields);
+      log.error('segments could not be sealed and are tried again, fewer at a time', fields);
       break;
     case 'heldBack':
-      log.error('segments are not sealed any more until the next start', fields);
+      log.error('segments are damaged and stay as they are', fields);
       break;
     case 'full':
       if (event.full) log.error('the free disk is below the reserve, nothing is taken in', fields);

@@ -93,22 +93,58 @@ t.test(
       events,
     );
     await keep(upkeep, 3);
-    t.equal(runs, 1, 'not at once');
-    t.same(disk.list('sealed'), [], 'nothing of it is left');
-    for (let turn = 0; turn < 8; turn++) {
-      clock.monotonicMs += 10_000;
+    t.equal(runs, 2, 'the other at once, the one not again');
+    t.same(disk.list('sealed'), ['00000004.seg'], 'nothing is left of what failed');
+    for (let turn = 0; turn < 40; turn++) {
+      clock.monotonicMs += 100_000;
       clock.nowMs -= 1e9;
       await keep(upkeep);
     }
-    t.equal(runs, 4, 'three times the one, once the other');
+    t.ok(runs > 12, 'again and again, though not every 100 seconds');
+    t.ok(runs < 40);
     t.match(
-      events.map(({ type }) => type),
-      ['mergeFailed', 'mergeFailed', 'mergeFailed', 'heldBack', 'merged'],
+      events.slice(0, 3).map(({ type }) => type),
+      ['mergeFailed', 'merged', 'mergeFailed'],
     );
+    t.match(upkeep.gauges(), { sealFailures: runs - 1, sealMismatches: 0, sealWaiting: 1 });
     t.same(disk.list('log'), ['00000001.log']);
     t.same(shown(), acked());
   },
 );
+
+t.test('what cannot be rewritten together is tried in smaller and smaller pieces', async (t) => {
+  const { disk, opened, shown, acked } = await storeOf(4, 4, 4, 4);
+  const jobs: { segments: number[]; rowsMax: number }[] = [];
+  let monotonicMs = 0;
+  const upkeep = upkeepOf(disk, opened, {
+    monotonicMs: () => monotonicMs,
+    policy: { sealRows: 16, idleMs: 0, mergeRows: 1 },
+    merge: async (job, allocate) => {
+      const segments = [...new Set(job.refs.map(({ segment }) => segment))];
+      jobs.push({ segments, rowsMax: job.rowsMax });
+      if (segments.includes(1) && job.rowsMax > 2) throw new EngineError('MISMATCH', 'other rows');
+      return fakeSeal(disk, job, allocate);
+    },
+  });
+  for (let turn = 0; turn < 12; turn++) {
+    await keep(upkeep);
+    monotonicMs += 10_000;
+  }
+  t.match(upkeep.gauges(), { sealFailures: 3, sealMismatches: 3, sealWaiting: 0 });
+  t.same(
+    jobs
+      .filter(({ segments }) => segments.includes(1))
+      .map(({ segments, rowsMax }) => [segments.length, rowsMax]),
+    [
+      [4, 16],
+      [2, 16],
+      [1, 16],
+      [1, 2],
+    ],
+  );
+  t.same(disk.list('log'), []);
+  t.same(shown(), acked());
+});
 
 t.test('a segment with damage stays as it is', async (t) => {
   const { disk, opened, events, shown, acked } = await storeOf(9, 9);
