@@ -5,11 +5,11 @@ import type { Source } from './source-rows.ts';
  * Bytes of text of a sealed block's rows: below BLOCK_TEXT_BYTES_MAX, because the text, its encoding and the frame are in
  * memory at once.
  */
-const BLOCK_BYTES_MAX = BLOCK_TEXT_BYTES_MAX / 2;
+const BLOCK_BYTES_MAX = BLOCK_TEXT_BYTES_MAX / 4;
 /** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
 const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts. */
-const SEGMENT_HELD_BYTES_MAX = 40 * 1024 * 1024;
+const SEGMENT_HELD_BYTES_MAX = 32 * 1024 * 1024;
 /** Position of a row that is not in the segment, until there are no more. */
 const ELSEWHERE = 2 ** 32 - 1;
 

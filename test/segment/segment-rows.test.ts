@@ -6,7 +6,7 @@ import type { TestRow } from './leaves.ts';
 import { checkOrder, compareTexts, Shelf } from './shelf.ts';
 
 const MEGABYTE = 2 ** 20;
-const BLOCK_TEXT_BYTES = 16 * MEGABYTE;
+const BLOCK_TEXT_BYTES = 8 * MEGABYTE;
 
 /** A source of which nothing is known but the weights of its rows. */
 function sourceOf(rowCount: number, weight: number, heldBytes = 1): Source {
@@ -24,14 +24,14 @@ function fill(rows: SegmentRows, rowCount: number): number {
 }
 
 t.test('blocks are full by rows, or by bytes of text', async (t) => {
-  const light = new SegmentRows([sourceOf(70_000, 200)]);
+  const light = new SegmentRows([sourceOf(70_000, 100)]);
   fill(light, 70_000);
   t.same(light.bounds(0), { from: 0, to: 65_536 });
   t.same(light.bounds(1), { from: 65_536, to: 70_000 });
   const heavy = new SegmentRows([sourceOf(50, MEGABYTE)]);
   fill(heavy, 50);
-  t.equal(heavy.blockCount, 4);
-  t.same(heavy.bounds(0), { from: 0, to: 16 });
+  t.equal(heavy.blockCount, 7);
+  t.same(heavy.bounds(0), { from: 0, to: 8 });
   const huge = new SegmentRows([sourceOf(3, 20 * MEGABYTE)]);
   fill(huge, 3);
   t.equal(huge.blockCount, 3, 'a row that is larger than a block should be has one');
@@ -39,7 +39,7 @@ t.test('blocks are full by rows, or by bytes of text', async (t) => {
 
 t.test('segments are full by bytes of text, and by bytes that are held', async (t) => {
   t.equal(fill(new SegmentRows([sourceOf(500, MEGABYTE)]), 500), 256);
-  t.equal(fill(new SegmentRows([sourceOf(500, 0, MEGABYTE)]), 500), 40);
+  t.equal(fill(new SegmentRows([sourceOf(500, 0, MEGABYTE)]), 500), 32);
   t.equal(fill(new SegmentRows([sourceOf(2, 0, 900 * MEGABYTE)]), 2), 1, 'never without a row');
 });
 
