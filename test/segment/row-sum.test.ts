@@ -158,6 +158,15 @@ t.test('texts, dictionaries and scales say the same', async (t) => {
   t.ok(areEqual(blocksOf(whole), blocksOf(single)), 'with a dictionary of the segment');
 });
 
+t.test('a number among doubles that are texts is what is printed', async (t) => {
+  const numbers = ['-1.50', '5e-324', '5e-324'];
+  const rows = numbers.map((value, timeMs) => ({ timeMs, leaves: [number('n', value)] }));
+  const apart = new Shelf();
+  await apart.add(rows.slice(0, 1), 1, 0, 5);
+  await apart.add(rows.slice(1), 1, 1, 5);
+  t.ok(areEqual(blocksOf(apart), blocksOf(await shelfOf(rows, 5, 0))));
+});
+
 t.test('sums of other keys differ', async (t) => {
   const [block] = blocksOf(await shelfOf(ROWS));
   const one = rowSums().wanted;
