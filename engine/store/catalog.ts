@@ -4,6 +4,7 @@ import { type Disk, isDiskFull } from '../base/file.ts';
 import { type BlockRef, holeOf } from '../segment/frame.ts';
 import { verifyBlock as verifyRegions } from '../segment/verify-block.ts';
 import { type BlockChanges, ChangeLog } from './block-changes.ts';
+import { HEAD_BYTES } from './commit.ts';
 import {
   clearLeftovers,
   type LostFile,
@@ -362,7 +363,10 @@ export async function recoverWriter(
   }
 }
 
-/** Reads a segment, and closes it in the manifest when it is open; `closed` is false when the disk is too full for that. */
+/**
+ * Reads a segment, and closes it in the manifest when it is open, unless its file is lost; `closed` is false when the disk is
+ * too full for that.
+ */
 async function readSegment(
   options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'> & { claim: boolean },
   manifest: Manifest,
@@ -375,7 +379,7 @@ async function readSegment(
   const found = files.has(segment)
     ? await recoverSegment({ disk, segment, entry, folderId, verifyBlock, claim })
     : missingSegment(entry);
-  if (entry.closed !== undefined) return { found, closed: true };
+  if (entry.closed !== undefined || found.isLost) return { found, closed: true };
   try {
     await manifest.close(segment, found.bytes, found.sequence, found.damagedBlocks);
     return { found, closed: true };
@@ -386,9 +390,10 @@ async function readSegment(
   }
 }
 
-/** A segment without a file: as a stop leaves it, or, when bytes of it were recorded, all of it is damaged. */
+/** A segment without a file: damaged, unless it was closed without a group. */
 function missingSegment(entry: SegmentEntry): RecoveredSegment {
-  const bytes = entry.closed?.bytes ?? 0;
+  const bytes = entry.closed?.bytes ?? HEAD_BYTES;
   const damaged = bytes > 0 ? [{ offset: 0, bytes }] : [];
-  return { ...emptySegment(entry.closed?.sequence ?? 0, bytes), damaged };
+  const isLost = entry.closed === undefined;
+  return { ...emptySegment(entry.closed?.sequence ?? 0, bytes), damaged, isLost };
 }

@@ -6,7 +6,7 @@ import { TRAILER_BYTES } from '../segment/footer.ts';
 import { type BlockRef, FRAME_HEADER_BYTES } from '../segment/frame.ts';
 import { SealedFile } from '../segment/sealed-file.ts';
 import { verifyBlock } from '../segment/verify-block.ts';
-import { readHead } from './commit.ts';
+import { HEAD_BYTES, readHead } from './commit.ts';
 import { pathOfSegment } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
 import { type LostFile, lostFiles, segmentFiles } from './leftover.ts';
@@ -112,7 +112,7 @@ function openFile(disk: Disk, sealed: boolean, segment: number): DiskFile | unde
 
 async function checkLog(disk: Disk, manifest: Manifest, segment: number): Promise<SegmentCheck> {
   const entry = must(manifest.segments.get(segment), 'segment');
-  const bytes = entry.closed?.bytes ?? sizeOf(disk, manifest, segment);
+  const bytes = entry.closed?.bytes ?? Math.max(sizeOf(disk, manifest, segment), HEAD_BYTES);
   const check: SegmentCheck = { segment, sealed: false, bytes, blocks: 0, rows: 0, damaged: [] };
   const file = openFile(disk, false, segment);
   if (file === undefined) {

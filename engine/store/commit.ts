@@ -47,6 +47,9 @@ export interface BuiltFrame {
   checksum: number;
 }
 
+/** Bytes of a head frame. */
+export const HEAD_BYTES = 2 * FRAME_HEADER_BYTES;
+
 /** Builds the head frame of a segment. */
 export function buildHead(segment: number, head: Head): BuiltFrame {
   const meta = new ByteWriter(64);
@@ -55,7 +58,9 @@ export function buildHead(segment: number, head: Head): BuiltFrame {
   meta.blob(head.folderId);
   meta.f64(head.createdMs);
   const place = { segment, ordinal: 0, previous: 0, group: 0 };
-  return buildFrame(FrameKind.HEAD, place, meta.bytes());
+  const frame = buildFrame(FrameKind.HEAD, place, meta.bytes());
+  assert(frame.bytes.length === HEAD_BYTES, `head of ${frame.bytes.length} bytes`);
+  return frame;
 }
 
 /**

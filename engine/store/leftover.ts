@@ -77,20 +77,25 @@ export async function clearLeftovers(
   }
   const left = [...files.log].filter((segment) => !manifest.segments.has(segment));
   const isGone = (segment: number): boolean => manifest.isGone(segment);
-  const removed = [
-    ...files.unfinished,
+  // Of a number that was never recorded: `Manifest.open` has seen that they are no more than a head.
+  const unbegun = left.filter((segment) => segment > manifest.lastSegment);
+  const unfinished = [...files.unfinished, ...unbegun.map(segmentPath)];
+  const begun = left.filter((segment) => !unbegun.includes(segment));
+  const gone = [
     ...unknown.filter(isGone).map(sealedPath),
-    ...left.filter(isGone).map(segmentPath),
+    ...begun.filter(isGone).map(segmentPath),
   ];
   const moved = [
     ...unrecorded.map(sealedPath),
-    ...left.filter((segment) => !isGone(segment)).map(segmentPath),
+    ...begun.filter((segment) => !isGone(segment)).map(segmentPath),
   ];
+  const removed = [...unfinished, ...gone];
   for (const path of removed) await disk.unlink(path);
   for (const path of moved) await moveToLost(disk, path);
   if (moved.length > 0) await disk.syncFolder(LOST_FOLDER);
   if (moved.length > 0) await disk.syncFolder('');
-  if (moved.length + removed.length > 0) {
+  // Unfinished files that come back are removed again.
+  if (moved.length + gone.length > 0) {
     for (const folder of [LOG_FOLDER, SEALED_FOLDER]) await disk.syncFolder(folder);
   }
   return { removed, moved };

@@ -4,6 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { copyPaths, RecordFile, readRecords } from '../base/record-file.ts';
 import { FORMAT_VERSION } from '../segment/frame.ts';
+import { HEAD_BYTES } from './commit.ts';
 import {
   LOG_FOLDER,
   MANIFEST_PATH,
@@ -152,18 +153,18 @@ export class Manifest {
     return this.#state.usage.list();
   }
 
-  /** Takes the next segment number for `writer`; resolves when that is durable. Rejects with IO. */
-  async allocate(writer: number): Promise<number> {
+  /**
+   * Records that `writer` begins a log segment, whose file with its head is durable; resolves when the record is. `segment`
+   * is of `reserve`. Rejects with IO.
+   */
+  async begin(segment: number, writer: number): Promise<void> {
     assert(writer >= 0 && writer < WRITERS_MAX, `writer ${writer}`);
-    // Counted before it is durable: a number whose record failed may be on the disk all the same.
-    const segment = this.reserve();
     await this.#append({ type: 'segment', segment, writer });
-    return segment;
   }
 
   /**
-   * Takes the next segment number for a sealed segment. It is durable with the record that names it: until then a
-   * file of that number is removed by the next start. Throws LIMIT.
+   * Takes the next segment number. It is durable with the record that names it: until then the next start clears a file of
+   * that number away, and takes the number again. Throws LIMIT.
    */
   reserve(): number {
     if (this.#state.lastSegment >= SEGMENT_MAX) {
@@ -291,13 +292,14 @@ function refuseOrphans(disk: Disk, registries: readonly string[]): void {
 }
 
 /**
- * A file is made only after its number is durable. One with a number never given means that the manifest lost a
- * record after all (a damaged last one cannot be told from a torn one), and going on would take that number again.
+ * A group is written only after the record of its segment is durable. A file of groups with a number never given means that
+ * the manifest lost a record after all; one of no more than a head was never begun.
  */
 function refuseUnknownFiles(disk: Disk, state: ManifestState): void {
   for (const name of disk.list(LOG_FOLDER)) {
     const segment = parseSegmentName(name);
-    if (segment !== undefined && segment > state.lastSegment) {
+    if (segment === undefined || segment <= state.lastSegment) continue;
+    if ((disk.sizeOf(`${LOG_FOLDER}/${name}`) ?? 0) > HEAD_BYTES) {
       throw new EngineError(
         'CORRUPTION',
         `${LOG_FOLDER}/${name} is not in the manifest, which has lost records: put a newer one back, or, to do without ` +

@@ -5,7 +5,7 @@ import { claimFile, type Disk } from '../base/file.ts';
 import { type BlockRef, FRAME_ALIGNMENT, type FrameHeader, FrameKind } from '../segment/frame.ts';
 import { checkedMeta } from '../segment/frame-source.ts';
 import { addRun, holdsRuns, type Run, readRuns, rowsOfRuns } from '../segment/runs.ts';
-import { type Commit, type Head, readCommit, readHead } from './commit.ts';
+import { type Commit, HEAD_BYTES, type Head, readCommit, readHead } from './commit.ts';
 import { segmentPath } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
 import type { SegmentEntry } from './manifest-state.ts';
@@ -36,6 +36,8 @@ export interface RecoveredSegment {
   damagedBlocks: number[];
   /** Bytes behind the last committed group: what a stop left. */
   cutBytes: number;
+  /** Whether not even its head is there, of a segment that was not closed: it is whole again when its file is put back. */
+  isLost: boolean;
 }
 
 /** What recovery has to know of a segment before it reads it. */
@@ -74,7 +76,14 @@ export async function recoverSegment(options: RecoveryOptions): Promise<Recovere
 
 /** A segment without blocks. */
 export function emptySegment(sequence: number, bytes: number): RecoveredSegment {
-  const nothing = { blocks: [], usage: [], damaged: [], damagedBlocks: [], cutBytes: 0 };
+  const nothing = {
+    blocks: [],
+    usage: [],
+    damaged: [],
+    damagedBlocks: [],
+    cutBytes: 0,
+    isLost: false,
+  };
   return { ...nothing, sequence, bytes };
 }
 
@@ -108,6 +117,7 @@ class Recovery {
   #validBytes = 0;
   #sequence: number;
   #pending = new PendingGroup(0);
+  #hasHead = false;
   #foreign = false;
 
   constructor(options: RecoveryOptions, reader: FrameReader) {
@@ -125,9 +135,11 @@ class Recovery {
     const { limitBytes } = this.#reader;
     const closedBytes = this.#options.entry.closed?.bytes;
     if (this.#foreign) return this.#foreignSegment();
-    if (closedBytes !== undefined) {
-      if (limitBytes < closedBytes) this.#damage(limitBytes, closedBytes);
-      this.#validBytes = closedBytes;
+    // The head was durable before the manifest had the segment: without it acknowledged groups may be lost.
+    const wantedBytes = closedBytes ?? (this.#hasHead ? undefined : HEAD_BYTES);
+    if (wantedBytes !== undefined) {
+      if (limitBytes < wantedBytes) this.#damage(limitBytes, wantedBytes);
+      this.#validBytes = Math.max(this.#validBytes, wantedBytes);
     }
     return {
       blocks: [...this.#live.values()],
@@ -137,6 +149,7 @@ class Recovery {
       damaged: this.#damaged.filter((damage) => damage.offset < this.#validBytes),
       damagedBlocks: [...this.#damagedBlocks],
       cutBytes: Math.max(limitBytes - this.#validBytes, 0),
+      isLost: !this.#hasHead && !this.#closed,
     };
   }
 
@@ -208,6 +221,7 @@ class Recovery {
   #takeHead(header: FrameHeader, offset: number): boolean {
     const head = this.#parse(header, offset, readHead);
     if (head === undefined) return false;
+    this.#hasHead = true;
     this.#foreign = !this.#belongs(head);
     return true;
   }

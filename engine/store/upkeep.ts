@@ -357,7 +357,8 @@ export class Upkeep {
       // When the record was begun, a stop now would leave it to the next start to tell which files live.
       if (recorded) for (const segment of reserved) this.#doubtful.add(segment);
       else await this.#removeReserved(reserved);
-      if (!this.#closed) this.#backOff(sources, error);
+      const isStopped = error instanceof EngineError && error.code === 'CLOSED';
+      if (!isStopped && !this.#closed) this.#backOff(sources, error);
     }
   }
 

@@ -31,8 +31,10 @@ export interface WriterOptions {
   paths: PathTable;
   /** From which all writers of the folder take the sequences of their rows. */
   sequences: Sequences;
-  /** Takes a segment number, durably. */
+  /** Takes a segment number. */
   allocate(): Promise<number>;
+  /** Records that a segment is begun, whose file is durable. */
+  begun(segment: number): Promise<void>;
   /**
    * Records that a segment is closed with its first `bytes` and sequences below `sequence`. `failed`: a group of these
    * sequences failed behind them; it is over with the record.
@@ -295,15 +297,16 @@ export class Writer {
   async #beginSegment(): Promise<void> {
     const { replaced } = this.#next;
     assert(replaced.flat().length === 0, 'small blocks are in the segment that is open');
-    const { disk, writer, folderId, nowMs, allocate, closed } = this.#options;
+    const { disk, writer, folderId, nowMs, allocate, begun } = this.#options;
     const segment = await allocate();
+    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: nowMs() });
     try {
-      const createdMs = nowMs();
-      this.#log = await LogFile.create({ disk, segment, writer, folderId, createdMs });
+      await begun(segment);
     } catch (error) {
-      await quietly(closed(segment, 0, 0));
+      log.close();
       throw error;
     }
+    this.#log = log;
     this.#logRows = 0;
   }
 

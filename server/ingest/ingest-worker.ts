@@ -103,6 +103,7 @@ class IngestWorker {
       paths: this.#decoding.paths,
       sequences: new Sequences(data.sequences),
       allocate: () => this.#ledger.allocate(),
+      begun: (segment) => this.#ledger.begun(segment),
       closed: (...closing) => this.#ledger.closed(...closing),
       // The front thread applies it before it sees any outcome that is posted after it.
       committed: async (group) => port.post({ type: 'committed', group }),

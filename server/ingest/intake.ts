@@ -372,6 +372,8 @@ export class Intake {
       this.#options.committed(message.group);
     } else if (message.type === 'allocate') {
       this.#recorder.allocate(writer, port);
+    } else if (message.type === 'begun') {
+      this.#recorder.begun(writer, port, message.segment);
     } else if (message.type === 'closed') {
       return this.#recorder.closed(writer, port, message);
     } else if (message.type === 'troubles') {

@@ -20,11 +20,19 @@ export class Ledger {
     this.#port = port;
   }
 
-  /** Takes the number of a new segment. Rejects with IO when the manifest cannot be written. */
+  /** Takes the number of a new segment. Rejects with IO when there is none left. */
   allocate(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#grants.push({ resolve, reject });
       this.#port.post({ type: 'allocate' });
+    });
+  }
+
+  /** Records that a segment is begun, whose file is durable. Rejects with IO when the manifest cannot be written. */
+  begun(segment: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#records.push({ resolve, reject });
+      this.#port.post({ type: 'begun', segment });
     });
   }
 

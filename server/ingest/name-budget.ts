@@ -52,10 +52,14 @@ export class NameBudget implements NameLimit {
     this.#cell = -1;
   }
 
-  /** Turns to the events of the write key with that cell, received on `day`. A day that is over does not come back. */
+  /**
+   * Turns to the events of the write key with that cell, received on `day`. What came in just before midnight goes with the
+   * day that has begun; a clock that is set back further begins a day anew.
+   */
   begin(cell: number, day: number): void {
-    if (cell === this.#cell && day <= this.#day) return;
-    if (day > this.#day) {
+    const isOver = day > this.#day || day < this.#day - 1;
+    if (cell === this.#cell && !isOver) return;
+    if (isOver) {
       this.#day = day;
       this.#count = 0;
       this.#keys.clear();

@@ -104,10 +104,10 @@ export type ToIngest =
   | { type: 'keys'; table: KeyTable }
   /** The extensions in force, for all tasks that come later. */
   | { type: 'extensions'; steps: readonly ExtensionStep[] }
-  /** Answers to `allocate` and `closed`, in their order; `error` when the manifest could not be written. */
+  /** Answers to `allocate`, and to `begun` and `closed`, in their order; `failed` when the manifest could not be written. */
   | { type: 'allocated'; segment: number }
   | { type: 'recorded' }
-  | { type: 'failed'; of: 'allocate' | 'closed'; message: string }
+  | { type: 'failed'; of: 'allocate' | 'record'; message: string }
   /** No task comes any more: do the rest, make it durable, end. */
   | { type: 'close' };
 
@@ -135,8 +135,10 @@ export type FromIngest =
   | { type: 'committed'; group: CommittedGroup }
   /** `freed`: tasks whose slots are not read any more. */
   | { type: 'report'; freed: number[]; outcomes: TaskOutcome[] }
-  /** Asks for a segment. */
+  /** Asks for the number of a segment. */
   | { type: 'allocate' }
+  /** A segment's file is durable. */
+  | { type: 'begun'; segment: number }
   /** `failed`: the sequences of a group that failed behind `bytes`. */
   | { type: 'closed'; segment: number; bytes: number; sequence: number; failed: Claim | undefined }
   /** What was wrong since the last such message, at most one a second. */

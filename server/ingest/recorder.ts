@@ -7,8 +7,10 @@ const RETRY_MS = 1_000;
 
 /** What the intake has recorded. */
 export interface RecorderOptions {
-  /** Takes a segment number for a writer, durably. */
-  allocate: (writer: number) => Promise<number>;
+  /** Takes a segment number. */
+  allocate: () => number;
+  /** Records, durably, that a writer begins a segment. */
+  begun: (segment: number, writer: number) => Promise<void>;
   /** Records, durably, that a segment is closed. */
   closed: (segment: number, bytes: number, sequence: number) => Promise<void>;
   /** Recovers and closes the segments that the dead worker of a writer left open. When it rejects it is called again later. */
@@ -35,7 +37,15 @@ export class Recorder {
   /** Takes a segment number for a worker. */
   allocate(writer: number, port: IngestPort): void {
     void this.#answer(writer, port, 'allocate', async () => {
-      return { type: 'allocated', segment: await this.#options.allocate(writer) };
+      return { type: 'allocated', segment: this.#options.allocate() };
+    });
+  }
+
+  /** Records that a worker begins a segment. */
+  begun(writer: number, port: IngestPort, segment: number): void {
+    void this.#answer(writer, port, 'record', async () => {
+      await this.#options.begun(segment, writer);
+      return { type: 'recorded' };
     });
   }
 
@@ -46,7 +56,7 @@ export class Recorder {
   closed(writer: number, port: IngestPort, message: Closed): Promise<void> | undefined {
     const { segment, bytes, sequence, failed } = message;
     const record = (): Promise<void> => this.#options.closed(segment, bytes, sequence);
-    const answered = this.#answer(writer, port, 'closed', async () => {
+    const answered = this.#answer(writer, port, 'record', async () => {
       await record();
       return { type: 'recorded' };
     });
@@ -106,7 +116,7 @@ export class Recorder {
   #answer(
     writer: number,
     port: IngestPort,
-    of: 'allocate' | 'closed',
+    of: 'allocate' | 'record',
     work: () => Promise<ToIngest>,
   ): Promise<boolean> {
     const answered = work().then(

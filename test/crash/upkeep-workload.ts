@@ -1,8 +1,8 @@
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { parseSealedName, parseSegmentName, segmentName } from '../../engine/store/filename.ts';
-import { LogFile } from '../../engine/store/log-file.ts';
 import type { RetentionPolicy } from '../../engine/store/retention.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepOptions } from '../../engine/store/upkeep.ts';
+import { beginLog } from '../store/begin.ts';
 import { fakeSeal, rowsOfBlock } from '../store/fake-seal.ts';
 import { groupOf, opaqueBlock, verifyOpaque } from '../store/opaque.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
@@ -91,9 +91,8 @@ export async function writeSegment(
   isClosed = true,
 ): Promise<void> {
   const { manifest, catalog } = opened;
-  const segment = await manifest.allocate(writer);
-  const { folderId } = manifest;
-  const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+  const log = await beginLog(disk, manifest, writer);
+  const { segment } = log;
   let next = catalog.end;
   for (const count of counts) {
     const values = Array.from({ length: count }, (_, row) => 100 * segment + next + row);

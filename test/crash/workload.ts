@@ -1,8 +1,9 @@
 import { addRun, type Run } from '../../engine/segment/runs.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
-import { type CommittedGroup, LogFile } from '../../engine/store/log-file.ts';
+import type { CommittedGroup, LogFile } from '../../engine/store/log-file.ts';
 import { type Claim, makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { KeyUsage } from '../../engine/store/usage.ts';
+import { beginLog } from '../store/begin.ts';
 import { opaqueBlock, readOpaque, verifyOpaque } from '../store/opaque.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';
 
@@ -81,10 +82,7 @@ class Script {
 
   async begin(): Promise<void> {
     const { manifest } = this.#opened;
-    const segment = await manifest.allocate(this.#writer);
-    const { folderId } = manifest;
-    const options = { disk: this.#disk, segment, writer: this.#writer, folderId, createdMs: 1 };
-    this.#log = await LogFile.create(options);
+    this.#log = await beginLog(this.#disk, manifest, this.#writer);
   }
 
   /** One group: for each count a block of new rows; `again` are earlier rows, whose blocks are superseded. */

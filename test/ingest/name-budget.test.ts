@@ -54,7 +54,12 @@ t.test('another key has a budget of its own, and the next day another', async (t
   t.equal(event(1, DAY, '{"a":1}'), '{"custom":{"_excess":"{\\"a\\":1}"}}');
   t.equal(event(0, DAY, '{"a":2}'), '{"custom":{"a":2}}');
   t.equal(event(0, DAY + 1, '{"b":1}'), '{"custom":{"b":1}}', 'the next day begins anew');
-  t.equal(event(0, DAY, '{"a":1}'), '{"custom":{"_excess":"{\\"a\\":1}"}}', 'and never ends again');
+  t.equal(
+    event(0, DAY, '{"a":1}'),
+    '{"custom":{"_excess":"{\\"a\\":1}"}}',
+    'and does not end again',
+  );
+  t.equal(event(0, DAY - 30, '{"c":1}'), '{"custom":{"c":1}}', 'a clock set back begins anew');
   t.equal(event(1, DAY + 1, '{"a":1}'), '{"custom":{"a":1}}');
 });
 

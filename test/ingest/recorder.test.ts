@@ -27,7 +27,8 @@ function recorderOf(failures: number) {
     said.push('written');
   };
   const recorder = new Recorder({
-    allocate: () => write().then(() => 9),
+    allocate: () => 9,
+    begun: write,
     closed: write,
     recover: write,
     fault: (error) => said.push(error.message),
@@ -39,11 +40,9 @@ t.test('a segment that is full is recorded once, and the worker is told', async 
   const { recorder, port, said } = recorderOf(1);
   t.equal(recorder.closed(0, port, { ...CLOSED, failed: undefined }), undefined);
   recorder.allocate(0, port);
+  recorder.begun(0, port, 9);
   await recorder.close();
-  t.same(
-    said,
-    ['failed', 'written', 'allocated'].sort((a, b) => said.indexOf(a) - said.indexOf(b)),
-  );
+  t.same([...said].sort(), ['allocated', 'failed', 'recorded', 'written']);
 });
 
 t.test(
@@ -105,7 +104,8 @@ async function twoWriters() {
         folderId: manifest.folderId,
         paths,
         sequences,
-        allocate: () => manifest.allocate(writer),
+        allocate: async () => manifest.reserve(),
+        begun: (segment) => manifest.begin(segment, writer),
         closed: (segment, bytes, sequence, failed) =>
           new Promise((resolve) => {
             order.add(writer, () => manifest.close(segment, bytes, sequence).then(resolve), failed);

@@ -89,8 +89,9 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a failed merge waits by the clock of the wall',
     file: 'engine/store/upkeep.ts',
-    find: 'if (this.#options.monotonicMs() < this.#retryAtMs) return;',
-    replace: 'if (this.#options.nowMs() < this.#retryAtMs) return;',
+    find: 'const retryMs = this.#failures.failed(sources, !isDiskFull(error), nowMs);',
+    replace:
+      'const retryMs = this.#failures.failed(sources, !isDiskFull(error), this.#options.nowMs());',
     tests: ['test/store/upkeep.test.ts'],
   },
   {

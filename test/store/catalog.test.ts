@@ -1,8 +1,9 @@
 import t from 'tap';
 import { Catalog, openCatalog, recoverWriter } from '../../engine/store/catalog.ts';
 import { buildHead } from '../../engine/store/commit.ts';
-import { LogFile } from '../../engine/store/log-file.ts';
+import type { LogFile } from '../../engine/store/log-file.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
+import { beginLog, beginSegment } from './begin.ts';
 import { groupOf, opaqueBlock, verifyOpaque } from './opaque.ts';
 
 const DAY = 20_000;
@@ -76,9 +77,7 @@ t.test('usage is summed over segments, days and keys apart', async (t) => {
   const disk = new MemoryDisk();
   const { manifest } = await open(disk);
   for (const writer of [0, 1]) {
-    const segment = await manifest.allocate(writer);
-    const { folderId } = manifest;
-    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+    const log = await beginLog(disk, manifest, writer);
     for (const key of ['__proto__', 'k']) {
       const entry = { key, bytes: 10, events: 1 };
       const usage = [
@@ -107,9 +106,7 @@ t.test(
     const { manifest, catalog } = opened;
     const logs: LogFile[] = [];
     for (const writer of [0, 1]) {
-      const segment = await manifest.allocate(writer);
-      const { folderId } = manifest;
-      const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+      const log = await beginLog(disk, manifest, writer);
       catalog.apply(await log.append(groupOf(2 * writer, [opaqueBlock([1, 2], 0)])));
       logs.push(log);
     }
@@ -120,14 +117,14 @@ t.test(
     t.match(manifest.segments.get(1)?.closed, { sequence: 5 });
     t.equal(catalog.end, 5);
     t.equal(manifest.segments.get(2)?.closed, undefined);
-    t.equal(await manifest.allocate(0), 3);
+    t.equal(await beginSegment(manifest, 0), 3);
   },
 );
 
 t.test('a segment of an earlier draft of the format ends the start', async (t) => {
   const disk = new MemoryDisk();
   const { manifest } = await open(disk);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   disk.open('log/00000001.log', 'create');
   const head = { format: 0, writer: 0, folderId: manifest.folderId, createdMs: 1 };
   disk.damage('log/00000001.log', () => buildHead(1, head).bytes);

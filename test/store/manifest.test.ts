@@ -2,6 +2,7 @@ import t from 'tap';
 import { RecordFile } from '../../engine/base/record-file.ts';
 import { Manifest } from '../../engine/store/manifest.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
+import { beginSegment } from './begin.ts';
 
 const FOLDER = new Uint8Array(16);
 const SECRET = new Uint8Array(32);
@@ -10,10 +11,10 @@ const STORE = { type: 'store', format: 1, folder: FOLDER, secret: SECRET, create
 t.test('a folder keeps its id, its secret and its segments', async (t) => {
   const disk = new MemoryDisk();
   const first = await Manifest.open(disk, 5);
-  t.equal(await first.allocate(0), 1);
-  t.equal(await first.allocate(7), 2);
+  t.equal(await beginSegment(first, 0), 1);
+  t.equal(await beginSegment(first, 7), 2);
   await first.close(1, 640, 33, [4, 9]);
-  t.equal(await first.allocate(0), 3);
+  t.equal(await beginSegment(first, 0), 3);
   await first.release();
   disk.crash({ type: 'all' });
   const second = await Manifest.open(disk, 6);
@@ -28,7 +29,7 @@ t.test('a folder keeps its id, its secret and its segments', async (t) => {
     ],
   );
   t.equal(second.sequence, 33);
-  t.equal(await second.allocate(7), 4);
+  t.equal(await beginSegment(second, 7), 4);
 });
 
 t.test('two folders differ in id and secret', async (t) => {
@@ -39,29 +40,29 @@ t.test('two folders differ in id and secret', async (t) => {
 
 t.test('a segment without rows does not take the sequences back', async (t) => {
   const manifest = await Manifest.open(new MemoryDisk(), 1);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await manifest.close(1, 64, 500);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await manifest.close(2, 0, 0);
   t.equal(manifest.sequence, 500);
 });
 
 t.test('a segment is closed once, and only when it is known', async (t) => {
   const manifest = await Manifest.open(new MemoryDisk(), 1);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await manifest.close(1, 64, 1);
   await t.rejects(manifest.close(1, 64, 1), /assertion/);
   await t.rejects(manifest.close(2, 64, 1), /assertion/);
-  await t.rejects(manifest.allocate(256), /assertion/);
+  await t.rejects(beginSegment(manifest, 256), /assertion/);
 });
 
 t.test('numbers do not come twice, whether their record was written or not', async (t) => {
   const disk = new MemoryDisk();
   const manifest = await Manifest.open(disk, 1);
   disk.faults = { failAtCall: disk.calls + 1 };
-  await t.rejects(manifest.allocate(0), { code: 'IO' });
-  t.equal(await manifest.allocate(0), 2);
-  const both = await Promise.all([manifest.allocate(1), manifest.allocate(2)]);
+  await t.rejects(beginSegment(manifest, 0), { code: 'IO' });
+  t.equal(await beginSegment(manifest, 0), 2);
+  const both = await Promise.all([beginSegment(manifest, 1), beginSegment(manifest, 2)]);
   t.same(both, [3, 4]);
 });
 
@@ -69,9 +70,9 @@ t.test('a file that the manifest does not know means that it lost a record', asy
   const disk = new MemoryDisk();
   const manifest = await Manifest.open(disk, 1);
   const before = disk.content('manifest').length;
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await manifest.release();
-  disk.open('log/00000001.log', 'create');
+  await disk.open('log/00000001.log', 'create').write([new Uint8Array(129)], 0);
   disk.open('log/readme', 'create');
   await (await Manifest.open(disk, 1)).release();
   // As a stop in the middle of an append leaves it.
@@ -109,7 +110,7 @@ t.test('that the registries were made is known for ever', async (t) => {
   t.equal(first.hasRegistries, false);
   await first.keepRegistries();
   for (let segment = 1; segment < 9; segment++) {
-    await first.allocate(0);
+    await beginSegment(first, 0);
     await first.close(segment, 64, segment);
     await first.drop([segment], []);
   }
@@ -151,11 +152,11 @@ const USAGE = [{ key: '__proto__', day: 20_000, bytes: 7, events: 1 }];
 /** A manifest in which segment 1 became segment 2, and segment 3 was dropped. */
 async function withSealed(disk: MemoryDisk): Promise<Manifest> {
   const manifest = await Manifest.open(disk, 1);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await manifest.close(1, 640, 33);
   t.equal(manifest.reserve(), 2);
   await manifest.seal([1], [{ segment: 2, ...SEALED }], USAGE);
-  await manifest.allocate(5);
+  await beginSegment(manifest, 5);
   await manifest.close(3, 64, 80);
   await manifest.drop([3], USAGE);
   return manifest;
@@ -181,7 +182,7 @@ t.test(
     const last = await Manifest.open(disk, 20_002 * 86_400_000);
     await last.compact(1);
     t.equal(last.sequence, 80);
-    t.equal(await last.allocate(0), 4);
+    t.equal(await beginSegment(last, 0), 4);
   },
 );
 
@@ -212,7 +213,7 @@ t.test(
 t.test('a manifest that is needed as it is, is not rewritten', async (t) => {
   const disk = new MemoryDisk();
   const manifest = await Manifest.open(disk, 1);
-  for (let segment = 1; segment < 9; segment++) await manifest.allocate(0);
+  for (let segment = 1; segment < 9; segment++) await beginSegment(manifest, 0);
   await manifest.release();
   const before = disk.content('manifest');
   await (await Manifest.open(disk, 1)).compact(1);
@@ -221,7 +222,7 @@ t.test('a manifest that is needed as it is, is not rewritten', async (t) => {
 
 t.test('only closed and sealed segments can be sealed or dropped', async (t) => {
   const manifest = await Manifest.open(new MemoryDisk(), 1);
-  await manifest.allocate(0);
+  await beginSegment(manifest, 0);
   await t.rejects(manifest.seal([1], [], []), /assertion/);
   await t.rejects(manifest.drop([1], []), /assertion/);
   await t.rejects(manifest.drop([7], []), /assertion/);

@@ -65,7 +65,8 @@ export class Rig {
       folderId: manifest.folderId,
       paths: this.#paths,
       sequences: this.sequences,
-      allocate: () => manifest.allocate(3),
+      allocate: async () => manifest.reserve(),
+      begun: (segment) => manifest.begin(segment, 3),
       closed: (segment, bytes, sequence) => manifest.close(segment, bytes, sequence),
       committed: async (group) => {
         if (this.refuseGroup) {

@@ -15,6 +15,7 @@ import {
   writeSegment,
 } from '../crash/upkeep-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
+import { beginSegment } from './begin.ts';
 import { fakeSeal } from './fake-seal.ts';
 import { Rig } from './rig.ts';
 
@@ -51,7 +52,7 @@ t.test('closed log segments become sealed ones, and their files go', async (t) =
 
 t.test('a log segment that is open is left alone', async (t) => {
   const { disk, opened, events } = await storeOf();
-  await opened.manifest.allocate(0);
+  await beginSegment(opened.manifest, 0);
   const policy = { sealRows: 1, idleMs: 0, mergeRows: 8 };
   await keep(upkeepOf(disk, opened, { policy }, events), 3);
   t.same(events, []);
