@@ -24,7 +24,7 @@ import { telling } from './units.ts';
 const UNIT_EVENTS = 32;
 
 /** Rows that are looked at in about the time of one that is kept. */
-const ROWS_A_STEP = 8;
+const ROWS_A_STEP = 2;
 
 /** A tail query at work. */
 class Tailing {
