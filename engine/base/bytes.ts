@@ -108,6 +108,11 @@ export class ByteWriter {
   bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length);
   }
+
+  /** `bytes()`, as ByteParts has them. */
+  parts(): readonly Uint8Array[] {
+    return [this.bytes()];
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   MessageChannel,
   type MessagePort,
+  type ResourceLimits,
   receiveMessageOnPort,
   type TransferListItem,
 } from 'node:worker_threads';
@@ -26,6 +27,14 @@ export interface Port<Out, In> {
   listen(take: (message: In) => void): void;
   /** Ends the channel for both ends, behind the messages that were posted. */
   close(): void;
+}
+
+/** Bounds of the objects of a thread, in 2^20 bytes. */
+export interface HeapLimits {
+  /** A thread that has more of those that live long dies. */
+  oldMb: number;
+  /** Room for new objects: with less of it they are collected sooner, and more often. By V8 unless given. */
+  youngMb?: number;
 }
 
 /** A fixed number of threads, each of which runs one task for as long as the pool is open. */
@@ -59,18 +68,18 @@ export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
  * once, with what `data` gives for its number; its event loop keeps working meanwhile.
  * `died` is told once for a thread whose task failed, returned unasked, or that went down, be it by running out of
  * memory: then the thread is gone, nothing of it runs any more, and all that it has posted was taken. It stays away
- * until `restart`. `heapMbMax` bounds the objects of a thread (not its array buffers), in 2^20 bytes.
+ * until `restart`. `heap` bounds the objects of a thread (not its array buffers).
  */
 export function openPool<Data, Out, In>(
   entry: URL,
   count: number,
   data: (thread: number) => Data,
   died: (thread: number, error: Error) => void,
-  heapMbMax?: number,
+  heap?: HeapLimits,
 ): Pool<Out, In> {
   let closing = false;
   const begin = (number: number): Thread<Out, In> => {
-    const thread = new Thread<Out, In>(entry, number, data(number), heapMbMax);
+    const thread = new Thread<Out, In>(entry, number, data(number), heap);
     void thread.ended.then((error) => {
       if (!closing) died(number, error);
     });
@@ -101,6 +110,13 @@ export function openPool<Data, Out, In>(
   };
 }
 
+function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
+  return {
+    maxOldGenerationSizeMb: oldMb,
+    ...(youngMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMb }),
+  };
+}
+
 /** One thread with its task and its channel. A pool of its own has it, so that it can be ended by itself. */
 class Thread<Out, In> {
   readonly port: Port<Out, In>;
@@ -109,7 +125,7 @@ class Thread<Out, In> {
   readonly #threads: Piscina;
   #gone = false;
 
-  constructor(entry: URL, number: number, data: unknown, heapMbMax: number | undefined) {
+  constructor(entry: URL, number: number, data: unknown, heap: HeapLimits | undefined) {
     this.#threads = new Piscina({
       filename: entry.href,
       name: 'start',
@@ -119,7 +135,7 @@ class Thread<Out, In> {
       idleTimeout: Number.POSITIVE_INFINITY,
       // A thread that waits for its next task by Atomics.wait would stop its event loop.
       atomics: 'disabled',
-      ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
+      ...(heap === undefined ? {} : { resourceLimits: resourceLimitsOf(heap) }),
     });
     // Errors reach `ended` by the task; what comes after it has nobody left to tell.
     this.#threads.on('error', () => {});

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 
@@ -12,13 +13,16 @@ assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is li
 /** Collects a block's regions: the directory goes to `meta`, region by region, small ones themselves. FORMAT.md 4.1. */
 export class RegionWriter {
   readonly meta = new ByteWriter(1024);
-  readonly regions: ByteWriter;
+  readonly regions: ByteWriter | ByteParts;
   /** An empty writer for the next region; `end` adds what was written to it. */
   readonly region: ByteWriter;
 
-  /** `capacityBytes`: about what the regions will take. `region`: others may use it too, between two regions. */
-  constructor(capacityBytes = 1024, region = new ByteWriter(1024)) {
-    this.regions = new ByteWriter(capacityBytes);
+  /** `regions`: where they are collected. `region`: others may use it too, between two regions. */
+  constructor(
+    regions: ByteWriter | ByteParts = new ByteWriter(1024),
+    region = new ByteWriter(1024),
+  ) {
+    this.regions = regions;
     this.region = region;
   }
 

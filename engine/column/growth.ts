@@ -10,6 +10,8 @@ type Growable =
 
 /** Elements are counted, and bytes of strings found, by numbers of 32 bits. */
 const LENGTH_MAX = 2 ** 32 - 1;
+/** From here on an array grows by less, as the old one and the new one are in memory at once. */
+const LARGE_BYTES = 8 * 1024 * 1024;
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
 /** Bytes that are copied in a unit. */
@@ -21,16 +23,22 @@ function make<T extends Growable>(like: T, length: number): T {
   return new Type(length);
 }
 
-/** A copy of `array` at least twice as long, and at least `needed` long. */
+/** The next length of an array: twice as long, or by a quarter when it is large, and at least `needed`. */
+function nextLength(array: Growable, needed: number): number {
+  const factor = array.byteLength < LARGE_BYTES ? 2 : 1.25;
+  return Math.max(needed, Math.ceil(array.length * factor));
+}
+
+/** A copy of `array` that is longer by a share of its length, and at least `needed` long. */
 export function grow<T extends Growable>(array: T, needed: number): T {
-  const grown = make(array, Math.max(needed, array.length * 2));
+  const grown = make(array, nextLength(array, needed));
   grown.set(array);
   return grown;
 }
 
 /** What `grow` gives, with `rest` behind the copy, made in units. */
 export function* growInUnits<T extends Growable>(array: T, needed: number, rest = 0): Units<T> {
-  const grown = make(array, Math.max(needed, array.length * 2));
+  const grown = make(array, nextLength(array, needed));
   const copied = array.length;
   const unitLength = UNIT_BYTES / array.BYTES_PER_ELEMENT;
   yield* inParts(copied, unitLength, (from, to) => {

@@ -27,7 +27,7 @@ import {
 import { BlockPaths, writeBlockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
 import type { EncodedBlock } from './frame.ts';
-import { layFrame } from './frame-layout.ts';
+import { type FrameParts, layFrame, layParts } from './frame-layout.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { type RowList, RowListTable } from './row-list.ts';
 import { type Run, writeRuns } from './runs.ts';
@@ -62,6 +62,9 @@ export interface SharedIds {
   /** Segment entries + 1 that `ids` count, ascending, when they are numbers of this list (from 1); else empty. */
   entries: Float64Array;
 }
+
+/** What a block's header says of its rows. */
+type BlockFacts = Pick<EncodedBlock, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
 /** Encodes one block: what all rows have, then column by column. Source: FORMAT.md 4. */
 export class BlockEncoder {
@@ -178,7 +181,17 @@ export class BlockEncoder {
   }
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
-  finish(runs: readonly Run[] = []): EncodedBlock {
+  finish(runs: readonly Run[]): EncodedBlock {
+    const meta = this.#meta(runs);
+    return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts() };
+  }
+
+  /** The whole block, which repeats no rows, in parts. The regions are those of `out`. */
+  parts(): FrameParts & BlockFacts {
+    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts() };
+  }
+
+  #meta(runs: readonly Run[]): Uint8Array {
     const out = this.#out;
     const meta = new ByteWriter(1024);
     if (runs.length > 0) writeRuns(meta, runs);
@@ -188,6 +201,10 @@ export class BlockEncoder {
     meta.raw(written.subarray(0, this.#rowsBytes));
     meta.varint(this.#columnCount);
     meta.raw(written.subarray(this.#rowsBytes));
+    return meta.bytes();
+  }
+
+  #facts(): BlockFacts {
     const timeMs = this.#timeMs;
     let minTimeMs = timeMs[0];
     let maxTimeMs = timeMs[0];
@@ -195,13 +212,7 @@ export class BlockEncoder {
       minTimeMs = Math.min(minTimeMs, timeMs[row]);
       maxTimeMs = Math.max(maxTimeMs, timeMs[row]);
     }
-    return {
-      ...layFrame(meta.bytes(), out.regions.bytes()),
-      rowCount: this.#rowCount,
-      runs,
-      minTimeMs,
-      maxTimeMs,
-    };
+    return { rowCount: this.#rowCount, minTimeMs, maxTimeMs };
   }
 
   #begin(path: number): void {

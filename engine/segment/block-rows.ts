@@ -2,21 +2,22 @@ import { leafKey, leafKind, leafPath, type Shapes } from '../column/shape.ts';
 import type { BlockRows } from './block-encoder.ts';
 import type { RowKeys } from './row-keys.ts';
 import type { SegmentRows } from './segment-rows.ts';
-import { ShapeList } from './shape-list.ts';
+import type { ShapeList } from './shape-list.ts';
 import type { SourceRows } from './source-rows.ts';
 
-/** Reads what the rows of a new block have but for their values. Throws CORRUPTION. */
+/** Reads what the rows of a new block have but for their values; their shapes go to `shapes`, emptied. Throws CORRUPTION. */
 export function readBlockRows(
   source: SourceRows,
   rows: SegmentRows,
   number: number,
+  shapes: ShapeList,
 ): BlockRows & { keys: RowKeys } {
   const { from, to } = rows.bounds(number);
   const count = to - from;
   const timeMs = new Float64Array(count);
   const receivedMs = new Float64Array(count);
   const shapeIds = new Uint32Array(count);
-  const shapes = new ShapeList();
+  shapes.clear();
   const keys = { writers: new Uint8Array(count), sequences: new Float64Array(count) };
   for (const index of rows.sourcesOf(number)) {
     const { block, paths } = source.sources[index];

@@ -50,6 +50,9 @@ export interface DictionarySource {
   dictionary(number: number): EntrySource;
 }
 
+/** Bytes of shapes a row that do not count. */
+const SHAPES_LIGHT_BYTES = 16;
+
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
@@ -172,9 +175,13 @@ export class Block {
     });
   }
 
-  /** Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. */
-  weigh(weights: Float64Array): void {
+  /**
+   * Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. Shapes count as
+   * text where rows hardly share them.
+   */
+  weigh(weights: Uint32Array): void {
     placed(this.ref, () => {
+      this.#weighShapes(weights);
       for (const [index, entry] of this.#directory.columns.entries())
         this.#weigh(index, entry, weights);
     });
@@ -203,6 +210,11 @@ export class Block {
     this.#received = undefined;
     this.#keys = undefined;
     this.#presences = [];
+    this.forgetValues();
+  }
+
+  /** Lets go of what was decoded of columns. */
+  forgetValues(): void {
     this.#strings = [];
     this.#numbers = [];
     this.#dates = [];
@@ -353,7 +365,19 @@ export class Block {
     return { ...strings, ...presentIds(ids, presentCount) };
   }
 
-  #weigh(index: number, entry: ColumnEntry, weights: Float64Array): void {
+  #weighShapes(weights: Uint32Array): void {
+    const { shapes, ids } = this.shapes();
+    const { count, keys, starts } = shapes;
+    if (starts[count] * keys.BYTES_PER_ELEMENT < SHAPES_LIGHT_BYTES * ids.length) return;
+    // As if each row had its part of the shape that it shares.
+    const share = count / ids.length;
+    for (let row = 0; row < ids.length; row++) {
+      const leafCount = starts[ids[row] + 1] - starts[ids[row]];
+      weights[row] += Math.ceil(leafCount * keys.BYTES_PER_ELEMENT * share);
+    }
+  }
+
+  #weigh(index: number, entry: ColumnEntry, weights: Uint32Array): void {
     const { kind, hasSlots } = entry;
     if (kind === Kind.NUMBER) {
       const { at, texts } = this.#numberChunk(index, entry).exceptions;

@@ -124,7 +124,7 @@ class ColumnReader {
     else {
       if (column.encoding !== 0 || column.hasSlots) damaged(`encoding ${column.encoding}`);
       if (kind !== Kind.BOOLEAN) column.zone = this.#readZone();
-      column.regions.push(this.#reader.region());
+      column.regions = [this.#reader.region()];
     }
     return column;
   }
@@ -186,9 +186,8 @@ class ColumnReader {
     } else if (column.encoding !== StringEncoding.CONSTANT) {
       damaged(`unknown encoding ${column.encoding} of strings`);
     }
-    for (let region = 0; region < regionCount; region++) {
-      column.regions.push(this.#reader.region());
-    }
+    // Sized at once: an array that grows has room for sixteen more, and wide data has very many of these.
+    column.regions = Array.from({ length: regionCount }, () => this.#reader.region());
   }
 }
 

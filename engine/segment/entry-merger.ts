@@ -10,7 +10,7 @@ const DISTINCT_MAX = 0.75;
 /** Bytes of entries that a dictionary of a segment may have: each query thread that needs it whole decodes it. */
 const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of entries after which a column is given up whose values are distinct, however few they are. */
-const TRIAL_BYTES = 8 * 1024 * 1024;
+const TRIAL_BYTES = 2 * 1024 * 1024;
 /** Columns of fewer values keep their entries in their blocks. */
 const SHARED_VALUES_MIN = 4_096;
 /** Bytes that are compressed to learn how well a column does. */
@@ -93,6 +93,12 @@ export class EntryMerger {
     const { entryCount, byteCount } = this.dictionary;
     const isTried = this.#valueCount >= TRIAL_VALUES || byteCount >= TRIAL_BYTES;
     this.#isGivenUp ||= isTried && entryCount > this.#valueCount * DISTINCT_MAX;
+  }
+
+  /** About the bytes of the entries when each of `blockCount` blocks has those that its values use. */
+  ownBytes(blockCount: number): number {
+    const { entryCount, byteCount } = this.dictionary;
+    return byteCount * Math.min(blockCount, this.#valueCount / Math.max(entryCount, 1));
   }
 
   /** The order of the entries by how many values they are (`counts`); `undefined` when sharing does not pay. */

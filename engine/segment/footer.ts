@@ -118,7 +118,10 @@ function writeOutline(out: RegionWriter, column: ColumnOutline, paths: BlockPath
 }
 
 /** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.4. */
-export function writeFooter(footer: FooterParts): { meta: Uint8Array; regions: Uint8Array } {
+export function writeFooter(footer: FooterParts): {
+  meta: Uint8Array;
+  regions: readonly Uint8Array[];
+} {
   const out = new RegionWriter();
   const paths = new BlockPaths(footer.paths);
   for (const column of footer.columns) paths.number(column.path);
@@ -147,7 +150,7 @@ export function writeFooter(footer: FooterParts): { meta: Uint8Array; regions: U
   out.meta.u8(footer.isComplete ? 1 : 0);
   out.meta.varint(footer.columns.length);
   for (const column of footer.columns) writeOutline(out, column, paths);
-  return { meta: out.meta.bytes(), regions: out.regions.bytes() };
+  return { meta: out.meta.bytes(), regions: out.regions.parts() };
 }
 
 /** Reads the footer of `segment`. */

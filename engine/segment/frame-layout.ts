@@ -3,27 +3,51 @@ import { REGION_ALIGNMENT } from '../column/chunk.ts';
 import { compress } from '../column/compress.ts';
 import { alignFrame, FRAME_HEADER_BYTES } from './frame.ts';
 
-/** A whole frame whose header is still zero, and what its header says of its meta. */
-export interface LaidFrame {
-  bytes: Uint8Array;
+/** What a frame's header says of its meta. */
+interface MetaFacts {
   metaBytes: number;
   metaRawBytes: number;
   metaChecksum: number;
 }
 
-/** Puts meta and regions into a whole frame, its header left zero. Copies both. Source: FORMAT.md 3, 4.1. */
-export function layFrame(rawMeta: Uint8Array, regions: Uint8Array): LaidFrame {
+/** A whole frame whose header is still zero. */
+export interface LaidFrame extends MetaFacts {
+  bytes: Uint8Array;
+}
+
+/** A frame in parts, to be written one after the other. The first begins with the header, which is still zero. */
+export interface FrameParts extends MetaFacts {
+  parts: readonly Uint8Array[];
+  /** Of all parts. */
+  frameBytes: number;
+}
+
+/** Lays meta and regions out as a frame. Copies the meta; the regions are views. Source: FORMAT.md 3, 4.1. */
+export function layParts(rawMeta: Uint8Array, regions: readonly Uint8Array[]): FrameParts {
   const packed = compress(rawMeta);
   const meta = packed ?? rawMeta;
   const metaEnd = FRAME_HEADER_BYTES + meta.length;
-  const regionsStart = Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT;
-  const bytes = new Uint8Array(alignFrame(regionsStart + regions.length));
-  bytes.set(meta, FRAME_HEADER_BYTES);
-  bytes.set(regions, regionsStart);
+  const head = new Uint8Array(Math.ceil(metaEnd / REGION_ALIGNMENT) * REGION_ALIGNMENT);
+  head.set(meta, FRAME_HEADER_BYTES);
+  const end = regions.reduce((sum, part) => sum + part.length, head.length);
+  const frameBytes = alignFrame(end);
   return {
-    bytes,
+    parts: [head, ...regions, new Uint8Array(frameBytes - end)],
+    frameBytes,
     metaBytes: meta.length,
     metaRawBytes: packed === undefined ? 0 : rawMeta.length,
     metaChecksum: checksum(meta),
   };
+}
+
+/** The same as one array, into which the regions are copied. */
+export function layFrame(rawMeta: Uint8Array, regions: readonly Uint8Array[]): LaidFrame {
+  const { parts, frameBytes, ...facts } = layParts(rawMeta, regions);
+  const bytes = new Uint8Array(frameBytes);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return { bytes, ...facts };
 }

@@ -9,7 +9,16 @@ import { HashLanes, hashStrings, highWord, mixHigh, mixLow, spread, wordsOf } fr
 /** What is read of a block whose rows are summed. */
 export type SummedBlock = Pick<
   Block,
-  'ref' | 'rowCount' | 'timeMs' | 'receivedMs' | 'keys' | 'shapes' | 'paths' | 'outlines' | 'dense'
+  | 'ref'
+  | 'rowCount'
+  | 'timeMs'
+  | 'receivedMs'
+  | 'keys'
+  | 'shapes'
+  | 'paths'
+  | 'outlines'
+  | 'dense'
+  | 'forgetValues'
 >;
 
 type DenseOf<K extends Kind> = Extract<DenseColumn, { kind: K }>;
@@ -60,14 +69,20 @@ export class RowSum {
     );
   }
 
-  /** Adds all rows of a block; those of one sealed segment are best added one after the other. Throws CORRUPTION. */
+  /**
+   * Adds all rows of a block, of which no values stay decoded; those of one sealed segment are best added one after the
+   * other. Throws CORRUPTION.
+   */
   add(block: SummedBlock): void {
     if (block.ref.segment !== this.#segment) this.#shared.clear();
     this.#segment = block.ref.segment;
     this.#rows.ensure(block.rowCount);
     this.#hashPaths(block);
     this.#beginRows(block);
-    for (let index = 0; index < block.outlines.length; index++) this.#addColumn(block, index);
+    for (let index = 0; index < block.outlines.length; index++) {
+      this.#addColumn(block, index);
+      block.forgetValues();
+    }
     this.#endRows(block);
     this.rowCount += block.rowCount;
   }

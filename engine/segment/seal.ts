@@ -35,6 +35,8 @@ export interface SealResult {
   damaged: BlockRef[];
   /** Rows of all new segments. */
   rowCount: number;
+  /** Parts in which the sources were sealed one after the other, as memory has no room for all their columns. */
+  parts: number;
 }
 
 /** Rows whose keys are in memory while they are put in order. */
@@ -66,12 +68,13 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const { disk, pathOf, signal } = options;
   const pause = pacer(signal);
   const refs = [...options.refs].sort((a, b) => a.minTimeMs - b.minTimeMs);
-  const result: SealResult = { segments: [], damaged: [], rowCount: 0 };
+  const result: SealResult = { segments: [], damaged: [], rowCount: 0, parts: 0 };
   try {
     for (let next = 0; next < refs.length; ) {
       const source = new SourceRows(disk, pathOf, pause);
       try {
         next = await source.open(refs, next);
+        result.parts++;
         await sealSources(options, source, pause, result);
       } finally {
         source.close();

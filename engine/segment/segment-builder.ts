@@ -1,4 +1,5 @@
 import { must } from '../base/assert.ts';
+import { ByteParts } from '../base/byte-parts.ts';
 import { ByteWriter } from '../base/bytes.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { RegionWriter, type Zone } from '../column/chunk.ts';
@@ -18,6 +19,7 @@ import type { RowKeys } from './row-keys.ts';
 import type { SealedSegment, WriterSequence } from './sealed.ts';
 import type { SegmentRows, Selection } from './segment-rows.ts';
 import type { SegmentWriter } from './segment-writer.ts';
+import { ShapeList } from './shape-list.ts';
 import { SharedIdList } from './shared-ids.ts';
 import type { SourceColumn, SourceRows } from './source-rows.ts';
 import { StringValues } from './string-values.ts';
@@ -34,9 +36,7 @@ export interface BuilderParts {
   pause: Pause;
 }
 
-/** Bytes a row that blocks have room for at first. */
-const ROW_BYTES = 24;
-/** Bytes of entries that all blocks of a segment together may hold before their texts are written. */
+/** Bytes of entries of all columns that the blocks of a segment together may hold until their texts are written. */
 const OWN_ENTRY_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A column of strings or arrays. */
@@ -76,6 +76,7 @@ export class SegmentBuilder {
   /** By writer; -1 when it has no rows. */
   readonly #highest = new Float64Array(256).fill(-1);
   readonly #blocks: BlockRef[] = [];
+  #ownEntryBytes = 0;
 
   constructor({ source, rows, pause }: BuilderParts, writer: SegmentWriter) {
     this.#source = source;
@@ -101,9 +102,10 @@ export class SegmentBuilder {
 
   async #begin(): Promise<void> {
     const region = new ByteWriter(2 ** 16);
+    const shapes = new ShapeList();
     for (let number = 0; number < this.#rows.blockCount; number++) {
-      const rows = readBlockRows(this.#source, this.#rows, number);
-      const out = new RegionWriter(rows.timeMs.length * ROW_BYTES, region);
+      const rows = readBlockRows(this.#source, this.#rows, number, shapes);
+      const out = new RegionWriter(new ByteParts(), region);
       this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
       this.#minutes.add(rows.timeMs);
       this.#note(rows.keys);
@@ -131,7 +133,7 @@ export class SegmentBuilder {
         this.#outline(column, number, count, -1, undefined);
         await this.#pause();
       }
-      this.#blocks.push(await this.#writer.block(encoder.finish()));
+      this.#blocks.push(await this.#writer.block(encoder.parts()));
       await this.#pause();
     }
   }
@@ -181,11 +183,12 @@ export class SegmentBuilder {
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary, ranks);
       return;
     }
-    const ownBytes = values.dictionary.byteCount * this.#rows.blockCount;
+    const ownBytes = this.#ownEntryBytes + values.ownBytes(this.#rows.blockCount);
     if (values.isGivenUp || ownBytes > OWN_ENTRY_BYTES_MAX) {
       this.#texts.push(column);
       return;
     }
+    this.#ownEntryBytes = ownBytes;
     for (const [number, selection] of selections.entries()) {
       if (selection.rows.length === 0) continue;
       const builder = values.builder(column.path, column.kind, selection);
@@ -197,9 +200,9 @@ export class SegmentBuilder {
 
   /** Writes a dictionary of the segment; resolves with its number. */
   async #dictionary(dictionary: Dictionary, { order, counts }: EntryRanks): Promise<number> {
-    const out = new RegionWriter(dictionary.byteCount);
+    const out = new RegionWriter(new ByteParts());
     writeSharedDictionary(out, dictionary, order, counts);
-    const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.bytes());
+    const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     return this.#dictionaries.push(place) - 1;
   }
 

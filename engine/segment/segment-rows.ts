@@ -1,4 +1,4 @@
-import { BLOCK_ROWS_MAX, BLOCK_TEXT_BYTES_MAX } from '../base/limits.ts';
+import { BLOCK_ROWS_MAX, BLOCK_TEXT_BYTES_MAX, TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Source } from './source-rows.ts';
 
 /**
@@ -6,6 +6,9 @@ import type { Source } from './source-rows.ts';
  * memory at once.
  */
 const BLOCK_BYTES_MAX = BLOCK_TEXT_BYTES_MAX / 4;
+/** The same of a block of few rows, which has few pieces of text that are compressed as a whole. */
+const FEW_ROWS_BYTES_MAX = BLOCK_BYTES_MAX / 2;
+const FEW_ROWS = 4 * TEXT_PIECE_ROWS;
 /** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
 const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts. */
@@ -60,12 +63,10 @@ export class SegmentRows {
       this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX;
     if (isOver && this.rowCount > 0) return false;
     const position = this.rowCount++;
-    const start = this.#starts.at(-1) ?? 0;
-    if (
-      position === 0 ||
-      position - start === BLOCK_ROWS_MAX ||
-      this.#blockBytes + bytes > BLOCK_BYTES_MAX
-    ) {
+    const blockRows = position - (this.#starts.at(-1) ?? 0);
+    const bytesMax = blockRows < FEW_ROWS ? FEW_ROWS_BYTES_MAX : BLOCK_BYTES_MAX;
+    const isFull = blockRows === BLOCK_ROWS_MAX || this.#blockBytes + bytes > bytesMax;
+    if (position === 0 || isFull) {
       this.#starts.push(position);
       this.#blockBytes = 0;
     }

@@ -4,13 +4,12 @@ import type { Disk, DiskFile } from '../base/file.ts';
 import { type FooterParts, type FramePlace, writeFooter, writeTrailer } from './footer.ts';
 import {
   type BlockRef,
-  type EncodedBlock,
   FORMAT_VERSION,
   type FrameHeader,
   FrameKind,
   writeFrameHeader,
 } from './frame.ts';
-import { type LaidFrame, layFrame } from './frame-layout.ts';
+import { type FrameParts, layParts } from './frame-layout.ts';
 
 /** What a frame's header says beside its place in the file. */
 type Facts = Pick<FrameHeader, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
@@ -52,7 +51,7 @@ export class SegmentWriter {
     meta.u8(0);
     meta.blob(head.folderId);
     meta.f64(head.nowMs);
-    await writer.#append(FrameKind.HEAD, layFrame(meta.bytes(), new Uint8Array(0)), NO_ROWS);
+    await writer.#append(FrameKind.HEAD, layParts(meta.bytes(), []), NO_ROWS);
     return writer;
   }
 
@@ -62,7 +61,7 @@ export class SegmentWriter {
   }
 
   /** Appends a block whose rows have their keys with them. */
-  async block(block: EncodedBlock): Promise<BlockRef> {
+  async block(block: FrameParts & Facts): Promise<BlockRef> {
     const place = await this.#append(FrameKind.SEALED_BLOCK, block, block);
     const { rowCount, minTimeMs, maxTimeMs } = block;
     const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
@@ -78,14 +77,14 @@ export class SegmentWriter {
   }
 
   /** Appends a dictionary. */
-  dictionary(meta: Uint8Array, regions: Uint8Array): Promise<FramePlace> {
-    return this.#append(FrameKind.DICTIONARY, layFrame(meta, regions), NO_ROWS);
+  dictionary(meta: Uint8Array, regions: readonly Uint8Array[]): Promise<FramePlace> {
+    return this.#append(FrameKind.DICTIONARY, layParts(meta, regions), NO_ROWS);
   }
 
   /** Appends footer and trailer, makes the file durable, and gives it its name. */
   async finish(footer: FooterParts): Promise<void> {
     const { meta, regions } = writeFooter(footer);
-    const place = await this.#append(FrameKind.FOOTER, layFrame(meta, regions), NO_ROWS);
+    const place = await this.#append(FrameKind.FOOTER, layParts(meta, regions), NO_ROWS);
     const trailer = writeTrailer(this.segment, place);
     await this.#file.write([trailer], this.#offset);
     this.#offset += trailer.length;
@@ -105,16 +104,16 @@ export class SegmentWriter {
     }
   }
 
-  async #append(kind: FrameKind, frame: LaidFrame, facts: Facts): Promise<FramePlace> {
-    const { bytes, metaBytes, metaRawBytes, metaChecksum } = frame;
-    const place = { offset: this.#offset, bytes: bytes.length, ordinal: this.#ordinal };
-    this.#previous = writeFrameHeader(bytes, {
+  async #append(kind: FrameKind, frame: FrameParts, facts: Facts): Promise<FramePlace> {
+    const { parts, frameBytes, metaBytes, metaRawBytes, metaChecksum } = frame;
+    const place = { offset: this.#offset, bytes: frameBytes, ordinal: this.#ordinal };
+    this.#previous = writeFrameHeader(parts[0], {
       kind,
       repeats: false,
       segment: this.segment,
       ordinal: this.#ordinal,
       previous: this.#previous,
-      frameBytes: bytes.length,
+      frameBytes,
       metaBytes,
       metaRawBytes,
       metaChecksum,
@@ -124,8 +123,8 @@ export class SegmentWriter {
       minTimeMs: facts.minTimeMs,
       maxTimeMs: facts.maxTimeMs,
     });
-    await this.#file.write([bytes], this.#offset);
-    this.#offset += bytes.length;
+    await this.#file.write(parts, this.#offset);
+    this.#offset += frameBytes;
     this.#ordinal++;
     return place;
   }

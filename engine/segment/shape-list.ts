@@ -13,6 +13,12 @@ export class ShapeList implements Shapes {
   /** Shape + 1; 0 in free slots. At most half of them are taken. */
   #slots = new Int32Array(SLOTS_MIN);
 
+  /** Empties it; its memory stays. */
+  clear(): void {
+    this.count = 0;
+    this.#slots.fill(0);
+  }
+
   /** The number of the shape whose leaf keys are `keys[from, to)`. */
   intern(keys: Uint32Array, from: number, to: number): number {
     let hash = HASH_SEED ^ (to - from);

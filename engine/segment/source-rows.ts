@@ -29,7 +29,7 @@ export interface Source {
   /** The batch's number of each of its paths. */
   paths: Uint32Array;
   /** By row, the bytes of text by which it makes a block larger; undefined when there are none. */
-  weights: Float64Array | undefined;
+  weights: Uint32Array | undefined;
   /** Bytes a row in its frame, without texts. */
   heldBytes: number;
 }
@@ -95,10 +95,10 @@ class SourceFiles {
 }
 
 /**
- * Columns of all blocks that are open at once. Each takes some hundred bytes of objects, in each block; a block has 65,536
- * at most, one for each path that a writer knows.
+ * Columns of all blocks that are open at once, but for a block that has more alone. Each takes nearly a kilobyte of objects,
+ * in each block.
  */
-const COLUMNS_MAX = 65_536;
+const COLUMNS_MAX = 32_768;
 /** Memory of dictionaries of sealed sources that may stay open. */
 const DICTIONARY_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -162,7 +162,7 @@ export class SourceRows {
 
   #add(block: Block): void {
     const { rowCount, ref } = block;
-    const weights = new Float64Array(rowCount);
+    const weights = new Uint32Array(rowCount);
     block.weigh(weights);
     const heldBytes = (ref.bytes - block.textBytes) / rowCount;
     block.forget();

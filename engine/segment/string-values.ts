@@ -26,6 +26,11 @@ export class StringValues {
     return this.#merger.isGivenUp;
   }
 
+  /** About the bytes of the entries when each of `blockCount` blocks has its own. */
+  ownBytes(blockCount: number): number {
+    return this.#merger.ownBytes(blockCount);
+  }
+
   /** Keeps the values of a source: value i at `targets[i]`. Sources with the same `name` have the same dictionary. */
   take(name: string, strings: DenseStrings, targets: Uint32Array): void {
     for (let number = 0; number < strings.pieceCount && !this.isGivenUp; number++) {

@@ -89,6 +89,8 @@ export interface UpkeepGauges extends CatalogTotals {
   /** Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old ones. */
   sealFailures: number;
   sealMismatches: number;
+  /** Sealings and merges since the start whose sources were too wide to be open together. */
+  sealSplits: number;
   /** Segments that wait after such a failure, and those that stay as they are because of damage. */
   sealWaiting: number;
   sealHeld: number;
@@ -118,6 +120,7 @@ export class Upkeep {
   readonly #settled = new Set<number>();
   #failedCount = 0;
   #mismatchCount = 0;
+  #splitCount = 0;
   #closed = false;
   #full = false;
   /** Undefined when the disk did not tell. */
@@ -181,6 +184,7 @@ export class Upkeep {
       freeDiskBytes: this.#freeBytes ?? 0,
       sealFailures: this.#failedCount,
       sealMismatches: this.#mismatchCount,
+      sealSplits: this.#splitCount,
       sealWaiting: this.#failures.waiting(this.#options.monotonicMs()),
       sealHeld: this.#heldBack.size,
       waitingDrop: this.#retention.waiting,
@@ -348,6 +352,7 @@ export class Upkeep {
       recorded = true;
       await this.#record(plan, result);
       this.#settle(plan, result);
+      if (result.parts > 1) this.#splitCount++;
       this.#lastSealMs = performance.now() - startMs;
       this.#sealedRows += rows;
       const segments = result.segments.map(({ segment }) => segment);
@@ -367,7 +372,7 @@ export class Upkeep {
     const { opened, merge, policy } = this.#options;
     const { manifest, catalog } = opened;
     const refs = sources.flatMap(({ segment }) => [...catalog.blocksOf(segment)]);
-    if (refs.length === 0) return { segments: [], damaged: [], rowCount: 0 };
+    if (refs.length === 0) return { segments: [], damaged: [], rowCount: 0, parts: 0 };
     const waiting = rowsOf(this.#facts().filter(({ sealed }) => !sealed));
     const isUrgent = waiting >= BACKLOG_URGENT * policy.sealRows;
     return merge({ refs, rowsMax, isUrgent }, () => {

@@ -29,6 +29,7 @@ export interface StoreGauges {
   lastSealMs: number;
   sealFailures: number;
   sealMismatches: number;
+  sealSplits: number;
   sealWaiting: number;
   sealHeld: number;
   freeDiskBytes: number;
@@ -217,6 +218,11 @@ function writeStore(text: Exposition, sources: MetricSources): void {
       [{ reason: 'mismatch' }, store.sealMismatches],
       [{ reason: 'other' }, store.sealFailures - store.sealMismatches],
     ],
+  );
+  text.counter(
+    'logseam_seal_splits_total',
+    'Sealings and merges of segments too wide to be open together, which were done in parts.',
+    one(store.sealSplits),
   );
   text.gauge(
     'logseam_segments_unsealed',

@@ -41,8 +41,8 @@ const ROOM_POLL_MS = 5;
 /** Ingestion is behind when a worker has so much unread, or so little of its memory is left. */
 const BEHIND_BYTES = 16 * 1024 * 1024;
 const BEHIND_SHARE = 0.25;
-/** Objects of a worker, in 2^20 bytes: one that takes more ends alone, and not the process. */
-const HEAP_MB_MAX = 1_024;
+/** Objects of a worker: one that takes more ends alone, and not the process. */
+const HEAP = { oldMb: 1_024 };
 
 /** What the intake needs of the rest of the front thread. */
 export interface IntakeOptions extends RecorderOptions {
@@ -146,7 +146,7 @@ export class Intake {
       options.workers,
       (writer) => this.#data(writer),
       (writer, error) => this.#died(writer, error),
-      HEAP_MB_MAX,
+      HEAP,
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
       const slots = new Slots(must(this.#memories[writer], 'memory'), MEMORY_BASE_BYTES);

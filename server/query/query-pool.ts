@@ -47,8 +47,8 @@ export interface QueryGauges {
 const CLOSE_GRACE_MS = 2_000;
 /** Many times what a unit of a query takes. */
 const LEAVE_MS = 10_000;
-/** Objects of a worker, in 2^20 bytes: one that takes more ends alone, and not the process. */
-const HEAP_MB_MAX = 2_048;
+/** Objects of a worker: one that takes more ends alone, and not the process. */
+const HEAP = { oldMb: 2_048 };
 /** Queries that wait: of one key, and of all. */
 const WAITING_PER_KEY_MAX = 64;
 const WAITING_MAX = 1_024;
@@ -125,7 +125,7 @@ export class QueryPool {
       options.workers,
       () => ({ root, secret, memoryMb, behind }),
       (number, error) => this.#died(number, error),
-      HEAP_MB_MAX,
+      HEAP,
     );
     for (const [number, port] of this.#pool.ports.entries()) {
       this.#threads.push({

@@ -103,7 +103,7 @@ t.test('a thread that runs out of memory dies alone', async (t) => {
     2,
     (thread) => `data${thread}`,
     (_, error) => dead.resolve(error),
-    16,
+    { oldMb: 16 },
   );
   must(pool.ports[0], 'port').post('hoard');
   t.match((await dead.promise).message, /memory/);

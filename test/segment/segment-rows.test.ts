@@ -11,7 +11,7 @@ const BLOCK_TEXT_BYTES = 8 * MEGABYTE;
 /** A source of which nothing is known but the weights of its rows. */
 function sourceOf(rowCount: number, weight: number, heldBytes = 1): Source {
   const block = { rowCount } as Block;
-  const weights = weight === 0 ? undefined : new Float64Array(rowCount).fill(weight);
+  const weights = weight === 0 ? undefined : new Uint32Array(rowCount).fill(weight);
   return { block, paths: new Uint32Array(0), weights, heldBytes };
 }
 
@@ -23,15 +23,24 @@ function fill(rows: SegmentRows, rowCount: number): number {
   return row;
 }
 
+t.test('a block of few rows is full at half of the bytes', async (t) => {
+  const heavy = new SegmentRows([sourceOf(100, MEGABYTE)]);
+  fill(heavy, 100);
+  t.same(heavy.bounds(0), { from: 0, to: 4 });
+  const lighter = new SegmentRows([sourceOf(10_000, 1_024)]);
+  fill(lighter, 10_000);
+  t.same(lighter.bounds(0), { from: 0, to: 8_192 });
+});
+
 t.test('blocks are full by rows, or by bytes of text', async (t) => {
   const light = new SegmentRows([sourceOf(70_000, 100)]);
   fill(light, 70_000);
   t.same(light.bounds(0), { from: 0, to: 65_536 });
   t.same(light.bounds(1), { from: 65_536, to: 70_000 });
-  const heavy = new SegmentRows([sourceOf(50, MEGABYTE)]);
-  fill(heavy, 50);
-  t.equal(heavy.blockCount, 7);
-  t.same(heavy.bounds(0), { from: 0, to: 8 });
+  const heavier = new SegmentRows([sourceOf(50_000, 1_000)]);
+  fill(heavier, 50_000);
+  t.equal(heavier.blockCount, 6);
+  t.same(heavier.bounds(0), { from: 0, to: 8_388 });
   const huge = new SegmentRows([sourceOf(3, 20 * MEGABYTE)]);
   fill(huge, 3);
   t.equal(huge.blockCount, 3, 'a row that is larger than a block should be has one');

@@ -30,7 +30,7 @@ export async function fakeSeal(
   allocate: () => number,
   damaged: ReadonlySet<number> = new Set(),
 ): Promise<SealResult> {
-  const result: SealResult = { segments: [], damaged: [], rowCount: 0 };
+  const result: SealResult = { segments: [], damaged: [], rowCount: 0, parts: 1 };
   const days = new Map<number, BlockRef[]>();
   for (const ref of job.refs) {
     if (damaged.has(ref.segment)) {

@@ -1,0 +1,52 @@
+/** Bytes of a part that several small pieces share. */
+const PART_BYTES = 65_536;
+
+/**
+ * Bytes that are written one piece after the other and kept until all are: what is there is never copied to make room for
+ * more, as in a ByteWriter, and little more is held than was written.
+ */
+export class ByteParts {
+  #parts: Uint8Array[] = [];
+  /** The part that small pieces go to, and how much of it is written. */
+  #open = new Uint8Array(0);
+  #openBytes = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies `bytes`. */
+  raw(bytes: Uint8Array): void {
+    if (this.#openBytes + bytes.length > this.#open.length) {
+      this.#close();
+      this.#open = new Uint8Array(Math.max(bytes.length, PART_BYTES));
+    }
+    this.#open.set(bytes, this.#openBytes);
+    this.#openBytes += bytes.length;
+    this.#length += bytes.length;
+  }
+
+  /** Zero bytes up to the next multiple of `alignment`. */
+  pad(alignment: number): void {
+    const excess = this.#length % alignment;
+    if (excess !== 0) this.raw(new Uint8Array(alignment - excess));
+  }
+
+  /** All bytes, in order: views that are valid until the next write. */
+  parts(): readonly Uint8Array[] {
+    return [...this.#parts, this.#open.subarray(0, this.#openBytes)];
+  }
+
+  reset(): void {
+    this.#parts = [];
+    this.#open = new Uint8Array(0);
+    this.#openBytes = 0;
+    this.#length = 0;
+  }
+
+  #close(): void {
+    if (this.#openBytes > 0) this.#parts.push(this.#open.subarray(0, this.#openBytes));
+    this.#openBytes = 0;
+  }
+}
