@@ -24,7 +24,6 @@ import {
   type Directory,
   type DirectoryPaths,
   readDirectory,
-  regionsOf,
 } from './directory.ts';
 import { type BlockRef, corruption } from './frame.ts';
 import { FrameSource } from './frame-source.ts';
@@ -166,13 +165,6 @@ export class Block {
       if (!isText || encoding !== StringEncoding.TEXT) return sum;
       return sum + regions.reduce((bytes, region) => bytes + bytesOf(region), 0);
     }, 0);
-  }
-
-  /** Reads all of it into `buffer`, part by part. Throws CORRUPTION when it is not what was written. */
-  verify(buffer: Uint8Array): void {
-    placed(this.ref, () => {
-      for (const region of regionsOf(this.#directory)) this.#source.verify(region, buffer);
-    });
   }
 
   /**

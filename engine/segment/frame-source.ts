@@ -80,21 +80,6 @@ export class FrameSource {
     return bytes;
   }
 
-  /** Reads a region bit by bit into `buffer` and throws CORRUPTION when it is not what was written. */
-  verify(region: Region, buffer: Uint8Array): void {
-    if (region.inline !== undefined) return;
-    const start = this.#regionsStart + region.offset;
-    if (start + region.bytes > this.#ref.bytes) damaged(`region beyond the frame, from ${start}`);
-    let found = 0;
-    for (let at = 0; at < region.bytes; at += buffer.length) {
-      const part = buffer.subarray(0, Math.min(buffer.length, region.bytes - at));
-      const done = this.#source.read(part, this.#ref.offset + start + at);
-      if (done !== part.length) damaged(`the file ends after ${done} of ${part.length} bytes`);
-      found = checksum(part, 0, part.length, found);
-    }
-    if (found !== region.checksum) damaged(`region at ${region.offset} is not as written`);
-  }
-
   #at(position: number, count: number, scratch?: Uint8Array): Uint8Array {
     if (position + count <= this.#first.length) {
       return this.#first.subarray(position, position + count);

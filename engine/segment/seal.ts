@@ -1,3 +1,4 @@
+import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
@@ -67,15 +68,16 @@ function pacer(signal: AbortSignal | undefined): Pause {
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const { disk, pathOf, signal } = options;
   const pause = pacer(signal);
-  const refs = [...options.refs].sort((a, b) => a.minTimeMs - b.minTimeMs);
+  const refs = inOrder(options.refs);
   const result: SealResult = { segments: [], damaged: [], rowCount: 0, parts: 0 };
   try {
     for (let next = 0; next < refs.length; ) {
       const source = new SourceRows(disk, pathOf, pause);
+      const verification = new Verification(pause);
       try {
-        next = await source.open(refs, next);
+        next = await source.open(refs, next, (block) => verification.want(block));
         result.parts++;
-        await sealSources(options, source, pause, result);
+        await sealSources(options, source, verification, pause, result);
       } finally {
         source.close();
       }
@@ -87,18 +89,29 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   }
 }
 
+/** Blocks by time, those of a segment one after the other: its dictionaries are hashed once then. */
+function inOrder(refs: readonly BlockRef[]): BlockRef[] {
+  const starts = new Map<number, number>();
+  for (const { segment, minTimeMs } of refs) {
+    starts.set(segment, Math.min(starts.get(segment) ?? minTimeMs, minTimeMs));
+  }
+  const startOf = ({ segment }: BlockRef): number => must(starts.get(segment), 'start');
+  return [...refs].sort(
+    (a, b) => startOf(a) - startOf(b) || a.segment - b.segment || a.minTimeMs - b.minTimeMs,
+  );
+}
+
 /** Seals the sources that are open, and adds to `result`. */
 async function sealSources(
   options: SealOptions,
   source: SourceRows,
+  verification: Verification,
   pause: Pause,
   result: SealResult,
 ): Promise<void> {
   const { disk, pathOf, rowsMax } = options;
   result.damaged.push(...source.damaged);
   result.rowCount += source.rowCount;
-  const verification = new Verification(pause);
-  await verification.want(source);
   const rowsOfDay = await countDays(source.sources, pause);
   for (const { days, rowCounts } of shareDays(rowsOfDay, rowsMax)) {
     const stream = new RowStream(source.sources, days, ORDERED_ROWS, pause);

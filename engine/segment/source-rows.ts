@@ -34,28 +34,21 @@ export interface Source {
   heldBytes: number;
 }
 
-/** Bytes of a block that are checked at a time. */
-const VERIFY_BYTES = 2 ** 20;
-
 /** The files that blocks are read from, each opened once. */
 class SourceFiles {
   readonly #disk: Disk;
   readonly #pathOf: (sealed: boolean, segment: number) => string;
   readonly #files = new Map<string, DiskFile>();
   readonly #sealed = new Map<number, SealedFile>();
-  /** Where frames are checked, part by part. */
-  readonly #buffer = new Uint8Array(VERIFY_BYTES);
 
   constructor(disk: Disk, pathOf: (sealed: boolean, segment: number) => string) {
     this.#disk = disk;
     this.#pathOf = pathOf;
   }
 
-  /** Opens a block all of whose bytes are right. Throws CORRUPTION. */
+  /** Throws CORRUPTION. */
   open(ref: BlockRef): Block {
-    const block = ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#file(ref), ref);
-    block.verify(this.#buffer);
-    return block;
+    return ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#file(ref), ref);
   }
 
   /** Bytes of the dictionaries that sealed sources have open. */
@@ -125,9 +118,14 @@ export class SourceRows {
 
   /**
    * Opens `refs` from number `first` on, at least one, as many as memory allows; returns the number of the first that is
-   * left. Those that are damaged are left out. Rejects with IO.
+   * left. `read` reads all of a block. Those that are damaged, for which it throws CORRUPTION, are left out. Rejects with
+   * IO.
    */
-  async open(refs: readonly BlockRef[], first: number): Promise<number> {
+  async open(
+    refs: readonly BlockRef[],
+    first: number,
+    read: (block: Block) => void,
+  ): Promise<number> {
     let next = first;
     for (; next < refs.length; next++) {
       await this.#pause();
@@ -135,6 +133,7 @@ export class SourceRows {
         const block = this.#files.open(refs[next]);
         const columnCount = this.#columnCount + block.outlines.length;
         if (this.sources.length > 0 && columnCount > COLUMNS_MAX) break;
+        read(block);
         this.#columnCount = columnCount;
         this.#add(block);
       } catch (error) {

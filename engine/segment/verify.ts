@@ -1,10 +1,10 @@
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
+import type { Block } from './block.ts';
 import type { BlockRef } from './frame.ts';
 import { type RowSum, rowSums } from './row-sum.ts';
 import type { SealedSegment } from './sealed.ts';
 import { SealedFile } from './sealed-file.ts';
-import type { SourceRows } from './source-rows.ts';
 
 /** Compares the rows of new segments with those of their sources, both as a query would read them. */
 export class Verification {
@@ -16,15 +16,9 @@ export class Verification {
     this.#pause = pause;
   }
 
-  /** Adds the rows of sources. Rejects with CORRUPTION, and as `pause`. */
-  async want({ sources }: Pick<SourceRows, 'sources'>): Promise<void> {
-    const blocks = sources.map(({ block }) => block);
-    // The dictionaries of a sealed segment are hashed once when its blocks follow one another.
-    for (const block of blocks.sort((a, b) => a.ref.segment - b.ref.segment)) {
-      this.#sums.wanted.add(block);
-      block.forget();
-      await this.#pause();
-    }
+  /** Adds the rows of a source, all of which is read. Throws CORRUPTION; nothing is added then. */
+  want(source: Block): void {
+    this.#sums.wanted.add(source);
   }
 
   /** Opens a new segment by its name, and adds its rows. Rejects with MISMATCH when it can't be read, with IO, and as `pause`. */

@@ -3,20 +3,6 @@ import type { Mutation } from './mutate.ts';
 /** Faults in the order of events and in the bounds of blocks. */
 export const ORDER_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'a group becomes visible before those of lower sequences',
-    file: 'server/ingest/commit-order.ts',
-    find: 'if (entry.claim !== undefined && entry.claim.first !== this.#end) return false;',
-    replace: '',
-    tests: ['test/ingest/commit-order.test.ts'],
-  },
-  {
-    name: 'a group that failed is passed before it is closed off',
-    file: 'server/ingest/recorder.ts',
-    find: 'if (failed === undefined) return undefined;',
-    replace: 'if (failed?.first !== Number.NaN) return undefined;',
-    tests: ['test/ingest/recorder.test.ts'],
-  },
-  {
     name: 'a writer that dies with the lock keeps it',
     file: 'engine/store/sequences.ts',
     find: 'if (Atomics.load(this.#lock, 0) !== writer + 1) return claim;',

@@ -80,4 +80,32 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
     replace: 'if (region.checksum < 0)',
     tests: ['test/segment/corruption.test.ts'],
   },
+  {
+    name: 'sealed blocks are bounded by rows alone',
+    file: 'engine/segment/segment-rows.ts',
+    find: ' || this.#blockBytes + bytes > bytesMax',
+    replace: ' || bytesMax === 0',
+    tests: ['test/segment/segment-rows.test.ts'],
+  },
+  {
+    name: 'sealed segments are not bounded by their text',
+    file: 'engine/segment/segment-rows.ts',
+    find: 'this.#segmentBytes + bytes > SEGMENT_BYTES_MAX',
+    replace: 'this.#segmentBytes + bytes > SEGMENT_BYTES_MAX * 1_000',
+    tests: ['test/segment/segment-rows.test.ts'],
+  },
+  {
+    name: 'sealed segments are not bounded by what is held of them',
+    file: 'engine/segment/segment-rows.ts',
+    find: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX',
+    replace: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX * 1_000',
+    tests: ['test/segment/segment-rows.test.ts'],
+  },
+  {
+    name: 'sources of any width are opened together',
+    file: 'engine/segment/source-rows.ts',
+    find: 'columnCount > COLUMNS_MAX',
+    replace: 'columnCount > COLUMNS_MAX * 1_000',
+    tests: ['test/service/sealing-memory.test.ts'],
+  },
 ];
