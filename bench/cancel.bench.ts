@@ -7,7 +7,7 @@ import type { QueryJob } from '../server/query/job.ts';
 import { QueryPool } from '../server/query/query-pool.ts';
 import { answerUnits } from '../server/query/query-worker.ts';
 import { removeFolder, startService, temporaryFolder } from '../test/support/service.ts';
-import { random } from './corpus.ts';
+import { random } from './corpus/random.ts';
 import type { Bench, Workload } from './harness.ts';
 import { HEAVY_QUERIES, jobOf, TINY_QUERY } from './heavy-queries.ts';
 import { awaitSealed, SEALING } from './ingestion.ts';

@@ -4,7 +4,10 @@ import { Rows } from '../engine/column/rows.ts';
 import { Decoder } from '../server/decode/decoder.ts';
 import { NameBudget } from '../server/ingest/name-budget.ts';
 import { NameCounts } from '../server/ingest/name-counts.ts';
-import { accessLog, bodies, syslogPairs, wideEvents } from './corpus.ts';
+import { accessLog } from './corpus/access.ts';
+import { bodies } from './corpus/bodies.ts';
+import { wide } from './corpus/shapes.ts';
+import { syslogPairs } from './corpus/syslog.ts';
 import type { Bench, Workload } from './harness.ts';
 
 const EVENTS = 200_000;
@@ -13,7 +16,7 @@ const BODY_BYTES = 1_000_000;
 const KINDS: [name: string, eventCount: number, events: (seed: number) => () => string][] = [
   ['access log', EVENTS, accessLog],
   ['syslog with key=value', EVENTS, syslogPairs],
-  ['200 optional attributes', EVENTS / 5, wideEvents],
+  ['200 optional attributes', EVENTS / 5, wide],
 ];
 
 /** The reference decoder alone, from bytes to row records, on one core. */

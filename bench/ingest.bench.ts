@@ -7,14 +7,11 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import {
-  accessLog,
-  applicationEvents,
-  bodies,
-  hostileEvents,
-  syslogPairs,
-  wideEvents,
-} from './corpus.ts';
+import { accessLog } from './corpus/access.ts';
+import { bodies } from './corpus/bodies.ts';
+import { newNames } from './corpus/hostile.ts';
+import { applicationShapes, wide } from './corpus/shapes.ts';
+import { syslogPairs } from './corpus/syslog.ts';
 import type { Bench, Workload } from './harness.ts';
 import {
   BODY_BYTES,
@@ -78,19 +75,19 @@ export const ingestions: Ingestion[] = [
     name: 'ingest-shapes',
     what: 'application JSON in 1,000 shapes of 400 attributes over HTTP',
     events: EVENTS / 2,
-    make: applicationEvents,
+    make: applicationShapes,
   }),
   overHttp({
     name: 'ingest-wide',
     what: 'application JSON with 200 optional attributes, half of them there, over HTTP',
     events: EVENTS / 5,
-    make: wideEvents,
+    make: wide,
   }),
   overHttp({
     name: 'ingest-hostile',
     what: 'events with ten new attribute names each over HTTP',
     events: EVENTS / 20,
-    make: hostileEvents,
+    make: newNames,
   }),
 ];
 

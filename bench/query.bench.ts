@@ -7,7 +7,9 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import { accessLog, bodies, CORPUS_START_MS } from './corpus.ts';
+import { accessLog } from './corpus/access.ts';
+import { bodies } from './corpus/bodies.ts';
+import { CORPUS_START_MS } from './corpus/clock.ts';
 import type { Bench, Workload } from './harness.ts';
 import { awaitSealed, postAll, SEALING } from './ingestion.ts';
 

@@ -9,7 +9,7 @@ import {
   startService,
   temporaryFolder,
 } from '../test/support/service.ts';
-import { accessLog } from './corpus.ts';
+import { accessLog } from './corpus/access.ts';
 import type { Workload } from './harness.ts';
 import { storeBytes } from './ingestion.ts';
 

@@ -1,5 +1,5 @@
 import { createCipheriv } from 'node:crypto';
-import { random } from '../../bench/corpus.ts';
+import { random } from '../../bench/corpus/random.ts';
 
 /**
  * Events of a soak. Each is made of (seed, source, number) alone, so that what comes back can be compared with what was

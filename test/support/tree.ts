@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const COPIED = [
-  ...['engine', 'server', 'test', 'deploy', 'bench/corpus.ts'],
+  ...['engine', 'server', 'test', 'deploy', 'bench/corpus'],
   ...['package.json', 'tsconfig.json', 'Makefile', 'LICENSE'],
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'README.md'],
 ];
