@@ -1,125 +1,140 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
-
-/** What a workload measured: one number with a unit, several samples when it was run several times. */
-export interface Figure {
-  name: string;
-  unit: string;
-  samples: number[];
-}
+import { appendFileSync, readFileSync } from 'node:fs';
+import { machineName, outFile, workingTree } from './report/origin.ts';
+import { ratios } from './report/ratio.ts';
+import { writeReport } from './report/report.ts';
+import {
+  type Figure,
+  type FigureRow,
+  figureRow,
+  type Origin,
+  OWN,
+  parseRun,
+  type Remark,
+  type RemarkRow,
+} from './report/row.ts';
+import { figureLines, hasColor, ratioLines, remarkLines } from './report/terminal.ts';
+import { printSeconds, secondsLeft } from './report/time-left.ts';
 
 /** What a workload is given. */
 export interface Bench {
   /** Multiplies event counts; 1 is the full size. */
   scale: number;
   runs: number;
-  /** Shows how far the work is; overwritten by the next call. */
-  progress(text: string): void;
+  /** Shows how far the work is, overwritten by the next call; `done` is the part of the workload, 0 to 1. */
+  progress(text: string, done?: number): void;
+  /** A figure of ours, about no corpus of the list. */
   figure(name: string, unit: string, ...samples: number[]): void;
+  /** A figure of any system, with what it is about. */
+  record(figure: Figure): void;
+  /** A difference of answers, or a peer that failed or was not measured. */
+  remark(remark: Remark): void;
+  /** Says which version of a system takes part; lines that follow have it. */
+  version(system: string, version: string): void;
 }
 
 /** A named workload. `what` says in a sentence what it stands for. */
 export interface Workload {
   name: string;
   what: string;
+  /** What it takes at full size and with all runs on two cores, roughly: for the time left. */
+  seconds?: number;
   run(bench: Bench): Promise<void>;
 }
 
-/** The folder of results. */
-export const OUT = new URL('out/', import.meta.url).pathname;
-
-/** The answer of a git command, `unknown` when it fails. */
-export function git(...args: string[]): string {
-  try {
-    return execFileSync('git', args, {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return 'unknown';
-  }
+/** How large a run is. */
+export interface RunOptions {
+  scale: number;
+  runs: number;
 }
 
-/** The middle one of the samples, or the mean of the middle two. */
-export function median(samples: readonly number[]): number {
-  const sorted = [...samples].sort((left, right) => left - right);
-  const middle = sorted.length >>> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
-/** A number as tables show it. */
-export function print(value: number): string {
-  if (value !== 0 && Math.abs(value) < 10) return value.toPrecision(3);
-  return value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 1000 ? 1 : 0 });
-}
-
-/** The commit that is checked out, with a `+` when files differ from it. */
-export function workingTree(): string {
-  const dirty = git('status', '--porcelain') === '' ? '' : '+';
-  return git('rev-parse', '--short', 'HEAD') + dirty;
-}
-
-/** Processors and memory. */
-export function machineName(): string {
-  const memory = Math.round(totalmem() / 2 ** 30);
-  return `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${memory} GiB`;
-}
-
-/** A new file of JSON lines in the folder of results, named by the time. */
-export function outFile(): string {
-  mkdirSync(OUT, { recursive: true });
-  return `${OUT}${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.jsonl`;
+/** All of a run that its workloads share. */
+interface Session extends RunOptions {
+  workloads: readonly Workload[];
+  origin: Origin;
+  file: string;
+  startedMs: number;
 }
 
 /**
- * Runs the workloads one after the other, prints a table of each and appends one JSON object a figure to
- * `bench/out/<date>.jsonl`: workload, name, unit, samples, min, median, max, commit, machine.
+ * Runs the workloads one after the other, prints a table of each and of the ratios to the best peer, appends a JSON line
+ * a figure and a remark to `bench/out/<date>.jsonl`, and writes `.md` and `.svg` beside it. A workload that throws is a
+ * remark; what comes behind it runs.
  */
 export async function runWorkloads(
   workloads: readonly Workload[],
-  options: { scale: number; runs: number },
+  options: RunOptions,
 ): Promise<void> {
-  const commit = workingTree();
-  const machine = machineName();
+  const origin: Origin = {
+    commit: workingTree(),
+    machine: machineName(),
+    versions: { node: process.versions.node },
+    started: new Date().toISOString(),
+    scale: options.scale,
+  };
   const file = outFile();
+  appendFileSync(file, '');
+  const { commit, machine } = origin;
   console.log(`commit ${commit} on ${machine}, scale ${options.scale}, runs ${options.runs}\n`);
-  for (const workload of workloads) {
-    console.log(`${workload.name}: ${workload.what}`);
-    const figures: Figure[] = [];
-    const tty = process.stderr.isTTY;
-    await workload.run({
-      ...options,
-      progress: (text) => {
-        if (tty) process.stderr.write(`\r\x1b[K  ... ${text}`);
-      },
-      figure: (name, unit, ...samples) => {
-        figures.push({ name, unit, samples });
-      },
-    });
-    if (tty) process.stderr.write('\r\x1b[K');
-    printTable(figures);
-    for (const { name, unit, samples } of figures) {
-      const spread = {
-        min: Math.min(...samples),
-        median: median(samples),
-        max: Math.max(...samples),
-      };
-      const row = { workload: workload.name, name, unit, samples, ...spread, commit, machine };
-      appendFileSync(file, `${JSON.stringify(row)}\n`);
-    }
-  }
-  console.log(`JSON lines: ${file}`);
+  const session = { ...options, workloads, origin, file, startedMs: performance.now() };
+  for (const at of workloads.keys()) await runWorkload(session, at);
+  const compared = ratios(parseRun(readFileSync(file, 'utf8')).figures);
+  if (compared.length > 0)
+    console.log(`${ratioLines(compared, hasColor(process.stdout)).join('\n')}\n`);
+  console.log(`report: ${writeReport(file)}\nJSON lines: ${file}`);
 }
 
-function printTable(figures: readonly Figure[]): void {
-  const width = Math.max(...figures.map((figure) => figure.name.length), 10);
-  for (const { name, unit, samples } of figures) {
-    const spread =
-      samples.length > 1
-        ? `  (${print(Math.min(...samples))} to ${print(Math.max(...samples))})`
-        : '';
-    console.log(`  ${name.padEnd(width)}  ${print(median(samples)).padStart(10)} ${unit}${spread}`);
+async function runWorkload(session: Session, at: number): Promise<void> {
+  const workload = session.workloads[at];
+  const { name, what } = workload;
+  console.log(`${name}: ${what}`);
+  const figures: FigureRow[] = [];
+  const remarks: RemarkRow[] = [];
+  const save = (row: FigureRow | RemarkRow): void =>
+    appendFileSync(session.file, `${JSON.stringify(row)}\n`);
+  const record = (figure: Figure): void => {
+    const row = figureRow(name, figure, session.origin);
+    figures.push(row);
+    save(row);
+  };
+  const remark = (said: Remark): void => {
+    const row = { workload: name, ...said, ...session.origin };
+    remarks.push(row);
+    save(row);
+  };
+  try {
+    await workload.run({
+      scale: session.scale,
+      runs: session.runs,
+      progress: (text, done = 0) => showProgress(session, at, text, done),
+      figure: (figureName, unit, ...samples) => record({ name: figureName, unit, samples }),
+      record,
+      remark,
+      version: (system, version) => {
+        session.origin.versions = { ...session.origin.versions, [system]: version };
+      },
+    });
+  } catch (error) {
+    process.exitCode = 1;
+    remark({ kind: 'failed', system: OWN, text: String(error) });
   }
-  console.log('');
+  clearProgress();
+  const lines = [...figureLines(figures), ...remarkLines(remarks, hasColor(process.stdout))];
+  console.log(`${lines.join('\n')}\n`);
+}
+
+function showProgress(session: Session, at: number, text: string, done: number): void {
+  if (!process.stderr.isTTY) return;
+  const left = secondsLeft({
+    sizes: session.workloads.map(({ seconds }) => seconds),
+    at,
+    done,
+    elapsedSeconds: (performance.now() - session.startedMs) / 1000,
+    scale: session.scale,
+  });
+  process.stderr.write(`\r\x1b[K  ... ${text}; about ${printSeconds(left)} left`);
+}
+
+/** Removes the line of progress. */
+export function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
 }

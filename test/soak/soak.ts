@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { outFile } from '../../bench/harness.ts';
+import { outFile } from '../../bench/report/origin.ts';
 import { removeFolder, runCommand, temporaryFolder } from '../support/service.ts';
 import { copyTree } from '../support/tree.ts';
 import { chart } from './chart.ts';

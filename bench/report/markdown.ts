@@ -1,0 +1,128 @@
+import { print, printCount } from './number.ts';
+import { isLoss, questionOf, type Ratio, ratios, summary } from './ratio.ts';
+import type { FigureRow, Run } from './row.ts';
+
+const MEANING =
+  'A ratio above 1 is a loss: ours costs that many times what the peer costs, or is that many times slower.';
+
+/** A chart that lies beside the text. */
+export interface ChartFile {
+  title: string;
+  /** The file's name, in the same folder. */
+  file: string;
+}
+
+/**
+ * Writes a run as Markdown: ratios to the best peer, the greatest loss first; what differed, failed or was not measured;
+ * all figures by workload; charts.
+ */
+export function markdown(run: Run, charts: readonly ChartFile[]): string {
+  const compared = ratios(run.figures);
+  return [
+    heading(run),
+    '## Against the best peer',
+    summary(compared),
+    ...(compared.length === 0 ? [] : [MEANING, ratioTable(compared)]),
+    ...remarks(run),
+    ...charts.map(({ title, file }) => `![${title}](${file})`),
+    '## Figures',
+    'Medians, with the least and the most where there are several samples.',
+    ...[...Map.groupBy(run.figures, ({ workload }) => workload)].flatMap(([workload, rows]) => [
+      `### ${workload}`,
+      figureTable(rows),
+    ]),
+    '',
+  ].join('\n\n');
+}
+
+function heading({ figures, remarks: said }: Run): string {
+  const origin = figures[0] ?? said[0];
+  if (origin === undefined) return '# Nothing was measured';
+  const versions = Object.entries({
+    ...Object.assign({}, ...[...figures, ...said].map((row) => row.versions)),
+  }).map(([system, version]) => `${system} ${version}`);
+  return [
+    `# Benchmarks of ${origin.commit}`,
+    '',
+    `- machine: ${origin.machine}`,
+    `- started: ${origin.started}`,
+    `- versions: ${versions.join(', ')}`,
+    `- scale: ${origin.scale}`,
+  ].join('\n');
+}
+
+function ratioTable(compared: readonly Ratio[]): string {
+  const rows = compared.map((entry) => {
+    const { own, best, ratio } = entry;
+    const shown = isLoss(entry) ? `**${ratio.toFixed(2)} loss**` : ratio.toFixed(2);
+    const what = [own.workload, own.corpus, countOf(own), own.name].map((cell) => cell ?? '');
+    return [...what, shown, print(own.median), print(best.median), best.system, own.unit];
+  });
+  const names = [
+    'workload',
+    'corpus',
+    'events',
+    'figure',
+    'ratio',
+    'ours',
+    'best peer',
+    '',
+    'unit',
+  ];
+  return table(names, rows, [2, 4, 5, 6]);
+}
+
+function remarks(run: Run): string[] {
+  if (run.remarks.length === 0) return [];
+  const rows = run.remarks.map(({ kind, system, workload, name, text }) => [
+    `**${kind}**`,
+    system,
+    workload,
+    name ?? '',
+    text,
+  ]);
+  return [
+    '## Different, failed, not measured',
+    table(['', 'system', 'workload', 'figure', 'why'], rows, []),
+  ];
+}
+
+/** One row a figure, one column a system. */
+function figureTable(figures: readonly FigureRow[]): string {
+  const systems = [...new Set(figures.map(({ system }) => system))];
+  const rows = [...Map.groupBy(figures, questionOf).values()].map((same) => {
+    const [{ corpus, name, unit }] = same;
+    const cells = systems.map((system) => {
+      const row = same.find((entry) => entry.system === system);
+      return row === undefined ? '' : withSpread(row);
+    });
+    return [corpus ?? '', countOf(same[0]) ?? '', name, ...cells, unit];
+  });
+  const numbers = systems.map((_, at) => at + 3);
+  return table(['corpus', 'events', 'figure', ...systems, 'unit'], rows, [1, ...numbers]);
+}
+
+function countOf({ events }: FigureRow): string | undefined {
+  return events === undefined ? undefined : printCount(events);
+}
+
+function withSpread(row: FigureRow): string {
+  if (row.samples.length < 2) return print(row.median);
+  return `${print(row.median)} (${print(row.min)} to ${print(row.max)})`;
+}
+
+/** A table; columns in `numbers` are flush right, those that are empty throughout are left out. */
+function table(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  numbers: readonly number[],
+): string {
+  const kept = names.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const clean = (cell: string): string => cell.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+  return [
+    line(kept.map((at) => names[at])),
+    line(kept.map((at) => (numbers.includes(at) ? '---:' : '---'))),
+    ...rows.map((row) => line(kept.map((at) => clean(row[at])))),
+  ].join('\n');
+}

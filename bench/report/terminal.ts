@@ -1,0 +1,46 @@
+import { print, printCount } from './number.ts';
+import { isLoss, type Ratio, summary } from './ratio.ts';
+import { type FigureRow, OWN, type RemarkRow } from './row.ts';
+
+const RED = '\x1b[31m';
+const RESET = '\x1b[39m';
+
+/** Whether a stream shows colours: a terminal, and nobody said NO_COLOR (https://no-color.org). */
+export function hasColor(stream: { isTTY?: boolean }): boolean {
+  return stream.isTTY === true && (process.env.NO_COLOR ?? '') === '';
+}
+
+/** The figures of a workload, a line each; the system is named where it is not ours. */
+export function figureLines(figures: readonly FigureRow[]): string[] {
+  const names = figures.map(({ name, system, corpus, events }) => {
+    const about = [system === OWN ? undefined : system, corpus];
+    if (events !== undefined) about.push(printCount(events));
+    const known = about.filter((part) => part !== undefined);
+    return known.length === 0 ? name : `${name} (${known.join(', ')})`;
+  });
+  const width = Math.max(10, ...names.map((name) => name.length));
+  return figures.map(({ unit, samples, min, median, max }, at) => {
+    const spread = samples.length > 1 ? `  (${print(min)} to ${print(max)})` : '';
+    return `  ${names[at].padEnd(width)}  ${print(median).padStart(10)} ${unit}${spread}`;
+  });
+}
+
+/** What a workload had to say in words, a line each, red in colour. */
+export function remarkLines(remarks: readonly RemarkRow[], color: boolean): string[] {
+  return remarks.map(({ kind, system, name, text }) => {
+    const line = `  ${kind}: ${system}${name === undefined ? '' : `, ${name}`}: ${text}`;
+    return color ? `${RED}${line}${RESET}` : line;
+  });
+}
+
+/** The ratios to the best peer, a line each, losses first and red in colour. */
+export function ratioLines(compared: readonly Ratio[], color: boolean): string[] {
+  const lines = compared.map((entry) => {
+    const { own, best, ratio } = entry;
+    const mark = isLoss(entry) ? 'loss' : '';
+    const question = [own.workload, own.corpus, own.name].filter((part) => part !== undefined);
+    const line = `  ${ratio.toFixed(2).padStart(8)} ${mark.padEnd(5)} ${question.join(', ')}: ${print(own.median)} ${own.unit}, ${best.system} ${print(best.median)}`;
+    return color && mark !== '' ? `${RED}${line}${RESET}` : line;
+  });
+  return [summary(compared), ...lines];
+}

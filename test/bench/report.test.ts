@@ -1,0 +1,155 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { exponentOf, growths } from '../../bench/report/growth.ts';
+import { markdown } from '../../bench/report/markdown.ts';
+import { ratios, summary } from '../../bench/report/ratio.ts';
+import { writeReport } from '../../bench/report/report.ts';
+import { figureRow, parseRun } from '../../bench/report/row.ts';
+import { hasColor, ratioLines, remarkLines } from '../../bench/report/terminal.ts';
+import { printSeconds, secondsLeft } from '../../bench/report/time-left.ts';
+import { ORIGIN, rowOf, sampleRun } from './figures.ts';
+
+t.test(
+  'ratios are to the best peer, the greatest loss first, rates the other way round',
+  async (t) => {
+    const found = ratios(sampleRun().figures);
+    t.same(
+      found.map(({ own, best, ratio }) => [own.name, best.system, ratio]),
+      [
+        ['top 10 URLs', 'chdb', 3],
+        ['rate', 'duckdb', 2],
+        ['CPU', 'duckdb', 0.75],
+        ['count of all', 'duckdb', 0.5],
+      ],
+    );
+    t.equal(summary(found), 'Behind the best peer in 2 of 4 figures; geometric mean 1.22.');
+    t.equal(summary([]), 'No peer was measured.');
+  },
+);
+
+t.test(
+  'figures of another count of events, workload or unit are not set against each other',
+  async (t) => {
+    const own = rowOf('count of all', 'logseam', [1]);
+    for (const more of [{ events: 10_000_000 }, { workload: 'cold' }, { unit: 'ms CPU' }])
+      t.same(ratios([own, rowOf('count of all', 'duckdb', [1], more)]), [], JSON.stringify(more));
+  },
+);
+
+t.test('two costs of 0 are even, and a peer of cost 0 is a loss', async (t) => {
+  const zero = rowOf('count of all', 'duckdb', [0]);
+  t.equal(ratios([rowOf('count of all', 'logseam', [0]), zero])[0]?.ratio, 1);
+  t.equal(ratios([rowOf('count of all', 'logseam', [1]), zero])[0]?.ratio, Infinity);
+});
+
+t.test(
+  'Markdown has ratios with losses first and marked, remarks, charts and all figures',
+  async (t) => {
+    const text = markdown(sampleRun(), [{ title: 'Ratios', file: 'x-ratios.svg' }]);
+    const lines = text.split('\n');
+    const place = (part: string): number => {
+      const at = lines.findIndex((line) => line.includes(part));
+      t.not(at, -1, part);
+      return at;
+    };
+    const order = [
+      '# Benchmarks of abc1234',
+      '- machine: 2 x test, 4 GiB',
+      '- versions: node 22.0.0, duckdb 2.0.0',
+      '## Against the best peer',
+      'Behind the best peer in 2 of 4 figures',
+      '| peers | access-plain | 1M | top 10 URLs | **3.00 loss** | 300 | 100 | chdb | ms |',
+      '| peers | access-plain | 1M | rate | **2.00 loss** | 50,000 | 100,000 | duckdb | events/s |',
+      '| peers | access-plain | 1M | CPU | 0.75 | 9.00 | 12 | duckdb | s/M events |',
+      '## Different, failed, not measured',
+      '| **not measured** | victorialogs | peers |  | VICTORIALOGS_BIN names no binary |',
+      '| **differs** | chdb | peers | top 10 URLs | row 3: 17 \\| 18 |',
+      '![Ratios](x-ratios.svg)',
+      '### peers',
+      '| corpus | events | figure | logseam | duckdb | chdb | unit |',
+      '| access-plain | 1M | count of all | 2.00 (1.00 to 3.00) | 4.00 |  | ms |',
+      '| access-plain | 1M | newest 100 | 5.00 |  |  | ms |',
+    ].map(place);
+    t.same(
+      order,
+      [...order].sort((left, right) => left - right),
+      'in this order',
+    );
+  },
+);
+
+t.test('Markdown of a run without peers leaves out their parts and empty columns', async (t) => {
+  const row = figureRow('decode', { name: 'access log', unit: 'events/s', samples: [7] }, ORIGIN);
+  const text = markdown({ figures: [row], remarks: [] }, []);
+  t.match(text, 'No peer was measured.');
+  t.match(text, '| figure | logseam | unit |');
+  t.notMatch(text, 'Different, failed');
+});
+
+t.test(
+  'losses and remarks are red on a terminal only, and not where NO_COLOR is set',
+  async (t) => {
+    const red = (line: string): boolean => line.startsWith('\x1b[31m') && line.endsWith('\x1b[39m');
+    const run = sampleRun();
+    const lines = ratioLines(ratios(run.figures), true).slice(1);
+    t.same(lines.map(red), [true, true, false, false]);
+    t.same(remarkLines(run.remarks, true).map(red), [true, true]);
+    const plain = [...ratioLines(ratios(run.figures), false), ...remarkLines(run.remarks, false)];
+    t.notOk(plain.some((line) => line.includes('\x1b')));
+    t.match(plain[1], /3\.00 loss {2}peers, access-plain, top 10 URLs: 300 ms, chdb 100/);
+    const before = process.env.NO_COLOR;
+    t.teardown(() => {
+      if (before === undefined) delete process.env.NO_COLOR;
+      else process.env.NO_COLOR = before;
+    });
+    delete process.env.NO_COLOR;
+    t.equal(hasColor({ isTTY: true }), true);
+    t.equal(hasColor({}), false);
+    process.env.NO_COLOR = '1';
+    t.equal(hasColor({ isTTY: true }), false);
+  },
+);
+
+t.test('the exponent of a power law is found', async (t) => {
+  const law = [1e6, 3e6, 1e7].map((events): [number, number] => [events, 2 * events ** 0.7]);
+  t.ok(Math.abs(exponentOf(law) - 0.7) < 1e-9);
+  const rows = law.map(([events, ms]) => rowOf('top 10 URLs', 'logseam', [ms], { events }));
+  const [growth] = growths([...rows.reverse(), rowOf('count of all', 'logseam', [1])]);
+  t.same(growth?.points, law);
+  t.equal(growths(rows.slice(0, 1)).length, 0, 'one count of events is no curve');
+});
+
+t.test('a report is written beside its lines, with a chart of each kind', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'logseam-report-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const run = sampleRun();
+  run.figures.push(rowOf('top 10 URLs', 'logseam', [900], { events: 3_000_000 }));
+  const file = join(folder, 'run.jsonl');
+  const rows = [...run.figures, ...run.remarks];
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  t.same(parseRun(readFileSync(file, 'utf8')), run, 'lines come back as they were');
+  t.equal(writeReport(file), join(folder, 'run.md'));
+  t.same(readdirSync(folder).sort(), [
+    'run-cpu.svg',
+    'run-growth-peers.svg',
+    'run-ratios.svg',
+    'run.jsonl',
+    'run.md',
+  ]);
+  const text = readFileSync(join(folder, 'run.md'), 'utf8');
+  for (const id of ['ratios', 'growth-peers', 'cpu']) t.match(text, `(run-${id}.svg)`);
+});
+
+t.test('the time left follows sizes, what is done and the pace so far', async (t) => {
+  const sizes = [100, 50, undefined];
+  const left = (at: number, done: number, elapsedSeconds: number): number =>
+    secondsLeft({ sizes, at, done, elapsedSeconds, scale: 1 });
+  t.equal(left(0, 0, 0), 180);
+  t.equal(left(1, 0, 100), 80, 'at the expected pace');
+  t.equal(left(1, 0.5, 260), 110, 'at half of it');
+  t.equal(secondsLeft({ sizes, at: 0, done: 0, elapsedSeconds: 0, scale: 0.1 }), 18);
+  t.equal(left(2, 1, 500), 0);
+  t.same([59.2, 61, 3.1].map(printSeconds), ['1 min 00 s', '1 min 01 s', '4 s']);
+});
