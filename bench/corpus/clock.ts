@@ -13,3 +13,19 @@ export function clockOf(draw: Draw): () => number {
     return timeMs;
   };
 }
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/** A date as RFC 3164 has it: no year, no zone, a blank for the first digit of a day below 10. */
+export function shortDate(timeMs: number): string {
+  const date = new Date(timeMs);
+  const day = String(date.getUTCDate()).padStart(2, ' ');
+  return `${MONTHS[date.getUTCMonth()]} ${day} ${date.toISOString().slice(11, 19)}`;
+}
+
+/** A date as access lines have it, with milliseconds: `01/Nov/2026:00:00:00.123`. */
+export function slashDate(timeMs: number): string {
+  const iso = new Date(timeMs).toISOString();
+  const month = MONTHS[Number(iso.slice(5, 7)) - 1];
+  return `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 23)}`;
+}
