@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { awaitSealed, metric, SEALING } from '../../bench/ingestion.ts';
+import { readExposition, sumOf } from '../support/exposition.ts';
+
 import {
   ask,
   COMMAND,
   peakMegabytes,
   removeFolder,
+  request,
   type Service,
   send,
   startService,
@@ -18,6 +20,7 @@ import {
 const GROWTH_MB_MAX = 160;
 /** Kilobytes of data that the process may map, as in a container of 1.5 GB. */
 const DATA_KB_MAX = 1_500_000;
+const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
 /** Events of some 200 MB together, about as much as is sealed at a time; the last ones are too wide to be. */
 const KINDS: [string, number, (event: number) => object][] = [
   ['events of 1 MB', 200, (event) => ({ n: event, message: noise(1_000_000) })],
@@ -48,6 +51,17 @@ function limitedCommand(folder: string): string {
   return command;
 }
 
+async function metric(service: Service, name: string): Promise<number> {
+  return sumOf(readExposition((await request(`${service.http}/metrics`)).text), name);
+}
+
+/** Resolves when so many rows were sealed. */
+async function untilSealed(service: Service, rows: number): Promise<void> {
+  while ((await metric(service, 'logseam_sealed_rows_total')) < rows) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 async function sendAll(service: Service, count: number, make: (event: number) => object) {
   let lines: string[] = [];
   let length = 0;
@@ -75,7 +89,7 @@ for (const [name, count, make] of KINDS) {
     const command = limitedCommand(folder);
     const service = await startService(data, SEALING, { command });
     const before = peakMegabytes(service.pid);
-    await awaitSealed(service, count);
+    await untilSealed(service, count);
     const growth = peakMegabytes(service.pid) - before;
     t.comment(`${before.toFixed(0)} MB, and ${growth.toFixed(0)} MB more`);
     t.ok(growth <= GROWTH_MB_MAX, `grows by ${growth.toFixed(0)} MB`);
