@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { cancelWorkload } from './cancel.bench.ts';
-import { decodeWorkload } from './decode.bench.ts';
 import { runWorkloads } from './harness.ts';
-import { ingestWorkloads } from './ingest.bench.ts';
-import { queryLargeWorkload, queryWorkload } from './query.bench.ts';
-import { smallWorkload } from './small.bench.ts';
-import { trickleWorkload } from './trickle.bench.ts';
+import { cancelWorkload } from './workload/cancel.ts';
+import { decodeWorkload } from './workload/decode.ts';
+import { ingestWorkloads } from './workload/ingest.ts';
+import { queryLargeWorkload, queryWorkload } from './workload/query.ts';
+import { smallWorkload } from './workload/small.ts';
+import { trickleWorkload } from './workload/trickle.ts';
 
 /** `make bench`, or `node bench/main.ts [--scale 0.1] [--runs 3] [name ...]`. */
 

@@ -3,10 +3,10 @@ import { appendFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { removeFolder, temporaryFolder } from '../test/support/service.ts';
-import { INGEST_FIGURES, ingestions } from './ingest.bench.ts';
-import { type Ingestion, type IngestSample, runIngestion } from './ingestion.ts';
 import { median, print } from './report/number.ts';
 import { git, machineName, outFile, workingTree } from './report/origin.ts';
+import { INGEST_FIGURES, ingestions } from './workload/ingest.ts';
+import { type Ingestion, type IngestSample, runIngestion } from './workload/ingestion.ts';
 
 /**
  * `make bench-pair BASE=<commit>`, or `node bench/pair.ts --base <commit> [--pairs 5] [--scale 1] [workload ...]`: the

@@ -4,9 +4,9 @@ import {
   removeFolder,
   startService,
   temporaryFolder,
-} from '../test/support/service.ts';
-import { accessLog } from './corpus/access.ts';
-import type { Workload } from './harness.ts';
+} from '../../test/support/service.ts';
+import { accessLog } from '../corpus/access.ts';
+import type { Workload } from '../harness.ts';
 
 const SECONDS = 5;
 const CONNECTIONS = [1, 64];

@@ -6,11 +6,11 @@ import {
   type Service,
   startService,
   temporaryFolder,
-} from '../test/support/service.ts';
-import { accessLog } from './corpus/access.ts';
-import { bodies } from './corpus/bodies.ts';
-import { CORPUS_START_MS } from './corpus/clock.ts';
-import type { Bench, Workload } from './harness.ts';
+} from '../../test/support/service.ts';
+import { accessLog } from '../corpus/access.ts';
+import { bodies } from '../corpus/bodies.ts';
+import { CORPUS_START_MS } from '../corpus/clock.ts';
+import type { Bench, Workload } from '../harness.ts';
 import { awaitSealed, postAll, SEALING } from './ingestion.ts';
 
 const EVENTS = 1_000_000;

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openDisk } from '../engine/base/file.ts';
-import { finished } from '../engine/base/pause.ts';
-import { openReader, type UnitReader } from '../engine/engine.ts';
-import { type OpenedCatalog, openCatalog } from '../engine/store/catalog.ts';
-import type { QueryJob } from '../server/query/job.ts';
-import { QueryPool } from '../server/query/query-pool.ts';
-import { answerUnits } from '../server/query/query-worker.ts';
-import { removeFolder, startService, temporaryFolder } from '../test/support/service.ts';
-import { random } from './corpus/random.ts';
-import type { Bench, Workload } from './harness.ts';
+import { openDisk } from '../../engine/base/file.ts';
+import { finished } from '../../engine/base/pause.ts';
+import { openReader, type UnitReader } from '../../engine/engine.ts';
+import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import type { QueryJob } from '../../server/query/job.ts';
+import { QueryPool } from '../../server/query/query-pool.ts';
+import { answerUnits } from '../../server/query/query-worker.ts';
+import { removeFolder, startService, temporaryFolder } from '../../test/support/service.ts';
+import { random } from '../corpus/random.ts';
+import type { Bench, Workload } from '../harness.ts';
 import { HEAVY_QUERIES, jobOf, TINY_QUERY } from './heavy-queries.ts';
 import { awaitSealed, SEALING } from './ingestion.ts';
-import { fill } from './query.bench.ts';
+import { fill } from './query.ts';
 
 const EVENTS = 1_000_000;
 const CANCELS = 20;

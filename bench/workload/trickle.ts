@@ -8,9 +8,9 @@ import {
   send,
   startService,
   temporaryFolder,
-} from '../test/support/service.ts';
-import { accessLog } from './corpus/access.ts';
-import type { Workload } from './harness.ts';
+} from '../../test/support/service.ts';
+import { accessLog } from '../corpus/access.ts';
+import type { Workload } from '../harness.ts';
 import { storeBytes } from './ingestion.ts';
 
 const SECONDS = 130;

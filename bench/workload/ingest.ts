@@ -6,13 +6,13 @@ import {
   sendTcp,
   startService,
   temporaryFolder,
-} from '../test/support/service.ts';
-import { accessLog } from './corpus/access.ts';
-import { bodies } from './corpus/bodies.ts';
-import { newNames } from './corpus/hostile.ts';
-import { applicationShapes, wide } from './corpus/shapes.ts';
-import { syslogPairs } from './corpus/syslog.ts';
-import type { Bench, Workload } from './harness.ts';
+} from '../../test/support/service.ts';
+import { accessLog } from '../corpus/access.ts';
+import { bodies } from '../corpus/bodies.ts';
+import { newNames } from '../corpus/hostile.ts';
+import { applicationShapes, wide } from '../corpus/shapes.ts';
+import { syslogPairs } from '../corpus/syslog.ts';
+import type { Bench, Workload } from '../harness.ts';
 import {
   BODY_BYTES,
   type Ingestion,

@@ -12,8 +12,8 @@ import {
   type Service,
   startService,
   temporaryFolder,
-} from '../test/support/service.ts';
-import { bodies } from './corpus/bodies.ts';
+} from '../../test/support/service.ts';
+import { bodies } from '../corpus/bodies.ts';
 
 /** Bytes of a body over HTTP, and of a piece that is made at a time for TCP. */
 export const BODY_BYTES = 1_000_000;

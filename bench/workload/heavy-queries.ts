@@ -1,7 +1,7 @@
-import type { QueryJob } from '../server/query/job.ts';
-import { parseSearch } from '../server/query/search.ts';
-import { request, service as routes } from '../test/api/service.ts';
-import { CORPUS_START_MS } from './corpus/clock.ts';
+import type { QueryJob } from '../../server/query/job.ts';
+import { parseSearch } from '../../server/query/search.ts';
+import { request, service as routes } from '../../test/api/service.ts';
+import { CORPUS_START_MS } from '../corpus/clock.ts';
 
 const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
 const URL_PATH = 'custom.http.request';

@@ -1,14 +1,14 @@
-import { NAMES_PER_KEY_DAY } from '../engine/base/limits.ts';
-import { PathTable } from '../engine/column/path.ts';
-import { Rows } from '../engine/column/rows.ts';
-import { Decoder } from '../server/decode/decoder.ts';
-import { NameBudget } from '../server/ingest/name-budget.ts';
-import { NameCounts } from '../server/ingest/name-counts.ts';
-import { accessLog } from './corpus/access.ts';
-import { bodies } from './corpus/bodies.ts';
-import { wide } from './corpus/shapes.ts';
-import { syslogPairs } from './corpus/syslog.ts';
-import type { Bench, Workload } from './harness.ts';
+import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
+import { PathTable } from '../../engine/column/path.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { Decoder } from '../../server/decode/decoder.ts';
+import { NameBudget } from '../../server/ingest/name-budget.ts';
+import { NameCounts } from '../../server/ingest/name-counts.ts';
+import { accessLog } from '../corpus/access.ts';
+import { bodies } from '../corpus/bodies.ts';
+import { wide } from '../corpus/shapes.ts';
+import { syslogPairs } from '../corpus/syslog.ts';
+import type { Bench, Workload } from '../harness.ts';
 
 const EVENTS = 200_000;
 const BODY_BYTES = 1_000_000;
