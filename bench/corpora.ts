@@ -1,14 +1,19 @@
 import { parseArgs } from 'node:util';
-import { CORPORA, corpusOf } from './corpus/index.ts';
+import { fileCorpus } from './corpus/file.ts';
+import { CORPORA, type Corpus, corpusOf } from './corpus/index.ts';
 import { type Statistics, statisticsOf } from './corpus/statistics.ts';
 
-/** `node bench/corpora.ts [name ...] [--events 100000] [--seed 1]`: the statistics of the corpora as a Markdown table. */
+/**
+ * `node bench/corpora.ts [name ...] [--file PATH] [--events 100000] [--seed 1]`: the statistics of the corpora, or of the
+ * lines of a file, as a Markdown table.
+ */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     events: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
+    file: { type: 'string' },
   },
 });
 
@@ -20,8 +25,14 @@ function line(name: string, { bytes, distinct, shapes, entropy, gzip }: Statisti
   return `| \`${name}\` | ${sizes} | ${count(shapes)} | ${entropy.toFixed(2)} | ${gzip.toFixed(1)} | ${values.join(', ')} |`;
 }
 
+/** The corpora that were named, all of them when none was. */
+function wanted(): readonly Corpus[] {
+  if (values.file !== undefined) return [fileCorpus(values.file)];
+  return positionals.length === 0 ? CORPORA : positionals.map(corpusOf);
+}
+
 try {
-  const corpora = positionals.length === 0 ? CORPORA : positionals.map(corpusOf);
+  const corpora = wanted();
   console.log(
     '| corpus | bytes: mean / p50 / p99 / max | shapes | bits a byte | gzip | distinct |',
   );
