@@ -2,8 +2,9 @@
 BIN := node_modules/.bin
 NODE := $(BIN)/node
 INSTALLED := node_modules/.package-lock.json
+PEERS := bench/peer/node_modules/.package-lock.json
 
-.PHONY: help run install check format test test-shippers test-long bench bench-pair soak clean
+.PHONY: help run install check format test test-shippers test-long bench bench-peers bench-pair soak clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,6 +39,12 @@ test-long: install ## tests that take minutes
 bench: install ## the benchmarks: a table, and JSON lines in bench/out
 	@$(NODE) bench/main.ts
 
+bench-peers: install $(PEERS) ## install DuckDB and ClickHouse, 600 MB, for `bench/peer/main.ts`
+
+$(PEERS): bench/peer/package.json bench/peer/package-lock.json
+	npm ci --prefix bench/peer --no-audit --no-fund --loglevel=error
+	@touch $@
+
 bench-pair: install ## ingestion of the commit BASE and of the working tree in turn: what costs more now
 	@$(NODE) bench/pair.ts --base $(or $(BASE),main)
 
@@ -45,4 +52,4 @@ soak: install ## an hour (SOAK_MINUTES) of mixed load with kills: nothing is los
 	@$(NODE) test/soak/main.ts --minutes $(or $(SOAK_MINUTES),60) --rate $(or $(SOAK_RATE),1)
 
 clean: ## remove what was installed and made
-	rm -rf node_modules .tap bench/out
+	rm -rf node_modules .tap bench/out bench/peer/node_modules

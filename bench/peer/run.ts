@@ -1,0 +1,199 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CORPUS_START_MS, CORPUS_STEP_MS } from '../corpus/clock.ts';
+import { compareAnswers, type Difference } from './compare.ts';
+import { folderBytes } from './disk.ts';
+import { Sample } from './parameters.ts';
+import { isRefusal, type Parameters, type Row } from './peer.ts';
+import type { PeerEntry } from './peers.ts';
+import { QUESTIONS } from './questions.ts';
+import { type Opened, RemotePeer } from './remote.ts';
+import { wireFault } from './wire.ts';
+
+/** Loads the same events into each peer, asks all the same questions, and compares the answers. */
+
+/** Events of the sample that parameters are taken from. */
+const SAMPLE_EVENTS = 200_000;
+const PART_EVENTS = 200_000;
+/** The corpus has a random step: its end is within this share of the mean. */
+const RANGE_MARGIN = 1.02;
+const MINUTE_MS = 60_000;
+/** The part of a peer's time that loading takes, roughly. */
+const LOAD_SHARE = 0.7;
+
+/** What to run. */
+export interface RunOptions {
+  peers: readonly PeerEntry[];
+  /** The source of the events, lines of JSON with an access log's attributes; every call starts anew. */
+  make(): () => string;
+  events: number;
+  /** How often each question is asked. */
+  repeats: number;
+  /** `done` is the part of all, 0 to 1. */
+  progress(text: string, done: number): void;
+}
+
+/** What loading cost, until acknowledged and until settled: CPU seconds, bytes on disk, memory in MB. */
+export interface LoadFigures {
+  events: number;
+  seconds: number;
+  cpuSeconds: number;
+  settledCpuSeconds: number;
+  bytes: number;
+  peakMegabytes: number;
+}
+
+/** What came of a question: `fault` or `cannot` is there when nothing did. Times are milliseconds, one a run. */
+export interface Asked {
+  question: string;
+  ms: number[];
+  /** Of the store's process, the mean of the runs; its clock ticks in 10 ms. */
+  cpuMs: number;
+  /** What the store itself says; empty when it says nothing. */
+  ownMs: number[];
+  rows: Row[];
+  cannot?: string;
+  fault?: string;
+  /** Where the answer parts from that of `reference`. */
+  difference?: Difference;
+  reference?: string;
+}
+
+/** What came of a peer: `missing` says what it was not started without, `fault` why there is no more. */
+export interface PeerResult {
+  name: string;
+  opened?: Opened;
+  load?: LoadFigures;
+  asked: Asked[];
+  missing?: string;
+  fault?: string;
+}
+
+/** Runs the peers one after the other. A peer that fails is a result with a fault, never a rejection. */
+export async function runPeers(options: RunOptions): Promise<PeerResult[]> {
+  options.progress('choosing what to ask for', 0);
+  const parameters = sampleOf(options);
+  const results: PeerResult[] = [];
+  for (const [place, entry] of options.peers.entries()) {
+    const progress = (text: string, done: number): void =>
+      options.progress(`${entry.name}: ${text}`, (place + done) / options.peers.length);
+    results.push(await runPeer(entry, parameters, { ...options, progress }));
+  }
+  compareAll(results);
+  return results;
+}
+
+/** What to ask about the events of these options. */
+export function sampleOf(options: Pick<RunOptions, 'make' | 'events'>): Parameters {
+  const sample = new Sample();
+  const next = options.make();
+  for (let event = 0; event < Math.min(options.events, SAMPLE_EVENTS); event++) sample.add(next());
+  const lastMs = CORPUS_START_MS + options.events * CORPUS_STEP_MS * RANGE_MARGIN + MINUTE_MS;
+  return sample.parameters(CORPUS_START_MS, lastMs);
+}
+
+async function runPeer(
+  entry: PeerEntry,
+  parameters: Parameters,
+  options: RunOptions,
+): Promise<PeerResult> {
+  const result: PeerResult = { name: entry.name, asked: [] };
+  if (entry.binary !== undefined && (process.env[entry.binary] ?? '') === '')
+    return { ...result, missing: `${entry.binary} names no binary` };
+  const folder = mkdtempSync(join(tmpdir(), `logseam-peer-${entry.name}-`));
+  const own = join(folder, 'store');
+  mkdirSync(own);
+  const peer = new RemotePeer(entry.module, own);
+  try {
+    result.opened = await peer.open();
+    result.load = await load(peer, folder, options);
+    for (const [place, { name }] of QUESTIONS.entries()) {
+      options.progress(name, LOAD_SHARE + ((1 - LOAD_SHARE) * place) / QUESTIONS.length);
+      result.asked.push(await ask(peer, entry, name, parameters, options.repeats));
+    }
+  } catch (error) {
+    result.fault = wireFault(error);
+  } finally {
+    await peer.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return result;
+}
+
+/** Loads a part at a time, so that neither memory nor a file grows with the events. */
+async function load(peer: RemotePeer, folder: string, options: RunOptions): Promise<LoadFigures> {
+  const next = options.make();
+  const file = join(folder, 'part.ndjson');
+  const startedCpu = peer.cpuSeconds();
+  let seconds = 0;
+  for (let sent = 0; sent < options.events; ) {
+    const events = Math.min(PART_EVENTS, options.events - sent);
+    writeFileSync(file, Array.from({ length: events }, () => `${next()}\n`).join(''));
+    const started = performance.now();
+    await peer.load({ file, events });
+    seconds += (performance.now() - started) / 1000;
+    sent += events;
+    const text = `${sent} of ${options.events} events loaded`;
+    options.progress(text, (LOAD_SHARE * sent) / options.events);
+  }
+  rmSync(file, { force: true });
+  const cpuSeconds = peer.cpuSeconds() - startedCpu;
+  options.progress('settling', LOAD_SHARE);
+  await peer.settle(options.events);
+  return {
+    events: options.events,
+    seconds,
+    cpuSeconds,
+    settledCpuSeconds: peer.cpuSeconds() - startedCpu,
+    bytes: folderBytes(folder),
+    peakMegabytes: peer.peakMegabytes(),
+  };
+}
+
+async function ask(
+  peer: RemotePeer,
+  entry: PeerEntry,
+  question: string,
+  parameters: Parameters,
+  repeats: number,
+): Promise<Asked> {
+  const asked: Asked = { question, ms: [], cpuMs: 0, ownMs: [], rows: [] };
+  const words = entry.texts[question]?.(parameters) ?? { cannot: 'the question is unknown' };
+  if (isRefusal(words)) return { ...asked, cannot: words.cannot };
+  try {
+    const startedCpu = peer.cpuSeconds();
+    for (let run = 0; run < repeats; run++) {
+      const answer = await peer.ask(question, parameters);
+      asked.ms.push(answer.ms);
+      asked.rows = answer.rows;
+    }
+    asked.cpuMs = ((peer.cpuSeconds() - startedCpu) * 1000) / repeats;
+    for (let run = 0; run < repeats; run++) {
+      const ownMs = await peer.ownMs(question, parameters);
+      if (ownMs === undefined) break;
+      asked.ownMs.push(ownMs);
+    }
+    return asked;
+  } catch (error) {
+    return { ...asked, ms: [], fault: wireFault(error) };
+  }
+}
+
+/** Sets each answer beside that of the first peer that has one. */
+function compareAll(results: readonly PeerResult[]): void {
+  for (const { name, comparison } of QUESTIONS) {
+    const answers = results.flatMap((result) =>
+      result.asked
+        .filter((asked) => asked.question === name && asked.ms.length > 0)
+        .map((asked) => ({ peer: result.name, asked })),
+    );
+    const [reference, ...others] = answers;
+    for (const { asked } of others) {
+      const difference = compareAnswers(comparison, reference.asked.rows, asked.rows);
+      if (difference === undefined) continue;
+      asked.difference = difference;
+      asked.reference = reference.peer;
+    }
+  }
+}

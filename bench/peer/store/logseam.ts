@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { ask, startService } from '../../../test/support/service.ts';
+import { workingTree } from '../../report/origin.ts';
+import { awaitSealed, BODY_BYTES, postAll, SEALING } from '../../workload/ingestion.ts';
+import { type Answer, type Cell, type Part, type Peer, type Row, wordsFor } from '../peer.ts';
+import { EVENT_COLUMNS } from '../questions.ts';
+import { type ApiRequest, QUERIES } from './logseam.queries.ts';
+import { bodiesOf } from './part.ts';
+
+/** Logseam itself: a service of this checkout in a process of its own, asked over HTTP. */
+
+/** Starts a service with its data in `folder`. */
+export async function openPeer(folder: string): Promise<Peer> {
+  const service = await startService(join(folder, 'data'), SEALING);
+  return {
+    version: workingTree(),
+    settings: SEALING,
+    pid: service.pid,
+    load: async (part: Part) => postAll(service, bodiesOf(part, BODY_BYTES)),
+    settle: (events: number) => awaitSealed(service, events),
+    ask: async (question, parameters) => {
+      const { path, body } = wordsFor<ApiRequest>(QUERIES, question, parameters);
+      const started = performance.now();
+      const answer = await ask(service, path, body);
+      const ms = performance.now() - started;
+      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
+      return { rows: rowsOf(answer.body), ms } satisfies Answer;
+    },
+    close: async () => {
+      await service.stop();
+    },
+  };
+}
+
+/** A reply of the API: one of the three is there. */
+interface Reply {
+  result: {
+    events?: { date: string; event: { message?: string; custom: Nested } }[];
+    aggregates?: { bucket: Record<string, Cell>; values: Record<string, Cell> }[];
+    attributes?: { attribute: string; events: number; distinct: number }[];
+  };
+}
+type Nested = { [name: string]: Cell | Nested };
+
+function rowsOf(body: unknown): Row[] {
+  const { events, aggregates, attributes } = (body as Reply).result;
+  if (events !== undefined) return events.map(eventRow);
+  if (attributes !== undefined)
+    return attributes.map(({ attribute, events, distinct }) => [
+      attribute.replace(/^custom\./, ''),
+      events,
+      distinct,
+    ]);
+  return (aggregates ?? []).map(({ bucket, values }) => [
+    ...Object.entries(bucket).map(([name, value]) =>
+      name === 'time' ? Date.parse(String(value)) : value,
+    ),
+    ...Object.values(values),
+  ]);
+}
+
+function eventRow({
+  date,
+  event,
+}: {
+  date: string;
+  event: { message?: string; custom: Nested };
+}): Row {
+  return EVENT_COLUMNS.map((column) => {
+    if (column === 'time') return Date.parse(date);
+    if (column === 'message') return event.message ?? null;
+    return valueAt(event.custom, column.split('.'));
+  });
+}
+
+function valueAt(object: Nested, path: string[]): Cell {
+  const [first, ...rest] = path;
+  const value = object[first] ?? null;
+  if (rest.length === 0) return typeof value === 'object' ? null : value;
+  return value !== null && typeof value === 'object' ? valueAt(value, rest) : null;
+}

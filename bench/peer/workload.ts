@@ -1,0 +1,96 @@
+import { corpusOf } from '../corpus/index.ts';
+import type { Bench, Workload } from '../harness.ts';
+import { PEERS } from './peers.ts';
+import { printRow } from './questions.ts';
+import { type Asked, type PeerResult, runPeers } from './run.ts';
+
+/** Questions to Logseam and to its peers over the same events, in one run. */
+
+const EVENTS = 1_000_000;
+/** Runs of a question. The first one, which reads files and plans, is not among the samples. */
+const REPEATS = 5;
+const SEED = 1;
+/** From here on a time of ours must agree with the store's own, within OWN_SHARE. */
+const OWN_FROM_MS = 50;
+const OWN_SHARE = 0.1;
+/** CPU of all runs of a question together, below which clock ticks of 10 ms tell too little. */
+const CPU_FROM_MS = 200;
+/** What it takes at a million events on two cores. */
+const SECONDS = 150;
+
+/**
+ * The workload over `events` of an access log (at scale 1), for the peers named, all of them by default. A peer without
+ * its package or binary, one that crashes, and an answer that differs are remarks.
+ */
+export function peersWorkload(
+  corpusName: string,
+  events = EVENTS,
+  names: readonly string[] = PEERS.map(({ name }) => name),
+): Workload {
+  return {
+    name: `peers-${corpusName}`,
+    what: `the same questions to each store over ${events / 1e6}M events of ${corpusName}, one at a time, warm`,
+    seconds: (SECONDS * events) / EVENTS,
+    run: async (bench) => {
+      const eventCount = Math.round(events * bench.scale);
+      const results = await runPeers({
+        peers: PEERS.filter(({ name }) => names.includes(name)),
+        make: () => corpusOf(corpusName).make(SEED),
+        events: eventCount,
+        repeats: REPEATS,
+        progress: bench.progress,
+      });
+      for (const result of results)
+        report(bench, result, { corpus: corpusName, events: eventCount });
+    },
+  };
+}
+
+/** Which data the figures are of. */
+interface Data {
+  corpus: string;
+  events: number;
+}
+
+/** What came of a peer, as figures and remarks. */
+export function report(bench: Bench, result: PeerResult, data: Data): void {
+  const { name: system, opened, load, asked, missing, fault } = result;
+  if (opened !== undefined)
+    bench.version(system, `${opened.version} (${opened.settings.join(' ')})`);
+  if (load !== undefined) {
+    const figure = (name: string, unit: string, sample: number): void =>
+      bench.record({ name, unit, samples: [sample], system, ...data });
+    const millions = load.events / 1e6;
+    figure('loading', 'events/s', load.events / load.seconds);
+    figure('loading, CPU acknowledged', 's/M', load.cpuSeconds / millions);
+    figure('loading, CPU settled', 's/M', load.settledCpuSeconds / millions);
+    figure('loading, disk', 'B/event', load.bytes / load.events);
+    figure('loading, peak memory', 'MB', load.peakMegabytes);
+  }
+  for (const one of asked) reportAsked(bench, system, one, data);
+  if (missing !== undefined) bench.remark({ kind: 'not measured', system, text: missing });
+  if (fault !== undefined) bench.remark({ kind: 'failed', system, text: fault });
+}
+
+function reportAsked(bench: Bench, system: string, asked: Asked, data: Data): void {
+  const { question: name, ms, cpuMs, ownMs, cannot, fault, difference, reference } = asked;
+  if (cannot !== undefined) bench.remark({ kind: 'not measured', system, name, text: cannot });
+  if (fault !== undefined) bench.remark({ kind: 'failed', system, name, text: fault });
+  if (ms.length === 0) return;
+  const warm = ms.length > 1 ? ms.slice(1) : ms;
+  bench.record({ name, unit: 'ms', samples: warm, system, ...data });
+  if (cpuMs * ms.length >= CPU_FROM_MS)
+    bench.record({ name: `${name}, CPU`, unit: 'ms', samples: [cpuMs], system, ...data });
+  if (difference !== undefined) {
+    const text = `${difference.what}: ${printRow(difference.found)}, ${reference} has ${printRow(difference.expected)}`;
+    bench.remark({ kind: 'differs', system, name, text });
+  }
+  if (ownMs.length > 0) reportOwn(bench, system, name, Math.min(...warm), Math.min(...ownMs));
+}
+
+/** Says so when the store's own clock and ours disagree about the least time of a question. */
+function reportOwn(bench: Bench, system: string, name: string, ms: number, ownMs: number): void {
+  if (ms < OWN_FROM_MS || Math.abs(ms - ownMs) <= OWN_SHARE * ms) return;
+  const text = `${ms.toFixed(1)} ms here, ${ownMs.toFixed(1)} ms by its own clock`;
+  bench.remark({ kind: 'differs', system, name, text });
+}

@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { corpusOf } from '../../bench/corpus/index.ts';
+import type { Bench } from '../../bench/harness.ts';
+import { isRefusal, wordsFor } from '../../bench/peer/peer.ts';
+import type { PeerEntry } from '../../bench/peer/peers.ts';
+import { QUESTIONS } from '../../bench/peer/questions.ts';
+import { type PeerResult, runPeers, sampleOf } from '../../bench/peer/run.ts';
+import { loadPackage } from '../../bench/peer/store/package.ts';
+import { bodiesOf } from '../../bench/peer/store/part.ts';
+import { report } from '../../bench/peer/workload.ts';
+import type { Figure, Remark } from '../../bench/report/row.ts';
+
+/** A run of peers: what fails is a line of the report, the rest goes on. */
+
+const EVENTS = 10;
+const texts = Object.fromEntries(QUESTIONS.map(({ name }) => [name, () => name]));
+
+function failing(name: string): PeerEntry {
+  return { name, module: new URL('peer/failing.ts', import.meta.url).pathname, texts };
+}
+
+async function run(how: string, peers: PeerEntry[]): Promise<PeerResult[]> {
+  process.env['FAILING_PEER'] = how;
+  return runPeers({
+    peers,
+    make: () => corpusOf('access-plain').make(1),
+    events: EVENTS,
+    repeats: 2,
+    progress: () => {},
+  });
+}
+
+/** What a report of the results says. */
+function said(results: readonly PeerResult[]): { figures: Figure[]; remarks: Remark[] } {
+  const figures: Figure[] = [];
+  const remarks: Remark[] = [];
+  const bench: Bench = {
+    scale: 1,
+    runs: 1,
+    progress: () => {},
+    figure: () => {},
+    record: (figure) => figures.push(figure),
+    remark: (remark) => remarks.push(remark),
+    version: () => {},
+  };
+  for (const result of results) report(bench, result, { corpus: 'access-plain', events: EVENTS });
+  return { figures, remarks };
+}
+
+t.test('a peer that answers has a figure for loading and for each question', async (t) => {
+  const [result] = await run('', [failing('good')]);
+  t.equal(result.fault, undefined);
+  t.match(result.opened, { version: '1', settings: ['none'] });
+  const { figures, remarks } = said([result]);
+  t.same(remarks, []);
+  t.same(
+    figures.filter(({ unit }) => unit === 'ms').map(({ name }) => name),
+    QUESTIONS.map(({ name }) => name),
+  );
+  t.ok(figures.some(({ name }) => name === 'loading, CPU settled'));
+});
+
+for (const [how, text] of [
+  ['open', 'no such library'],
+  ['load', 'its process ended with SIGSEGV'],
+  ['settle', '7 events are there, not 10'],
+] as const) {
+  t.test(`a peer that fails at ${how} is one line, and the next peer runs`, async (t) => {
+    const [result, next] = await run(how, [
+      failing('bad'),
+      { name: 'unset', module: '', texts, binary: 'NO_SUCH_BINARY' },
+    ]);
+    t.same(said([result]).remarks, [{ kind: 'failed', system: 'bad', text }]);
+    t.equal(next.name, 'unset');
+  });
+}
+
+t.test('a question that a peer refuses is a line, the questions behind it are asked', async (t) => {
+  const [result] = await run('ask', [failing('bad')]);
+  t.equal(result.asked.length, QUESTIONS.length);
+  t.same(said([result]).remarks, [
+    { kind: 'failed', system: 'bad', name: 'top 10 URLs', text: 'too many groups' },
+  ]);
+});
+
+t.test('a peer that dies at a question says so at it and at those behind it', async (t) => {
+  const [result] = await run('exit', [failing('bad')]);
+  const [before, ...behind] = said([result]).remarks;
+  t.match(before, { name: 'top 10 URLs', text: 'its process ended with 3' });
+  t.equal(behind.length, QUESTIONS.length - 3);
+});
+
+t.test('a difference is a line with both rows, told of the peer behind the first', async (t) => {
+  const right = await run('', [failing('right')]);
+  t.same(said(right).remarks, []);
+  const wrong: PeerEntry = {
+    ...failing('wrong'),
+    module: new URL('peer/wrong.ts', import.meta.url).pathname,
+  };
+  const results = await run('', [failing('right'), wrong]);
+  t.same(said(results).remarks, [
+    {
+      kind: 'differs',
+      system: 'wrong',
+      name: 'count of all',
+      text: 'count: [9], right has [10]',
+    },
+  ]);
+});
+
+t.test('a peer without its binary is not measured', async (t) => {
+  const [result] = await run('', [{ ...failing('loki'), binary: 'NO_SUCH_BINARY' }]);
+  t.same(said([result]).remarks, [
+    { kind: 'not measured', system: 'loki', text: 'NO_SUCH_BINARY names no binary' },
+  ]);
+});
+
+t.test('a question that a peer has no words for is not measured', async (t) => {
+  const [result] = await run('', [
+    { ...failing('mute'), texts: { ...texts, facets: () => ({ cannot: 'not yet' }) } },
+  ]);
+  t.same(said([result]).remarks, [
+    { kind: 'not measured', system: 'mute', name: 'facets', text: 'not yet' },
+  ]);
+});
+
+t.test('a package that is not installed is named, with what installs it', async (t) => {
+  await t.rejects(loadPackage('@logseam/no-such-package'), /no-such-package.*make bench-peers/);
+});
+
+t.test('words that a store does not have are thrown with their reason', async (t) => {
+  const parameters = sampleOf({ make: () => corpusOf('access-plain').make(1), events: 10 });
+  t.throws(() => wordsFor({ facets: () => ({ cannot: 'not yet' }) }, 'facets', parameters), {
+    message: 'not yet',
+  });
+  t.throws(() => wordsFor({}, 'facets', parameters), { message: 'the question is unknown' });
+  t.equal(isRefusal('text'), false);
+});
+
+t.test('a part is cut into bodies at the ends of lines, none longer than asked for', async (t) => {
+  const file = join(t.testdir(), 'part.ndjson');
+  writeFileSync(file, 'aaaa\nbb\ncc\nddddddddddd\nee');
+  const bodies = bodiesOf({ file, events: 5 }, 8);
+  t.same(
+    bodies.map(({ body, events }) => [body.toString(), events]),
+    [
+      ['aaaa\nbb\n', 2],
+      ['cc\n', 1],
+      ['ddddddddddd\n', 1],
+      ['ee', 1],
+    ],
+  );
+});
