@@ -4,7 +4,7 @@ NODE := $(BIN)/node
 INSTALLED := node_modules/.package-lock.json
 PEERS := bench/peer/node_modules/.package-lock.json
 
-.PHONY: help run install check format test test-shippers test-long bench bench-peers bench-pair soak clean
+.PHONY: help run install check format test test-shippers test-long bench bench-peers bench-check bench-profile soak clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -36,7 +36,7 @@ test-shippers: install ## rsyslog, syslog-ng and logmatic-python against the ser
 test-long: install ## tests that take minutes
 	@$(NODE) test/run.ts --long
 
-bench: install ## the benchmarks: a table, and JSON lines in bench/out
+bench: install ## the benchmarks: tables, and a report with charts in bench/out
 	@$(NODE) bench/main.ts
 
 bench-peers: install $(PEERS) ## install DuckDB and ClickHouse, 600 MB, for `bench/peer/main.ts`
@@ -45,8 +45,11 @@ $(PEERS): bench/peer/package.json bench/peer/package-lock.json
 	npm ci --prefix bench/peer --no-audit --no-fund --loglevel=error
 	@touch $@
 
-bench-pair: install ## ingestion of the commit BASE and of the working tree in turn: what costs more now
-	@$(NODE) bench/pair.ts --base $(or $(BASE),main)
+bench-check: install ## the commit BASE and the working tree in turn: exits 1 when a figure is worse
+	@$(NODE) bench/check.ts --base "$(BASE)"
+
+bench-profile: install ## where the time goes by stage, of NAME (ingest-tcp and query)
+	@$(NODE) bench/profile.ts $(NAME)
 
 soak: install ## an hour (SOAK_MINUTES) of mixed load with kills: nothing is lost, memory is flat; a chart
 	@$(NODE) test/soak/main.ts --minutes $(or $(SOAK_MINUTES),60) --rate $(or $(SOAK_RATE),1)

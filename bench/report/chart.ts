@@ -8,8 +8,8 @@ use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRen
 
 const WIDTH = 960;
 const BAR_HEIGHT = 22;
-const LABEL_WIDTH = 360;
-const HEAD_HEIGHT = 70;
+const LABEL_WIDTH = 380;
+const HEAD_HEIGHT = 90;
 const FOOT_HEIGHT = 40;
 const PANEL_COLUMNS = 3;
 const PANEL_HEIGHT = 240;
@@ -19,13 +19,20 @@ const WIN = '#2e7d5b';
 
 function render(height: number, option: EChartsCoreOption): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
-  chart.setOption({ animation: false, backgroundColor: '#ffffff', ...option });
+  chart.setOption({ animation: false, backgroundColor: '#ffffff', textStyle: TEXT, ...option });
   const svg = chart.renderToSVGString();
   chart.dispose();
   return svg;
 }
 
-const labels = { axisLabel: { width: LABEL_WIDTH - 20, overflow: 'truncate', interval: 0 } };
+const TEXT = { fontFamily: 'DejaVu Sans, Helvetica, Arial, sans-serif' };
+const LEGEND = { top: 46 };
+/** A title in the middle above all. */
+function heading(text: string): object {
+  return { text, left: 'center', top: 10, textStyle: { fontSize: 16 } };
+}
+
+const labels = { axisLabel: { width: LABEL_WIDTH - 60, overflow: 'truncate', interval: 0 } };
 
 /**
  * Draws ratios as bars that begin at 1, on a logarithmic axis, in the order given from the top: above 1 to the right and
@@ -33,7 +40,7 @@ const labels = { axisLabel: { width: LABEL_WIDTH - 20, overflow: 'truncate', int
  */
 export function ratioBars(title: string, bars: readonly { name: string; ratio: number }[]): string {
   return render(HEAD_HEIGHT + FOOT_HEIGHT + bars.length * BAR_HEIGHT, {
-    title: { text: title },
+    title: heading(title),
     grid: { left: LABEL_WIDTH, right: GAP, top: HEAD_HEIGHT, bottom: FOOT_HEIGHT },
     // Bars on a logarithmic axis begin at its end; the logarithms on a plain one begin at 0, which is even.
     xAxis: {
@@ -66,8 +73,8 @@ export function groupedBars(
 ): string {
   const height = HEAD_HEIGHT + FOOT_HEIGHT + names.length * (series.length + 1) * BAR_HEIGHT;
   return render(height, {
-    title: { text: title },
-    legend: { top: 30 },
+    title: heading(title),
+    legend: LEGEND,
     grid: { left: LABEL_WIDTH, right: GAP, top: HEAD_HEIGHT, bottom: FOOT_HEIGHT },
     xAxis: { type: 'value', min: 0 },
     yAxis: { type: 'category', inverse: true, data: names, ...labels },
@@ -114,7 +121,7 @@ function linePanels(title: string, panels: readonly Panel[], xAxis: object): str
   const titleStyle = { fontSize: 11, fontWeight: 'normal', width, overflow: 'break' };
   return render(HEAD_HEIGHT + rows * PANEL_HEIGHT + FOOT_HEIGHT, {
     title: [
-      { text: title },
+      heading(title),
       ...panels.map((panel, at) => ({
         text: panel.title,
         left: places[at].left,
@@ -122,7 +129,7 @@ function linePanels(title: string, panels: readonly Panel[], xAxis: object): str
         textStyle: titleStyle,
       })),
     ],
-    legend: { top: 30 },
+    legend: LEGEND,
     grid: places.map((place) => ({ ...place, width: width - GAP / 2, height: PANEL_HEIGHT - 90 })),
     xAxis: panels.map((_, gridIndex) => ({ gridIndex, ...xAxis })),
     yAxis: panels.map((_, gridIndex) => ({

@@ -3,8 +3,10 @@ import { median } from './number.ts';
 /** The system under test: the name that stands in figures which name no other. */
 export const OWN = 'logseam';
 
-/** Units of which more is better. */
-const RATE = /^(events|rows|lines|requests|queries|MB)\/s/;
+/** Whether more is better of what has this unit. */
+export function isRate(unit: string): boolean {
+  return /^(events|rows|lines|requests|queries|MB)\/s/.test(unit);
+}
 
 /** Where, when and of what a run was. */
 export interface Origin {
@@ -30,7 +32,7 @@ export interface Figure {
   corpus?: string;
   /** How many of them; figures of one name over several counts make a growth curve. */
   events?: number;
-  /** Whether less of it is better; by its unit when left out: RATE. */
+  /** Whether less of it is better; by its unit when left out (`isRate`). */
   lowerIsBetter?: boolean;
 }
 
@@ -70,7 +72,7 @@ export function figureRow(workload: string, figure: Figure, origin: Origin): Fig
     workload,
     ...figure,
     system: figure.system ?? OWN,
-    lowerIsBetter: figure.lowerIsBetter ?? !RATE.test(figure.unit),
+    lowerIsBetter: figure.lowerIsBetter ?? !isRate(figure.unit),
     min: Math.min(...figure.samples),
     median: median(figure.samples),
     max: Math.max(...figure.samples),

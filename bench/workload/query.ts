@@ -16,8 +16,8 @@ import { awaitSealed, postAll, SEALING } from './ingestion.ts';
 const EVENTS = 1_000_000;
 const REPEATS = 5;
 const PART_EVENTS = 200_000;
-/** A day and a bit around the corpus: 10M events lie in it. */
-const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
+/** A day and a bit around the corpus: 10M events lie in it. Milliseconds since 1970. */
+export const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
 const search = (query: string): object => ({ search: { query } });
 const compute = (id: string): object[] => [{ metric: { id, output: 'm' } }];
 
@@ -26,7 +26,8 @@ const top = (...ids: string[]): object => ({
   groupBy: ids.map((id) => ({ field: { id, limit: 10 } })),
 });
 
-const QUERIES: [name: string, path: string, body: object][] = [
+/** What is asked: a name, the route and the body without its time. */
+export const QUERIES: readonly [name: string, path: string, body: object][] = [
   ['count all', '/beta/events/aggregate', { compute: compute('count') }],
   [
     'count, status 500',
@@ -127,7 +128,11 @@ function overAccessLog(name: string, what: string, events: number): Workload {
 }
 
 /** Sends access-log events, a part at a time so that the sender's memory stays small. */
-export async function fill(bench: Bench, service: Service, eventCount: number): Promise<void> {
+export async function fill(
+  bench: Pick<Bench, 'progress'>,
+  service: Service,
+  eventCount: number,
+): Promise<void> {
   const event = accessLog(1);
   for (let sent = 0; sent < eventCount; ) {
     const part = Math.min(PART_EVENTS, eventCount - sent);

@@ -1,0 +1,174 @@
+import {
+  ask,
+  COMMAND,
+  cpuSeconds,
+  removeFolder,
+  type Service,
+  startService,
+  temporaryFolder,
+} from '../../test/support/service.ts';
+import { isRate } from '../report/row.ts';
+import { INGEST_FIGURES, ingestions } from '../workload/ingest.ts';
+import {
+  awaitSealed,
+  type Ingestion,
+  type IngestSample,
+  runIngestion,
+  SEALING,
+} from '../workload/ingestion.ts';
+import { fill, QUERIES, TIME } from '../workload/query.ts';
+import type { Pairs } from './comparison.ts';
+
+/** How a comparison is taken. */
+export interface GuardOptions {
+  /** The executable of the base. */
+  command: string;
+  pairs: number;
+  scale: number;
+  progress(text: string): void;
+}
+
+/** What is measured on both sides, in turn. */
+export interface Subject {
+  name: string;
+  what: string;
+  measure(options: GuardOptions): Promise<Pairs[]>;
+}
+
+type Side = 'base' | 'now';
+
+/** Both sides, the other one first each time, as the machine may be warmer or slower for the second. */
+function inTurn(pair: number): Side[] {
+  return pair % 2 === 0 ? ['base', 'now'] : ['now', 'base'];
+}
+
+/** Feeds a fresh service of each side, each pair with a seed of its own. */
+function ingestionSubject(ingestion: Ingestion): Subject {
+  return {
+    name: ingestion.name,
+    what: ingestion.what,
+    measure: async ({ command, pairs, scale, progress }) => {
+      const samples: Record<Side, IngestSample[]> = { base: [], now: [] };
+      for (let pair = 0; pair < pairs; pair++) {
+        for (const side of inTurn(pair)) {
+          const sample = await runIngestion(ingestion, {
+            scale,
+            seed: pair + 1,
+            command: side === 'base' ? command : COMMAND,
+            progress: (text) => progress(`pair ${pair + 1} of ${pairs}, ${side}: ${text}`),
+          });
+          samples[side].push(sample);
+        }
+      }
+      return INGEST_FIGURES.map(([name, unit, pick]) => ({
+        name,
+        unit,
+        lowerIsBetter: !isRate(unit),
+        before: samples.base.map(pick),
+        after: samples.now.map(pick),
+      }));
+    },
+  };
+}
+
+const QUERY_EVENTS = 1_000_000;
+/** A query is repeated for so long before it is measured, and then in a sample, as CPU is counted in steps of 10 ms. */
+const WARM_MS = 250;
+const SAMPLE_MS = 500;
+
+type Query = (typeof QUERIES)[number];
+
+/** CPU milliseconds that a service takes for a query, over as many as it answers in a time. */
+async function queryCpuMs(
+  service: Service,
+  [name, path, body]: Query,
+  sampleMs: number,
+): Promise<number> {
+  const startedCpu = cpuSeconds(service.pid);
+  const started = performance.now();
+  let count = 0;
+  do {
+    const answer = await ask(service, path, { time: TIME, ...body });
+    if (answer.status !== 200) throw new Error(`${name}: ${answer.text}`);
+    count++;
+  } while (performance.now() - started < sampleMs);
+  return ((cpuSeconds(service.pid) - startedCpu) * 1000) / count;
+}
+
+/** A data folder with sealed events, and how it is opened again. */
+interface Filled {
+  folder: string;
+  readKey: string;
+  command: string;
+}
+
+async function fillFolder(command: string, options: GuardOptions): Promise<Filled> {
+  const folder = temporaryFolder();
+  const service = await startService(folder, SEALING, { command });
+  try {
+    const eventCount = Math.round(QUERY_EVENTS * options.scale);
+    await fill(options, service, eventCount);
+    options.progress('sealing');
+    await awaitSealed(service, eventCount);
+    return { folder, readKey: service.readKey, command };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Asks the same of both sides in turn, with processes of their own: two processes of one commit differ too. */
+async function askPair(
+  sides: Record<Side, Filled>,
+  pair: number,
+  onSample: (query: number, side: Side, cpuMs: number) => void,
+): Promise<void> {
+  const services: [Side, Service][] = [];
+  try {
+    for (const side of inTurn(pair)) {
+      const { folder, readKey, command } = sides[side];
+      services.push([side, { ...(await startService(folder, SEALING, { command })), readKey }]);
+    }
+    for (const [at, query] of QUERIES.entries()) {
+      for (const [side, service] of services) {
+        await queryCpuMs(service, query, WARM_MS);
+        onSample(at, side, await queryCpuMs(service, query, SAMPLE_MS));
+      }
+    }
+  } finally {
+    for (const [, service] of services) await service.stop();
+  }
+}
+
+const querySubject: Subject = {
+  name: 'query',
+  what: 'queries over 1M sealed access-log events, through HTTP',
+  measure: async (options) => {
+    const measured = QUERIES.map(([name]) => ({
+      name,
+      ...{ unit: 'ms CPU', lowerIsBetter: true },
+      samples: { base: [] as number[], now: [] as number[] },
+    }));
+    const filled: Filled[] = [];
+    try {
+      for (const command of [options.command, COMMAND])
+        filled.push(await fillFolder(command, options));
+      const [base, now] = filled;
+      for (let pair = 0; pair < options.pairs; pair++) {
+        await askPair({ base, now }, pair, (query, side, cpuMs) => {
+          measured[query].samples[side].push(cpuMs);
+          options.progress(`pair ${pair + 1} of ${options.pairs}: ${QUERIES[query][0]}`);
+        });
+      }
+    } finally {
+      for (const { folder } of filled) removeFolder(folder);
+    }
+    return measured.map(({ samples: { base: before, now: after }, ...figure }) => ({
+      ...figure,
+      before,
+      after,
+    }));
+  },
+};
+
+/** All that can be compared. */
+export const SUBJECTS: readonly Subject[] = [...ingestions.map(ingestionSubject), querySubject];

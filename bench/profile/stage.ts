@@ -1,0 +1,118 @@
+/** What an event goes through. */
+export const INGEST_STAGES = ['receive', 'decode', 'intern', 'encode', 'write', 'seal'] as const;
+/** What a query goes through; `receive` is the request, its way to a worker, and that of the answer to the client. */
+export const QUERY_STAGES = [
+  'receive',
+  'open',
+  'decode',
+  'predicate',
+  'group',
+  'merge',
+  'print',
+] as const;
+
+/** A step of the work; `other` is what belongs to none: the start of the process, registry, metrics. */
+export type Stage = (typeof INGEST_STAGES)[number] | (typeof QUERY_STAGES)[number] | 'other';
+
+/** What the threads that are looked at do. Sealing is a stage whatever it runs. */
+export type Work = 'ingest' | 'query' | 'seal';
+
+/** Below functions of every stage: time counts for whoever called. */
+const CALLER = 'caller';
+
+/** Files and folders; the longest name that a path begins with decides. */
+const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | 'caller'][] = [
+  ['server/', 'other', 'other'],
+  ['server/listen/', 'receive', 'receive'],
+  ['server/api/', 'receive', 'receive'],
+  ['server/ingest/', 'receive', 'receive'],
+  ['server/ingest/name-budget.ts', 'intern', 'other'],
+  ['server/ingest/name-counts.ts', 'intern', 'other'],
+  ['server/ingest/acknowledge.ts', 'write', 'other'],
+  ['server/ingest/commit-order.ts', 'write', 'other'],
+  ['server/ingest/recorder.ts', 'write', 'other'],
+  ['server/decode/', 'decode', 'other'],
+  ['server/extend/', 'decode', 'other'],
+  ['server/registry/', 'receive', 'receive'],
+  ['server/merge/', 'seal', 'seal'],
+  ['server/query/', 'other', 'receive'],
+  ['server/query/answer.ts', 'other', 'print'],
+  ['server/query/answer-writer.ts', 'other', 'print'],
+  ['server/query/aggregate-answer.ts', 'other', 'print'],
+  ['server/query/attribute-answer.ts', 'other', 'print'],
+  ['server/query/bucket.ts', 'other', 'print'],
+  ['server/query/csv.ts', 'other', 'print'],
+  ['server/query/event-text.ts', 'other', 'print'],
+  ['server/query/export-page.ts', 'other', 'print'],
+  ['server/query/format.ts', 'other', 'print'],
+  ['server/query/saved-answer.ts', 'other', 'print'],
+  ['server/query/tail-answer.ts', 'other', 'print'],
+  ['engine/', 'other', 'other'],
+  ['engine/base/', CALLER, CALLER],
+  ['engine/base/restart.ts', 'other', 'other'],
+  ['engine/column/', 'encode', 'decode'],
+  ['engine/column/path.ts', 'intern', 'open'],
+  ['engine/column/shape.ts', 'intern', 'open'],
+  ['engine/column/dictionary.ts', 'intern', 'decode'],
+  ['engine/column/rows.ts', 'decode', 'decode'],
+  ['engine/column/compress.ts', 'encode', 'decode'],
+  ['engine/segment/', 'encode', 'open'],
+  ['engine/segment/rebuild.ts', 'encode', 'print'],
+  ['engine/segment/event-texts.ts', 'decode', 'print'],
+  ['engine/segment/column-values.ts', 'encode', 'decode'],
+  ['engine/segment/string-values.ts', 'encode', 'decode'],
+  ['engine/store/', 'write', 'open'],
+  ['engine/store/rewrite.ts', 'seal', 'other'],
+  ['engine/store/upkeep.ts', 'seal', 'other'],
+  ['engine/store/policy.ts', 'seal', 'other'],
+  ['engine/query/', 'other', 'group'],
+  ['engine/query/block-scan.ts', 'other', 'open'],
+  ['engine/query/reader.ts', 'other', 'open'],
+  ['engine/query/source.ts', 'other', 'open'],
+  ['engine/query/fetch.ts', 'other', 'open'],
+  ['engine/query/bitmap.ts', 'other', 'predicate'],
+  ['engine/query/bound.ts', 'other', 'predicate'],
+  ['engine/query/elements.ts', 'other', 'predicate'],
+  ['engine/query/event-test.ts', 'other', 'predicate'],
+  ['engine/query/literal.ts', 'other', 'predicate'],
+  ['engine/query/match.ts', 'other', 'predicate'],
+  ['engine/query/pattern.ts', 'other', 'predicate'],
+  ['engine/query/plan.ts', 'other', 'predicate'],
+  ['engine/query/predicate.ts', 'other', 'predicate'],
+  ['engine/query/prune.ts', 'other', 'predicate'],
+  ['engine/query/range.ts', 'other', 'predicate'],
+  ['engine/query/scan.ts', 'other', 'predicate'],
+  ['engine/query/text.ts', 'other', 'predicate'],
+  ['engine/query/visible-cache.ts', 'other', 'predicate'],
+  ['engine/query/visible-rows.ts', 'other', 'predicate'],
+  ['engine/query/word.ts', 'other', 'predicate'],
+  ['engine/query/bucket-order.ts', 'other', 'merge'],
+  ['engine/query/stages.ts', 'other', 'merge'],
+  ['engine/query/tied-rows.ts', 'other', 'merge'],
+  ['engine/query/top.ts', 'other', 'merge'],
+  ['engine/query/event.ts', 'other', 'print'],
+  ['engine/query/event-formula.ts', 'other', 'print'],
+  ['engine/query/event-id.ts', 'other', 'print'],
+  ['engine/query/json.ts', 'other', 'print'],
+  ['engine/query/list.ts', 'other', 'print'],
+];
+
+/** All paths that the table names. */
+export const STAGE_PATHS: readonly string[] = STAGES.map(([path]) => path);
+
+/**
+ * The stage of a file of ours, `path` below the root of the repository; `undefined` where the caller's is meant, and for
+ * files that are not ours.
+ */
+export function stageOf(path: string, work: Work): Stage | undefined {
+  let longest: (typeof STAGES)[number] | undefined;
+  for (const entry of STAGES) {
+    const [prefix] = entry;
+    if (path.startsWith(prefix) && prefix.length > (longest?.[0].length ?? 0)) longest = entry;
+  }
+  if (longest === undefined) return undefined;
+  const [, ingest, query] = longest;
+  if (work === 'seal') return 'seal';
+  const stage = work === 'ingest' ? ingest : query;
+  return stage === CALLER ? undefined : stage;
+}
