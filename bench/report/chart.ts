@@ -118,7 +118,12 @@ function linePanels(title: string, panels: readonly Panel[], xAxis: object): str
     top: HEAD_HEIGHT + 40 + Math.floor(at / PANEL_COLUMNS) * PANEL_HEIGHT,
   }));
   const rows = Math.ceil(panels.length / PANEL_COLUMNS);
-  const titleStyle = { fontSize: 11, fontWeight: 'normal', width, overflow: 'break' };
+  const titleStyle = {
+    fontSize: 10,
+    fontWeight: 'normal',
+    width: width - GAP / 2,
+    overflow: 'break',
+  };
   return render(HEAD_HEIGHT + rows * PANEL_HEIGHT + FOOT_HEIGHT, {
     title: [
       heading(title),

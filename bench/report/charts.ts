@@ -13,24 +13,28 @@ export interface Chart {
 }
 
 /** What ingestion is charted by. */
-const INGESTION: [id: string, title: string, unit: string][] = [
-  ['cpu', 'Ingestion: CPU seconds per million events', 's/M events'],
-  ['disk', 'Ingestion: bytes on disk an event', 'bytes/event'],
+const INGESTION: [id: string, title: string, unit: RegExp][] = [
+  ['cpu', 'Ingestion: CPU seconds per million events', /^s\/M/],
+  ['disk', 'Ingestion: bytes on disk an event', /^(bytes|B)\/event$/],
 ];
 
 /** Draws what a run has figures for: ratios to the best peer, growth with the number of events, ingestion. */
 export function charts(figures: readonly FigureRow[]): Chart[] {
   const drawn: Chart[] = [];
-  const bars = ratios(figures)
-    .filter(({ ratio }) => ratio > 0 && Number.isFinite(ratio))
-    .map(({ own, best, ratio }) => ({ name: `${labelOf(own)} : ${best.system}`, ratio }));
-  const ratioTitle = 'Our cost by that of the best peer: above 1 is a loss';
-  if (bars.length > 0)
-    drawn.push({ id: 'ratios', title: ratioTitle, svg: ratioBars(ratioTitle, bars) });
+  const compared = ratios(figures).filter(({ ratio }) => ratio > 0 && Number.isFinite(ratio));
+  if (compared.length > 0) {
+    const { common, labelOf } = labelling(compared.map(({ own }) => own));
+    const title = withCommon('Our cost by that of the best peer: above 1 is a loss', common);
+    const bars = compared.map(({ own, best, ratio }) => ({
+      name: `${labelOf(own)} : ${best.system}`,
+      ratio,
+    }));
+    drawn.push({ id: 'ratios', title, svg: ratioBars(title, bars) });
+  }
   drawn.push(...growthCharts(figures));
   for (const [id, title, unit] of INGESTION) {
-    const rows = figures.filter((row) => row.unit === unit);
-    if (rows.length > 0) drawn.push({ id, title, svg: bySystem(`${title}`, rows) });
+    const rows = figures.filter((row) => unit.test(row.unit));
+    if (rows.length > 0) drawn.push({ id, title, svg: bySystem(title, rows) });
   }
   return drawn;
 }
@@ -42,7 +46,7 @@ function growthCharts(figures: readonly FigureRow[]): Chart[] {
       [corpus, name, unit].filter((part) => part !== undefined).join(', '),
     );
     const panels = [...same].map(([name, lines]) => ({
-      title: `${name}\n${lines.map((line) => `${line.system} ~ n^${line.exponent.toFixed(2)}`).join(', ')}`,
+      title: `${name}\n${lines.map((line) => `${line.system} n^${line.exponent.toFixed(2)}`).join(', ')}`,
       lines: lines.map(({ system, points }) => ({ name: system, points })),
     }));
     const title = `${workload}: growth with the number of events n`;
@@ -50,16 +54,36 @@ function growthCharts(figures: readonly FigureRow[]): Chart[] {
   });
 }
 
-function labelOf({ workload, corpus, events, name }: FigureRow): string {
-  const count = events === undefined ? undefined : printCount(events);
-  return [workload, corpus, count, name].filter((part) => part !== undefined).join(', ');
+/** How the figures of a chart are called: by what is not the same in all of them, which is `common`. */
+function labelling(rows: readonly FigureRow[]): {
+  common: string[];
+  labelOf: (row: FigureRow) => string;
+} {
+  const partsOf = ({ workload, corpus, events }: FigureRow): (string | undefined)[] => [
+    workload,
+    corpus,
+    events === undefined ? undefined : `${printCount(events)} events`,
+  ];
+  const [first] = rows.map(partsOf);
+  const same = first.map((part, at) => rows.every((row) => partsOf(row)[at] === part));
+  const isPart = (part: string | undefined): part is string => part !== undefined;
+  return {
+    common: first.filter((_, at) => same[at]).filter(isPart),
+    labelOf: (row) =>
+      [...partsOf(row).filter((_, at) => !same[at]), row.name].filter(isPart).join(', '),
+  };
+}
+
+function withCommon(title: string, common: readonly string[]): string {
+  return common.length === 0 ? title : `${title} (${common.join(', ')})`;
 }
 
 function bySystem(title: string, rows: readonly FigureRow[]): string {
+  const { common, labelOf } = labelling(rows);
   const names = [...new Set(rows.map(labelOf))];
   const series = [...Map.groupBy(rows, ({ system }) => system)].map(([name, own]) => {
     const medians = new Map(own.map((row) => [labelOf(row), row.median]));
     return { name, values: names.map((label) => medians.get(label)) };
   });
-  return groupedBars(title, names, series);
+  return groupedBars(withCommon(title, common), names, series);
 }
