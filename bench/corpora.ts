@@ -17,12 +17,18 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const HEAD =
+  '| corpus | stands for | bytes: mean / p50 / p99 / max | shapes | bits a byte | gzip | distinct values | bound |';
+
 const count = (value: number): string => Math.round(value).toLocaleString('en');
 
-function line(name: string, { bytes, distinct, shapes, entropy, gzip }: Statistics): string {
+/** The line of a corpus in the table. */
+function line({ name, what, bound }: Corpus, statistics: Statistics): string {
+  const { bytes, distinct, shapes, entropy, gzip } = statistics;
   const sizes = [bytes.mean, bytes.p50, bytes.p99, bytes.max].map(count).join(' / ');
   const values = distinct.map(({ attribute, values }) => `\`${attribute}\` ${count(values)}`);
-  return `| \`${name}\` | ${sizes} | ${count(shapes)} | ${entropy.toFixed(2)} | ${gzip.toFixed(1)} | ${values.join(', ')} |`;
+  const cells = [sizes, count(shapes), entropy.toFixed(1), gzip.toFixed(1), values.join(', ')];
+  return `| ${[`\`${name}\``, what, ...cells, bound].join(' | ')} |`;
 }
 
 /** The corpora that were named, all of them when none was. */
@@ -33,13 +39,11 @@ function wanted(): readonly Corpus[] {
 
 try {
   const corpora = wanted();
-  console.log(
-    '| corpus | bytes: mean / p50 / p99 / max | shapes | bits a byte | gzip | distinct |',
-  );
-  console.log('|---|---|---|---|---|---|');
+  console.log(HEAD);
+  console.log('|---|---|---|---|---|---|---|---|');
   for (const corpus of corpora) {
     const statistics = statisticsOf(corpus, Number(values.events), Number(values.seed));
-    console.log(line(corpus.name, statistics));
+    console.log(line(corpus, statistics));
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -12,7 +12,10 @@ export interface Corpus {
   name: string;
   /** Says in a sentence what it stands for. */
   what: string;
-  /** The least that any store must do with it. */
+  /**
+   * The least that any store must keep of an event: what the source draws for it, in bytes, names and words that repeat
+   * left aside. The least that it must do is to look at each byte.
+   */
   bound: string;
   /** What the lines are: JSON objects, syslog, texts, or lines of several kinds. */
   format: 'json' | 'syslog' | 'text' | 'mixed';
@@ -26,18 +29,16 @@ export interface Corpus {
 export const CORPORA: readonly Corpus[] = [
   {
     name: 'access-plain',
-    what: 'one well-kept web server: twelve attributes in one order, dates of one form, JSON',
-    bound:
-      'each byte is looked at; a third of the URLs and half of the addresses are new to a block',
+    what: 'a well-kept web server: JSON, twelve attributes in one order, dates of one form',
+    bound: '11 random bytes: address, two URLs, size, time',
     format: 'json',
     attributes: ['http.request', 'network.client_ip', 'http.useragent', 'http.ident'],
     make: accessLog,
   },
   {
     name: 'access-rough',
-    what: 'web servers of many teams: an order of attributes and a form of dates for each, JSON',
-    bound:
-      'each byte is looked at; 20 random bytes for the URLs that never come again, 4 or 14 for the address',
+    what: '24 web servers of many teams: JSON, for each an order of attributes and a form of dates',
+    bound: '12 random bytes: the same, and 7 in a fifth of the URLs',
     format: 'json',
     attributes: ['http.request', 'network.client_ip', 'http.useragent', 'http.ident'],
     make: accessRough,
@@ -45,7 +46,7 @@ export const CORPORA: readonly Corpus[] = [
   {
     name: 'syslog-pairs',
     what: 'firewalls and services: RFC 5424 with seven key=value pairs',
-    bound: 'pairs are found byte by byte; 11 random bytes: process, address, port, size, user',
+    bound: '13 random bytes: process, address, port, size, user, words',
     format: 'syslog',
     attributes: ['syslog.hostname', 'syslog.appname', 'src', 'user'],
     make: syslogPairs,
@@ -53,7 +54,7 @@ export const CORPORA: readonly Corpus[] = [
   {
     name: 'syslog-3164',
     what: 'a server room: RFC 3164 of 16 programs with 34 messages',
-    bound: 'headers are guessed, not counted; addresses, ports and ids in texts are random',
+    bound: '12 random bytes: process, and what stands in the texts',
     format: 'syslog',
     attributes: ['syslog.hostname', 'syslog.appname', 'message'],
     make: syslog3164,
@@ -61,23 +62,23 @@ export const CORPORA: readonly Corpus[] = [
   {
     name: 'application',
     what: 'services of a shop: nested JSON, 60 optional attributes, traces, stack traces of 8 kB',
-    bound: '60 bits of what is there; 8 random bytes a span, 16 a trace of six events',
+    bound: '36 random bytes: ids, 11 of them of span and trace, and what is there',
     format: 'json',
     attributes: ['service', 'trace.id', 'user.id', 'error.type'],
     make: application,
   },
   {
     name: 'application-shapes',
-    what: 'many applications: 1,000 shapes of 400 attributes, JSON',
-    bound: 'many columns, each of few values',
+    what: 'many applications: JSON in 1,000 shapes of 400 attributes',
+    bound: '43 random bytes in columns of few values each',
     format: 'json',
     attributes: ['level', 'message'],
     make: applicationShapes,
   },
   {
     name: 'wide',
-    what: 'applications with 200 optional attributes, each there half of the time, JSON',
-    bound: 'a hundred values an event, and 200 bits of which are there',
+    what: 'applications: JSON, 200 optional attributes, each there half of the time',
+    bound: '150 random bytes, of which 25 say what is there',
     format: 'json',
     attributes: ['level', 'message', 'db.name'],
     make: wide,
@@ -85,7 +86,7 @@ export const CORPORA: readonly Corpus[] = [
   {
     name: 'kubernetes',
     what: 'a cluster through Fluent Bit: JSON of three loggers, klog, access lines, logfmt, Java, text',
-    bound: 'metadata that repeat are two thirds of the bytes; the rest is text and ids',
+    bound: '16 random bytes in the lines; metadata, two thirds of the text, repeat',
     format: 'json',
     attributes: ['kubernetes.pod_name', 'kubernetes.container_name', 'kubernetes.host', 'log'],
     make: kubernetes,
@@ -93,7 +94,7 @@ export const CORPORA: readonly Corpus[] = [
   {
     name: 'hostile',
     what: 'broken and hostile clients: new, colliding, repeated names, deep nesting, 1 MB lines, no JSON',
-    bound: 'three new names an event are kept somewhere; no shape comes often',
+    bound: '115 random bytes, most in names that never come again',
     format: 'mixed',
     attributes: ['message'],
     make: hostile,

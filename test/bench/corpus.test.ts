@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { CORPUS_START_MS, CORPUS_STEP_MS } from '../../bench/corpus/clock.ts';
 import { CORPORA, corpusOf } from '../../bench/corpus/index.ts';
@@ -140,4 +141,12 @@ t.test('dates of the rough access log are those that its lines say', async (t) =
     return Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1')) !== timesMs[at];
   });
   t.same(wrong, []);
+});
+
+t.test('bench/README.md says of each corpus what the list says', async (t) => {
+  const readme = readFileSync(new URL('../../bench/README.md', import.meta.url), 'utf8');
+  for (const { name, what, bound } of CORPORA) {
+    const row = readme.split('\n').find((line) => line.startsWith(`| \`${name}\` | ${what} | `));
+    t.ok(row?.endsWith(` | ${bound} |`), name);
+  }
 });
