@@ -4,7 +4,9 @@ import { cancelWorkload } from './workload/cancel.ts';
 import { decodeWorkload } from './workload/decode.ts';
 import { ingestWorkloads } from './workload/ingest.ts';
 import { queryLargeWorkload, queryWorkload } from './workload/query.ts';
+import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
+import { besideWorkload, sustainedWorkload } from './workload/sustained.ts';
 import { trickleWorkload } from './workload/trickle.ts';
 
 /** `make bench`, or `node bench/main.ts [--scale 0.1] [--runs 3] [name ...]`. */
@@ -12,6 +14,9 @@ import { trickleWorkload } from './workload/trickle.ts';
 const WORKLOADS = [
   decodeWorkload,
   ...ingestWorkloads,
+  sustainedWorkload,
+  besideWorkload,
+  restartWorkload,
   smallWorkload,
   queryWorkload,
   queryLargeWorkload,

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -14,13 +13,13 @@ import {
   temporaryFolder,
 } from '../../test/support/service.ts';
 import { bodies } from '../corpus/bodies.ts';
+import type { Channel } from './channel.ts';
 
-/** Bytes of a body over HTTP, and of a piece that is made at a time for TCP. */
-export const BODY_BYTES = 1_000_000;
-const HTTP_CONNECTIONS = 4;
 /** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
 export const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
 const SEALED_POLL_MS = 200;
+/** Datagrams that have not come in for so long are lost. */
+const DATAGRAMS_REST_MS = 500;
 
 /** Bytes of log and sealed segments in a data folder. */
 export function storeBytes(folder: string): number {
@@ -41,51 +40,27 @@ function folderBytes(folder: string): number {
   return total;
 }
 
-/** Posts every body over a few keep-alive connections; rejects unless each is answered with 200. */
-export async function postAll(
-  service: Service,
-  made: readonly Made[],
-  onProgress: (events: number) => void = () => {},
-): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: HTTP_CONNECTIONS });
-  const url = `${service.http}/v1/input/${service.writeKey}`;
-  const headers = { 'content-type': 'application/x-ndjson' };
-  let next = 0;
-  let sentCount = 0;
-  const post = (body: Buffer): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const outgoing = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
-        response.resume();
-        response.on('end', () =>
-          response.statusCode === 200
-            ? resolve()
-            : reject(new Error(`HTTP ${response.statusCode}`)),
-        );
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  const work = async (): Promise<void> => {
-    while (next < made.length) {
-      const { body, events } = made[next++];
-      await post(body);
-      sentCount += events;
-      onProgress(sentCount);
-    }
-  };
-  await Promise.all(Array.from({ length: HTTP_CONNECTIONS }, work));
-  agent.destroy();
-}
-
-/** Asserts that the service counts as many events as were sent. */
-async function expectCount(service: Service, eventCount: number): Promise<void> {
+/** How many events the service counts. */
+async function countOf(service: Service): Promise<number> {
   const answer = await ask(service, '/beta/events/aggregate', {
     time: { from: 0, to: 4e12 },
     compute: [{ metric: { id: 'count', output: 'n' } }],
   });
-  const text = JSON.stringify({ n: eventCount });
-  if (!answer.text.includes(text))
-    throw new Error(`${text} was sent, the service says ${answer.text}`);
+  return Number(/"n":(\d+)/.exec(answer.text)?.[1]);
+}
+
+/** The number of events that arrived, when it does not change any more; throws unless it is `wanted` where none may be lost. */
+async function arrived(service: Service, wanted: number, mayLose: boolean): Promise<number> {
+  let count = await countOf(service);
+  if (count !== wanted && !mayLose)
+    throw new Error(`${wanted} events were sent, there are ${count}`);
+  while (count < wanted) {
+    await pause(DATAGRAMS_REST_MS);
+    const now = await countOf(service);
+    if (now === count) break;
+    count = now;
+  }
+  return count;
 }
 
 /** A figure of the service's own metrics, without labels; the listener is started with `--metrics-open`. */
@@ -107,23 +82,22 @@ export interface Ingestion {
   name: string;
   /** Says in a sentence what it stands for. */
   what: string;
+  /** Name of the corpus. */
+  corpus: string;
   /** Events at full size. */
   events: number;
   make(seed: number): () => string;
-  /** Stands before each event. */
-  prefixOf(service: Service): string;
-  /** Resolves when all is acknowledged. */
-  send(service: Service, made: Made[], progress: (text: string) => void): Promise<void>;
+  channel: Channel;
 }
-
-/** A body or a piece of a stream, and the number of events in it. */
-export type Made = { body: Buffer; events: number };
 
 /** What one run of an ingestion used: CPU in seconds per million events, disk in bytes an event, memory in MB. */
 export interface IngestSample {
   cpu: number;
   /** Events a second. */
   rate: number;
+  /** Milliseconds from a request to its 200; NaN where there are no requests. */
+  p50: number;
+  p99: number;
   disk: number;
   peak: number;
   sealedCpu: number;
@@ -131,44 +105,58 @@ export interface IngestSample {
   sealedPeak: number;
   /** Percent of the rows that the reference decoder made. */
   reference: number;
+  /** Percent of the events that did not arrive; NaN where none may be lost. */
+  lost: number;
 }
 
 /** One run: feeds a fresh service, `command` of this checkout or of another one, and measures it. */
 export async function runIngestion(
-  ingestion: Ingestion,
+  { channel, make, events }: Ingestion,
   run: { scale: number; seed: number; command?: string; progress: (text: string) => void },
 ): Promise<IngestSample> {
-  const eventCount = Math.round(ingestion.events * run.scale);
-  const millions = eventCount / 1e6;
+  const wanted = Math.round(events * run.scale);
   const folder = temporaryFolder();
-  const service = await startService(folder, SEALING, { command: run.command ?? COMMAND });
+  const settings = [...SEALING, ...channel.settings];
+  const service = await startService(folder, settings, { command: run.command ?? COMMAND });
   try {
-    run.progress(`making ${eventCount} events`);
-    const prefix = ingestion.prefixOf(service);
-    const made = bodies(ingestion.make(run.seed), eventCount, BODY_BYTES, prefix);
+    run.progress(`making ${wanted} events`);
+    const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
+    const made = bodies(make(run.seed), wanted, channel.bodyBytes, prefix);
     const startedCpu = cpuSeconds(service.pid);
     const started = performance.now();
-    await ingestion.send(service, made, run.progress);
+    const latencies = await channel.send(service, made, (count) =>
+      run.progress(`${count} of ${wanted} events sent`),
+    );
     const seconds = (performance.now() - started) / 1000;
+    const count = await arrived(service, wanted, channel.mayLose);
+    const perMillion = (cpu: number): number => (cpu * 1e6) / count;
     const acknowledged = {
-      cpu: (cpuSeconds(service.pid) - startedCpu) / millions,
-      rate: eventCount / seconds,
+      cpu: perMillion(cpuSeconds(service.pid) - startedCpu),
+      rate: count / seconds,
+      p50: quantile(latencies, 0.5),
+      p99: quantile(latencies, 0.99),
       peak: peakMegabytes(service.pid),
-      disk: storeBytes(folder) / eventCount,
+      disk: storeBytes(folder) / count,
     };
-    await expectCount(service, eventCount);
     run.progress('sealing');
-    await awaitSealed(service, eventCount);
+    await awaitSealed(service, count);
     const sealed = {
-      sealedCpu: (cpuSeconds(service.pid) - startedCpu) / millions,
-      sealedDisk: storeBytes(folder) / eventCount,
+      sealedCpu: perMillion(cpuSeconds(service.pid) - startedCpu),
+      sealedDisk: storeBytes(folder) / count,
       sealedPeak: peakMegabytes(service.pid),
     };
     const reference = await metric(service, 'logseam_rows_decoded_total\\{path="reference"\\}');
-    await expectCount(service, eventCount);
-    return { ...acknowledged, ...sealed, reference: (100 * reference) / eventCount };
+    await arrived(service, count, false);
+    const lost = channel.mayLose ? (100 * (wanted - count)) / wanted : Number.NaN;
+    return { ...acknowledged, ...sealed, reference: (100 * reference) / count, lost };
   } finally {
     await service.stop();
     removeFolder(folder);
   }
+}
+
+/** The value below which a share of the samples lies, by nearest rank; NaN of none. */
+function quantile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((left, right) => left - right);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

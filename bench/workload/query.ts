@@ -11,7 +11,8 @@ import { accessLog } from '../corpus/access.ts';
 import { bodies } from '../corpus/bodies.ts';
 import { CORPUS_START_MS } from '../corpus/clock.ts';
 import type { Bench, Workload } from '../harness.ts';
-import { awaitSealed, postAll, SEALING } from './ingestion.ts';
+import { postAll } from './channel.ts';
+import { awaitSealed, SEALING } from './ingestion.ts';
 
 const EVENTS = 1_000_000;
 const REPEATS = 5;

@@ -1,0 +1,168 @@
+import { createSocket } from 'node:dgram';
+import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { type Service, sendTcp } from '../../test/support/service.ts';
+import type { Body } from '../corpus/bodies.ts';
+
+/** A way for events into the service. */
+export interface Channel {
+  name: string;
+  /** Says in a few words how they come. */
+  what: string;
+  /** Settings of the service that it needs. */
+  settings: readonly string[];
+  bodyBytes: number;
+  /** Whether a write key stands before each event. */
+  hasKeys: boolean;
+  /** Whether nothing is acknowledged. */
+  mayLose: boolean;
+  /**
+   * Sends bodies; resolves when all of them are acknowledged, or sent where nothing is. Resolves with the milliseconds of
+   * each request to its 200, where there are requests. `progress` is told how many events were sent.
+   */
+  send(
+    service: Service,
+    bodies: readonly Body[],
+    progress: (events: number) => void,
+  ): Promise<number[]>;
+}
+
+const CONNECTIONS = 4;
+const NONE = (): void => {};
+/** Datagrams that are sent every millisecond: below what the service takes, as what is too much is lost. */
+const DATAGRAMS_A_MS = 30;
+
+/** Posts every body over a few keep-alive connections; rejects unless each is answered with 200. */
+export async function postAll(
+  service: Service,
+  bodies: readonly Body[],
+  progress: (events: number) => void = NONE,
+): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const url = `${service.http}/v1/input/${service.writeKey}`;
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const latencies: number[] = [];
+  let next = 0;
+  let sent = 0;
+  const post = (body: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const outgoing = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
+        response.resume();
+        response.on('end', () =>
+          response.statusCode === 200
+            ? resolve()
+            : reject(new Error(`HTTP ${response.statusCode}`)),
+        );
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  const work = async (): Promise<void> => {
+    while (next < bodies.length) {
+      const { body, events } = bodies[next++];
+      const started = performance.now();
+      await post(body);
+      latencies.push(performance.now() - started);
+      sent += events;
+      progress(sent);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  agent.destroy();
+  return latencies;
+}
+
+/** Sends bytes over a new TLS connection, half-closes, and resolves when the service has closed its side. */
+function sendTls(port: number, content: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
+    const socket = connect(options, () => socket.end(content));
+    socket.on('error', reject);
+    socket.on('close', () => resolve());
+    socket.resume();
+  });
+}
+
+/** Sends each line as a datagram, so many a millisecond. */
+async function sendDatagrams(
+  port: number,
+  bodies: readonly Body[],
+  progress: (events: number) => void,
+): Promise<void> {
+  const socket = createSocket('udp4');
+  const send = (line: Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => {
+      socket.send(line, port, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
+    });
+  let sent = 0;
+  for (const { body } of bodies) {
+    let burst: Promise<void>[] = [];
+    for (let from = 0; from < body.length; ) {
+      const end = body.indexOf(10, from);
+      burst.push(send(body.subarray(from, end)));
+      from = end + 1;
+      if (burst.length < DATAGRAMS_A_MS && from < body.length) continue;
+      sent += burst.length;
+      await Promise.all([...burst, pause(1)]);
+      burst = [];
+    }
+    progress(sent);
+  }
+  socket.close();
+}
+
+const joined = (bodies: readonly Body[]): Buffer => Buffer.concat(bodies.map(({ body }) => body));
+
+/** HTTP with bodies of so many bytes. */
+const http = (name: string, what: string, bodyBytes: number): Channel => ({
+  name,
+  what,
+  settings: [],
+  bodyBytes,
+  hasKeys: false,
+  mayLose: false,
+  send: postAll,
+});
+
+/** All channels. */
+export const CHANNELS = {
+  http: http('http', `HTTP, bodies of 1 MB over ${CONNECTIONS} connections`, 1_000_000),
+  http4k: http('http-4k', `HTTP, bodies of 4 kB over ${CONNECTIONS} connections`, 4_096),
+  tcp: {
+    name: 'tcp',
+    what: 'one TCP connection, until its half-close is answered',
+    settings: [],
+    bodyBytes: 1_000_000,
+    hasKeys: true,
+    mayLose: false,
+    send: async (service, bodies) => {
+      await sendTcp(service.tcpPort, joined(bodies));
+      return [];
+    },
+  },
+  tls: {
+    name: 'tls',
+    what: 'one TLS connection, until its half-close is answered',
+    settings: ['--tls', '127.0.0.1:0'],
+    bodyBytes: 1_000_000,
+    hasKeys: true,
+    mayLose: false,
+    send: async (service, bodies) => {
+      await sendTls(service.tlsPort, joined(bodies));
+      return [];
+    },
+  },
+  udp: {
+    name: 'udp',
+    what: `UDP, ${DATAGRAMS_A_MS},000 datagrams a second at most`,
+    settings: ['--udp', '127.0.0.1:0'],
+    bodyBytes: 1_000_000,
+    hasKeys: true,
+    mayLose: true,
+    send: async (service, bodies, progress) => {
+      await sendDatagrams(service.udpPort, bodies, progress);
+      return [];
+    },
+  },
+} satisfies Record<string, Channel>;
