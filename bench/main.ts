@@ -1,48 +1,86 @@
 import { parseArgs } from 'node:util';
-import { runWorkloads } from './harness.ts';
+import { runWorkloads, type Workload } from './harness.ts';
+import { peersWorkload } from './peer/workload.ts';
 import { cancelWorkload } from './workload/cancel.ts';
 import { decodeWorkload } from './workload/decode.ts';
-import { ingestWorkloads } from './workload/ingest.ts';
-import { queryLargeWorkload, queryWorkload } from './workload/query.ts';
+import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
+import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
 import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
 import { besideWorkload, sustainedWorkload } from './workload/sustained.ts';
 import { trickleWorkload } from './workload/trickle.ts';
 
-/** `make bench`, or `node bench/main.ts [--scale 0.1] [--runs 3] [name ...]`. */
+/**
+ * `make bench`, or `node bench/main.ts [--quick] [--scale 1] [--runs 3] [--file PATH] [name ...]`. Without names all but
+ * the largest run; `--list` tells which these are.
+ */
 
-const WORKLOADS = [
-  decodeWorkload,
+/** What runs without names. */
+const WORKLOADS: readonly Workload[] = [
   ...ingestWorkloads,
-  sustainedWorkload,
-  besideWorkload,
+  peersWorkload('access-rough', 1_000_000),
+  peersWorkload('access-rough', 3_000_000),
+  peersWorkload('access-rough', 10_000_000),
+  peersWorkload('access-plain', 10_000_000),
+  queryLargeWorkload,
   restartWorkload,
   smallWorkload,
-  queryWorkload,
-  queryLargeWorkload,
-  cancelWorkload,
   trickleWorkload,
+  cancelWorkload,
+  decodeWorkload,
+  sustainedWorkload,
+  besideWorkload,
 ];
+
+/** What runs only by its name: it takes longer than all the others, or repeats them. */
+const SEPARATE: readonly Workload[] = [
+  queryWorkload,
+  queryHugeWorkload,
+  peersWorkload('access-rough', 30_000_000),
+  peersWorkload('access-rough', 50_000_000),
+];
+
+/** What a quick run has, and how large it is: five minutes in all. */
+const QUICK = ['ingest-tcp', 'ingest-tcp-rough', 'ingest-http-rough', 'ingest-syslog'];
+QUICK.push('ingest-application', 'ingest-kubernetes', 'peers-access-rough-1m', 'restart');
+const QUICK_OPTIONS = { scale: 0.25, runs: 1 };
+
+/** The workloads of these names; ends the process when there is none of a name. */
+function named(names: readonly string[]): Workload[] {
+  const known = [...WORKLOADS, ...SEPARATE];
+  const unknown = names.filter((name) => !known.some((entry) => entry.name === name));
+  if (unknown.length > 0) {
+    const all = known.map(({ name }) => name).join(', ');
+    console.error(`unknown workload ${unknown.join(', ')}; there are ${all}`);
+    process.exit(2);
+  }
+  return known.filter(({ name }) => names.includes(name));
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    scale: { type: 'string', default: '1' },
-    runs: { type: 'string', default: '3' },
+    quick: { type: 'boolean', default: false },
+    scale: { type: 'string' },
+    runs: { type: 'string' },
+    file: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
+const defaults = values.quick ? QUICK_OPTIONS : { scale: 1, runs: 3 };
+const scale = values.scale === undefined ? defaults.scale : Number(values.scale);
+const runs = values.runs === undefined ? defaults.runs : Number(values.runs);
 if (values.list) {
-  for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(18)}${what}`);
+  for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(24)}${what}`);
+  console.log('\nby name only:');
+  for (const { name, what } of SEPARATE) console.log(`${name.padEnd(24)}${what}`);
+} else if (!(scale > 0 && Number.isInteger(runs) && runs > 0)) {
+  console.error(`--scale ${values.scale} and --runs ${values.runs}: numbers above 0, runs whole`);
+  process.exitCode = 2;
+} else if (values.file !== undefined && values.file !== '') {
+  await runWorkloads(fileWorkloads(values.file), { scale, runs });
+} else if (positionals.length > 0) {
+  await runWorkloads(named(positionals), { scale, runs });
 } else {
-  const unknown = positionals.filter((name) => !WORKLOADS.some((entry) => entry.name === name));
-  if (unknown.length > 0) {
-    const known = WORKLOADS.map(({ name }) => name).join(', ');
-    console.error(`unknown workload ${unknown.join(', ')}; there are ${known}`);
-    process.exit(2);
-  }
-  const wanted = WORKLOADS.filter(
-    ({ name }) => positionals.length === 0 || positionals.includes(name),
-  );
-  await runWorkloads(wanted, { scale: Number(values.scale), runs: Number(values.runs) });
+  await runWorkloads(values.quick ? named(QUICK) : WORKLOADS, { scale, runs });
 }

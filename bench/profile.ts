@@ -12,8 +12,8 @@ import { profiled, profileEnvironment } from './profile/profiled.ts';
 import { INGEST_STAGES, QUERY_STAGES } from './profile/stage.ts';
 import { profileLines } from './profile/table.ts';
 import { ingestions } from './workload/ingest.ts';
-import { awaitSealed, BODY_BYTES, type Ingestion, SEALING } from './workload/ingestion.ts';
-import { fill, QUERIES, TIME } from './workload/query.ts';
+import { awaitSealed, type Ingestion, SEALING } from './workload/ingestion.ts';
+import { type Asked, fill, questionsOf } from './workload/query.ts';
 
 /**
  * `make bench-profile NAME=<workload>`, or `node bench/profile.ts [--scale 1] [--each] [workload]`: where the time of a
@@ -58,13 +58,14 @@ async function withService(
 }
 
 async function profileIngestion(ingestion: Ingestion, scale: number): Promise<void> {
+  const { channel } = ingestion;
   const eventCount = Math.round(ingestion.events * scale);
   await withService(async (service, folder) => {
     progress(`making ${eventCount} events`);
-    const prefix = ingestion.prefixOf(service);
-    const made = bodies(ingestion.make(1), eventCount, BODY_BYTES, prefix);
+    const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
+    const made = bodies(ingestion.make(1), eventCount, channel.bodyBytes, prefix);
     const found = await profiled(service, folder, 'ingest', async () => {
-      await ingestion.send(service, made, progress);
+      await channel.send(service, made);
       progress('sealing');
       await awaitSealed(service, eventCount);
     });
@@ -74,18 +75,16 @@ async function profileIngestion(ingestion: Ingestion, scale: number): Promise<vo
   });
 }
 
-type Query = (typeof QUERIES)[number];
-
 /** Asks one query again and again, and gives how often. */
 async function askTimes(
   service: Service,
-  [name, path, body]: Query,
+  [name, { path, body }]: Asked,
   least: Times,
 ): Promise<number> {
   const started = performance.now();
   let count = 0;
   do {
-    const answer = await ask(service, path, { time: TIME, ...body });
+    const answer = await ask(service, path, body);
     if (answer.status !== 200) throw new Error(`${name}: ${answer.text}`);
     count++;
   } while (count < least.count || performance.now() - started < least.ms);
@@ -96,9 +95,8 @@ async function profileQueries(scale: number, each: boolean): Promise<void> {
   const eventCount = Math.round(QUERY_EVENTS * scale);
   await withService(async (service, folder) => {
     await fill({ progress }, service, eventCount);
-    progress('sealing');
-    await awaitSealed(service, eventCount);
-    const groups = each ? QUERIES.map((query) => [query]) : [QUERIES];
+    const questions = questionsOf(eventCount);
+    const groups = each ? questions.map((question) => [question]) : [questions];
     for (const group of groups) {
       for (const query of group) await askTimes(service, query, WARM);
       let count = 0;

@@ -9,14 +9,8 @@ import {
 } from '../../test/support/service.ts';
 import { isRate } from '../report/row.ts';
 import { INGEST_FIGURES, ingestions } from '../workload/ingest.ts';
-import {
-  awaitSealed,
-  type Ingestion,
-  type IngestSample,
-  runIngestion,
-  SEALING,
-} from '../workload/ingestion.ts';
-import { fill, QUERIES, TIME } from '../workload/query.ts';
+import { type Ingestion, type IngestSample, runIngestion, SEALING } from '../workload/ingestion.ts';
+import { type Asked, fill, questionsOf } from '../workload/query.ts';
 import type { Pairs } from './comparison.ts';
 
 /** How a comparison is taken. */
@@ -60,7 +54,8 @@ function ingestionSubject(ingestion: Ingestion): Subject {
           samples[side].push(sample);
         }
       }
-      return INGEST_FIGURES.map(([name, unit, pick]) => ({
+      const figures = INGEST_FIGURES.filter(([, , pick]) => !Number.isNaN(pick(samples.now[0])));
+      return figures.map(([name, unit, pick]) => ({
         name,
         unit,
         lowerIsBetter: !isRate(unit),
@@ -76,19 +71,17 @@ const QUERY_EVENTS = 1_000_000;
 const WARM_MS = 250;
 const SAMPLE_MS = 500;
 
-type Query = (typeof QUERIES)[number];
-
 /** CPU milliseconds that a service takes for a query, over as many as it answers in a time. */
 async function queryCpuMs(
   service: Service,
-  [name, path, body]: Query,
+  [name, { path, body }]: Asked,
   sampleMs: number,
 ): Promise<number> {
   const startedCpu = cpuSeconds(service.pid);
   const started = performance.now();
   let count = 0;
   do {
-    const answer = await ask(service, path, { time: TIME, ...body });
+    const answer = await ask(service, path, body);
     if (answer.status !== 200) throw new Error(`${name}: ${answer.text}`);
     count++;
   } while (performance.now() - started < sampleMs);
@@ -108,8 +101,6 @@ async function fillFolder(command: string, options: GuardOptions): Promise<Fille
   try {
     const eventCount = Math.round(QUERY_EVENTS * options.scale);
     await fill(options, service, eventCount);
-    options.progress('sealing');
-    await awaitSealed(service, eventCount);
     return { folder, readKey: service.readKey, command };
   } finally {
     await service.stop();
@@ -120,6 +111,7 @@ async function fillFolder(command: string, options: GuardOptions): Promise<Fille
 async function askPair(
   sides: Record<Side, Filled>,
   pair: number,
+  questions: readonly Asked[],
   onSample: (query: number, side: Side, cpuMs: number) => void,
 ): Promise<void> {
   const services: [Side, Service][] = [];
@@ -128,7 +120,7 @@ async function askPair(
       const { folder, readKey, command } = sides[side];
       services.push([side, { ...(await startService(folder, SEALING, { command })), readKey }]);
     }
-    for (const [at, query] of QUERIES.entries()) {
+    for (const [at, query] of questions.entries()) {
       for (const [side, service] of services) {
         await queryCpuMs(service, query, WARM_MS);
         onSample(at, side, await queryCpuMs(service, query, SAMPLE_MS));
@@ -143,7 +135,8 @@ const querySubject: Subject = {
   name: 'query',
   what: 'queries over 1M sealed access-log events, through HTTP',
   measure: async (options) => {
-    const measured = QUERIES.map(([name]) => ({
+    const questions = questionsOf(Math.round(QUERY_EVENTS * options.scale));
+    const measured = questions.map(([name]) => ({
       name,
       ...{ unit: 'ms CPU', lowerIsBetter: true },
       samples: { base: [] as number[], now: [] as number[] },
@@ -154,9 +147,9 @@ const querySubject: Subject = {
         filled.push(await fillFolder(command, options));
       const [base, now] = filled;
       for (let pair = 0; pair < options.pairs; pair++) {
-        await askPair({ base, now }, pair, (query, side, cpuMs) => {
+        await askPair({ base, now }, pair, questions, (query, side, cpuMs) => {
           measured[query].samples[side].push(cpuMs);
-          options.progress(`pair ${pair + 1} of ${options.pairs}: ${QUERIES[query][0]}`);
+          options.progress(`pair ${pair + 1} of ${options.pairs}: ${questions[query][0]}`);
         });
       }
     } finally {

@@ -28,7 +28,7 @@ export function peersWorkload(
   names: readonly string[] = PEERS.map(({ name }) => name),
 ): Workload {
   return {
-    name: `peers-${corpusName}`,
+    name: `peers-${corpusName}-${events / 1e6}m`,
     what: `the same questions to each store over ${events / 1e6}M events of ${corpusName}, one at a time, warm`,
     seconds: (SECONDS * events) / EVENTS,
     run: async (bench) => {

@@ -10,7 +10,7 @@ import { removeFolder, startService, temporaryFolder } from '../../test/support/
 import { random } from '../corpus/random.ts';
 import type { Bench, Workload } from '../harness.ts';
 import { HEAVY_QUERIES, jobOf, TINY_QUERY } from './heavy-queries.ts';
-import { awaitSealed, SEALING } from './ingestion.ts';
+import { SEALING } from './ingestion.ts';
 import { fill } from './query.ts';
 
 const EVENTS = 1_000_000;
@@ -141,8 +141,6 @@ export const cancelWorkload: Workload = {
       const eventCount = Math.round(EVENTS * bench.scale);
       try {
         await fill(bench, service, eventCount);
-        bench.progress('sealing');
-        await awaitSealed(service, eventCount);
       } finally {
         await service.stop();
       }

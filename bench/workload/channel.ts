@@ -24,7 +24,7 @@ export interface Channel {
   send(
     service: Service,
     bodies: readonly Body[],
-    progress: (events: number) => void,
+    progress?: (events: number) => void,
   ): Promise<number[]>;
 }
 
@@ -160,7 +160,7 @@ export const CHANNELS = {
     bodyBytes: 1_000_000,
     hasKeys: true,
     mayLose: true,
-    send: async (service, bodies, progress) => {
+    send: async (service: Service, bodies: readonly Body[], progress = NONE) => {
       await sendDatagrams(service.udpPort, bodies, progress);
       return [];
     },

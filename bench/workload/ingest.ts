@@ -1,3 +1,4 @@
+import { fileCorpus } from '../corpus/file.ts';
 import { newNames } from '../corpus/hostile.ts';
 import { corpusOf } from '../corpus/index.ts';
 import type { Bench, Workload } from '../harness.ts';
@@ -74,10 +75,27 @@ async function measure(bench: Bench, wanted: Ingestion): Promise<void> {
   }
 }
 
+function workload(wanted: Ingestion): Workload {
+  return {
+    name: wanted.name,
+    what: wanted.what,
+    seconds: (3 * SECONDS_A_MILLION * wanted.events) / EVENTS,
+    run: (bench: Bench) => measure(bench, wanted),
+  };
+}
+
 /** The workloads of ingestion. */
-export const ingestWorkloads: Workload[] = ingestions.map((wanted) => ({
-  name: wanted.name,
-  what: wanted.what,
-  seconds: (3 * SECONDS_A_MILLION * wanted.events) / EVENTS,
-  run: (bench: Bench) => measure(bench, wanted),
-}));
+export const ingestWorkloads: Workload[] = ingestions.map(workload);
+
+/** Ingestion of a user's own file, as lines and as bodies. Throws when it can't be read. */
+export function fileWorkloads(path: string): Workload[] {
+  const { name: corpus, what, make } = fileCorpus(path);
+  const events = EVENTS;
+  return [tcp, http].map((channel) =>
+    workload({
+      name: `file-${channel.name}`,
+      what: `${what}; ${channel.what}`,
+      ...{ corpus, events, make, channel },
+    }),
+  );
+}

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   ask,
   cpuSeconds,
@@ -7,152 +10,154 @@ import {
   startService,
   temporaryFolder,
 } from '../../test/support/service.ts';
-import { accessLog } from '../corpus/access.ts';
-import { bodies } from '../corpus/bodies.ts';
-import { CORPUS_START_MS } from '../corpus/clock.ts';
+import { accessRough } from '../corpus/access-rough.ts';
+import { eachBody } from '../corpus/bodies.ts';
 import type { Bench, Workload } from '../harness.ts';
-import { postAll } from './channel.ts';
+import { isRefusal } from '../peer/peer.ts';
+import { QUESTIONS } from '../peer/questions.ts';
+import { sampleOf } from '../peer/run.ts';
+import { type ApiRequest, QUERIES } from '../peer/store/logseam.queries.ts';
+import { CHANNELS } from './channel.ts';
 import { awaitSealed, SEALING } from './ingestion.ts';
 
-const EVENTS = 1_000_000;
+const SEED = 1;
 const REPEATS = 5;
-const PART_EVENTS = 200_000;
-/** A day and a bit around the corpus: 10M events lie in it. Milliseconds since 1970. */
-export const TIME = { from: CORPUS_START_MS, to: CORPUS_START_MS + 100_000_000 };
-const search = (query: string): object => ({ search: { query } });
-const compute = (id: string): object[] => [{ metric: { id, output: 'm' } }];
+/** Users who ask the same at the same time. */
+const AT_ONCE = 8;
+const CORPUS = 'access-rough';
+/** The part of the time that filling takes, roughly. */
+const FILL_SHARE = 0.6;
+const BODIES_AT_ONCE = 100;
+const SECONDS_A_MILLION = 45;
 
-const top = (...ids: string[]): object => ({
-  compute: compute('count'),
-  groupBy: ids.map((id) => ({ field: { id, limit: 10 } })),
-});
+/** Sends events of the rough access log, few of them in memory at a time; resolves when all are sealed. */
+export async function fill(
+  bench: Pick<Bench, 'progress'>,
+  service: Service,
+  events: number,
+): Promise<void> {
+  const { send, bodyBytes } = CHANNELS.http;
+  let batch: { body: Buffer; events: number }[] = [];
+  let sent = 0;
+  for (const body of eachBody(accessRough(SEED), events, bodyBytes)) {
+    batch.push(body);
+    sent += body.events;
+    if (batch.length < BODIES_AT_ONCE && sent < events) continue;
+    await send(service, batch);
+    batch = [];
+    bench.progress(`${sent} of ${events} events sent`, (FILL_SHARE * sent) / events);
+  }
+  bench.progress('sealing', FILL_SHARE);
+  await awaitSealed(service, events);
+}
 
-/** What is asked: a name, the route and the body without its time. */
-export const QUERIES: readonly [name: string, path: string, body: object][] = [
-  ['count all', '/beta/events/aggregate', { compute: compute('count') }],
-  [
-    'count, status 500',
-    '/beta/events/aggregate',
-    { compute: compute('count'), filters: [search('http.status_code:500')] },
-  ],
-  ['newest 50', '/beta/events/list', { event: true }],
-  [
-    'newest 50, status 500',
-    '/beta/events/list',
-    { event: true, filters: [search('http.status_code:500')] },
-  ],
-  ['newest 50, a word', '/beta/events/list', { event: true, filters: [search('cart')] }],
-  [
-    'count of a word',
-    '/beta/events/aggregate',
-    { compute: compute('count'), filters: [search('cart')] },
-  ],
-  ['absent word', '/beta/events/list', { event: true, filters: [search('zanzibar')] }],
-  [
-    'avg response time',
-    '/beta/events/aggregate',
-    { compute: compute('avg:custom.http.response_time') },
-  ],
-  [
-    'p95 response time',
-    '/beta/events/aggregate',
-    { compute: compute('pc95:custom.http.response_time') },
-  ],
-  [
-    'distinct addresses',
-    '/beta/events/aggregate',
-    { compute: compute('cardinality:custom.network.client_ip') },
-  ],
-  [
-    'count per minute, status 500',
-    '/beta/events/aggregate',
-    {
-      compute: compute('count'),
-      groupBy: [{ time: { interval: '1m' } }],
-      filters: [search('http.status_code:500')],
-    },
-  ],
-  ['top 10 URLs', '/beta/events/aggregate', top('custom.http.request')],
-  ['top 10 addresses', '/beta/events/aggregate', top('custom.network.client_ip')],
-  [
-    'status x verb x host',
-    '/beta/events/aggregate',
-    top('custom.http.status_code', 'custom.http.verb', 'custom.http.ident'),
-  ],
-  [
-    'avg and p95 per minute',
-    '/beta/events/aggregate',
-    {
-      compute: [
-        ...compute('avg:custom.http.response_time'),
-        { metric: { id: 'pc95:custom.http.response_time', output: 'p' } },
-      ],
-      groupBy: [{ time: { interval: '1m' } }],
-    },
-  ],
-];
+/** Puts the files of a stopped service out of the page cache. Source: dd(1), nocache. */
+function makeCold(folder: string): void {
+  for (const file of globSync('{log,sealed}/**', { cwd: folder, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const path = join(file.parentPath, file.name);
+    execFileSync('dd', [`if=${path}`, 'iflag=nocache', 'count=0'], { stdio: 'ignore' });
+  }
+}
 
-/** Queries over `events` access-log events, one at a time, through HTTP. */
-function overAccessLog(name: string, what: string, events: number): Workload {
+async function timed(service: Service, { path, body }: ApiRequest): Promise<number> {
+  const started = performance.now();
+  const answer = await ask(service, path, body);
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`);
+  return performance.now() - started;
+}
+
+/** A question with the request that asks it. */
+export type Asked = [name: string, request: ApiRequest];
+
+/** The questions that can be asked of the events that `fill` sends. */
+export function questionsOf(events: number): Asked[] {
+  const parameters = sampleOf({ make: () => accessRough(SEED), events });
+  return QUESTIONS.flatMap(({ name }): Asked[] => {
+    const request = QUERIES[name]?.(parameters);
+    return request === undefined || isRefusal(request) ? [] : [[name, request]];
+  });
+}
+
+/** All questions to one store that is filled once: cold, warm, and by eight at once. */
+class Asking {
+  readonly #bench: Bench;
+  readonly #folder: string;
+  readonly #events: number;
+  #service: Service;
+
+  constructor(bench: Bench, folder: string, events: number, service: Service) {
+    this.#bench = bench;
+    this.#folder = folder;
+    this.#events = events;
+    this.#service = service;
+  }
+
+  get service(): Service {
+    return this.#service;
+  }
+
+  async all(): Promise<void> {
+    const requests = questionsOf(this.#events);
+    for (const [place, [name, request]] of requests.entries()) {
+      this.#bench.progress(name, FILL_SHARE + ((1 - FILL_SHARE) * place) / requests.length);
+      await this.#warm(name, request);
+    }
+    this.#figure('peak memory', 'MB', [peakMegabytes(this.#service.pid)]);
+    for (const [name, request] of requests) {
+      this.#bench.progress(`${name}, cold`, 1);
+      await this.#startCold();
+      this.#figure(`${name}, cold`, 'ms', [await timed(this.#service, request)]);
+    }
+  }
+
+  async #warm(name: string, request: ApiRequest): Promise<void> {
+    await timed(this.#service, request);
+    const startedCpu = cpuSeconds(this.#service.pid);
+    const wall: number[] = [];
+    for (let run = 0; run < REPEATS; run++) wall.push(await timed(this.#service, request));
+    const cpuMs = ((cpuSeconds(this.#service.pid) - startedCpu) * 1000) / REPEATS;
+    this.#figure(name, 'ms', wall);
+    this.#figure(`${name}, CPU`, 'ms', [cpuMs]);
+    const users = Array.from({ length: AT_ONCE }, () => timed(this.#service, request));
+    this.#figure(`${name}, eight at once`, 'ms', await Promise.all(users));
+  }
+
+  async #startCold(): Promise<void> {
+    const { readKey } = this.#service;
+    await this.#service.stop();
+    makeCold(this.#folder);
+    this.#service = { ...(await startService(this.#folder, SEALING)), readKey };
+  }
+
+  #figure(name: string, unit: string, samples: number[]): void {
+    this.#bench.record({ name, unit, samples, corpus: CORPUS, events: this.#events });
+  }
+}
+
+/** Questions over `events` events of the rough access log, through HTTP. */
+function queries(name: string, events: number): Workload {
   return {
     name,
-    what,
+    what: `questions over ${events / 1e6}M events of a rough access log: cold, warm, eight at once`,
+    seconds: 30 + (SECONDS_A_MILLION * events) / 1e6,
     run: async (bench) => {
       const folder = temporaryFolder();
+      const eventCount = Math.round(events * bench.scale);
       const service = await startService(folder, SEALING);
+      const asking = new Asking(bench, folder, eventCount, service);
       try {
-        const eventCount = Math.round(events * bench.scale);
         await fill(bench, service, eventCount);
-        bench.progress('sealing');
-        await awaitSealed(service, eventCount);
-        for (const [query, path, body] of QUERIES) {
-          const wall: number[] = [];
-          const startedCpu = cpuSeconds(service.pid);
-          for (let repeat = 0; repeat < REPEATS; repeat++) {
-            bench.progress(`${query}, ${repeat + 1} of ${REPEATS}`);
-            const started = performance.now();
-            const answer = await ask(service, path, { time: TIME, ...body });
-            if (answer.status !== 200) throw new Error(`${query}: ${answer.text}`);
-            wall.push(performance.now() - started);
-          }
-          const cpuMs = ((cpuSeconds(service.pid) - startedCpu) * 1000) / REPEATS;
-          bench.figure(query, 'ms', ...wall);
-          bench.figure(`${query}, CPU`, 'ms', cpuMs);
-        }
-        bench.figure('peak memory', 'MB', peakMegabytes(service.pid));
+        await asking.all();
       } finally {
-        await service.stop();
+        await asking.service.stop();
         removeFolder(folder);
       }
     },
   };
 }
 
-/** Sends access-log events, a part at a time so that the sender's memory stays small. */
-export async function fill(
-  bench: Pick<Bench, 'progress'>,
-  service: Service,
-  eventCount: number,
-): Promise<void> {
-  const event = accessLog(1);
-  for (let sent = 0; sent < eventCount; ) {
-    const part = Math.min(PART_EVENTS, eventCount - sent);
-    await postAll(service, bodies(event, part, 1_000_000));
-    sent += part;
-    bench.progress(`${sent} of ${eventCount} events sent`);
-  }
-}
-
-/** Queries over a million events. */
-export const queryWorkload = overAccessLog(
-  'query',
-  'queries over 1M access-log events, one at a time, through HTTP',
-  EVENTS,
-);
-
-/** Queries over ten million events. */
-export const queryLargeWorkload = overAccessLog(
-  'query-10m',
-  'the same queries over 10M access-log events',
-  10 * EVENTS,
-);
+/** Questions over a million events, over a day of ten million, and over fifty million. */
+export const queryWorkload = queries('query', 1_000_000);
+export const queryLargeWorkload = queries('query-10m', 10_000_000);
+export const queryHugeWorkload = queries('query-50m', 50_000_000);

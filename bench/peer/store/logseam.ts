@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { ask, startService } from '../../../test/support/service.ts';
 import { workingTree } from '../../report/origin.ts';
-import { awaitSealed, BODY_BYTES, postAll, SEALING } from '../../workload/ingestion.ts';
+import { CHANNELS } from '../../workload/channel.ts';
+import { awaitSealed, SEALING } from '../../workload/ingestion.ts';
 import { type Answer, type Cell, type Part, type Peer, type Row, wordsFor } from '../peer.ts';
 import { EVENT_COLUMNS } from '../questions.ts';
 import { type ApiRequest, QUERIES } from './logseam.queries.ts';
@@ -16,7 +17,10 @@ export async function openPeer(folder: string): Promise<Peer> {
     version: workingTree(),
     settings: SEALING,
     pid: service.pid,
-    load: async (part: Part) => postAll(service, bodiesOf(part, BODY_BYTES)),
+    load: async (part: Part) => {
+      const { bodyBytes, send } = CHANNELS.http;
+      await send(service, bodiesOf(part, bodyBytes));
+    },
     settle: (events: number) => awaitSealed(service, events),
     ask: async (question, parameters) => {
       const { path, body } = wordsFor<ApiRequest>(QUERIES, question, parameters);
