@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { bodies } from '../../bench/corpus/bodies.ts';
 import { CORPUS_START_MS, CORPUS_STEP_MS } from '../../bench/corpus/clock.ts';
 import { CORPORA, corpusOf } from '../../bench/corpus/index.ts';
 import { Decoding } from '../support/decoding.ts';
@@ -142,6 +143,29 @@ t.test('dates of the rough access log are those that its lines say', async (t) =
   });
   t.same(wrong, []);
 });
+
+t.test(
+  'bodies hold whole lines, no more bytes than asked for, and a long event alone',
+  async (t) => {
+    const lines = ['aaaa', 'ééé', 'b', 'c'.repeat(50), 'd'];
+    let at = 0;
+    const made = bodies(() => lines[at++ % lines.length], 6, 12, '> ');
+    t.same(
+      made.map(({ body, events }) => [body.toString(), events]),
+      [
+        ['> aaaa\n', 1],
+        ['> ééé\n', 1],
+        ['> b\n', 1],
+        [`> ${'c'.repeat(50)}\n`, 1],
+        ['> d\n> aaaa\n', 2],
+      ],
+    );
+    t.same(
+      bodies(() => 'x', 0, 12),
+      [],
+    );
+  },
+);
 
 t.test('bench/README.md says of each corpus what the list says', async (t) => {
   const readme = readFileSync(new URL('../../bench/README.md', import.meta.url), 'utf8');
