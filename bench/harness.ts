@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import { machineName, outFile, workingTree } from './report/origin.ts';
+import { machineName, outFile, ownVersion, workingTree } from './report/origin.ts';
 import { ratios } from './report/ratio.ts';
 import { writeReport } from './report/report.ts';
 import {
@@ -67,7 +67,7 @@ export async function runWorkloads(
   const origin: Origin = {
     commit: workingTree(),
     machine: machineName(),
-    versions: { node: process.versions.node },
+    versions: { logseam: ownVersion(), node: process.versions.node },
     started: new Date().toISOString(),
     scale: options.scale,
   };

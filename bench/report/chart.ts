@@ -12,7 +12,9 @@ const LABEL_WIDTH = 380;
 const HEAD_HEIGHT = 90;
 const FOOT_HEIGHT = 40;
 const PANEL_COLUMNS = 3;
-const PANEL_HEIGHT = 240;
+const PANEL_HEIGHT = 250;
+/** Four lines of text. */
+const PANEL_HEAD = 54;
 const GAP = 60;
 const LOSS = '#c0392b';
 const WIN = '#2e7d5b';
@@ -27,9 +29,19 @@ function render(height: number, option: EChartsCoreOption): string {
 
 const TEXT = { fontFamily: 'DejaVu Sans, Helvetica, Arial, sans-serif' };
 const LEGEND = { top: 46 };
-/** A title in the middle above all. */
-function heading(text: string): object {
-  return { text, left: 'center', top: 10, textStyle: { fontSize: 16 } };
+/** What stands above a chart, in the middle. */
+export interface Heading {
+  text: string;
+  /** Of what it is, in small letters. */
+  note: string;
+}
+
+function titleOf({ text, note }: Heading): object {
+  return {
+    ...{ text, subtext: note, left: 'center', top: 10, itemGap: 4 },
+    textStyle: { fontSize: 16 },
+    subtextStyle: { fontSize: 10 },
+  };
 }
 
 const labels = { axisLabel: { width: LABEL_WIDTH - 60, overflow: 'truncate', interval: 0 } };
@@ -38,9 +50,12 @@ const labels = { axisLabel: { width: LABEL_WIDTH - 60, overflow: 'truncate', int
  * Draws ratios as bars that begin at 1, on a logarithmic axis, in the order given from the top: above 1 to the right and
  * red. Gives an SVG text.
  */
-export function ratioBars(title: string, bars: readonly { name: string; ratio: number }[]): string {
+export function ratioBars(
+  heading: Heading,
+  bars: readonly { name: string; ratio: number }[],
+): string {
   return render(HEAD_HEIGHT + FOOT_HEIGHT + bars.length * BAR_HEIGHT, {
-    title: heading(title),
+    title: titleOf(heading),
     grid: { left: LABEL_WIDTH, right: GAP, top: HEAD_HEIGHT, bottom: FOOT_HEIGHT },
     // Bars on a logarithmic axis begin at its end; the logarithms on a plain one begin at 0, which is even.
     xAxis: {
@@ -67,13 +82,13 @@ export function ratioBars(title: string, bars: readonly { name: string; ratio: n
 
 /** Draws bars in groups: a group a name, a bar a series, which may lack some. Gives an SVG text. */
 export function groupedBars(
-  title: string,
+  heading: Heading,
   names: readonly string[],
   series: readonly { name: string; values: readonly (number | undefined)[] }[],
 ): string {
   const height = HEAD_HEIGHT + FOOT_HEIGHT + names.length * (series.length + 1) * BAR_HEIGHT;
   return render(height, {
-    title: heading(title),
+    title: titleOf(heading),
     legend: LEGEND,
     grid: { left: LABEL_WIDTH, right: GAP, top: HEAD_HEIGHT, bottom: FOOT_HEIGHT },
     xAxis: { type: 'value', min: 0 },
@@ -98,24 +113,24 @@ export interface Panel {
 }
 
 /** Draws lines over counts of events, both axes logarithmic, three panels a row. Gives an SVG text. */
-export function growthPanels(title: string, panels: readonly Panel[]): string {
-  return linePanels(title, panels, { type: 'log', axisLabel: { formatter: printCount } });
+export function growthPanels(heading: Heading, panels: readonly Panel[]): string {
+  return linePanels(heading, panels, { type: 'log', axisLabel: { formatter: printCount } });
 }
 
 /** Draws lines over steps that have names, three panels a row; x is the index of the step. Gives an SVG text. */
 export function stepPanels(
-  title: string,
+  heading: Heading,
   panels: readonly Panel[],
   steps: readonly string[],
 ): string {
-  return linePanels(title, panels, { type: 'category', data: steps });
+  return linePanels(heading, panels, { type: 'category', data: steps });
 }
 
-function linePanels(title: string, panels: readonly Panel[], xAxis: object): string {
+function linePanels(heading: Heading, panels: readonly Panel[], xAxis: object): string {
   const width = (WIDTH - GAP) / PANEL_COLUMNS - GAP / 2;
   const places = panels.map((_, at) => ({
     left: GAP + (at % PANEL_COLUMNS) * (width + GAP / 2),
-    top: HEAD_HEIGHT + 40 + Math.floor(at / PANEL_COLUMNS) * PANEL_HEIGHT,
+    top: HEAD_HEIGHT + PANEL_HEAD + Math.floor(at / PANEL_COLUMNS) * PANEL_HEIGHT,
   }));
   const rows = Math.ceil(panels.length / PANEL_COLUMNS);
   const titleStyle = {
@@ -126,16 +141,20 @@ function linePanels(title: string, panels: readonly Panel[], xAxis: object): str
   };
   return render(HEAD_HEIGHT + rows * PANEL_HEIGHT + FOOT_HEIGHT, {
     title: [
-      heading(title),
+      titleOf(heading),
       ...panels.map((panel, at) => ({
         text: panel.title,
         left: places[at].left,
-        top: places[at].top - 40,
+        top: places[at].top - PANEL_HEAD,
         textStyle: titleStyle,
       })),
     ],
     legend: LEGEND,
-    grid: places.map((place) => ({ ...place, width: width - GAP / 2, height: PANEL_HEIGHT - 90 })),
+    grid: places.map((place) => ({
+      ...place,
+      width: width - GAP / 2,
+      height: PANEL_HEIGHT - PANEL_HEAD - 46,
+    })),
     xAxis: panels.map((_, gridIndex) => ({ gridIndex, ...xAxis })),
     yAxis: panels.map((_, gridIndex) => ({
       gridIndex,

@@ -1,4 +1,4 @@
-import { groupedBars, growthPanels, ratioBars } from './chart.ts';
+import { groupedBars, growthPanels, type Heading, ratioBars } from './chart.ts';
 import { growths } from './growth.ts';
 import { printCount } from './number.ts';
 import { ratios } from './ratio.ts';
@@ -29,7 +29,7 @@ export function charts(figures: readonly FigureRow[]): Chart[] {
       name: `${labelOf(own)} : ${best.system}`,
       ratio,
     }));
-    drawn.push({ id: 'ratios', title, svg: ratioBars(title, bars) });
+    drawn.push({ id: 'ratios', title, svg: ratioBars(headingOf(title, figures), bars) });
   }
   drawn.push(...growthCharts(figures));
   for (const [id, title, unit] of INGESTION) {
@@ -39,9 +39,19 @@ export function charts(figures: readonly FigureRow[]): Chart[] {
   return drawn;
 }
 
-/** A chart a workload; a panel a figure, with the exponents in its title. */
+/** A title with the commit, the machine, the time and the versions; settings behind a version stay out. */
+function headingOf(text: string, rows: readonly FigureRow[]): Heading {
+  // The last row knows all systems that took part.
+  const { commit, machine, started, versions } = rows[rows.length - 1];
+  const named = Object.entries(versions).map(
+    ([system, version]) => `${system} ${version.replace(/ \(.*/, '')}`,
+  );
+  return { text, note: [commit, machine, started.slice(0, 16), ...named].join(', ') };
+}
+
+/** A chart a family of workloads; a panel a figure, with the exponents in its title. */
 function growthCharts(figures: readonly FigureRow[]): Chart[] {
-  return [...Map.groupBy(growths(figures), ({ workload }) => workload)].map(([workload, all]) => {
+  return [...Map.groupBy(growths(figures), ({ family }) => family)].map(([family, all]) => {
     const same = Map.groupBy(all, ({ corpus, name, unit }) =>
       [corpus, name, unit].filter((part) => part !== undefined).join(', '),
     );
@@ -49,8 +59,12 @@ function growthCharts(figures: readonly FigureRow[]): Chart[] {
       title: `${name}\n${lines.map((line) => `${line.system} n^${line.exponent.toFixed(2)}`).join(', ')}`,
       lines: lines.map(({ system, points }) => ({ name: system, points })),
     }));
-    const title = `${workload}: growth with the number of events n`;
-    return { id: `growth-${workload}`, title, svg: growthPanels(title, panels) };
+    const title = `${family}: growth with the number of events n`;
+    return {
+      id: `growth-${family}`,
+      title,
+      svg: growthPanels(headingOf(title, figures), panels),
+    };
   });
 }
 
@@ -85,5 +99,5 @@ function bySystem(title: string, rows: readonly FigureRow[]): string {
     const medians = new Map(own.map((row) => [labelOf(row), row.median]));
     return { name, values: names.map((label) => medians.get(label)) };
   });
-  return groupedBars(withCommon(title, common), names, series);
+  return groupedBars(headingOf(withCommon(title, common), rows), names, series);
 }

@@ -3,7 +3,8 @@ import type { FigureRow } from './row.ts';
 
 /** How a figure of one system grows with the number of events. */
 export interface Growth {
-  workload: string;
+  /** The workloads without what their names say of their size. */
+  family: string;
   corpus: string | undefined;
   name: string;
   unit: string;
@@ -27,6 +28,11 @@ export function exponentOf(points: readonly (readonly [number, number])[]): numb
   return together / alone;
 }
 
+/** `query` of `query-10m`. */
+function familyOf(workload: string): string {
+  return workload.replace(/-[\d.]+[km]$/, '');
+}
+
 /** The figures that were measured at two and more counts of events, in time or processor time. */
 export function growths(figures: readonly FigureRow[]): Growth[] {
   const costs = figures.filter(
@@ -35,14 +41,15 @@ export function growths(figures: readonly FigureRow[]): Growth[] {
   );
   const found: Growth[] = [];
   const keyOf = ({ workload, corpus, name, unit, system }: FigureRow): string =>
-    JSON.stringify([workload, corpus, name, unit, system]);
+    JSON.stringify([familyOf(workload), corpus, name, unit, system]);
   for (const rows of Map.groupBy(costs, keyOf).values()) {
     const points = rows
       .map((row): [number, number] => [row.events ?? 0, row.median])
       .sort(([left], [right]) => left - right);
     if (new Set(points.map(([events]) => events)).size < 2) continue;
     const [{ workload, corpus, name, unit, system }] = rows;
-    found.push({ workload, corpus, name, unit, system, points, exponent: exponentOf(points) });
+    const family = familyOf(workload);
+    found.push({ family, corpus, name, unit, system, points, exponent: exponentOf(points) });
   }
   return found;
 }

@@ -59,5 +59,10 @@ export function historyChart(releases: readonly Release[]): string {
     run.figures[0]?.started ?? run.remarks[0]?.started ?? '';
   const sorted = [...releases].sort((left, right) => (started(left) < started(right) ? -1 : 1));
   const names = sorted.map(({ name }) => name);
-  return stepPanels('Geometric means of the figures by release', historyPanels(sorted), names);
+  const machines = new Set(sorted.flatMap(({ run }) => run.figures.map(({ machine }) => machine)));
+  const heading = {
+    text: 'Geometric means of our figures by release',
+    note: [...machines].join('; '),
+  };
+  return stepPanels(heading, historyPanels(sorted), names);
 }

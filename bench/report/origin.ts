@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
 /** The answer of a git command, `unknown` when it fails. */
@@ -19,6 +19,11 @@ export function git(...args: string[]): string {
 export function workingTree(): string {
   const dirty = git('status', '--porcelain') === '' ? '' : '+';
   return git('rev-parse', '--short', 'HEAD') + dirty;
+}
+
+/** The version that the package has. */
+export function ownVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 /** Processors and memory. */

@@ -26,12 +26,17 @@ function textsOf(svg: string): string[] {
 
 t.test('bars of ratios are an SVG with their names and values', async (t) => {
   const texts = textsOf(
-    ratioBars('Ours & theirs', [
+    ratioBars({ text: 'Ours & theirs', note: 'commit <1>' }, [
       { name: 'top 10 "URLs" <all>', ratio: 3 },
       { name: 'count', ratio: 0.5 },
     ]),
   );
-  const wanted = ['Ours &amp; theirs', 'top 10 &quot;URLs&quot; &lt;all&gt;', 'count'];
+  const wanted = [
+    'Ours &amp; theirs',
+    'commit &lt;1&gt;',
+    'top 10 &quot;URLs&quot; &lt;all&gt;',
+    'count',
+  ];
   for (const text of [...wanted, '3.00', '0.50']) t.ok(texts.includes(text), text);
 });
 
@@ -40,7 +45,7 @@ t.test('grouped bars are an SVG in which a series may lack a value', async (t) =
     { name: 'logseam', values: [9.5, 1234] },
     { name: 'duckdb', values: [undefined, 3] },
   ];
-  const texts = textsOf(groupedBars('CPU', ['plain', 'rough'], series));
+  const texts = textsOf(groupedBars({ text: 'CPU', note: '' }, ['plain', 'rough'], series));
   for (const text of ['plain', 'rough', 'logseam', 'duckdb', '9.50', '1,234', '3.00'])
     t.ok(texts.includes(text), text);
 });
@@ -59,7 +64,7 @@ t.test('panels of growth are an SVG with logarithmic axes', async (t) => {
       { name: 'duckdb', points: [[1e6, 1]] as const },
     ],
   }));
-  const texts = textsOf(growthPanels('Growth', panels));
+  const texts = textsOf(growthPanels({ text: 'Growth', note: '' }, panels));
   for (const text of ['Growth', 'question 0', 'question 4', 'logseam', '1M', '10M'])
     t.ok(texts.includes(text), text);
 });
@@ -74,6 +79,8 @@ t.test('panels over steps are an SVG with the names of the steps', async (t) => 
       ] as const,
     },
   ];
-  const texts = textsOf(stepPanels('History', [{ title: 'ms', lines }], ['v1', 'v2']));
+  const texts = textsOf(
+    stepPanels({ text: 'History', note: '' }, [{ title: 'ms', lines }], ['v1', 'v2']),
+  );
   for (const text of ['History', 'ms', 'v1', 'v2']) t.ok(texts.includes(text), text);
 });

@@ -119,6 +119,10 @@ t.test('the exponent of a power law is found', async (t) => {
   const [growth] = growths([...rows.reverse(), rowOf('count of all', 'logseam', [1])]);
   t.same(growth?.points, law);
   t.equal(growths(rows.slice(0, 1)).length, 0, 'one count of events is no curve');
+  const sized = law.map(([events, ms]) =>
+    rowOf('top 10 URLs', 'logseam', [ms], { events, workload: `peers-${events / 1e6}m` }),
+  );
+  t.match(growths(sized), [{ family: 'peers', points: law }], 'workloads of several sizes');
 });
 
 t.test('a report is written beside its lines, with a chart of each kind', async (t) => {
@@ -139,7 +143,11 @@ t.test('a report is written beside its lines, with a chart of each kind', async 
     'run.md',
   ]);
   const text = readFileSync(join(folder, 'run.md'), 'utf8');
-  for (const id of ['ratios', 'growth-peers', 'cpu']) t.match(text, `(run-${id}.svg)`);
+  const note = 'abc1234, 2 x test, 4 GiB, 2026-01-02T03:04, node 22.0.0, duckdb 2.0.0';
+  for (const id of ['ratios', 'growth-peers', 'cpu']) {
+    t.match(text, `(run-${id}.svg)`);
+    t.match(readFileSync(join(folder, `run-${id}.svg`), 'utf8'), note, 'says of what it is');
+  }
 });
 
 t.test('the time left follows sizes, what is done and the pace so far', async (t) => {
