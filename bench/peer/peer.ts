@@ -17,6 +17,12 @@ export interface Answer {
   ms: number;
 }
 
+/** The milliseconds of one run by the worker's clock and by the store's own. */
+export interface Clocks {
+  ms: number;
+  ownMs: number;
+}
+
 /** A store that is open and empty. */
 export interface Peer {
   version: string;
@@ -24,14 +30,17 @@ export interface Peer {
   settings: readonly string[];
   /** The process whose CPU seconds and memory are the store's: the worker itself for a library. */
   pid: number;
-  /** Resolves when the store has acknowledged the events. Rejects when it refuses any. */
-  load(part: Part): Promise<void>;
+  /**
+   * Resolves when the store has acknowledged the events, with the milliseconds from the first byte that it was given.
+   * Rejects when it refuses any.
+   */
+  load(part: Part): Promise<number>;
   /** Resolves when all `events` answer queries and no work in the background goes on because of them. */
   settle(events: number): Promise<void>;
   /** Asks a question of `questions.ts`. Rejects with the store's own words when it cannot answer. */
   ask(question: string, parameters: Parameters): Promise<Answer>;
-  /** The milliseconds that the store itself says a run of the question took; absent where it says nothing. */
-  ownMs?(question: string, parameters: Parameters): Promise<number>;
+  /** One more run, timed by both clocks; absent where the store tells no time. */
+  clocks?(question: string, parameters: Parameters): Promise<Clocks>;
   close(): Promise<void>;
 }
 
@@ -66,6 +75,13 @@ export interface Parameters {
 /** A question that a store has no words for, and why. */
 export interface Refusal {
   cannot: string;
+}
+
+/** The milliseconds until what `work` began is done. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
 }
 
 /** What a store is asked: T is its own way of saying it, a text of SQL or an HTTP request. */

@@ -2,6 +2,7 @@ import type { Texts } from './peer.ts';
 import { QUERIES as CLICKHOUSE } from './store/clickhouse.sql.ts';
 import { QUERIES as DUCKDB } from './store/duckdb.sql.ts';
 import { QUERIES as LOGSEAM } from './store/logseam.queries.ts';
+import { QUERIES as LOKI } from './store/loki.logql.ts';
 import { QUERIES as VICTORIALOGS } from './store/victorialogs.logsql.ts';
 
 /** The stores that are measured in one run, Logseam among them. */
@@ -30,5 +31,6 @@ export const PEERS: readonly PeerEntry[] = [
     texts: VICTORIALOGS,
     binary: 'VICTORIALOGS_BIN',
   },
+  { name: 'loki', module: moduleOf('store/loki.ts'), texts: LOKI, binary: 'LOKI_BIN' },
   { name: 'logseam', module: moduleOf('store/logseam.ts'), texts: LOGSEAM },
 ];

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { cpuSeconds, peakMegabytes } from '../../test/support/service.ts';
-import type { Answer, Parameters, Part } from './peer.ts';
+import type { Answer, Clocks, Parameters, Part } from './peer.ts';
 import type { Action, Reply } from './wire.ts';
 
 /** A peer in a process of its own, so that a crash of its library fails a call and not the run. */
@@ -55,8 +55,9 @@ export class RemotePeer {
     return opened;
   }
 
-  async load(part: Part): Promise<void> {
-    await this.#call({ action: 'load', part });
+  /** The milliseconds that it took. */
+  async load(part: Part): Promise<number> {
+    return (await this.#call({ action: 'load', part })) as number;
   }
 
   async settle(events: number): Promise<void> {
@@ -67,9 +68,9 @@ export class RemotePeer {
     return (await this.#call({ action: 'ask', question, parameters })) as Answer;
   }
 
-  /** The peer's own milliseconds for one more run; undefined when it tells none. */
-  async ownMs(question: string, parameters: Parameters): Promise<number | undefined> {
-    return (await this.#call({ action: 'own', question, parameters })) as number | undefined;
+  /** One more run by both clocks; undefined when the store tells no time. */
+  async clocks(question: string, parameters: Parameters): Promise<Clocks | undefined> {
+    return (await this.#call({ action: 'clocks', question, parameters })) as Clocks | undefined;
   }
 
   /** CPU seconds of the store's process so far; 0 when it is gone. */

@@ -5,7 +5,7 @@ import { CORPUS_START_MS, CORPUS_STEP_MS } from '../corpus/clock.ts';
 import { compareAnswers, type Difference } from './compare.ts';
 import { folderBytes } from './disk.ts';
 import { Sample } from './parameters.ts';
-import { isRefusal, type Parameters, type Row } from './peer.ts';
+import { type Clocks, isRefusal, type Parameters, type Row } from './peer.ts';
 import type { PeerEntry } from './peers.ts';
 import { QUESTIONS } from './questions.ts';
 import { type Opened, RemotePeer } from './remote.ts';
@@ -50,8 +50,8 @@ export interface Asked {
   ms: number[];
   /** Of the store's process, the mean of the runs; its clock ticks in 10 ms. */
   cpuMs: number;
-  /** What the store itself says; empty when it says nothing. */
-  ownMs: number[];
+  /** Runs that were timed by the store too; empty when it tells no time. */
+  clocks: Clocks[];
   rows: Row[];
   cannot?: string;
   fault?: string;
@@ -130,9 +130,7 @@ async function load(peer: RemotePeer, folder: string, options: RunOptions): Prom
   for (let sent = 0; sent < options.events; ) {
     const events = Math.min(PART_EVENTS, options.events - sent);
     writeFileSync(file, Array.from({ length: events }, () => `${next()}\n`).join(''));
-    const started = performance.now();
-    await peer.load({ file, events });
-    seconds += (performance.now() - started) / 1000;
+    seconds += (await peer.load({ file, events })) / 1000;
     sent += events;
     const text = `${sent} of ${options.events} events loaded`;
     options.progress(text, (LOAD_SHARE * sent) / options.events);
@@ -158,7 +156,7 @@ async function ask(
   parameters: Parameters,
   repeats: number,
 ): Promise<Asked> {
-  const asked: Asked = { question, ms: [], cpuMs: 0, ownMs: [], rows: [] };
+  const asked: Asked = { question, ms: [], cpuMs: 0, clocks: [], rows: [] };
   const words = entry.texts[question]?.(parameters) ?? { cannot: 'the question is unknown' };
   if (isRefusal(words)) return { ...asked, cannot: words.cannot };
   try {
@@ -170,13 +168,14 @@ async function ask(
     }
     asked.cpuMs = ((peer.cpuSeconds() - startedCpu) * 1000) / repeats;
     for (let run = 0; run < repeats; run++) {
-      const ownMs = await peer.ownMs(question, parameters);
-      if (ownMs === undefined) break;
-      asked.ownMs.push(ownMs);
+      const clocks = await peer.clocks(question, parameters);
+      if (clocks === undefined) break;
+      asked.clocks.push(clocks);
     }
     return asked;
   } catch (error) {
-    return { ...asked, ms: [], fault: wireFault(error) };
+    const ms = asked.ms.length === repeats ? asked.ms : [];
+    return { ...asked, ms, fault: wireFault(error) };
   }
 }
 

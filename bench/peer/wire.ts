@@ -8,7 +8,7 @@ export type Action =
   | { action: 'load'; part: Part }
   | { action: 'settle'; events: number }
   | { action: 'ask'; question: string; parameters: Parameters }
-  | { action: 'own'; question: string; parameters: Parameters }
+  | { action: 'clocks'; question: string; parameters: Parameters }
   | { action: 'close' };
 
 /** An action and the number that its reply has too. */

@@ -33,6 +33,6 @@ async function act(request: Request): Promise<unknown> {
   if (request.action === 'load') return peer.load(request.part);
   if (request.action === 'settle') return peer.settle(request.events);
   if (request.action === 'ask') return peer.ask(request.question, request.parameters);
-  if (request.action === 'own') return peer.ownMs?.(request.question, request.parameters);
+  if (request.action === 'clocks') return peer.clocks?.(request.question, request.parameters);
   return peer.close();
 }

@@ -7,6 +7,7 @@ import { isRefusal, wordsFor } from '../../bench/peer/peer.ts';
 import type { PeerEntry } from '../../bench/peer/peers.ts';
 import { QUESTIONS } from '../../bench/peer/questions.ts';
 import { type PeerResult, runPeers, sampleOf } from '../../bench/peer/run.ts';
+import { pushBody } from '../../bench/peer/store/loki-push.ts';
 import { loadPackage } from '../../bench/peer/store/package.ts';
 import { bodiesOf } from '../../bench/peer/store/part.ts';
 import { report } from '../../bench/peer/workload.ts';
@@ -153,3 +154,29 @@ t.test('a part is cut into bodies at the ends of lines, none longer than asked f
     ],
   );
 });
+
+t.test(
+  'Loki is pushed a stream a host, with dates in nanoseconds and the rest as metadata',
+  async (t) => {
+    const lines = [
+      '{"date_access":"2026-11-01T00:00:00.012Z","http.ident":"a","http.status_code":200,"message":"one"}',
+      '{"http.ident":"b","date_access":"2026-11-01 01:00:00.5","message":"two"}',
+      '{"http.ident":"a","date_access":"2026-11-01T01:00:00+02:00","http.verb":"GET","message":"three"}',
+    ];
+    t.same(JSON.parse(pushBody(`${lines.join('\n')}\n`).toString()), {
+      streams: [
+        {
+          stream: { job: 'access', host: 'a' },
+          values: [
+            ['1793491200012000000', 'one', { status_code: '200' }],
+            ['1793487600000000000', 'three', { verb: 'GET' }],
+          ],
+        },
+        {
+          stream: { job: 'access', host: 'b' },
+          values: [['1793494800500000000', 'two', {}]],
+        },
+      ],
+    });
+  },
+);

@@ -17,10 +17,15 @@ export interface Binary {
 
 /**
  * Starts a binary and waits for a line of its output that `ready` matches, whose first group is the port. It ends with
- * this process. Rejects with the end of what it printed.
+ * this process. Files that it names without a folder lie in `folder`. Rejects with the end of what it printed.
  */
-export function startBinary(path: string, args: readonly string[], ready: RegExp): Promise<Binary> {
-  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+export function startBinary(
+  path: string,
+  args: readonly string[],
+  ready: RegExp,
+  folder: string,
+): Promise<Binary> {
+  const child = spawn(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   process.once('exit', () => child.kill('SIGKILL'));
   process.once('disconnect', () => child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {

@@ -7,6 +7,7 @@ import {
   type Parameters,
   type Part,
   type Peer,
+  timed,
   wordsFor,
 } from '../peer.ts';
 import { insertFrom, MERGES, QUERIES, SCHEMA } from './clickhouse.sql.ts';
@@ -46,9 +47,7 @@ export async function openPeer(folder: string): Promise<Peer> {
     version: String(await one('SELECT version()')),
     settings,
     pid: process.pid,
-    load: async (part: Part) => {
-      await run(session, insertFrom(part.file));
-    },
+    load: (part: Part) => timed(() => run(session, insertFrom(part.file))),
     settle: async (events: number) => {
       for (let quiet = 0; quiet < QUIET_POLLS; ) {
         quiet = (await one(MERGES)) === 0 ? quiet + 1 : 0;
@@ -58,9 +57,11 @@ export async function openPeer(folder: string): Promise<Peer> {
       if (count !== events) throw new Error(`${count} events are there, not ${events}`);
     },
     ask: (question, parameters) => ask(session, question, parameters),
-    ownMs: async (question, parameters) => {
-      const result = await run(session, wordsFor(QUERIES, question, parameters));
-      return result.elapsed * 1000;
+    clocks: async (question, parameters) => {
+      const sql = wordsFor(QUERIES, question, parameters);
+      const started = performance.now();
+      const { elapsed } = await run(session, sql);
+      return { ms: performance.now() - started, ownMs: elapsed * 1000 };
     },
     close: async () => session.close(),
   };

@@ -48,6 +48,14 @@ export const PREPARE: readonly string[] = ["SET TimeZone = 'UTC'", SCHEMA];
 /** What makes the file final: compressed columns with statistics, and an empty write-ahead log. */
 export const SETTLE: readonly string[] = ['CHECKPOINT', 'ANALYZE'];
 
+/** What makes DuckDB write a profile of each statement to `file`, as EXPLAIN ANALYZE shows it. */
+export function profileTo(file: string): readonly string[] {
+  return ["PRAGMA enable_profiling = 'json'", `SET profiling_output = ${quoted(file)}`];
+}
+
+/** The end of that. */
+export const PROFILE_END = 'PRAGMA disable_profiling';
+
 /** A text in quotes. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

@@ -1,14 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
   type Answer,
   type Cell,
+  type Clocks,
   type Parameters,
   type Part,
   type Peer,
+  timed,
   wordsFor,
 } from '../peer.ts';
-import { insertFrom, PREPARE, QUERIES, SETTLE } from './duckdb.sql.ts';
+import { insertFrom, PREPARE, PROFILE_END, profileTo, QUERIES, SETTLE } from './duckdb.sql.ts';
 import { loadPackage } from './package.ts';
 
 /** DuckDB in the worker's process, by its npm package. */
@@ -43,16 +46,14 @@ export async function openPeer(folder: string): Promise<Peer> {
     version: String(version),
     settings: [`threads=${threads}`, 'TimeZone=UTC'],
     pid: process.pid,
-    load: async (part: Part) => {
-      await connection.run(insertFrom(part.file));
-    },
+    load: (part: Part) => timed(() => connection.run(insertFrom(part.file))),
     settle: async (events: number) => {
       for (const statement of SETTLE) await connection.run(statement);
       const [[count]] = await rowsOf(connection, 'SELECT count(*) FROM logs');
       if (count !== events) throw new Error(`${count} events are there, not ${events}`);
     },
     ask: (question, parameters) => ask(connection, question, parameters),
-    ownMs: (question, parameters) => ownMs(connection, question, parameters),
+    clocks: (question, parameters) => clocks(connection, folder, question, parameters),
     close: async () => {
       connection.closeSync();
       instance.closeSync();
@@ -72,16 +73,19 @@ async function ask(
   return { rows: reader.getRowsJS().map((row) => row.map(cell)), ms };
 }
 
-/** The `latency` of EXPLAIN ANALYZE, which is in seconds. */
-async function ownMs(
+/** A run under the profiler, whose `latency` is in seconds. */
+async function clocks(
   connection: Connection,
+  folder: string,
   question: string,
   parameters: Parameters,
-): Promise<number> {
-  const sql = wordsFor(QUERIES, question, parameters);
-  const [row] = await rowsOf(connection, `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`);
-  const { latency }: { latency: number } = JSON.parse(String(row.at(-1)));
-  return latency * 1000;
+): Promise<Clocks> {
+  const file = join(folder, 'profile.json');
+  for (const statement of profileTo(file)) await connection.run(statement);
+  const { ms } = await ask(connection, question, parameters);
+  const { latency }: { latency: number } = JSON.parse(readFileSync(file, 'utf8'));
+  await connection.run(PROFILE_END);
+  return { ms, ownMs: latency * 1000 };
 }
 
 async function rowsOf(connection: Connection, sql: string): Promise<Cell[][]> {

@@ -3,7 +3,15 @@ import { ask, startService } from '../../../test/support/service.ts';
 import { workingTree } from '../../report/origin.ts';
 import { CHANNELS } from '../../workload/channel.ts';
 import { awaitSealed, SEALING } from '../../workload/ingestion.ts';
-import { type Answer, type Cell, type Part, type Peer, type Row, wordsFor } from '../peer.ts';
+import {
+  type Answer,
+  type Cell,
+  type Part,
+  type Peer,
+  type Row,
+  timed,
+  wordsFor,
+} from '../peer.ts';
 import { EVENT_COLUMNS } from '../questions.ts';
 import { type ApiRequest, QUERIES } from './logseam.queries.ts';
 import { bodiesOf } from './part.ts';
@@ -19,7 +27,8 @@ export async function openPeer(folder: string): Promise<Peer> {
     pid: service.pid,
     load: async (part: Part) => {
       const { bodyBytes, send } = CHANNELS.http;
-      await send(service, bodiesOf(part, bodyBytes));
+      const bodies = bodiesOf(part, bodyBytes);
+      return timed(() => send(service, bodies));
     },
     settle: (events: number) => awaitSealed(service, events),
     ask: async (question, parameters) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Cell, type Part, type Peer, type Row, wordsFor } from '../peer.ts';
+import { type Cell, type Part, type Peer, type Row, timed, wordsFor } from '../peer.ts';
 import { DISCOVERED, EVENT_COLUMNS } from '../questions.ts';
 import { startBinary } from './binary.ts';
 import { bodiesOf } from './part.ts';
@@ -28,6 +28,7 @@ export async function openPeer(folder: string): Promise<Peer> {
     process.env['VICTORIALOGS_BIN'] ?? '',
     [...SETTINGS, `-storageDataPath=${join(folder, 'data')}`, '-httpListenAddr=127.0.0.1:0'],
     /started server at http:\/\/127\.0\.0\.1:(\d+)\//,
+    folder,
   );
   const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
   const version = /^vm_app_version\{version="([^"]+)"/m.exec(await metrics())?.[1];
@@ -38,7 +39,7 @@ export async function openPeer(folder: string): Promise<Peer> {
     pid: server.pid,
     load: async (part: Part) => {
       const bodies = bodiesOf(part, BODY_BYTES).map(({ body }) => body);
-      await postAll(insert, bodies, { 'content-type': 'application/stream+json' });
+      return timed(() => postAll(insert, bodies, { 'content-type': 'application/stream+json' }));
     },
     settle: async (events: number) => {
       await fetch(`${server.url}/internal/force_flush`);

@@ -12,6 +12,7 @@ export async function openPeer(): Promise<Peer> {
     pid: process.pid,
     load: async () => {
       if (how === 'load') process.kill(process.pid, 'SIGSEGV');
+      return 1;
     },
     settle: async () => {
       if (how === 'settle') throw new Error('7 events are there, not 10');
