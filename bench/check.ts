@@ -20,11 +20,14 @@ import { git, machineName, outFile, workingTree } from './report/origin.ts';
  * meanwhile falls on both. Both are fed and measured by the bench of the working tree. Ends with 1 when a figure is worse.
  */
 
+/** With fewer the same commit is too often worse than itself in all pairs. */
+const PAIRS_MIN = 5;
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     base: { type: 'string' },
-    pairs: { type: 'string', default: '5' },
+    pairs: { type: 'string', default: String(PAIRS_MIN) },
     scale: { type: 'string', default: '1' },
   },
 });
@@ -33,8 +36,10 @@ const subjects = SUBJECTS.filter(({ name }) => names.includes(name));
 const pairs = Number(values.pairs);
 const scale = Number(values.scale);
 const base = baseCommit(values.base === '' ? undefined : values.base);
-if (subjects.length < names.length || !(pairs >= 3) || !(scale > 0) || base === 'unknown') {
-  console.error('usage: check.ts [--base COMMIT] [--pairs 3 or more] [--scale S] [name ...]');
+if (subjects.length < names.length || !(pairs >= PAIRS_MIN) || !(scale > 0) || base === 'unknown') {
+  console.error(
+    `usage: check.ts [--base COMMIT] [--pairs ${PAIRS_MIN} or more] [--scale S] [name ...]`,
+  );
   console.error(`names are ${SUBJECTS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }

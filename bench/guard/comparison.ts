@@ -34,7 +34,7 @@ function more(unit: string, before: number, after: number): number {
   return before === 0 ? Infinity : (100 * (after - before)) / before;
 }
 
-/** Sets the runs of the working tree against those of the base. There are at least three of each. */
+/** Sets the runs of the working tree against those of the base. */
 export function compare(pairs: Pairs): Comparison {
   const { unit, lowerIsBetter, before, after } = pairs;
   const beforeMedian = median(before);
