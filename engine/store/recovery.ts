@@ -153,10 +153,14 @@ class Recovery {
     };
   }
 
-  /** A file that belongs elsewhere: nothing of it is served, and every start names it. */
+  /**
+   * A file that belongs elsewhere: nothing of it is served, and every start names it. One that was open is lost, not closed:
+   * its own file may be put back.
+   */
   #foreignSegment(): RecoveredSegment {
     const bytes = this.#reader.limitBytes;
-    return { ...emptySegment(this.#sequence, bytes), damaged: [{ offset: 0, bytes }] };
+    const isLost = !this.#closed;
+    return { ...emptySegment(this.#sequence, bytes), damaged: [{ offset: 0, bytes }], isLost };
   }
 
   /** Goes from frame to frame, and over damage to the next right header. */

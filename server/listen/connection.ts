@@ -79,9 +79,9 @@ export class Connections {
     this.#open.delete(connection);
   }
 
-  /** No connection takes any more bytes; each closes when what it sent is durable. */
-  finish(): void {
-    for (const connection of this.#open) connection.finish();
+  /** No connection takes any more bytes; each ends when what was taken of it is durable. */
+  stop(): void {
+    for (const connection of this.#open) connection.stop();
   }
 
   /** Ends all connections as they are. */
@@ -121,6 +121,8 @@ class Connection implements LineSource {
   #paused = false;
   #ended = false;
   #finished = false;
+  /** Whether we end it before the peer has: what was not read is unknown, so that a close in order would be a lie. */
+  #isStopped = false;
 
   constructor(socket: LineSocket, reset: () => void, shared: Connections) {
     this.#socket = socket;
@@ -130,7 +132,7 @@ class Connection implements LineSource {
     this.#frame = new LineFrame(shared.origin.cell !== undefined);
     this.#thread = shared.intake.leastBusy();
     socket.on('data', (chunk) => this.#take(chunk));
-    socket.on('end', () => this.finish());
+    socket.on('end', () => this.#finish());
     // Errors are those of the peer or its network, and 'close' follows.
     socket.on('error', () => {});
     socket.on('close', () => this.#forget());
@@ -148,12 +150,25 @@ class Connection implements LineSource {
     else this.#closeWhenDurable();
   }
 
-  /** Reads no more, takes what is left as the last line, and closes when everything is durable. */
-  finish(): void {
+  /** The peer has ended: takes what is left as the last line, and closes when everything is durable. */
+  #finish(): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#socket.pause();
     this.#takeRest();
+  }
+
+  /**
+   * Reads no more. Resets the connection when what was given is durable, and drops a line that is not whole; one that the
+   * peer has ended goes on to its close.
+   */
+  stop(): void {
+    if (this.#ended) return;
+    this.#isStopped = true;
+    this.#ended = true;
+    this.#finished = true;
+    this.#socket.pause();
+    this.#closeWhenDurable();
   }
 
   /** Ends the connection so that the sender sees that something was lost. */
@@ -226,6 +241,10 @@ class Connection implements LineSource {
 
   #closeWhenDurable(): void {
     if (!this.#finished || this.#unsettledBytes > 0 || this.#socket.destroyed) return;
+    if (this.#isStopped) {
+      this.reset();
+      return;
+    }
     this.#socket.end();
     // What the peer still sends after our close, when it was we who began to close, is not read.
     this.#socket.destroySoon();

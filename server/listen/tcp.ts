@@ -66,7 +66,7 @@ export function listenWith(
 
 async function close(server: Server, connections: Connections, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  connections.finish();
+  connections.stop();
   const timer = setTimeout(() => connections.reset(), graceMs);
   await closed;
   clearTimeout(timer);

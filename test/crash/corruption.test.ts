@@ -174,7 +174,7 @@ t.test('a file that was cut short', async (t) => {
 });
 
 t.test(
-  'an open segment whose file is gone or emptied is damaged until it is put back',
+  'an open segment whose file is gone, emptied or from elsewhere is damaged until it is put back',
   async (t) => {
     const { disk, rows } = await written(false);
     const damaged = [{ segment: 1, damaged: [{ offset: 0, bytes: HEAD_BYTES }], cutBytes: 0 }];
@@ -191,10 +191,19 @@ t.test(
         each.crash({ type: 'all' });
       }
     }
-    emptied.damage(PATH, () => content);
-    const { report, catalog } = await openStore(emptied);
-    t.same(report.remarks, []);
-    t.equal(catalog.totals().rows, rows.size);
+    const other = await written(false);
+    const foreign = emptied.clone();
+    foreign.damage(PATH, () => other.disk.content(PATH));
+    const { report: told, manifest } = await openStore(foreign);
+    t.match(told.remarks, [{ segment: 1, damaged: [{ offset: 0 }] }]);
+    await manifest.release();
+    foreign.crash({ type: 'all' });
+    for (const each of [emptied, foreign]) {
+      each.damage(PATH, () => content);
+      const { report, catalog } = await openStore(each);
+      t.same(report.remarks, []);
+      t.equal(catalog.totals().rows, rows.size);
+    }
   },
 );
 

@@ -118,17 +118,33 @@ t.test('without room in the memory the connections wait for it', async (t) => {
   await listener.close(GRACE_MS);
 });
 
-t.test('closing takes what was received, and ends when it is durable', async (t) => {
+t.test('a stop resets who has not ended, when what was received is durable', async (t) => {
   const intake = new FakeIntake(32);
   const listener = await open(intake);
   const { socket, ended } = await dial(listener.port);
+  let isEnded = false;
+  ended.then(() => {
+    isEnded = true;
+  });
   socket.write('key one\nkey tw');
   await intake.until(() => intake.texts.length === 1);
   const closed = listener.close(GRACE_MS);
-  await intake.until(() => intake.texts.length === 2);
-  t.equal(intake.texts.join(''), 'key one\nkey tw\n');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(isEnded, 'open until the line is durable');
+  intake.settle();
+  t.equal(await ended, 'ECONNRESET');
+  t.equal(intake.texts.join(''), 'key one\n', 'half a line is no event');
+  await closed;
+});
+
+t.test('a stop closes in order behind a half-close that was seen', async (t) => {
+  const intake = new FakeIntake(32);
+  const listener = await open(intake);
+  const { socket, ended } = await dial(listener.port);
+  socket.end('key one\nlast');
+  await intake.until(() => intake.texts.join('') === 'key one\nlast\n');
+  const closed = listener.close(GRACE_MS);
   intake.settle();
   t.equal(await ended, 'end');
-  socket.end();
   await closed;
 });
