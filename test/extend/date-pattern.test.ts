@@ -7,6 +7,9 @@ import {
   DatePatterns,
 } from '../../server/extend/date-pattern.ts';
 
+const DAY_MS = 86_400_000;
+/** 0001-01-01: a day later it is the year 1 in every zone. */
+const YEAR_ONE_MS = -62_135_596_800_000;
 const NOW_MS = Date.UTC(2016, 10, 21, 12);
 
 function iso(pattern: string, text: string, timezone?: string): string {
@@ -109,7 +112,7 @@ t.test('a date that was printed comes back, and its text has the form of the sou
   const form = new RegExp(`^(?:${pattern.source})$`, 'u');
   fc.assert(
     fc.property(
-      fc.integer({ min: -62_135_596_800_000, max: 140_000_000_000_000 }),
+      fc.integer({ min: YEAR_ONE_MS + DAY_MS, max: 140_000_000_000_000 }),
       fc.integer({ min: -56, max: 56 }),
       (ms, quarters) => {
         const date = new Date(ms + quarters * 900_000);
