@@ -11,7 +11,7 @@ import {
   WORSE_MAX,
 } from './guard/comparison.ts';
 import { SUBJECTS } from './guard/subject.ts';
-import { clearProgress } from './harness.ts';
+import { clearProgress, writeProgress } from './harness.ts';
 import { git, machineName, outFile, workingTree } from './report/origin.ts';
 
 /**
@@ -57,9 +57,7 @@ try {
       command: join(folder, 'server/logseam'),
       pairs,
       scale,
-      progress: (text) => {
-        if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K  ... ${text}`);
-      },
+      progress: writeProgress,
     });
     clearProgress();
     const compared = measured.map(compare);

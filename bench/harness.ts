@@ -123,7 +123,6 @@ async function runWorkload(session: Session, at: number): Promise<void> {
 }
 
 function showProgress(session: Session, at: number, text: string, done: number): void {
-  if (!process.stderr.isTTY) return;
   const left = secondsLeft({
     sizes: session.workloads.map(({ seconds }) => seconds),
     at,
@@ -131,7 +130,12 @@ function showProgress(session: Session, at: number, text: string, done: number):
     elapsedSeconds: (performance.now() - session.startedMs) / 1000,
     scale: session.scale,
   });
-  process.stderr.write(`\r\x1b[K  ... ${text}; about ${printSeconds(left)} left`);
+  writeProgress(`${text}; about ${printSeconds(left)} left`);
+}
+
+/** Writes the line of progress over the last one, on a terminal. */
+export function writeProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K  ... ${text}`);
 }
 
 /** Removes the line of progress. */

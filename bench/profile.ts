@@ -7,7 +7,7 @@ import {
   temporaryFolder,
 } from '../test/support/service.ts';
 import { bodies } from './corpus/bodies.ts';
-import { clearProgress } from './harness.ts';
+import { clearProgress, writeProgress } from './harness.ts';
 import { profiled, profileEnvironment } from './profile/profiled.ts';
 import { INGEST_STAGES, QUERY_STAGES } from './profile/stage.ts';
 import { profileLines } from './profile/table.ts';
@@ -33,10 +33,6 @@ const WARM: Times = { count: 3, ms: 300 };
 const TOGETHER: Times = { count: 20, ms: 0 };
 const ALONE: Times = { count: 5, ms: 1_000 };
 
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K  ... ${text}`);
-}
-
 function show(title: string, lines: readonly string[]): void {
   clearProgress();
   console.log([title, ...lines.map((line) => `  ${line}`), ''].join('\n'));
@@ -61,12 +57,12 @@ async function profileIngestion(ingestion: Ingestion, scale: number): Promise<vo
   const { channel } = ingestion;
   const eventCount = Math.round(ingestion.events * scale);
   await withService(async (service, folder) => {
-    progress(`making ${eventCount} events`);
+    writeProgress(`making ${eventCount} events`);
     const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
     const made = bodies(ingestion.make(1), eventCount, channel.bodyBytes, prefix);
     const found = await profiled(service, folder, 'ingest', async () => {
       await channel.send(service, made);
-      progress('sealing');
+      writeProgress('sealing');
       await awaitSealed(service, eventCount);
     });
     const measure = { unit: 's/M events', factor: 1e6 / eventCount };
@@ -94,7 +90,7 @@ async function askTimes(
 async function profileQueries(scale: number, each: boolean): Promise<void> {
   const eventCount = Math.round(QUERY_EVENTS * scale);
   await withService(async (service, folder) => {
-    await fill({ progress }, service, eventCount);
+    await fill({ progress: writeProgress }, service, eventCount);
     const questions = questionsOf(eventCount);
     const groups = each ? questions.map((question) => [question]) : [questions];
     for (const group of groups) {
@@ -102,7 +98,7 @@ async function profileQueries(scale: number, each: boolean): Promise<void> {
       let count = 0;
       const found = await profiled(service, folder, 'query', async () => {
         for (const query of group) {
-          progress(query[0]);
+          writeProgress(query[0]);
           count += await askTimes(service, query, each ? ALONE : TOGETHER);
         }
       });

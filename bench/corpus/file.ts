@@ -16,7 +16,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** What the thread that unpacks a file is started with. */
+/** The data of the thread that unpacks a file. */
 export interface InflateJob {
   path: string;
   port: MessagePort;
@@ -28,7 +28,7 @@ export interface InflateJob {
 export const ASKED = 0;
 export const GIVEN = 1;
 
-/** What the reader gets: a piece of the content, or how it ended. */
+/** A message to the reader: a piece of the content, or how it ended. */
 export type Inflated = { piece: Uint8Array } | { end: true } | { error: string };
 
 /** Gives the next piece of a file's content; none at its end. It is valid until the next call. */

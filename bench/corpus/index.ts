@@ -17,7 +17,7 @@ export interface Corpus {
    * left aside. The least that it must do is to look at each byte.
    */
   bound: string;
-  /** What the lines are: JSON objects, syslog, texts, or lines of several kinds. */
+  /** The form of the lines: JSON objects, syslog, texts, or lines of several kinds. */
   format: 'json' | 'syslog' | 'text' | 'mixed';
   /** Attributes whose distinct values tell how rough it is: dotted paths as queries name them. */
   attributes: readonly string[];

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -13,6 +13,7 @@ import {
   temporaryFolder,
 } from '../../test/support/service.ts';
 import { bodies } from '../corpus/bodies.ts';
+import { folderBytes } from '../peer/disk.ts';
 import type { Channel } from './channel.ts';
 
 /** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
@@ -27,17 +28,6 @@ export function storeBytes(folder: string): number {
     .map((part) => join(folder, part))
     .filter((path) => existsSync(path))
     .reduce((total, path) => total + folderBytes(path), 0);
-}
-
-/** Bytes of the files below `folder`. */
-function folderBytes(folder: string): number {
-  let total = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) total += folderBytes(path);
-    else if (entry.isFile()) total += statSync(path).size;
-  }
-  return total;
 }
 
 /** How many events the service counts. */
