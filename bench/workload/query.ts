@@ -30,8 +30,8 @@ const FILL_SHARE = 0.6;
 const BODIES_AT_ONCE = 100;
 const SECONDS_A_MILLION = 45;
 
-/** Sends events of the rough access log, few of them in memory at a time; resolves when all are sealed. */
-export async function fill(
+/** Sends events of the rough access log, few of them in memory at a time; resolves when all are acknowledged. */
+export async function sendRough(
   bench: Pick<Bench, 'progress'>,
   service: Service,
   events: number,
@@ -47,6 +47,15 @@ export async function fill(
     batch = [];
     bench.progress(`${sent} of ${events} events sent`, (FILL_SHARE * sent) / events);
   }
+}
+
+/** The same; resolves when all are sealed. */
+export async function fill(
+  bench: Pick<Bench, 'progress'>,
+  service: Service,
+  events: number,
+): Promise<void> {
+  await sendRough(bench, service, events);
   bench.progress('sealing', FILL_SHARE);
   await awaitSealed(service, events);
 }

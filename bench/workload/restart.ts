@@ -2,31 +2,16 @@ import {
   cpuSeconds,
   peakMegabytes,
   removeFolder,
-  type Service,
-  send,
   startService,
   temporaryFolder,
 } from '../../test/support/service.ts';
-import { accessRough } from '../corpus/access-rough.ts';
-import { eachBody } from '../corpus/bodies.ts';
 import type { Bench, Workload } from '../harness.ts';
 import { awaitSealed, SEALING } from './ingestion.ts';
+import { sendRough } from './query.ts';
 
 const EVENTS = 1_000_000;
-const SEED = 1;
-const BODY_BYTES = 1_000_000;
 /** Nothing is sealed meanwhile. */
 const UNSEALED = ['--seal-idle-minutes', '1000', '--metrics-open', 'true'];
-
-async function fill(service: Service, events: number, progress: (done: number) => void) {
-  let sent = 0;
-  for (const { body, events: count } of eachBody(accessRough(SEED), events, BODY_BYTES)) {
-    const { status, text } = await send(service, body, 'application/x-ndjson');
-    if (status !== 200) throw new Error(`${status} ${text}`);
-    sent += count;
-    progress(sent / events);
-  }
-}
 
 /** Starts the service in a folder that has events, `bench.runs` times; from the call to "ready". */
 async function startAgain(bench: Bench, folder: string, name: string, end: 'stop' | 'kill') {
@@ -61,7 +46,7 @@ export const restartWorkload: Workload = {
       await startAgain(bench, folder, 'empty', 'stop');
       const { writeKey } = keyed;
       const filling = { ...(await startService(folder, UNSEALED)), writeKey };
-      await fill(filling, events, (done) => bench.progress('filling the log', done));
+      await sendRough(bench, filling, events);
       await filling.kill();
       await startAgain(bench, folder, 'after a kill', 'kill');
       const sealing = await startService(folder, SEALING);
