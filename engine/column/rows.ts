@@ -1,7 +1,10 @@
 import { assert } from '../base/assert.ts';
 import type { Kind } from './kind.ts';
 
-/** `detail` of a NUMBER whose text is not `[-]digits[.digits]` of a safe whole mantissa: the text itself counts. */
+/**
+ * `detail` of a NUMBER whose text does not come back from a safe whole mantissa and up to 22 fraction digits (`-0`, `007`,
+ * `1e3`): the text itself counts.
+ */
 export const NUMBER_AS_TEXT = 0xffff;
 
 /**
@@ -15,7 +18,7 @@ export const NUMBER_AS_TEXT = 0xffff;
  *   0 is false. NULL, OBJECT: empty.
  * - `value`: NUMBER: the whole mantissa, or the nearest double when `detail` is NUMBER_AS_TEXT.
  *   DATE: the date in the unit of its form. Others: 0.
- * - `detail`: NUMBER: the count of fraction digits. DATE: its form (date-form.ts). Others: 0.
+ * - `detail`: NUMBER: the count of fraction digits, or NUMBER_AS_TEXT. DATE: its form (date-form.ts). Others: 0.
  *
  * The reference decoder and a kernel fill the same records. Owned by one thread; `reset` makes it empty and keeps
  * the memory. `source` must stay unchanged until the rows have been appended.

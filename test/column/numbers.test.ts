@@ -6,11 +6,11 @@ import { PrintRule, printNumber, SCALE_DOUBLE } from '../../engine/column/number
 import { NumberBuilder } from '../../engine/column/numbers.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 
-/** Value and detail as rows.ts defines them, naively: `-0` and `007` count as plain digits here. */
+/** Value and detail as rows.ts defines them. */
 function parts(text: string): [number, number] {
-  const match = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
+  const match = /^(-?(?:0|[1-9]\d*))(?:\.(\d{1,22}))?$/.exec(text);
   const mantissa = match === null ? Number.NaN : Number(match[1] + (match[2] ?? ''));
-  return Number.isSafeInteger(mantissa)
+  return Number.isSafeInteger(mantissa) && !Object.is(mantissa, -0)
     ? [mantissa, match?.[2]?.length ?? 0]
     : [Number(text), NUMBER_AS_TEXT];
 }

@@ -39,11 +39,10 @@ const KINDS: Record<TestLeaf['kind'], Kind> = {
 };
 
 function numberParts(text: string): [value: number, detail: number] {
-  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
-  if (match === null) return [Number(text), NUMBER_AS_TEXT];
-  const mantissa = Number(`${match[1]}${match[2]}${match[3] ?? ''}`);
-  return Number.isSafeInteger(mantissa)
-    ? [mantissa, match[3]?.length ?? 0]
+  const match = /^(-?(?:0|[1-9]\d*))(?:\.(\d{1,22}))?$/.exec(text);
+  const mantissa = match === null ? Number.NaN : Number(`${match[1]}${match[2] ?? ''}`);
+  return Number.isSafeInteger(mantissa) && !Object.is(mantissa, -0)
+    ? [mantissa, match?.[2]?.length ?? 0]
     : [Number(text), NUMBER_AS_TEXT];
 }
 
