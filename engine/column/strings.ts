@@ -5,6 +5,8 @@ import type { Kind } from './kind.ts';
 
 /** Values after which a column decides whether its dictionary is worth it. */
 const TRIAL_VALUES = 4_096;
+/** Values from which on a whole block decides it for the next ones. */
+const BLOCK_VALUES_MIN = 64;
 /** Blocks that a column of mostly distinct values stays without a dictionary before it tries again. */
 const PLAIN_BLOCKS_MAX = 16;
 
@@ -41,9 +43,15 @@ export class StringBuilder extends ColumnBuilder {
     if (at + 1 === TRIAL_VALUES) this.plain = dictionary.entryCount * 2 > TRIAL_VALUES;
   }
 
+  /** Whether there are so many values, and more than half of them are not equal to one before. */
+  #isMostlyDistinct(least: number): boolean {
+    return this.count >= least && this.dictionary.entryCount * 2 > this.count;
+  }
+
   override clear(): void {
-    this.#plainBlocks = this.plain ? this.#plainBlocks + 1 : 0;
-    this.plain = this.plain && this.#plainBlocks % PLAIN_BLOCKS_MAX !== 0;
+    const isDistinct = this.plain || this.#isMostlyDistinct(BLOCK_VALUES_MIN);
+    this.#plainBlocks = isDistinct ? this.#plainBlocks + 1 : 0;
+    this.plain = isDistinct && this.#plainBlocks % PLAIN_BLOCKS_MAX !== 0;
     this.entries = refit(this.entries, this.count, 4);
     this.dictionary.clear();
     super.clear();
