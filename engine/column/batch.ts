@@ -1,9 +1,9 @@
-import { assert, unreachable } from '../base/assert.ts';
+import { unreachable } from '../base/assert.ts';
 import { BLOCK_ROWS_CLOSE, BLOCK_TEXT_BYTES_MAX } from '../base/limits.ts';
 import { BooleanBuilder } from './booleans.ts';
 import { DateBuilder } from './dates.ts';
 import { grow } from './growth.ts';
-import { KIND_COLUMN_MIN, Kind } from './kind.ts';
+import { KIND_BITS, KIND_COLUMN_MIN, Kind } from './kind.ts';
 import { NumberBuilder } from './numbers.ts';
 import type { PathTable } from './path.ts';
 import type { Rows } from './rows.ts';
@@ -19,7 +19,6 @@ const BATCH_BYTES_CLOSE = 64 * 1024 * 1024;
 const TEXT_BYTES_AMPLE = BLOCK_TEXT_BYTES_MAX / 2;
 /** Bytes that a leaf costs beside its text. */
 const LEAF_BYTES = 16;
-const NO_COLUMN = -1;
 
 function makeBuilder(path: number, kind: Kind): Builder {
   switch (kind) {
@@ -54,9 +53,6 @@ export class Batch {
   columns: Builder[] = [];
   /** Column + 1 of each leaf key; 0 when there is none. */
   #columnOf = new Int32Array(1024);
-  /** Shapes whose columns were found, ever; and by column which of them was the last one with it. */
-  #connected = 0;
-  readonly #connectedTo: number[] = [];
   #rowCount = 0;
   #bytes = 0;
   #textBytes = 0;
@@ -90,6 +86,8 @@ export class Batch {
    */
   append(rows: Rows, fromRow: number): number {
     const { shapes } = this;
+    const keyCount = this.paths.count << KIND_BITS;
+    if (keyCount > this.#columnOf.length) this.#columnOf = grow(this.#columnOf, keyCount);
     let row = fromRow;
     let lastShape = this.#rowCount > 0 ? this.shapeIds[this.#rowCount - 1] : -1;
     for (; row < rows.rowCount && !this.isFull; row++) {
@@ -101,25 +99,26 @@ export class Batch {
       }
       const at = this.#rowCount++;
       if (lastShape < 0 || !shapes.is(lastShape, rows, entry, end)) {
-        const known = shapes.count;
         lastShape = shapes.intern(rows, entry, end);
-        if (lastShape === known) this.#connectShape(lastShape);
       }
       this.timeMs[at] = rows.timeMs[row];
       this.receivedMs[at] = rows.receivedMs;
       this.shapeIds[at] = lastShape;
-      this.#appendLeaves(rows, entry, end, shapes.starts[lastShape], at);
+      this.#appendLeaves(rows, entry, end, at);
     }
     return row - fromRow;
   }
 
-  #appendLeaves(rows: Rows, entry: number, end: number, leaf: number, row: number): void {
-    const { columns, shapes } = this;
+  #appendLeaves(rows: Rows, entry: number, end: number, row: number): void {
+    const columnOf = this.#columnOf;
+    const { columns } = this;
     let textBytes = 0;
     for (let at = entry; at < end; at++) {
       const kind = rows.kind[at];
       if (kind < KIND_COLUMN_MIN) continue;
-      const column = columns[shapes.columns[leaf + at - entry]];
+      const key = leafKey(rows.path[at], kind);
+      const number = columnOf[key];
+      const column = number === 0 ? this.#addColumn(key) : columns[number - 1];
       const start = rows.start[at];
       const length = rows.length[at];
       const source = start >= 0 ? rows.source : rows.side;
@@ -149,30 +148,11 @@ export class Batch {
     return textBytes <= BLOCK_TEXT_BYTES_MAX;
   }
 
-  /** Finds or makes the columns of a new shape's leaves. */
-  #connectShape(shape: number): void {
-    const { shapes } = this;
-    const end = shapes.starts[shape + 1];
-    this.#connected++;
-    for (let leaf = shapes.starts[shape]; leaf < end; leaf++) {
-      const column = this.#columnFor(shapes.keys[leaf]);
-      shapes.columns[leaf] = column;
-      if (column === NO_COLUMN) continue;
-      assert(this.#connectedTo[column] !== this.#connected, 'a row has a value of a column once');
-      this.#connectedTo[column] = this.#connected;
-    }
-  }
-
-  #columnFor(key: number): number {
-    const kind = leafKind(key);
-    if (kind < KIND_COLUMN_MIN) return NO_COLUMN;
-    if (key >= this.#columnOf.length) this.#columnOf = grow(this.#columnOf, key + 1);
-    const known = this.#columnOf[key];
-    if (known !== 0) return known - 1;
-    this.columns.push(makeBuilder(leafPath(key), kind));
-    this.#connectedTo[this.columns.length - 1] = 0;
+  #addColumn(key: number): Builder {
+    const column = makeBuilder(leafPath(key), leafKind(key));
+    this.columns.push(column);
     this.#columnOf[key] = this.columns.length;
-    return this.columns.length - 1;
+    return column;
   }
 
   /** Forgets all rows. Columns that had no value since the last time are dropped, the others keep their memory. */

@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { grow, refit } from './growth.ts';
 import type { Kind } from './kind.ts';
 
@@ -18,6 +19,7 @@ export abstract class ColumnBuilder {
   /** Notes that `row` has the next value; returns the value's number. */
   protected addRow(row: number): number {
     const at = this.count++;
+    assert(at === 0 || this.rows[at - 1] < row, 'a row has a value of a column once');
     if (at === this.rows.length) this.rows = grow(this.rows, this.count);
     this.rows[at] = row;
     return at;

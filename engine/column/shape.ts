@@ -24,14 +24,12 @@ export function leafKind(key: number): Kind {
   return (key & KIND_MASK) as Kind;
 }
 
-/** The shapes of an open block: ordered lists of leaf keys, each with what its owner keeps beside every leaf. */
+/** The shapes of an open block: ordered lists of leaf keys. */
 export class ShapeTable {
   count = 0;
   /** Leaves of shape s are `keys[starts[s], starts[s + 1])`. */
   starts = new Uint32Array(65);
   keys = new Uint32Array(256);
-  /** The owner's number for each leaf; set by it after `intern` has made a shape. */
-  columns = new Int32Array(256);
   #hashes = new Int32Array(64);
   #slots = new Int32Array(SLOTS_MIN);
 
@@ -75,10 +73,7 @@ export class ShapeTable {
     const start = this.starts[shape];
     const stop = start + end - entry;
     this.starts[shape + 1] = stop;
-    if (stop > this.keys.length) {
-      this.keys = grow(this.keys, stop);
-      this.columns = grow(this.columns, stop);
-    }
+    if (stop > this.keys.length) this.keys = grow(this.keys, stop);
     for (let at = entry; at < end; at++) {
       this.keys[start + at - entry] = leafKey(rows.path[at], rows.kind[at]);
     }
@@ -101,7 +96,6 @@ export class ShapeTable {
   clear(): void {
     const leafCount = this.starts[this.count];
     this.keys = refit(this.keys, leafCount, 256);
-    this.columns = refit(this.columns, leafCount, 256);
     this.starts = refit(this.starts, this.count + 1, 65);
     this.#hashes = refit(this.#hashes, this.count + 1, 64);
     if (this.#slots.length > Math.max(this.count * 8, SLOTS_MIN)) {
