@@ -10,6 +10,8 @@ const KEYS_MAX = 2 * PATHS_MAX;
 const KEYS_CROWD = PATHS_MAX;
 /** Keys that are tried before one is looked up. */
 const FOLLOWED_MAX = 8;
+/** Bytes that are compared at once. */
+const WORD_BYTES = 4;
 const SYSLOG = Uint8Array.from(Buffer.from('syslog'));
 
 /** Levels of paths below `syslog` are counted from here, so that the two trees share one table. */
@@ -36,6 +38,7 @@ export class KeyTable {
   #hashes = new Int32Array(1024);
   #start = new Uint32Array(1025);
   #names = new Uint8Array(16_384);
+  #namesView = new DataView(this.#names.buffer);
   #slots = new Int32Array(4096).fill(-1);
 
   constructor(paths: PathTable) {
@@ -52,13 +55,13 @@ export class KeyTable {
   }
 
   /**
-   * The first of `key` and those that follow it that is the text from `at` on up to a quote; -1 when it is none of some.
+   * The first of `key` and those that follow it that is the text of `view` from `at` on up to a quote; -1 when it is none of some.
    * So attributes that are left out now and then are passed over.
    */
-  follow(key: number, bytes: Uint8Array, at: number, end: number): number {
+  follow(key: number, view: DataView, at: number, end: number): number {
     let candidate = key;
     for (let step = 0; step < FOLLOWED_MAX && candidate >= 0; step++) {
-      if (this.#isAt(candidate, bytes, at, end)) return candidate;
+      if (this.#isAt(candidate, view, at, end)) return candidate;
       candidate = this.next[candidate];
     }
     return -1;
@@ -69,13 +72,22 @@ export class KeyTable {
     return this.#start[key + 1] - this.#start[key];
   }
 
-  #isAt(key: number, bytes: Uint8Array, at: number, end: number): boolean {
+  #isAt(key: number, view: DataView, at: number, end: number): boolean {
     const nameStart = this.#start[key];
     const length = this.#start[key + 1] - nameStart;
-    if (at + length >= end || bytes[at + length] !== QUOTE) return false;
-    const names = this.#names;
-    for (let index = 0; index < length; index++) {
-      if (bytes[at + index] !== names[nameStart + index]) return false;
+    if (at + length >= end || view.getUint8(at + length) !== QUOTE) return false;
+    const names = this.#namesView;
+    if (length < WORD_BYTES) {
+      for (let index = 0; index < length; index++) {
+        if (view.getUint8(at + index) !== names.getUint8(nameStart + index)) return false;
+      }
+      return true;
+    }
+    // The last word may overlap the one before. It comes first, because names begin alike.
+    const last = length - WORD_BYTES;
+    if (view.getInt32(at + last) !== names.getInt32(nameStart + last)) return false;
+    for (let index = 0; index < last; index += WORD_BYTES) {
+      if (view.getInt32(at + index) !== names.getInt32(nameStart + index)) return false;
     }
     return true;
   }
@@ -157,6 +169,7 @@ export class KeyTable {
       const names = new Uint8Array(Math.max(nameEnd, this.#names.length * 2));
       names.set(this.#names);
       this.#names = names;
+      this.#namesView = new DataView(names.buffer);
     }
     this.#names.set(bytes.subarray(start, end), nameStart);
     this.#start[key + 1] = nameEnd;

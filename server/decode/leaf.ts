@@ -46,6 +46,8 @@ const RANK_NONE = 1000;
 export class LeafReader {
   /** What is being read: `bytes` up to `end`, which lies in the rows' source, or, `inSide`, in their side buffer. */
   bytes: Uint8Array = new Uint8Array(0);
+  /** A view of `bytes`. */
+  view = new DataView(this.bytes.buffer);
   end = 0;
   inSide = false;
   /** Where the JSON is wrong, after a failed read. */
@@ -95,7 +97,10 @@ export class LeafReader {
 
   /** Turns to another range of bytes. */
   turnTo(bytes: Uint8Array, end: number, inSide: boolean): void {
-    this.bytes = bytes;
+    if (bytes !== this.bytes) {
+      this.bytes = bytes;
+      this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
     this.end = end;
     this.inSide = inSide;
   }

@@ -146,7 +146,7 @@ export class ObjectReader {
 
   /** Reads the members of the object at the path `container`, from the first on, and its closing brace. */
   #members(start: number, container: number): number {
-    const { bytes, end } = this.#leaves;
+    const { bytes, view, end } = this.#leaves;
     const keys = this.#keys;
     let previous = -1;
     let predicted = keys.first[container];
@@ -155,7 +155,7 @@ export class ObjectReader {
       if (at >= end || bytes[at] !== QUOTE) return this.#broken(at);
       const nameStart = at + 1;
       let path = -1;
-      const found = keys.follow(predicted, bytes, nameStart, end);
+      const found = keys.follow(predicted, view, nameStart, end);
       if (found >= 0) {
         predicted = found;
         path = keys.path[found];
