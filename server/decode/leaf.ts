@@ -12,7 +12,7 @@ import {
   BACKSLASH,
   MINUS,
   OPEN_BRACKET,
-  plainEnd,
+  plainEndOf,
   QUOTE,
   stringEnd,
   unescapeString,
@@ -217,7 +217,7 @@ export class LeafReader {
 
   #string(path: number, at: number): number {
     const bytes = this.bytes;
-    const stop = plainEnd(bytes, at + 1, this.end);
+    const stop = plainEndOf(this.view, at + 1, this.end);
     if (stop < this.end && bytes[stop] === QUOTE) {
       const start = this.inSide ? ~(at + 1) : at + 1;
       this.#rows.add(path, Kind.STRING, start, stop - at - 1, 0, 0);

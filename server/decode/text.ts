@@ -26,6 +26,13 @@ const STRING_STOP = new Uint8Array(256).fill(1, 0, BLANK);
 STRING_STOP[QUOTE] = 1;
 STRING_STOP[BACKSLASH] = 1;
 
+/** A byte four times, as a word. */
+const ONES = 0x01010101;
+const QUOTES = QUOTE * ONES;
+const BACKSLASHES = BACKSLASH * ONES;
+const BLANKS = BLANK * ONES;
+const HIGH_BITS = 0x80808080 | 0;
+
 /** What a one-letter escape stands for; 0 where there is no such escape. */
 const ESCAPE = new Uint8Array(256);
 for (const [letter, byte] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
@@ -55,6 +62,23 @@ export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
 export function plainEnd(bytes: Uint8Array, at: number, end: number): number {
   let offset = at;
   while (offset < end && STRING_STOP[bytes[offset]] === 0) offset++;
+  return offset;
+}
+
+/** What `plainEnd` returns, read from a view of the bytes four at once: for texts of some length. */
+export function plainEndOf(view: DataView, at: number, end: number): number {
+  let offset = at;
+  for (; offset + 4 <= end; offset += 4) {
+    const word = view.getInt32(offset, true);
+    const quotes = word ^ QUOTES;
+    const escapes = word ^ BACKSLASHES;
+    // The high bit of each byte that is 0, or below a blank; a byte above the lowest of them may have it too.
+    const stops =
+      (((quotes - ONES) & ~quotes) | ((escapes - ONES) & ~escapes) | ((word - BLANKS) & ~word)) &
+      HIGH_BITS;
+    if (stops !== 0) return offset + ((31 - Math.clz32(stops & -stops)) >>> 3);
+  }
+  while (offset < end && STRING_STOP[view.getUint8(offset)] === 0) offset++;
   return offset;
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import {
   plainEnd,
+  plainEndOf,
   repairedText,
   skipBlanks,
   stringEnd,
@@ -93,4 +94,20 @@ t.test('a repaired text is what a browser would show', async () => {
       return Buffer.from(repairedText(bytes, 0, bytes.length)).toString() === shown;
     }),
   );
+});
+
+t.test('the end of a plain text is the same by words as by bytes', async (t) => {
+  const byte = fc.oneof(
+    fc.integer({ min: 0, max: 255 }),
+    fc.constantFrom(0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7f, 0x80, 0xa2, 0xdc),
+  );
+  const texts = fc.array(byte, { maxLength: 20 });
+  const property = fc.property(texts, fc.nat(4), fc.nat(20), (bytes, start, length) => {
+    const text = Uint8Array.from(bytes);
+    const at = Math.min(start, text.length);
+    const end = Math.min(at + length, text.length);
+    return plainEndOf(new DataView(text.buffer), at, end) === plainEnd(text, at, end);
+  });
+  fc.assert(property, { numRuns: 20_000 });
+  t.pass('20,000 texts');
 });
