@@ -16,6 +16,8 @@ export class RegionWriter {
   readonly regions: ByteWriter | ByteParts;
   /** An empty writer for the next region; `end` adds what was written to it. */
   readonly region: ByteWriter;
+  /** For what is packed into `region`. */
+  readonly packed = new ByteWriter(1024);
 
   /** `regions`: where they are collected. `region`: others may use it too, between two regions. */
   constructor(

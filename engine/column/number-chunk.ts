@@ -151,11 +151,23 @@ function entryText(builder: NumberBuilder, text: number): string {
   return decoder.decode(bytes.subarray(offsets[text], offsets[text + 1]));
 }
 
-function convert(builder: NumberBuilder, from: number, to: number): [Plan, Conversion] {
-  if (isUniform(builder, from, to)) {
-    const plan: Plan = { rule: PrintRule.FIXED, scale: builder.details[from] };
-    return [plan, new Conversion(builder, from, to, plan)];
+/** Writes mantissas that have `scale` fraction digits each. */
+function writeUniform(writer: ByteWriter, mantissas: Float64Array, scale: number): Zone {
+  writer.u8(PrintRule.FIXED);
+  writer.u8(scale);
+  writer.varint(0);
+  writeIntegers(writer, mantissas, mantissas.length, 'values');
+  let min = mantissas[0];
+  let max = min;
+  for (let index = 1; index < mantissas.length; index++) {
+    const mantissa = mantissas[index];
+    if (mantissa < min) min = mantissa;
+    if (mantissa > max) max = mantissa;
   }
+  return { min: min / POWERS_OF_TEN[scale], max: max / POWERS_OF_TEN[scale] };
+}
+
+function convert(builder: NumberBuilder, from: number, to: number): [Plan, Conversion] {
   let plan: Plan = decimalPlan(builder, from, to);
   let best = new Conversion(builder, from, to, plan);
   if (best.exceptionAt.length * EXCEPTION_RATIO > to - from) {
@@ -177,6 +189,9 @@ export function writeNumbers(
   from: number,
   to: number,
 ): Zone {
+  if (isUniform(builder, from, to)) {
+    return writeUniform(writer, builder.values.subarray(from, to), builder.details[from]);
+  }
   const [plan, { stored, exceptionAt, exceptionTexts, zone }] = convert(builder, from, to);
   writer.u8(plan.rule);
   writer.u8(plan.scale === SCALE_DOUBLE ? SCALE_BYTE_DOUBLE : plan.scale);

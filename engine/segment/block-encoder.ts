@@ -99,10 +99,10 @@ export class BlockEncoder {
     out.end();
     writeIntegers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
-    const shapes = new ByteWriter(1024);
-    const { count, ids } = writeBlockShapes(shapes, rows.shapes, shapeIds, this.#paths);
+    out.packed.reset();
+    const { count, ids } = writeBlockShapes(out.packed, rows.shapes, shapeIds, this.#paths);
     out.meta.varint(count);
-    writePacked(out.region, shapes.bytes());
+    writePacked(out.region, out.packed.bytes());
     out.end();
     writeIntegers(out.region, ids, this.#rowCount, 'ids');
     out.end();

@@ -21,6 +21,17 @@ export class BlockPaths {
     return this.#numbers[path] - 1;
   }
 
+  /** Writes the leaf keys `keys[from, from + count)`, over the block's paths, to the beginning of `target`. */
+  translate(keys: Uint32Array, from: number, count: number, target: Uint32Array): void {
+    const numbers = this.#numbers;
+    for (let leaf = 0; leaf < count; leaf++) {
+      const key = keys[from + leaf];
+      const path = leafPath(key);
+      if (numbers[path] === 0) this.#add(path);
+      target[leaf] = leafKey(numbers[path] - 1, leafKind(key));
+    }
+  }
+
   #add(path: number): void {
     const paths = this.#paths;
     assert(path !== PATH_ROOT, 'the root is no leaf');
@@ -58,10 +69,7 @@ export function writeBlockShapes(
       const start = shapes.starts[shape];
       const leafCount = shapes.starts[shape + 1] - start;
       if (leafCount > keys.length) keys = new Uint32Array(leafCount * 2);
-      for (let leaf = 0; leaf < leafCount; leaf++) {
-        const key = shapes.keys[start + leaf];
-        keys[leaf] = leafKey(paths.number(leafPath(key)), leafKind(key));
-      }
+      paths.translate(shapes.keys, start, leafCount, keys);
       writer.varint(leafCount);
       writer.varints(keys, leafCount);
     }
