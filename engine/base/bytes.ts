@@ -84,6 +84,13 @@ export class ByteWriter {
     this.#length = at;
   }
 
+  /** Each of the first `count` of `values` as a u32. */
+  words(values: Uint32Array, count: number): void {
+    let at = this.#grow(count * 4);
+    const view = this.#view;
+    for (let index = 0; index < count; index++, at += 4) view.setUint32(at, values[index], true);
+  }
+
   /** The bytes as they are, without a length. */
   raw(bytes: Uint8Array): void {
     const at = this.#grow(bytes.length);

@@ -17,13 +17,18 @@ export function packedWords(count: number, width: number): number {
 }
 
 /**
- * Packs `values[0, count)`, each below 2^width, into new words. `values` has room for a multiple of four;
- * what lies there beyond `count` is overwritten with 0.
+ * Packs `values[0, count)`, each below 2^width, into the first `packedWords` of `words`, whose contents are lost.
+ * `values` has room for a multiple of four; what lies there beyond `count` is overwritten with 0.
  */
-export function pack(values: Uint32Array, count: number, width: number): Uint32Array {
+export function pack(
+  values: Uint32Array,
+  count: number,
+  width: number,
+  words = new Uint32Array(packedWords(count, width)),
+): Uint32Array {
   assert(width >= 0 && width <= WORD_BITS, `packing ${width} bits`);
-  const words = new Uint32Array(packedWords(count, width));
   if (width === 0) return words;
+  words.fill(0, 0, packedWords(count, width));
   values.fill(0, count, Math.ceil(count / LANES) * LANES);
   for (let first = 0; first < count; first += GROUP_VALUES) {
     const groupWord = (first / WORD_BITS) * width;

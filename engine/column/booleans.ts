@@ -3,7 +3,7 @@ import { ColumnBuilder } from './builder.ts';
 import type { BooleanColumn } from './column.ts';
 import { grow, refit } from './growth.ts';
 import { IntegerStream } from './integer-stream.ts';
-import { writeIntegers } from './integers.ts';
+import { idsToWrite, writeIds } from './integers.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf } from './presence.ts';
 
@@ -35,7 +35,9 @@ export function writeBooleans(
   from: number,
   to: number,
 ): void {
-  writeIntegers(writer, Float64Array.from(builder.values.subarray(from, to)), to - from, 'ids');
+  const ids = idsToWrite(to - from);
+  for (let index = from; index < to; index++) ids[index - from] = builder.values[index];
+  writeIds(writer, to - from);
 }
 
 /** Reads `count` values as a column of a block of `rowCount` rows. Throws CORRUPTION. */

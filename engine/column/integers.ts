@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { ByteWriter } from '../base/bytes.ts';
-import { bitsOf, pack } from './bitpack.ts';
+import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { writePacked } from './compress.ts';
 import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
 
@@ -47,24 +47,61 @@ function measure(values: Float64Array, count: number): Extent {
   return { min, max, minStep, maxStep, runCount, whole };
 }
 
-/** What is being packed: the low 32 bits (a store to it cuts to them) and the bits above. */
+/** What is being packed: the low 32 bits (a store to it cuts to them) and the bits above; and the words made of it. */
 let low = new Uint32Array(1024);
 let high = new Uint32Array(1024);
+let words = new Uint32Array(1024);
 
 function ensureScratch(count: number): void {
   if (count + 4 <= low.length) return;
   low = new Uint32Array(count + 4);
   high = new Uint32Array(count + 4);
+  words = new Uint32Array(count + 4);
 }
 
 function writeWords(writer: ByteWriter, count: number, width: number): void {
   writer.u8(width);
   writer.pad(4);
-  const words = pack(low, count, Math.min(width, WORD_BITS));
-  writer.raw(new Uint8Array(words.buffer));
-  if (width <= WORD_BITS) return;
-  const upper = pack(high, count, width - WORD_BITS);
-  writer.raw(new Uint8Array(upper.buffer));
+  writePart(writer, low, count, Math.min(width, WORD_BITS));
+  if (width > WORD_BITS) writePart(writer, high, count, width - WORD_BITS);
+}
+
+function writePart(writer: ByteWriter, values: Uint32Array, count: number, width: number): void {
+  pack(values, count, width, words);
+  writer.words(words, packedWords(count, width));
+}
+
+/** Memory for `count` whole numbers below 2^32 that are about to be written by `writeIds`. What it holds is anything. */
+export function idsToWrite(count: number): Uint32Array {
+  ensureScratch(count);
+  return low;
+}
+
+/** What `writeIntegers` writes of the first `count` numbers of `idsToWrite` as ids; they are lost. */
+export function writeIds(writer: ByteWriter, count: number): void {
+  if (count === 0) return;
+  const ids = low;
+  let min = ids[0];
+  let max = min;
+  let previous = min;
+  let runCount = 1;
+  for (let index = 1; index < count; index++) {
+    const id = ids[index];
+    if (id < min) min = id;
+    if (id > max) max = id;
+    if (id !== previous) runCount++;
+    previous = id;
+  }
+  const width = bitsOf(max - min);
+  if (min !== max && runCount * (RUN_START_BITS + width) + RUNS_OVERHEAD_BITS < count * width) {
+    writeIntegers(writer, Float64Array.from(ids.subarray(0, count)), count, 'ids');
+    return;
+  }
+  writer.u8(min === max ? CONSTANT : PACKED);
+  writer.varint(min);
+  if (min === max) return;
+  if (min !== 0) for (let index = 0; index < count; index++) ids[index] -= min;
+  writeWords(writer, count, width);
 }
 
 function writePackedStream(

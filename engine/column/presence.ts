@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import { SPARSE_RATIO } from '../base/limits.ts';
+import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
 import type { Presence } from './column.ts';
 import { IntegerStream, readWords } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
@@ -20,6 +20,9 @@ export function bitmapWords(rowCount: number): number {
   return Math.ceil(rowCount / 32);
 }
 
+/** The bitmap that is being written. */
+const bitmap = new Uint32Array(bitmapWords(BLOCK_ROWS_MAX));
+
 /** Writes ascending `rows[from, to)`, counted from `firstRow`, of a block of `rowCount` rows. */
 export function writePresence(
   writer: ByteWriter,
@@ -36,12 +39,13 @@ export function writePresence(
     writeIntegers(writer, positions, positions.length, 'values');
     return;
   }
-  const words = new Uint32Array(bitmapWords(rowCount));
+  const wordCount = bitmapWords(rowCount);
+  bitmap.fill(0, 0, wordCount);
   for (let index = from; index < to; index++) {
     const row = rows[index] - firstRow;
-    words[row >>> 5] |= 1 << (row & 31);
+    bitmap[row >>> 5] |= 1 << (row & 31);
   }
-  writer.raw(new Uint8Array(words.buffer));
+  writer.words(bitmap, wordCount);
 }
 
 function bitCount(word: number): number {

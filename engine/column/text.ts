@@ -4,7 +4,7 @@ import type { RegionWriter } from './chunk.ts';
 import { compress, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { Entries } from './entries.ts';
-import { writeIntegers } from './integers.ts';
+import { idsToWrite, writeIds } from './integers.ts';
 import type { StringBuilder } from './strings.ts';
 
 /** How a chunk of strings is stored. The numbers are on disk. Source: FORMAT.md 4.4. */
@@ -85,11 +85,12 @@ function writeLengths(
   to: number,
 ): void {
   const { offsets } = dictionary;
-  const lengths = new Float64Array(to - from);
+  const lengths = idsToWrite(to - from);
   for (let index = from; index < to; index++) {
-    lengths[index - from] = offsets[entries[index] + 1] - offsets[entries[index]];
+    const entry = entries[index];
+    lengths[index - from] = offsets[entry + 1] - offsets[entry];
   }
-  writeIntegers(writer, lengths, lengths.length, 'ids');
+  writeIds(writer, to - from);
 }
 
 /** Writes the one entry that all values share. */
@@ -120,12 +121,13 @@ export function writeDictionary(
   writePacked(out.region, gather(builder.dictionary, used.entries, 0, used.count));
   out.end();
   const { rows, entries } = builder;
-  const ids = new Float64Array(slots === undefined ? to - from : slots.rowCount);
+  const count = slots === undefined ? to - from : slots.rowCount;
+  const ids = idsToWrite(count).fill(0, 0, count);
   for (let index = from; index < to; index++) {
     const at = slots === undefined ? index - from : rows[index] - slots.firstRow;
     ids[at] = used.numbers[entries[index]];
   }
-  writeIntegers(out.region, ids, ids.length, 'ids');
+  writeIds(out.region, count);
   out.end();
 }
 
@@ -148,9 +150,9 @@ export function writeText(
 /** Writes strings that lie one after the other, from the first byte on, as text. */
 export function writeTextOf(out: RegionWriter, { offsets, bytes }: Entries): void {
   const count = offsets.length - 1;
-  const lengths = new Float64Array(count);
+  const lengths = idsToWrite(count);
   for (let index = 0; index < count; index++) lengths[index] = offsets[index + 1] - offsets[index];
-  writeIntegers(out.region, lengths, count, 'ids');
+  writeIds(out.region, count);
   out.end();
   for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
     const end = Math.min(first + TEXT_PIECE_ROWS, count);
