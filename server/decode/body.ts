@@ -48,9 +48,11 @@ export class BodyReader {
   text(start: number, end: number): void {
     this.#atomically(() => {
       const bytes = this.#rows.source;
+      // A buffer is searched by vectors, an array of shared memory byte by byte.
+      const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       let at = behindMark(bytes, start, end);
       while (at < end) {
-        const found = bytes.indexOf(LINE_FEED, at);
+        const found = search.indexOf(LINE_FEED, at);
         const lineEnd = found < 0 || found > end ? end : found;
         const hasReturn = lineEnd < end && lineEnd > at && bytes[lineEnd - 1] === CARRIAGE_RETURN;
         const contentEnd = hasReturn ? lineEnd - 1 : lineEnd;
