@@ -223,6 +223,13 @@ export class BlockEncoder {
   #writeStrings(range: Range, builder: StringBuilder): void {
     const { from, to } = range;
     const out = this.#out;
+    // Two entries that differ are enough to say so: nothing else about them matters.
+    if (builder.plain && builder.entries[from] !== builder.entries[to - 1]) {
+      out.meta.u8(columnHead(builder.kind, StringEncoding.TEXT));
+      this.#writePresence({ rows: builder.rows, from, to });
+      writeText(out, builder, from, to);
+      return;
+    }
     const used = usedEntries(builder, from, to);
     const encoding = stringEncoding(builder, used, to - from);
     out.meta.u8(columnHead(builder.kind, encoding));
