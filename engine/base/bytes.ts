@@ -204,3 +204,21 @@ export class ByteReader {
     if (excess !== 0) this.#take(alignment - excess);
   }
 }
+
+/** Below this a loop copies faster than a call. */
+const COPY_LOOP_BYTES_MAX = 64;
+
+/** Copies `source[start, end)` to `target` from `at` on. */
+export function copyBytes(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+): void {
+  if (end - start > COPY_LOOP_BYTES_MAX) {
+    target.set(source.subarray(start, end), at);
+    return;
+  }
+  for (let from = start; from < end; from++) target[at + from - start] = source[from];
+}

@@ -1,12 +1,11 @@
 import { assert } from '../base/assert.ts';
+import { copyBytes } from '../base/bytes.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { grow, refit } from './growth.ts';
 
 const SLOTS_MIN = 16;
 /** Offsets are of 32 bits. */
 const OFFSET_MAX = 2 ** 32 - 1;
-/** Below this a loop copies faster than a call. */
-const COPY_LOOP_BYTES_MAX = 64;
 
 /**
  * Byte strings that are numbered in the order in which they came: distinct when they are found by `intern`,
@@ -59,13 +58,34 @@ export class Dictionary {
     assert(end <= OFFSET_MAX, 'offsets of entries fit in 32 bits');
     this.offsets[entry + 1] = end;
     if (end > this.bytes.length) this.bytes = grow(this.bytes, end);
-    if (length <= COPY_LOOP_BYTES_MAX) {
-      const { bytes } = this;
-      for (let index = 0; index < length; index++) bytes[at + index] = source[start + index];
-    } else {
-      this.bytes.set(source.subarray(start, start + length), at);
-    }
+    copyBytes(source, start, start + length, this.bytes, at);
     return entry;
+  }
+
+  /** Bytes of `entries[from, to)`, one after the other: a view when they lie so, else a copy. */
+  gather(entries: Uint16Array | Uint32Array, from: number, to: number): Uint8Array {
+    const { offsets, bytes } = this;
+    let byteCount = 0;
+    let isContiguous = true;
+    for (let index = from; index < to; index++) {
+      const entry = entries[index];
+      byteCount += offsets[entry + 1] - offsets[entry];
+      if (index > from && entry !== entries[index - 1] + 1) isContiguous = false;
+    }
+    if (isContiguous) {
+      const start = offsets[entries[from]];
+      return bytes.subarray(start, start + byteCount);
+    }
+    const gathered = new Uint8Array(byteCount);
+    let at = 0;
+    for (let index = from; index < to; ) {
+      const start = offsets[entries[index++]];
+      while (index < to && entries[index] === entries[index - 1] + 1) index++;
+      const end = offsets[entries[index - 1] + 1];
+      copyBytes(bytes, start, end, gathered, at);
+      at += end - start;
+    }
+    return gathered;
   }
 
   /** Empties it; memory far beyond what was in use is given back. */

@@ -35,7 +35,7 @@ export function writeSharedDictionary(
   order: Uint32Array,
   counts: Uint32Array,
 ): void {
-  const { offsets, bytes } = dictionary;
+  const { offsets } = dictionary;
   out.meta.varint(order.length);
   const ordered = new Float64Array(order.length);
   for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
@@ -44,21 +44,12 @@ export function writeSharedDictionary(
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
     const count = Math.min(PIECE_ENTRIES, order.length - first);
     const lengths = new Float64Array(count);
-    let byteCount = 0;
     for (let index = 0; index < count; index++) {
       const entry = order[first + index];
       lengths[index] = offsets[entry + 1] - offsets[entry];
-      byteCount += lengths[index];
-    }
-    const piece = new Uint8Array(byteCount);
-    let at = 0;
-    for (let index = 0; index < count; index++) {
-      const entry = order[first + index];
-      const end = offsets[entry + 1];
-      for (let byte = offsets[entry]; byte < end; byte++) piece[at++] = bytes[byte];
     }
     writeIntegers(out.region, lengths, count, 'values');
-    writePacked(out.region, piece);
+    writePacked(out.region, dictionary.gather(order, first, first + count));
     out.end();
   }
 }
@@ -181,7 +172,7 @@ export class SharedDictionary implements EntrySource {
     const reader = new ByteReader(this.#region(this.#pieces[number]));
     const lengths = new IntegerStream(reader, count).values();
     const bytes = readPacked(reader);
-    const offsets = offsetsOf(count, (index) => lengths[index]);
+    const offsets = offsetsOf(lengths);
     if (offsets[count] !== bytes.length) {
       damaged(`entries of ${offsets[count]} bytes in ${bytes.length}`);
     }

@@ -15,12 +15,13 @@ function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
 
-/** Where `count` strings begin that lie one after the other, and the last one's end. Throws CORRUPTION. */
-export function offsetsOf(count: number, lengthOf: (index: number) => number): Uint32Array {
+/** Where strings of these `lengths` begin that lie one after the other, and the last one's end. Throws CORRUPTION. */
+export function offsetsOf(lengths: Float64Array): Uint32Array {
+  const count = lengths.length;
   const offsets = new Uint32Array(count + 1);
   let end = 0;
   for (let index = 0; index < count; index++) {
-    const length = lengthOf(index);
+    const length = lengths[index];
     end += length;
     offsets[index + 1] = end;
     if (!(length >= 0 && end <= STRING_BYTES_MAX && offsets[index + 1] === end)) {
@@ -240,14 +241,13 @@ export class StringChunk {
   }
 
   /**
-   * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch` it is good until
-   * that is used again. Throws CORRUPTION.
+   * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch`, for those who
+   * read all pieces, it is good until that is used again. Throws CORRUPTION.
    */
   piece(number: number, scratch?: Scratch): TextPiece {
-    const lengths = this.#lengthStream();
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
-    const offsets = offsetsOf(count, (index) => lengths.at(first + index));
+    const offsets = offsetsOf(this.#lengthsOf(first, count, scratch !== undefined));
     const rawBytes = offsets[count];
     const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
     const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
@@ -273,7 +273,7 @@ export class StringChunk {
       return { offsets: Uint32Array.of(0, bytes.length), bytes };
     }
     const lengths = new IntegerStream(reader, this.#entryCount).values();
-    const offsets = offsetsOf(this.#entryCount, (index) => lengths[index]);
+    const offsets = offsetsOf(lengths);
     const bytes = readPacked(reader);
     if (offsets[this.#entryCount] !== bytes.length) {
       damaged(`entries of ${offsets[this.#entryCount]} bytes in ${bytes.length}`);
@@ -284,6 +284,15 @@ export class StringChunk {
   #lengthStream(): IntegerStream {
     this.#lengths ??= new IntegerStream(new ByteReader(this.#source.region(0)), this.#valueCount);
     return this.#lengths;
+  }
+
+  /** The lengths of `count` values from `first` on: alone, unless the others are needed as well. */
+  #lengthsOf(first: number, count: number, needsAll: boolean): Float64Array {
+    const stream = this.#lengthStream();
+    if (needsAll) return stream.values().subarray(first, first + count);
+    const lengths = new Float64Array(count);
+    for (let index = 0; index < count; index++) lengths[index] = stream.at(first + index);
+    return lengths;
   }
 
   #readText(): Entries {

@@ -50,33 +50,6 @@ export function stringEncoding(
   return repeats && !builder.plain ? StringEncoding.DICTIONARY : StringEncoding.TEXT;
 }
 
-/** Bytes of `entries[from, to)` of a dictionary, one after the other: a view when they lie so, else a copy. */
-function gather(
-  dictionary: Dictionary,
-  entries: Uint16Array,
-  from: number,
-  to: number,
-): Uint8Array {
-  const { offsets, bytes } = dictionary;
-  let contiguous = true;
-  let byteCount = 0;
-  for (let index = from; index < to; index++) {
-    const entry = entries[index];
-    byteCount += offsets[entry + 1] - offsets[entry];
-    if (index > from && entry !== entries[index - 1] + 1) contiguous = false;
-  }
-  const start = offsets[entries[from]];
-  if (contiguous) return bytes.subarray(start, start + byteCount);
-  const gathered = new Uint8Array(byteCount);
-  let at = 0;
-  for (let index = from; index < to; index++) {
-    const entry = entries[index];
-    const end = offsets[entry + 1];
-    for (let byte = offsets[entry]; byte < end; byte++) gathered[at++] = bytes[byte];
-  }
-  return gathered;
-}
-
 function writeLengths(
   writer: ByteWriter,
   dictionary: Dictionary,
@@ -118,7 +91,7 @@ export function writeDictionary(
 ): void {
   out.meta.varint(used.count);
   writeLengths(out.region, builder.dictionary, used.entries, 0, used.count);
-  writePacked(out.region, gather(builder.dictionary, used.entries, 0, used.count));
+  writePacked(out.region, builder.dictionary.gather(used.entries, 0, used.count));
   out.end();
   const { rows, entries } = builder;
   const count = slots === undefined ? to - from : slots.rowCount;
@@ -142,7 +115,7 @@ export function writeText(
   writeLengths(out.region, dictionary, entries, from, to);
   out.end();
   for (let first = from; first < to; first += TEXT_PIECE_ROWS) {
-    const bytes = gather(dictionary, entries, first, Math.min(first + TEXT_PIECE_ROWS, to));
+    const bytes = dictionary.gather(entries, first, Math.min(first + TEXT_PIECE_ROWS, to));
     out.add(compress(bytes) ?? bytes);
   }
 }

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { copyBytes } from '../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Entries } from '../column/entries.ts';
 import { Scratch } from '../column/string-chunk.ts';
@@ -6,8 +7,6 @@ import type { DenseStrings } from './dense-column.ts';
 import type { SegmentRows } from './segment-rows.ts';
 import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';
 
-/** Below this a loop copies faster than a call. */
-const COPY_LOOP_BYTES_MAX = 64;
 const OFFSET_MAX = 2 ** 32 - 1;
 
 /** The values of a column in a block: one for each of `rows`, one after the other. Good until the next ones are read. */
@@ -128,18 +127,4 @@ export class TextSources {
       if (place >= 0) copyBytes(bytes, offsets[entry], offsets[entry + 1], this.#bytes, place);
     }
   }
-}
-
-function copyBytes(
-  source: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  place: number,
-): void {
-  if (end - start > COPY_LOOP_BYTES_MAX) {
-    target.set(source.subarray(start, end), place);
-    return;
-  }
-  for (let at = start; at < end; at++) target[place + at - start] = source[at];
 }
