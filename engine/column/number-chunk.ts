@@ -285,6 +285,7 @@ export class NumberChunk {
   readonly #rule: PrintRule;
   readonly #scale: number;
   readonly #exceptions: Exceptions;
+  #parts: NumberParts | undefined;
 
   /** Opens what `writeNumbers` wrote of `count` values. Throws CORRUPTION. */
   constructor(bytes: Uint8Array, count: number) {
@@ -321,8 +322,13 @@ export class NumberChunk {
     return this.#exceptions;
   }
 
-  /** All values in the form in which a builder holds them. The arrays are the caller's. */
+  /** All values in the form in which a builder holds them; decoded once and kept. Not to be written. */
   parts(): NumberParts {
+    this.#parts ??= this.#readParts();
+    return this.#parts;
+  }
+
+  #readParts(): NumberParts {
     const values = this.#stream.values().slice();
     const details = new Uint16Array(values.length);
     const texts = new Map<number, string>();

@@ -66,6 +66,7 @@ export class SharedDictionary implements EntrySource {
   #lengths: Float64Array | undefined;
   #hashes: Int32Array | undefined;
   #hashSeed = 0;
+  #isVerified = false;
 
   /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
   constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
@@ -124,6 +125,12 @@ export class SharedDictionary implements EntrySource {
     const { offsets, bytes } = this.#keptPiece(number);
     const at = entry - number * PIECE_ENTRIES;
     return { bytes, start: offsets[at], end: offsets[at + 1] };
+  }
+
+  verify(): void {
+    if (this.#isVerified) return;
+    for (const region of [this.#countRegion, ...this.#pieces]) this.#region(region);
+    this.#isVerified = true;
   }
 
   piece(first: number): Entries {

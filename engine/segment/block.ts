@@ -18,12 +18,13 @@ import {
   type TextPiece,
 } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
-import type { DenseColumn } from './dense-column.ts';
+import { type DenseColumn, presentIds } from './dense-column.ts';
 import {
   type ColumnEntry,
   type Directory,
   type DirectoryPaths,
   readDirectory,
+  regionsOf,
 } from './directory.ts';
 import { type BlockRef, corruption } from './frame.ts';
 import { FrameSource } from './frame-source.ts';
@@ -176,6 +177,18 @@ export class Block {
       this.#weighShapes(weights);
       for (const [index, entry] of this.#directory.columns.entries())
         this.#weigh(index, entry, weights);
+    });
+  }
+
+  /** Reads all bytes, and the dictionaries of its columns, against their checksums; nothing of them is kept. Throws CORRUPTION. */
+  verify(scratch: Scratch): void {
+    placed(this.ref, () => {
+      for (const region of regionsOf(this.#directory)) {
+        if (region.inline === undefined) this.#source.region(region, scratch.bytes(region.bytes));
+      }
+      for (const { encoding, dictionary } of this.#directory.columns) {
+        if (encoding === StringEncoding.SHARED) this.#dictionaries?.dictionary(dictionary).verify();
+      }
     });
   }
 
@@ -453,20 +466,6 @@ export class Block {
     }
     return leaves;
   }
-}
-
-/** The rows that have an id, and their ids. Throws CORRUPTION when they are not `count`. */
-function presentIds(ids: Uint32Array, count: number): { rows: Uint32Array; ids: Uint32Array } {
-  const rows = new Uint32Array(count);
-  const present = new Uint32Array(count);
-  let at = 0;
-  for (let row = 0; row < ids.length; row++) {
-    if (ids[row] === 0) continue;
-    rows[at] = row;
-    present[at++] = ids[row];
-  }
-  if (at !== count) damaged(`${at} rows have an id, not ${count}`);
-  return { rows, ids: present };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { EngineError } from '../base/errors.ts';
 import type { StringColumn } from '../column/column.ts';
 import type { DateChunk } from '../column/dates.ts';
 import type { Entries, EntrySource } from '../column/entries.ts';
@@ -31,3 +32,20 @@ export type DenseColumn = {
 
 /** The values of a column of strings or arrays. */
 export type DenseStrings = Extract<DenseColumn, { ids: Uint32Array }>;
+
+/** The rows that have an id, and their ids. Throws CORRUPTION when they are not `count`. */
+export function presentIds(
+  ids: Uint32Array,
+  count: number,
+): { rows: Uint32Array; ids: Uint32Array } {
+  const rows = new Uint32Array(count);
+  const present = new Uint32Array(count);
+  let at = 0;
+  for (let row = 0; row < ids.length; row++) {
+    if (ids[row] === 0) continue;
+    rows[at] = row;
+    present[at++] = ids[row];
+  }
+  if (at !== count) throw new EngineError('CORRUPTION', `${at} rows have an id, not ${count}`);
+  return { rows, ids: present };
+}

@@ -72,10 +72,10 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const result: SealResult = { segments: [], damaged: [], rowCount: 0, parts: 0 };
   try {
     for (let next = 0; next < refs.length; ) {
-      const source = new SourceRows(disk, pathOf, pause);
       const verification = new Verification(pause);
+      const source = new SourceRows(disk, pathOf, verification.wanted, pause);
       try {
-        next = await source.open(refs, next, (block) => verification.want(block));
+        next = await source.open(refs, next);
         result.parts++;
         await sealSources(options, source, verification, pause, result);
       } finally {
@@ -125,6 +125,7 @@ async function sealSources(
       await verification.find(disk, pathOf(true, sealed.segment), sealed);
     }
   }
+  await source.sumUp();
   verification.end();
 }
 

@@ -144,8 +144,8 @@ export class SegmentBuilder {
     const placement = new Placement(this.#rows, column.valueCount);
     const values: ColumnValues = columnValues(kind, placement.capacity);
     for (const { source, index } of column.parts) {
-      const { block } = this.#source.sources[source];
-      const dense = block.dense(index);
+      const { block, sum } = this.#source.sources[source];
+      const dense = sum.dense(index);
       values.take(dense, placement.targets(source, dense.rows), () => block.timeMs());
       block.forget();
       await this.#pause();
@@ -165,8 +165,8 @@ export class SegmentBuilder {
     const placement = new Placement(this.#rows, column.valueCount);
     const values = new StringValues(placement.capacity);
     for (const { source, index } of column.parts) {
-      const { block } = this.#source.sources[source];
-      const dense = block.dense(index);
+      const { block, sum } = this.#source.sources[source];
+      const dense = sum.dense(index);
       if ('ids' in dense) {
         const name = dictionaryName(source, block.ref.segment, dense.dictionary);
         values.take(name, dense, placement.targets(source, dense.rows));

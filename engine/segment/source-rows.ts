@@ -4,8 +4,11 @@ import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { Kind } from '../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../column/path.ts';
 import { leafKey } from '../column/shape.ts';
+import { Scratch } from '../column/string-chunk.ts';
 import { type Block, openBlock } from './block.ts';
+import type { BlockSum } from './block-sum.ts';
 import type { BlockRef } from './frame.ts';
+import type { RowSum } from './row-sum.ts';
 import { SealedFile } from './sealed-file.ts';
 
 /** Where a column of the batch comes from: column `index` of the source block number `source`. */
@@ -26,6 +29,8 @@ export interface SourceColumn {
 /** A source block, and what is known of its rows without their values. */
 export interface Source {
   block: Block;
+  /** Through which its columns are read. */
+  sum: BlockSum;
   /** The batch's number of each of its paths. */
   paths: Uint32Array;
   /** By row, the bytes of text by which it makes a block larger; undefined when there are none. */
@@ -102,30 +107,29 @@ export class SourceRows {
   readonly paths = new PathTable(Number.POSITIVE_INFINITY);
   readonly columns: SourceColumn[] = [];
   readonly #files: SourceFiles;
+  readonly #sum: RowSum;
   readonly #pause: () => Promise<void>;
+  readonly #scratch = new Scratch();
   #rowCount = 0;
   #columnCount = 0;
 
-  /** `pause` is awaited between two blocks. */
+  /** The rows are added to `sum`; `pause` is awaited between two blocks. */
   constructor(
     disk: Disk,
     pathOf: (sealed: boolean, segment: number) => string,
+    sum: RowSum,
     pause: () => Promise<void>,
   ) {
     this.#files = new SourceFiles(disk, pathOf);
+    this.#sum = sum;
     this.#pause = pause;
   }
 
   /**
    * Opens `refs` from number `first` on, at least one, as many as memory allows; returns the number of the first that is
-   * left. `read` reads all of a block. Those that are damaged, for which it throws CORRUPTION, are left out. Rejects with
-   * IO.
+   * left. All bytes of each are read; those that are damaged are left out. Rejects with IO.
    */
-  async open(
-    refs: readonly BlockRef[],
-    first: number,
-    read: (block: Block) => void,
-  ): Promise<number> {
+  async open(refs: readonly BlockRef[], first: number): Promise<number> {
     let next = first;
     for (; next < refs.length; next++) {
       await this.#pause();
@@ -133,7 +137,7 @@ export class SourceRows {
         const block = this.#files.open(refs[next]);
         const columnCount = this.#columnCount + block.outlines.length;
         if (this.sources.length > 0 && columnCount > COLUMNS_MAX) break;
-        read(block);
+        block.verify(this.#scratch);
         this.#columnCount = columnCount;
         this.#add(block);
       } catch (error) {
@@ -150,6 +154,15 @@ export class SourceRows {
     return this.#rowCount;
   }
 
+  /** Ends the sums of all sources: what was not read of them is read. Rejects with CORRUPTION, and as `pause`. */
+  async sumUp(): Promise<void> {
+    for (const { block, sum } of this.sources) {
+      sum.end();
+      block.forget();
+      await this.#pause();
+    }
+  }
+
   /** Lets go of what was decoded of a column; while it is still read, only when that is much. */
   forget(isRead = false): void {
     if (!isRead || this.#files.memoryBytes > DICTIONARY_BYTES_MAX) this.#files.forget();
@@ -164,9 +177,11 @@ export class SourceRows {
     const weights = new Uint32Array(rowCount);
     block.weigh(weights);
     const heldBytes = (ref.bytes - block.textBytes) / rowCount;
-    block.forget();
     const weighty = weights.some((bytes) => bytes > 0) ? weights : undefined;
-    this.sources.push({ block, paths: this.#internPaths(block), weights: weighty, heldBytes });
+    const sum = this.#sum.begin(block);
+    block.forget();
+    const paths = this.#internPaths(block);
+    this.sources.push({ block, sum, paths, weights: weighty, heldBytes });
     this.#rowCount += rowCount;
   }
 

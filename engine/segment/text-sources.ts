@@ -73,7 +73,7 @@ export class TextSources {
     for (const source of this.#rows.sourcesOf(number)) {
       const part = partOf[source];
       if (part === undefined) continue;
-      const strings = this.#source.sources[source].block.dense(part.index);
+      const strings = this.#source.sources[source].sum.dense(part.index);
       assert('ids' in strings, 'a column of strings');
       const positions = this.#rows.positions(source);
       const { rows } = strings;

@@ -1,6 +1,5 @@
 import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
-import type { Block } from './block.ts';
 import type { BlockRef } from './frame.ts';
 import { type RowSum, rowSums } from './row-sum.ts';
 import type { SealedSegment } from './sealed.ts';
@@ -16,9 +15,9 @@ export class Verification {
     this.#pause = pause;
   }
 
-  /** Adds the rows of a source, all of which is read. Throws CORRUPTION; nothing is added then. */
-  want(source: Block): void {
-    this.#sums.wanted.add(source);
+  /** The sum of the rows of the sources. */
+  get wanted(): RowSum {
+    return this.#sums.wanted;
   }
 
   /** Opens a new segment by its name, and adds its rows. Rejects with MISMATCH when it can't be read, with IO, and as `pause`. */

@@ -23,7 +23,7 @@ function dictionary(): EntrySource {
     };
   };
   const whole = { entries: unused, entryUnits: unused, hashUnits: unused };
-  const others = { ...whole, lengths: unused, place: unused };
+  const others = { ...whole, lengths: unused, place: unused, verify: unused };
   return { entryCount: ENTRIES, piece, ...others };
 }
 

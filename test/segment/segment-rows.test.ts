@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Block } from '../../engine/segment/block.ts';
+import type { BlockSum } from '../../engine/segment/block-sum.ts';
 import { SegmentRows } from '../../engine/segment/segment-rows.ts';
 import type { Source } from '../../engine/segment/source-rows.ts';
 import type { TestRow } from './leaves.ts';
@@ -11,8 +12,9 @@ const BLOCK_TEXT_BYTES = 8 * MEGABYTE;
 /** A source of which nothing is known but the weights of its rows. */
 function sourceOf(rowCount: number, weight: number, heldBytes = 1): Source {
   const block = { rowCount } as Block;
+  const sum = {} as BlockSum;
   const weights = weight === 0 ? undefined : new Uint32Array(rowCount).fill(weight);
-  return { block, paths: new Uint32Array(0), weights, heldBytes };
+  return { block, sum, paths: new Uint32Array(0), weights, heldBytes };
 }
 
 /** Adds the rows of a source until there is no room; how many there was room for. */
