@@ -1,9 +1,11 @@
 import { assert } from '../base/assert.ts';
 import { copyBytes } from '../base/bytes.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
-import { grow, refit } from './growth.ts';
+import { extend, refit, release } from './growth.ts';
 
 const SLOTS_MIN = 16;
+/** From here on there are no more slots than needed: they would not stay in the processor's cache. */
+const SLOTS_MANY = 65_536;
 /** Offsets are of 32 bits. */
 const OFFSET_MAX = 2 ** 32 - 1;
 
@@ -42,7 +44,7 @@ export class Dictionary {
       slot = (slot + 1) & mask;
     }
     const entry = this.add(source, start, length);
-    if (entry >= this.#hashes.length) this.#hashes = grow(this.#hashes, entry + 1);
+    if (entry >= this.#hashes.length) this.#hashes = extend(this.#hashes, entry + 1);
     this.#hashes[entry] = hash;
     this.#slots[slot] = entry + 1;
     if (this.entryCount * 2 > this.#slots.length) this.#growSlots();
@@ -52,12 +54,12 @@ export class Dictionary {
   /** Adds an entry without looking for an equal one; `intern` does not find it. */
   add(source: Uint8Array, start: number, length: number): number {
     const entry = this.entryCount++;
-    if (this.entryCount >= this.offsets.length) this.offsets = grow(this.offsets, entry + 2);
+    if (this.entryCount >= this.offsets.length) this.offsets = extend(this.offsets, entry + 2);
     const at = this.offsets[entry];
     const end = at + length;
     assert(end <= OFFSET_MAX, 'offsets of entries fit in 32 bits');
     this.offsets[entry + 1] = end;
-    if (end > this.bytes.length) this.bytes = grow(this.bytes, end);
+    if (end > this.bytes.length) this.bytes = extend(this.bytes, end);
     copyBytes(source, start, start + length, this.bytes, at);
     return entry;
   }
@@ -88,6 +90,12 @@ export class Dictionary {
     return gathered;
   }
 
+  /** Frees what `intern` needs, which is not called any more. */
+  endInterning(): void {
+    this.#slots = release(this.#slots);
+    this.#hashes = release(this.#hashes);
+  }
+
   /** Empties it; memory far beyond what was in use is given back. */
   clear(): void {
     this.bytes = refit(this.bytes, this.byteCount, 64);
@@ -104,7 +112,8 @@ export class Dictionary {
   }
 
   #growSlots(): void {
-    const slots = new Int32Array(this.#slots.length * 4);
+    const factor = this.#slots.length < SLOTS_MANY ? 4 : 2;
+    const slots = new Int32Array(this.#slots.length * factor);
     const mask = slots.length - 1;
     for (let entry = 0; entry < this.entryCount; entry++) {
       let slot = this.#hashes[entry] & mask;

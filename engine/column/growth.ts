@@ -23,6 +23,11 @@ function make<T extends Growable>(like: T, length: number): T {
   return new Type(length);
 }
 
+function over<T extends Growable>(like: T, buffer: ArrayBuffer): T {
+  const Type = like.constructor as new (buffer: ArrayBuffer) => T;
+  return new Type(buffer);
+}
+
 /** The next length of an array: twice as long, or by a quarter when it is large, and at least `needed`. */
 function nextLength(array: Growable, needed: number): number {
   const factor = array.byteLength < LARGE_BYTES ? 2 : 1.25;
@@ -34,6 +39,18 @@ export function grow<T extends Growable>(array: T, needed: number): T {
   const grown = make(array, nextLength(array, needed));
   grown.set(array);
   return grown;
+}
+
+/** What `grow` gives; the memory of `array`, which is the whole of its buffer, is free at once, and no view of it is left. */
+export function extend<T extends Growable>(array: T, needed: number): T {
+  const length = nextLength(array, needed);
+  assert(length <= LENGTH_MAX, `an array of ${length} elements`);
+  return over(array, array.buffer.transfer(length * array.BYTES_PER_ELEMENT));
+}
+
+/** An empty array like `array`, whose memory is free at once, as for `extend`. */
+export function release<T extends Growable>(array: T): T {
+  return over(array, array.buffer.transfer(0));
 }
 
 /** What `grow` gives, with `rest` behind the copy, made in units. */

@@ -104,6 +104,7 @@ export class EntryMerger {
   /** The order of the entries by how many values they are (`counts`); `undefined` when sharing does not pay. */
   ranks(counts: Uint32Array): EntryRanks | undefined {
     const { entryCount, offsets } = this.dictionary;
+    this.dictionary.endInterning();
     let used = 0;
     let valueCount = 0;
     let entryBytes = 0;
