@@ -1,7 +1,8 @@
 import { EngineError } from '../base/errors.ts';
 import { Pace, type Units } from '../base/pause.ts';
 import { Kind } from '../column/kind.ts';
-import type { Block, ColumnInfo } from '../segment/block.ts';
+import type { Block } from '../segment/block.ts';
+import type { BlockColumns } from '../segment/column-outline.ts';
 import { addRow, type Bitmap, countRows, hasRow, isEmpty, noRows } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import type { AttributeKind } from './query.ts';
@@ -55,10 +56,9 @@ export class PresenceCounter implements BlockVisitor {
 
   addCount(): void {}
 
-  addColumns(columns: readonly ColumnInfo[]): boolean {
+  addColumns(columns: BlockColumns): boolean {
     const found = new Map<string, Found>();
-    for (const { path, kind, presentCount } of columns) {
-      if (!this.#isWanted(path)) continue;
+    for (const { path, kind, presentCount } of columns((path) => this.#isWanted(path))) {
       // Which events have it in both columns is not known.
       if (found.has(path)) return false;
       found.set(path, { eventCount: presentCount, kinds: 1 << kind });

@@ -1,5 +1,6 @@
 import type { Units } from '../base/pause.ts';
-import type { Block, ColumnInfo } from '../segment/block.ts';
+import type { Block } from '../segment/block.ts';
+import type { BlockColumns } from '../segment/column-outline.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { allRows, type Bitmap, isEmpty } from './bitmap.ts';
 import { bitmapBytesOf } from './budget.ts';
@@ -33,7 +34,7 @@ export interface BlockVisitor {
   /** Takes events of which nothing but their number is known. */
   addCount(eventCount: number): void;
   /** Takes all events of a block of which no more is known than its columns; false when it needs to see rows of it. */
-  addColumns?(columns: readonly ColumnInfo[]): boolean;
+  addColumns?(columns: BlockColumns): boolean;
   /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
   add(block: Block, rows: Bitmap): Units<void>;
 }

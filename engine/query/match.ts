@@ -2,7 +2,7 @@ import type { DateColumn, NumberColumn } from '../column/column.ts';
 import { parseDateForm, printDate } from '../column/date-form.ts';
 import { Kind } from '../column/kind.ts';
 import { SCALE_DOUBLE } from '../column/number-text.ts';
-import type { ColumnInfo } from '../segment/block.ts';
+import type { ColumnFacts } from '../segment/column-outline.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
@@ -27,7 +27,7 @@ export interface ValueTest {
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */
-  possible(info: ColumnInfo): boolean;
+  possible(facts: ColumnFacts): boolean;
 }
 
 /** Compares with a text, and with the number that it says. */
@@ -80,13 +80,12 @@ export class TextTest implements ValueTest {
     return passed;
   }
 
-  possible(info: ColumnInfo): boolean {
+  possible(facts: ColumnFacts): boolean {
     if (this.#decimal === undefined) return false;
     // Least and greatest values are of doubles: numbers beyond them may be there too.
     if (!Number.isFinite(this.#double)) return true;
-    return !(
-      this.#double < (info.min ?? this.#double) || this.#double > (info.max ?? this.#double)
-    );
+    const { min = this.#double, max = this.#double } = facts;
+    return !(this.#double < min || this.#double > max);
   }
 
   /** How a column of this scale holds the number; `undefined` when it cannot. */

@@ -1,12 +1,12 @@
 import { unreachable } from '../base/assert.ts';
 import { Kind } from '../column/kind.ts';
-import type { ColumnInfo } from '../segment/block.ts';
+import type { BlockColumns } from '../segment/column-outline.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { Plan } from './plan.ts';
 import { type BlockSource, isDamage } from './source.ts';
 
 /** What the footer says that the block at `ref` has; `undefined` when it says nothing, or is damaged. */
-export function columnsOf(source: BlockSource, ref: BlockRef): readonly ColumnInfo[] | undefined {
+export function columnsOf(source: BlockSource, ref: BlockRef): BlockColumns | undefined {
   try {
     return ref.sealed ? source.columns?.(ref) : undefined;
   } catch (error) {
@@ -26,7 +26,7 @@ export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boo
 }
 
 /** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
-function isPossible(plan: Plan, columns: readonly ColumnInfo[]): boolean {
+function isPossible(plan: Plan, columns: BlockColumns): boolean {
   switch (plan.type) {
     case 'all':
     case 'not':
@@ -38,15 +38,16 @@ function isPossible(plan: Plan, columns: readonly ColumnInfo[]): boolean {
     case 'or':
       return plan.children.some((child) => isPossible(child, columns));
     case 'words':
-      return columns.some(({ path }) => path === 'message');
+      return columns((path) => path === 'message').length > 0;
     case 'value':
-      return columns.some(
-        (info) =>
-          plan.paths.includes(info.path) && (info.kind !== Kind.NUMBER || plan.test.possible(info)),
+      return columns((path) => plan.paths.includes(path)).some(
+        (facts) => facts.kind !== Kind.NUMBER || plan.test.possible(facts),
       );
     case 'exists':
-      return columns.some((info) =>
-        plan.paths.some((path) => info.path === path || info.path.startsWith(`${path}.`)),
+      return (
+        columns((path) =>
+          plan.paths.some((wanted) => path === wanted || path.startsWith(`${wanted}.`)),
+        ).length > 0
       );
     default:
       return unreachable(plan);

@@ -1,7 +1,7 @@
 import type { DateColumn, NumberColumn } from '../column/column.ts';
 import { dateMillis, parseDateForm, printDate } from '../column/date-form.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../column/number-text.ts';
-import type { ColumnInfo } from '../segment/block.ts';
+import type { ColumnFacts } from '../segment/column-outline.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
 import { NumberReader } from './decimal.ts';
 import type { ValueTest } from './match.ts';
@@ -115,10 +115,10 @@ export class RangeTest implements ValueTest {
     return passed;
   }
 
-  possible(info: ColumnInfo): boolean {
+  possible({ min, max }: ColumnFacts): boolean {
     if (!this.#numeric) return false;
-    const aboveAll = (this.#from?.number ?? -Infinity) > (info.max ?? Infinity);
-    const belowAll = (this.#to?.number ?? Infinity) < (info.min ?? -Infinity);
+    const aboveAll = (this.#from?.number ?? -Infinity) > (max ?? Infinity);
+    const belowAll = (this.#to?.number ?? Infinity) < (min ?? -Infinity);
     return !aboveAll && !belowAll;
   }
 

@@ -1,5 +1,6 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
-import { type Block, type ColumnInfo, openBlock } from '../segment/block.ts';
+import { type Block, openBlock } from '../segment/block.ts';
+import type { BlockColumns } from '../segment/column-outline.ts';
 import type { Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
@@ -30,8 +31,8 @@ import { VisibleCache } from './visible-cache.ts';
 const FILES_MAX = 64;
 /** Memory of the opened blocks that one reader keeps: the newest of a busy service are asked for again and again. */
 const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
-/** Memory of the dictionaries of sealed segments that one reader keeps. */
-const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of the footers and dictionaries of sealed segments that one reader keeps. */
+const SEALED_BYTES_MAX = 48 * 1024 * 1024;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
@@ -81,7 +82,7 @@ export class Reader implements BlockSource {
   }
 
   /** What a sealed block has, from its segment's footer. Throws as `open`. */
-  columns(ref: BlockRef): readonly ColumnInfo[] | undefined {
+  columns(ref: BlockRef): BlockColumns | undefined {
     return ref.sealed ? this.#sealedFile(ref).columns(ref) : undefined;
   }
 
@@ -151,7 +152,7 @@ export class Reader implements BlockSource {
     }
   }
 
-  /** The open file of a sealed segment; those that hold too many dictionaries are let go of. */
+  /** The open file of a sealed segment; those that hold too much memory are let go of. */
   #sealedFile(ref: BlockRef): SealedFile {
     const { segment } = ref;
     const known = this.#sealed.get(segment);
@@ -161,7 +162,7 @@ export class Reader implements BlockSource {
     let memoryBytes = 0;
     for (const { memoryBytes: bytes } of this.#sealed.values()) memoryBytes += bytes;
     for (const [oldest, held] of this.#sealed) {
-      const tooMuch = memoryBytes > DICTIONARIES_BYTES_MAX || this.#sealed.size > FILES_MAX;
+      const tooMuch = memoryBytes > SEALED_BYTES_MAX || this.#sealed.size > FILES_MAX;
       if (!tooMuch || oldest === segment) break;
       memoryBytes -= held.memoryBytes;
       this.#sealed.delete(oldest);

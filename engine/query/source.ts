@@ -1,5 +1,6 @@
 import { EngineError } from '../base/errors.ts';
-import type { Block, ColumnInfo } from '../segment/block.ts';
+import type { Block } from '../segment/block.ts';
+import type { BlockColumns } from '../segment/column-outline.ts';
 import type { Footer } from '../segment/footer.ts';
 import { type BlockRef, isHole } from '../segment/frame.ts';
 import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap.ts';
@@ -21,7 +22,7 @@ export interface BlockSource extends MemoryBound {
    * What the block at `ref` has, when that is known without opening it, as in sealed segments. Throws as `open`; a
    * source without it knows nothing.
    */
-  columns?(ref: BlockRef): readonly ColumnInfo[] | undefined;
+  columns?(ref: BlockRef): BlockColumns | undefined;
   /** The footer of the sealed segment in which `ref` lies. Throws as `open`; `undefined` as for `columns`. */
   footer?(ref: BlockRef): Footer | undefined;
 }

@@ -7,7 +7,8 @@ import { writeIntegers } from '../column/integers.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import type { PathTable } from '../column/path.ts';
 import { BlockPaths } from './block-paths.ts';
-import { type DirectoryPaths, readPaths } from './directory.ts';
+import { type ColumnOutline, OutlineTable } from './column-outline.ts';
+import { readPaths } from './directory.ts';
 import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
 import type { WriterSequence } from './sealed.ts';
 
@@ -19,24 +20,14 @@ const CHECKSUM_AT = TRAILER_BYTES - 4;
 /** Least bytes of an entry of any list: bounds what a count can claim. */
 const ENTRY_BYTES_MIN = 3;
 const MINUTE_MS = 60_000;
+/** Memory of a block's or a dictionary's place. */
+const PLACE_MEMORY_BYTES = 200;
 
 /** Where a frame of a sealed file is, and by what it is known. */
 export interface FramePlace {
   offset: number;
   bytes: number;
   ordinal: number;
-}
-
-/** What the footer says of a column. Arrays are by block; min and max are those of the values, in ms for dates. */
-export interface ColumnOutline {
-  path: number;
-  kind: Kind;
-  /** Number of its dictionary; -1 when it has none. */
-  dictionary: number;
-  presentCounts: Float64Array;
-  /** Of numbers and dates; they mean nothing where no value is present. */
-  mins: Float64Array | undefined;
-  maxs: Float64Array | undefined;
 }
 
 /** Rows of a minute; minutes without rows are left out. */
@@ -48,7 +39,7 @@ export interface MinuteRows {
 }
 
 /** What the footer of a sealed segment says. */
-export interface Footer extends DirectoryPaths {
+export interface Footer {
   rowCount: number;
   minTimeMs: number;
   maxTimeMs: number;
@@ -56,13 +47,17 @@ export interface Footer extends DirectoryPaths {
   blocks: BlockRef[];
   minutes: MinuteRows;
   dictionaries: FramePlace[];
+  /** All columns of the segment; `undefined` when it does not name them all. */
+  columns: OutlineTable | undefined;
+}
+
+/** A footer before it is written: the paths of its columns are numbers of a table. */
+export interface FooterParts extends Omit<Footer, 'columns'> {
+  paths: PathTable;
   columns: ColumnOutline[];
   /** Whether all columns of the segment are in `columns`. */
   isComplete: boolean;
 }
-
-/** A footer before it is written: its paths are numbers of a table. */
-export type FooterParts = Omit<Footer, 'parents' | 'names'> & { paths: PathTable };
 
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
@@ -153,6 +148,12 @@ export function writeFooter(footer: FooterParts): {
   return { meta: out.meta.bytes(), regions: out.regions.parts() };
 }
 
+/** Memory that a footer takes, about. */
+export function memoryOf({ blocks, minutes, dictionaries, columns }: Footer): number {
+  const placeBytes = (blocks.length + dictionaries.length) * PLACE_MEMORY_BYTES;
+  return placeBytes + minutes.minutes.byteLength * 2 + (columns?.memoryBytes ?? 0);
+}
+
 /** Reads the footer of `segment`. */
 class FooterReader {
   readonly #reader: RegionReader;
@@ -176,10 +177,11 @@ class FooterReader {
     const rowsBefore = this.#stream(minuteCount);
     const dictionaries = this.#list(() => this.#place());
     const isComplete = meta.u8() === 1;
-    const columns = this.#list(() => this.#outline(blocks.length, paths.names.length));
+    const outlines = this.#list(() => this.#outline(blocks.length, paths.names.length));
     if (meta.remaining !== 0) damaged(`${meta.remaining} bytes after the footer`);
+    const columns = isComplete ? new OutlineTable(outlines, paths, blocks.length) : undefined;
     const facts = { rowCount, minTimeMs, maxTimeMs, sequences, blocks, dictionaries };
-    return { ...paths, ...facts, minutes: { minutes, rowsBefore }, columns, isComplete };
+    return { ...facts, minutes: { minutes, rowsBefore }, columns };
   }
 
   #list<T>(read: () => T): T[] {

@@ -1,6 +1,6 @@
 import type { Zone } from '../column/chunk.ts';
 import { leafKey } from '../column/shape.ts';
-import type { ColumnOutline } from './footer.ts';
+import type { ColumnOutline } from './column-outline.ts';
 
 /** Columns that a footer names at most; beyond them a block has to be opened to know what it has. */
 const FOOTER_COLUMNS_MAX = 1_000;

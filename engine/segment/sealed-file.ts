@@ -3,8 +3,16 @@ import { EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import type { Region } from '../column/chunk.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
-import { type Block, type ColumnInfo, type DictionarySource, openBlock } from './block.ts';
-import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
+import { type Block, type DictionarySource, openBlock } from './block.ts';
+import type { BlockColumns } from './column-outline.ts';
+import {
+  type Footer,
+  type FramePlace,
+  memoryOf,
+  readFooter,
+  readTrailer,
+  TRAILER_BYTES,
+} from './footer.ts';
 import {
   type BlockRef,
   corruption,
@@ -13,7 +21,6 @@ import {
   readFrameHeader,
 } from './frame.ts';
 import { checkedMeta, regionsStartOf } from './frame-source.ts';
-import { decodeText } from './rebuild.ts';
 
 /** Bytes read from the end at first: the trailer, and most footers whole. */
 const FIRST_READ_BYTES = 65_536;
@@ -76,21 +83,28 @@ export class SealedFile implements DictionarySource {
   readonly #source: SealedSource;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
-  readonly #infos = new Map<number, ColumnInfo[]>();
-  #names: string[][] | undefined;
+  #footerBytes = 0;
 
   constructor(source: SealedSource, segment: number) {
     this.#source = source;
     this.segment = segment;
   }
 
-  /** Bytes of memory that decoded dictionaries take now. */
+  /** Bytes of memory that footer and decoded dictionaries take now. */
   get memoryBytes(): number {
+    return this.#footerBytes + this.dictionariesBytes;
+  }
+
+  /** Bytes of memory that decoded dictionaries take now. */
+  get dictionariesBytes(): number {
     return this.#dictionaries.reduce((sum, known) => sum + (known?.memoryBytes ?? 0), 0);
   }
 
   footer(): Footer {
-    this.#footer ??= this.#placed(0, () => this.#readFooter());
+    if (this.#footer === undefined) {
+      this.#footer = this.#placed(0, () => this.#readFooter());
+      this.#footerBytes = memoryOf(this.#footer);
+    }
     return this.#footer;
   }
 
@@ -126,35 +140,11 @@ export class SealedFile implements DictionarySource {
   }
 
   /** What the block at `ref` has, from the footer; `undefined` when that does not say all. */
-  columns(ref: BlockRef): readonly ColumnInfo[] | undefined {
-    const known = this.#infos.get(ref.ordinal);
-    if (known !== undefined) return known;
-    const footer = this.footer();
-    if (!footer.isComplete) return undefined;
-    const block = footer.blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
-    if (block < 0) return undefined;
-    const names = this.#pathNames(footer);
-    const infos: ColumnInfo[] = [];
-    for (const { path, kind, presentCounts, mins, maxs } of footer.columns) {
-      const presentCount = presentCounts[block];
-      if (presentCount === 0) continue;
-      const zone =
-        mins === undefined || maxs === undefined ? {} : { min: mins[block], max: maxs[block] };
-      infos.push({ path: names[path].join('.'), names: names[path], kind, presentCount, ...zone });
-    }
-    this.#infos.set(ref.ordinal, infos);
-    return infos;
-  }
-
-  #pathNames({ names, parents }: Footer): string[][] {
-    if (this.#names !== undefined) return this.#names;
-    const all: string[][] = [];
-    for (const [path, name] of names.entries()) {
-      const text = decodeText(name, 0, name.length);
-      all.push(parents[path] === 0 ? [text] : [...all[parents[path] - 1], text]);
-    }
-    this.#names = all;
-    return all;
+  columns(ref: BlockRef): BlockColumns | undefined {
+    const { blocks, columns } = this.footer();
+    if (columns === undefined) return undefined;
+    const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
+    return block < 0 ? undefined : (isWanted) => columns.columns(block, isWanted);
   }
 
   #readFooter(): Footer {

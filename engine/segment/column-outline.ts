@@ -1,0 +1,92 @@
+import type { Kind } from '../column/kind.ts';
+import type { ColumnInfo } from './block.ts';
+import type { DirectoryPaths } from './directory.ts';
+import { decodeText } from './rebuild.ts';
+
+/** Memory of a path besides its characters. */
+const PATH_BYTES = 40;
+
+/** What the footer says of a column. Arrays are by block; min and max are those of the values, in ms for dates. */
+export interface ColumnOutline {
+  path: number;
+  kind: Kind;
+  /** Number of its dictionary; -1 when it has none. */
+  dictionary: number;
+  presentCounts: Float64Array;
+  /** Of numbers and dates; they mean nothing where no value is present. */
+  mins: Float64Array | undefined;
+  maxs: Float64Array | undefined;
+}
+
+/** A column of one block, as the footer of its segment has it. */
+export type ColumnFacts = Omit<ColumnInfo, 'names'>;
+
+/** Gives the columns of one block whose paths are wanted, in no particular order. */
+export type BlockColumns = (isWanted: (path: string) => boolean) => ColumnFacts[];
+
+/**
+ * The columns that a footer names. Readers keep those of many segments for all time, and arrays and objects of each column
+ * would take ten times as much: so all numbers are in one array.
+ */
+export class OutlineTable {
+  readonly #blockCount: number;
+  /** By column, names joined by dots. */
+  readonly #paths: readonly string[];
+  readonly #kinds: Uint8Array;
+  /** Column by column, each with a stretch of counts, and when it has zones with one of mins and one of maxs. */
+  readonly #numbers: Float64Array;
+  /** By column, where its counts begin; one more entry: the end. */
+  readonly #starts: Uint32Array;
+
+  constructor(columns: readonly ColumnOutline[], paths: DirectoryPaths, blockCount: number) {
+    const names = joinedNames(paths);
+    this.#blockCount = blockCount;
+    this.#paths = columns.map(({ path }) => names[path]);
+    this.#kinds = Uint8Array.from(columns, ({ kind }) => kind);
+    this.#starts = new Uint32Array(columns.length + 1);
+    for (const [index, { mins }] of columns.entries()) {
+      this.#starts[index + 1] = this.#starts[index] + blockCount * (mins === undefined ? 1 : 3);
+    }
+    this.#numbers = new Float64Array(this.#starts[columns.length]);
+    for (const [index, { presentCounts, mins, maxs }] of columns.entries()) {
+      const start = this.#starts[index];
+      this.#numbers.set(presentCounts, start);
+      if (mins !== undefined) this.#numbers.set(mins, start + blockCount);
+      if (maxs !== undefined) this.#numbers.set(maxs, start + blockCount * 2);
+    }
+  }
+
+  /** Memory that it takes, about. */
+  get memoryBytes(): number {
+    const arrays = this.#numbers.byteLength + this.#starts.byteLength + this.#kinds.byteLength;
+    return this.#paths.reduce((sum, path) => sum + path.length + PATH_BYTES, arrays);
+  }
+
+  /** Gives the columns of the block number `block` whose paths are wanted. */
+  columns(block: number, isWanted: (path: string) => boolean): ColumnFacts[] {
+    const found: ColumnFacts[] = [];
+    for (let column = 0; column < this.#paths.length; column++) {
+      const at = this.#starts[column] + block;
+      const presentCount = this.#numbers[at];
+      const path = this.#paths[column];
+      if (presentCount === 0 || !isWanted(path)) continue;
+      const facts: ColumnFacts = { path, kind: this.#kinds[column] as Kind, presentCount };
+      if (at + this.#blockCount < this.#starts[column + 1]) {
+        facts.min = this.#numbers[at + this.#blockCount];
+        facts.max = this.#numbers[at + this.#blockCount * 2];
+      }
+      found.push(facts);
+    }
+    return found;
+  }
+}
+
+/** Of each path its names from the root, joined by dots. */
+function joinedNames({ names, parents }: DirectoryPaths): string[] {
+  const all: string[][] = [];
+  for (const [path, name] of names.entries()) {
+    const text = decodeText(name, 0, name.length);
+    all.push(parents[path] === 0 ? [text] : [...all[parents[path] - 1], text]);
+  }
+  return all.map((list) => list.join('.'));
+}
