@@ -1,7 +1,7 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import { type Block, openBlock } from '../segment/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
-import type { Footer } from '../segment/footer.ts';
+import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
@@ -10,6 +10,7 @@ import { aggregateLimits } from './budget.ts';
 import { contextUnits } from './context.ts';
 import { EventIds } from './event-id.ts';
 import { fetchUnits } from './fetch.ts';
+import { FooterCache } from './footer-cache.ts';
 import { listUnits, pageUnits } from './list.ts';
 import type {
   AggregateQuery,
@@ -31,8 +32,8 @@ import { VisibleCache } from './visible-cache.ts';
 const FILES_MAX = 64;
 /** Memory of the opened blocks that one reader keeps: the newest of a busy service are asked for again and again. */
 const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
-/** Memory of the footers and dictionaries of sealed segments that one reader keeps. */
-const SEALED_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of the dictionaries of sealed segments that one reader keeps. */
+const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
@@ -50,6 +51,7 @@ export class Reader implements BlockSource {
   readonly visible = new VisibleCache();
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
+  readonly #footers = new FooterCache();
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
   /** Sealed segments, by number, the one that was used last at the end. */
@@ -83,12 +85,12 @@ export class Reader implements BlockSource {
 
   /** What a sealed block has, from its segment's footer. Throws as `open`. */
   columns(ref: BlockRef): BlockColumns | undefined {
-    return ref.sealed ? this.#sealedFile(ref).columns(ref) : undefined;
+    return ref.sealed ? columnsOfBlock(this.#footer(ref), ref) : undefined;
   }
 
   /** The footer of a sealed block's segment. Throws as `open`. */
   footer(ref: BlockRef): Footer | undefined {
-    return ref.sealed ? this.#sealedFile(ref).footer() : undefined;
+    return ref.sealed ? this.#footer(ref) : undefined;
   }
 
   /** Units of a list query; see `listUnits`. */
@@ -119,6 +121,7 @@ export class Reader implements BlockSource {
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
   forget(segments: readonly number[]): void {
     this.visible.forget(segments);
+    this.#footers.forget(segments);
     for (const segment of segments) {
       this.#files.get(segment)?.close();
       this.#files.delete(segment);
@@ -135,6 +138,7 @@ export class Reader implements BlockSource {
   close(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
+    this.#footers.clear();
     this.#sealed.clear();
     this.#blocks.clear();
     this.#blocksBytes = 0;
@@ -152,17 +156,23 @@ export class Reader implements BlockSource {
     }
   }
 
-  /** The open file of a sealed segment; those that hold too much memory are let go of. */
+  #footer(ref: BlockRef): Footer {
+    const { segment } = ref;
+    const read = (): Footer => new SealedFile(this.#source(ref), segment).footer();
+    return this.#footers.get(segment, read);
+  }
+
+  /** The open file of a sealed segment; those that hold too many dictionaries are let go of. */
   #sealedFile(ref: BlockRef): SealedFile {
     const { segment } = ref;
     const known = this.#sealed.get(segment);
     this.#sealed.delete(segment);
-    const file = known ?? new SealedFile(this.#source(ref), segment);
+    const file = known ?? new SealedFile(this.#source(ref), segment, () => this.#footer(ref));
     this.#sealed.set(segment, file);
     let memoryBytes = 0;
     for (const { memoryBytes: bytes } of this.#sealed.values()) memoryBytes += bytes;
     for (const [oldest, held] of this.#sealed) {
-      const tooMuch = memoryBytes > SEALED_BYTES_MAX || this.#sealed.size > FILES_MAX;
+      const tooMuch = memoryBytes > DICTIONARIES_BYTES_MAX || this.#sealed.size > FILES_MAX;
       if (!tooMuch || oldest === segment) break;
       memoryBytes -= held.memoryBytes;
       this.#sealed.delete(oldest);

@@ -7,7 +7,7 @@ import { writeIntegers } from '../column/integers.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import type { PathTable } from '../column/path.ts';
 import { BlockPaths } from './block-paths.ts';
-import { type ColumnOutline, OutlineTable } from './column-outline.ts';
+import { type BlockColumns, type ColumnOutline, OutlineTable } from './column-outline.ts';
 import { readPaths } from './directory.ts';
 import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
 import type { WriterSequence } from './sealed.ts';
@@ -146,6 +146,16 @@ export function writeFooter(footer: FooterParts): {
   out.meta.varint(footer.columns.length);
   for (const column of footer.columns) writeOutline(out, column, paths);
   return { meta: out.meta.bytes(), regions: out.regions.parts() };
+}
+
+/** What the block at `ref` has, from its segment's footer; `undefined` when that does not say all. */
+export function columnsOfBlock(
+  { blocks, columns }: Footer,
+  ref: BlockRef,
+): BlockColumns | undefined {
+  if (columns === undefined) return undefined;
+  const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
+  return block < 0 ? undefined : (isWanted) => columns.columns(block, isWanted);
 }
 
 /** Memory that a footer takes, about. */

@@ -4,15 +4,7 @@ import type { DiskFile } from '../base/file.ts';
 import type { Region } from '../column/chunk.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
 import { type Block, type DictionarySource, openBlock } from './block.ts';
-import type { BlockColumns } from './column-outline.ts';
-import {
-  type Footer,
-  type FramePlace,
-  memoryOf,
-  readFooter,
-  readTrailer,
-  TRAILER_BYTES,
-} from './footer.ts';
+import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
   type BlockRef,
   corruption,
@@ -81,30 +73,25 @@ class OpenFrame {
 export class SealedFile implements DictionarySource {
   readonly segment: number;
   readonly #source: SealedSource;
+  readonly #footerElsewhere: (() => Footer) | undefined;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
-  #footerBytes = 0;
 
-  constructor(source: SealedSource, segment: number) {
+  /** `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`. */
+  constructor(source: SealedSource, segment: number, footer?: () => Footer) {
     this.#source = source;
     this.segment = segment;
-  }
-
-  /** Bytes of memory that footer and decoded dictionaries take now. */
-  get memoryBytes(): number {
-    return this.#footerBytes + this.dictionariesBytes;
+    this.#footerElsewhere = footer;
   }
 
   /** Bytes of memory that decoded dictionaries take now. */
-  get dictionariesBytes(): number {
+  get memoryBytes(): number {
     return this.#dictionaries.reduce((sum, known) => sum + (known?.memoryBytes ?? 0), 0);
   }
 
   footer(): Footer {
-    if (this.#footer === undefined) {
-      this.#footer = this.#placed(0, () => this.#readFooter());
-      this.#footerBytes = memoryOf(this.#footer);
-    }
+    if (this.#footerElsewhere !== undefined) return this.#footerElsewhere();
+    this.#footer ??= this.#placed(0, () => this.#readFooter());
     return this.#footer;
   }
 
@@ -137,14 +124,6 @@ export class SealedFile implements DictionarySource {
   /** Opens a block of the segment. */
   open(ref: BlockRef): Block {
     return openBlock(this.#source, ref, this);
-  }
-
-  /** What the block at `ref` has, from the footer; `undefined` when that does not say all. */
-  columns(ref: BlockRef): BlockColumns | undefined {
-    const { blocks, columns } = this.footer();
-    if (columns === undefined) return undefined;
-    const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
-    return block < 0 ? undefined : (isWanted) => columns.columns(block, isWanted);
   }
 
   #readFooter(): Footer {

@@ -57,9 +57,9 @@ class SourceFiles {
   }
 
   /** Bytes of the dictionaries that sealed sources have open. */
-  get dictionariesBytes(): number {
+  get memoryBytes(): number {
     let bytes = 0;
-    for (const file of this.#sealed.values()) bytes += file.dictionariesBytes;
+    for (const file of this.#sealed.values()) bytes += file.memoryBytes;
     return bytes;
   }
 
@@ -165,7 +165,7 @@ export class SourceRows {
 
   /** Lets go of what was decoded of a column; while it is still read, only when that is much. */
   forget(isRead = false): void {
-    if (!isRead || this.#files.dictionariesBytes > DICTIONARY_BYTES_MAX) this.#files.forget();
+    if (!isRead || this.#files.memoryBytes > DICTIONARY_BYTES_MAX) this.#files.forget();
   }
 
   close(): void {
