@@ -6,6 +6,7 @@ import { NameBudget } from '../../server/ingest/name-budget.ts';
 import { NameCounts } from '../../server/ingest/name-counts.ts';
 import { accessLog } from '../corpus/access.ts';
 import { bodies } from '../corpus/bodies.ts';
+import { dottedNames, type NameForm } from '../corpus/dotted.ts';
 import { wide } from '../corpus/shapes.ts';
 import { syslogPairs } from '../corpus/syslog.ts';
 import type { Bench, Workload } from '../harness.ts';
@@ -13,10 +14,26 @@ import type { Bench, Workload } from '../harness.ts';
 const EVENTS = 200_000;
 const BODY_BYTES = 1_000_000;
 
+const NAME_FORMS: NameForm[] = [
+  'contiguous',
+  'interleaved',
+  'shuffled',
+  'shuffled each time',
+  'repeated',
+  'colliding',
+  'escaped',
+  'numbers as strings',
+];
+
 const KINDS: [name: string, eventCount: number, events: (seed: number) => () => string][] = [
   ['access log', EVENTS, accessLog],
   ['syslog with key=value', EVENTS, syslogPairs],
   ['200 optional attributes', EVENTS / 5, wide],
+  ...NAME_FORMS.map((form): (typeof KINDS)[number] => [
+    `dotted names, ${form}`,
+    EVENTS / 2,
+    (seed) => dottedNames(form, seed),
+  ]),
 ];
 
 /** The reference decoder alone, from bytes to row records, on one core. */
@@ -53,8 +70,8 @@ function decode(bench: Bench, name: string, eventCount: number, event: () => str
     }
     const used = process.cpuUsage(before);
     // The first run warms the compiler up.
-    if (run > 0) samples.push(decodedCount / ((used.user + used.system) / 1e6));
+    if (run > 0) samples.push((used.user + used.system) / decodedCount);
   }
-  bench.figure(name, 'events/s/core', ...samples);
+  bench.figure(name, 'us a line', ...samples);
   bench.figure(`${name}, a line`, 'bytes', bytes / wanted);
 }

@@ -98,6 +98,30 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
+  /** Puts the entries of the row that is being written in another order: to place i goes what was entry `order[i]` of the row. */
+  reorderRow(order: Uint32Array): void {
+    const to = this.rowEntry[this.rowCount];
+    const from = this.entryCount;
+    // What was in order so far lies behind the entries meanwhile.
+    while (from + order.length > this.path.length) this.#growEntries();
+    this.path.copyWithin(from, to, from);
+    this.kind.copyWithin(from, to, from);
+    this.start.copyWithin(from, to, from);
+    this.length.copyWithin(from, to, from);
+    this.value.copyWithin(from, to, from);
+    this.detail.copyWithin(from, to, from);
+    for (let index = 0; index < order.length; index++) this.#copy(from + order[index], to + index);
+  }
+
+  /** Puts the last entry in the place of the one before it in its row that has the same path. */
+  replaceSame(): void {
+    const last = --this.entryCount;
+    let entry = last - 1;
+    while (this.path[entry] !== this.path[last]) entry--;
+    assert(entry >= this.rowEntry[this.rowCount], 'the row has the path');
+    this.#copy(last, entry);
+  }
+
   /** Drops the entries of the row that is being written. */
   dropRow(): void {
     this.entryCount = this.rowEntry[this.rowCount];
@@ -130,6 +154,15 @@ export class Rows {
     return start >= 0
       ? this.source.subarray(start, start + length)
       : this.side.subarray(~start, ~start + length);
+  }
+
+  #copy(from: number, to: number): void {
+    this.path[to] = this.path[from];
+    this.kind[to] = this.kind[from];
+    this.start[to] = this.start[from];
+    this.length[to] = this.length[from];
+    this.value[to] = this.value[from];
+    this.detail[to] = this.detail[from];
   }
 
   #growEntries(): void {

@@ -2,7 +2,7 @@ import { HASH_SEED, hashBytes, sameBytes } from '../../engine/base/hash.ts';
 import { DEPTH_MAX, NAME_BYTES_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import { PATH_CUSTOM, PATH_SYSLOG } from '../../engine/column/path.ts';
-import { DOT, QUOTE } from './text.ts';
+import { DOT, QUOTE, unescapeString } from './text.ts';
 
 /** Keys that are remembered; others are resolved each time. One path has several keys (`a.b`, `b` inside `a`). */
 const KEYS_MAX = 2 * PATHS_MAX;
@@ -12,6 +12,9 @@ const KEYS_CROWD = PATHS_MAX;
 const FOLLOWED_MAX = 8;
 /** Bytes that are compared at once. */
 const WORD_BYTES = 4;
+/** Slots of the table of hints. */
+const HINTS = 4096;
+const HINT_SHIFT = 32 - Math.log2(HINTS);
 const SYSLOG = Uint8Array.from(Buffer.from('syslog'));
 
 /** Levels of paths below `syslog` are counted from here, so that the two trees share one table. */
@@ -34,12 +37,15 @@ export class KeyTable {
 
   readonly #paths: PathTable;
   #count = 0;
-  #container = new Uint32Array(1024);
+  /** Of each key its container, plus PATHS_MAX when it has escapes. */
+  #place = new Uint32Array(1024);
   #hashes = new Int32Array(1024);
   #start = new Uint32Array(1025);
   #names = new Uint8Array(16_384);
   #namesView = new DataView(this.#names.buffer);
   #slots = new Int32Array(4096).fill(-1);
+  /** By length, first and last word the key that was found last, so that its bytes need no hash when names come in any order. */
+  readonly #hints = new Int32Array(HINTS).fill(-1);
 
   constructor(paths: PathTable) {
     this.#paths = paths;
@@ -51,6 +57,7 @@ export class KeyTable {
     if (this.#count < KEYS_CROWD) return;
     this.#count = 0;
     this.#slots.fill(-1);
+    this.#hints.fill(-1);
     this.first.fill(-1);
   }
 
@@ -97,14 +104,38 @@ export class KeyTable {
    * not kept: the table is full, or the key has no path; `resolve` tells.
    */
   find(container: number, bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashBytes(bytes, start, end, HASH_SEED ^ Math.imul(container, 0x9e3779b1));
+    return this.#find(container, bytes, start, end);
+  }
+
+  /** The same for the inside of a JSON string, with a quote behind it; `view` is over the same bytes. */
+  findQuoted(
+    container: number,
+    { bytes, view }: { bytes: Uint8Array; view: DataView },
+    start: number,
+    end: number,
+    isEscaped: boolean,
+  ): number {
+    const place = isEscaped ? container + PATHS_MAX : container;
+    const length = end - start;
+    if (length < WORD_BYTES) return this.#find(place, bytes, start, end);
+    const words = view.getInt32(start) ^ Math.imul(view.getInt32(end - WORD_BYTES), 0x9e3779b1);
+    const hint = Math.imul(words ^ (words >>> 15) ^ length ^ place, 0x85ebca6b) >>> HINT_SHIFT;
+    const key = this.#hints[hint];
+    if (key >= 0 && this.#place[key] === place && this.#isAt(key, view, start, end + 1)) return key;
+    const found = this.#find(place, bytes, start, end);
+    this.#hints[hint] = found;
+    return found;
+  }
+
+  #find(place: number, bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashBytes(bytes, start, end, HASH_SEED ^ Math.imul(place, 0x9e3779b1));
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     while (this.#slots[slot] >= 0) {
       const key = this.#slots[slot];
       if (
         this.#hashes[key] === hash &&
-        this.#container[key] === container &&
+        this.#place[key] === place &&
         this.#start[key + 1] - this.#start[key] === end - start &&
         sameBytes(this.#names, this.#start[key], bytes, start, end - start)
       ) {
@@ -113,8 +144,11 @@ export class KeyTable {
       slot = (slot + 1) & mask;
     }
     if (this.#count === KEYS_MAX) return -1;
-    const path = this.resolve(container, bytes, start, end);
-    return path < 0 ? -1 : this.#add(container, hash, bytes, start, end, path);
+    const path =
+      place < PATHS_MAX
+        ? this.resolve(place, bytes, start, end)
+        : this.#resolveEscaped(place - PATHS_MAX, bytes, start, end);
+    return path < 0 ? -1 : this.#add(place, hash, bytes, start, end, path);
   }
 
   /**
@@ -140,6 +174,11 @@ export class KeyTable {
     return this.child(parent, bytes, partStart, end);
   }
 
+  #resolveEscaped(container: number, bytes: Uint8Array, start: number, end: number): number {
+    const text = new Uint8Array(end - start);
+    return this.resolve(container, text, 0, unescapeString(bytes, start, end, text, 0));
+  }
+
   /** The path of one name inside `parent`; -1 when it is too long or new to a full path table. */
   child(parent: number, bytes: Uint8Array, start: number, end: number): number {
     if (end - start > NAME_BYTES_MAX) return -1;
@@ -154,7 +193,7 @@ export class KeyTable {
   }
 
   #add(
-    container: number,
+    place: number,
     hash: number,
     bytes: Uint8Array,
     start: number,
@@ -173,15 +212,15 @@ export class KeyTable {
     }
     this.#names.set(bytes.subarray(start, end), nameStart);
     this.#start[key + 1] = nameEnd;
-    this.#container[key] = container;
+    this.#place[key] = place;
     this.#hashes[key] = hash;
     this.path[key] = path;
     this.next[key] = -1;
-    this.#place(key);
+    this.#fillSlot(key);
     return key;
   }
 
-  #place(key: number): void {
+  #fillSlot(key: number): void {
     const mask = this.#slots.length - 1;
     let slot = this.#hashes[key] & mask;
     while (this.#slots[slot] >= 0) slot = (slot + 1) & mask;
@@ -196,11 +235,11 @@ export class KeyTable {
     };
     this.path = grow(this.path, new Uint32Array(capacity));
     this.next = grow(this.next, new Int32Array(capacity));
-    this.#container = grow(this.#container, new Uint32Array(capacity));
+    this.#place = grow(this.#place, new Uint32Array(capacity));
     this.#hashes = grow(this.#hashes, new Int32Array(capacity));
     this.#start = grow(this.#start, new Uint32Array(capacity + 1));
     this.#slots = new Int32Array(capacity * 4).fill(-1);
-    for (let key = 0; key < this.#count - 1; key++) this.#place(key);
+    for (let key = 0; key < this.#count - 1; key++) this.#fillSlot(key);
   }
 }
 

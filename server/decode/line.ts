@@ -257,6 +257,7 @@ export class LineReader {
   }
 
   #endRow(): void {
+    this.#objects.putInOrder();
     this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
     if (!this.leaves.takesWriteKey) this.finishRow();
   }

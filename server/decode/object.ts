@@ -4,16 +4,18 @@ import type { PathTable } from '../../engine/column/path.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_ROOT, PATH_SYSLOG } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { AddedAttribute } from './added.ts';
+import { Collisions } from './collision.ts';
 import type { KeyTable } from './key.ts';
 import { SYSLOG_LEVEL } from './key.ts';
 import type { LeafReader } from './leaf.ts';
 import { Role } from './leaf.ts';
+import { LeafOrder } from './leaf-order.ts';
 import {
   CLOSE_BRACE,
   COLON,
   COMMA,
   OPEN_BRACE,
-  plainEnd,
+  plainEndOf,
   QUOTE,
   skipBlanks,
   stringEnd,
@@ -22,16 +24,16 @@ import {
 
 /** The object is not JSON; the leaf reader knows where. */
 export const BROKEN = -1;
-/** The object is for the tree: names that repeat, collide or come back, or limits. What was added is to be dropped. */
+/** The object is for the tree: names that collide, objects that repeat, or limits. What was added is to be dropped. */
 export const NEEDS_TREE = -2;
 
 const BLANK = 0x20;
 
 /**
- * Reads an event's JSON object and adds its leaves to the rows while it reads, which is right as long as each object
- * of the event is finished before the next one begins. That is watched by two stamps: the row in which a path was
- * last a leaf or an object, and the objects that the last leaf lies in, the open ones. Anything else is refused with
- * NEEDS_TREE, whether it would have been wrong or not. Source: decisions.md 3.1.
+ * Reads an event's JSON object and adds its leaves to the rows while it reads. Names with dots may come back to an object
+ * that others lie behind: then the leaves are put in order at the end. That is watched by two stamps: the row in which a path was
+ * last a leaf or an object, and the objects that the last leaf lies in, the open ones. An attribute that repeats replaces the
+ * one before. Anything else is refused with NEEDS_TREE, whether it would have been wrong or not. Source: decisions.md 3.1.
  */
 export class ObjectReader {
   readonly #paths: PathTable;
@@ -42,9 +44,15 @@ export class ObjectReader {
   readonly #customSyslog: number;
   readonly #customMessage: number;
 
-  /** The row in which a path was last used, counted by `#row`. */
+  readonly #order: LeafOrder;
+  readonly #collisions: Collisions;
+  /** The row in which a path was last used: `#row` for a leaf, one more for an object. Rows count by two. */
   readonly #used = new Uint32Array(PATHS_MAX);
   #row = 0;
+  /** Whether an object has leaves that lie apart. */
+  #isMixed = false;
+  /** Whether the event has objects that are not there by the dots of names alone. */
+  #hasObjects = false;
   /** The open objects by level: of `custom` from 0, of `syslog` from SYSLOG_LEVEL. */
   readonly #open = new Uint32Array(2 * SYSLOG_LEVEL);
   #customTop = 0;
@@ -57,6 +65,8 @@ export class ObjectReader {
     this.#rows = rows;
     this.#keys = keys;
     this.#leaves = leaves;
+    this.#order = new LeafOrder(paths);
+    this.#collisions = new Collisions(paths, keys);
     this.#open[0] = PATH_CUSTOM;
     this.#customSyslog = keys.child(PATH_CUSTOM, Buffer.from('syslog'), 0, 6);
     this.#customMessage = keys.child(PATH_CUSTOM, Buffer.from('message'), 0, 7);
@@ -64,10 +74,13 @@ export class ObjectReader {
 
   /** Begins an event: nothing of it is there yet. */
   begin(): void {
-    if (++this.#row === 2 ** 32) {
+    this.#row += 2;
+    if (this.#row === 2 ** 32) {
       this.#used.fill(0);
-      this.#row = 1;
+      this.#row = 2;
     }
+    this.#isMixed = false;
+    this.#hasObjects = false;
     this.#keys.begin();
     this.#customTop = 0;
     this.#syslogTop = SYSLOG_LEVEL - 1;
@@ -104,7 +117,12 @@ export class ObjectReader {
 
   /** Whether a path is a leaf or an object of the event. */
   isUsed(path: number): boolean {
-    return this.#used[path] === this.#row;
+    return this.#used[path] >= this.#row;
+  }
+
+  /** Puts the leaves of the event in order, at its end. */
+  putInOrder(): void {
+    if (this.#isMixed) this.#rows.reorderRow(this.#order.of(this.#rows));
   }
 
   /** Whether the event has more attributes than it may have; `message` is none. */
@@ -115,18 +133,20 @@ export class ObjectReader {
     );
   }
 
-  /** Makes `path` the next leaf of the event; false when that would be out of order, twice, or inside a leaf. */
+  /** Makes `path` the next leaf of the event; false when it is a leaf or an object of it, or would be inside a leaf. */
   claim(path: number): boolean {
-    if (this.#used[path] === this.#row) return false;
-    this.#used[path] = this.#row;
+    if (this.#used[path] >= this.#row) return false;
     const parent = this.#paths.parent(path);
-    return parent === this.#lastParent || this.#openObject(parent);
+    if (parent !== this.#lastParent && !this.#openObject(parent)) return false;
+    this.#used[path] = this.#row;
+    return true;
   }
 
-  /** Makes `parent` the innermost open object of its tree, closing others; false when it was closed before. */
+  /** Makes `parent` the innermost open object of its tree, closing others; false when it is inside a leaf. */
   #openObject(parent: number): boolean {
     this.#lastParent = parent;
     if (parent === PATH_ROOT) return true;
+    this.#lastParent = -1;
     const level = this.#keys.level;
     const isCustom = level[parent] < SYSLOG_LEVEL;
     const top = isCustom ? this.#customTop : this.#syslogTop;
@@ -135,10 +155,12 @@ export class ObjectReader {
       const place = level[path];
       if (place <= top && this.#open[place] === path) break;
       if (this.#used[path] === this.#row) return false;
-      this.#used[path] = this.#row;
+      if (this.#used[path] > this.#row) this.#isMixed = true;
+      this.#used[path] = this.#row + 1;
       this.#open[place] = path;
       path = this.#paths.parent(path);
     }
+    this.#lastParent = parent;
     if (isCustom) this.#customTop = level[parent];
     else this.#syslogTop = level[parent];
     return true;
@@ -161,11 +183,11 @@ export class ObjectReader {
         path = keys.path[found];
         at = nameStart + keys.lengthOf(found) + 1;
       } else {
-        const stop = plainEnd(bytes, nameStart, end);
+        const stop = plainEndOf(view, nameStart, end);
         const isPlain = stop < end && bytes[stop] === QUOTE;
         const closing = isPlain ? stop : stringEnd(bytes, stop, end);
         if (closing < 0) return this.#broken(stop);
-        predicted = isPlain ? keys.find(container, bytes, nameStart, closing) : -1;
+        predicted = keys.findQuoted(container, this.#leaves, nameStart, closing, !isPlain);
         path =
           predicted >= 0 ? keys.path[predicted] : this.#unusualPath(container, nameStart, closing);
         if (path < 0 || this.isWide()) return NEEDS_TREE;
@@ -189,7 +211,7 @@ export class ObjectReader {
     }
   }
 
-  /** The path of a key with escapes, or one that the key table does not keep; -1 when it has none. */
+  /** The path of a key that the key table does not keep; -1 when it has none. */
   #unusualPath(container: number, start: number, end: number): number {
     const rows = this.#rows;
     const at = rows.reserveSide(end - start);
@@ -203,7 +225,10 @@ export class ObjectReader {
     const role = this.#leaves.roles[path];
     if (at < end && bytes[at] === OPEN_BRACE) return this.#object(path, role, at);
     if (role === Role.NONE) {
-      return this.claim(path) ? this.#leaves.read(path, at) : NEEDS_TREE;
+      if (this.claim(path)) return this.#leaves.read(path, at);
+      if (this.#used[path] === this.#row) return this.#repeated(path, at);
+      const place = this.#collided(path);
+      return place < 0 ? NEEDS_TREE : this.#leaves.read(place, at);
     }
     if (!this.#isNew(path, role)) return NEEDS_TREE;
     const isMessage = role === Role.MESSAGE && at < end && bytes[at] === QUOTE;
@@ -211,9 +236,66 @@ export class ObjectReader {
     return this.#leaves.readRole(path, role, at);
   }
 
+  /** Reads the value of an attribute that has one already: the last one counts. */
+  #repeated(path: number, at: number): number {
+    const behind = this.#leaves.read(path, at);
+    if (behind >= 0) this.#rows.replaceSame();
+    return behind;
+  }
+
+  /** Claims the place of an attribute that is an object too, or lies inside an attribute; -1 when that is for the tree. */
+  #collided(path: number): number {
+    if (this.#hasObjects) return -1;
+    let place = path;
+    if (this.isUsed(path)) {
+      if (!this.#spread(path)) return -1;
+    } else {
+      place = this.#collisions.pathOf(this.#attributeAround(path), path);
+    }
+    return place >= 0 && this.claim(place) ? place : -1;
+  }
+
+  /** The outermost attribute of the event that the attribute at `path` would be inside of. */
+  #attributeAround(path: number): number {
+    let around = path;
+    for (let at = this.#paths.parent(path); at !== PATH_ROOT; at = this.#paths.parent(at)) {
+      if (this.#used[at] === this.#row) around = at;
+    }
+    return around;
+  }
+
+  /** Moves what the object at `object` has to the object around it; false when that is for the tree. */
+  #spread(object: number): boolean {
+    const rows = this.#rows;
+    this.putInOrder();
+    this.#isMixed = false;
+    for (let entry = rows.rowEntry[rows.rowCount]; entry < rows.entryCount; entry++) {
+      const path = rows.path[entry];
+      if (!this.#isInside(path, object)) continue;
+      const place = this.#collisions.pathOf(object, path);
+      if (place < 0 || this.isUsed(place)) return false;
+      this.#used[path] = 0;
+      this.#used[place] = this.#row;
+      rows.path[entry] = place;
+    }
+    this.#used[object] = 0;
+    // Objects inside it are open no more.
+    this.#customTop = 0;
+    this.#syslogTop = SYSLOG_LEVEL - 1;
+    this.#lastParent = -1;
+    return true;
+  }
+
+  #isInside(path: number, object: number): boolean {
+    let at = path;
+    while (at !== PATH_ROOT && at !== object) at = this.#paths.parent(at);
+    return at === object;
+  }
+
   #object(path: number, role: number, at: number): number {
     const { bytes, end } = this.#leaves;
     if (!this.#isNew(path, role)) return NEEDS_TREE;
+    this.#hasObjects = true;
     const container = role === Role.SYSLOG ? PATH_SYSLOG : path;
     const inside = skipBlanks(bytes, at + 1, end);
     if (inside < end && bytes[inside] === CLOSE_BRACE) {

@@ -46,6 +46,22 @@ const EVENTS: [string, string, string][] = [
     '{"custom":{"com":{"app":"x","app.project":"y"}}}',
   ],
   ['collision of three', '{"a":1,"a.b.c":2,"a.b":3}', '{"custom":{"a":1,"a.b.c":2,"a.b":3}}'],
+  [
+    'objects that come back',
+    '{"a.x":1,"b.x":2,"a.y.p":3,"b.y":4,"c":5,"a.y.q":6,"a.z":7}',
+    '{"custom":{"a":{"x":1,"y":{"p":3,"q":6},"z":7},"b":{"x":2,"y":4},"c":5}}',
+  ],
+  [
+    'collision with names in between',
+    '{"a.b":1,"z":2,"a.c.d":3,"a":4,"y":5,"a.e":6,"z.x":7}',
+    '{"custom":{"a.b":1,"a.c.d":3,"z":2,"a":4,"y":5,"a.e":6,"z.x":7}}',
+  ],
+  [
+    'a repeated key that comes back, and collides',
+    '{"a.b":1,"c":2,"a.b":3,"a":4,"a.b":5,"a":6}',
+    '{"custom":{"a.b":5,"c":2,"a":6}}',
+  ],
+  ['repeated escaped key', '{"é":1,"\\u00e9":2,"b":3,"\\u00e9":4}', '{"custom":{"é":4,"b":3}}'],
   ['repeated key', '{"a":1,"b":2,"a":3}', '{"custom":{"a":3,"b":2}}'],
   ['repeated object', '{"a":{"x":1},"b":2,"a":{"y":3}}', '{"custom":{"a":{"y":3},"b":2}}'],
   ['repeated message', '{"message":"x","b":2,"message":5}', '{"custom":{"message":5,"b":2}}'],
