@@ -29,6 +29,7 @@ const { values, positionals } = parseArgs({
     base: { type: 'string' },
     pairs: { type: 'string', default: String(PAIRS_MIN) },
     scale: { type: 'string', default: '1' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
 const names = positionals.length === 0 ? ['ingest-tcp', 'query'] : positionals;
@@ -36,12 +37,13 @@ const subjects = SUBJECTS.filter(({ name }) => names.includes(name));
 const pairs = Number(values.pairs);
 const scale = Number(values.scale);
 const base = baseCommit(values.base === '' ? undefined : values.base);
-if (subjects.length < names.length || !(pairs >= PAIRS_MIN) || !(scale > 0) || base === 'unknown') {
-  console.error(
-    `usage: check.ts [--base COMMIT] [--pairs ${PAIRS_MIN} or more] [--scale S] [name ...]`,
-  );
-  console.error(`names are ${SUBJECTS.map(({ name }) => name).join(', ')}`);
-  process.exit(2);
+const isWrong =
+  subjects.length < names.length || !(pairs >= PAIRS_MIN) || !(scale > 0) || base === 'unknown';
+if (values.help || isWrong) {
+  const say = values.help ? console.log : console.error;
+  say(`usage: check.ts [--base COMMIT] [--pairs ${PAIRS_MIN} or more] [--scale S] [name ...]`);
+  say(`names are ${SUBJECTS.map(({ name }) => name).join(', ')}`);
+  process.exit(values.help ? 0 : 2);
 }
 const folder = temporaryFolder();
 try {

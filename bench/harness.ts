@@ -85,6 +85,7 @@ export async function runWorkloads(
 
 async function runWorkload(session: Session, at: number): Promise<void> {
   const workload = session.workloads[at];
+  const startedMs = performance.now();
   const { name, what } = workload;
   console.log(`${name}: ${what}`);
   const figures: FigureRow[] = [];
@@ -119,7 +120,8 @@ async function runWorkload(session: Session, at: number): Promise<void> {
   }
   clearProgress();
   const lines = [...figureLines(figures), ...remarkLines(remarks, hasColor(process.stdout))];
-  console.log(`${lines.join('\n')}\n`);
+  const took = printSeconds((performance.now() - startedMs) / 1000);
+  console.log(`${lines.join('\n')}\n  ${took}\n`);
 }
 
 function showProgress(session: Session, at: number, text: string, done: number): void {

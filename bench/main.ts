@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runWorkloads, type Workload } from './harness.ts';
+import { FOURTEEN } from './peer/questions.ts';
 import { peersWorkload } from './peer/workload.ts';
 import { cancelWorkload } from './workload/cancel.ts';
 import { decodeWorkload } from './workload/decode.ts';
@@ -21,7 +22,7 @@ const WORKLOADS: readonly Workload[] = [
   peersWorkload('access-rough', 1_000_000),
   peersWorkload('access-rough', 3_000_000),
   peersWorkload('access-rough', 10_000_000),
-  peersWorkload('access-plain', 10_000_000),
+  peersWorkload('access-plain', 10_000_000, { questions: FOURTEEN }),
   queryLargeWorkload,
   restartWorkload,
   smallWorkload,

@@ -19,5 +19,5 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const names = positionals.length > 0 ? positionals : known;
-const workload = peersWorkload(values.corpus, Number(values.events), names);
+const workload = peersWorkload(values.corpus, Number(values.events), { peers: names });
 await runWorkloads([workload], { scale: 1, runs: 1 });

@@ -76,7 +76,7 @@ function top(column: string): Comparison {
 }
 
 /** The fourteen, by the names under which they are known. */
-const FOURTEEN: readonly Question[] = [
+export const FOURTEEN: readonly Question[] = [
   { name: 'count of all', what: 'what a first page shows', comparison: count },
   {
     name: 'count per minute, status 500',

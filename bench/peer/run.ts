@@ -1,13 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eachBody } from '../corpus/bodies.ts';
 import { CORPUS_START_MS, CORPUS_STEP_MS } from '../corpus/clock.ts';
 import { compareAnswers, type Difference } from './compare.ts';
 import { folderBytes } from './disk.ts';
 import { Sample } from './parameters.ts';
 import { type Clocks, isRefusal, type Parameters, type Row } from './peer.ts';
 import type { PeerEntry } from './peers.ts';
-import { QUESTIONS } from './questions.ts';
+import { QUESTIONS, type Question } from './questions.ts';
 import { type Opened, RemotePeer } from './remote.ts';
 import { wireFault } from './wire.ts';
 
@@ -16,6 +17,11 @@ import { wireFault } from './wire.ts';
 /** Events of the sample that parameters are taken from. */
 const SAMPLE_EVENTS = 200_000;
 const PART_EVENTS = 200_000;
+/** Bytes that are made before they are written: of fewer objects the collector has less to do. */
+const PIECE_BYTES = 65_536;
+/** A question that took so long is not asked again, when it was asked ASKED_LEAST times. */
+const ASKED_MS = 3_000;
+const ASKED_LEAST = 3;
 /** The corpus has a random step: its end is within this share of the mean. */
 const RANGE_MARGIN = 1.02;
 const MINUTE_MS = 60_000;
@@ -28,8 +34,11 @@ export interface RunOptions {
   /** The source of the events, lines of JSON with an access log's attributes; every call starts anew. */
   make(): () => string;
   events: number;
-  /** How often each question is asked. */
+  questions: readonly Question[];
+  /** How often each question is asked, at most; a slow one is asked ASKED_LEAST times. */
   repeats: number;
+  /** From so many milliseconds on a question is asked as often again, timed by the store too. */
+  clockFromMs: number;
   /** `done` is the part of all, 0 to 1. */
   progress(text: string, done: number): void;
 }
@@ -108,9 +117,9 @@ async function runPeer(
   try {
     result.opened = await peer.open();
     result.load = await load(peer, folder, options);
-    for (const [place, { name }] of QUESTIONS.entries()) {
-      options.progress(name, LOAD_SHARE + ((1 - LOAD_SHARE) * place) / QUESTIONS.length);
-      result.asked.push(await ask(peer, entry, name, parameters, options.repeats));
+    for (const [place, { name }] of options.questions.entries()) {
+      options.progress(name, LOAD_SHARE + ((1 - LOAD_SHARE) * place) / options.questions.length);
+      result.asked.push(await ask(peer, entry, name, parameters, options));
     }
   } catch (error) {
     result.fault = wireFault(error);
@@ -129,7 +138,7 @@ async function load(peer: RemotePeer, folder: string, options: RunOptions): Prom
   let seconds = 0;
   for (let sent = 0; sent < options.events; ) {
     const events = Math.min(PART_EVENTS, options.events - sent);
-    writeFileSync(file, Array.from({ length: events }, () => `${next()}\n`).join(''));
+    writePart(file, next, events);
     seconds += (await peer.load({ file, events })) / 1000;
     sent += events;
     const text = `${sent} of ${options.events} events loaded`;
@@ -149,32 +158,44 @@ async function load(peer: RemotePeer, folder: string, options: RunOptions): Prom
   };
 }
 
+function writePart(path: string, next: () => string, events: number): void {
+  const file = openSync(path, 'w');
+  for (const { body } of eachBody(next, events, PIECE_BYTES)) writeSync(file, body);
+  closeSync(file);
+}
+
 async function ask(
   peer: RemotePeer,
   entry: PeerEntry,
   question: string,
   parameters: Parameters,
-  repeats: number,
+  { repeats, clockFromMs }: RunOptions,
 ): Promise<Asked> {
   const asked: Asked = { question, ms: [], cpuMs: 0, clocks: [], rows: [] };
   const words = entry.texts[question]?.(parameters) ?? { cannot: 'the question is unknown' };
   if (isRefusal(words)) return { ...asked, cannot: words.cannot };
+  let askedCount = 0;
   try {
     const startedCpu = peer.cpuSeconds();
+    let totalMs = 0;
     for (let run = 0; run < repeats; run++) {
+      if (run >= ASKED_LEAST && totalMs > ASKED_MS) break;
       const answer = await peer.ask(question, parameters);
       asked.ms.push(answer.ms);
+      totalMs += answer.ms;
       asked.rows = answer.rows;
     }
-    asked.cpuMs = ((peer.cpuSeconds() - startedCpu) * 1000) / repeats;
-    for (let run = 0; run < repeats; run++) {
+    askedCount = asked.ms.length;
+    asked.cpuMs = ((peer.cpuSeconds() - startedCpu) * 1000) / askedCount;
+    if (Math.min(...asked.ms) < clockFromMs) return asked;
+    for (let run = 0; run < askedCount; run++) {
       const clocks = await peer.clocks(question, parameters);
       if (clocks === undefined) break;
       asked.clocks.push(clocks);
     }
     return asked;
   } catch (error) {
-    const ms = asked.ms.length === repeats ? asked.ms : [];
+    const ms = askedCount > 0 ? asked.ms : [];
     return { ...asked, ms, fault: wireFault(error) };
   }
 }

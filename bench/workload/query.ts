@@ -21,14 +21,14 @@ import { CHANNELS } from './channel.ts';
 import { awaitSealed, SEALING } from './ingestion.ts';
 
 const SEED = 1;
-const REPEATS = 5;
+const REPEATS = 3;
 /** Users who ask the same at the same time. */
 const AT_ONCE = 8;
 const CORPUS = 'access-rough';
 /** The part of the time that filling takes, roughly. */
 const FILL_SHARE = 0.6;
 const BODIES_AT_ONCE = 100;
-const SECONDS_A_MILLION = 45;
+const SECONDS_A_MILLION = 30;
 
 /** Sends events of the rough access log, few of them in memory at a time; resolves when all are acknowledged. */
 export async function sendRough(

@@ -28,7 +28,9 @@ async function run(how: string, peers: PeerEntry[]): Promise<PeerResult[]> {
     peers,
     make: () => corpusOf('access-plain').make(1),
     events: EVENTS,
+    questions: QUESTIONS,
     repeats: 2,
+    clockFromMs: 0,
     progress: () => {},
   });
 }
