@@ -228,7 +228,7 @@ export class Intake {
     const place = this.reserve(body.length);
     if (place === undefined) return { ...OVERLOADED, ...nothing };
     const { thread, slot } = place;
-    thread.slots.bytes.set(body, slot.start);
+    thread.slots.write(body, slot.start);
     const { status, message, dry } = await thread.body(slot, {
       type: 'body',
       channel: 'http',

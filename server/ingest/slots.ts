@@ -6,6 +6,11 @@ export const SLOT_UNIT_BYTES = 65_536;
 /** Bytes behind a slot's content that belong to it, so that wide loads may read past the content's end. */
 export const SLOT_PADDING_BYTES = 64;
 
+/** Bytes that are written to a slot at once, by way of a place in the caches. */
+const WRITE_BYTES = 65_536;
+/** A copy into shared memory goes word by word only between places that are equal modulo this. */
+const WORD_BYTES = 8;
+
 /** A run of whole units in an ingest worker's memory: `[start, start + capacityBytes)` is for content. */
 export interface Slot {
   /** Offset in the memory; a multiple of 64. */
@@ -19,10 +24,11 @@ export interface Slot {
  * resident stays near to what is in use.
  */
 export class Slots {
-  /** The whole memory; content is written at `slot.start`. */
+  /** The whole memory; content lies from `slot.start` on. */
   readonly bytes: Uint8Array;
   readonly #baseBytes: number;
   readonly #taken: Uint8Array;
+  readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
   #freeUnits: number;
 
   /** `memory[0, baseBytes)` is left to the worker; `baseBytes` is a multiple of 64. */
@@ -67,6 +73,19 @@ export class Slots {
     this.bytes.copyWithin(larger.start, slot.start, slot.start + usedBytes);
     this.release(slot);
     return larger;
+  }
+
+  /**
+   * Copies content into a slot, to offset `at` of the memory. What lies anywhere is copied to where it is aligned as its
+   * place in the slot first: twice word by word costs a fifth of once byte by byte.
+   */
+  write(content: Uint8Array, at: number): void {
+    for (let from = 0; from < content.length; from += WRITE_BYTES) {
+      const piece = content.subarray(from, from + WRITE_BYTES);
+      const start = (at + from) % WORD_BYTES;
+      this.#aligned.set(piece, start);
+      this.bytes.set(this.#aligned.subarray(start, start + piece.length), at + from);
+    }
   }
 
   /** Gives a slot back; its content may be overwritten from now on. */

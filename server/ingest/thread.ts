@@ -159,8 +159,8 @@ export class IngestThread {
       `room for ${bytes} bytes of lines`,
     );
     const start = open.slot.start + open.filledBytes;
-    this.slots.bytes.set(head, start);
-    this.slots.bytes.set(rest, start + head.length);
+    this.slots.write(head, start);
+    this.slots.write(rest, start + head.length);
     if (bare) this.slots.bytes[start + bytes - 1] = LINE_FEED;
     if (form !== undefined) {
       open.spans.push({ form, start: open.filledBytes, end: open.filledBytes + bytes - 1 });

@@ -46,7 +46,7 @@ export class InputBody {
       if (grown === undefined) return 'full';
       this.#slot = grown;
     }
-    this.thread.slots.bytes.set(chunk, this.#slot.start + this.#filledBytes);
+    this.thread.slots.write(chunk, this.#slot.start + this.#filledBytes);
     this.#filledBytes = bytes;
     return 'taken';
   }

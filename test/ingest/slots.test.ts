@@ -31,6 +31,32 @@ t.test('a slot leaves 64 bytes of its units as padding', async (t) => {
   t.equal(slots.reserve(UNITS * SLOT_UNIT_BYTES), undefined);
 });
 
+t.test(
+  'content of any length and alignment is written as it is, and nothing beside it',
+  async (t) => {
+    const slots = makeSlots();
+    const content = Uint8Array.from({ length: 300_000 }, (_, index) => 1 + (index % 251));
+    const property = fc.property(
+      fc.nat(64),
+      fc.oneof(fc.nat(300), fc.integer({ min: 65_500, max: 65_600 }), fc.nat(250_000)),
+      fc.nat(64),
+      (from, length, offset) => {
+        const at = BASE_BYTES + 64 + offset;
+        const piece = content.subarray(from, from + length);
+        slots.bytes.fill(0);
+        slots.write(piece, at);
+        const written = slots.bytes.slice(at, at + length);
+        return (
+          Buffer.compare(written, piece) === 0 &&
+          slots.bytes[at - 1] === 0 &&
+          slots.bytes[at + length] === 0
+        );
+      },
+    );
+    t.doesNotThrow(() => fc.assert(property, { numRuns: 200 }));
+  },
+);
+
 t.test('a slot that grows keeps its content, and stays when there is no room', async (t) => {
   const slots = makeSlots();
   const small = must(slots.reserve(10), 'slot');
