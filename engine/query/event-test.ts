@@ -21,6 +21,8 @@ export interface EventValues {
   end: number;
   /** Turns to the values whose names joined by dots are `path`. */
   open(path: string): void;
+  /** Turns to all values of the event. */
+  openAll(): void;
   /** Goes to the next value; false when there is none. */
   next(): boolean;
   /** Whether there is a value at `path` or in an object there. */
@@ -60,6 +62,9 @@ function holds(plan: Plan, event: EventValues): boolean {
     case 'value':
       for (const path of plan.paths) if (hasValue(path, plan.test, event)) return true;
       return false;
+    case 'anywhere':
+      event.openAll();
+      return somePasses(plan.test, event);
     case 'exists':
       for (const path of plan.paths) if (event.has(path)) return true;
       return false;
@@ -70,6 +75,10 @@ function holds(plan: Plan, event: EventValues): boolean {
 
 function hasValue(path: string, test: ValueTest, event: EventValues): boolean {
   event.open(path);
+  return somePasses(test, event);
+}
+
+function somePasses(test: ValueTest, event: EventValues): boolean {
   while (event.next()) if (passes(test, event)) return true;
   return false;
 }

@@ -1,14 +1,12 @@
 import type { DateColumn, NumberColumn } from '../column/column.ts';
-import { parseDateForm, printDate } from '../column/date-form.ts';
+import { parseDateForm } from '../column/date-form.ts';
 import { Kind } from '../column/kind.ts';
 import { SCALE_DOUBLE } from '../column/number-text.ts';
 import type { ColumnFacts } from '../segment/column-outline.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
-import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
-import type { Pattern } from './predicate.ts';
-import { asciiText, compareText, encodeText, LOWER, SAME } from './text.ts';
+import { asciiText, compareText, encodeText } from './text.ts';
 
 const cursor = new ArrayCursor();
 
@@ -110,66 +108,6 @@ function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap 
     passed[word] = bits & rows[word];
   }
   return passed;
-}
-
-/** Compares texts with a pattern; numbers, booleans and dates by their texts. */
-export class PatternTest implements ValueTest {
-  readonly printsNumbers = true;
-  readonly #tokens: PatternTokens;
-  readonly #fold: Uint8Array;
-  /** The last column of numbers, and which of them passed. */
-  #column: NumberColumn | undefined;
-  #known = new Map<number, boolean>();
-
-  constructor(pattern: Pattern, ignoresCase: boolean) {
-    this.#fold = ignoresCase ? LOWER : SAME;
-    this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
-  }
-
-  text(bytes: Uint8Array, start: number, end: number): boolean {
-    return matchesPattern(this.#tokens, bytes, start, end, this.#fold);
-  }
-
-  numberText(text: string): boolean {
-    const bytes = encodeText(text);
-    return this.text(bytes, 0, bytes.length);
-  }
-
-  boolean(value: boolean): boolean {
-    return this.numberText(String(value));
-  }
-
-  /** Equal numbers of a column have equal texts, so each is printed once, also when not all rows come at once; 0 may be -0. */
-  numbers(column: NumberColumn, rows: Bitmap): Bitmap {
-    const passed = new Uint32Array(rows.length);
-    if (this.#column !== column) {
-      this.#column = column;
-      this.#known = new Map();
-    }
-    const known = this.#known;
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const mantissa = column.mantissas[row];
-      let passes = mantissa === 0 ? undefined : known.get(mantissa);
-      if (passes === undefined) {
-        passes = this.numberText(column.text(row));
-        known.set(mantissa, passes);
-      }
-      if (passes) addRow(passed, row);
-    }
-    return passed;
-  }
-
-  dates(column: DateColumn, rows: Bitmap): Bitmap {
-    const passed = new Uint32Array(rows.length);
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      if (this.numberText(printDate(column.values[row], column.forms[row]))) addRow(passed, row);
-    }
-    return passed;
-  }
-
-  possible(): boolean {
-    return true;
-  }
 }
 
 /** Whether an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */

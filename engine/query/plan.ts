@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
-import { PatternTest, TextTest, type ValueTest } from './match.ts';
+import { TextTest, type ValueTest } from './match.ts';
 import type { Predicate, ValueMatch } from './predicate.ts';
+import { PatternTest, WordsTest } from './printed-test.ts';
 import { RangeTest } from './range.ts';
 import { WordSequence } from './word.ts';
 
@@ -16,6 +17,7 @@ export type Plan =
   | { type: 'not'; child: Plan }
   | { type: 'words'; words: WordSequence }
   | { type: 'value'; paths: readonly string[]; test: ValueTest }
+  | { type: 'anywhere'; test: ValueTest }
   | { type: 'exists'; paths: readonly string[] };
 
 /** Makes a predicate ready. A range without ends is `exists`. */
@@ -36,6 +38,8 @@ export function planOf(predicate: Predicate): Plan {
       return { type: 'words', words: new WordSequence(predicate.words) };
     case 'value':
       return { type: 'value', paths: predicate.paths, test: testOf(predicate.match) };
+    case 'anywhere':
+      return { type: 'anywhere', test: testOf(predicate.match) };
     case 'exists':
       return { type: 'exists', paths: predicate.paths };
     case 'range': {
@@ -50,10 +54,11 @@ export function planOf(predicate: Predicate): Plan {
 
 function testOf(match: ValueMatch): ValueTest {
   if (match.type === 'text') return new TextTest(match.text);
+  if (match.type === 'words') return new WordsTest(match.words);
   return new PatternTest(match.pattern, match.ignoresCase ?? false);
 }
 
-/** Ranks what a plan costs a block: constants, presence, values, patterns, words. */
+/** Ranks what a plan costs a block: constants, presence, values, patterns, words, all columns. */
 function costOf(plan: Plan): number {
   switch (plan.type) {
     case 'all':
@@ -62,9 +67,11 @@ function costOf(plan: Plan): number {
     case 'exists':
       return 1;
     case 'value':
-      return plan.test instanceof PatternTest ? 3 : 2;
+      return plan.test.printsNumbers ? 3 : 2;
     case 'words':
       return 4;
+    case 'anywhere':
+      return 5;
     case 'not':
       return costOf(plan.child);
     case 'and':

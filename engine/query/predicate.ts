@@ -16,6 +16,8 @@ export type Predicate =
   /** The words one after the other in `message`, whole words, case-insensitively (they come lower-cased). */
   | { type: 'words'; words: WordPattern[] }
   | { type: 'value'; paths: string[]; match: ValueMatch }
+  /** A value of any attribute, or `message`. */
+  | { type: 'anywhere'; match: ValueMatch }
   /** Something that is not null is there; an object with something in it is there too. */
   | { type: 'exists'; paths: string[] }
   | { type: 'range'; paths: string[]; from?: RangeEnd; to?: RangeEnd };
@@ -32,11 +34,13 @@ export type Pattern = ({ literal: string } | { wildcard: '*' | '?' })[];
 /**
  * How a value is compared. `text`: with the value's text, case-sensitive; a number also when the text is a number
  * equal to it ("200" = 200 = 200.0), a boolean with `true` / `false`, a date with its text. `pattern`: with the text; one that
- * `ignoresCase` takes `A` to `Z` and `a` to `z` for the same.
+ * `ignoresCase` takes `A` to `Z` and `a` to `z` for the same. `words`: the text has them one after the other, as those of
+ * `message`; the text of a number is as it was written.
  */
 export type ValueMatch =
   | { type: 'text'; text: string }
-  | { type: 'pattern'; pattern: Pattern; ignoresCase?: boolean };
+  | { type: 'pattern'; pattern: Pattern; ignoresCase?: boolean }
+  | { type: 'words'; words: WordPattern[] };
 
 /**
  * An end of a range. Compared as numbers with numbers and numeric strings when `number` is given;

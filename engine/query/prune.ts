@@ -43,6 +43,8 @@ function isPossible(plan: Plan, columns: BlockColumns): boolean {
       return columns((path) => plan.paths.includes(path)).some(
         (facts) => facts.kind !== Kind.NUMBER || plan.test.possible(facts),
       );
+    case 'anywhere':
+      return columns(() => true).length > 0;
     case 'exists':
       return (
         columns((path) =>

@@ -19,6 +19,7 @@ import {
 import { entriesThatPass } from './entry-passes.ts';
 import { anElementPasses, type ValueTest } from './match.ts';
 import type { Plan } from './plan.ts';
+import { WordsTest } from './printed-test.ts';
 import { encodeText } from './text.ts';
 import { partsOfRows } from './units.ts';
 import { keepsLetters, type WordSequence } from './word.ts';
@@ -55,7 +56,14 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
     case 'words':
       return yield* rowsOfWords(plan.words, block, rows);
     case 'value':
-      return yield* rowsOfValues(plan.paths, plan.test, block, rows);
+      return yield* rowsOfTestedColumns(
+        (path) => plan.paths.includes(path),
+        plan.test,
+        block,
+        rows,
+      );
+    case 'anywhere':
+      return yield* rowsOfTestedColumns(() => true, plan.test, block, rows);
     case 'exists':
       return rowsThatExist(plan.paths, block, rows);
     default:
@@ -138,15 +146,15 @@ function textsWithWords(
   });
 }
 
-function* rowsOfValues(
-  paths: readonly string[],
+function* rowsOfTestedColumns(
+  isNamed: (path: string) => boolean,
   test: ValueTest,
   block: Block,
   rows: Bitmap,
 ): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const [index, info] of block.columns.entries()) {
-    if (!paths.includes(info.path)) continue;
+    if (!isNamed(info.path)) continue;
     if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
     addRows(found, yield* rowsThatPass(block.column(index), test, rows));
     if (block.rowCount > UNIT_ROWS) yield;
@@ -157,7 +165,13 @@ function* rowsOfValues(
 function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bitmap> {
   switch (column.kind) {
     case Kind.STRING:
-      return rowsOfEntries(column, yield* stringsThatPass(column, test, rows), rows);
+      return rowsOfEntries(
+        column,
+        test instanceof WordsTest
+          ? yield* textsWithWords(column, test.words, rows)
+          : yield* stringsThatPass(column, test, rows),
+        rows,
+      );
     case Kind.ARRAY:
       return rowsOfEntries(column, yield* arraysThatPass(column, test, rows), rows);
     case Kind.NUMBER:

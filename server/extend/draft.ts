@@ -17,6 +17,8 @@ const MESSAGE = 'message';
 /** What `#pathIds` says of paths: not looked at yet; not asked for by anybody. Others are ids of `#ids`. */
 const UNKNOWN = 0;
 const UNWANTED = 1;
+/** What the cursor looks for when it goes to all values. */
+const ALL_PATHS = -1;
 
 /**
  * An event between decoding and storing: the last row of rows, which has just ended. What is read is the row; changes
@@ -86,13 +88,20 @@ export class Draft implements EventValues {
     this.#entry = this.#rows.rowEntry[this.#row];
   }
 
+  openAll(): void {
+    this.#wanted = ALL_PATHS;
+    this.#entry = this.#rows.rowEntry[this.#row];
+  }
+
   next(): boolean {
     const rows = this.#rows;
     const end = rows.rowEntry[this.#row + 1];
     while (this.#entry < end) {
       const entry = this.#entry++;
-      if (this.#pathId(rows.path[entry]) !== this.#wanted || rows.kind[entry] < KIND_COLUMN_MIN)
-        continue;
+      if (rows.kind[entry] < KIND_COLUMN_MIN) continue;
+      const isWanted =
+        this.#wanted === ALL_PATHS || this.#pathId(rows.path[entry]) === this.#wanted;
+      if (!isWanted) continue;
       const start = rows.start[entry];
       this.kind = rows.kind[entry] as Kind;
       this.bytes = start < 0 ? rows.side : rows.source;

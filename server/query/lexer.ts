@@ -21,10 +21,10 @@ export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
  * A piece of a query; `at` is where it begins. The last one is `end`, or a caret.
- * `name` is the attribute before a colon; `text` a bare term or value; `close` a closing parenthesis.
+ * `name` is the attribute before a colon; `anywhere` the `*` before one; `text` a bare term or value; `close` a closing parenthesis.
  */
 export type Token =
-  | { type: 'open' | 'close' | 'and' | 'or' | 'not' | 'end'; at: number }
+  | { type: 'open' | 'close' | 'and' | 'or' | 'not' | 'anywhere' | 'end'; at: number }
   | { type: 'name'; at: number; name: string }
   | { type: 'text'; at: number; pattern: Pattern }
   | { type: 'quoted'; at: number; text: string }
@@ -205,10 +205,12 @@ class Lexer {
       throw new SearchError(at, 'expected an attribute before ":"; write "\\:" for the character');
     }
     const [piece] = pattern;
-    if (pattern.length > 1 || !('literal' in piece)) {
-      throw new SearchError(at, 'expected an attribute without wildcards before ":"');
+    if (pattern.length > 1 || ('wildcard' in piece && piece.wildcard === '?')) {
+      const what = 'expected an attribute without wildcards, or "*", before ":"';
+      throw new SearchError(at, what);
     }
-    this.#tokens.push({ type: 'name', at, name: piece.literal });
+    if ('wildcard' in piece) this.#tokens.push({ type: 'anywhere', at });
+    else this.#tokens.push({ type: 'name', at, name: piece.literal });
     this.#at++;
     if (this.#query[this.#at] === '(') {
       this.#open(true);

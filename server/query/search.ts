@@ -34,6 +34,9 @@ export type DeclaredNames = (name: string) => DeclaredName | undefined;
 /** What values are of: the paths that a name may mean, or a tagset. */
 export type Subject = { type: 'paths'; paths: string[] } | TagsetName;
 
+/** What a term is asked of: values, any attribute, or the message. */
+type Scope = Subject | { type: 'anywhere' } | undefined;
+
 /** What may stand at a caret. */
 export interface Expectation {
   caret: Caret;
@@ -147,7 +150,7 @@ class Parser {
   }
 
   /** Terms between OR. `subject` is what they are values of, in whose parentheses they stand. */
-  #alternatives(subject: Subject | undefined): Predicate {
+  #alternatives(subject: Scope): Predicate {
     const children = [this.#conjunction(subject)];
     while (this.#token().type === 'or') {
       this.#next++;
@@ -157,7 +160,7 @@ class Parser {
   }
 
   /** Terms side by side or between AND. */
-  #conjunction(subject: Subject | undefined): Predicate {
+  #conjunction(subject: Scope): Predicate {
     const children = [this.#negation(subject)];
     for (;;) {
       const token = this.#token();
@@ -171,7 +174,7 @@ class Parser {
     }
   }
 
-  #negation(subject: Subject | undefined): Predicate {
+  #negation(subject: Scope): Predicate {
     let negations = 0;
     for (; this.#token().type === 'not'; this.#next++) negations++;
     const predicate = this.#primary(subject, ['NOT']);
@@ -179,7 +182,7 @@ class Parser {
   }
 
   /** `keywords` are the words that may stand in the place of a term. */
-  #primary(subject: Subject | undefined, keywords: string[]): Predicate {
+  #primary(subject: Scope, keywords: string[]): Predicate {
     const token = this.#token();
     if (token.type === 'caret') {
       this.#expect(token, subject, keywords);
@@ -190,6 +193,10 @@ class Parser {
       this.#next++;
       return this.#primary(this.#subjectOf(token.name), []);
     }
+    if (token.type === 'anywhere') {
+      this.#next++;
+      return this.#primary({ type: 'anywhere' }, []);
+    }
     if (++this.#clauses > SEARCH_CLAUSES_MAX) {
       throw new SearchError(
         token.at,
@@ -198,6 +205,7 @@ class Parser {
     }
     this.#next++;
     if (subject === undefined) return wordTerm(token);
+    if (subject.type === 'anywhere') return anywhereTerm(token);
     return subject.type === 'paths'
       ? valueTerm(token, subject.paths)
       : this.#tagTerm(token, subject);
@@ -225,13 +233,14 @@ class Parser {
   }
 
   /** Keeps what may stand at the caret. */
-  #expect(caret: Caret, subject: Subject | undefined, keywords: string[]): void {
+  #expect(caret: Caret, subject: Scope, keywords: string[]): void {
+    if (subject?.type === 'anywhere') return;
     const ofTerms = caret.place === 'any' && !caret.quoted ? keywords : [];
     const fitting = caret.place === 'to' ? ['TO'] : ofTerms;
     this.expectation ??= { caret, subject, keywords: fitting };
   }
 
-  #parenthesis(subject: Subject | undefined): Predicate {
+  #parenthesis(subject: Scope): Predicate {
     const { at } = this.#token();
     if (++this.#depth > SEARCH_DEPTH_MAX) {
       throw new SearchError(
@@ -262,6 +271,13 @@ function wordTerm(token: Token): Predicate {
 
 function words(found: WordPattern[]): Predicate {
   return found.length === 0 ? { type: 'none' } : { type: 'words', words: found };
+}
+
+/** The events in which a value of any attribute has the words of a term. */
+function anywhereTerm(token: Token): Predicate {
+  const predicate = wordTerm(token);
+  if (predicate.type !== 'words') return predicate;
+  return { type: 'anywhere', match: predicate };
 }
 
 function valueTerm(token: Token, paths: string[]): Predicate {
@@ -304,6 +320,7 @@ const FOUND: Record<Token['type'], string> = {
   not: 'NOT',
   end: 'the end',
   name: 'an attribute',
+  anywhere: 'an attribute',
   text: 'a term',
   quoted: 'a quoted term',
   comparison: 'a comparison',

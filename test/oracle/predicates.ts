@@ -185,9 +185,21 @@ const words = fc
     ),
   );
 
+/** Words of values that are no messages. */
+const shortWords = fc
+  .constantFrom('200', '1', 'true', 'null', '2016', '610')
+  .map((literal) => [[{ literal }]]);
+
 const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ type: 'all' as const }, { type: 'none' as const }) },
   { weight: 3, arbitrary: words.map((words) => ({ type: 'words' as const, words })) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(words, shortWords).map((words) => ({
+      type: 'anywhere' as const,
+      match: { type: 'words' as const, words },
+    })),
+  },
   {
     weight: 4,
     arbitrary: fc

@@ -135,12 +135,16 @@ const wordPiece = fc.oneof(
 );
 const pattern = fc.array(piece, { minLength: 1, maxLength: 4 }) as fc.Arbitrary<ModelPattern>;
 const word = fc.array(wordPiece, { minLength: 1, maxLength: 2 }) as fc.Arbitrary<ModelPattern>;
+const shortWord = fc.constantFrom('200', '1', 'true', '2016').map((literal) => [{ literal }]);
 
 const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
   fc.constantFrom({ type: 'all' as const }, { type: 'none' as const }),
   fc
     .array(word, { minLength: 1, maxLength: 2 })
     .map((words) => ({ type: 'words' as const, words })),
+  fc
+    .array(fc.oneof(word, shortWord), { minLength: 1, maxLength: 2 })
+    .map((words) => ({ type: 'anywhere' as const, match: { type: 'words' as const, words } })),
   fc.tuple(paths, text).map(([paths, text]) => ({
     type: 'value' as const,
     paths,

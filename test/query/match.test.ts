@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { PatternTest } from '../../engine/query/match.ts';
+import { PatternTest } from '../../engine/query/printed-test.ts';
 import { encodeText } from '../../engine/query/text.ts';
 
 t.test('a pattern that ignores case takes ASCII letters of both cases for the same', async () => {

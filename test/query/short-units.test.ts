@@ -1,9 +1,9 @@
 import t from 'tap';
 import { aggregateUnits } from '../../engine/query/aggregate.ts';
 import { listUnits } from '../../engine/query/list.ts';
-import { PatternTest } from '../../engine/query/match.ts';
 import { MetricTable } from '../../engine/query/metric-table.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
+import { PatternTest } from '../../engine/query/printed-test.ts';
 import type {
   AggregateQuery,
   GroupBy,

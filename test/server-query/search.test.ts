@@ -24,6 +24,10 @@ const value = (path: string, text: string): Predicate => ({
   paths: [path],
   match: { type: 'text', text },
 });
+const anywhere = (...words: string[]): Predicate => ({
+  type: 'anywhere',
+  match: { type: 'words', words: words.map((literal) => [{ literal }]) },
+});
 const exists = (path: string): Predicate => ({ type: 'exists', paths: [path] });
 const and = (...children: Predicate[]): Predicate => ({ type: 'and', children });
 const or = (...children: Predicate[]): Predicate => ({ type: 'or', children });
@@ -108,6 +112,14 @@ const UNDERSTOOD: [string, Predicate][] = [
   ['AND:v', value('custom.AND', 'v')],
   ['a:AND', value('custom.a', 'AND')],
   ['a:-5', value('custom.a', '-5')],
+  ['*:Time-out', anywhere('time', 'out')],
+  ['*:"Time out"', anywhere('time', 'out')],
+  ['*:(a OR -b) c', and(or(anywhere('a'), not(anywhere('b'))), word('c'))],
+  ['-*:a', not(anywhere('a'))],
+  ['**:a*', { type: 'anywhere', match: { type: 'words', words: [glob('a*')] } }],
+  ['*:*', ALL],
+  ['*:"--"', NONE],
+  ['\\*:v', value('custom.*', 'v')],
   ['a:""', value('custom.a', '')],
   ['a:"x*"', value('custom.a', 'x*')],
   ['a:x\\*\\\\\\ y', value('custom.a', 'x*\\ y')],
@@ -209,8 +221,11 @@ const MALFORMED: [string, number, RegExp][] = [
   ['x :', 2, /expected an attribute before ":"/],
   ['"a":b', 3, /expected an attribute before ":"/],
   ['(a):b', 3, /expected an attribute before ":"/],
-  ['x a*:b', 2, /without wildcards before ":"/],
-  ['?:b', 0, /without wildcards before ":"/],
+  ['x a*:b', 2, /without wildcards, or "\*", before ":"/],
+  ['*:', 2, /expected a value right after ":"/],
+  ['*:>5', 2, /expected a term, found a comparison/],
+  ['*:(a [1 TO 2])', 5, /expected a term, found a range/],
+  ['?:b', 0, /without wildcards, or "\*", before ":"/],
   ['a:()', 3, /expected a value, found "\)"/],
   ['a:(OR)', 3, /expected a value, found OR/],
   ['a:(b OR)', 7, /expected a value, found "\)"/],

@@ -20,17 +20,19 @@ export interface ModelEnd {
   inclusive: boolean;
 }
 
+export type ModelMatch =
+  | { type: 'text'; text: string }
+  | { type: 'pattern'; pattern: ModelPattern }
+  | { type: 'words'; words: ModelPattern[] };
+
 export type ModelPredicate =
   | { type: 'all' }
   | { type: 'none' }
   | { type: 'and' | 'or'; children: ModelPredicate[] }
   | { type: 'not'; child: ModelPredicate }
   | { type: 'words'; words: ModelPattern[] }
-  | {
-      type: 'value';
-      paths: string[];
-      match: { type: 'text'; text: string } | { type: 'pattern'; pattern: ModelPattern };
-    }
+  | { type: 'value'; paths: string[]; match: ModelMatch }
+  | { type: 'anywhere'; match: ModelMatch }
   | { type: 'exists'; paths: string[] }
   | { type: 'range'; paths: string[]; from?: ModelEnd; to?: ModelEnd };
 
@@ -100,6 +102,13 @@ export function scalarsAt(event: Node, path: string): Scalar[] {
   return nodesAt(event, path)
     .flatMap((node) => (node.type === 'array' ? node.elements : [node]))
     .filter((node) => 'text' in node);
+}
+
+/** The values of all attributes. */
+function allScalars(node: Node): Scalar[] {
+  if ('text' in node) return [node];
+  if (node.type === 'array') return node.elements.filter((element) => 'text' in element);
+  return node.type === 'object' ? [...node.members.values()].flatMap(allScalars) : [];
 }
 
 /** The paths, names joined by dots, of all that is not null and not an object. */
@@ -210,6 +219,13 @@ function matchesText(value: Scalar, text: string): boolean {
   return value.type === 'number' ? sameNumber(value.text, text) : value.text === text;
 }
 
+function testOf(match: ModelMatch): (value: Scalar) => boolean {
+  if (match.type === 'text') return (value) => matchesText(value, match.text);
+  if (match.type === 'words') return (value) => hasWords(value.text, match.words);
+  const regex = regexOf(match.pattern);
+  return (value) => regex.test(value.text);
+}
+
 /** Whether a predicate holds for an event. */
 export function holds(predicate: ModelPredicate, event: Node): boolean {
   const some = (paths: string[], test: (value: Scalar) => boolean): boolean =>
@@ -229,6 +245,8 @@ export function holds(predicate: ModelPredicate, event: Node): boolean {
       return nodesAt(event, 'message').some(
         (node) => node.type === 'string' && hasWords(node.text, predicate.words),
       );
+    case 'anywhere':
+      return allScalars(event).some(testOf(predicate.match));
     case 'exists':
       return leafPaths(event).some((leaf) =>
         predicate.paths.some((path) => leaf === path || leaf.startsWith(`${path}.`)),
@@ -238,12 +256,8 @@ export function holds(predicate: ModelPredicate, event: Node): boolean {
       if (from === undefined && to === undefined) return holds({ type: 'exists', paths }, event);
       return some(paths, (value) => inRange(value, from, to));
     }
-    case 'value': {
-      const { paths, match } = predicate;
-      if (match.type === 'text') return some(paths, (value) => matchesText(value, match.text));
-      const regex = regexOf(match.pattern);
-      return some(paths, (value) => regex.test(value.text));
-    }
+    case 'value':
+      return some(predicate.paths, testOf(predicate.match));
   }
 }
 

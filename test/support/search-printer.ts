@@ -27,13 +27,18 @@ export function printSearch(predicate: Predicate, plain = true): string {
     case 'not':
       return `${plain ? '-' : 'NOT '}${child(predicate.child)}`;
     case 'words':
-      return predicate.words.every(isLiteral) && plain
-        ? quoted(predicate.words.map(literalOf).join(' ,'))
-        : predicate.words.map(printedPattern).join(plain ? '\\ ' : '..');
+      return printedWords(predicate.words, plain);
+    case 'anywhere': {
+      const { match } = predicate;
+      if (match.type !== 'words') throw new Error('only words can be looked for anywhere');
+      return `*:${printedWords(match.words, plain)}`;
+    }
     case 'exists':
       return named(predicate.paths, plain ? '*' : '(*)');
     case 'value': {
       const { match } = predicate;
+      if (match.type === 'words')
+        throw new Error('words are looked for in the message or anywhere');
       return named(
         predicate.paths,
         match.type === 'pattern' ? printedMatch(match.pattern) : printedText(match.text, plain),
@@ -42,6 +47,12 @@ export function printSearch(predicate: Predicate, plain = true): string {
     case 'range':
       return named(predicate.paths, printedRange(predicate.from, predicate.to, plain));
   }
+}
+
+function printedWords(words: readonly Pattern[], plain: boolean): string {
+  return words.every(isLiteral) && plain
+    ? quoted(words.map(literalOf).join(' ,'))
+    : words.map(printedPattern).join(plain ? '\\ ' : '..');
 }
 
 /** Whether a child needs no parentheses. */
