@@ -104,7 +104,7 @@ export class LineFrame {
   #lines(piece: Buffer, from: number, take: TakeLines): number {
     let at = from;
     let isWhole = true;
-    while (isWhole && at < piece.length && !(piece[at] >= ONE && piece[at] <= NINE)) {
+    while (isWhole && at < piece.length && !this.#mayBeFrame(piece, at)) {
       const end = piece.indexOf(LINE_FEED, at) + 1;
       if (end === 0) isWhole = false;
       else at = end;
@@ -118,13 +118,24 @@ export class LineFrame {
     return at;
   }
 
+  /** Whether a frame begins at `from`, or may begin there as the piece ends before that is known. */
+  #mayBeFrame(piece: Buffer, from: number): boolean {
+    if (!(piece[from] >= ONE && piece[from] <= NINE)) return false;
+    const digitsEnd = Math.min(piece.length, from + LENGTH_DIGITS_MAX);
+    let at = from + 1;
+    while (at < digitsEnd && piece[at] >= ZERO && piece[at] <= NINE) at++;
+    if (at === piece.length) return true;
+    if (piece[at] !== BLANK) return false;
+    return !this.#isBound || at + 1 === piece.length || isContentStart(piece[at + 1]);
+  }
+
   /** Reads what may be the length of a frame, byte by byte until that is known. */
   #length(piece: Buffer, from: number): number {
     for (let at = from; at < piece.length; at++) {
       const byte = piece[at];
       const text = this.#lengthText;
       if (text.endsWith(' ')) {
-        if (byte === ANGLE || byte === BRACE) return this.#beginFrame(at);
+        if (isContentStart(byte)) return this.#beginFrame(at);
         return this.#isLine(at);
       }
       if (byte === BLANK) {
@@ -214,4 +225,9 @@ export class LineFrame {
   #held(): Uint8Array {
     return this.#tail?.subarray(0, this.#tailBytes) ?? NOTHING;
   }
+}
+
+/** Whether a frame may begin so on a listener that is bound to a key. */
+function isContentStart(byte: number): boolean {
+  return byte === ANGLE || byte === BRACE;
 }

@@ -161,6 +161,16 @@ t.test(
   },
 );
 
+t.test('lines that begin like a length are given together with others', async (t) => {
+  const text = '1key one\n12345678 x\nkey two\n9 \nkey three\n2026-01-05 four\n';
+  const given: string[] = [];
+  const take = (_: Uint8Array, rest: Uint8Array): number =>
+    given.push(Buffer.from(rest).toString());
+  new LineFrame().push(Buffer.from(text.replace('9 \n', '')), take);
+  new LineFrame(true).push(Buffer.from(text), take);
+  t.same(given, [text.replace('9 \n', ''), text]);
+});
+
 t.test('a long frame is cut, and what follows it is not lost', async (t) => {
   for (const bytes of [LINE_BYTES_MAX, LINE_BYTES_MAX + 1, 3 * LINE_BYTES_MAX]) {
     const text = `${bytes} ${'x'.repeat(bytes)}next\n`;
