@@ -89,7 +89,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
     'server/api/openapi-schema.ts',
     'server/api/openapi-operation.ts',
   ],
-  re2js: ['server/extend/pattern.ts'],
+  re2js: ['engine/base/pattern.ts'],
   bowser: ['server/extend/user-agent.ts'],
   selfsigned: ['server/listen/certificate.ts'],
   'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts'],

@@ -51,23 +51,24 @@ const memories = new WeakMap<object, Memory>();
  * 1 for each entry + 1 of a column that passes and that a row of `rows` has; others mean nothing, but the first one is 0.
  * Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
  * so no entry is tested more often than twice, and few rows cost little. `owner`: what makes the test, always the same one.
- * Throws CORRUPTION.
+ * `weight`: how many times as long a test takes as a comparison. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
   rows: Bitmap,
   owner: object,
   test: EntryTest,
+  weight = 1,
 ): Units<Uint8Array> {
   const { shared, ids } = column;
   const pace = new Pace();
   if (shared === undefined) {
     const passes = entriesWanted(column, rows);
-    yield* testEntries(column, passes, 1, test, pace);
+    yield* testEntries(column, passes, 1, test, pace, weight);
     return passes;
   }
   const known = knownOf(owner, shared);
-  if (known.openCount > 0) yield* decide(known, shared, ids, rows, test, pace);
+  if (known.openCount > 0) yield* decide(known, shared, ids, rows, test, pace, weight);
   return known.passes;
 }
 
@@ -79,6 +80,7 @@ function* decide(
   rows: Bitmap,
   test: EntryTest,
   pace: Pace,
+  weight: number,
 ): Units<void> {
   const { passes, pieces } = known;
   const wanted = new Uint8Array(passes.length);
@@ -90,7 +92,7 @@ function* decide(
     const count = entries.offsets.length - 1;
     const isWhole = pieces[piece] === IN_PART || wantedCounts[piece] * WHOLE_RATIO >= count;
     for (let id = first + 1; id <= first + count; id++) passes[id] = isWhole ? 1 : wanted[id];
-    yield* testEntries(entries, passes, first + 1, test, pace);
+    yield* testEntries(entries, passes, first + 1, test, pace, weight);
     pieces[piece] = isWhole ? WHOLE : IN_PART;
     if (isWhole) known.openCount--;
   }
@@ -125,15 +127,18 @@ function* testEntries(
   first: number,
   test: EntryTest,
   pace: Pace,
+  weight: number,
 ): Units<void> {
+  const entriesMax = Math.ceil(SLICE_ENTRIES / weight);
+  const bytesMax = SLICE_BYTES / weight;
   const count = offsets.length - 1;
   for (let from = 0; from < count; ) {
-    const textEnd = offsets[from] + SLICE_BYTES;
+    const textEnd = offsets[from] + bytesMax;
     let to = from + 1;
-    while (to < count && to - from < SLICE_ENTRIES && offsets[to] < textEnd) to++;
+    while (to < count && to - from < entriesMax && offsets[to] < textEnd) to++;
     test(bytes, offsets.subarray(from, to + 1), passes, first + from);
     const steps = to - from + Math.floor((offsets[to] - offsets[from]) / STEP_BYTES);
-    if (pace.isFull(steps)) yield;
+    if (pace.isFull(steps * weight)) yield;
     from = to;
   }
 }

@@ -22,6 +22,8 @@ export interface ValueTest {
   boolean(value: boolean): boolean;
   /** Whether `numbers` takes as long for a row as for a text. */
   readonly printsNumbers: boolean;
+  /** How many times as long a text takes as one of a comparison. */
+  readonly weight?: number;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */

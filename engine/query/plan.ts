@@ -1,7 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { TextTest, type ValueTest } from './match.ts';
 import type { Predicate, ValueMatch } from './predicate.ts';
-import { PatternTest, WordsTest } from './printed-test.ts';
+import { PatternTest, RegexTest, WordsTest } from './printed-test.ts';
 import { RangeTest } from './range.ts';
 import { WordSequence } from './word.ts';
 
@@ -55,6 +55,7 @@ export function planOf(predicate: Predicate): Plan {
 function testOf(match: ValueMatch): ValueTest {
   if (match.type === 'text') return new TextTest(match.text);
   if (match.type === 'words') return new WordsTest(match.words);
+  if (match.type === 'regex') return new RegexTest(match.source);
   return new PatternTest(match.pattern, match.ignoresCase ?? false);
 }
 

@@ -1,15 +1,20 @@
+import { Pattern as RegularPattern } from '../base/pattern.ts';
+import { readPattern } from '../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../column/column.ts';
 import { printDate } from '../column/date-form.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
+import { LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import type { Pattern, WordPattern } from './predicate.ts';
-import { encodeText, LOWER, SAME } from './text.ts';
+import { decodeText, encodeText, LOWER, SAME } from './text.ts';
 import { WordSequence } from './word.ts';
 
 /** A test of texts; numbers, booleans and dates are tested by theirs. */
 abstract class PrintedTest implements ValueTest {
   readonly printsNumbers = true;
+  /** How many times as long a text takes as one of a comparison. */
+  readonly weight: number = 1;
   /** The last column of numbers, and which of them passed. */
   #column: NumberColumn | undefined;
   #known = new Map<number, boolean>();
@@ -86,5 +91,33 @@ export class WordsTest extends PrintedTest {
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     return this.words.matches(bytes, start, end, false);
+  }
+}
+
+/** Instructions of an automaton that run in the time of a comparison. */
+const WEIGHT_SIZE = 16;
+const ASCII = /^[\0-\x7f]+$/;
+
+/** Compares whole texts with a regular expression. */
+export class RegexTest extends PrintedTest {
+  override readonly weight: number;
+  readonly #pattern: RegularPattern;
+  /** Finds what all texts that match contain. */
+  readonly #finder: LiteralFinder | undefined;
+
+  /** Throws PatternError. */
+  constructor(source: string) {
+    super();
+    const read = readPattern(source);
+    this.#pattern = new RegularPattern(read);
+    this.weight = this.#pattern.isNative ? 2 : 2 + Math.ceil(this.#pattern.size / WEIGHT_SIZE);
+    if (ASCII.test(read.literal)) {
+      this.#finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
+    }
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#finder !== undefined && this.#finder.find(bytes, start, end) < 0) return false;
+    return this.#pattern.test(decodeText(bytes, start, end));
   }
 }

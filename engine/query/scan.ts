@@ -201,22 +201,34 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): 
 }
 
 function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
-  return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
-    for (let entry = 0; entry < offsets.length - 1; entry++) {
-      if (passes[first + entry] === 0) continue;
-      passes[first + entry] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
-    }
-  });
+  return entriesThatPass(
+    column,
+    rows,
+    test,
+    (bytes, offsets, passes, first) => {
+      for (let entry = 0; entry < offsets.length - 1; entry++) {
+        if (passes[first + entry] === 0) continue;
+        passes[first + entry] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
+      }
+    },
+    test.weight,
+  );
 }
 
 function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
-  return entriesThatPass(column, rows, test, (bytes, offsets, passes, first) => {
-    for (let entry = 0; entry < offsets.length - 1; entry++) {
-      if (passes[first + entry] === 0) continue;
-      const holds = anElementPasses(test, bytes, offsets[entry], offsets[entry + 1]);
-      passes[first + entry] = holds ? 1 : 0;
-    }
-  });
+  return entriesThatPass(
+    column,
+    rows,
+    test,
+    (bytes, offsets, passes, first) => {
+      for (let entry = 0; entry < offsets.length - 1; entry++) {
+        if (passes[first + entry] === 0) continue;
+        const holds = anElementPasses(test, bytes, offsets[entry], offsets[entry + 1]);
+        passes[first + entry] = holds ? 1 : 0;
+      }
+    },
+    test.weight,
+  );
 }
 
 function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Units<Bitmap> {

@@ -1,3 +1,4 @@
+import { PatternError } from '../../engine/base/pattern-text.ts';
 import { EmbeddedJsonExtractor } from './embedded-json.ts';
 import type { Attributes, ExtractedValue, Extractor } from './extraction.ts';
 import { NumberText } from './extraction.ts';
@@ -5,7 +6,6 @@ import { datePatternOf, matcherOf, stringsOf, toNumber } from './grok-matchers.t
 import { PairFilter } from './grok-pairs.ts';
 import type { GrokCall } from './grok-rule.ts';
 import { KeyValueExtractor } from './keyvalue.ts';
-import { PatternError } from './pattern-text.ts';
 import { QueryStringExtractor } from './query-string.ts';
 import { UrlExtractor } from './url.ts';
 import { UserAgentExtractor } from './user-agent.ts';

@@ -1,10 +1,10 @@
+import { Pattern } from '../../engine/base/pattern.ts';
+import type { PatternText } from '../../engine/base/pattern-text.ts';
+import { PatternError, readPattern } from '../../engine/base/pattern-text.ts';
 import { DatePattern, DatePatternError } from './date-pattern.ts';
 import type { ExtractedValue } from './extraction.ts';
 import { NumberText } from './extraction.ts';
 import type { GrokArgument, GrokCall } from './grok-rule.ts';
-import { Pattern } from './pattern.ts';
-import type { PatternText } from './pattern-text.ts';
-import { PatternError, readPattern } from './pattern-text.ts';
 
 /** A value that was extracted from `text`, at `nowMs`; the text itself when it means no value of the kind. */
 export type Conversion = (text: string, nowMs: number) => ExtractedValue;

@@ -1,4 +1,4 @@
-import { PatternError } from './pattern-text.ts';
+import { PatternError } from '../../engine/base/pattern-text.ts';
 
 /** A rule as somebody wrote it. */
 export interface GrokRule {

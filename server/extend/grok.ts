@@ -1,4 +1,7 @@
 import { nearest } from '../../engine/base/nearest.ts';
+import { Pattern } from '../../engine/base/pattern.ts';
+import type { Inset, PatternText } from '../../engine/base/pattern-text.ts';
+import { PatternError, readPattern } from '../../engine/base/pattern-text.ts';
 import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
 import type { Filter } from './grok-filters.ts';
 import { FILTER_NAMES, filterOf, givesAttributes } from './grok-filters.ts';
@@ -6,9 +9,6 @@ import type { Conversion } from './grok-matchers.ts';
 import { MATCHER_NAMES, matcherOf } from './grok-matchers.ts';
 import type { GrokReference, GrokRule } from './grok-rule.ts';
 import { GrokError, readReference, splitRules } from './grok-rule.ts';
-import { Pattern } from './pattern.ts';
-import type { Inset, PatternText } from './pattern-text.ts';
-import { PatternError, readPattern } from './pattern-text.ts';
 
 /** Rules that use rules that use rules, and so on. */
 const RULE_DEPTH_MAX = 16;

@@ -21,13 +21,15 @@ export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
  * A piece of a query; `at` is where it begins. The last one is `end`, or a caret.
- * `name` is the attribute before a colon; `anywhere` the `*` before one; `text` a bare term or value; `close` a closing parenthesis.
+ * `name` is the attribute before a colon; `anywhere` the `*` before one; `text` a bare term or value; `close` a closing parenthesis;
+ * `regex` what stands between slashes.
  */
 export type Token =
   | { type: 'open' | 'close' | 'and' | 'or' | 'not' | 'anywhere' | 'end'; at: number }
   | { type: 'name'; at: number; name: string }
   | { type: 'text'; at: number; pattern: Pattern }
   | { type: 'quoted'; at: number; text: string }
+  | { type: 'regex'; at: number; source: string }
   | { type: 'comparison'; at: number; comparison: Comparison; value: string }
   | { type: 'range'; at: number; from?: RangeEnd; to?: RangeEnd }
   | Caret;
@@ -236,11 +238,27 @@ class Lexer {
       this.#comparison(character);
     } else if (character === '[' || character === '{') {
       this.#range(character === '[');
+    } else if (character === '/' && this.#regexEnd() > 0) {
+      const end = this.#regexEnd();
+      this.#tokens.push({ type: 'regex', at, source: this.#query.slice(at + 1, end) });
+      this.#at = end + 1;
     } else {
       const pattern = this.#pattern('any');
       if (this.#groups.at(-1) === true) this.#addText(at, pattern);
       else this.#tokens.push({ type: 'text', at, pattern });
     }
+  }
+
+  /**
+   * Where the slash stands that ends the regular expression which the one at the place begins; -1 when it begins none: the
+   * next slash without a backslash ends a term, and something stands between.
+   */
+  #regexEnd(): number {
+    const query = this.#query;
+    let end = this.#at + 1;
+    while (end < query.length && query[end] !== '/') end += query[end] === '\\' ? 2 : 1;
+    const isCut = this.#isCut && end + 1 >= query.length;
+    return end < query.length && end > this.#at + 1 && this.#endsAt(end + 1) && !isCut ? end : -1;
   }
 
   /** Adds a bare text, which is an operator when it is spelled as one, in capitals and without escapes. */

@@ -1,3 +1,5 @@
+import { Pattern as RegularPattern } from '../../engine/base/pattern.ts';
+import { PatternError, readPattern } from '../../engine/base/pattern-text.ts';
 import type { Pattern, Predicate, WordPattern } from '../../engine/query/predicate.ts';
 import { allOf, anyOf, negated, pathsOfName, type Tag, tagFilter } from './filter.ts';
 import {
@@ -14,6 +16,10 @@ import { tagClauses, tagTest } from './tag-term.ts';
 export const SEARCH_DEPTH_MAX = 100;
 /** Terms of a query. */
 export const SEARCH_CLAUSES_MAX = 1_000;
+
+/** Instructions of a regular expression, and of all of a query: they bound what a character of a value takes. */
+const REGEX_SIZE_MAX = 250;
+const REGEX_SIZES_MAX = 4_000;
 
 /** Terms of a query, those of the tags that it names included. */
 const SEARCH_TAG_CLAUSES_MAX = 20_000;
@@ -128,6 +134,7 @@ class Parser {
   #depth = 0;
   #clauses = 0;
   #tagClauses = 0;
+  #regexSizes = 0;
 
   constructor(tokens: Token[], declared: DeclaredNames) {
     this.#tokens = tokens;
@@ -205,6 +212,7 @@ class Parser {
     }
     this.#next++;
     if (subject === undefined) return wordTerm(token);
+    if (token.type === 'regex' && subject.type !== 'tagset') return this.#regexTerm(token, subject);
     if (subject.type === 'anywhere') return anywhereTerm(token);
     return subject.type === 'paths'
       ? valueTerm(token, subject.paths)
@@ -215,6 +223,21 @@ class Parser {
     const declared = this.#declared(name);
     if (declared?.type === 'tagset') return declared;
     return { type: 'paths', paths: declared ? [declared.attribute] : pathsOfName(name) };
+  }
+
+  #regexTerm(
+    { at, source }: Extract<Token, { type: 'regex' }>,
+    subject: Exclude<Scope, TagsetName | undefined>,
+  ): Predicate {
+    const size = regexSize(source, at);
+    this.#regexSizes += size;
+    if (this.#regexSizes > REGEX_SIZES_MAX) {
+      const what = `expected fewer regular expressions, whose parts are more than ${REGEX_SIZES_MAX} together`;
+      throw new SearchError(at, what);
+    }
+    const match = { type: 'regex' as const, source };
+    if (subject.type === 'anywhere') return { type: 'anywhere', match };
+    return { type: 'value', paths: subject.paths, match };
   }
 
   /** The events that have one of the tags that a value names. */
@@ -258,6 +281,21 @@ class Parser {
     this.#next++;
     this.#depth--;
     return predicate;
+  }
+}
+
+/** Instructions of the regular expression that begins behind the slash at `at`. Throws SearchError. */
+function regexSize(source: string, at: number): number {
+  try {
+    const { size } = new RegularPattern(readPattern(source));
+    if (size <= REGEX_SIZE_MAX) return size;
+    throw new PatternError(
+      `the regular expression has ${size} parts, repeats multiplied out; allowed: ${REGEX_SIZE_MAX}`,
+      0,
+    );
+  } catch (error) {
+    if (error instanceof PatternError) throw new SearchError(at + 1 + error.at, error.message);
+    throw error;
   }
 }
 
@@ -323,6 +361,7 @@ const FOUND: Record<Token['type'], string> = {
   anywhere: 'an attribute',
   text: 'a term',
   quoted: 'a quoted term',
+  regex: 'a regular expression',
   comparison: 'a comparison',
   range: 'a range',
   caret: 'the end',

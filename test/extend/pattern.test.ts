@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { Pattern } from '../../server/extend/pattern.ts';
-import type { PatternText } from '../../server/extend/pattern-text.ts';
+import { Pattern } from '../../engine/base/pattern.ts';
+import type { PatternText } from '../../engine/base/pattern-text.ts';
 import {
   PATTERN_CHARACTERS_MAX,
   PatternError,
   readPattern,
-} from '../../server/extend/pattern-text.ts';
+} from '../../engine/base/pattern-text.ts';
 
 /** Error of a pattern that is refused, with its offset. */
 function refusal(pattern: string): string {

@@ -160,8 +160,27 @@ function isStar(piece: ModelPattern[number] | undefined): boolean {
   return piece !== undefined && 'wildcard' in piece && piece.wildcard === '*';
 }
 
+/** Regular expressions that mean the same in the syntax of RE2 and in that of ECMAScript. */
+export const regex = fc
+  .constantFrom(
+    '.*',
+    '.+e.*',
+    '[0-9]+',
+    '-?[0-9]+([.][0-9]+)?',
+    '(?:GET|get it|true)',
+    '2(0{1,3}|1)',
+    '[^a-zA-Z ]*',
+    'a.b|x',
+    '(a|b|c)*d?',
+    '.*/x',
+    '(.*t)?.* (x|y|ok|öl).*',
+    '\\d{4}-.*Z',
+  )
+  .map((source) => ({ type: 'regex' as const, source }));
+
 /** What a search can say: the pattern of one literal is that text. */
 const match = fc.oneof(
+  { weight: 1, arbitrary: regex },
   { weight: 3, arbitrary: filterText.map((text) => ({ type: 'text' as const, text })) },
   {
     weight: 1,
@@ -195,10 +214,12 @@ const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
   { weight: 3, arbitrary: words.map((words) => ({ type: 'words' as const, words })) },
   {
     weight: 1,
-    arbitrary: fc.oneof(words, shortWords).map((words) => ({
-      type: 'anywhere' as const,
-      match: { type: 'words' as const, words },
-    })),
+    arbitrary: fc
+      .oneof(
+        fc.oneof(words, shortWords).map((words) => ({ type: 'words' as const, words })),
+        regex,
+      )
+      .map((match) => ({ type: 'anywhere' as const, match })),
   },
   {
     weight: 4,

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { regex } from '../oracle/predicates.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import type { ModelPattern, ModelPredicate } from '../support/model.ts';
 
@@ -155,6 +156,7 @@ const leaf: fc.Arbitrary<ModelPredicate> = fc.oneof(
     paths,
     match: { type: 'pattern' as const, pattern },
   })),
+  fc.tuple(paths, regex).map(([paths, match]) => ({ type: 'value' as const, paths, match })),
   paths.map((paths) => ({ type: 'exists' as const, paths })),
   fc
     .tuple(paths, fc.option(rangeEnd, { nil: undefined }), fc.option(rangeEnd, { nil: undefined }))

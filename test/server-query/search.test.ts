@@ -28,6 +28,11 @@ const anywhere = (...words: string[]): Predicate => ({
   type: 'anywhere',
   match: { type: 'words', words: words.map((literal) => [{ literal }]) },
 });
+const regex = (path: string, source: string): Predicate => ({
+  type: 'value',
+  paths: [path],
+  match: { type: 'regex', source },
+});
 const exists = (path: string): Predicate => ({ type: 'exists', paths: [path] });
 const and = (...children: Predicate[]): Predicate => ({ type: 'and', children });
 const or = (...children: Predicate[]): Predicate => ({ type: 'or', children });
@@ -118,6 +123,15 @@ const UNDERSTOOD: [string, Predicate][] = [
   ['-*:a', not(anywhere('a'))],
   ['**:a*', { type: 'anywhere', match: { type: 'words', words: [glob('a*')] } }],
   ['*:*', ALL],
+  ['a:/x.*/', regex('custom.a', 'x.*')],
+  ['a:/(x y|\\/")/ b', and(regex('custom.a', '(x y|\\/")'), word('b'))],
+  ['a:(/x/ OR -"/x/")', or(regex('custom.a', 'x'), not(value('custom.a', '/x/')))],
+  ['*:/x/', { type: 'anywhere', match: { type: 'regex', source: 'x' } }],
+  ['a:/x/y/', value('custom.a', '/x/y/')],
+  ['a:/x OR a:/y', or(value('custom.a', '/x'), value('custom.a', '/y'))],
+  ['a:\\/x/', value('custom.a', '/x/')],
+  ['a://', value('custom.a', '//')],
+  ['/x/', word('x')],
   ['*:"--"', NONE],
   ['\\*:v', value('custom.*', 'v')],
   ['a:""', value('custom.a', '')],
@@ -222,6 +236,11 @@ const MALFORMED: [string, number, RegExp][] = [
   ['"a":b', 3, /expected an attribute before ":"/],
   ['(a):b', 3, /expected an attribute before ":"/],
   ['x a*:b', 2, /without wildcards, or "\*", before ":"/],
+  ['x a:/b(c/', 6, /the group "\(" is not closed/],
+  ['a:/b(?=c)/', 4, /look-ahead .* is not supported/],
+  ['a:(b /c**/)', 7, /two repeats in a row/],
+  ['a:/x{251}/', 3, /has \d+ parts, repeats multiplied out; allowed: 250/],
+  ['danger:/h.*/', 7, /expected a tag, found a regular expression/],
   ['*:', 2, /expected a value right after ":"/],
   ['*:>5', 2, /expected a term, found a comparison/],
   ['*:(a [1 TO 2])', 5, /expected a term, found a range/],
@@ -308,6 +327,8 @@ t.test('hostile queries are refused and ordinary large ones are not', async (t) 
   t.throws(() => parseSearch('a'.repeat(QUERY_CHARACTERS_MAX + 1)), /allowed: 65536/);
   t.same(parseSearch('a'.repeat(QUERY_CHARACTERS_MAX)), word('a'.repeat(QUERY_CHARACTERS_MAX)));
   t.throws(() => parseSearch(`a:${'*a'.repeat(65)}`), /wildcards; allowed: 64/);
+  t.equal(parseSearch('a:/x{200}/ '.repeat(15)).type, 'and');
+  t.throws(() => parseSearch('a:/x{200}/ '.repeat(25)), /more than 4000 together/);
 });
 
 t.test('words touch the wildcards that no other character separates from them', async (t) => {

@@ -23,7 +23,8 @@ export interface ModelEnd {
 export type ModelMatch =
   | { type: 'text'; text: string }
   | { type: 'pattern'; pattern: ModelPattern }
-  | { type: 'words'; words: ModelPattern[] };
+  | { type: 'words'; words: ModelPattern[] }
+  | { type: 'regex'; source: string };
 
 export type ModelPredicate =
   | { type: 'all' }
@@ -222,7 +223,8 @@ function matchesText(value: Scalar, text: string): boolean {
 function testOf(match: ModelMatch): (value: Scalar) => boolean {
   if (match.type === 'text') return (value) => matchesText(value, match.text);
   if (match.type === 'words') return (value) => hasWords(value.text, match.words);
-  const regex = regexOf(match.pattern);
+  const regex =
+    match.type === 'regex' ? new RegExp(`^(?:${match.source})$`, 'su') : regexOf(match.pattern);
   return (value) => regex.test(value.text);
 }
 

@@ -30,6 +30,7 @@ export function printSearch(predicate: Predicate, plain = true): string {
       return printedWords(predicate.words, plain);
     case 'anywhere': {
       const { match } = predicate;
+      if (match.type === 'regex') return `*:${printedRegex(match.source)}`;
       if (match.type !== 'words') throw new Error('only words can be looked for anywhere');
       return `*:${printedWords(match.words, plain)}`;
     }
@@ -39,6 +40,7 @@ export function printSearch(predicate: Predicate, plain = true): string {
       const { match } = predicate;
       if (match.type === 'words')
         throw new Error('words are looked for in the message or anywhere');
+      if (match.type === 'regex') return named(predicate.paths, printedRegex(match.source));
       return named(
         predicate.paths,
         match.type === 'pattern' ? printedMatch(match.pattern) : printedText(match.text, plain),
@@ -47,6 +49,10 @@ export function printSearch(predicate: Predicate, plain = true): string {
     case 'range':
       return named(predicate.paths, printedRange(predicate.from, predicate.to, plain));
   }
+}
+
+function printedRegex(source: string): string {
+  return `/${source.replace(/\\.|\//gs, (found) => (found === '/' ? '\\/' : found))}/`;
 }
 
 function printedWords(words: readonly Pattern[], plain: boolean): string {

@@ -62,6 +62,15 @@ export class Pattern {
     return this.matchByAutomaton(text);
   }
 
+  /** What `match` says, without the parts. */
+  test(text: string): boolean {
+    const isLong = text.length > NATIVE_CHARACTERS_MAX;
+    if (this.#native !== undefined && !isLong) return this.#native.test(text);
+    const isMatch = this.#automaton.testExact(text);
+    if (isLong) this.#automaton.re2().reset();
+    return isMatch;
+  }
+
   /** What `match` says, without the native matcher. */
   matchByAutomaton(text: string): boolean {
     this.#nativeGroups = undefined;
