@@ -5,6 +5,7 @@ import { addRow, hasRow, noRows } from './bitmap.ts';
 import { EventBuilder } from './event.ts';
 import type { EventKey } from './event-id.ts';
 import { type Plan, planOf } from './plan.ts';
+import type { Predicate } from './predicate.ts';
 import type { FetchQuery, ListedEvent, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
 import { type BlockSource, firstAt, isDamage, type Progress } from './source.ts';
@@ -71,11 +72,46 @@ function* fetchFrom(
   plan: Plan,
   query: FetchQuery,
 ): Units<ListedEvent | undefined> {
+  const found = yield* rowFrom(source, ref, key, plan);
+  if (found === undefined) return undefined;
+  const { block, row } = found;
+  return (yield* EventBuilder.open(block, source.ids, query, [row])).build(row);
+}
+
+/** Where an event is. */
+export interface EventPlace {
+  block: Block;
+  row: number;
+}
+
+/** The place of an event in a block that covers its key; `undefined` when it is not there, or hidden. Throws CORRUPTION. */
+function* rowFrom(
+  source: BlockSource,
+  ref: BlockRef,
+  key: EventKey,
+  plan: Plan,
+): Units<EventPlace | undefined> {
   const block = source.open(ref);
   const row = rowOf(block, key);
   if (row < 0) return undefined;
   const wanted = noRows(block.rowCount);
   addRow(wanted, row);
-  if (!hasRow(yield* rowsWhere(plan, block, wanted), row)) return undefined;
-  return (yield* EventBuilder.open(block, source.ids, query, [row])).build(row);
+  return hasRow(yield* rowsWhere(plan, block, wanted), row) ? { block, row } : undefined;
+}
+
+/** Finds the place of an event for which `predicate` holds, a block a unit. Throws as `fetchUnits`. */
+export function* placeUnits(
+  source: BlockSource,
+  { blocks }: Snapshot,
+  key: EventKey,
+  predicate: Predicate,
+): Generator<Progress, EventPlace | undefined> {
+  const refs = blocks.filter((ref) => covers(ref, key));
+  const plan = planOf(predicate);
+  for (const [unitsDone, ref] of refs.entries()) {
+    const progress = { unitsDone, unitsTotal: refs.length };
+    const found = yield* telling(() => progress, rowFrom(source, ref, key, plan));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -14,6 +14,7 @@ import {
   SEQUENCE_MAX,
   WRITER_MAX,
 } from './event-id.ts';
+import { orderedListUnits } from './ordered-list.ts';
 import { type Plan, planOf } from './plan.ts';
 import { mayHaveRows } from './prune.ts';
 import type {
@@ -38,7 +39,8 @@ import {
   rowsFromTo,
 } from './source.ts';
 import { Top, type TopEntry } from './top.ts';
-import { telling } from './units.ts';
+import { totalUnits } from './total.ts';
+import { following, type PartsProgress, telling } from './units.ts';
 
 /** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
 const UNIT_EVENTS = 32;
@@ -347,8 +349,8 @@ function sortedRowsBetween(times: Float64Array, begin: number, end: number, toMs
 
 /**
  * Lists a page of the selected events, a block a unit: blocks in the order of the page, until none that is left can
- * have a row of it; then the rows of the page are rebuilt. Damaged blocks are left out and counted.
- * Throws USAGE when `after` is not an event id, and what the source throws but CORRUPTION.
+ * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks.
+ * Damaged blocks are left out and counted. Throws USAGE when `after` is not an event id, and what the source throws but CORRUPTION.
  */
 export function* listUnits(
   source: BlockSource,
@@ -356,10 +358,28 @@ export function* listUnits(
   query: ListQuery,
 ): Generator<Progress, ListResult> {
   return yield* withinBound(source, snapshot, query, function* (reached) {
+    const { orderBy } = reached;
+    if (orderBy !== undefined) {
+      return yield* orderedListUnits(source, snapshot, { ...reached, orderBy });
+    }
+    const parts: PartsProgress = { unitsDone: 0 };
     const listing = new Listing(source, snapshot, reached, NO_BUDGET);
-    const events = yield* listing.run();
-    return { events, stats: listing.stats };
+    const events = yield* following(parts, listing.run());
+    const { stats } = listing;
+    if (query.total !== true) return { events, stats };
+    const counted = yield* following(parts, totalUnits(source, snapshot, reached));
+    return { events, total: counted.total, stats: summed(stats, counted.stats) };
   });
+}
+
+/** What two parts of a query did over the same blocks. */
+function summed(left: QueryStats, right: QueryStats): QueryStats {
+  return {
+    blocksTotal: left.blocksTotal,
+    blocksOpened: left.blocksOpened + right.blocksOpened,
+    rowsScanned: left.rowsScanned + right.rowsScanned,
+    blocksDamaged: Math.max(left.blocksDamaged, right.blocksDamaged),
+  };
 }
 
 /**

@@ -2,12 +2,13 @@ import { Pattern as RegularPattern } from '../base/pattern.ts';
 import { readPattern } from '../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../column/column.ts';
 import { printDate } from '../column/date-form.ts';
+import { decodeText } from '../segment/rebuild.ts';
 import { addRow, type Bitmap, nextRow } from './bitmap.ts';
 import { LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import type { Pattern, WordPattern } from './predicate.ts';
-import { decodeText, encodeText, LOWER, SAME } from './text.ts';
+import { encodeText, LOWER, SAME } from './text.ts';
 import { WordSequence } from './word.ts';
 
 /** A test of texts; numbers, booleans and dates are tested by theirs. */

@@ -43,6 +43,13 @@ export interface ListQuery extends Selection {
   limit: number;
   /** Events before the page that are left out. */
   skip?: number;
+  /** Whether all selected events are counted. */
+  total?: boolean;
+  /**
+   * Path whose values the events are in the natural order of; equal ones are in the order of events, those without a value
+   * are last. Of an array's elements the one counts that comes first in the order.
+   */
+  orderBy?: string;
   /** Event id; the page holds what comes strictly after it in the order. */
   after?: string;
   /** Whether the whole event is wanted. */
@@ -235,6 +242,8 @@ export interface QueryStats {
 export interface ListResult {
   events: ListedEvent[];
   stats: QueryStats;
+  /** Selected events that are reached, when they were to be counted. */
+  total?: number;
   /** Left out when all events of the range are reached. */
   bound?: Bound;
 }

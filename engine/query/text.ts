@@ -41,11 +41,6 @@ export function encodePoint(target: Uint8Array, at: number, point: number): numb
   return end;
 }
 
-/** Decodes UTF-8; lone surrogates become U+FFFD. */
-export function decodeText(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
-}
-
 /** Decodes ASCII, such as the text of a number. */
 export function asciiText(bytes: Uint8Array, start: number, end: number): string {
   let text = '';

@@ -6,7 +6,7 @@ import { columnsOf } from './columns.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFetchBody, checkListBody } from './schema.ts';
-import { boundOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { boundOf, fieldOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
 
@@ -15,7 +15,7 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
   const body = checkListBody(context.body);
   const range = rangeOf(body.time, context.nowMs);
   const { fromMs, toMs, zone } = range;
-  const after = body.afterEvent;
+  const { afterEvent: after, skip, orderBy } = body;
   const explain = mayExplain(body.explain, context.key);
   const query = {
     fromMs,
@@ -25,6 +25,9 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
     order: body.order ?? 'desc',
     limit: body.limit ?? LIST_LIMIT_DEFAULT,
     ...(after === undefined ? {} : { after }),
+    ...(skip === undefined ? {} : { skip }),
+    ...(body.total === true ? { total: true } : {}),
+    ...(orderBy === undefined ? {} : { orderBy: pathOf(orderBy, context) }),
     event: body.event ?? false,
     columns: columnsOf(body.columns ?? [], context.resolver),
   };
@@ -33,8 +36,22 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
     return answerReply(must(answer, 'answer of a list'));
   } catch (error) {
     if (after === undefined || !isUsage(error)) throw error;
-    throw new ApiError(400, `afterEvent ${shown(after)} is malformed; allowed: the id of an event`);
+    const what =
+      orderBy === undefined
+        ? 'is malformed; allowed: the id of an event'
+        : 'is not of the list; allowed: the id of an event that it has';
+    throw new ApiError(400, `afterEvent ${shown(after)} ${what}`);
   }
+}
+
+/** The path that a list is ordered by. Throws ApiError 400. */
+function pathOf(orderBy: string, { resolver }: ReadContext): string {
+  const field = fieldOf(orderBy, 'orderBy', resolver);
+  if (field.type === 'attribute') return field.attribute;
+  throw new ApiError(
+    400,
+    `orderBy ${shown(orderBy)} is a tagset; allowed: an attribute or a field`,
+  );
 }
 
 /**

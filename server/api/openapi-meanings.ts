@@ -115,6 +115,13 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['total', 'The label of one more bucket, over all events of the enclosing one.'],
   ['GroupBy.field', 'A bucket a value.'],
   ['GroupBy.time', 'A bucket a step of time.'],
+  ['ListEventsRequest.total', 'Whether the events that are selected are counted.'],
+  ['ListEventsReply.result.total', 'Events that are selected.'],
+  ['skip', 'Events that are left out before the page.'],
+  [
+    'orderBy',
+    'The attribute or field whose values the events are ordered by; the date without it.',
+  ],
   ['afterBucket', 'The `lastBucket` of the page before.'],
   ['lastBucket', 'There are more buckets: what to give as `afterBucket`.'],
   ['aggregates', 'The buckets.'],

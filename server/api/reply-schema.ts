@@ -72,7 +72,9 @@ const explain = maybe(
 const whole = { damaged, bound };
 
 /** Of `POST /beta/events/list`. */
-export const listReply = resultOf(shape({ events: Type.Array(listedEvent), ...whole, explain }));
+export const listReply = resultOf(
+  shape({ events: Type.Array(listedEvent), total: maybe(count), ...whole, explain }),
+);
 /** Of `POST /beta/events/fetch`. */
 export const fetchReply = resultOf(listedEvent);
 /** Of `POST /beta/events/context`. */

@@ -7,6 +7,8 @@ import { refuse } from './schema-fault.ts';
 const FILTERS_MAX = 100;
 /** Values of a field filter. */
 const VALUES_MAX = 1_000;
+/** Events before a page of a list that are left out. */
+const SKIP_MAX = 100_000;
 /** Elements of `columns`. */
 const COLUMNS_MAX = 1_000;
 /** Events that a tail shows in a second. */
@@ -128,9 +130,18 @@ const listBody = object({
     }),
   ),
   afterEvent: Type.Optional(text()),
+  skip: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: SKIP_MAX,
+      description: `a whole number from 0 to ${SKIP_MAX}`,
+    }),
+  ),
+  total: Type.Optional(flag()),
   order: Type.Optional(
     Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: '"asc" or "desc"' }),
   ),
+  orderBy: Type.Optional(text()),
   explain: Type.Optional(flag()),
 });
 

@@ -59,7 +59,8 @@ function* writeList(writer: AnswerWriter, job: JobOf<'list'>, result: ListResult
     job.saved === true ? rawEventText(event, zone) : eventText(event, withColumns, zone);
   writer.add('{"events":[');
   yield* writer.addEach(result.events, textOf, ',');
-  writer.add(`]${boundText(result.bound, zone)}${statsText(result.stats, job.explain)}}`);
+  const total = result.total === undefined ? '' : `,"total":${result.total}`;
+  writer.add(`]${total}${boundText(result.bound, zone)}${statsText(result.stats, job.explain)}}`);
 }
 
 function* writeAttributes(

@@ -1,4 +1,9 @@
-import { type ModelBucket, type ModelNumber, modelPage } from '../support/bucket-model.ts';
+import {
+  compareScalars,
+  type ModelBucket,
+  type ModelNumber,
+  modelPage,
+} from '../support/bucket-model.ts';
 import {
   compareModel,
   distinctKey,
@@ -8,6 +13,8 @@ import {
   type Node,
   nodesAt,
   parseNode,
+  type Scalar,
+  scalarsAt,
 } from '../support/model.ts';
 import { isoOf } from '../support/zone-model.ts';
 import { FETCH_PATH, type Meaning, type ModelColumn } from './meaning.ts';
@@ -83,14 +90,17 @@ async function listPages(
   const events = selected(meaning, known);
   let after: string | undefined;
   for (let page = 0; page < pagesMax; page++) {
-    const sent = JSON.stringify(after === undefined ? body : { ...body, afterEvent: after });
+    // What is skipped is skipped once.
+    const next = { ...body, skip: undefined, afterEvent: after };
+    const sent = JSON.stringify(after === undefined ? body : next);
     const text = await ask(path, sent);
     expectText(path, sent, text, listText(meaning, known, events, page));
     const ids = idsIn(text);
     if (page === 0 && ids.length > 0) {
       const fetch = JSON.stringify({ id: ids[0], event, columns: body['columns'] });
       const fetched = await ask(FETCH_PATH, fetch);
-      const wanted = eventText({ ...known, zone: 'UTC', columns, event }, events[0]);
+      const first = events[meaning.skip ?? 0];
+      const wanted = eventText({ ...known, zone: 'UTC', columns, event }, first);
       expectText(FETCH_PATH, fetch, fetched, `{"result":${wanted}}`);
     }
     if (ids.length < limit) return;
@@ -111,18 +121,30 @@ export function idsIn(text: string): string[] {
 }
 
 function selected(meaning: ListMeaning, { model }: Known): ModelEvent[] {
-  const { fromMs, toMs, predicate, order } = meaning;
+  const { fromMs, toMs, predicate, order, orderBy } = meaning;
   const sign = order === 'asc' ? 1 : -1;
-  return model.selected(fromMs, toMs, predicate).sort((a, b) => sign * compareModel(a, b));
+  const events = model.selected(fromMs, toMs, predicate);
+  events.sort((a, b) => sign * compareModel(a, b));
+  if (orderBy === undefined) return events;
+  const first = (event: ModelEvent): Scalar | undefined =>
+    scalarsAt(model.node(event), orderBy).sort((a, b) => sign * compareScalars(a, b))[0];
+  const valued = events.map((event) => ({ event, value: first(event) }));
+  valued.sort(({ value: a }, { value: b }) => {
+    if (a === undefined || b === undefined)
+      return Number(a === undefined) - Number(b === undefined);
+    return sign * compareScalars(a, b);
+  });
+  return valued.map(({ event }) => event);
 }
 
 /** The answer of a page of all the `events` of a list. */
 function listText(meaning: ListMeaning, known: Known, events: ModelEvent[], page: number): string {
-  const { limit } = meaning;
+  const { limit, skip = 0, total } = meaning;
   const texts = events
-    .slice(page * limit, (page + 1) * limit)
+    .slice(skip + page * limit, skip + (page + 1) * limit)
     .map((event) => eventText({ ...known, ...meaning }, event));
-  return `{"result":{"events":[${texts.join(',')}]}}`;
+  const counted = total ? `,"total":${events.length}` : '';
+  return `{"result":{"events":[${texts.join(',')}]${counted}}}`;
 }
 
 function eventText(

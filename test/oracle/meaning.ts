@@ -55,7 +55,10 @@ export type Meaning = Common &
         toMs: number;
         predicate: ModelPredicate;
         order: 'asc' | 'desc';
+        orderBy: string | undefined;
         limit: number;
+        skip: number | undefined;
+        total: boolean;
         event: boolean;
         columns: ModelColumn[];
       }
@@ -110,12 +113,18 @@ export function meaningOf(world: World, asked: Asked, nowMs: number, writesMath:
   };
   const body = { time: scope.body, filters: filters.map((filter) => filter.body) };
   if (asked.type === 'aggregate') return aggregateOf(world, asked, scope, body, predicate);
-  const { order, limit, event } = asked;
+  const { order, orderBy, limit, skip, total, event } = asked;
+  const by = orderBy === DECLARED_FIELD.path ? DECLARED_FIELD.id : orderBy;
+  const paged = { ...(skip === undefined ? {} : { skip }), ...(total ? { total } : {}) };
   const columns = asked.columns.map((column) => columnOf(world, column));
   return {
     ...{ type: 'list', path: LIST_PATH, zone: scope.zone, predicate, order, limit, event },
     ...{ fromMs: scope.fromMs, toMs: scope.toMs, columns: columns.map(({ means }) => means) },
-    body: { ...body, order, limit, event, columns: columns.map(({ sent }) => sent) },
+    ...{ orderBy, skip, total },
+    body: {
+      ...{ ...body, order, limit, ...paged, event, columns: columns.map(({ sent }) => sent) },
+      ...(by === undefined ? {} : { orderBy: by }),
+    },
   };
 }
 

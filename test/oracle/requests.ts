@@ -61,6 +61,9 @@ export type Asked =
       columns: AskedColumn[];
       limit: number;
       order: 'asc' | 'desc';
+      orderBy: string | undefined;
+      skip: number | undefined;
+      total: boolean;
       event: boolean;
     }
   | {
@@ -331,6 +334,9 @@ export const request: fc.Arbitrary<Asked> = fc.oneof(
       columns: fc.array(column, { maxLength: 3 }),
       limit: fc.constantFrom(3, 10, 50, 1000),
       order: direction,
+      orderBy: fc.option(path, { nil: undefined }),
+      skip: fc.option(fc.constantFrom(0, 1, 4, 20), { nil: undefined, freq: 2 }),
+      total: fc.boolean(),
       event: fc.boolean(),
     }),
   },

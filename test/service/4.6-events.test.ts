@@ -105,6 +105,44 @@ t.test('4.6 list: afterEvent continues after the given event, in both orders', a
   }
 });
 
+t.test('4.6 list: skip begins at a row, and total is how many there are', async (t) => {
+  const search = [{ search: 'http.verb:GET' }];
+  const all = rows(await list({ limit: 1000, filters: search }));
+  const page = await list({ limit: 5, skip: 7, total: true, filters: search });
+  t.same(rows(page), all.slice(7, 12));
+  t.match(page.body, { result: { total: 40 } });
+  t.same(rows(await list({ skip: 40, filters: search })), []);
+  const refused = await list({ skip: 100_001 });
+  t.equal(refused.status, 400);
+});
+
+t.test('4.6 list: orderBy is the natural order of values, and pages go on in it', async (t) => {
+  const asked = { orderBy: 'custom.http.response_time', columns: [{ attribute: 'custom.n' }] };
+  const first = rows(await list({ ...asked, limit: 3 }));
+  t.same(
+    first.map(({ columns }) => columns),
+    [[99], [96], [93]],
+    'strings come after numbers, by code points',
+  );
+  const next = rows(await list({ ...asked, limit: 2, afterEvent: first[2].id }));
+  t.same(
+    next.map(({ columns }) => columns),
+    [[90], [87]],
+  );
+  const numbers = rows(await list({ ...asked, order: 'asc', limit: 2 }));
+  t.same(
+    numbers.map(({ columns }) => columns),
+    [[1], [2]],
+  );
+  const filters = [{ search: '-n:93' }];
+  for (const changes of [{ afterEvent: 'none' }, { afterEvent: first[2].id, filters }]) {
+    const refused = await list({ ...asked, ...changes });
+    t.equal(refused.status, 400);
+    t.match(refused.text, /afterEvent .* is not of the list/);
+  }
+  t.equal((await list({ orderBy: 'nothing' })).status, 400);
+});
+
 t.test('4.6 list: pages neither skip nor repeat while events arrive', async (t) => {
   const first = rows(await list({ limit: 60 }));
   await send(service, JSON.stringify({ timestamp: START + 500_000, late: true }));

@@ -217,7 +217,8 @@ function fieldGroups(model: Model, events: ModelEvent[], path: string): Group[] 
 
 const RANKS = ['number', 'string', 'boolean'];
 
-function compareScalars(left: Scalar, right: Scalar): number {
+/** The natural order of values: negative when `left` comes first. */
+export function compareScalars(left: Scalar, right: Scalar): number {
   if (left.type !== right.type) return RANKS.indexOf(left.type) - RANKS.indexOf(right.type);
   if (left.type === 'string') return compareText(left.text, right.text);
   if (left.type === 'boolean') return Number(left.text === 'true') - Number(right.text === 'true');
