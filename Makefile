@@ -18,6 +18,7 @@ install: $(INSTALLED)
 $(INSTALLED): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
+	@server/logseam --version >/dev/null # bundles the sources, which the first start would do
 
 check: install ## format, lint and types
 	$(BIN)/biome check .
@@ -56,4 +57,4 @@ soak: install ## an hour (SOAK_MINUTES) of mixed load with kills: nothing is los
 	@$(NODE) test/soak/main.ts --minutes $(or $(SOAK_MINUTES),60) --rate $(or $(SOAK_RATE),1)
 
 clean: ## remove what was installed and made
-	rm -rf node_modules .tap bench/out bench/peer/node_modules
+	rm -rf node_modules .tap .built bench/out bench/peer/node_modules

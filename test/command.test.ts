@@ -1,5 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,8 +14,6 @@ import type { Config } from '../server/config.ts';
 import { openKeys } from '../server/registry/keys.ts';
 import { openAdminToken } from '../server/registry/secret.ts';
 import { UsageCells } from '../server/registry/usage.ts';
-
-const LAUNCHER = new URL('../server/logseam', import.meta.url).pathname;
 
 const folder = mkdtempSync(join(tmpdir(), 'logseam-command-'));
 const disk = openDisk(folder);
@@ -249,36 +246,4 @@ t.test('without a service the command says how to start one', async (t) => {
     code: 1,
     err: /could not be authenticated/,
   });
-});
-
-t.test('the launcher runs from any folder and through links', async (t) => {
-  const checkout = mkdtempSync(join(tmpdir(), 'logseam launcher-'));
-  t.teardown(() => rmSync(checkout, { recursive: true }));
-  mkdirSync(join(checkout, 'server'));
-  mkdirSync(join(checkout, 'links'));
-  copyFileSync(LAUNCHER, join(checkout, 'server/logseam'));
-  const main =
-    'const words: string[] = process.argv.slice(2);\nprocess.stdout.write(words.join("|"));\n';
-  writeFileSync(join(checkout, 'server/main.ts'), main);
-  const bare = spawnSync(join(checkout, 'server/logseam'), { encoding: 'utf8' });
-  t.same([bare.status, bare.stdout], [1, '']);
-  t.match(bare.stderr, /^logseam: run npm ci first[^\n]*\n$/);
-
-  mkdirSync(join(checkout, 'node_modules/.bin'), { recursive: true });
-  const withoutNode = { PATH: '/nowhere:/usr/bin:/bin' };
-  symlinkSync(process.execPath, join(checkout, 'node_modules/.bin/node'));
-  symlinkSync('../server/logseam', join(checkout, 'links/first'));
-  symlinkSync(join(checkout, 'links/first'), join(checkout, 'links/second'));
-  for (const [cwd, command] of [
-    [checkout, 'server/logseam'],
-    [join(checkout, 'links'), './first'],
-    ['/', join(checkout, 'links/second')],
-  ]) {
-    const result = spawnSync(command, ['a b', '--c'], { cwd, encoding: 'utf8', env: withoutNode });
-    t.same([result.status, result.stdout, result.stderr], [0, 'a b|--c', ''], command);
-  }
-});
-
-t.test('the launcher is a POSIX shell script', async (t) => {
-  t.doesNotThrow(() => execFileSync('sh', ['-n', LAUNCHER]));
 });

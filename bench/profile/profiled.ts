@@ -16,10 +16,17 @@ export interface Profiled {
   cpuSeconds: number;
 }
 
-/** What a service is started with so that its threads can be profiled; `folder` is for the profiles. */
+/**
+ * What a service is started with so that its threads can be profiled; `folder` is for the profiles. They name the sources
+ * only when those are run as they are.
+ */
 export function profileEnvironment(folder: string): Record<string, string> {
   const preload = new URL('./preload.ts', import.meta.url).href;
-  return { NODE_OPTIONS: `--import=${preload}`, BENCH_PROFILE: join(folder, FILE) };
+  return {
+    NODE_OPTIONS: `--import=${preload}`,
+    BENCH_PROFILE: join(folder, FILE),
+    LOGSEAM_BUNDLE: 'off',
+  };
 }
 
 /** Starts or ends the profiles of all threads; resolves with what they have to say. */

@@ -117,6 +117,9 @@ function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
   };
 }
 
+/** How files of modules end: `.js` where the launcher has bundled them. */
+const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+
 /** One thread with its task and its channel. A pool of its own has it, so that it can be ended by itself. */
 class Thread<Out, In> {
   readonly port: Port<Out, In>;
@@ -127,7 +130,7 @@ class Thread<Out, In> {
 
   constructor(entry: URL, number: number, data: unknown, heap: HeapLimits | undefined) {
     this.#threads = new Piscina({
-      filename: entry.href,
+      filename: entry.href.replace(/\.ts$/, ENDING),
       name: 'start',
       minThreads: 1,
       maxThreads: 1,
