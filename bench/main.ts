@@ -8,6 +8,7 @@ import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
 import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
 import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
+import { steadyWorkload } from './workload/steady.ts';
 import { besideWorkload, sustainedWorkload } from './workload/sustained.ts';
 import { trickleWorkload } from './workload/trickle.ts';
 
@@ -26,6 +27,7 @@ const WORKLOADS: readonly Workload[] = [
   queryLargeWorkload,
   restartWorkload,
   smallWorkload,
+  steadyWorkload,
   trickleWorkload,
   cancelWorkload,
   decodeWorkload,

@@ -3,6 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import {
   BLOCK_AGE_MAX_MS,
+  BLOCK_ROWS_FINAL,
   LOG_SEGMENT_BYTES_MAX,
   LOG_SEGMENT_ROWS_MAX,
   SEGMENT_AGE_MAX_MS,
@@ -17,6 +18,10 @@ import { type KeyUsage, UsageSum } from './usage.ts';
 
 /** Time that rows which nobody waits for may wait for others. Source: design of the write path. */
 const PATIENCE_MS = 50;
+
+/** The same while so many come that they make a block of its final size: what is written then is not written a second time. */
+const PATIENCE_MAX_MS = 200;
+const ROWS_TO_WAIT_FOR = (BLOCK_ROWS_FINAL * PATIENCE_MS) / PATIENCE_MAX_MS;
 
 /** Time after a failure in which rows are refused at once, so that each attempt does not cost a segment. */
 const RETRY_AFTER_MS = 1_000;
@@ -114,7 +119,7 @@ export class Writer {
 
   /**
    * Takes all rows, in one group; resolves when it is durable and visible. Reads `rows` before it returns and keeps
-   * no reference. `urgent: false` lets them wait for more, up to 50 ms.
+   * no reference. `urgent: false` lets them wait for more: 50 ms, up to 200 ms while many come.
    * Rejects with IO, and then no query will see them unless it was `committed` that failed; with CLOSED.
    */
   append(
@@ -136,7 +141,7 @@ export class Writer {
       const { waiters, blocks } = this.#next;
       waiters.push({ resolve, reject });
       if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
-      else this.#timer ??= setTimeout(() => this.#demand(), PATIENCE_MS);
+      else if (this.#timer === undefined) this.#wait(0);
     });
   }
 
@@ -203,6 +208,18 @@ export class Writer {
     this.#stopTimer();
     this.#due = true;
     this.#run ??= this.#writeGroups();
+  }
+
+  /** Asks for the next group after a while; `waitedMs` went by since the first of its rows came. */
+  #wait(waitedMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const laterMs = waitedMs + PATIENCE_MS;
+      const { freshRows, isFlushFinal } = this.#open;
+      const isWorthWaiting = freshRows >= ROWS_TO_WAIT_FOR && !isFlushFinal;
+      if (isWorthWaiting && laterMs < PATIENCE_MAX_MS) this.#wait(laterMs);
+      else this.#demand();
+    }, PATIENCE_MS);
   }
 
   #stopTimer(): void {
