@@ -5,6 +5,7 @@ import { aggregateUnits } from './query/aggregate.ts';
 import { attributesUnits } from './query/attributes.ts';
 import { aggregateLimits } from './query/budget.ts';
 import { contextUnits } from './query/context.ts';
+import { facetsUnits } from './query/facets.ts';
 import { fetchUnits } from './query/fetch.ts';
 import { listUnits, pageUnits } from './query/list.ts';
 import type {
@@ -14,6 +15,8 @@ import type {
   AttributesResult,
   ContextQuery,
   ContextResult,
+  FacetsQuery,
+  FacetsResult,
   FetchQuery,
   ListedEvent,
   ListQuery,
@@ -49,6 +52,9 @@ export type {
   Compute,
   ContextQuery,
   ContextResult,
+  Facet,
+  FacetsQuery,
+  FacetsResult,
   FetchQuery,
   GroupBy,
   ListColumn,
@@ -124,6 +130,7 @@ export interface UnitReader {
     snapshot: Snapshot,
     query: AttributesQuery,
   ): Generator<Progress, AttributesResult, void>;
+  facets(snapshot: Snapshot, query: FacetsQuery): Generator<Progress, FacetsResult, void>;
   /** Lets go of the files and blocks of segments that are gone; no query that runs reads them. */
   forget(segments: readonly number[]): void;
   close(): void;
@@ -144,6 +151,7 @@ export function openReader(disk: Disk, secret: Uint8Array, memoryBytesMax?: numb
       aggregateUnits(reader, snapshot, query, aggregateLimits(reader)),
     tail: (snapshot, query) => tailUnits(reader, snapshot, query),
     attributes: (snapshot, query) => attributesUnits(reader, snapshot, query),
+    facets: (snapshot, query) => facetsUnits(reader, snapshot, query),
     forget: (segments) => reader.forget(segments),
     close: () => reader.close(),
   };

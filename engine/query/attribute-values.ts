@@ -115,6 +115,17 @@ export class ValueCounter implements BlockVisitor {
     return this.#counted.filter(({ isFull }) => isFull).map(({ level }) => level.path);
   }
 
+  /** The first `limit` values of an attribute by their events; not of one that is full. In units. */
+  *firsts(limit: number): Units<Map<string, { values: AttributeValue[]; distinctCount: number }>> {
+    const firsts = new Map<string, { values: AttributeValue[]; distinctCount: number }>();
+    for (const { level, eventCounts, isFull } of this.#counted) {
+      if (isFull) continue;
+      const values = yield* firstValues(level, eventCounts, limit);
+      firsts.set(level.path, { values, distinctCount: level.valueCount });
+    }
+    return firsts;
+  }
+
   /** The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. In units. */
   *results(limit: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();

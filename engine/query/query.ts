@@ -229,6 +229,30 @@ export interface AttributesResult {
   stats: QueryStats;
 }
 
+/** The most frequent values of some attributes of the selected events. */
+export interface FacetsQuery extends Selection {
+  /** Paths, each once. */
+  paths: readonly string[];
+  /** Values of each. */
+  limit: number;
+}
+
+/** The values of an attribute, those of the most events first; equals are in natural order. */
+export interface Facet {
+  path: string;
+  values: AttributeValue[];
+  /** Whether there are others. */
+  more: boolean;
+}
+
+/** Facets in the order of the paths. */
+export interface FacetsResult {
+  facets: Facet[];
+  stats: QueryStats;
+  /** Left out when all events of the range are reached. */
+  bound?: Bound;
+}
+
 /** What a query did, for `explain` and for benchmarks, and what it could not read. */
 export interface QueryStats {
   blocksTotal: number;

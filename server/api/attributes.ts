@@ -24,6 +24,9 @@ export async function discoverAttributes(context: ReadContext): Promise<Reply> {
       `attributes[${place}] ${shown(path)} is unknown; allowed: custom.<name>, syslog.<name> or message`,
     );
   }
+  if (body.distinct === false && (body.values ?? 0) > 0) {
+    throw new ApiError(400, `values ${body.values} needs distinct; allowed with distinct false: 0`);
+  }
   const query = {
     fromMs,
     toMs,
@@ -31,7 +34,7 @@ export async function discoverAttributes(context: ReadContext): Promise<Reply> {
     ...(attributes === undefined ? {} : { paths: attributes }),
     ...(prefix === undefined ? {} : { prefix }),
     limit: body.limit ?? ATTRIBUTES_DEFAULT,
-    values: body.values ?? VALUES_DEFAULT,
+    ...(body.distinct === false ? {} : { values: body.values ?? VALUES_DEFAULT }),
   };
   const answer = await context.run({ type: 'attributes', query, zone: zone.name });
   return answerReply(must(answer, 'answer of a discovery'));

@@ -15,6 +15,7 @@ import {
   completeReply,
   discoverReply,
   executeReply,
+  facetsReply,
   groupsReply,
 } from './reply-schema.ts';
 import { BODY_SCHEMAS, text } from './schema.ts';
@@ -292,6 +293,33 @@ export const DISCOVERY_OPERATIONS: readonly ApiOperation[] = [
                 min: 200,
                 max: 503,
               },
+            ],
+          },
+        },
+      },
+    ],
+  },
+  {
+    ...{ ...DISCOVERY, id: 'discoverFacets', path: '/beta/discover/facets' },
+    summary: 'The most frequent values of some attributes',
+    parameters: [QUERY_ID],
+    bodies: json(BODY_SCHEMAS.facets),
+    replies: json(facetsReply),
+    refusals: QUERY_REFUSALS,
+    examples: [
+      {
+        name: 'facets',
+        summary: 'Two attributes',
+        body: {
+          time: EXAMPLE_TIME,
+          fields: ['custom.http.verb', 'custom.http.status_code'],
+          limit: 1,
+        },
+        reply: {
+          result: {
+            facets: [
+              { field: 'custom.http.verb', values: [{ value: 'GET', count: 2 }], more: true },
+              { field: 'custom.http.status_code', values: [{ value: 200, count: 1 }], more: true },
             ],
           },
         },

@@ -201,6 +201,21 @@ export const attributesReply = resultOf(
     damaged,
   }),
 );
+/** Of `POST /beta/discover/facets`. */
+export const facetsReply = resultOf(
+  shape({
+    facets: Type.Array(
+      shape({
+        field: string,
+        values: Type.Array(
+          shape({ value: Type.Union([string, Type.Number(), Type.Boolean()]), count }),
+        ),
+        more: Type.Boolean(),
+      }),
+    ),
+    ...whole,
+  }),
+);
 /** Of `POST /beta/discover/complete`. */
 export const completeReply = resultOf(
   shape({

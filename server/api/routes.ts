@@ -12,6 +12,7 @@ import { corsHeaders, preflightReply } from './cors.ts';
 import { discoverFieldsMetrics, discoverGroups } from './discover.ts';
 import { fetchEvent, listEvents } from './events.ts';
 import { exportEvents } from './export.ts';
+import { discoverFacets } from './facets.ts';
 import { parseJsonBody } from './json.ts';
 import { closing, liveQuery, queryOf } from './queries.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
@@ -90,6 +91,7 @@ const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
   ['/beta/discover/groups', discoverGroups],
   ['/beta/discover/fields_metrics', discoverFieldsMetrics],
   ['/beta/discover/attributes', discoverAttributes],
+  ['/beta/discover/facets', discoverFacets],
   ['/beta/discover/complete', completeSearch],
 ]);
 

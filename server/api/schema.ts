@@ -16,6 +16,8 @@ const TAIL_PER_SECOND_MAX = 2_000;
 /** Attributes that discovery tells of, and values of each. */
 const ATTRIBUTES_MAX = 1_000;
 const ATTRIBUTE_VALUES_MAX = 100;
+/** Attributes whose values are counted together. */
+const FACETS_MAX = 20;
 /** Suggestions of a completion. */
 const SUGGESTIONS_MAX = 50;
 const COMPUTE_MAX = 5;
@@ -287,6 +289,14 @@ const attributesBody = object({
   prefix: Type.Optional(text()),
   limit: Type.Optional(whole(1, ATTRIBUTES_MAX)),
   values: Type.Optional(whole(0, ATTRIBUTE_VALUES_MAX)),
+  distinct: Type.Optional(flag()),
+});
+
+const facetsBody = object({
+  time,
+  filters: Type.Optional(filters),
+  fields: list(text(), 1, FACETS_MAX),
+  limit: Type.Optional(whole(1, ATTRIBUTE_VALUES_MAX)),
 });
 
 const completeBody = object({
@@ -312,6 +322,8 @@ export type TailBody = Static<typeof tailBody>;
 export type AggregateBody = Static<typeof aggregateBody>;
 /** Body of `POST /beta/discover/attributes`. Source: INTERFACE.md 4.5. */
 export type AttributesBody = Static<typeof attributesBody>;
+/** Body of `POST /beta/discover/facets`. Source: INTERFACE.md 4.5. */
+export type FacetsBody = Static<typeof facetsBody>;
 /** Body of `POST /beta/discover/complete`. Source: INTERFACE.md 4.5. */
 export type CompleteBody = Static<typeof completeBody>;
 /** The `compute` array. Source: interface.md 4.8, decisions.md 5b.1. */
@@ -330,7 +342,7 @@ export const BODY_SCHEMAS = {
   ...{ time, filters, columns, compute, groupBy },
   ...{ list: listBody, fetch: fetchBody, export: exportBody },
   ...{ context: contextBody, tail: tailBody, aggregate: aggregateBody },
-  ...{ attributes: attributesBody, complete: completeBody },
+  ...{ attributes: attributesBody, facets: facetsBody, complete: completeBody },
 };
 
 const listValidator = Compile(listBody);
@@ -340,6 +352,7 @@ const contextValidator = Compile(contextBody);
 const tailValidator = Compile(tailBody);
 const aggregateValidator = Compile(aggregateBody);
 const attributesValidator = Compile(attributesBody);
+const facetsValidator = Compile(facetsBody);
 const completeValidator = Compile(completeBody);
 
 /** The body as it is, when it is one of a list request. Throws ApiError 400 naming the first fault. */
@@ -375,6 +388,11 @@ export function checkAggregateBody(body: unknown): AggregateBody {
 /** The body as it is, when it asks for attributes. Throws ApiError 400 naming the first fault. */
 export function checkAttributesBody(body: unknown): AttributesBody {
   return attributesValidator.Check(body) ? body : refuse(attributesValidator, body);
+}
+
+/** The body as it is, when it asks for facets. Throws ApiError 400 naming the first fault. */
+export function checkFacetsBody(body: unknown): FacetsBody {
+  return facetsValidator.Check(body) ? body : refuse(facetsValidator, body);
 }
 
 /** The body as it is, when it asks for a completion. Throws ApiError 400 naming the first fault. */

@@ -5,6 +5,7 @@ import type {
   AttributesResult,
   Bound,
   ContextResult,
+  FacetsResult,
   ListedEvent,
   ListResult,
   PageResult,
@@ -12,7 +13,7 @@ import type {
 } from '../../engine/engine.ts';
 import { writeAggregates } from './aggregate-answer.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import { attributeText } from './attribute-answer.ts';
+import { attributeText, facetText } from './attribute-answer.ts';
 import { eventText } from './event-text.ts';
 import { writePage } from './export-page.ts';
 import type { JobAnswer, QueryJob } from './job.ts';
@@ -29,6 +30,7 @@ interface Found {
   context: ContextResult | undefined;
   aggregate: AggregateResult;
   attributes: AttributesResult;
+  facets: FacetsResult;
 }
 
 /**
@@ -43,6 +45,7 @@ export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
   if (found === undefined) return undefined;
   const writer = new AnswerWriter();
   if (job.type === 'attributes') yield* writeAttributes(writer, job, found as AttributesResult);
+  else if (job.type === 'facets') yield* writeFacets(writer, job, found as FacetsResult);
   else if (job.type === 'list') yield* writeList(writer, job, found as ListResult);
   else if (job.type === 'aggregate') yield* writeAggregate(writer, job, found as AggregateResult);
   else if (job.type === 'context') yield* writeContext(writer, job, found as ContextResult);
@@ -72,6 +75,16 @@ function* writeAttributes(
   writer.add('{"attributes":[');
   yield* writer.addEach(result.attributes, (facts) => attributeText(facts, zone), ',');
   writer.add(`]${statsText(result.stats, false)}}`);
+}
+
+function* writeFacets(
+  writer: AnswerWriter,
+  { ids, zone }: JobOf<'facets'>,
+  { facets, bound, stats }: FacetsResult,
+): Units<void> {
+  writer.add('{"facets":[');
+  yield* writer.addEach([...facets.entries()], ([at, facet]) => facetText(ids[at], facet), ',');
+  writer.add(`]${boundText(bound, zoneOf(zone))}${statsText(stats, false)}}`);
 }
 
 function* writeAggregate(

@@ -1,5 +1,5 @@
 import { assert } from '../../engine/base/assert.ts';
-import type { AttributeFacts, BucketKey } from '../../engine/engine.ts';
+import type { AttributeFacts, BucketKey, Facet } from '../../engine/engine.ts';
 import { isoIn, type Zone } from './zone.ts';
 
 /** An element of `result.attributes`, as JSON text. Source: INTERFACE.md 4.5. */
@@ -13,6 +13,11 @@ export function attributeText(facts: AttributeFacts, zone: Zone): string {
     text += `,"min":"${isoIn(zone, bounds.minMs)}","max":"${isoIn(zone, bounds.maxMs)}"`;
   }
   return `${text}}`;
+}
+
+/** An element of `result.facets`, as JSON text. Source: INTERFACE.md 4.5. */
+export function facetText(id: string, { values, more }: Facet): string {
+  return `{"field":${JSON.stringify(id)},"values":${valuesText(values)},"more":${more}}`;
 }
 
 function valuesText(values: Exclude<AttributeFacts['values'], undefined>): string {

@@ -2,6 +2,7 @@ import type {
   AggregateQuery,
   AttributesQuery,
   ContextQuery,
+  FacetsQuery,
   FetchQuery,
   ListQuery,
   PageQuery,
@@ -49,7 +50,7 @@ export interface ValueSource {
 /**
  * A query as the front sends it to a query worker, which answers with the JSON text of `result`.
  * `zone` is the normalised zone in which dates of the reply are written: an IANA name, `UTC`, or `+hh:mm`.
- * Plain data that crosses threads.
+ * `ids` are what the request calls the paths of facets. Plain data that crosses threads.
  */
 export type QueryJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
@@ -59,6 +60,7 @@ export type QueryJob =
   | { type: 'export'; query: PageQuery; zone: string; format: ExportFormat }
   | { type: 'context'; query: ContextQuery; zone: string }
   | { type: 'attributes'; query: AttributesQuery; zone: string }
+  | { type: 'facets'; query: FacetsQuery; ids: string[]; zone: string }
   | { type: 'complete'; typing: Typing; from: NameSource | ValueSource }
   | ({
       type: 'aggregate';

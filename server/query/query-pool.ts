@@ -87,6 +87,7 @@ export class QueryPool {
       context: new Histogram(SECONDS_BOUNDS),
       aggregate: new Histogram(SECONDS_BOUNDS),
       attributes: new Histogram(SECONDS_BOUNDS),
+      facets: new Histogram(SECONDS_BOUNDS),
       complete: new Histogram(SECONDS_BOUNDS),
       tail: new Histogram(SECONDS_BOUNDS),
     },

@@ -77,6 +77,9 @@ export function* answerUnits(
   if (job.type === 'attributes') {
     return yield* writeAnswer(job, yield* reader.attributes(snapshot, job.query));
   }
+  if (job.type === 'facets') {
+    return yield* writeAnswer(job, yield* reader.facets(snapshot, job.query));
+  }
   if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
   return yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query));
 }

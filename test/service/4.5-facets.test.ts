@@ -272,3 +272,70 @@ t.test('4.5 what is wrong is refused by name', async (t) => {
     t.match(JSON.parse(answer.text).error.message, message);
   }
 });
+
+t.test(
+  '4.5 facets: the most frequent values of attributes and fields, with their counts',
+  async (t) => {
+    const facets = (body: object) => ask(service, '/beta/discover/facets', { time: TIME, ...body });
+    const found = await facets({
+      fields: ['verb', 'custom.http.status', 'custom.tags', 'custom.no'],
+    });
+    t.same(found.body, {
+      result: {
+        facets: [
+          {
+            field: 'verb',
+            values: [
+              { value: 'GET', count: 2 },
+              { value: 'POST', count: 1 },
+              { value: 'get', count: 1 },
+            ],
+            more: false,
+          },
+          {
+            field: 'custom.http.status',
+            values: [
+              { value: 200, count: 2 },
+              { value: 500, count: 1 },
+              { value: '200', count: 1 },
+            ],
+            more: false,
+          },
+          {
+            field: 'custom.tags',
+            values: [
+              { value: 'b', count: 2 },
+              { value: 'a', count: 1 },
+            ],
+            more: false,
+          },
+          { field: 'custom.no', values: [], more: false },
+        ],
+      },
+    });
+    const filtered = await facets({
+      ...{ fields: ['verb'], limit: 1 },
+      filters: [{ search: 'http.status:200' }],
+    });
+    t.match(filtered.body, {
+      result: { facets: [{ values: [{ value: 'GET', count: 1 }], more: true }] },
+    });
+    for (const fields of [[], ['danger'], ['unknown'], ['verb', 'custom.http.verb']]) {
+      t.equal((await facets({ fields })).status, 400, fields.join());
+    }
+  },
+);
+
+t.test('4.5 attributes: distinct false tells of no values', async (t) => {
+  const asked = { time: TIME, prefix: 'custom.http', distinct: false };
+  const found = await ask(service, ATTRIBUTES, asked);
+  t.same(found.body, {
+    result: {
+      attributes: [
+        { attribute: 'custom.http.status', kinds: ['string', 'number'], events: 4 },
+        { attribute: 'custom.http.verb', kinds: ['string'], events: 4 },
+      ],
+    },
+  });
+  t.equal((await ask(service, ATTRIBUTES, { ...asked, values: 1 })).status, 400);
+});

@@ -57,7 +57,7 @@ function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-const NOT_YET = { cannot: 'not yet' };
+const FACETS = ['http.status_code', 'http.verb', 'http.ident'];
 
 /** The questions of `questions.ts` as requests. */
 export const QUERIES: Texts<ApiRequest> = {
@@ -94,7 +94,14 @@ export const QUERIES: Texts<ApiRequest> = {
     path: '/beta/discover/attributes',
     body: { ...range(p), attributes: DISCOVERED.map((name) => `custom.${name}`), values: 0 },
   }),
-  'a:/re/, count': () => NOT_YET,
-  'list by attribute': () => NOT_YET,
-  facets: () => NOT_YET,
+  'a:/re/, count': (p) =>
+    aggregate(p, COUNT, [], `http.request:/${p.requestPattern.replaceAll('/', '\\/')}/`),
+  'list by attribute': (p) => ({
+    path: LIST,
+    body: { ...range(p), event: true, limit: NEWEST, orderBy: 'custom.network.bytes_write' },
+  }),
+  facets: (p) => ({
+    path: '/beta/discover/facets',
+    body: { ...range(p), fields: FACETS.map((name) => `custom.${name}`), limit: 100 },
+  }),
 };

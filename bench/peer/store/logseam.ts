@@ -51,13 +51,15 @@ interface Reply {
     events?: { date: string; event: { message?: string; custom: Nested } }[];
     aggregates?: { bucket: Record<string, Cell>; values: Record<string, Cell> }[];
     attributes?: { attribute: string; events: number; distinct: number }[];
+    facets?: { field: string; values: { value: Cell; count: number }[] }[];
   };
 }
 type Nested = { [name: string]: Cell | Nested };
 
 function rowsOf(body: unknown): Row[] {
-  const { events, aggregates, attributes } = (body as Reply).result;
+  const { events, aggregates, attributes, facets } = (body as Reply).result;
   if (events !== undefined) return events.map(eventRow);
+  if (facets !== undefined) return facets.flatMap(facetRows);
   if (attributes !== undefined)
     return attributes.map(({ attribute, events, distinct }) => [
       attribute.replace(/^custom\./, ''),
@@ -70,6 +72,11 @@ function rowsOf(body: unknown): Row[] {
     ),
     ...Object.values(values),
   ]);
+}
+
+function facetRows({ field, values }: { field: string; values: { value: Cell; count: number }[] }) {
+  const name = field.replace(/^custom\./, '');
+  return values.map(({ value, count }): Row => [name, String(value), count]);
 }
 
 function eventRow({
