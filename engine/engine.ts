@@ -7,6 +7,7 @@ import { aggregateLimits } from './query/budget.ts';
 import { contextUnits } from './query/context.ts';
 import { facetsUnits } from './query/facets.ts';
 import { fetchUnits } from './query/fetch.ts';
+import { joinUnits } from './query/join-scan.ts';
 import { listUnits, pageUnits } from './query/list.ts';
 import type {
   AggregateQuery,
@@ -28,6 +29,7 @@ import type {
   TailResult,
 } from './query/query.ts';
 import { Reader } from './query/reader.ts';
+import type { JoinedPart, Joining, SharedScan, Sharing } from './query/shared-scan.ts';
 import type { Progress } from './query/source.ts';
 import { tailUnits } from './query/tail.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
@@ -74,6 +76,8 @@ export type {
   TailQuery,
   TailResult,
 } from './query/query.ts';
+/** Scans of aggregations in which several threads join. Plain data that crosses threads, but for `Sharing`. */
+export type { JoinedPart, Joining, SharedScan, Sharing } from './query/shared-scan.ts';
 /** What comes of sealing and merging. Plain data that crosses threads. */
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
@@ -123,7 +127,14 @@ export interface UnitReader {
     query: ContextQuery,
   ): Generator<Progress, ContextResult | undefined, void>;
   fetch(snapshot: Snapshot, query: FetchQuery): Generator<Progress, ListedEvent | undefined, void>;
-  aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<Progress, AggregateResult, void>;
+  /** With `sharing` other threads may join in its scans. */
+  aggregate(
+    snapshot: Snapshot,
+    query: AggregateQuery,
+    sharing?: Sharing,
+  ): Generator<Progress, AggregateResult, void>;
+  /** Does a part of a scan that another thread has offered. */
+  join(scan: SharedScan, joining: Joining): Generator<undefined, JoinedPart, void>;
   /** Over the blocks of `snapshot` alone, which are those that may have rows between the positions. */
   tail(snapshot: Snapshot, query: TailQuery): Generator<Progress, TailResult, void>;
   attributes(
@@ -147,8 +158,9 @@ export function openReader(disk: Disk, secret: Uint8Array, memoryBytesMax?: numb
     page: (snapshot, query) => pageUnits(reader, snapshot, query),
     context: (snapshot, query) => contextUnits(reader, snapshot, query),
     fetch: (snapshot, query) => fetchUnits(reader, snapshot, query),
-    aggregate: (snapshot, query) =>
-      aggregateUnits(reader, snapshot, query, aggregateLimits(reader)),
+    aggregate: (snapshot, query, sharing) =>
+      aggregateUnits(reader, snapshot, query, aggregateLimits(reader), sharing),
+    join: (scan, joining) => joinUnits(reader, scan, joining),
     tail: (snapshot, query) => tailUnits(reader, snapshot, query),
     attributes: (snapshot, query) => attributesUnits(reader, snapshot, query),
     facets: (snapshot, query) => facetsUnits(reader, snapshot, query),

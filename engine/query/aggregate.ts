@@ -34,6 +34,7 @@ import type {
   QueryStats,
   Snapshot,
 } from './query.ts';
+import type { Sharing } from './shared-scan.ts';
 import type { BlockSource, Progress, Reach } from './source.ts';
 import { arrangeTimes, childrenOf, collectBuckets, parentCountOf, type Stage } from './stages.ts';
 import { TupleTable } from './tuple-table.ts';
@@ -78,11 +79,12 @@ class Aggregating {
     snapshot: Snapshot,
     query: AggregateQuery & Reach,
     limits: AggregateLimits,
+    sharing: Sharing | undefined,
   ) {
     this.#source = source;
     this.#query = query;
     this.#limits = limits;
-    this.#scan = new BlockScan(source, snapshot, query);
+    this.#scan = new BlockScan(source, snapshot, query, sharing);
     const { secret } = source;
     this.#seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
   }
@@ -477,11 +479,13 @@ export function* aggregateUnits(
   snapshot: Snapshot,
   query: AggregateQuery,
   limits: Partial<AggregateLimits> = {},
+  sharing?: Sharing,
 ): Generator<Progress, AggregateResult> {
   return yield* withinBound(source, snapshot, query, function* (reached) {
     const counted = minuteCounts(source, snapshot, reached);
     if (counted !== undefined) return yield* counted;
-    const aggregating = new Aggregating(source, snapshot, reached, { ...LIMITS, ...limits });
+    const allLimits = { ...LIMITS, ...limits };
+    const aggregating = new Aggregating(source, snapshot, reached, allLimits, sharing);
     const buckets = yield* aggregating.run();
     const { more, stats, last } = aggregating;
     return { buckets, more, stats, ...(last === undefined ? {} : { last }) };

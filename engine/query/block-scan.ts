@@ -1,13 +1,23 @@
+import { must } from '../base/assert.ts';
 import type { Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { allRows, type Bitmap, isEmpty } from './bitmap.ts';
 import { bitmapBytesOf } from './budget.ts';
+import { Claims } from './claims.ts';
 import { type Plan, planOf } from './plan.ts';
 import { columnsOf, mayHaveRows } from './prune.ts';
 import type { QueryStats, Selection, Snapshot } from './query.ts';
 import { rowsWhere } from './scan.ts';
+import {
+  type JoinedPart,
+  type Offer,
+  packRefs,
+  type Sharing,
+  type VisitorData,
+  type VisitorSpec,
+} from './shared-scan.ts';
 import {
   type BlockSource,
   isDamage,
@@ -37,6 +47,12 @@ export interface BlockVisitor {
   addColumns?(columns: BlockColumns): boolean;
   /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
   add(block: Block, rows: Bitmap): Units<void>;
+  /** Of what other threads make such a visitor for a part of the blocks; without it one visits all. */
+  spec?(): VisitorSpec | undefined;
+  /** What it has found; `undefined` when that is not right. It is not to be used any more. */
+  found?(): VisitorData | undefined;
+  /** Takes what another of the same `spec` has found, in units. */
+  merge?(data: VisitorData): Units<void>;
 }
 
 /** Goes through the selected events of a snapshot, as often as needed; the same ones each time. */
@@ -45,7 +61,8 @@ export class BlockScan {
   /** Part of the blocks that the last scan went through before its visitor was full. */
   scanned = 1;
   readonly #source: BlockSource;
-  readonly #reach: Reach;
+  readonly #selection: Selection & Reach;
+  readonly #sharing: Sharing | undefined;
   readonly #plan: Plan;
   readonly #refs: BlockRef[];
   readonly #damaged = new Set<BlockRef>();
@@ -57,10 +74,17 @@ export class BlockScan {
   #unitsDone = 0;
   #unitsTotal = 0;
 
-  constructor(source: BlockSource, snapshot: Snapshot, selection: Selection & Reach) {
+  /** With `sharing` other threads may join in its scans. */
+  constructor(
+    source: BlockSource,
+    snapshot: Snapshot,
+    selection: Selection & Reach,
+    sharing?: Sharing,
+  ) {
     const { predicate, fromMs, toMs } = selection;
     this.#source = source;
-    this.#reach = selection;
+    this.#selection = selection;
+    this.#sharing = sharing;
     this.#plan = planOf(predicate);
     this.#rowsBytesLeft = bitmapBytesOf(source);
     this.stats = noStats(snapshot.blocks.length);
@@ -82,11 +106,94 @@ export class BlockScan {
     return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
   }
 
-  /** Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. */
+  /**
+   * Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. Blocks that others have claimed who
+   * joined are not shown: it takes what these have found.
+   */
   *run(visitor: BlockVisitor): Generator<Progress, ScanOutcome> {
     const isFirst = this.#scanCount++ === 0;
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
-    for (const [done, ref] of this.#refs.entries()) {
+    const claims = new Claims(this.#refs);
+    const offer = this.#offer(visitor, claims);
+    const taken = new Set<number>();
+    try {
+      for (;;) {
+        const outcome = yield* this.#visit(visitor, claims, isFirst);
+        if (outcome !== 'done' || offer === undefined) return outcome;
+        const part = yield* this.#await(offer, claims, taken);
+        if (part === undefined) return 'done';
+        if (part.data === undefined) claims.release(part.member);
+        else {
+          taken.add(part.member);
+          yield* telling(
+            () => this.progress,
+            must(visitor.merge, 'merge').call(visitor, part.data),
+          );
+          if (!this.#takeStats(part) && !isFirst) return 'damaged';
+        }
+      }
+    } finally {
+      claims.close();
+      offer?.close();
+    }
+  }
+
+  /** Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or damaged. */
+  *join(
+    visitor: BlockVisitor,
+    claims: Claims,
+  ): Generator<Progress, Pick<JoinedPart, 'opened' | 'damaged'>> {
+    this.#rowsBytesLeft = 0;
+    yield* this.#visit(visitor, claims, true, claims.jump());
+    const placesOf = (blocks: ReadonlySet<BlockRef>): number[] =>
+      this.#refs.flatMap((ref, place) => (blocks.has(ref) ? [place] : []));
+    return { opened: placesOf(this.#opened), damaged: placesOf(this.#damaged) };
+  }
+
+  /** Offers others to join, when there is enough to do. */
+  #offer(visitor: BlockVisitor, claims: Claims): Offer | undefined {
+    if (this.#sharing === undefined || this.rowCount < this.#sharing.rowsMin) return undefined;
+    const spec = visitor.needsRows || this.#plan.type !== 'all' ? visitor.spec?.() : undefined;
+    if (spec === undefined) return undefined;
+    for (const [place, ref] of this.#refs.entries())
+      if (this.#damaged.has(ref)) claims.claim(place);
+    const { predicate, fromMs, toMs, floor } = this.#selection;
+    const reach = { fromMs, toMs, ...(floor === undefined ? {} : { floor }) };
+    const refs = packRefs(this.#refs);
+    return this.#sharing.offer({ refs, cells: claims.cells, reach, predicate, spec });
+  }
+
+  /** What the next one of those who joined has found; `undefined` when all blocks are accounted for. */
+  *#await(
+    offer: Offer,
+    claims: Claims,
+    taken: ReadonlySet<number>,
+  ): Generator<Progress, JoinedPart | undefined> {
+    for (;;) {
+      const part = offer.take();
+      if (part !== undefined || !claims.isAwaited(taken)) return part;
+      yield { ...this.progress, waits: true };
+    }
+  }
+
+  /** Counts what one has read who joined; whether it met no damage. */
+  #takeStats({ opened, damaged }: JoinedPart): boolean {
+    for (const place of damaged) this.#damaged.add(this.#refs[place]);
+    this.stats.blocksDamaged += damaged.length;
+    for (const place of opened) this.#countOpened(this.#refs[place]);
+    this.#unitsDone += opened.length;
+    return damaged.length === 0;
+  }
+
+  /** Shows `visitor` the blocks that it can claim, from the one at `first` on. */
+  *#visit(
+    visitor: BlockVisitor,
+    claims: Claims,
+    isFirst: boolean,
+    first = claims.next(-1),
+  ): Generator<Progress, ScanOutcome> {
+    for (let place = first; place >= 0; place = claims.next(place)) {
+      const ref = this.#refs[place];
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) continue;
       try {
         if (!(yield* telling(() => this.progress, this.#show(visitor, ref)))) continue;
@@ -98,8 +205,8 @@ export class BlockScan {
       }
       this.#unitsDone++;
       yield this.progress;
-      if (done + 1 < this.#refs.length && visitor.isFull) {
-        this.scanned = (done + 1) / this.#refs.length;
+      if (visitor.isFull && claims.isLeft) {
+        this.scanned = claims.claimedCount / this.#refs.length;
         return 'full';
       }
     }
@@ -108,7 +215,7 @@ export class BlockScan {
 
   /** Shows the selected rows of a block; false when it did not have to be opened. */
   *#show(visitor: BlockVisitor, ref: BlockRef): Units<boolean> {
-    const takesAll = this.#plan.type === 'all' && isReachedWhole(ref, this.#reach);
+    const takesAll = this.#plan.type === 'all' && isReachedWhole(ref, this.#selection);
     if (takesAll && !visitor.needsRows) {
       visitor.addCount(ref.rowCount);
       return false;
@@ -119,14 +226,18 @@ export class BlockScan {
     if (!mayHaveRows(this.#source, ref, this.#plan)) return false;
     const block = this.#source.open(ref);
     if (takesAll) rows = allRows(ref.rowCount);
-    rows ??= yield* rowsWhere(this.#plan, block, rowsReached(block, this.#reach));
+    rows ??= yield* rowsWhere(this.#plan, block, rowsReached(block, this.#selection));
     if (!takesAll) this.#remember(ref, rows);
     yield* visitor.add(block, rows);
-    if (this.#opened.has(ref)) return true;
+    this.#countOpened(ref);
+    return true;
+  }
+
+  #countOpened(ref: BlockRef): void {
+    if (this.#opened.has(ref)) return;
     this.#opened.add(ref);
     this.stats.blocksOpened++;
     this.stats.rowsScanned += ref.rowCount;
-    return true;
   }
 
   /** Remembers the selected rows of a block for the next scan, while there is room. */

@@ -10,6 +10,18 @@ const REGISTERS = 1 << REGISTER_BITS;
 const VALUE_BITS = 64 - REGISTER_BITS;
 const LOW_VALUE_BITS = 32 - REGISTER_BITS;
 
+/** Distinct hashes by group as plain data. */
+export interface CardinalitiesData {
+  counts: Uint32Array<ArrayBuffer>;
+  groups: Int32Array<ArrayBuffer>;
+  lows: Int32Array<ArrayBuffer>;
+  highs: Int32Array<ArrayBuffer>;
+  used: number;
+  registers: Map<number, Uint8Array>;
+  stale: boolean;
+  unread: boolean;
+}
+
 const NO_REGISTERS = new Uint8Array(0);
 
 /**
@@ -24,12 +36,40 @@ export class Cardinalities {
   #highs = new Int32Array(SLOTS_MIN);
   #used = 0;
   /** Of the groups that are not counted exactly any more. */
-  readonly #registers = new Map<number, Uint8Array>();
+  #registers = new Map<number, Uint8Array>();
   /** Whether the table has hashes of such groups, and whether some are not in their registers yet. */
   #stale = false;
   #unread = false;
   /** What registers tell of their groups, once it was asked for. */
   readonly #estimates = new Map<number, number>();
+
+  /** Takes `data` over. */
+  static of(data: CardinalitiesData): Cardinalities {
+    const cardinalities = new Cardinalities();
+    cardinalities.#counts = data.counts;
+    cardinalities.#groups = data.groups;
+    cardinalities.#lows = data.lows;
+    cardinalities.#highs = data.highs;
+    cardinalities.#used = data.used;
+    cardinalities.#registers = data.registers;
+    cardinalities.#stale = data.stale;
+    cardinalities.#unread = data.unread;
+    return cardinalities;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): CardinalitiesData {
+    return {
+      counts: this.#counts,
+      groups: this.#groups,
+      lows: this.#lows,
+      highs: this.#highs,
+      used: this.#used,
+      registers: this.#registers,
+      stale: this.#stale,
+      unread: this.#unread,
+    };
+  }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
@@ -69,12 +109,17 @@ export class Cardinalities {
     if (this.#used * 2 > this.#groups.length) finished(this.#spread(0));
   }
 
-  /** Adds what `other` has; its group g is `groups[g]` here, where there is room. `other` stays as it was. */
-  merge(other: Cardinalities, groups: Uint32Array): void {
-    finished(other.settle());
-    for (const [slot, group] of other.#groups.entries()) {
-      if (group !== 0) this.add(groups[group - 1], other.#lows[slot], other.#highs[slot]);
-    }
+  /** Adds what `other` has, in units; its group g is `groups[g]` here, where there is room. `other` stays as it was. */
+  *merge(other: Cardinalities, groups: Uint32Array): Units<void> {
+    if (other.#unread) yield* other.#read();
+    yield* this.reserve(0, other.#used);
+    const { length } = other.#groups;
+    yield* inParts(length, UNIT_SLOTS, (from, to) => {
+      for (let slot = from; slot < to; slot++) {
+        const group = other.#groups[slot];
+        if (group !== 0) this.add(groups[group - 1], other.#lows[slot], other.#highs[slot]);
+      }
+    });
     for (const [otherGroup, added] of other.#registers) {
       const group = groups[otherGroup];
       const registers = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
@@ -87,6 +132,7 @@ export class Cardinalities {
       for (let at = 0; at < REGISTERS; at++) {
         if (added[at] > registers[at]) registers[at] = added[at];
       }
+      yield;
     }
   }
 

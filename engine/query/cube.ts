@@ -1,10 +1,12 @@
+import { assert } from '../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import type { Bitmap } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
-import type { Level } from './level.ts';
+import { type Level, takeValues } from './level.ts';
 import type { BucketKey, BucketOrder, GroupBy } from './query.ts';
+import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
 const MORE_CELLS = 2;
@@ -21,7 +23,7 @@ export class Cube implements BlockVisitor {
   readonly #memoryBytesMax: number;
   /** Cells of each level that there is room for. Place 0 is no value, v + 1 is value v, the last one is all events. */
   #sizes: number[];
-  #cells: Float64Array;
+  #cells: Float64Array<ArrayBuffer>;
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -61,6 +63,51 @@ export class Cube implements BlockVisitor {
     }
     yield* this.#makeRoom();
     if (!this.isFull) this.#count(values, block.rowCount, rows);
+  }
+
+  spec(): VisitorSpec | undefined {
+    const levels: LevelSpec[] = [];
+    for (const level of this.#levels) {
+      const spec = level.spec(true);
+      if (spec === undefined) return undefined;
+      levels.push(spec);
+    }
+    return { type: 'cube', levels, cellsMax: this.#cellsMax, memoryBytesMax: this.#memoryBytesMax };
+  }
+
+  found(): VisitorData | undefined {
+    if (this.isFull) return undefined;
+    const values = this.#levels.map(({ data }) => data);
+    return { type: 'cube', values, sizes: this.#sizes, cells: this.#cells };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'cube', 'what a cube has found');
+    const places: Uint32Array[] = [];
+    for (const [place, size] of data.sizes.entries()) {
+      const take = yield* takeValues(this.#levels[place], data.values[place]);
+      const taken = new Uint32Array(size);
+      const end = Math.min(size, this.#levels[place].valueCount + 1);
+      for (let cell = 1; cell < end; cell++) taken[cell] = take(cell - 1) + 1;
+      places.push(taken);
+    }
+    yield* this.#makeRoom();
+    if (this.isFull) return;
+    const from = data.cells;
+    yield* inParts(from.length, UNIT_SLOTS, (begin, end) => {
+      for (let cell = begin; cell < end; cell++) {
+        if (from[cell] === 0) continue;
+        let rest = cell;
+        let step = 1;
+        let to = 0;
+        for (let place = data.sizes.length - 1; place >= 0; place--) {
+          to += places[place][rest % data.sizes[place]] * step;
+          rest = Math.floor(rest / data.sizes[place]);
+          step *= this.#sizes[place];
+        }
+        this.#cells[to] += from[cell];
+      }
+    });
   }
 
   /** Sums up over the places of each level, in units; to be called once, after the last block. */

@@ -56,7 +56,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
   readonly numbers: Numbers;
   /** Whether it left out a dictionary that is too large for `smallOnly`. */
   isLarge = false;
-  readonly #smallOnly: boolean;
+  readonly smallOnly: boolean;
   #values = new Int32Array(0);
   #found: RowValues = { starts: undefined, values: this.#values };
   #known = new Int32Array(0);
@@ -74,7 +74,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
   constructor(path: string, numbers: Numbers, smallOnly = false) {
     this.path = path;
     this.numbers = numbers;
-    this.#smallOnly = smallOnly;
+    this.smallOnly = smallOnly;
   }
 
   /** Finds the values of `rows`, in units. Throws CORRUPTION. */
@@ -157,7 +157,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
 
   /** Adds the strings of a dictionary of the segment, of which no more is read than needed. */
   *#addShared(ids: Uint32Array, shared: EntrySource, rows: Bitmap): Units<void> {
-    if (this.#smallOnly && shared.entryCount > PLACES_MAX) {
+    if (this.smallOnly && shared.entryCount > PLACES_MAX) {
       this.isLarge = true;
       return;
     }

@@ -1,11 +1,12 @@
-import type { Units } from '../base/pause.ts';
+import { Pace, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { type Bitmap, dropRows, nextRow } from './bitmap.ts';
 import { FieldValues, type RowValues } from './field-values.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Boundaries, BucketKey, TagRule } from './query.ts';
 import { rowsWhere } from './scan.ts';
-import type { ValueTable } from './value-table.ts';
+import type { LevelSpec } from './shared-scan.ts';
+import { ValueTable, type ValueTableData } from './value-table.ts';
 
 /** What the buckets of a level are made from. */
 export interface Level {
@@ -25,20 +26,33 @@ export interface Level {
   readonly isLarge?: boolean;
   /** Memory that it takes. */
   readonly memoryBytes: number;
+  /** Of what such a level is made, which takes new values when it `grows`; `undefined` when it is of a part of the values. */
+  spec(grows: boolean): LevelSpec | undefined;
+  /** The values of a level of an attribute. */
+  readonly data?: ValueTableData;
 }
+
+/** Tells which number a value has in another level. */
+export type Takes = (value: number) => number;
 
 /** Steps of time. Values are their numbers. */
 export class TimeLevel implements Level {
   readonly memoryBytes = 0;
+  readonly #spec: LevelSpec;
   readonly #boundaries: Float64Array;
   /** Steps before this one are in no bucket. */
   readonly #first: number;
 
   /** Without `afterMs` all steps are taken, with it those that begin later. */
   constructor(boundaries: Boundaries, afterMs = Number.NEGATIVE_INFINITY) {
+    this.#spec = { type: 'time', boundaries, afterMs };
     this.#boundaries = Float64Array.from(boundaries);
     const first = boundaries.findIndex((boundary) => boundary > afterMs);
     this.#first = first < 0 ? boundaries.length : first;
+  }
+
+  spec(): LevelSpec {
+    return this.#spec;
   }
 
   /** Steps that there are. */
@@ -105,6 +119,10 @@ export class TagLevel implements Level {
     return this.#tags.length;
   }
 
+  spec(): LevelSpec {
+    return { type: 'tagset', tags: this.#tags };
+  }
+
   *prepare(block: Block, rows: Bitmap): Units<void> {
     const values = new Int32Array(block.rowCount);
     const rest = rows.slice();
@@ -141,6 +159,17 @@ export class FieldLevel extends FieldValues<ValueTable> implements Level {
     return this.numbers.count;
   }
 
+  get data(): ValueTableData {
+    return this.numbers.data;
+  }
+
+  spec(grows: boolean): LevelSpec | undefined {
+    if (this.numbers.isPart && grows) return undefined;
+    const { path, smallOnly, data } = this;
+    const { seed } = data;
+    return { type: 'field', path, seed, smallOnly, ...(grows ? {} : { values: data }) };
+  }
+
   get memoryBytes(): number {
     return this.numbers.memoryBytes;
   }
@@ -162,4 +191,31 @@ export class FieldLevel extends FieldValues<ValueTable> implements Level {
 export function takeValue(into: Level, from: Level, value: number): number {
   if (!(into instanceof FieldLevel && from instanceof FieldLevel)) return value;
   return into.numbers.take(from.numbers, value);
+}
+
+/** Makes a level. */
+export function levelOf(spec: LevelSpec): Level {
+  if (spec.type === 'time') return new TimeLevel(spec.boundaries, spec.afterMs);
+  if (spec.type === 'tagset') return new TagLevel(spec.tags);
+  const { path, seed, smallOnly, values } = spec;
+  const level = new FieldLevel(path, new ValueTable(seed), smallOnly);
+  if (values === undefined) return level;
+  const known = ValueTable.of(values);
+  for (let value = 0; value < known.count; value++) level.numbers.take(known, value);
+  level.numbers.freeze();
+  return level;
+}
+
+/** The numbers in a level of what values are that another one of its kind has found, which takes them; in units. */
+export function* takeValues(into: Level, data: ValueTableData | undefined): Units<Takes> {
+  if (data === undefined || !(into instanceof FieldLevel)) return (value) => value;
+  const from = ValueTable.of(data);
+  const taken = new Uint32Array(from.count);
+  yield* into.numbers.reserve(from.count);
+  const pace = new Pace();
+  for (let value = 0; value < from.count; value++) {
+    taken[value] = into.numbers.take(from, value);
+    if (pace.isFull(1)) yield;
+  }
+  return (value) => taken[value];
 }

@@ -1,16 +1,24 @@
 import { must } from '../base/assert.ts';
-import { finished, UNIT_SLOTS, type Units } from '../base/pause.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Column } from '../column/column.ts';
 import { growInUnits } from '../column/growth.ts';
 import type { Block } from '../segment/block.ts';
-import { isLight, Summary } from './metric.ts';
+import { isLight, Summary, type SummaryData } from './metric.ts';
 import type { Pairs } from './pairs.ts';
 import type { Aggregation, Metric, MetricExpression, SimpleMetric } from './query.ts';
 import { columnsAt } from './scan.ts';
 import { ValueHash } from './value-hash.ts';
 
+/** A table of metrics as plain data. */
+export interface MetricTableData {
+  eventCounts: Float64Array<ArrayBuffer>;
+  summaries: Map<string, SummaryData>;
+}
+
 /** Metrics of numbered groups of events. Mergeable; owned by one thread. */
 export class MetricTable {
+  /** What it was made for. */
+  readonly metrics: readonly Metric[];
   #eventCounts = new Float64Array(0);
   readonly #countsEvents: boolean;
   /** One a path, whatever is asked of it. */
@@ -20,6 +28,7 @@ export class MetricTable {
 
   /** `secret` is the manifest's; the same for all tables that are merged. */
   constructor(metrics: readonly Metric[], secret: Uint8Array) {
+    this.metrics = metrics;
     const simple = metrics.flatMap(simpleMetrics);
     this.#countsEvents = simple.some((metric) => metric.type === 'core');
     const asked = new Map<string, Set<Aggregation>>();
@@ -88,16 +97,27 @@ export class MetricTable {
     if (this.#countsEvents) this.#eventCounts[0] += eventCount;
   }
 
-  /** Adds what `other`, a table of the same metrics, has; its group g is `groups[g]` here. `other` stays as it is. */
-  merge(other: MetricTable, groups: Uint32Array): void {
-    this.ensure(groups.reduce((most, group) => Math.max(most, group + 1), 0));
+  /** What it has; it is not to be used any more. */
+  get data(): MetricTableData {
+    const summaries = new Map<string, SummaryData>();
+    for (const [path, summary] of this.#summaries) summaries.set(path, summary.data);
+    return { eventCounts: this.#eventCounts, summaries };
+  }
+
+  /** Adds the `data` of another table of the same metrics, in units; its group g is `groups[g]` here. */
+  *merge({ eventCounts, summaries }: MetricTableData, groups: Uint32Array): Units<void> {
+    let groupCount = 0;
+    for (const group of groups) if (group >= groupCount) groupCount = group + 1;
+    yield* this.reserve(groupCount, 0);
     if (this.#countsEvents) {
-      for (let from = 0; from < groups.length; from++) {
-        this.#eventCounts[groups[from]] += other.#eventCounts[from] ?? 0;
-      }
+      const counts = this.#eventCounts;
+      const length = Math.min(groups.length, eventCounts.length);
+      yield* inParts(length, UNIT_SLOTS, (begin, end) => {
+        for (let from = begin; from < end; from++) counts[groups[from]] += eventCounts[from];
+      });
     }
     for (const [path, summary] of this.#summaries) {
-      summary.merge(must(other.#summaries.get(path), `a summary of ${path}`), groups);
+      yield* summary.merge(must(summaries.get(path), `a summary of ${path}`), groups);
     }
   }
 

@@ -1,5 +1,5 @@
 import { must } from '../base/assert.ts';
-import type { Units } from '../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type {
   BooleanColumn,
   Column,
@@ -12,14 +12,14 @@ import { growInUnits } from '../column/growth.ts';
 import { Kind } from '../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../column/number-text.ts';
 import { hasRow } from './bitmap.ts';
-import { Cardinalities } from './cardinality.ts';
+import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
 import { NumberReader } from './decimal.ts';
 import { Elements, ElementType } from './elements.ts';
 import { Pairs } from './pairs.ts';
-import { Quantiles } from './quantile.ts';
+import { Quantiles, type QuantilesData } from './quantile.ts';
 import type { Aggregation } from './query.ts';
 import { SharedStrings } from './shared-strings.ts';
-import { Sums } from './sum.ts';
+import { Sums, type SumsData } from './sum.ts';
 import { encodeText } from './text.ts';
 import type { ValueHash } from './value-hash.ts';
 
@@ -38,6 +38,18 @@ const reader = new NumberReader();
 /** Whether an aggregation takes a few numbers a group, however many values it has. */
 export function isLight(aggregation: Aggregation): boolean {
   return aggregation !== 'cardinality' && !PERCENT.has(aggregation);
+}
+
+/** A summary as plain data. */
+export interface SummaryData {
+  groupCount: number;
+  counts: Float64Array<ArrayBuffer>;
+  numberCounts: Float64Array<ArrayBuffer>;
+  mins: Float64Array<ArrayBuffer>;
+  maxs: Float64Array<ArrayBuffer>;
+  sums: SumsData | undefined;
+  quantiles: QuantilesData | undefined;
+  cardinalities: CardinalitiesData | undefined;
 }
 
 /**
@@ -120,22 +132,43 @@ export class Summary {
     else this.#addStrings(column, pairs);
   }
 
-  /** Adds what `other` has, made for the same aggregations; its group g is `groups[g]` here, where there is room. */
-  merge(other: Summary, groups: Uint32Array): void {
-    for (let from = 0; from < groups.length; from++) {
-      const group = groups[from];
-      this.#counts[group] += other.#counts[from] ?? 0;
-      if (this.#needsNumbers) this.#numberCounts[group] += other.#numberCounts[from] ?? 0;
-      if (this.#needsBounds && from < other.#groupCount) {
-        this.#mins[group] = Math.min(this.#mins[group], other.#mins[from]);
-        this.#maxs[group] = Math.max(this.#maxs[group], other.#maxs[from]);
+  /** What it has; it is not to be used any more. */
+  get data(): SummaryData {
+    return {
+      groupCount: this.#groupCount,
+      counts: this.#counts,
+      numberCounts: this.#numberCounts,
+      mins: this.#mins,
+      maxs: this.#maxs,
+      sums: this.#sums?.data,
+      quantiles: this.#quantiles?.data,
+      cardinalities: this.#cardinalities?.data,
+    };
+  }
+
+  /**
+   * Adds, in units, the `data` of another one that was made for the same aggregations; its group g is `groups[g]` here, where
+   * there is room.
+   */
+  *merge(data: SummaryData, groups: Uint32Array): Units<void> {
+    yield* inParts(Math.min(groups.length, data.groupCount), UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from++) {
+        const group = groups[from];
+        this.#counts[group] += data.counts[from];
+        if (this.#needsNumbers) this.#numberCounts[group] += data.numberCounts[from];
+        if (!this.#needsBounds) continue;
+        this.#mins[group] = Math.min(this.#mins[group], data.mins[from]);
+        this.#maxs[group] = Math.max(this.#maxs[group], data.maxs[from]);
       }
+    });
+    const { sums, quantiles, cardinalities } = data;
+    if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups);
+    if (quantiles !== undefined) {
+      yield* must(this.#quantiles, 'quantiles').merge(Quantiles.of(quantiles), groups);
     }
-    if (other.#sums !== undefined) this.#sums?.merge(other.#sums, groups);
-    if (other.#quantiles !== undefined) this.#quantiles?.merge(other.#quantiles, groups);
-    if (other.#cardinalities !== undefined) {
-      this.#cardinalities?.merge(other.#cardinalities, groups);
-    }
+    if (cardinalities === undefined) return;
+    const distinct = Cardinalities.of(cardinalities);
+    yield* must(this.#cardinalities, 'cardinality').merge(distinct, groups);
   }
 
   /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */

@@ -1,12 +1,14 @@
+import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Units } from '../base/pause.ts';
+import { inParts, Pace, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import type { Block } from '../segment/block.ts';
 import { type Bitmap, countRows } from './bitmap.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import type { RowValues } from './field-values.ts';
-import type { Level, TimeLevel } from './level.ts';
+import { type Level, type TimeLevel, takeValues } from './level.ts';
 import type { MetricTable } from './metric-table.ts';
 import { Pairs } from './pairs.ts';
+import type { StageData, StageSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 import type { TupleTable } from './tuple-table.ts';
 import { partsOfRows } from './units.ts';
 
@@ -73,6 +75,49 @@ export class Nesting {
     return this.#stages.some(({ level }) => level.isLarge === true);
   }
 
+  /** Of what it is made; `undefined` when a level is of a part of its values. */
+  get specs(): StageSpec[] | undefined {
+    const specs: StageSpec[] = [];
+    for (const { level, tuples, grows, total } of this.#stages) {
+      const spec = level.spec(grows);
+      if (spec === undefined) return undefined;
+      specs.push({ level: spec, tuples: tuples.data, grows, total });
+    }
+    return specs;
+  }
+
+  /** What the levels have that grow. */
+  get found(): (StageData | undefined)[] {
+    return this.#stages.map(({ level, tuples, grows }) =>
+      grows ? { values: level.data, tuples: tuples.data } : undefined,
+    );
+  }
+
+  /** Takes the buckets that others have found, in units: what their buckets of the last level are here. */
+  *merge(found: readonly (StageData | undefined)[]): Units<Uint32Array> {
+    const pace = new Pace();
+    let parents = Uint32Array.of(0);
+    for (const [place, { level, tuples }] of this.#stages.entries()) {
+      const data = found[place];
+      if (data === undefined) {
+        parents = new Uint32Array(tuples.count);
+        for (let tuple = 0; tuple < tuples.count; tuple++) parents[tuple] = tuple;
+        continue;
+      }
+      const take = yield* takeValues(level, data.values);
+      const { count, parents: outer, values } = data.tuples;
+      const taken = new Uint32Array(count);
+      yield* tuples.reserve(count, level.valueCount);
+      for (let tuple = 0; tuple < count; tuple++) {
+        const value = values[tuple] === TOTAL ? TOTAL : take(values[tuple] - 1) + 1;
+        taken[tuple] = tuples.add(parents[outer[tuple]], value);
+        if (pace.isFull(1)) yield;
+      }
+      parents = taken;
+    }
+    return parents;
+  }
+
   /** Reads all that it needs of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block, rows: Bitmap): Units<void> {
     for (const { level } of this.#stages) yield* level.prepare(block, rows);
@@ -136,6 +181,41 @@ export class Pass implements BlockVisitor {
     let bytes = this.#nesting.memoryBytes;
     for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
     return bytes > this.#memoryBytesMax;
+  }
+
+  spec(): VisitorSpec | undefined {
+    // Which groups are of a share goes by their numbers, which other threads give otherwise.
+    const stages = this.#share.count === 1 ? this.#nesting.specs : undefined;
+    if (stages === undefined) return undefined;
+    const tables = this.#tables.map(({ metrics, steps }) => ({
+      metrics: metrics.metrics,
+      ...(steps === undefined ? {} : { steps: steps.spec() }),
+    }));
+    const memoryBytesMax = this.#memoryBytesMax;
+    return { type: 'pass', stages, tables, final: this.#final, memoryBytesMax };
+  }
+
+  found(): VisitorData | undefined {
+    if (this.#nesting.isLarge) return undefined;
+    const tables = this.#tables.map(({ metrics }) => metrics.data);
+    return { type: 'pass', stages: this.#nesting.found, tables };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'pass', 'what a pass has found');
+    const buckets = yield* this.#nesting.merge(data.stages);
+    for (const [at, table] of this.#tables.entries()) {
+      const stepCount = table.steps?.valueCount ?? 1;
+      if (this.#final) checkCells(this.#groupCount(table));
+      const groups = new Uint32Array(buckets.length * stepCount);
+      yield* inParts(groups.length, UNIT_SLOTS, (from, to) => {
+        for (let group = from; group < to; group++) {
+          const step = group % stepCount;
+          groups[group] = buckets[(group - step) / stepCount] * stepCount + step;
+        }
+      });
+      yield* table.metrics.merge(data.tables[at], groups);
+    }
   }
 
   addCount(eventCount: number): void {

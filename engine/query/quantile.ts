@@ -42,6 +42,14 @@ const CODE_BIAS = 2 ** 22;
 const CODES = 2 ** 23;
 const SLOTS_MIN = 64;
 
+/** Quantiles as plain data. */
+export interface QuantilesData {
+  used: number;
+  groupCount: number;
+  keys: Float64Array<ArrayBuffer>;
+  counts: Float64Array<ArrayBuffer>;
+}
+
 /** The keys of a table by their groups: those of group g begin at `starts[g]`, and are in order once they were asked for. */
 interface Ordered {
   keys: Float64Array;
@@ -75,6 +83,26 @@ export class Quantiles {
   #ordered: Ordered | undefined;
   readonly #values = new Map<number, number>();
 
+  /** Takes `data` over. */
+  static of({ used, groupCount, keys, counts }: QuantilesData): Quantiles {
+    const quantiles = new Quantiles();
+    quantiles.#used = used;
+    quantiles.#groupCount = groupCount;
+    quantiles.#keys = keys;
+    quantiles.#counts = counts;
+    return quantiles;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): QuantilesData {
+    return {
+      used: this.#used,
+      groupCount: this.#groupCount,
+      keys: this.#keys,
+      counts: this.#counts,
+    };
+  }
+
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#keys.length * 16;
@@ -92,13 +120,18 @@ export class Quantiles {
     this.#add(group * CODES + codeOf(value) + CODE_BIAS + 1, 1);
   }
 
-  /** Adds what `other` has; its group g is `groups[g]` here. `other` stays as it is. */
-  merge(other: Quantiles, groups: Uint32Array): void {
-    for (const [slot, key] of other.#keys.entries()) {
-      if (key === 0) continue;
-      const group = groupOf(key);
-      this.#add(key + (groups[group] - group) * CODES, other.#counts[slot]);
-    }
+  /** Adds what `other` has, in units; its group g is `groups[g]` here. `other` stays as it is. */
+  *merge(other: Quantiles, groups: Uint32Array): Units<void> {
+    yield* this.reserve(other.#used);
+    const { length } = other.#keys;
+    yield* inParts(length, UNIT_SLOTS, (from, to) => {
+      for (let slot = from; slot < to; slot++) {
+        const key = other.#keys[slot];
+        if (key === 0) continue;
+        const group = groupOf(key);
+        this.#add(key + (groups[group] - group) * CODES, other.#counts[slot]);
+      }
+    });
   }
 
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */

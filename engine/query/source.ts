@@ -31,6 +31,8 @@ export interface BlockSource extends MemoryBound {
 export interface Progress {
   unitsDone: number;
   unitsTotal: number;
+  /** Whether nothing can be done before other threads have found something. */
+  waits?: boolean;
 }
 
 /** Events with `fromMs <= date < toMs`, of those at `fromMs` only the ones from `floor` on, when it is there: `fromMs` is its time. */

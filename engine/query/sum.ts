@@ -1,4 +1,4 @@
-import type { Units } from '../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../base/pause.ts';
 import { grow, growInUnits } from '../column/growth.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../column/number-text.ts';
 import { parseDecimal } from './decimal.ts';
@@ -11,6 +11,15 @@ const MANTISSA_EXACT_MAX = 1e15;
 const LARGE_BYTES = 100;
 const NOTHING = new Float64Array(0);
 
+/** Sums as plain data. */
+export interface SumsData {
+  groupCount: number;
+  totals: Float64Array<ArrayBuffer>[];
+  large: Map<number, Map<number, bigint>>;
+  doubles: Float64Array<ArrayBuffer>;
+  compensations: Float64Array<ArrayBuffer>;
+}
+
 /**
  * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for other doubles.
  * Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be rounded;
@@ -19,11 +28,33 @@ const NOTHING = new Float64Array(0);
 export class Sums {
   #groupCount = 0;
   /** Totals by scale and group, below 2^53 each; of a scale that was not met there is nothing. */
-  readonly #totals: Float64Array<ArrayBuffer>[] = new Array(FRACTION_DIGITS_MAX + 1).fill(NOTHING);
+  #totals: Float64Array<ArrayBuffer>[] = new Array(FRACTION_DIGITS_MAX + 1).fill(NOTHING);
   /** What left `#totals`, by scale and group. */
-  readonly #large = new Map<number, Map<number, bigint>>();
+  #large = new Map<number, Map<number, bigint>>();
   #doubles: Float64Array<ArrayBuffer> = NOTHING;
   #compensations: Float64Array<ArrayBuffer> = NOTHING;
+
+  /** Takes `data` over. */
+  static of({ groupCount, totals, large, doubles, compensations }: SumsData): Sums {
+    const sums = new Sums();
+    sums.#groupCount = groupCount;
+    sums.#totals = totals;
+    sums.#large = large;
+    sums.#doubles = doubles;
+    sums.#compensations = compensations;
+    return sums;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): SumsData {
+    return {
+      groupCount: this.#groupCount,
+      totals: this.#totals,
+      large: this.#large,
+      doubles: this.#doubles,
+      compensations: this.#compensations,
+    };
+  }
 
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
@@ -104,21 +135,27 @@ export class Sums {
     this.#doubles[group] = total;
   }
 
-  /** Adds what `other` has; its group g is `groups[g]` here. `other` stays as it is. */
-  merge(other: Sums, groups: Uint32Array): void {
+  /** Adds what `other` has, in units; its group g is `groups[g]` here, where there is room. `other` stays as it is. */
+  *merge(other: Sums, groups: Uint32Array): Units<void> {
     for (const [scale, totals] of other.#totals.entries()) {
-      for (const [group, total] of totals.entries()) {
-        if (total !== 0) this.addDecimal(groups[group], total, scale);
-      }
+      yield* inParts(totals.length, UNIT_SLOTS, (from, to) => {
+        for (let group = from; group < to; group++) {
+          if (totals[group] !== 0) this.addDecimal(groups[group], totals[group], scale);
+        }
+      });
     }
     for (const [scale, totals] of other.#large) {
       for (const [group, total] of totals) this.#addLarge(groups[group], total, scale);
     }
-    for (const [group, total] of other.#doubles.entries()) {
-      if (total === 0 && other.#compensations[group] === 0) continue;
-      this.#addRounded(groups[group], total);
-      this.#addRounded(groups[group], other.#compensations[group]);
-    }
+    const doubles = other.#doubles;
+    const compensations = other.#compensations;
+    yield* inParts(doubles.length, UNIT_SLOTS, (from, to) => {
+      for (let group = from; group < to; group++) {
+        if (doubles[group] === 0 && compensations[group] === 0) continue;
+        this.#addRounded(groups[group], doubles[group]);
+        this.#addRounded(groups[group], compensations[group]);
+      }
+    });
   }
 
   /** The sum of a group as the nearest double; not finite when it is beyond them. */

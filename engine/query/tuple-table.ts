@@ -3,6 +3,13 @@ import { grow, growInUnits, slotsFor } from '../column/growth.ts';
 
 const CAPACITY_MIN = 64;
 
+/** Pairs as plain data, by their numbers. */
+export interface TupleTableData {
+  count: number;
+  parents: Uint32Array<ArrayBuffer>;
+  values: Uint32Array<ArrayBuffer>;
+}
+
 /**
  * Numbers pairs of a parent and a value from 0 on. On each level of nested buckets a tuple says what a bucket is: the
  * tuple of the enclosing bucket, and a value. Owned by one thread.
@@ -17,6 +24,18 @@ export class TupleTable {
   #slots = new Int32Array(CAPACITY_MIN * 2);
   /** Slots that are not free. */
   #used = 0;
+
+  /** A table of what `data` has. */
+  static of({ count, parents, values }: TupleTableData): TupleTable {
+    const table = new TupleTable();
+    for (let tuple = 0; tuple < count; tuple++) table.add(parents[tuple], values[tuple]);
+    return table;
+  }
+
+  /** What it has; it is not to be changed any more. */
+  get data(): TupleTableData {
+    return { count: this.#count, parents: this.#parents, values: this.#values };
+  }
 
   /** Tuples that it has. */
   get count(): number {

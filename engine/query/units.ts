@@ -21,7 +21,8 @@ export function* following<T>(
     const step = units.next();
     if (step.done === true) return step.value;
     parts.unitsDone = before + step.value.unitsDone;
-    yield { unitsDone: parts.unitsDone, unitsTotal: before + step.value.unitsTotal };
+    const { unitsDone } = parts;
+    yield { ...step.value, unitsDone, unitsTotal: before + step.value.unitsTotal };
   }
 }
 

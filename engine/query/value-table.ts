@@ -24,6 +24,16 @@ export interface ValuePart {
   has(hash: number): boolean;
 }
 
+/** Distinct values as plain data, by their numbers. */
+export interface ValueTableData {
+  seed: number;
+  count: number;
+  hashes: Int32Array<ArrayBuffer>;
+  numbers: Float64Array<ArrayBuffer>;
+  ends: Uint32Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * Numbers distinct values from 0 on, whatever block and column they are in. Equality is that of the bytes. With a `part` only
  * the values in it get a number. Owned by one thread.
@@ -46,6 +56,34 @@ export class ValueTable extends ValueNumbers {
   constructor(seed: number, part?: ValuePart) {
     super(seed);
     this.#part = part;
+  }
+
+  /** Takes `data` over: its values can be read, and none can be looked up. */
+  static of({ seed, count, hashes, numbers, ends, bytes }: ValueTableData): ValueTable {
+    const table = new ValueTable(seed);
+    table.#count = count;
+    table.#hashes = hashes;
+    table.#numbers = numbers;
+    table.#ends = ends;
+    table.#bytes = bytes;
+    return table;
+  }
+
+  /** What it has; it is not to be changed any more. */
+  get data(): ValueTableData {
+    return {
+      seed: this.seed,
+      count: this.#count,
+      hashes: this.#hashes,
+      numbers: this.#numbers,
+      ends: this.#ends,
+      bytes: this.#bytes,
+    };
+  }
+
+  /** Whether it has a part of the values only. */
+  get isPart(): boolean {
+    return this.#part !== undefined;
   }
 
   /** Values that it has. */

@@ -167,7 +167,7 @@ function writeListeners(text: Exposition, { listeners }: MetricSources): void {
 }
 
 function writeQueries(text: Exposition, { queries, tails }: MetricSources): void {
-  const { seconds, refused, cancelled } = queries.counts;
+  const { seconds, refused, cancelled, joined } = queries.counts;
   const { running, waiting } = queries.gauges();
   text.histogram(
     'logseam_query_seconds',
@@ -180,6 +180,11 @@ function writeQueries(text: Exposition, { queries, tails }: MetricSources): void
     Object.entries(refused).map(([reason, count]) => [{ reason }, count]),
   );
   text.counter('logseam_queries_cancelled_total', 'Queries whose client left.', one(cancelled));
+  text.counter(
+    'logseam_query_parts_joined_total',
+    'Parts of queries that another worker did than the one which answered.',
+    one(joined),
+  );
   text.gauge('logseam_queries_running', 'Queries that are worked on.', one(running));
   text.gauge('logseam_queries_waiting', 'Queries that wait for their turn.', one(waiting));
   text.gauge('logseam_tails_open', 'Live tails.', one(tails.count));

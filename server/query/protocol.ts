@@ -1,11 +1,15 @@
 import type { EngineErrorCode } from '../../engine/base/errors.ts';
-import type { BlockChanges } from '../../engine/engine.ts';
+import type { BlockChanges, JoinedPart, Joining, SharedScan } from '../../engine/engine.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 
 /** What the front thread says to a query worker. */
 export type ToQuery =
   /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
   | { type: 'run'; query: number; key: string; job: QueryJob | TailJob; changes?: BlockChanges }
+  /** Join in a scan of another worker, under a number like that of a query. */
+  | { type: 'join'; query: number; key: string; scan: SharedScan; joining: Joining }
+  /** What another worker has found that joined in the scan `share` of a query. */
+  | { type: 'part'; query: number; share: number; part: JoinedPart }
   | { type: 'cancel'; query: number }
   /** These segments are gone, and no query that is not answered reads them. */
   | { type: 'forget'; segments: readonly number[] }
@@ -17,6 +21,10 @@ export type FromQuery =
   | { type: 'ready' }
   /** How far a query is that takes long; never after its answer. */
   | { type: 'progress'; query: number; unitsDone: number; unitsTotal: number }
+  /** Others may join in a scan of a query. */
+  | { type: 'share'; query: number; share: number; scan: SharedScan }
+  /** What was found by joining. */
+  | { type: 'joined'; query: number; part: JoinedPart }
   | { type: 'answer'; query: number; answer: JobAnswer | TailAnswer }
   | { type: 'failed'; query: number; code?: EngineErrorCode; message: string };
 
@@ -28,6 +36,8 @@ export interface QueryData {
   secret: Uint8Array;
   /** Memory that a query may keep until it is answered, in 2^20 bytes. */
   memoryMb: number;
+  /** How many query workers there are. */
+  workers: number;
   /** One Int32: 1 while ingestion is behind, otherwise 0. */
   behind: SharedArrayBuffer;
 }

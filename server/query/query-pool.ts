@@ -1,18 +1,19 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { Histogram } from '../../engine/base/histogram.ts';
+import { buffersIn } from '../../engine/base/moved.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
-import type { BlockChanges } from '../../engine/engine.ts';
+import type { BlockChanges, JoinedPart } from '../../engine/engine.ts';
 import { Admission, type Ticket } from './admission.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
+import { type Join, Joins, nothingOf } from './joins.ts';
 import { noProgress, type QueryProgress } from './live-queries.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { type QueryRefusalReason, QueryRefused } from './refusal.ts';
 
 /** What the query pool needs of the rest of the front thread. */
 export interface QueryPoolOptions extends QueryData {
-  workers: number;
   /** Queries of all keys, and of one, that run at once; more wait. */
   queries: number;
   perKey: number;
@@ -35,6 +36,8 @@ export interface QueryCounts {
   readonly seconds: Readonly<Record<(QueryJob | TailJob)['type'], Histogram>>;
   readonly refused: Readonly<Record<QueryRefusalReason, number>>;
   readonly cancelled: number;
+  /** Parts of scans that another worker did than the one whose query it was. */
+  readonly joined: number;
 }
 
 /** What is going on now. */
@@ -93,6 +96,7 @@ export class QueryPool {
     },
     refused: { queue_full: 0, deadline: 0, memory: 0, cancelled: 0, worker_died: 0, stopping: 0 },
     cancelled: 0,
+    joined: 0,
   } satisfies QueryCounts;
   readonly #options: QueryPoolOptions;
   readonly #pool: Pool<ToQuery, FromQuery>;
@@ -100,6 +104,7 @@ export class QueryPool {
   readonly #threads: QueryThread[] = [];
   readonly #admission: Admission;
   readonly #started = Promise.withResolvers<void>();
+  readonly #joins = new Joins();
   #readyCount = 0;
   #nextQuery = 0;
   #closed = false;
@@ -120,11 +125,11 @@ export class QueryPool {
     });
     // Whoever does not wait for the start hears of a death by `died`.
     this.#started.promise.catch(() => {});
-    const { root, secret, memoryMb, behind } = options;
+    const { root, secret, memoryMb, workers, behind } = options;
     this.#pool = openPool<QueryData, ToQuery, FromQuery>(
       options.entry ?? new URL('./query-worker.ts', import.meta.url),
-      options.workers,
-      () => ({ root, secret, memoryMb, behind }),
+      workers,
+      () => ({ root, secret, memoryMb, workers, behind }),
       (number, error) => this.#died(number, error),
       HEAP,
     );
@@ -178,6 +183,7 @@ export class QueryPool {
       const startedMs = performance.now();
       let ticket: Ticket | undefined;
       const over = (): void => {
+        this.#endJoins(asked.query);
         clearTimeout(timer);
         signal.removeEventListener('abort', gone);
         ticket?.leave();
@@ -288,7 +294,7 @@ export class QueryPool {
     const thread = must(this.#threads[number], 'query thread');
     port.listen((message) => {
       if (message.type !== 'ready') {
-        take(thread, message);
+        this.#take(thread, message);
       } else if (thread.dead) {
         thread.port = port;
         thread.dead = false;
@@ -304,8 +310,60 @@ export class QueryPool {
     thread.dead = true;
     thread.version = undefined;
     forgetLeaving(thread);
+    for (const [, join] of this.#joins.closeAll(({ worker }) => worker === number)) {
+      this.#give(join, nothingOf(join));
+    }
     failAll(thread, workerDied('the query worker died'));
     this.#options.died(error, number, this.#restarts.died(number));
+  }
+
+  #take(thread: QueryThread, message: Exclude<FromQuery, { type: 'ready' }>): void {
+    if (message.type === 'share') {
+      this.#share(thread, message);
+      return;
+    }
+    if (message.type !== 'joined') {
+      const join = message.type === 'failed' ? this.#joins.close(message.query) : undefined;
+      if (join === undefined) take(thread, message);
+      else this.#give(join, nothingOf(join));
+      return;
+    }
+    const join = this.#joins.close(message.query);
+    if (join === undefined) return;
+    if (message.part.opened.length > 0) this.counts.joined++;
+    this.#give(join, message.part);
+  }
+
+  /** Has those workers join in a scan that have fewer queries than its own. */
+  #share(owner: QueryThread, { query, share, scan }: Extract<FromQuery, { type: 'share' }>): void {
+    const asked = owner.running.get(query);
+    if (asked === undefined) return;
+    const workers = [...this.#threads.keys()].filter((number) => {
+      const { dead, running } = this.#threads[number];
+      return !dead && running.size < owner.running.size;
+    });
+    const place = { owner: this.#threads.indexOf(owner), query, share };
+    for (const { join, worker, joining } of this.#joins.open(
+      place,
+      workers,
+      () => this.#nextQuery++,
+    )) {
+      const { port } = this.#threads[worker];
+      port.post({ type: 'join', query: join, key: asked.key, scan, joining });
+    }
+  }
+
+  /** Gives what was found by joining to the worker whose query it is. */
+  #give({ owner, query, share }: Join, part: JoinedPart): void {
+    const { port } = this.#threads[owner];
+    port.post({ type: 'part', query, share, part }, buffersIn(part));
+  }
+
+  /** Stops those who joined in scans of a query that is over. */
+  #endJoins(query: number): void {
+    for (const [join, { worker }] of this.#joins.closeAll((one) => one.query === query)) {
+      this.#threads[worker].port.post({ type: 'cancel', query: join });
+    }
   }
 
   #leastBusy(): QueryThread | undefined {
@@ -318,7 +376,10 @@ export class QueryPool {
   }
 }
 
-function take(thread: QueryThread, message: Exclude<FromQuery, { type: 'ready' }>): void {
+function take(
+  thread: QueryThread,
+  message: Extract<FromQuery, { type: 'progress' | 'answer' | 'failed' }>,
+): void {
   const asked = thread.running.get(message.query);
   if (message.type === 'progress') {
     if (asked === undefined) return;

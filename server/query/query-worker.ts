@@ -1,10 +1,12 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import { openDisk } from '../../engine/base/file.ts';
+import { buffersIn } from '../../engine/base/moved.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 import {
   type AggregateResult,
   openLiveBlocks,
   openReader,
+  type Sharing,
   type Snapshot,
   type UnitReader,
 } from '../../engine/engine.ts';
@@ -12,10 +14,13 @@ import { writeAnswer } from './answer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
+import { Offers } from './offers.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { Scheduler, type Units } from './scheduler.ts';
 import { writeTail } from './tail-answer.ts';
 import { TailTokens } from './tail-token.ts';
+
+type Message<T extends ToQuery['type']> = Extract<ToQuery, { type: T }>;
 
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
@@ -26,11 +31,16 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });
   const over = Promise.withResolvers<void>();
   const live = openLiveBlocks();
-  const run = async (message: Extract<ToQuery, { type: 'run' }>, at: Snapshot): Promise<void> => {
+  const offers = new Offers((query, share, scan) =>
+    port.post({ type: 'share', query, share, scan }),
+  );
+  const run = async (message: Message<'run'>, at: Snapshot): Promise<void> => {
     const { query, key, job } = message;
     try {
       const units: Units<JobAnswer | TailAnswer> =
-        job.type === 'tail' ? tailUnits(reader, job, tokens) : answerUnits(reader, at, job);
+        job.type === 'tail'
+          ? tailUnits(reader, job, tokens)
+          : answerUnits(reader, at, job, data.workers > 1 ? offers.of(query) : undefined);
       const answer = await scheduler.run(query, key, units, (progress) =>
         port.post({ type: 'progress', query, ...progress }),
       );
@@ -40,10 +50,23 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       port.post(failure(query, error, data.memoryMb));
     }
   };
+  const join = async ({ query, key, scan, joining }: Message<'join'>): Promise<void> => {
+    try {
+      const part = await scheduler.run(query, key, reader.join(scan, joining));
+      port.post({ type: 'joined', query, part }, buffersIn(part));
+    } catch (error) {
+      port.post(failure(query, error, data.memoryMb));
+    }
+  };
   port.listen((message) => {
     if (message.type === 'run') {
       if (message.changes !== undefined) live.apply(message.changes);
       void run(message, live.snapshot());
+    } else if (message.type === 'join') {
+      void join(message);
+    } else if (message.type === 'part') {
+      offers.add(message.share, message.part);
+      scheduler.wake(message.query);
     } else if (message.type === 'cancel') {
       scheduler.cancel(message.query);
     } else if (message.type === 'forget') {
@@ -58,11 +81,12 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   reader.close();
 }
 
-/** The units of a job; the last ones write the answer. Throws EngineError. */
+/** The units of a job; the last ones write the answer. With `sharing` other threads may join. Throws EngineError. */
 export function* answerUnits(
   reader: UnitReader,
   snapshot: Snapshot,
   job: QueryJob,
+  sharing?: Sharing,
 ): Units<JobAnswer> {
   if (job.type === 'list') return yield* writeAnswer(job, yield* reader.list(snapshot, job.query));
   if (job.type === 'fetch') {
@@ -81,7 +105,7 @@ export function* answerUnits(
     return yield* writeAnswer(job, yield* reader.facets(snapshot, job.query));
   }
   if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
-  return yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query));
+  return yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query, sharing));
 }
 
 /** The units of a completion. */

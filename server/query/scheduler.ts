@@ -7,6 +7,8 @@ export type Units<T> = Generator<UnitProgress | undefined, T, void>;
 export interface UnitProgress {
   unitsDone: number;
   unitsTotal: number;
+  /** Whether nothing can be done before `wake`. */
+  waits?: boolean;
 }
 
 /** What a scheduler goes by. */
@@ -36,6 +38,8 @@ interface Active extends Served {
   query: number;
   party: Party;
   units: Units<unknown>;
+  /** Whether it waits for `wake`. */
+  waits: boolean;
   /** Time that it had itself. */
   usedMs: number;
   /** When it was told how far the query is, or when it came. */
@@ -99,6 +103,7 @@ export class Scheduler {
         query,
         party,
         units,
+        waits: false,
         servedMs: party.meanMs,
         usedMs: 0,
         toldMs: this.#nowMs(),
@@ -110,6 +115,14 @@ export class Scheduler {
       this.#active.set(query, active);
       this.#schedule();
     });
+  }
+
+  /** Goes on with a query that may wait. */
+  wake(query: number): void {
+    const active = this.#active.get(query);
+    if (active === undefined) return;
+    active.waits = false;
+    this.#schedule();
   }
 
   /** Stops a query between two of its units; one that is over or unknown is left alone. */
@@ -147,7 +160,7 @@ export class Scheduler {
     const pauseMs = behind ? this.#heavyMs + HEAVY_PAUSE_MS - this.#nowMs() : 0;
     const active = this.#choose(pauseMs > 0);
     if (active === undefined) {
-      this.#pause = setTimeout(() => this.#schedule(), pauseMs);
+      if (pauseMs > 0) this.#pause = setTimeout(() => this.#schedule(), pauseMs);
       return;
     }
     if (behind) forgive(active, this.#meanMs);
@@ -157,7 +170,7 @@ export class Scheduler {
 
   /** The query whose turn it is; heavy ones are left aside when `lightOnly`. */
   #choose(lightOnly: boolean): Active | undefined {
-    const may = ({ usedMs }: Active): boolean => !lightOnly || usedMs < HEAVY_MS;
+    const may = ({ usedMs, waits }: Active): boolean => !waits && (!lightOnly || usedMs < HEAVY_MS);
     let chosen: Active | undefined;
     for (const party of this.#parties.values()) {
       if (chosen !== undefined && party.servedMs > chosen.party.servedMs) continue;
@@ -171,7 +184,11 @@ export class Scheduler {
     let step: IteratorResult<UnitProgress | undefined, unknown>;
     try {
       do step = active.units.next();
-      while (step.done !== true && this.#nowMs() - startedMs < TURN_MS);
+      while (
+        step.done !== true &&
+        step.value?.waits !== true &&
+        this.#nowMs() - startedMs < TURN_MS
+      );
     } catch (error) {
       this.#charge(active, startedMs);
       this.#end(active);
@@ -180,6 +197,7 @@ export class Scheduler {
     }
     this.#charge(active, startedMs);
     if (step.done !== true) {
+      active.waits = step.value?.waits === true;
       this.#tell(active, step.value);
       return;
     }

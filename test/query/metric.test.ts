@@ -82,10 +82,10 @@ t.test('decimals of all scales are summed exactly, each group for itself', async
         (index < cut ? left : right).addDecimal(group, mantissa, scale);
         exact[group] += BigInt(mantissa) * 10n ** BigInt(22 - scale);
       }
-      left.merge(right, Uint32Array.of(0, 1));
+      finished(left.merge(right, Uint32Array.of(0, 1)));
       const both = new Sums();
       both.ensure(1);
-      both.merge(whole, ONTO_FIRST);
+      finished(both.merge(whole, ONTO_FIRST));
       const wanted = (value: bigint) => Number(`${value}e-22`);
       return (
         both.result(0) === wanted(exact[0] + exact[1]) &&
@@ -131,7 +131,7 @@ t.test('quantiles are within 0.1 % of the value at their rank, merged or not', a
         whole.add(7, number);
         (index < cut ? left : right).add(index < cut ? 7 : 1, number);
       }
-      left.merge(right, Uint32Array.of(0, 7));
+      finished(left.merge(right, Uint32Array.of(0, 7)));
       const sorted = [...values].sort((a, b) => a - b);
       return [1, 50, 75, 90, 95, 98, 99, 100].every((percent) => {
         const exact = sorted[Math.max(Math.ceil((percent * sorted.length) / 100), 1) - 1];
@@ -182,7 +182,7 @@ t.test('cardinality is exact up to 10,000 and within 1 % above, merged or not', 
     addTexts(whole, 0, 0, 3);
     addTexts(left, 0, 0, distinct * 0.75);
     addTexts(right, 1, distinct >> 1, distinct);
-    left.merge(right, ONTO_FIRST);
+    finished(left.merge(right, ONTO_FIRST));
     const error = Math.abs(whole.result(1) - distinct);
     t.ok(error <= (distinct <= 10_000 ? 0 : distinct * 0.01), `${whole.result(1)} of ${distinct}`);
     t.equal(left.result(0), whole.result(1));

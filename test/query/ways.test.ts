@@ -3,9 +3,11 @@ import { aggregateUnits } from '../../engine/query/aggregate.ts';
 import type { AggregateLimits } from '../../engine/query/aggregate-limits.ts';
 import type { Predicate } from '../../engine/query/predicate.ts';
 import type { AggregateQuery, BucketKey, GroupBy, Metric } from '../../engine/query/query.ts';
+import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { run } from './blocks.ts';
+import { Crew } from './crew.ts';
 
 /** The same answers by all ways: counted together, sketched, by entries of dictionaries, in shares, and plainly. */
 const PLAIN: Partial<AggregateLimits> = { cellsMax: 0, trialBytesMax: Number.POSITIVE_INFINITY };
@@ -123,6 +125,68 @@ for (const [name, choice] of Object.entries(CHOICES)) {
     }
   });
 }
+
+const CREWS = [
+  { name: 'one other', members: 1, fails: false },
+  { name: 'three others', members: 3, fails: false },
+  { name: 'three others, half of whom break down', members: 3, fails: true },
+];
+const inTime: Omit<AggregateQuery, 'fromMs' | 'toMs' | 'predicate'>[] = [
+  { computes: metric(CORE), groupBys: [time] },
+  { computes: metric(max, distinct, CORE), groupBys: [time, field('custom.k', 4, true)] },
+  {
+    computes: ['sum', 'avg', 'pc95', 'min', 'count'].map((aggregation) => ({
+      type: 'timeseries',
+      metric: { type: 'attribute', path: 'custom.k', aggregation } as Metric,
+      boundaries: [0, 1_000, 3_000, 10_000],
+    })),
+    groupBys: [field('custom.u', 6)],
+  },
+];
+
+for (const { name, members, fails } of CREWS) {
+  t.test(`scans in which others join give the same answer: ${name}`, async (t) => {
+    const choice = CHOICES['a few values often'];
+    const shelf = await shelfOf(3, choice);
+    for (let part = 4; part < 12; part++)
+      await shelf.add(rowsOf(part, choice).slice(0, 300), part, 0);
+    const crew = new Crew(shelf, members, numbers(members), fails);
+    const snapshot = { blocks: shelf.refs };
+    for (const predicate of [ALL, three]) {
+      for (const query of [...QUERIES, ...inTime]) {
+        const asked = { fromMs: 500, toMs: 9_000, predicate, ...query };
+        const wanted = run(aggregateUnits(shelf.reader, snapshot, asked, PLAIN));
+        for (const limits of [{}, PLAIN, WAYS[2]]) {
+          const found = crew.run(aggregateUnits(shelf.reader, snapshot, asked, limits, crew));
+          t.same(found.buckets, wanted.buckets, JSON.stringify({ limits, query }));
+          t.same(found.stats, wanted.stats);
+        }
+      }
+    }
+    t.ok(crew.joinedCount > 100, `${crew.joinedCount} parts`);
+  });
+}
+
+t.test('blocks that others find damaged are left out and counted', async (t) => {
+  const choice = CHOICES['a few values often'];
+  const shelf = new Shelf();
+  for (let part = 0; part < 12; part++)
+    await shelf.add(rowsOf(part, choice).slice(0, 200), part, 0);
+  const damaged = [7, 9];
+  const intact = { blocks: shelf.refs.filter((_, place) => !damaged.includes(place)) };
+  for (const place of damaged) {
+    shelf.disk.damage(segmentPath(shelf.refs[place].segment), (bytes) => bytes.fill(0, 64));
+  }
+  const crew = new Crew(shelf, 2, numbers(1));
+  for (const query of [...QUERIES, ...inTime]) {
+    const asked = { ...EVER, predicate: three, ...query };
+    const wanted = run(aggregateUnits(shelf.reader, intact, asked));
+    const snapshot = { blocks: shelf.refs };
+    const found = crew.run(aggregateUnits(shelf.reader, snapshot, asked, {}, crew));
+    t.same(found.buckets, wanted.buckets);
+    t.equal(found.stats.blocksDamaged, damaged.length);
+  }
+});
 
 /** What a bucket of `u` is of, as the rows have it. */
 function nameOf(key: BucketKey): string {

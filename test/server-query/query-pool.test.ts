@@ -104,6 +104,37 @@ t.test('errors keep their code, and bugs have none', async (t) => {
   await pool.close();
 });
 
+t.test('an idle worker joins in a scan, and what it found comes to the owner', async (t) => {
+  const { pool, run } = await open(2);
+  const expect = { share: 7, member: 2 };
+  t.same(parsed(await run('share')), { ...expect, opened: [3], cells: 'cube' });
+  t.equal(pool.counts.joined, 1);
+  t.same(parsed(await run('share', undefined, 'refuse')), { ...expect, opened: [] });
+  t.equal(pool.counts.joined, 1, 'of one that failed nothing is taken');
+  await pool.close();
+});
+
+t.test('a worker that dies while it joins leaves its blocks to the owner', async (t) => {
+  const { pool, run, deaths } = await open(2);
+  const answer = parsed(await run('share', undefined, 'exit'));
+  t.same(answer, { share: 7, member: 2, opened: [] });
+  t.equal(deaths.length, 1);
+  await pool.close();
+});
+
+t.test('those who join in a query that is over are told so', async (t) => {
+  const { pool, run } = await open(2);
+  const abort = new AbortController();
+  const progress = noProgress();
+  const sharing = pool.run(job('share'), abort.signal, 'silent', progress);
+  while (progress.unitsDone === 0) await new Promise((resolve) => setImmediate(resolve));
+  abort.abort();
+  await t.rejects(sharing, { code: 'CANCELLED' });
+  const both = await Promise.all([run('x'), run('x')]);
+  t.match(both.map(parsed), [{ cancelCount: 1 }, { cancelCount: 1 }]);
+  await pool.close();
+});
+
 t.test('an aborted query is cancelled in its worker', async (t) => {
   const { pool, run } = await open(1);
   const abort = new AbortController();

@@ -215,3 +215,23 @@ t.test('while ingestion is behind, heavy queries pause and light ones do not', a
   behind = false;
   t.equal(await heavy, 'heavy done');
 });
+
+t.test('a query that waits takes no turn until it is woken, and others go on', async (t) => {
+  const clock = new Clock();
+  const scheduler = schedulerOf(clock);
+  function* units(): Units<string> {
+    clock.trace.push('waits');
+    yield { unitsDone: 0, unitsTotal: 1, waits: true };
+    clock.trace.push('woken');
+    return 'done';
+  }
+  const waiting = scheduler.run(1, 'key', units());
+  t.equal(await scheduler.run(2, 'key', clock.units('other', 5, 1)), 'other done');
+  t.notOk(clock.trace.includes('woken'));
+  scheduler.wake(1);
+  t.equal(await waiting, 'done');
+  const never = scheduler.run(3, 'key', units());
+  scheduler.cancel(3);
+  scheduler.wake(3);
+  await t.rejects(never, { code: 'CANCELLED' });
+});

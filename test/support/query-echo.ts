@@ -1,10 +1,20 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
-import { openLiveBlocks } from '../../engine/engine.ts';
+import { openLiveBlocks, type SharedScan } from '../../engine/engine.ts';
+import type { VisitorData } from '../../engine/query/shared-scan.ts';
 import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.ts';
+
+const SCAN: SharedScan = {
+  refs: new Float64Array(new SharedArrayBuffer(0)),
+  cells: new Int32Array(new SharedArrayBuffer(0)),
+  reach: { fromMs: 0, toMs: 1 },
+  predicate: { type: 'all' },
+  spec: { type: 'cube', levels: [], cellsMax: 1, memoryBytesMax: 1 },
+};
+const DATA: VisitorData = { type: 'cube', values: [], sizes: [], cells: new Float64Array(2) };
 
 /**
  * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
- * `hang`, `half` (hangs half done), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
+ * `share` (offers a scan, and answers the part that comes), `hang`, `half` (hangs half done), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
  */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
@@ -17,6 +27,18 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       cancelCount++;
       const { query } = message;
       port.post({ type: 'failed', query, code: 'CANCELLED', message: 'cancelled' });
+    } else if (message.type === 'join') {
+      const { query, key, joining } = message;
+      if (key === 'exit') process.exit(1);
+      if (key === 'refuse') port.post({ type: 'failed', query, message: 'no' });
+      if (key !== 'key') return;
+      const part = { member: joining.member, data: DATA, opened: [3], damaged: [] };
+      port.post({ type: 'joined', query, part });
+    } else if (message.type === 'part') {
+      const { query, share, part } = message;
+      const { member, opened, data } = part;
+      const answer = JSON.stringify({ share, member, opened, cells: data?.type });
+      port.post({ type: 'answer', query, answer: [new TextEncoder().encode(answer)] });
     } else if (message.type === 'run' && message.job.type === 'fetch') {
       const { query, job, changes } = message;
       if (changes !== undefined) live.apply(changes);
@@ -25,6 +47,11 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       if (id === 'hang') return;
       if (id === 'half') {
         port.post({ type: 'progress', query, unitsDone: 5, unitsTotal: 10 });
+        return;
+      }
+      if (id === 'share') {
+        port.post({ type: 'share', query, share: 7, scan: SCAN });
+        port.post({ type: 'progress', query, unitsDone: 1, unitsTotal: 2 });
         return;
       }
       while (id === 'spin');

@@ -1,0 +1,35 @@
+import type { JoinedPart, SharedScan, Sharing } from '../../engine/engine.ts';
+
+/** Rows of a scan from which on a message to other workers is worth it: some milliseconds of work. */
+const ROWS_MIN = 1 << 18;
+
+/** The scans of a query worker in which others may join. */
+export class Offers {
+  readonly #post: (query: number, share: number, scan: SharedScan) => void;
+  readonly #parts = new Map<number, JoinedPart[]>();
+  #nextShare = 0;
+
+  /** `post` tells the others of a scan. */
+  constructor(post: (query: number, share: number, scan: SharedScan) => void) {
+    this.#post = post;
+  }
+
+  /** What a query offers its scans to. */
+  of(query: number): Sharing {
+    return {
+      rowsMin: ROWS_MIN,
+      offer: (scan) => {
+        const share = this.#nextShare++;
+        const parts: JoinedPart[] = [];
+        this.#parts.set(share, parts);
+        this.#post(query, share, scan);
+        return { take: () => parts.shift(), close: () => void this.#parts.delete(share) };
+      },
+    };
+  }
+
+  /** Takes what another worker has found. */
+  add(share: number, part: JoinedPart): void {
+    this.#parts.get(share)?.push(part);
+  }
+}
