@@ -22,11 +22,13 @@ import { FieldLevel } from './level.ts';
 import type { ListedEvent, ListQuery, ListResult, Snapshot } from './query.ts';
 import { columnsAt, rowsPresent } from './scan.ts';
 import { type BlockSource, isDamage, type Progress, type Reach } from './source.ts';
-import { telling } from './units.ts';
+import { partsOfRows, telling } from './units.ts';
 import { ValueTable } from './value-table.ts';
 
 /** Memory of the values that are known, beyond which all are forgotten. */
 const VALUES_BYTES_MAX = 8 * 1024 * 1024;
+/** Words of a bitmap whose rows are looked at before others are narrowed down by them: 2,048 rows. */
+const PART_WORDS = 64;
 /** Steps of a unit that it takes to rebuild an event. */
 const EVENT_STEPS = 64;
 
@@ -91,15 +93,36 @@ class FirstFinder implements BlockVisitor {
       this.#level = this.#newLevel();
       this.#known = [];
     }
+    block.keys();
+    block.timeMs();
+    const parts = this.#partsOf(block, rows);
+    let number = -1;
+    for (const part of parts) {
+      const wanted = this.#narrowed(block, part);
+      yield* this.#level.prepare(block, wanted);
+      if (number < 0) {
+        this.total += countRows(rows);
+        number = this.refs.push(block.ref) - 1;
+      }
+      yield* this.#offer(block, number, wanted);
+    }
+  }
+
+  /** While there is room for any event numbers are looked at in parts, so that most of them need not be known. */
+  #partsOf(block: Block, rows: Bitmap): Bitmap[] {
+    const columns = columnsAt(block, this.#query.orderBy);
+    // Columns of numbers are read whole: the parts behind the first one cannot fail.
+    const areNumbers = columns.every((index) => block.columns[index].kind === Kind.NUMBER);
+    return areNumbers && this.first.last === undefined ? partsOfRows(rows, PART_WORDS) : [rows];
+  }
+
+  /** Offers the events of the rows that the level is prepared for. */
+  *#offer(block: Block, number: number, rows: Bitmap): Units<void> {
     const { writers, sequences } = block.keys();
     const times = block.timeMs();
-    const wanted = this.#narrowed(block, rows);
-    yield* this.#level.prepare(block, wanted);
-    this.total += countRows(rows);
-    const number = this.refs.push(block.ref) - 1;
     const values = this.#level.values();
     const pace = new Pace();
-    for (let row = nextRow(wanted, 0); row >= 0; row = nextRow(wanted, row + 1)) {
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
       if (pace.isFull(1)) yield;
       const known = this.#knownOf(this.#valueOf(values, row));
       if (known?.isBeaten === true) continue;

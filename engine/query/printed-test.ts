@@ -97,12 +97,17 @@ export class WordsTest extends PrintedTest {
 
 /** Instructions of an automaton that run in the time of a comparison. */
 const WEIGHT_SIZE = 16;
+/** What lone surrogates become in texts that are decoded as UTF-8. */
+const REPLACED = '\ufffd';
 const ASCII = /^[\0-\x7f]+$/;
 
 /** Compares whole texts with a regular expression. */
 export class RegexTest extends PrintedTest {
   override readonly weight: number;
   readonly #pattern: RegularPattern;
+  /** The bytes of the last text, and a view of them. */
+  #bytes: Uint8Array | undefined;
+  #view: Buffer = Buffer.alloc(0);
   /** Finds what all texts that match contain. */
   readonly #finder: LiteralFinder | undefined;
 
@@ -119,6 +124,12 @@ export class RegexTest extends PrintedTest {
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#finder !== undefined && this.#finder.find(bytes, start, end) < 0) return false;
-    return this.#pattern.test(decodeText(bytes, start, end));
+    if (this.#bytes !== bytes) {
+      this.#bytes = bytes;
+      this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    const text = this.#view.toString('utf8', start, end);
+    const isKept = !text.includes(REPLACED);
+    return this.#pattern.test(isKept ? text : decodeText(bytes, start, end));
   }
 }
