@@ -1,6 +1,4 @@
-const encoder = new TextEncoder();
-const RESULT_BEGIN = encoder.encode('{"result":');
-const RESULT_END = encoder.encode('}');
+import { isGzip, wholeText } from '../query/gzip.ts';
 
 /**
  * A request to anything but the input routes, as the HTTP listener hands it on.
@@ -70,7 +68,10 @@ export function resultReply(result: string): Reply {
   return { status: 200, body: `{"result":${result}}` };
 }
 
-/** The same of a query's answer, which may be large: its pieces are the JSON text of `result`. */
+/** The same of a query's answer, which may be large: its pieces are the JSON text of `result`, or the whole reply as gzip. */
 export function answerReply(answer: readonly Uint8Array[]): Reply {
-  return { status: 200, body: '', pieces: [RESULT_BEGIN, ...answer, RESULT_END] };
+  const vary = { vary: 'Accept-Encoding' };
+  if (!isGzip(answer)) return { status: 200, body: '', pieces: wholeText(answer), headers: vary };
+  const headers = { ...vary, 'content-encoding': 'gzip' };
+  return { status: 200, body: '', pieces: answer, headers };
 }

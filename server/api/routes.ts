@@ -194,6 +194,7 @@ async function withContext(
   const key = authenticate(dependencies, request);
   const query = queryOf(live, request, key);
   const signal = query?.signal ?? request.signal;
+  const packing = acceptsGzip(request.headers.get('accept-encoding')) ? { gzip: true } : {};
   const context: ReadContext = {
     body: undefined,
     key,
@@ -202,11 +203,20 @@ async function withContext(
     nowMs: dependencies.nowMs(),
     boundEvents: dependencies.boundEvents,
     currentKey: () => authenticate(dependencies, request),
-    run: (job) => dependencies.run(job, signal, key.id, query?.progress),
+    run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress),
     tails: dependencies.tails,
     signal,
   };
   return closing(query, async () => answer(context));
+}
+
+/** Whether a client takes gzip. Source: RFC 9110, 12.5.3. */
+function acceptsGzip(accepted: string | undefined): boolean {
+  return (accepted ?? '').split(',').some((element) => {
+    const [coding, ...parameters] = element.toLowerCase().split(';');
+    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
+    return ['gzip', 'x-gzip'].includes(coding.trim()) && !isRefused;
+  });
 }
 
 function requireMethod(request: ApiRequest, allowed: string[]): void {

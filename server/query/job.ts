@@ -52,7 +52,13 @@ export interface ValueSource {
  * `zone` is the normalised zone in which dates of the reply are written: an IANA name, `UTC`, or `+hh:mm`.
  * `ids` are what the request calls the paths of facets. Plain data that crosses threads.
  */
-export type QueryJob =
+export type QueryJob = AskedJob & {
+  /** Whether the client takes the whole reply as gzip; an export is never that. */
+  gzip?: boolean;
+};
+
+/** What is asked. */
+type AskedJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
   | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable)
   | { type: 'fetch'; query: FetchQuery }
@@ -75,7 +81,8 @@ export type QueryJob =
       zone: string;
     } & Explainable);
 
-/** JSON text of `result`; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */
+/**
+ * JSON text of `result`, or the whole reply as gzip; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */
 export type JobAnswer = AnswerPieces | undefined;
 
 /** What a live tail asks of a query worker. Plain data that crosses threads. */

@@ -13,6 +13,7 @@ import {
 import { writeAnswer } from './answer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
+import { packed } from './gzip.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { Offers } from './offers.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
@@ -40,7 +41,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       const units: Units<JobAnswer | TailAnswer> =
         job.type === 'tail'
           ? tailUnits(reader, job, tokens)
-          : answerUnits(reader, at, job, data.workers > 1 ? offers.of(query) : undefined);
+          : replyUnits(reader, at, job, data.workers > 1 ? offers.of(query) : undefined);
       const answer = await scheduler.run(query, key, units, (progress) =>
         port.post({ type: 'progress', query, ...progress }),
       );
@@ -79,6 +80,17 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   await over.promise;
   port.close();
   reader.close();
+}
+
+/** The units of a job, and those that compress its answer when that is wanted. */
+function replyUnits(
+  reader: UnitReader,
+  snapshot: Snapshot,
+  job: QueryJob,
+  sharing: Sharing | undefined,
+): Units<JobAnswer> {
+  const units = answerUnits(reader, snapshot, job, sharing);
+  return job.gzip === true && job.type !== 'export' ? packed(units) : units;
 }
 
 /** The units of a job; the last ones write the answer. With `sharing` other threads may join. Throws EngineError. */
