@@ -12,16 +12,26 @@ import { sendRough } from './query.ts';
 const EVENTS = 1_000_000;
 /** Nothing is sealed meanwhile. */
 const UNSEALED = ['--seal-idle-minutes', '1000', '--metrics-open', 'true'];
+/** Sealed segments of so few rows that there are many; these do not go together with others. */
+const SEGMENT_ROWS = 100;
+const SEGMENTS = 1_000;
+const SMALL_SEGMENTS = ['--seal-rows', String(SEGMENT_ROWS)];
 
 /** Starts the service in a folder that has events, `bench.runs` times; from the call to "ready". */
-async function startAgain(bench: Bench, folder: string, name: string, end: 'stop' | 'kill') {
+async function startAgain(
+  bench: Bench,
+  folder: string,
+  name: string,
+  end: 'stop' | 'kill',
+  settings: readonly string[] = [],
+): Promise<void> {
   const wall: number[] = [];
   const cpu: number[] = [];
   const peak: number[] = [];
   for (let run = 0; run < bench.runs; run++) {
     bench.progress(`${name}, ${run + 1} of ${bench.runs}`);
     const started = performance.now();
-    const service = await startService(folder, UNSEALED);
+    const service = await startService(folder, [...UNSEALED, ...settings]);
     wall.push(performance.now() - started);
     cpu.push(cpuSeconds(service.pid));
     peak.push(peakMegabytes(service.pid));
@@ -32,10 +42,38 @@ async function startAgain(bench: Bench, folder: string, name: string, end: 'stop
   bench.figure(`${name}, peak memory`, 'MB', ...peak);
 }
 
+/** Seals the events that a folder has in its log. */
+async function sealAll(
+  bench: Bench,
+  folder: string,
+  events: number,
+  settings: readonly string[] = [],
+): Promise<void> {
+  const sealing = await startService(folder, [...SEALING, ...settings]);
+  bench.progress('sealing');
+  await awaitSealed(sealing, events);
+  await sealing.stop();
+}
+
+/** Starts over many sealed segments: what each of them costs. */
+async function startOverMany(bench: Bench): Promise<void> {
+  const folder = temporaryFolder();
+  const events = SEGMENTS * SEGMENT_ROWS;
+  try {
+    const filling = await startService(folder, UNSEALED);
+    await sendRough(bench, filling, events);
+    await filling.stop();
+    await sealAll(bench, folder, events, SMALL_SEGMENTS);
+    await startAgain(bench, folder, '1,000 sealed segments', 'stop', SMALL_SEGMENTS);
+  } finally {
+    removeFolder(folder);
+  }
+}
+
 /** What it takes until the service is there again. */
 export const restartWorkload: Workload = {
   name: 'restart',
-  what: 'starts in an empty folder, over 1M sealed events, and after a kill with 1M in the log',
+  what: 'starts in an empty folder, over 1M sealed events, over 1,000 segments, and after a kill with 1M in the log',
   seconds: 90,
   run: async (bench) => {
     const events = Math.round(EVENTS * bench.scale);
@@ -49,13 +87,11 @@ export const restartWorkload: Workload = {
       await sendRough(bench, filling, events);
       await filling.kill();
       await startAgain(bench, folder, 'after a kill', 'kill');
-      const sealing = await startService(folder, SEALING);
-      bench.progress('sealing');
-      await awaitSealed(sealing, events);
-      await sealing.stop();
+      await sealAll(bench, folder, events);
       await startAgain(bench, folder, 'sealed', 'stop');
     } finally {
       removeFolder(folder);
     }
+    await startOverMany(bench);
   },
 };

@@ -221,12 +221,12 @@ export function sendTcp(port: number, content: string | Uint8Array): Promise<voi
   });
 }
 
-/** CPU seconds that a process has used, all its threads together. */
+/** CPU seconds that a process has used: all its threads, and its children that have ended. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
 /** The most memory that a process ever had resident (VmHWM), in megabytes. */
