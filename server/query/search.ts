@@ -20,6 +20,8 @@ export const SEARCH_CLAUSES_MAX = 1_000;
 /** Instructions of a regular expression, and of all of a query: they bound what a character of a value takes. */
 const REGEX_SIZE_MAX = 250;
 const REGEX_SIZES_MAX = 4_000;
+/** How many times too large the size of one may be thought that is not compiled. */
+const REGEX_ESTIMATE = 4;
 
 /** Terms of a query, those of the tags that it names included. */
 const SEARCH_TAG_CLAUSES_MAX = 20_000;
@@ -287,7 +289,10 @@ class Parser {
 /** Instructions of the regular expression that begins behind the slash at `at`. Throws SearchError. */
 function regexSize(source: string, at: number): number {
   try {
-    const { size } = new RegularPattern(readPattern(source));
+    const read = readPattern(source);
+    // What is too large by far is not compiled to learn how large it is.
+    const isFar = read.size > REGEX_ESTIMATE * REGEX_SIZE_MAX;
+    const { size } = isFar ? read : new RegularPattern(read);
     if (size <= REGEX_SIZE_MAX) return size;
     throw new PatternError(
       `the regular expression has ${size} parts, repeats multiplied out; allowed: ${REGEX_SIZE_MAX}`,
