@@ -9,7 +9,7 @@ import type {
   ListedEvent,
   ListQuery,
   ListResult,
-} from './query/query.ts';
+} from './query/model/query.ts';
 import { type OpenedCatalog, openCatalog } from './store/catalog.ts';
 import { makeSequences, Sequences } from './store/sequences.ts';
 import type { KeyUsage } from './store/usage.ts';

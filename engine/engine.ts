@@ -1,14 +1,16 @@
 import type { Disk } from './base/file.ts';
 import type { PathTable } from './column/path.ts';
 import type { Rows } from './column/rows.ts';
-import { aggregateUnits } from './query/aggregate.ts';
-import { attributesUnits } from './query/attributes.ts';
-import { aggregateLimits } from './query/budget.ts';
-import { contextUnits } from './query/context.ts';
-import { facetsUnits } from './query/facets.ts';
-import { fetchUnits } from './query/fetch.ts';
-import { joinUnits } from './query/join-scan.ts';
-import { listUnits, pageUnits } from './query/list.ts';
+import { contextUnits } from './query/events/context.ts';
+import { fetchUnits } from './query/events/fetch.ts';
+import { listUnits, pageUnits } from './query/events/list.ts';
+import { tailUnits } from './query/events/tail.ts';
+import { aggregateUnits } from './query/group/aggregate.ts';
+import { attributesUnits } from './query/group/attributes.ts';
+import { facetsUnits } from './query/group/facets.ts';
+import { joinUnits } from './query/group/join-scan.ts';
+import type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
+import { aggregateLimits } from './query/model/budget.ts';
 import type {
   AggregateQuery,
   AggregateResult,
@@ -27,17 +29,17 @@ import type {
   Snapshot,
   TailQuery,
   TailResult,
-} from './query/query.ts';
+} from './query/model/query.ts';
+import type { Progress } from './query/model/source.ts';
 import { Reader } from './query/reader.ts';
-import type { JoinedPart, Joining, SharedScan, Sharing } from './query/shared-scan.ts';
-import type { Progress } from './query/source.ts';
-import { tailUnits } from './query/tail.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
 
+/** Scans of aggregations in which several threads join. Plain data that crosses threads, but for `Sharing`. */
+export type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
 /** Queries and their results, as the server writes and reads them. */
 export type {
   AggregateBucket,
@@ -75,9 +77,7 @@ export type {
   TailedEvent,
   TailQuery,
   TailResult,
-} from './query/query.ts';
-/** Scans of aggregations in which several threads join. Plain data that crosses threads, but for `Sharing`. */
-export type { JoinedPart, Joining, SharedScan, Sharing } from './query/shared-scan.ts';
+} from './query/model/query.ts';
 /** What comes of sealing and merging. Plain data that crosses threads. */
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */

@@ -5,13 +5,13 @@ import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
-import { aggregateUnits } from './aggregate.ts';
-import { aggregateLimits } from './budget.ts';
-import { contextUnits } from './context.ts';
-import { EventIds } from './event-id.ts';
-import { fetchUnits } from './fetch.ts';
+import { contextUnits } from './events/context.ts';
+import { fetchUnits } from './events/fetch.ts';
+import { listUnits, pageUnits } from './events/list.ts';
 import { FooterCache } from './footer-cache.ts';
-import { listUnits, pageUnits } from './list.ts';
+import { aggregateUnits } from './group/aggregate.ts';
+import { aggregateLimits } from './model/budget.ts';
+import { EventIds } from './model/event-id.ts';
 import type {
   AggregateQuery,
   AggregateResult,
@@ -24,9 +24,9 @@ import type {
   PageQuery,
   PageResult,
   Snapshot,
-} from './query.ts';
-import type { BlockSource, Progress } from './source.ts';
-import { VisibleCache } from './visible-cache.ts';
+} from './model/query.ts';
+import type { BlockSource, Progress } from './model/source.ts';
+import { VisibleCache } from './model/visible-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;

@@ -7,7 +7,7 @@ import type {
   Compute,
   GroupBy,
 } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { boundariesOf, bucketCount, parseInterval, TIME_BUCKETS_MAX } from '../query/bucket.ts';
 import type { ComputeOutput, GroupOutput, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';

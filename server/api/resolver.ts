@@ -1,5 +1,5 @@
 import type { Aggregation } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 
 /** A tag of a tagset: an event has the first one whose predicate holds for it. */
 export interface TagDefinition {

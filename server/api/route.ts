@@ -1,5 +1,5 @@
 import { nearestHint } from '../../engine/base/nearest.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
 import type { Tails } from '../query/tails.ts';

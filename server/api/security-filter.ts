@@ -1,4 +1,4 @@
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { parseSearch } from '../query/search.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import type { Key } from '../registry/keys.ts';

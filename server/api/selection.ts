@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Selection } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
 import { SearchError } from '../query/lexer.ts';
 import { parseSearch } from '../query/search.ts';

@@ -1,5 +1,5 @@
 import { unreachable } from '../../engine/base/assert.ts';
-import { EventTest } from '../../engine/query/event-test.ts';
+import { EventTest } from '../../engine/query/filter/event-test.ts';
 import { AccessLogExtractor } from './access-log.ts';
 import { EmbeddedJsonExtractor } from './embedded-json.ts';
 import { EventDateReader } from './event-date.ts';

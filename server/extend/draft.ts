@@ -1,7 +1,7 @@
 import { KIND_COLUMN_MIN, Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
-import type { EventValues } from '../../engine/query/event-test.ts';
+import type { EventValues } from '../../engine/query/filter/event-test.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { KeyTable } from '../decode/key.ts';
 import { LeafReader } from '../decode/leaf.ts';

@@ -1,4 +1,4 @@
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 
 /** What an extension does. Source: decisions.md 3.6. */
 export type ExtensionAction =

@@ -1,6 +1,6 @@
 import { Pace, type Units } from '../../engine/base/pause.ts';
 import type { AggregateResult, AttributeFacts, BucketKey } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { anyOf, pathsOfName } from './filter.ts';
 import { endOfPiece } from './lexer.ts';
 import type { Expectation } from './search.ts';

@@ -1,4 +1,4 @@
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 
 /** A tag of a tagset. */
 export interface Tag {

@@ -1,4 +1,4 @@
-import type { Pattern, RangeEnd } from '../../engine/query/predicate.ts';
+import type { Pattern, RangeEnd } from '../../engine/query/model/predicate.ts';
 
 /** Characters of a query; a longer one is refused. */
 export const QUERY_CHARACTERS_MAX = 65_536;

@@ -1,6 +1,6 @@
 import { Pattern as RegularPattern } from '../../engine/base/pattern.ts';
 import { PatternError, readPattern } from '../../engine/base/pattern-text.ts';
-import type { Pattern, Predicate, WordPattern } from '../../engine/query/predicate.ts';
+import type { Pattern, Predicate, WordPattern } from '../../engine/query/model/predicate.ts';
 import { allOf, anyOf, negated, pathsOfName, type Tag, tagFilter } from './filter.ts';
 import {
   type Caret,

@@ -1,5 +1,5 @@
 import { nearestHint } from '../../engine/base/nearest.ts';
-import type { Pattern, Predicate } from '../../engine/query/predicate.ts';
+import type { Pattern, Predicate } from '../../engine/query/model/predicate.ts';
 import type { Tag } from './filter.ts';
 import { SearchError } from './lexer.ts';
 import { shown } from './shown.ts';

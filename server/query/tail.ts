@@ -1,5 +1,5 @@
 import type { BlockChanges, ListColumn, Snapshot } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { TailAnswer, TailJob } from './job.ts';
 import { QueryRefused } from './refusal.ts';
 import { droppedText } from './tail-answer.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { Reply } from '../../server/api/reply.ts';
 import type { AnswerPieces } from '../../server/query/answer-writer.ts';
 import { exportHeader, type PageHead, readPage } from '../../server/query/export-page.ts';

@@ -1,4 +1,4 @@
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { ApiRequest, Reply } from '../../server/api/reply.ts';
 import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
 import { createRoutes, type RouteDependencies } from '../../server/api/routes.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { EventTest } from '../../engine/query/event-test.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import { EventTest } from '../../engine/query/filter/event-test.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { type CompiledStep, compileStep, compileSteps } from '../../server/extend/compile.ts';
 import { Extender, type ExtensionMatch } from '../../server/extend/extender.ts';
 import type { ExtensionAction, ExtensionStep } from '../../server/extend/extension.ts';

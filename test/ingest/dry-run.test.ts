@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { compileStep } from '../../server/extend/compile.ts';
 import { dryRun } from '../../server/ingest/dry-run.ts';
 import type { BodyForm } from '../../server/ingest/protocol.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { type CompiledStep, compileSteps } from '../../server/extend/compile.ts';
 import { Extender } from '../../server/extend/extender.ts';
 import { NameBudget } from '../../server/ingest/name-budget.ts';

@@ -18,14 +18,14 @@ export const SERVER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an event id with other bits behind its key is taken',
-    file: 'engine/query/event-id.ts',
+    file: 'engine/query/model/event-id.ts',
     find: 'if (block.readUIntBE(KEY_BYTES, BLOCK_BYTES - KEY_BYTES) !== 0) return undefined;',
     replace: '',
     tests: ['test/query/event-id.test.ts'],
   },
   {
     name: 'events of equal dates are ordered by writers first',
-    file: 'engine/query/event-id.ts',
+    file: 'engine/query/model/event-id.ts',
     find: 'if (left.sequence !== right.sequence) return left.sequence - right.sequence;',
     replace: 'if (left.writer !== right.writer) return left.writer - right.writer;',
     tests: ['test/query/event-id.test.ts'],

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import type { AggregateLimits } from '../../engine/query/aggregate-limits.ts';
-import type { AggregateQuery, BucketKey } from '../../engine/query/query.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { AggregateLimits } from '../../engine/query/model/aggregate-limits.ts';
+import type { AggregateQuery, BucketKey } from '../../engine/query/model/query.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import {
   type ModelAggregate,

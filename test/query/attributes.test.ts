@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { attributesUnits } from '../../engine/query/attributes.ts';
-import type { AttributeFacts, AttributesQuery, BucketKey } from '../../engine/query/query.ts';
+import { attributesUnits } from '../../engine/query/group/attributes.ts';
+import type { AttributeFacts, AttributesQuery, BucketKey } from '../../engine/query/model/query.ts';
 import { naiveEvent, type TestLeaf, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { modelBuckets } from '../support/bucket-model.ts';

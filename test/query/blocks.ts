@@ -1,9 +1,9 @@
 import { Batch } from '../../engine/column/batch.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
-import { EventIds } from '../../engine/query/event-id.ts';
-import type { AggregateQuery, Metric } from '../../engine/query/query.ts';
-import type { Progress } from '../../engine/query/source.ts';
+import { EventIds } from '../../engine/query/model/event-id.ts';
+import type { AggregateQuery, Metric } from '../../engine/query/model/query.ts';
+import type { Progress } from '../../engine/query/model/source.ts';
 import { type Block, openBlock } from '../../engine/segment/block.ts';
 import { encodeBlock } from '../../engine/segment/block-encoder.ts';
 import { type BlockRef, FrameKind, writeFrameHeader } from '../../engine/segment/frame.ts';

@@ -1,7 +1,7 @@
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { EventIds } from '../../engine/query/event-id.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { EventIds } from '../../engine/query/model/event-id.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type {
   AggregateQuery,
   AggregateResult,
@@ -9,7 +9,7 @@ import type {
   GroupBy,
   ListQuery,
   ListResult,
-} from '../../engine/query/query.ts';
+} from '../../engine/query/model/query.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Model, type ModelEvent, type ModelPredicate } from '../support/model.ts';

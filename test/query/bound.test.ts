@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { listUnits, pageUnits } from '../../engine/query/list.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import { listUnits, pageUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type {
   AggregateQuery,
   AggregateResult,
   ListResult,
   PageQuery,
-} from '../../engine/query/query.ts';
+} from '../../engine/query/model/query.ts';
 import { pathOfSegment } from '../../engine/store/filename.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { compareModel } from '../support/model.ts';

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { LIMITS } from '../../engine/query/aggregate-limits.ts';
+import { LIMITS } from '../../engine/query/model/aggregate-limits.ts';
 import {
   aggregateLimits,
   bitmapBytesOf,
   checkCharacters,
   memoryOf,
-} from '../../engine/query/budget.ts';
+} from '../../engine/query/model/budget.ts';
 
 const MIB = 2 ** 20;
 

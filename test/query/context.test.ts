@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { contextUnits } from '../../engine/query/context.ts';
-import type { ContextQuery } from '../../engine/query/query.ts';
+import { contextUnits } from '../../engine/query/events/context.ts';
+import type { ContextQuery } from '../../engine/query/model/query.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Model } from '../support/model.ts';

@@ -1,7 +1,7 @@
-import { joinUnits } from '../../engine/query/join-scan.ts';
+import { joinUnits } from '../../engine/query/group/join-scan.ts';
+import type { JoinedPart, SharedScan, Sharing } from '../../engine/query/group/shared-scan.ts';
+import type { BlockSource, Progress } from '../../engine/query/model/source.ts';
 import { Reader } from '../../engine/query/reader.ts';
-import type { JoinedPart, SharedScan, Sharing } from '../../engine/query/shared-scan.ts';
-import type { BlockSource, Progress } from '../../engine/query/source.ts';
 import type { Shelf } from '../segment/shelf.ts';
 
 /** Others who join in the scans of a query, in one thread: between units of the query some of theirs are done. */

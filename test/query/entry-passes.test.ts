@@ -4,8 +4,8 @@ import { finished } from '../../engine/base/pause.ts';
 import type { StringColumn } from '../../engine/column/column.ts';
 import { type Entries, type EntrySource, PIECE_ENTRIES } from '../../engine/column/entries.ts';
 import { Kind } from '../../engine/column/kind.ts';
-import { addRow, noRows } from '../../engine/query/bitmap.ts';
-import { type EntryTest, entriesThatPass } from '../../engine/query/entry-passes.ts';
+import { addRow, noRows } from '../../engine/query/model/bitmap.ts';
+import { type EntryTest, entriesThatPass } from '../../engine/query/scan/entry-passes.ts';
 
 const ENTRIES = 3 * PIECE_ENTRIES + 100;
 const NO_BYTES = new Uint8Array(0);

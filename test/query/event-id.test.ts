@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { compareEvents, EventIds } from '../../engine/query/event-id.ts';
+import { compareEvents, EventIds } from '../../engine/query/model/event-id.ts';
 
 const secret = Uint8Array.from({ length: 32 }, (_, index) => index);
 const ids = new EventIds(secret);

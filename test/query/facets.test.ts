@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { facetsUnits } from '../../engine/query/facets.ts';
-import type { BucketKey } from '../../engine/query/query.ts';
+import { facetsUnits } from '../../engine/query/group/facets.ts';
+import type { BucketKey } from '../../engine/query/model/query.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { modelBuckets } from '../support/bucket-model.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Kind } from '../../engine/column/kind.ts';
-import { ArrayCursor, attributeText } from '../../engine/query/json.ts';
-import { encodeText } from '../../engine/query/text.ts';
+import { ArrayCursor, attributeText } from '../../engine/query/filter/json.ts';
+import { encodeText } from '../../engine/query/filter/text.ts';
 
 const decoder = new TextDecoder();
 

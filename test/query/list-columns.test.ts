@@ -1,8 +1,8 @@
 import t from 'tap';
-import { fetchUnits } from '../../engine/query/fetch.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
-import type { ListColumn, ListQuery, MetricExpression } from '../../engine/query/query.ts';
+import { fetchUnits } from '../../engine/query/events/fetch.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
+import type { ListColumn, ListQuery, MetricExpression } from '../../engine/query/model/query.ts';
 import type { TestLeaf } from '../segment/leaves.ts';
 import { Blocks, run } from './blocks.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { fetchUnits } from '../../engine/query/fetch.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import type { ListQuery } from '../../engine/query/query.ts';
+import { fetchUnits } from '../../engine/query/events/fetch.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { ListQuery } from '../../engine/query/model/query.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Blocks, ofAll, run } from './blocks.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { PatternTest } from '../../engine/query/printed-test.ts';
-import { encodeText } from '../../engine/query/text.ts';
+import { PatternTest } from '../../engine/query/filter/printed-test.ts';
+import { encodeText } from '../../engine/query/filter/text.ts';
 
 t.test('a pattern that ignores case takes ASCII letters of both cases for the same', async () => {
   const text = fc.string({ unit: fc.constantFrom(...'aAzZ@[`{é1'), maxLength: 4 });

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
-import { Cardinalities } from '../../engine/query/cardinality.ts';
 import {
   isNumberText,
   mantissaAt,
   NumberReader,
   parseDecimal,
-} from '../../engine/query/decimal.ts';
-import { Quantiles } from '../../engine/query/quantile.ts';
-import { Sums } from '../../engine/query/sum.ts';
-import { encodeText } from '../../engine/query/text.ts';
-import { ValueHash } from '../../engine/query/value-hash.ts';
+} from '../../engine/query/filter/decimal.ts';
+import { encodeText } from '../../engine/query/filter/text.ts';
+import { Cardinalities } from '../../engine/query/metric/cardinality.ts';
+import { Quantiles } from '../../engine/query/metric/quantile.ts';
+import { Sums } from '../../engine/query/metric/sum.ts';
+import { ValueHash } from '../../engine/query/value/value-hash.ts';
 
 t.test('texts of numbers are told from others', async (t) => {
   const numbers = [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { minuteCounts } from '../../engine/query/minute-counts.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
-import type { AggregateQuery, AggregateResult, Compute } from '../../engine/query/query.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { minuteCounts } from '../../engine/query/group/minute-counts.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
+import type { AggregateQuery, AggregateResult, Compute } from '../../engine/query/model/query.ts';
 import { pathOfSegment } from '../../engine/store/filename.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';

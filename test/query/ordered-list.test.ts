@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { listUnits } from '../../engine/query/list.ts';
-import type { ListQuery } from '../../engine/query/query.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import type { ListQuery } from '../../engine/query/model/query.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { compareScalars } from '../support/bucket-model.ts';

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { keyAfter, keyBefore, SEQUENCE_MAX, WRITER_MAX } from '../../engine/query/event-id.ts';
-import { pageUnits } from '../../engine/query/list.ts';
-import type { ListedEvent, PageQuery } from '../../engine/query/query.ts';
+import { pageUnits } from '../../engine/query/events/list.ts';
+import {
+  keyAfter,
+  keyBefore,
+  SEQUENCE_MAX,
+  WRITER_MAX,
+} from '../../engine/query/model/event-id.ts';
+import type { ListedEvent, PageQuery } from '../../engine/query/model/query.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';

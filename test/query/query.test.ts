@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { fetchUnits } from '../../engine/query/fetch.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import { MetricTable } from '../../engine/query/metric-table.ts';
-import { Pairs } from '../../engine/query/pairs.ts';
-import type { Aggregation, ListedEvent } from '../../engine/query/query.ts';
+import { fetchUnits } from '../../engine/query/events/fetch.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { MetricTable } from '../../engine/query/metric/metric-table.ts';
+import type { Aggregation, ListedEvent } from '../../engine/query/model/query.ts';
+import { Pairs } from '../../engine/query/value/pairs.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Model, type ModelEvent, type ModelPredicate } from '../support/model.ts';
 import { Blocks, ofAll, run } from './blocks.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { fetchUnits } from '../../engine/query/fetch.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import type { ListedEvent } from '../../engine/query/query.ts';
+import { fetchUnits } from '../../engine/query/events/fetch.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { ListedEvent } from '../../engine/query/model/query.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';

@@ -1,22 +1,22 @@
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { listUnits } from '../../engine/query/list.ts';
-import { MetricTable } from '../../engine/query/metric-table.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
-import { PatternTest } from '../../engine/query/printed-test.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
+import { tailUnits } from '../../engine/query/events/tail.ts';
+import { Top } from '../../engine/query/events/top.ts';
+import { PatternTest } from '../../engine/query/filter/printed-test.ts';
+import { WordSequence } from '../../engine/query/filter/word.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { MetricTable } from '../../engine/query/metric/metric-table.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type {
   AggregateQuery,
   GroupBy,
   ListQuery,
   Metric,
   TailQuery,
-} from '../../engine/query/query.ts';
-import type { Progress } from '../../engine/query/source.ts';
-import { tailUnits } from '../../engine/query/tail.ts';
-import { Top } from '../../engine/query/top.ts';
-import { ValueHash } from '../../engine/query/value-hash.ts';
-import { ValueNumbers } from '../../engine/query/value-numbers.ts';
-import { WordSequence } from '../../engine/query/word.ts';
+} from '../../engine/query/model/query.ts';
+import type { Progress } from '../../engine/query/model/source.ts';
+import { ValueHash } from '../../engine/query/value/value-hash.ts';
+import { ValueNumbers } from '../../engine/query/value/value-numbers.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 

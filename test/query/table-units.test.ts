@@ -1,14 +1,14 @@
 import t from 'tap';
 import { finished, type Units } from '../../engine/base/pause.ts';
 import { growInUnits } from '../../engine/column/growth.ts';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { Cardinalities } from '../../engine/query/cardinality.ts';
-import { Quantiles } from '../../engine/query/quantile.ts';
-import type { AggregateQuery, Compute, GroupBy, Metric } from '../../engine/query/query.ts';
-import { encodeText } from '../../engine/query/text.ts';
-import { TupleTable } from '../../engine/query/tuple-table.ts';
-import { ValueHash } from '../../engine/query/value-hash.ts';
-import { ValueTable } from '../../engine/query/value-table.ts';
+import { encodeText } from '../../engine/query/filter/text.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { Cardinalities } from '../../engine/query/metric/cardinality.ts';
+import { Quantiles } from '../../engine/query/metric/quantile.ts';
+import type { AggregateQuery, Compute, GroupBy, Metric } from '../../engine/query/model/query.ts';
+import { TupleTable } from '../../engine/query/value/tuple-table.ts';
+import { ValueHash } from '../../engine/query/value/value-hash.ts';
+import { ValueTable } from '../../engine/query/value/value-table.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 

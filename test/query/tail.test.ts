@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { TailedEvent, TailQuery } from '../../engine/query/query.ts';
-import { tailUnits } from '../../engine/query/tail.ts';
+import { tailUnits } from '../../engine/query/events/tail.ts';
+import type { TailedEvent, TailQuery } from '../../engine/query/model/query.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Blocks, run } from './blocks.ts';
 

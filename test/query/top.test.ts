@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
-import { compareEvents } from '../../engine/query/event-id.ts';
-import { Top, type TopEntry } from '../../engine/query/top.ts';
+import { Top, type TopEntry } from '../../engine/query/events/top.ts';
+import { compareEvents } from '../../engine/query/model/event-id.ts';
 
 const key = fc.record({ timeMs: fc.nat(5), writer: fc.nat(3) });
 

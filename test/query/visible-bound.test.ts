@@ -1,10 +1,10 @@
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import { listUnits, pageUnits } from '../../engine/query/list.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
-import type { AggregateQuery, AggregateResult, PageQuery } from '../../engine/query/query.ts';
-import type { BlockSource } from '../../engine/query/source.ts';
-import { VisibleCache } from '../../engine/query/visible-cache.ts';
+import { listUnits, pageUnits } from '../../engine/query/events/list.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
+import type { AggregateQuery, AggregateResult, PageQuery } from '../../engine/query/model/query.ts';
+import type { BlockSource } from '../../engine/query/model/source.ts';
+import { VisibleCache } from '../../engine/query/model/visible-cache.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Blocks, run } from './blocks.ts';

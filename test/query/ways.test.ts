@@ -1,8 +1,8 @@
 import t from 'tap';
-import { aggregateUnits } from '../../engine/query/aggregate.ts';
-import type { AggregateLimits } from '../../engine/query/aggregate-limits.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
-import type { AggregateQuery, BucketKey, GroupBy, Metric } from '../../engine/query/query.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { AggregateLimits } from '../../engine/query/model/aggregate-limits.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
+import type { AggregateQuery, BucketKey, GroupBy, Metric } from '../../engine/query/model/query.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';

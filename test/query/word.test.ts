@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { compilePattern, matchesPattern } from '../../engine/query/pattern.ts';
-import type { Pattern } from '../../engine/query/predicate.ts';
-import { encodeText, SAME } from '../../engine/query/text.ts';
-import { keepsLetters, WordSequence } from '../../engine/query/word.ts';
+import { compilePattern, matchesPattern } from '../../engine/query/filter/pattern.ts';
+import { encodeText, SAME } from '../../engine/query/filter/text.ts';
+import { keepsLetters, WordSequence } from '../../engine/query/filter/word.ts';
+import type { Pattern } from '../../engine/query/model/predicate.ts';
 import { holds, parseNode } from '../support/model.ts';
 
 /** A pattern from a text in which `*` and `?` are wildcards. */

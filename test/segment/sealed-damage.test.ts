@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { listUnits } from '../../engine/query/list.ts';
+import { listUnits } from '../../engine/query/events/list.ts';
 import { Reader } from '../../engine/query/reader.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';

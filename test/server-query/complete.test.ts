@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
 import type { AggregateResult, AttributeFacts } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import {
   completionText,
   nameSuggestions,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Predicate } from '../../engine/query/predicate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import {
   allOf,
   anyOf,

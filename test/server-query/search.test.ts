@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Pattern, Predicate, RangeEnd } from '../../engine/query/predicate.ts';
+import type { Pattern, Predicate, RangeEnd } from '../../engine/query/model/predicate.ts';
 import { QUERY_CHARACTERS_MAX, SearchError } from '../../server/query/lexer.ts';
 import {
   type DeclaredName,

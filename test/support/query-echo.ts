@@ -1,6 +1,6 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 import { openLiveBlocks, type SharedScan } from '../../engine/engine.ts';
-import type { VisitorData } from '../../engine/query/shared-scan.ts';
+import type { VisitorData } from '../../engine/query/group/shared-scan.ts';
 import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.ts';
 
 const SCAN: SharedScan = {

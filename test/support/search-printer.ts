@@ -1,4 +1,4 @@
-import type { Pattern, Predicate, RangeEnd } from '../../engine/query/predicate.ts';
+import type { Pattern, Predicate, RangeEnd } from '../../engine/query/model/predicate.ts';
 
 /** Prints predicates as texts of the search language, for tests that ask one thing in both forms. */
 

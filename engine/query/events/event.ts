@@ -1,0 +1,100 @@
+import type { Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import { attributeText } from '../filter/json.ts';
+import { TagLevel } from '../group/level.ts';
+import { addRow, type Bitmap, noRows } from '../model/bitmap.ts';
+import type { EventIds } from '../model/event-id.ts';
+import type { ListColumn, ListedEvent, TagRule } from '../model/query.ts';
+import { columnsAt } from '../scan/scan.ts';
+import { evaluateOnEvent } from './event-formula.ts';
+
+/** What a reply shows of its events. */
+export interface EventView {
+  /** Whether the whole event is wanted. */
+  event: boolean;
+  columns: readonly ListColumn[];
+}
+
+/** Rebuilds events of one block. */
+export class EventBuilder {
+  readonly #block: Block;
+  readonly #ids: EventIds;
+  readonly #view: EventView;
+  /** Of each list column the numbers of the block's columns at its path. */
+  readonly #indexes: number[][];
+  /** Of each list column of tags the number of each row's tag, from 1, or 0. */
+  readonly #tags: (Int32Array | undefined)[];
+
+  private constructor(
+    block: Block,
+    ids: EventIds,
+    view: EventView,
+    tags: (Int32Array | undefined)[],
+  ) {
+    this.#block = block;
+    this.#ids = ids;
+    this.#view = view;
+    this.#indexes = view.columns.map((column) =>
+      column.type === 'attribute' ? columnsAt(block, column.path) : [],
+    );
+    this.#tags = tags;
+  }
+
+  /** Makes one in units; `rows` are those that are going to be built. Throws CORRUPTION. */
+  static *open(
+    block: Block,
+    ids: EventIds,
+    view: EventView,
+    rows: readonly number[],
+  ): Units<EventBuilder> {
+    const built = noRows(block.rowCount);
+    for (const row of rows) addRow(built, row);
+    const tags: (Int32Array | undefined)[] = [];
+    for (const column of view.columns) {
+      tags.push(column.type === 'tag' ? yield* tagsOf(column.tags, block, built) : undefined);
+    }
+    return new EventBuilder(block, ids, view, tags);
+  }
+
+  /** The event of `row`. Throws CORRUPTION. */
+  build(row: number): ListedEvent {
+    const block = this.#block;
+    const { writers, sequences } = block.keys();
+    const timeMs = block.timeMs()[row];
+    const id = this.#ids.encode({ timeMs, sequence: sequences[row], writer: writers[row] });
+    const columns = this.#view.columns.map((column, at) => this.#columnText(column, at, row));
+    const listed: ListedEvent = { id, timeMs, receivedMs: block.receivedMs()[row], columns };
+    if (this.#view.event) listed.event = block.eventText(row);
+    return listed;
+  }
+
+  /** JSON text of a list column; what is in no column of the block may be an object, or null. */
+  #columnText(column: ListColumn, at: number, row: number): string {
+    if (column.type === 'count') return '1';
+    if (column.type === 'tag') {
+      const number = this.#tags[at]?.[row] ?? 0;
+      return number === 0 ? 'null' : JSON.stringify(column.tags[number - 1].id);
+    }
+    if (column.type === 'formula') {
+      const valueText = (path: string): string =>
+        this.#attributeText(columnsAt(this.#block, path), path, row);
+      return String(evaluateOnEvent(column.expression, valueText));
+    }
+    return this.#attributeText(this.#indexes[at], column.path, row);
+  }
+
+  #attributeText(indexes: readonly number[], path: string, row: number): string {
+    for (const index of indexes) {
+      const text = this.#block.valueText(index, row);
+      if (text !== undefined) return text;
+    }
+    return attributeText(this.#block.eventText(row), path) ?? 'null';
+  }
+}
+
+/** The number of each row's tag, from 1; 0 for rows without one. */
+function* tagsOf(tags: readonly TagRule[], block: Block, rows: Bitmap): Units<Int32Array> {
+  const level = new TagLevel(tags);
+  yield* level.prepare(block, rows);
+  return level.values().values;
+}

@@ -1,0 +1,265 @@
+import { must } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
+import { Pace, type Units } from '../../base/pause.ts';
+import { Kind } from '../../column/kind.ts';
+import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { Block } from '../../segment/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
+import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
+import { FieldLevel } from '../group/level.ts';
+import { addRow, type Bitmap, countRows, dropRow, nextRow, noRows } from '../model/bitmap.ts';
+import { checkCharacters } from '../model/budget.ts';
+import type { ListedEvent, ListQuery, ListResult, Snapshot } from '../model/query.ts';
+import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
+import { partsOfRows, telling } from '../model/units.ts';
+import { columnsAt, rowsPresent } from '../scan/scan.ts';
+import type { RowValues } from '../value/field-values.ts';
+import { ValueTable } from '../value/value-table.ts';
+import { EventBuilder } from './event.ts';
+import { placeUnits } from './fetch.ts';
+import {
+  FirstEvents,
+  isNumber,
+  type OrderedEvent,
+  type OrderKey,
+  orderKey,
+} from './first-events.ts';
+
+/** Memory of the values that are known, beyond which all are forgotten. */
+const VALUES_BYTES_MAX = 8 * 1024 * 1024;
+/** Words of a bitmap whose rows are looked at before others are narrowed down by them: 2,048 rows. */
+const PART_WORDS = 64;
+/** Steps of a unit that it takes to rebuild an event. */
+const EVENT_STEPS = 64;
+
+/** A list query that is ordered by an attribute. */
+export type OrderedQuery = ListQuery & Reach & { orderBy: string };
+
+/** What is known of a value of the level. */
+interface Known {
+  key: OrderKey;
+  /** Whether no event of it can be among the first any more. */
+  isBeaten: boolean;
+}
+
+/** A pass over the blocks that finds the first events. Owned by one thread. */
+class FirstFinder implements BlockVisitor {
+  readonly needsRows = true;
+  readonly isFull = false;
+  /** Selected events so far. */
+  total = 0;
+  readonly first: FirstEvents;
+  /** Those of its events, by their number. */
+  readonly refs: BlockRef[] = [];
+  readonly #source: BlockSource;
+  readonly #query: OrderedQuery;
+  readonly #damaged: ReadonlySet<BlockRef>;
+  #level: FieldLevel;
+  #known: (Known | undefined)[] = [];
+  #after: Omit<OrderedEvent, 'block' | 'row'> | undefined;
+
+  /** Blocks that are `damaged` are passed over. */
+  constructor(source: BlockSource, query: OrderedQuery, damaged: ReadonlySet<BlockRef>) {
+    this.#source = source;
+    this.#query = query;
+    this.#damaged = damaged;
+    this.first = new FirstEvents((query.skip ?? 0) + query.limit, query.order);
+    this.#level = this.#newLevel();
+  }
+
+  /** Takes only events that come after that of `id`. Throws USAGE when the query does not select it. */
+  *startAfter(snapshot: Snapshot, id: string): Generator<Progress, void> {
+    const key = this.#source.ids.decode(id);
+    const place = key && (yield* placeUnits(this.#source, snapshot, key, this.#query.predicate));
+    if (key === undefined || place === undefined) {
+      throw new EngineError('USAGE', `"${id}" is not the id of an event of the list`);
+    }
+    const rows = noRows(place.block.rowCount);
+    addRow(rows, place.row);
+    const progress = { unitsDone: 0, unitsTotal: 1 };
+    yield* telling(() => progress, this.#level.prepare(place.block, rows));
+    const value = this.#knownOf(this.#valueOf(this.#level.values(), place.row));
+    this.#after = { ...key, value: value?.key };
+  }
+
+  skips(ref: BlockRef): boolean {
+    return this.#damaged.has(ref);
+  }
+
+  addCount(): void {}
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    if (this.#level.memoryBytes > VALUES_BYTES_MAX) {
+      this.#level = this.#newLevel();
+      this.#known = [];
+    }
+    block.keys();
+    block.timeMs();
+    const parts = this.#partsOf(block, rows);
+    let number = -1;
+    for (const part of parts) {
+      const wanted = this.#narrowed(block, part);
+      yield* this.#level.prepare(block, wanted);
+      if (number < 0) {
+        this.total += countRows(rows);
+        number = this.refs.push(block.ref) - 1;
+      }
+      yield* this.#offer(block, number, wanted);
+    }
+  }
+
+  /** While there is room for any event numbers are looked at in parts, so that most of them need not be known. */
+  #partsOf(block: Block, rows: Bitmap): Bitmap[] {
+    const columns = columnsAt(block, this.#query.orderBy);
+    // Columns of numbers are read whole: the parts behind the first one cannot fail.
+    const areNumbers = columns.every((index) => block.columns[index].kind === Kind.NUMBER);
+    return areNumbers && this.first.last === undefined ? partsOfRows(rows, PART_WORDS) : [rows];
+  }
+
+  /** Offers the events of the rows that the level is prepared for. */
+  *#offer(block: Block, number: number, rows: Bitmap): Units<void> {
+    const { writers, sequences } = block.keys();
+    const times = block.timeMs();
+    const values = this.#level.values();
+    const pace = new Pace();
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (pace.isFull(1)) yield;
+      const known = this.#knownOf(this.#valueOf(values, row));
+      if (known?.isBeaten === true) continue;
+      const { last } = this.first;
+      if (last !== undefined) {
+        const order = this.first.compareValues(known?.key, last.value);
+        if (known !== undefined && order > 0) known.isBeaten = true;
+        if (order > 0) continue;
+      }
+      const key = { timeMs: times[row], writer: writers[row], sequence: sequences[row] };
+      const event = { ...key, value: known?.key, block: number, row };
+      if (this.#after !== undefined && this.first.compare(event, this.#after) <= 0) continue;
+      this.first.offer(event);
+      checkCharacters(this.#source, this.first.characters);
+    }
+  }
+
+  #newLevel(): FieldLevel {
+    const { secret } = this.#source;
+    const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
+    return new FieldLevel(this.#query.orderBy, new ValueTable(seed));
+  }
+
+  /** The rows without those that cannot be among the first, as far as that is seen without their values' texts. */
+  #narrowed(block: Block, rows: Bitmap): Bitmap {
+    const worst = this.first.last?.value;
+    if (worst === undefined) return rows;
+    const left = noRows(block.rowCount);
+    for (const index of columnsAt(block, this.#query.orderBy)) {
+      const column = block.column(index);
+      const present = rowsPresent(column, rows);
+      if (column.kind === Kind.NUMBER && isNumber(worst)) {
+        const { mantissas, scale, exceptions } = column;
+        const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+        const sign = this.#query.order === 'asc' ? 1 : -1;
+        const kept = new Set(exceptions.map(({ row }) => row));
+        for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+          const isBeaten = sign * (mantissas[row] / divisor - worst.number) > 0;
+          if (isBeaten && !kept.has(row)) dropRow(present, row);
+        }
+      }
+      for (let word = 0; word < left.length; word++) left[word] |= present[word];
+    }
+    return left;
+  }
+
+  /** The value of a row that comes first in the order; -1 when it has none. */
+  #valueOf({ starts, values }: RowValues, row: number): number {
+    if (starts === undefined) return values[row] - 1;
+    let first = -1;
+    const sign = this.#query.order === 'asc' ? 1 : -1;
+    for (let at = starts[row]; at < starts[row + 1]; at++) {
+      const isFirst = first < 0 || sign * this.#level.compare(values[at], first) < 0;
+      if (isFirst) first = values[at];
+    }
+    return first;
+  }
+
+  #knownOf(value: number): Known | undefined {
+    if (value < 0) return undefined;
+    this.#known[value] ??= { key: orderKey(this.#level.key(value)), isBeaten: false };
+    return this.#known[value];
+  }
+}
+
+/**
+ * Lists a page of events in the order of an attribute: one pass over all that are selected finds those of the page, which are
+ * rebuilt then. Damaged blocks are left out and counted. Throws USAGE when `after` is not the id of an event that is selected,
+ * MEMORY, and what the source throws but CORRUPTION.
+ */
+export function* orderedListUnits(
+  source: BlockSource,
+  snapshot: Snapshot,
+  query: OrderedQuery,
+): Generator<Progress, ListResult> {
+  const scan = new BlockScan(source, snapshot, query);
+  const damaged = new Set<BlockRef>();
+  for (;;) {
+    const finder = new FirstFinder(source, query, damaged);
+    if (query.after !== undefined) yield* finder.startAfter(snapshot, query.after);
+    scan.restart();
+    yield* scan.run(finder);
+    const page = yield* telling(() => scan.progress, pageOf(finder.first, query));
+    const damagedBefore = damaged.size;
+    const built = rebuild(source, query, finder.refs, page, damaged);
+    const events = yield* telling(() => scan.progress, built);
+    // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
+    if (damaged.size > damagedBefore) continue;
+    const stats = { ...scan.stats, blocksDamaged: scan.stats.blocksDamaged + damaged.size };
+    return { events, stats, ...(query.total === true ? { total: finder.total } : {}) };
+  }
+}
+
+/** The events of the page, in their order. */
+function* pageOf(first: FirstEvents, { skip = 0 }: ListQuery): Units<OrderedEvent[]> {
+  const events: OrderedEvent[] = [];
+  const pace = new Pace();
+  for (let event = first.takeLast(); event !== undefined; event = first.takeLast()) {
+    events.push(event);
+    if (pace.isFull(4)) yield;
+  }
+  return events.reverse().slice(skip);
+}
+
+/** Rebuilds events block by block; blocks that turn out damaged are noted. */
+function* rebuild(
+  source: BlockSource,
+  query: ListQuery,
+  refs: readonly BlockRef[],
+  page: readonly OrderedEvent[],
+  damaged: Set<BlockRef>,
+): Units<ListedEvent[]> {
+  const places = new Map<number, number[]>();
+  for (const [place, { block }] of page.entries()) {
+    places.set(block, [...(places.get(block) ?? []), place]);
+  }
+  const events: ListedEvent[] = [];
+  const pace = new Pace();
+  let characters = 0;
+  for (const [number, wanted] of places) {
+    try {
+      const rows = wanted.map((place) => page[place].row);
+      const block = source.open(refs[number]);
+      const builder = yield* EventBuilder.open(block, source.ids, query, rows);
+      for (const place of wanted) {
+        const event = builder.build(page[place].row);
+        events[place] = event;
+        characters += event.columns.reduce((sum, { length }) => sum + length, 0);
+        characters += event.event?.length ?? 0;
+        checkCharacters(source, characters);
+        if (pace.isFull(EVENT_STEPS)) yield;
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      damaged.add(must(refs[number], 'block of an event'));
+    }
+    yield;
+  }
+  return events;
+}

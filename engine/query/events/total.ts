@@ -1,0 +1,34 @@
+import type { Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
+import { type Bitmap, countRows } from '../model/bitmap.ts';
+import type { QueryStats, Selection, Snapshot } from '../model/query.ts';
+import type { BlockSource, Progress, Reach } from '../model/source.ts';
+
+/** A pass over the blocks that counts the selected events. */
+class Counter implements BlockVisitor {
+  readonly needsRows = false;
+  readonly isFull = false;
+  total = 0;
+
+  addCount(eventCount: number): void {
+    this.total += eventCount;
+  }
+
+  *add(_block: Block, rows: Bitmap): Units<void> {
+    this.total += countRows(rows);
+    yield;
+  }
+}
+
+/** Counts the selected events, a block a unit. Damaged blocks are left out. Throws what the source throws but CORRUPTION. */
+export function* totalUnits(
+  source: BlockSource,
+  snapshot: Snapshot,
+  selection: Selection & Reach,
+): Generator<Progress, { total: number; stats: QueryStats }> {
+  const scan = new BlockScan(source, snapshot, selection);
+  const counter = new Counter();
+  yield* scan.run(counter);
+  return { total: counter.total, stats: scan.stats };
+}

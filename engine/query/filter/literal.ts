@@ -1,0 +1,47 @@
+import { assert } from '../../base/assert.ts';
+import { LOWER } from './text.ts';
+
+const SHIFT_MAX = 255;
+
+/** Finds an ASCII literal without case, by Horspool's algorithm: it looks at one byte in a literal's length. */
+export class LiteralFinder {
+  readonly #literal: Uint8Array;
+  /** How far to go on from a byte that stands under the literal's last one; 0 for that byte itself. */
+  readonly #shifts: Uint8Array;
+  /** How far to go on when the last byte was right and another was not. */
+  readonly #lastShift: number;
+
+  /** `literal` is lower-cased and has at least one byte. */
+  constructor(literal: Uint8Array) {
+    assert(literal.length > 0 && literal.every((byte) => byte < 0x80), 'an ASCII literal');
+    const last = literal.length - 1;
+    const shifts = new Uint8Array(256).fill(Math.min(literal.length, SHIFT_MAX));
+    for (let at = 0; at < last; at++) shifts[literal[at]] = Math.min(last - at, SHIFT_MAX);
+    this.#lastShift = shifts[literal[last]];
+    shifts[literal[last]] = 0;
+    for (let byte = 0; byte < 256; byte++) shifts[byte] = shifts[LOWER[byte]];
+    this.#literal = literal;
+    this.#shifts = shifts;
+  }
+
+  /** Where the literal is in `bytes[from, end)` for the first time; -1 when it is not. */
+  find(bytes: Uint8Array, from: number, end: number): number {
+    const literal = this.#literal;
+    const shifts = this.#shifts;
+    const last = literal.length - 1;
+    let at = from + last;
+    while (at < end) {
+      const shift = shifts[bytes[at]];
+      if (shift !== 0) {
+        at += shift;
+        continue;
+      }
+      let left = last;
+      const start = at - last;
+      while (left > 0 && LOWER[bytes[start + left - 1]] === literal[left - 1]) left--;
+      if (left === 0) return start;
+      at += this.#lastShift;
+    }
+    return -1;
+  }
+}

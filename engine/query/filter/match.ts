@@ -1,0 +1,130 @@
+import type { DateColumn, NumberColumn } from '../../column/column.ts';
+import { parseDateForm } from '../../column/date-form.ts';
+import { Kind } from '../../column/kind.ts';
+import { SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { ColumnFacts } from '../../segment/column-outline.ts';
+import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
+import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
+import { ArrayCursor } from './json.ts';
+import { asciiText, compareText, encodeText } from './text.ts';
+
+const cursor = new ArrayCursor();
+
+/**
+ * What a leaf of a predicate asks of a value, whatever column it is in. Made once a query, used by one thread.
+ * `numbers` and `dates` return those of `rows` that pass; `rows` have a value and are no exceptions of the column.
+ */
+export interface ValueTest {
+  /** Whether a string passes; its text is `bytes[start, end)`, WTF-8. */
+  text(bytes: Uint8Array, start: number, end: number): boolean;
+  /** Whether a number passes that is written like this. */
+  numberText(text: string): boolean;
+  boolean(value: boolean): boolean;
+  /** Whether `numbers` takes as long for a row as for a text. */
+  readonly printsNumbers: boolean;
+  /** How many times as long a text takes as one of a comparison. */
+  readonly weight?: number;
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap;
+  dates(column: DateColumn, rows: Bitmap): Bitmap;
+  /** False when no value of a column of numbers with this least and greatest value passes. */
+  possible(facts: ColumnFacts): boolean;
+}
+
+/** Compares with a text, and with the number that it says. */
+export class TextTest implements ValueTest {
+  readonly printsNumbers = false;
+  readonly #bytes: Uint8Array;
+  readonly #text: string;
+  readonly #decimal: Decimal | undefined;
+  readonly #key: string | undefined;
+  readonly #double: number;
+  readonly #date = { form: 0, value: 0, timeMs: 0 };
+  readonly #isDate: boolean;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#bytes = encodeText(text);
+    this.#decimal = parseDecimal(text);
+    this.#key = this.#decimal && decimalKey(this.#decimal);
+    this.#double = this.#decimal === undefined ? Number.NaN : Number(text);
+    this.#isDate = parseDateForm(this.#bytes, 0, this.#bytes.length, this.#date);
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return end - start === this.#bytes.length && compareText(bytes, start, end, this.#bytes) === 0;
+  }
+
+  numberText(text: string): boolean {
+    const decimal = this.#key === undefined ? undefined : parseDecimal(text);
+    return decimal !== undefined && decimalKey(decimal) === this.#key;
+  }
+
+  boolean(value: boolean): boolean {
+    return this.#text === String(value);
+  }
+
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap {
+    const wanted = this.#storedAs(column.scale);
+    return wanted === undefined
+      ? new Uint32Array(rows.length)
+      : rowsEqual(column.mantissas, wanted, rows);
+  }
+
+  dates(column: DateColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    if (!this.#isDate) return passed;
+    const { form, value } = this.#date;
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (column.values[row] === value && column.forms[row] === form) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  possible(facts: ColumnFacts): boolean {
+    if (this.#decimal === undefined) return false;
+    // Least and greatest values are of doubles: numbers beyond them may be there too.
+    if (!Number.isFinite(this.#double)) return true;
+    const { min = this.#double, max = this.#double } = facts;
+    return !(this.#double < min || this.#double > max);
+  }
+
+  /** How a column of this scale holds the number; `undefined` when it cannot. */
+  #storedAs(scale: number): number | undefined {
+    if (this.#decimal === undefined) return undefined;
+    if (scale !== SCALE_DOUBLE) return mantissaAt(this.#decimal, scale);
+    return this.numberText(String(this.#double)) ? this.#double : undefined;
+  }
+}
+
+/** Those of `rows` whose number is `wanted`. */
+function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap {
+  const passed = new Uint32Array(rows.length);
+  for (let word = 0; word < rows.length; word++) {
+    if (rows[word] === 0) continue;
+    const base = word << 5;
+    const count = Math.min(32, numbers.length - base);
+    let bits = 0;
+    for (let bit = 0; bit < count; bit++) {
+      if (numbers[base + bit] === wanted) bits |= 1 << bit;
+    }
+    passed[word] = bits & rows[word];
+  }
+  return passed;
+}
+
+/** Whether an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */
+export function anElementPasses(
+  test: ValueTest,
+  array: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  cursor.open(array, from, to);
+  while (cursor.next()) {
+    const { kind, bytes, start, end, truth } = cursor;
+    if (kind === Kind.STRING && test.text(bytes, start, end)) return true;
+    if (kind === Kind.NUMBER && test.numberText(asciiText(bytes, start, end))) return true;
+    if (kind === Kind.BOOLEAN && test.boolean(truth)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,135 @@
+import { Pattern as RegularPattern } from '../../base/pattern.ts';
+import { readPattern } from '../../base/pattern-text.ts';
+import type { DateColumn, NumberColumn } from '../../column/column.ts';
+import { printDate } from '../../column/date-form.ts';
+import { decodeText } from '../../segment/rebuild.ts';
+import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
+import type { Pattern, WordPattern } from '../model/predicate.ts';
+import { LiteralFinder } from './literal.ts';
+import type { ValueTest } from './match.ts';
+import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
+import { encodeText, LOWER, SAME } from './text.ts';
+import { WordSequence } from './word.ts';
+
+/** A test of texts; numbers, booleans and dates are tested by theirs. */
+abstract class PrintedTest implements ValueTest {
+  readonly printsNumbers = true;
+  /** How many times as long a text takes as one of a comparison. */
+  readonly weight: number = 1;
+  /** The last column of numbers, and which of them passed. */
+  #column: NumberColumn | undefined;
+  #known = new Map<number, boolean>();
+
+  abstract text(bytes: Uint8Array, start: number, end: number): boolean;
+
+  numberText(text: string): boolean {
+    const bytes = encodeText(text);
+    return this.text(bytes, 0, bytes.length);
+  }
+
+  boolean(value: boolean): boolean {
+    return this.numberText(String(value));
+  }
+
+  /** Equal numbers of a column have equal texts, so each is printed once, also when not all rows come at once; 0 may be -0. */
+  numbers(column: NumberColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    if (this.#column !== column) {
+      this.#column = column;
+      this.#known = new Map();
+    }
+    const known = this.#known;
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const mantissa = column.mantissas[row];
+      let passes = mantissa === 0 ? undefined : known.get(mantissa);
+      if (passes === undefined) {
+        passes = this.numberText(column.text(row));
+        known.set(mantissa, passes);
+      }
+      if (passes) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  dates(column: DateColumn, rows: Bitmap): Bitmap {
+    const passed = new Uint32Array(rows.length);
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      if (this.numberText(printDate(column.values[row], column.forms[row]))) addRow(passed, row);
+    }
+    return passed;
+  }
+
+  possible(): boolean {
+    return true;
+  }
+}
+
+/** Compares texts with a pattern. */
+export class PatternTest extends PrintedTest {
+  readonly #tokens: PatternTokens;
+  readonly #fold: Uint8Array;
+
+  constructor(pattern: Pattern, ignoresCase: boolean) {
+    super();
+    this.#fold = ignoresCase ? LOWER : SAME;
+    this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return matchesPattern(this.#tokens, bytes, start, end, this.#fold);
+  }
+}
+
+/** Looks for words in texts. */
+export class WordsTest extends PrintedTest {
+  readonly words: WordSequence;
+
+  /** `words` are lower-cased and at least one. */
+  constructor(words: readonly WordPattern[]) {
+    super();
+    this.words = new WordSequence(words);
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return this.words.matches(bytes, start, end, false);
+  }
+}
+
+/** Instructions of an automaton that run in the time of a comparison. */
+const WEIGHT_SIZE = 16;
+/** What lone surrogates become in texts that are decoded as UTF-8. */
+const REPLACED = '\ufffd';
+const ASCII = /^[\0-\x7f]+$/;
+
+/** Compares whole texts with a regular expression. */
+export class RegexTest extends PrintedTest {
+  override readonly weight: number;
+  readonly #pattern: RegularPattern;
+  /** The bytes of the last text, and a view of them. */
+  #bytes: Uint8Array | undefined;
+  #view: Buffer = Buffer.alloc(0);
+  /** Finds what all texts that match contain. */
+  readonly #finder: LiteralFinder | undefined;
+
+  /** Throws PatternError. */
+  constructor(source: string) {
+    super();
+    const read = readPattern(source);
+    this.#pattern = new RegularPattern(read);
+    this.weight = this.#pattern.isNative ? 2 : 2 + Math.ceil(this.#pattern.size / WEIGHT_SIZE);
+    if (ASCII.test(read.literal)) {
+      this.#finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
+    }
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#finder !== undefined && this.#finder.find(bytes, start, end) < 0) return false;
+    if (this.#bytes !== bytes) {
+      this.#bytes = bytes;
+      this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    const text = this.#view.toString('utf8', start, end);
+    const isKept = !text.includes(REPLACED);
+    return this.#pattern.test(isKept ? text : decodeText(bytes, start, end));
+  }
+}

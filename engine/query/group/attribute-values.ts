@@ -1,0 +1,285 @@
+import { Pace, type Units } from '../../base/pause.ts';
+import { dateMillis } from '../../column/date-form.ts';
+import { growInUnits } from '../../column/growth.ts';
+import { Kind } from '../../column/kind.ts';
+import type { Block } from '../../segment/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
+import { isNumberText } from '../filter/decimal.ts';
+import { encodeText } from '../filter/text.ts';
+import { MetricTable } from '../metric/metric-table.ts';
+import { type Bitmap, isEmpty, nextRow } from '../model/bitmap.ts';
+import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '../model/query.ts';
+import { partsOfRows } from '../model/units.ts';
+import { columnsAt, rowsPresent } from '../scan/scan.ts';
+import type { RowValues } from '../value/field-values.ts';
+import { Pairs } from '../value/pairs.ts';
+import { ValueTable } from '../value/value-table.ts';
+import type { BlockVisitor } from './block-scan.ts';
+import { comparer, FirstBuckets } from './bucket-order.ts';
+import { FieldLevel } from './level.ts';
+
+/** Words of a bitmap whose rows are measured in a unit: numbers in strings take their time. */
+const METER_WORDS = 128;
+/** Steps of a unit that it takes to read a value's text. */
+const TEXT_STEPS = 4;
+
+/** Whether a block has none of the attributes that are looked at. */
+export type SkipTest = (ref: BlockRef) => boolean;
+
+/** Distinct values of an attribute that are counted, and the memory of them; when there are more, none are told. */
+export interface ValueLimits {
+  distinctMax: number;
+  memoryBytesMax: number;
+}
+
+/** Least and greatest date of an attribute, epoch milliseconds. */
+class DateBounds {
+  minMs = Number.POSITIVE_INFINITY;
+  maxMs = Number.NEGATIVE_INFINITY;
+
+  add(block: Block, columns: readonly number[], rows: Bitmap): void {
+    for (const index of columns) {
+      if (block.columns[index].kind !== Kind.DATE) continue;
+      const column = block.column(index);
+      if (column.kind !== Kind.DATE) continue;
+      const present = rowsPresent(column, rows);
+      for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+        const timeMs = dateMillis(column.values[row], column.forms[row]);
+        if (timeMs < this.minMs) this.minMs = timeMs;
+        if (timeMs > this.maxMs) this.maxMs = timeMs;
+      }
+    }
+  }
+}
+
+/** The values of one attribute on their way. */
+interface Counted {
+  level: FieldLevel;
+  /** Events by value. */
+  eventCounts: Float64Array<ArrayBuffer>;
+  dates: DateBounds;
+  /** There are too many values: they are counted no more. */
+  isFull: boolean;
+}
+
+/** A pass over the blocks that counts the events of each value of some attributes. Owned by one thread. */
+export class ValueCounter implements BlockVisitor {
+  readonly needsRows = true;
+  readonly isFull = false;
+  readonly skips: SkipTest;
+  readonly #seed: number;
+  readonly #limits: ValueLimits;
+  readonly #counted: Counted[];
+
+  constructor(paths: readonly string[], seed: number, limits: ValueLimits, skips: SkipTest) {
+    this.skips = skips;
+    this.#seed = seed;
+    this.#limits = limits;
+    this.#counted = paths.map((path) => ({
+      level: this.#levelOf(path),
+      eventCounts: new Float64Array(64),
+      dates: new DateBounds(),
+      isFull: false,
+    }));
+  }
+
+  addCount(): void {}
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    if (isEmpty(rows)) return;
+    for (const { level, isFull } of this.#counted) {
+      if (isFull) continue;
+      yield* level.prepare(block, rows);
+      yield;
+    }
+    for (const counted of this.#counted) {
+      const { level } = counted;
+      const columns = counted.isFull ? [] : columnsAt(block, level.path);
+      if (columns.length === 0) continue;
+      counted.dates.add(block, columns, rows);
+      const found = level.values();
+      if (level.valueCount > counted.eventCounts.length) {
+        counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
+      }
+      countValues(found, rows, counted.eventCounts);
+      yield;
+      const { distinctMax, memoryBytesMax } = this.#limits;
+      if (level.valueCount <= distinctMax && level.memoryBytes <= memoryBytesMax) continue;
+      counted.isFull = true;
+      counted.level = this.#levelOf(level.path);
+    }
+  }
+
+  /** The paths of the attributes that have too many values. */
+  fullPaths(): string[] {
+    return this.#counted.filter(({ isFull }) => isFull).map(({ level }) => level.path);
+  }
+
+  /** The first `limit` values of an attribute by their events; not of one that is full. In units. */
+  *firsts(limit: number): Units<Map<string, { values: AttributeValue[]; distinctCount: number }>> {
+    const firsts = new Map<string, { values: AttributeValue[]; distinctCount: number }>();
+    for (const { level, eventCounts, isFull } of this.#counted) {
+      if (isFull) continue;
+      const values = yield* firstValues(level, eventCounts, limit);
+      firsts.set(level.path, { values, distinctCount: level.valueCount });
+    }
+    return firsts;
+  }
+
+  /** The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. In units. */
+  *results(limit: number): Units<Map<string, MeasuredValues>> {
+    const results = new Map<string, MeasuredValues>();
+    for (const { level, eventCounts, dates, isFull } of this.#counted) {
+      if (isFull) continue;
+      results.set(level.path, {
+        distinctCount: level.valueCount,
+        values: yield* firstValues(level, eventCounts, limit),
+        ...boundsOf(yield* numberBounds(level), dates),
+      });
+    }
+    return results;
+  }
+
+  #levelOf(path: string): FieldLevel {
+    return new FieldLevel(path, new ValueTable(this.#seed));
+  }
+}
+
+/** What the values of an attribute are. */
+export interface MeasuredValues {
+  distinctCount: number;
+  values: AttributeValue[] | null;
+  bounds?: AttributeBounds;
+}
+
+/** A pass over the blocks that measures attributes that have too many values to count each. Owned by one thread. */
+export class ValueMeter implements BlockVisitor {
+  readonly needsRows = true;
+  readonly isFull = false;
+  readonly skips: SkipTest;
+  readonly #measured: { path: string; dates: DateBounds }[];
+  readonly #metrics: MetricTable;
+  readonly #pairs = new Pairs();
+
+  /** `secret` is the manifest's. */
+  constructor(paths: readonly string[], secret: Uint8Array, skips: SkipTest) {
+    this.skips = skips;
+    this.#measured = paths.map((path) => ({ path, dates: new DateBounds() }));
+    this.#metrics = new MetricTable(
+      paths.flatMap((path) => [
+        metric(path, 'cardinality'),
+        metric(path, 'min'),
+        metric(path, 'max'),
+      ]),
+      secret,
+    );
+    this.#metrics.ensure(1);
+  }
+
+  addCount(): void {}
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    if (isEmpty(rows)) return;
+    yield* this.#metrics.prepare(block);
+    for (const part of partsOfRows(rows, METER_WORDS)) {
+      this.#pairs.reset(part);
+      yield* this.#metrics.reserve(1, this.#pairs.count);
+      this.#metrics.add(this.#pairs);
+      yield;
+    }
+    for (const { path, dates } of this.#measured) {
+      dates.add(block, columnsAt(block, path), rows);
+      yield;
+    }
+  }
+
+  /** What was measured of each attribute, in units. */
+  *results(): Units<Map<string, MeasuredValues>> {
+    yield* this.#metrics.settle();
+    return new Map(
+      this.#measured.map(({ path, dates }) => {
+        const min = this.#metrics.value(metric(path, 'min'), 0);
+        const max = this.#metrics.value(metric(path, 'max'), 0);
+        const numbers = min === null || max === null ? undefined : { min, max };
+        const distinctCount = this.#metrics.value(metric(path, 'cardinality'), 0) ?? 0;
+        return [path, { distinctCount, values: null, ...boundsOf(numbers, dates) }];
+      }),
+    );
+  }
+}
+
+function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): SimpleMetric {
+  return { type: 'attribute', path, aggregation };
+}
+
+/** Counts the events of each value. */
+function countValues({ starts, values }: RowValues, rows: Bitmap, counts: Float64Array): void {
+  for (let word = 0; word < rows.length; word++) {
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      const row = (word << 5) + 31 - Math.clz32(bits & -bits);
+      if (starts === undefined) {
+        if (values[row] !== 0) counts[values[row] - 1]++;
+      } else {
+        for (let at = starts[row]; at < starts[row + 1]; at++) counts[values[at]]++;
+      }
+    }
+  }
+}
+
+/** The values with the most events; of equals the first ones in natural order. */
+function* firstValues(
+  level: FieldLevel,
+  eventCounts: Float64Array,
+  limit: number,
+): Units<AttributeValue[]> {
+  const pace = new Pace();
+  const first = new FirstBuckets(
+    limit,
+    comparer({ by: { type: 'core' }, direction: 'desc' }, level),
+  );
+  for (let value = 0; value < level.valueCount; value++) {
+    if (pace.isFull(1)) yield;
+    first.offer(0, value, eventCounts[value], () => []);
+  }
+  const [found] = first.entries();
+  const [, candidates] = found ?? [0, []];
+  return candidates
+    .slice(0, limit)
+    .map(({ value }) => ({ key: level.key(value), eventCount: eventCounts[value] }));
+}
+
+/** Least and greatest number among the values; numeric strings are numbers. Source: decisions.md 3.8. */
+function* numberBounds(level: FieldLevel): Units<{ min: number; max: number } | undefined> {
+  const pace = new Pace();
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let value = 0; value < level.valueCount; value++) {
+    if (pace.isFull(TEXT_STEPS)) yield;
+    const number = numberOf(level.key(value));
+    if (number === undefined) continue;
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return min <= max ? { min, max } : undefined;
+}
+
+/** The number that a value is; `undefined` when it is none, or beyond all doubles. */
+function numberOf(key: BucketKey): number | undefined {
+  if (key.type === 'string') {
+    const bytes = encodeText(key.text);
+    if (!isNumberText(bytes, 0, bytes.length)) return undefined;
+  } else if (key.type !== 'number') {
+    return undefined;
+  }
+  const number = Number(key.text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** Bounds of numbers, or of dates when there is no number. */
+function boundsOf(
+  numbers: { min: number; max: number } | undefined,
+  { minMs, maxMs }: DateBounds,
+): { bounds?: AttributeBounds } {
+  if (numbers !== undefined) return { bounds: { type: 'number', ...numbers } };
+  return minMs <= maxMs ? { bounds: { type: 'date', minMs, maxMs } } : {};
+}

@@ -1,0 +1,256 @@
+import { must } from '../../base/assert.ts';
+import type { Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import type { BlockColumns } from '../../segment/column-outline.ts';
+import type { BlockRef } from '../../segment/frame.ts';
+import { type Plan, planOf } from '../filter/plan.ts';
+import { allRows, type Bitmap, isEmpty } from '../model/bitmap.ts';
+import { bitmapBytesOf } from '../model/budget.ts';
+import { Claims } from '../model/claims.ts';
+import type { QueryStats, Selection, Snapshot } from '../model/query.ts';
+import {
+  type BlockSource,
+  isDamage,
+  isReachedWhole,
+  noStats,
+  overlaps,
+  type Progress,
+  type Reach,
+  rowsReached,
+} from '../model/source.ts';
+import { telling } from '../model/units.ts';
+import { columnsOf, mayHaveRows } from '../scan/prune.ts';
+import { rowsWhere } from '../scan/scan.ts';
+import {
+  type JoinedPart,
+  type Offer,
+  packRefs,
+  type Sharing,
+  type VisitorData,
+  type VisitorSpec,
+} from './shared-scan.ts';
+
+/** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
+export type ScanOutcome = 'done' | 'full' | 'damaged';
+
+/** What is given the blocks one after the other. */
+export interface BlockVisitor {
+  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  readonly needsRows: boolean;
+  /** Whether it wants no more blocks. */
+  readonly isFull: boolean;
+  /** Whether it does not need a block. */
+  skips?(ref: BlockRef): boolean;
+  /** Takes events of which nothing but their number is known. */
+  addCount(eventCount: number): void;
+  /** Takes all events of a block of which no more is known than its columns; false when it needs to see rows of it. */
+  addColumns?(columns: BlockColumns): boolean;
+  /** Takes `rows` of a block, in units. Throws CORRUPTION before it has taken anything, and LIMIT. */
+  add(block: Block, rows: Bitmap): Units<void>;
+  /** Of what other threads make such a visitor for a part of the blocks; without it one visits all. */
+  spec?(): VisitorSpec | undefined;
+  /** What it has found; `undefined` when that is not right. It is not to be used any more. */
+  found?(): VisitorData | undefined;
+  /** Takes what another of the same `spec` has found, in units. */
+  merge?(data: VisitorData): Units<void>;
+}
+
+/** Goes through the selected events of a snapshot, as often as needed; the same ones each time. */
+export class BlockScan {
+  readonly stats: QueryStats;
+  /** Part of the blocks that the last scan went through before its visitor was full. */
+  scanned = 1;
+  readonly #source: BlockSource;
+  readonly #selection: Selection & Reach;
+  readonly #sharing: Sharing | undefined;
+  readonly #plan: Plan;
+  readonly #refs: BlockRef[];
+  readonly #damaged = new Set<BlockRef>();
+  readonly #opened = new Set<BlockRef>();
+  /** The selected rows of blocks that were scanned before, where these are not all. */
+  readonly #rows = new Map<BlockRef, Bitmap>();
+  #rowsBytesLeft: number;
+  #scanCount = 0;
+  #unitsDone = 0;
+  #unitsTotal = 0;
+
+  /** With `sharing` other threads may join in its scans. */
+  constructor(
+    source: BlockSource,
+    snapshot: Snapshot,
+    selection: Selection & Reach,
+    sharing?: Sharing,
+  ) {
+    const { predicate, fromMs, toMs } = selection;
+    this.#source = source;
+    this.#selection = selection;
+    this.#sharing = sharing;
+    this.#plan = planOf(predicate);
+    this.#rowsBytesLeft = bitmapBytesOf(source);
+    this.stats = noStats(snapshot.blocks.length);
+    this.#refs = snapshot.blocks.filter((ref) => overlaps(ref, fromMs, toMs));
+  }
+
+  /** Rows that the blocks have. */
+  get rowCount(): number {
+    return this.#refs.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  }
+
+  /** All begins again, without the blocks that were found damaged. */
+  restart(): void {
+    this.#scanCount = 0;
+  }
+
+  /** How far the scans are. */
+  get progress(): Progress {
+    return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
+  }
+
+  /**
+   * Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. Blocks that others have claimed who
+   * joined are not shown: it takes what these have found.
+   */
+  *run(visitor: BlockVisitor): Generator<Progress, ScanOutcome> {
+    const isFirst = this.#scanCount++ === 0;
+    this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
+    const claims = new Claims(this.#refs);
+    const offer = this.#offer(visitor, claims);
+    const taken = new Set<number>();
+    try {
+      for (;;) {
+        const outcome = yield* this.#visit(visitor, claims, isFirst);
+        if (outcome !== 'done' || offer === undefined) return outcome;
+        const part = yield* this.#await(offer, claims, taken);
+        if (part === undefined) return 'done';
+        if (part.data === undefined) claims.release(part.member);
+        else {
+          taken.add(part.member);
+          yield* telling(
+            () => this.progress,
+            must(visitor.merge, 'merge').call(visitor, part.data),
+          );
+          if (!this.#takeStats(part) && !isFirst) return 'damaged';
+        }
+      }
+    } finally {
+      claims.close();
+      offer?.close();
+    }
+  }
+
+  /** Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or damaged. */
+  *join(
+    visitor: BlockVisitor,
+    claims: Claims,
+  ): Generator<Progress, Pick<JoinedPart, 'opened' | 'damaged'>> {
+    this.#rowsBytesLeft = 0;
+    yield* this.#visit(visitor, claims, true, claims.jump());
+    const placesOf = (blocks: ReadonlySet<BlockRef>): number[] =>
+      this.#refs.flatMap((ref, place) => (blocks.has(ref) ? [place] : []));
+    return { opened: placesOf(this.#opened), damaged: placesOf(this.#damaged) };
+  }
+
+  /** Offers others to join, when there is enough to do. */
+  #offer(visitor: BlockVisitor, claims: Claims): Offer | undefined {
+    if (this.#sharing === undefined || this.rowCount < this.#sharing.rowsMin) return undefined;
+    const spec = visitor.needsRows || this.#plan.type !== 'all' ? visitor.spec?.() : undefined;
+    if (spec === undefined) return undefined;
+    for (const [place, ref] of this.#refs.entries())
+      if (this.#damaged.has(ref)) claims.claim(place);
+    const { predicate, fromMs, toMs, floor } = this.#selection;
+    const reach = { fromMs, toMs, ...(floor === undefined ? {} : { floor }) };
+    const refs = packRefs(this.#refs);
+    return this.#sharing.offer({ refs, cells: claims.cells, reach, predicate, spec });
+  }
+
+  /** What the next one of those who joined has found; `undefined` when all blocks are accounted for. */
+  *#await(
+    offer: Offer,
+    claims: Claims,
+    taken: ReadonlySet<number>,
+  ): Generator<Progress, JoinedPart | undefined> {
+    for (;;) {
+      const part = offer.take();
+      if (part !== undefined || !claims.isAwaited(taken)) return part;
+      yield { ...this.progress, waits: true };
+    }
+  }
+
+  /** Counts what one has read who joined; whether it met no damage. */
+  #takeStats({ opened, damaged }: JoinedPart): boolean {
+    for (const place of damaged) this.#damaged.add(this.#refs[place]);
+    this.stats.blocksDamaged += damaged.length;
+    for (const place of opened) this.#countOpened(this.#refs[place]);
+    this.#unitsDone += opened.length;
+    return damaged.length === 0;
+  }
+
+  /** Shows `visitor` the blocks that it can claim, from the one at `first` on. */
+  *#visit(
+    visitor: BlockVisitor,
+    claims: Claims,
+    isFirst: boolean,
+    first = claims.next(-1),
+  ): Generator<Progress, ScanOutcome> {
+    for (let place = first; place >= 0; place = claims.next(place)) {
+      const ref = this.#refs[place];
+      if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) continue;
+      try {
+        if (!(yield* telling(() => this.progress, this.#show(visitor, ref)))) continue;
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        this.#damaged.add(ref);
+        this.stats.blocksDamaged++;
+        if (!isFirst) return 'damaged';
+      }
+      this.#unitsDone++;
+      yield this.progress;
+      if (visitor.isFull && claims.isLeft) {
+        this.scanned = claims.claimedCount / this.#refs.length;
+        return 'full';
+      }
+    }
+    return 'done';
+  }
+
+  /** Shows the selected rows of a block; false when it did not have to be opened. */
+  *#show(visitor: BlockVisitor, ref: BlockRef): Units<boolean> {
+    const takesAll = this.#plan.type === 'all' && isReachedWhole(ref, this.#selection);
+    if (takesAll && !visitor.needsRows) {
+      visitor.addCount(ref.rowCount);
+      return false;
+    }
+    if (takesAll && this.#showColumns(visitor, ref)) return true;
+    let rows = this.#rows.get(ref);
+    if (rows !== undefined && isEmpty(rows)) return false;
+    if (!mayHaveRows(this.#source, ref, this.#plan)) return false;
+    const block = this.#source.open(ref);
+    if (takesAll) rows = allRows(ref.rowCount);
+    rows ??= yield* rowsWhere(this.#plan, block, rowsReached(block, this.#selection));
+    if (!takesAll) this.#remember(ref, rows);
+    yield* visitor.add(block, rows);
+    this.#countOpened(ref);
+    return true;
+  }
+
+  #countOpened(ref: BlockRef): void {
+    if (this.#opened.has(ref)) return;
+    this.#opened.add(ref);
+    this.stats.blocksOpened++;
+    this.stats.rowsScanned += ref.rowCount;
+  }
+
+  /** Remembers the selected rows of a block for the next scan, while there is room. */
+  #remember(ref: BlockRef, rows: Bitmap): void {
+    if (this.#rowsBytesLeft < rows.byteLength || this.#rows.has(ref)) return;
+    this.#rows.set(ref, rows);
+    this.#rowsBytesLeft -= rows.byteLength;
+  }
+
+  /** Shows what the footer of its segment says of a block; whether that was enough. */
+  #showColumns(visitor: BlockVisitor, ref: BlockRef): boolean {
+    if (visitor.addColumns === undefined) return false;
+    const columns = columnsOf(this.#source, ref);
+    return columns !== undefined && visitor.addColumns(columns);
+  }
+}

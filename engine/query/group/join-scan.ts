@@ -1,0 +1,68 @@
+import { assert } from '../../base/assert.ts';
+import type { Units } from '../../base/pause.ts';
+import { MetricTable } from '../metric/metric-table.ts';
+import { Claims } from '../model/claims.ts';
+import type { BlockSource } from '../model/source.ts';
+import { TupleTable } from '../value/tuple-table.ts';
+import { BlockScan, type BlockVisitor } from './block-scan.ts';
+import { Cube } from './cube.ts';
+import { levelOf, TimeLevel } from './level.ts';
+import { Pass, type PassTable } from './pass.ts';
+import {
+  type JoinedPart,
+  type Joining,
+  type SharedScan,
+  type TableSpec,
+  unpackRefs,
+  type VisitorSpec,
+} from './shared-scan.ts';
+
+/** All who join in a scan may take together what its owner may, divided by this. */
+const MEMORY_PART = 2;
+
+/**
+ * Joins in a scan that another thread has begun: visits the blocks that are left, as long as there are any, and gives what it
+ * has found of them. Throws what the source throws but CORRUPTION, and LIMIT; the owner then visits those blocks itself.
+ */
+export function* joinUnits(
+  source: BlockSource,
+  { refs, cells, reach, predicate, spec }: SharedScan,
+  { member, count }: Joining,
+): Units<JoinedPart> {
+  const blocks = unpackRefs(refs);
+  const visitor = visitorOf(spec, source.secret, MEMORY_PART * count);
+  const scan = new BlockScan(source, { blocks }, { ...reach, predicate });
+  const read = yield* ignoring(scan.join(visitor, new Claims(blocks, member, cells)));
+  const data = visitor.found?.();
+  return { member, ...read, ...(data === undefined ? {} : { data }) };
+}
+
+/** Units of which nothing is told. */
+function* ignoring<T>(units: Generator<unknown, T>): Units<T> {
+  for (;;) {
+    const step = units.next();
+    if (step.done === true) return step.value;
+    yield;
+  }
+}
+
+function visitorOf(spec: VisitorSpec, secret: Uint8Array, memoryPart: number): BlockVisitor {
+  const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
+  if (spec.type === 'cube') {
+    return new Cube(spec.levels.map(levelOf), spec.cellsMax, memoryBytesMax);
+  }
+  const stages = spec.stages.map(({ level, tuples, grows, total }) => ({
+    level: levelOf(level),
+    tuples: TupleTable.of(tuples),
+    grows,
+    total,
+  }));
+  const tables = spec.tables.map((table) => tableOf(table, secret));
+  return new Pass(stages, tables, { index: 0, count: 1 }, spec.final, memoryBytesMax);
+}
+
+function tableOf({ metrics, steps }: TableSpec, secret: Uint8Array): PassTable {
+  const level = steps === undefined ? undefined : levelOf(steps);
+  assert(level === undefined || level instanceof TimeLevel, 'steps are of time');
+  return { metrics: new MetricTable(metrics, secret), steps: level };
+}

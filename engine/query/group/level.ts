@@ -1,0 +1,221 @@
+import { Pace, type Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import { type Plan, planOf } from '../filter/plan.ts';
+import { type Bitmap, dropRows, nextRow } from '../model/bitmap.ts';
+import type { Boundaries, BucketKey, TagRule } from '../model/query.ts';
+import { rowsWhere } from '../scan/scan.ts';
+import { FieldValues, type RowValues } from '../value/field-values.ts';
+import { ValueTable, type ValueTableData } from '../value/value-table.ts';
+import type { LevelSpec } from './shared-scan.ts';
+
+/** What the buckets of a level are made from. */
+export interface Level {
+  /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
+  prepare(block: Block, rows: Bitmap): Units<void>;
+  /** The values of the `rows` that it is prepared for; of other rows they mean nothing. Valid until the next call. */
+  values(block: Block, rows: Bitmap): RowValues;
+  /** What a value is in the answer. */
+  key(value: number): BucketKey;
+  /** The value of a key; -1 when it can have none. */
+  place(key: BucketKey): number;
+  /** Natural order: negative when `left` comes first. */
+  compare(left: number, right: number): number;
+  /** Values are below this one. */
+  readonly valueCount: number;
+  /** Whether it has too many values for what it was made for: then it is not right. */
+  readonly isLarge?: boolean;
+  /** Memory that it takes. */
+  readonly memoryBytes: number;
+  /** Of what such a level is made, which takes new values when it `grows`; `undefined` when it is of a part of the values. */
+  spec(grows: boolean): LevelSpec | undefined;
+  /** The values of a level of an attribute. */
+  readonly data?: ValueTableData;
+}
+
+/** Tells which number a value has in another level. */
+export type Takes = (value: number) => number;
+
+/** Steps of time. Values are their numbers. */
+export class TimeLevel implements Level {
+  readonly memoryBytes = 0;
+  readonly #spec: LevelSpec;
+  readonly #boundaries: Float64Array;
+  /** Steps before this one are in no bucket. */
+  readonly #first: number;
+
+  /** Without `afterMs` all steps are taken, with it those that begin later. */
+  constructor(boundaries: Boundaries, afterMs = Number.NEGATIVE_INFINITY) {
+    this.#spec = { type: 'time', boundaries, afterMs };
+    this.#boundaries = Float64Array.from(boundaries);
+    const first = boundaries.findIndex((boundary) => boundary > afterMs);
+    this.#first = first < 0 ? boundaries.length : first;
+  }
+
+  spec(): LevelSpec {
+    return this.#spec;
+  }
+
+  /** Steps that there are. */
+  get valueCount(): number {
+    return Math.max(this.#boundaries.length - 1, 0);
+  }
+
+  *prepare(block: Block): Units<void> {
+    block.timeMs();
+    yield;
+  }
+
+  values(block: Block, rows: Bitmap): RowValues {
+    const times = block.timeMs();
+    const values = new Int32Array(block.rowCount);
+    const boundaries = this.#boundaries;
+    let step = 0;
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const time = times[row];
+      if (!(time >= boundaries[step] && time < boundaries[step + 1])) step = this.#step(time);
+      if (step >= this.#first) values[row] = step + 1;
+    }
+    return { starts: undefined, values };
+  }
+
+  key(value: number): BucketKey {
+    return { type: 'time', timeMs: this.#boundaries[value] };
+  }
+
+  place(key: BucketKey): number {
+    return key.type === 'time' ? this.#boundaries.indexOf(key.timeMs) : -1;
+  }
+
+  compare(left: number, right: number): number {
+    return left - right;
+  }
+
+  /** The step that `time` is in; it is in one. */
+  #step(time: number): number {
+    let low = 0;
+    let high = this.#boundaries.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (this.#boundaries[middle] <= time) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Tags of a tagset. Values are their places. */
+export class TagLevel implements Level {
+  readonly memoryBytes = 0;
+  readonly #tags: readonly TagRule[];
+  readonly #plans: Plan[];
+  #values = new Int32Array(0);
+
+  constructor(tags: readonly TagRule[]) {
+    this.#tags = tags;
+    this.#plans = tags.map((tag) => planOf(tag.predicate));
+  }
+
+  get valueCount(): number {
+    return this.#tags.length;
+  }
+
+  spec(): LevelSpec {
+    return { type: 'tagset', tags: this.#tags };
+  }
+
+  *prepare(block: Block, rows: Bitmap): Units<void> {
+    const values = new Int32Array(block.rowCount);
+    const rest = rows.slice();
+    for (const [place, plan] of this.#plans.entries()) {
+      const found = (yield* rowsWhere(plan, block, rest)).slice();
+      for (let row = nextRow(found, 0); row >= 0; row = nextRow(found, row + 1)) {
+        values[row] = place + 1;
+      }
+      dropRows(rest, found);
+    }
+    this.#values = values;
+  }
+
+  values(): RowValues {
+    return { starts: undefined, values: this.#values };
+  }
+
+  key(value: number): BucketKey {
+    return { type: 'tag', id: this.#tags[value].id };
+  }
+
+  place(key: BucketKey): number {
+    return key.type === 'tag' ? this.#tags.findIndex((tag) => tag.id === key.id) : -1;
+  }
+
+  compare(left: number, right: number): number {
+    return left - right;
+  }
+}
+
+/** The distinct values of an attribute. Values are numbers of a table. */
+export class FieldLevel extends FieldValues<ValueTable> implements Level {
+  get valueCount(): number {
+    return this.numbers.count;
+  }
+
+  get data(): ValueTableData {
+    return this.numbers.data;
+  }
+
+  spec(grows: boolean): LevelSpec | undefined {
+    if (this.numbers.isPart && grows) return undefined;
+    const { path, smallOnly, data } = this;
+    const { seed } = data;
+    return { type: 'field', path, seed, smallOnly, ...(grows ? {} : { values: data }) };
+  }
+
+  get memoryBytes(): number {
+    return this.numbers.memoryBytes;
+  }
+
+  key(value: number): BucketKey {
+    return this.numbers.key(value);
+  }
+
+  place(key: BucketKey): number {
+    return this.numbers.addKey(key);
+  }
+
+  compare(left: number, right: number): number {
+    return this.numbers.compare(left, right);
+  }
+}
+
+/** The number that a value of a level has in another one, which takes it. */
+export function takeValue(into: Level, from: Level, value: number): number {
+  if (!(into instanceof FieldLevel && from instanceof FieldLevel)) return value;
+  return into.numbers.take(from.numbers, value);
+}
+
+/** Makes a level. */
+export function levelOf(spec: LevelSpec): Level {
+  if (spec.type === 'time') return new TimeLevel(spec.boundaries, spec.afterMs);
+  if (spec.type === 'tagset') return new TagLevel(spec.tags);
+  const { path, seed, smallOnly, values } = spec;
+  const level = new FieldLevel(path, new ValueTable(seed), smallOnly);
+  if (values === undefined) return level;
+  const known = ValueTable.of(values);
+  for (let value = 0; value < known.count; value++) level.numbers.take(known, value);
+  level.numbers.freeze();
+  return level;
+}
+
+/** The numbers in a level of what values are that another one of its kind has found, which takes them; in units. */
+export function* takeValues(into: Level, data: ValueTableData | undefined): Units<Takes> {
+  if (data === undefined || !(into instanceof FieldLevel)) return (value) => value;
+  const from = ValueTable.of(data);
+  const taken = new Uint32Array(from.count);
+  yield* into.numbers.reserve(from.count);
+  const pace = new Pace();
+  for (let value = 0; value < from.count; value++) {
+    taken[value] = into.numbers.take(from, value);
+    if (pace.isFull(1)) yield;
+  }
+  return (value) => taken[value];
+}

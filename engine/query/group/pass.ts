@@ -1,0 +1,338 @@
+import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
+import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import type { MetricTable } from '../metric/metric-table.ts';
+import { type Bitmap, countRows } from '../model/bitmap.ts';
+import { partsOfRows } from '../model/units.ts';
+import type { RowValues } from '../value/field-values.ts';
+import { Pairs } from '../value/pairs.ts';
+import type { TupleTable } from '../value/tuple-table.ts';
+import type { BlockVisitor } from './block-scan.ts';
+import { type Level, type TimeLevel, takeValues } from './level.ts';
+import type { StageData, StageSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
+
+/** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
+export const TOTAL = 0;
+/** Numbers in an answer. */
+const CELLS_MAX = 1_000_000;
+
+/** A level of buckets in a pass. */
+export interface PassStage {
+  level: Level;
+  tuples: TupleTable;
+  /** Whether buckets that are not in `tuples` get there; otherwise their events are left out. */
+  grows: boolean;
+  total: boolean;
+}
+
+/** Metrics of the buckets of the last level, or of each step of time in them. */
+export interface PassTable {
+  metrics: MetricTable;
+  /** With `steps`, step s of bucket b is group b * steps.valueCount + s of `metrics`. */
+  steps: TimeLevel | undefined;
+}
+
+/** A part of the groups, so that not all have to be in memory at once: those with `group % count === index`. */
+export interface GroupShare {
+  index: number;
+  count: number;
+}
+
+/** Throws LIMIT when an answer would have too many numbers. */
+export function checkCells(count: number): void {
+  if (count <= CELLS_MAX) return;
+  throw new EngineError(
+    'LIMIT',
+    `the answer has more than ${CELLS_MAX} values; allowed: fewer buckets, longer intervals or fewer computes`,
+  );
+}
+
+/** Puts the selected rows of one block after the other into nested buckets. Works on numbers in typed arrays only. */
+export class Nesting {
+  readonly #stages: readonly PassStage[];
+  #pairs = new Pairs();
+  #spare = new Pairs();
+
+  constructor(stages: readonly PassStage[]) {
+    this.#stages = stages;
+  }
+
+  /** Buckets of the last level so far; one without levels. */
+  get bucketCount(): number {
+    return this.#stages.at(-1)?.tuples.count ?? 1;
+  }
+
+  /** Memory that levels and buckets take. */
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const { level, tuples } of this.#stages) bytes += level.memoryBytes + tuples.memoryBytes;
+    return bytes;
+  }
+
+  /** Whether a level has too many values for what it was made for. */
+  get isLarge(): boolean {
+    return this.#stages.some(({ level }) => level.isLarge === true);
+  }
+
+  /** Of what it is made; `undefined` when a level is of a part of its values. */
+  get specs(): StageSpec[] | undefined {
+    const specs: StageSpec[] = [];
+    for (const { level, tuples, grows, total } of this.#stages) {
+      const spec = level.spec(grows);
+      if (spec === undefined) return undefined;
+      specs.push({ level: spec, tuples: tuples.data, grows, total });
+    }
+    return specs;
+  }
+
+  /** What the levels have that grow. */
+  get found(): (StageData | undefined)[] {
+    return this.#stages.map(({ level, tuples, grows }) =>
+      grows ? { values: level.data, tuples: tuples.data } : undefined,
+    );
+  }
+
+  /** Takes the buckets that others have found, in units: what their buckets of the last level are here. */
+  *merge(found: readonly (StageData | undefined)[]): Units<Uint32Array> {
+    const pace = new Pace();
+    let parents = Uint32Array.of(0);
+    for (const [place, { level, tuples }] of this.#stages.entries()) {
+      const data = found[place];
+      if (data === undefined) {
+        parents = new Uint32Array(tuples.count);
+        for (let tuple = 0; tuple < tuples.count; tuple++) parents[tuple] = tuple;
+        continue;
+      }
+      const take = yield* takeValues(level, data.values);
+      const { count, parents: outer, values } = data.tuples;
+      const taken = new Uint32Array(count);
+      yield* tuples.reserve(count, level.valueCount);
+      for (let tuple = 0; tuple < count; tuple++) {
+        const value = values[tuple] === TOTAL ? TOTAL : take(values[tuple] - 1) + 1;
+        taken[tuple] = tuples.add(parents[outer[tuple]], value);
+        if (pace.isFull(1)) yield;
+      }
+      parents = taken;
+    }
+    return parents;
+  }
+
+  /** Reads all that it needs of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
+  *prepare(block: Block, rows: Bitmap): Units<void> {
+    for (const { level } of this.#stages) yield* level.prepare(block, rows);
+  }
+
+  /** Makes room for the buckets of some rows, in units, so that `pairs` takes no longer than they do. */
+  *reserve(rows: Bitmap): Units<void> {
+    const rowCount = countRows(rows);
+    for (const { level, tuples, grows } of this.#stages) {
+      if (grows) yield* tuples.reserve(rowCount, level.valueCount);
+    }
+  }
+
+  /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
+  pairs(block: Block, rows: Bitmap): Pairs {
+    this.#pairs.reset(rows);
+    for (const stage of this.#stages) this.#nest(stage, stage.level.values(block, rows));
+    return this.#pairs;
+  }
+
+  /** Puts what is in a bucket into the buckets of the next level in it. */
+  #nest(stage: PassStage, { starts, values }: RowValues): void {
+    const inner = this.#spare;
+    if (starts === undefined) nestOne(stage, values, this.#pairs, inner);
+    else nestMany(stage, starts, values, this.#pairs, inner);
+    this.#spare = this.#pairs;
+    this.#pairs = inner;
+  }
+}
+
+/** One pass over the blocks: puts events into nested buckets and computes metrics of them. Owned by one thread. */
+export class Pass implements BlockVisitor {
+  readonly needsRows: boolean;
+  readonly #nesting: Nesting;
+  readonly #tables: readonly PassTable[];
+  readonly #share: GroupShare;
+  /** Whether buckets are of the answer, so that there may not be too many. */
+  readonly #final: boolean;
+  readonly #memoryBytesMax: number;
+  readonly #kept = new Pairs();
+
+  constructor(
+    stages: readonly PassStage[],
+    tables: readonly PassTable[],
+    share: GroupShare,
+    final: boolean,
+    memoryBytesMax: number,
+  ) {
+    this.#nesting = new Nesting(stages);
+    this.#tables = tables;
+    this.#share = share;
+    this.#final = final;
+    this.#memoryBytesMax = memoryBytesMax;
+    this.needsRows =
+      stages.length > 0 ||
+      tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
+  }
+
+  get isFull(): boolean {
+    if (this.#nesting.isLarge) return true;
+    let bytes = this.#nesting.memoryBytes;
+    for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
+    return bytes > this.#memoryBytesMax;
+  }
+
+  spec(): VisitorSpec | undefined {
+    // Which groups are of a share goes by their numbers, which other threads give otherwise.
+    const stages = this.#share.count === 1 ? this.#nesting.specs : undefined;
+    if (stages === undefined) return undefined;
+    const tables = this.#tables.map(({ metrics, steps }) => ({
+      metrics: metrics.metrics,
+      ...(steps === undefined ? {} : { steps: steps.spec() }),
+    }));
+    const memoryBytesMax = this.#memoryBytesMax;
+    return { type: 'pass', stages, tables, final: this.#final, memoryBytesMax };
+  }
+
+  found(): VisitorData | undefined {
+    if (this.#nesting.isLarge) return undefined;
+    const tables = this.#tables.map(({ metrics }) => metrics.data);
+    return { type: 'pass', stages: this.#nesting.found, tables };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'pass', 'what a pass has found');
+    const buckets = yield* this.#nesting.merge(data.stages);
+    for (const [at, table] of this.#tables.entries()) {
+      const stepCount = table.steps?.valueCount ?? 1;
+      if (this.#final) checkCells(this.#groupCount(table));
+      const groups = new Uint32Array(buckets.length * stepCount);
+      yield* inParts(groups.length, UNIT_SLOTS, (from, to) => {
+        for (let group = from; group < to; group++) {
+          const step = group % stepCount;
+          groups[group] = buckets[(group - step) / stepCount] * stepCount + step;
+        }
+      });
+      yield* table.metrics.merge(data.tables[at], groups);
+    }
+  }
+
+  addCount(eventCount: number): void {
+    for (const { metrics } of this.#tables) metrics.addCount(eventCount);
+  }
+
+  *add(block: Block, rows: Bitmap): Units<void> {
+    if (!this.needsRows) {
+      this.addCount(countRows(rows));
+      return;
+    }
+    yield* this.#nesting.prepare(block, rows);
+    for (const { metrics, steps } of this.#tables) {
+      yield* metrics.prepare(block);
+      if (steps !== undefined) yield* steps.prepare(block);
+    }
+    for (const part of partsOfRows(rows)) {
+      yield* this.#nesting.reserve(part);
+      const pairs = this.#nesting.pairs(block, part);
+      for (const table of this.#tables) yield* this.#measure(table, pairs, block, part);
+      if (part !== rows) yield;
+    }
+  }
+
+  *#measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): Units<void> {
+    const { metrics, steps } = table;
+    const groupCount = this.#groupCount(table);
+    if (this.#final) checkCells(groupCount);
+    yield* metrics.reserve(groupCount, pairs.count);
+    if (steps === undefined && this.#share.count === 1) {
+      metrics.add(pairs);
+      return;
+    }
+    const stepOfRow = steps?.values(block, rows).values;
+    const stepCount = steps?.valueCount ?? 1;
+    const { index, count: shares } = this.#share;
+    const { rows: pairRows, groups, count } = pairs;
+    const kept = this.#kept;
+    kept.count = 0;
+    for (let at = 0; at < count; at++) {
+      const row = pairRows[at];
+      let group = groups[at] * stepCount;
+      if (stepOfRow !== undefined) group += stepOfRow[row] - 1;
+      if (group % shares === index) kept.add(row, group);
+    }
+    metrics.add(kept);
+  }
+
+  #groupCount({ steps }: PassTable): number {
+    return this.#nesting.bucketCount * (steps?.valueCount ?? 1);
+  }
+}
+
+/** Nests rows of which each has at most one value, `values[row] - 1`. */
+function nestOne(stage: PassStage, values: Int32Array, outer: Pairs, inner: Pairs): void {
+  const { total } = stage;
+  const { rows, groups, count } = outer;
+  inner.reserve(total ? count * 2 : count);
+  const innerRows = inner.rows;
+  const innerGroups = inner.groups;
+  let length = 0;
+  let lastParent = -1;
+  let lastValue = -1;
+  let tuple = -1;
+  let totalTuple = -1;
+  for (let at = 0; at < count; at++) {
+    const row = rows[at];
+    const parent = groups[at];
+    const value = values[row];
+    if (parent !== lastParent) {
+      if (total) totalTuple = tupleOf(stage, parent, TOTAL);
+      lastParent = parent;
+      lastValue = -1;
+    }
+    if (totalTuple >= 0) {
+      innerRows[length] = row;
+      innerGroups[length++] = totalTuple;
+    }
+    if (value === 0) continue;
+    if (value !== lastValue) {
+      tuple = tupleOf(stage, parent, value);
+      lastValue = value;
+    }
+    if (tuple >= 0) {
+      innerRows[length] = row;
+      innerGroups[length++] = tuple;
+    }
+  }
+  inner.count = length;
+}
+
+/** Nests rows that may have several values: `values[starts[row]]` to `values[starts[row + 1] - 1]`. */
+function nestMany(
+  stage: PassStage,
+  starts: Uint32Array,
+  values: Int32Array,
+  outer: Pairs,
+  inner: Pairs,
+): void {
+  inner.count = 0;
+  for (let at = 0; at < outer.count; at++) {
+    const row = outer.rows[at];
+    const parent = outer.groups[at];
+    if (stage.total) put(stage, inner, row, parent, TOTAL);
+    for (let index = starts[row]; index < starts[row + 1]; index++) {
+      put(stage, inner, row, parent, values[index] + 1);
+    }
+  }
+}
+
+/** The bucket of `value` in `parent`; -1 when there is none and may be none. */
+function tupleOf({ tuples, grows }: PassStage, parent: number, value: number): number {
+  return grows ? tuples.add(parent, value) : tuples.find(parent, value);
+}
+
+/** Adds a row to the bucket of `value` in `parent`, if there is or may be one. */
+function put(stage: PassStage, pairs: Pairs, row: number, parent: number, value: number): void {
+  const tuple = tupleOf(stage, parent, value);
+  if (tuple >= 0) pairs.add(row, tuple);
+}

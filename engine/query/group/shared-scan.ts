@@ -1,0 +1,127 @@
+import type { BlockRef } from '../../segment/frame.ts';
+import type { MetricTableData } from '../metric/metric-table.ts';
+import type { Predicate } from '../model/predicate.ts';
+import type { Boundaries, Metric, TagRule } from '../model/query.ts';
+import type { Reach } from '../model/source.ts';
+import type { TupleTableData } from '../value/tuple-table.ts';
+import type { ValueTableData } from '../value/value-table.ts';
+
+/** Of what a level is made. `values`: those that it may have, when there will be no others. */
+export type LevelSpec =
+  | { type: 'time'; boundaries: Boundaries; afterMs: number }
+  | { type: 'tagset'; tags: readonly TagRule[] }
+  | { type: 'field'; path: string; seed: number; smallOnly: boolean; values?: ValueTableData };
+
+/** Of what a level of buckets is made, with the buckets that it has. */
+export interface StageSpec {
+  level: LevelSpec;
+  tuples: TupleTableData;
+  grows: boolean;
+  total: boolean;
+}
+
+/** Of what a table of metrics is made. */
+export interface TableSpec {
+  metrics: readonly Metric[];
+  steps?: LevelSpec;
+}
+
+/** Of what a visitor of blocks is made. Plain data that crosses threads. */
+export type VisitorSpec =
+  | { type: 'cube'; levels: LevelSpec[]; cellsMax: number; memoryBytesMax: number }
+  | {
+      type: 'pass';
+      stages: StageSpec[];
+      tables: TableSpec[];
+      final: boolean;
+      memoryBytesMax: number;
+    };
+
+/** What a level of buckets has that grows. */
+export interface StageData {
+  values: ValueTableData | undefined;
+  tuples: TupleTableData;
+}
+
+/** What a visitor of blocks has found. Plain data that crosses threads. */
+export type VisitorData =
+  | {
+      type: 'cube';
+      values: (ValueTableData | undefined)[];
+      sizes: number[];
+      cells: Float64Array<ArrayBuffer>;
+    }
+  | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] };
+
+/** A scan in which other threads join. Plain data that crosses threads; `refs` and `cells` stay shared. */
+export interface SharedScan {
+  refs: Float64Array<SharedArrayBuffer>;
+  cells: Int32Array<SharedArrayBuffer>;
+  reach: Reach;
+  predicate: Predicate;
+  spec: VisitorSpec;
+}
+
+/** Who joins in a scan: a number above that of the owner, and how many others do. */
+export interface Joining {
+  member: number;
+  count: number;
+}
+
+/** What one who joined has found. Without `data` the owner visits those blocks itself. Plain data that crosses threads. */
+export interface JoinedPart {
+  member: number;
+  data?: VisitorData;
+  /** Places of the blocks that were opened, and of those that could not be read. */
+  opened: number[];
+  damaged: number[];
+}
+
+/** An offer to join in a scan. */
+export interface Offer {
+  /** What one of those who joined has found, each once; `undefined` while nothing came. */
+  take(): JoinedPart | undefined;
+  /** Nothing is awaited any more. */
+  close(): void;
+}
+
+/** What asks other threads to join in a query's scans. */
+export interface Sharing {
+  /** Rows of a scan from which on it is worth it. */
+  rowsMin: number;
+  offer(scan: SharedScan): Offer;
+}
+
+const FIELDS = 11;
+
+/** Packs refs, so that all threads read them in one place. */
+export function packRefs(refs: readonly BlockRef[]): Float64Array<SharedArrayBuffer> {
+  const packed = new Float64Array(new SharedArrayBuffer(refs.length * FIELDS * 8));
+  for (const [place, ref] of refs.entries()) {
+    const fields = [ref.sealed ? 1 : 0, ref.segment, ref.writer, ref.offset, ref.bytes];
+    fields.push(ref.ordinal, ref.rowCount, ref.firstSequence, ref.endSequence);
+    fields.push(ref.minTimeMs, ref.maxTimeMs);
+    packed.set(fields, place * FIELDS);
+  }
+  return packed;
+}
+
+/** What `packRefs` was given. */
+export function unpackRefs(packed: Float64Array): BlockRef[] {
+  return Array.from({ length: packed.length / FIELDS }, (_, place) => {
+    const at = place * FIELDS;
+    return {
+      sealed: packed[at] === 1,
+      segment: packed[at + 1],
+      writer: packed[at + 2],
+      offset: packed[at + 3],
+      bytes: packed[at + 4],
+      ordinal: packed[at + 5],
+      rowCount: packed[at + 6],
+      firstSequence: packed[at + 7],
+      endSequence: packed[at + 8],
+      minTimeMs: packed[at + 9],
+      maxTimeMs: packed[at + 10],
+    };
+  });
+}

@@ -1,0 +1,172 @@
+import { must } from '../../base/assert.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type { Column } from '../../column/column.ts';
+import { growInUnits } from '../../column/growth.ts';
+import type { Block } from '../../segment/block.ts';
+import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../model/query.ts';
+import { columnsAt } from '../scan/scan.ts';
+import type { Pairs } from '../value/pairs.ts';
+import { ValueHash } from '../value/value-hash.ts';
+import { isLight, Summary, type SummaryData } from './metric.ts';
+
+/** A table of metrics as plain data. */
+export interface MetricTableData {
+  eventCounts: Float64Array<ArrayBuffer>;
+  summaries: Map<string, SummaryData>;
+}
+
+/** Metrics of numbered groups of events. Mergeable; owned by one thread. */
+export class MetricTable {
+  /** What it was made for. */
+  readonly metrics: readonly Metric[];
+  #eventCounts = new Float64Array(0);
+  readonly #countsEvents: boolean;
+  /** One a path, whatever is asked of it. */
+  readonly #summaries = new Map<string, Summary>();
+  /** Columns of the block for which it is prepared, of each path. */
+  #columns: [Summary, Column[]][] = [];
+
+  /** `secret` is the manifest's; the same for all tables that are merged. */
+  constructor(metrics: readonly Metric[], secret: Uint8Array) {
+    this.metrics = metrics;
+    const simple = metrics.flatMap(simpleMetrics);
+    this.#countsEvents = simple.some((metric) => metric.type === 'core');
+    const asked = new Map<string, Set<Aggregation>>();
+    for (const metric of simple) {
+      if (metric.type !== 'attribute') continue;
+      const aggregations = asked.get(metric.path) ?? new Set();
+      asked.set(metric.path, aggregations.add(metric.aggregation));
+    }
+    const hash = new ValueHash(secret);
+    for (const [path, aggregations] of asked) {
+      this.#summaries.set(path, new Summary(aggregations, hash));
+    }
+  }
+
+  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  get needsRows(): boolean {
+    return this.#summaries.size > 0;
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    let bytes = this.#eventCounts.length * 8;
+    for (const summary of this.#summaries.values()) bytes += summary.memoryBytes;
+    return bytes;
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    finished(this.reserve(groupCount, 0));
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`, and for the values of `count` events in them, in units. */
+  *reserve(groupCount: number, count: number): Units<void> {
+    if (this.#countsEvents && groupCount > this.#eventCounts.length) {
+      this.#eventCounts = yield* growInUnits(this.#eventCounts, groupCount);
+    }
+    for (const summary of this.#summaries.values()) yield* summary.reserve(groupCount, count);
+  }
+
+  /** Reads all that it needs of a block, in units, so that `add` cannot fail. Throws CORRUPTION. */
+  *prepare(block: Block): Units<void> {
+    this.#columns = [];
+    for (const [path, summary] of this.#summaries) {
+      const columns = columnsAt(block, path).map((index) => block.column(index));
+      this.#columns.push([summary, columns]);
+      if (block.rowCount > UNIT_SLOTS) yield;
+      for (const column of columns) yield* summary.prepare(column);
+    }
+  }
+
+  /** Adds the events of the block for which it is prepared to their groups, for which there is room. */
+  add(pairs: Pairs): void {
+    if (this.#countsEvents) {
+      const { groups, count } = pairs;
+      const counts = this.#eventCounts;
+      for (let at = 0; at < count; at++) counts[groups[at]]++;
+    }
+    for (const [summary, columns] of this.#columns) {
+      for (const column of columns) summary.add(column, pairs);
+    }
+  }
+
+  /** Adds events of which nothing but their number is known, to group 0. */
+  addCount(eventCount: number): void {
+    this.ensure(1);
+    if (this.#countsEvents) this.#eventCounts[0] += eventCount;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): MetricTableData {
+    const summaries = new Map<string, SummaryData>();
+    for (const [path, summary] of this.#summaries) summaries.set(path, summary.data);
+    return { eventCounts: this.#eventCounts, summaries };
+  }
+
+  /** Adds the `data` of another table of the same metrics, in units; its group g is `groups[g]` here. */
+  *merge({ eventCounts, summaries }: MetricTableData, groups: Uint32Array): Units<void> {
+    let groupCount = 0;
+    for (const group of groups) if (group >= groupCount) groupCount = group + 1;
+    yield* this.reserve(groupCount, 0);
+    if (this.#countsEvents) {
+      const counts = this.#eventCounts;
+      const length = Math.min(groups.length, eventCounts.length);
+      yield* inParts(length, UNIT_SLOTS, (begin, end) => {
+        for (let from = begin; from < end; from++) counts[groups[from]] += eventCounts[from];
+      });
+    }
+    for (const [path, summary] of this.#summaries) {
+      yield* summary.merge(must(summaries.get(path), `a summary of ${path}`), groups);
+    }
+  }
+
+  /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
+  *settle(): Units<void> {
+    for (const summary of this.#summaries.values()) yield* summary.settle();
+  }
+
+  /** The value of a metric, one of those that it was made for, of a group. */
+  value(metric: Metric, group: number): number | null {
+    if (metric.type === 'formula') {
+      const value = this.#evaluate(metric.expression, group);
+      return value !== null && Number.isFinite(value) ? value : null;
+    }
+    if (metric.type === 'core') return this.#eventCounts[group] ?? 0;
+    const summary = must(this.#summaries.get(metric.path), 'a summary');
+    return summary.value(metric.aggregation, group);
+  }
+
+  #evaluate(expression: MetricExpression, group: number): number | null {
+    if (expression.type === 'number') return expression.value;
+    if (expression.type === 'metric') return this.value(expression.metric, group);
+    const left = this.#evaluate(expression.left, group);
+    const right = this.#evaluate(expression.right, group);
+    if (left === null || right === null) return null;
+    if (expression.operator === '+') return left + right;
+    if (expression.operator === '-') return left - right;
+    if (expression.operator === '*') return left * right;
+    return right === 0 ? null : left / right;
+  }
+}
+
+/** The metrics that are not formulas in a metric. */
+function simpleMetrics(metric: Metric): SimpleMetric[] {
+  if (metric.type !== 'formula') return [metric];
+  const found: SimpleMetric[] = [];
+  const walk = (expression: MetricExpression): void => {
+    if (expression.type === 'metric') found.push(expression.metric);
+    if (expression.type !== 'operation') return;
+    walk(expression.left);
+    walk(expression.right);
+  };
+  walk(metric.expression);
+  return found;
+}
+
+/** Whether a metric takes a few numbers a group, however many events it has. */
+export function isLightMetric(metric: Metric): boolean {
+  return simpleMetrics(metric).every(
+    (simple) => simple.type === 'core' || isLight(simple.aggregation),
+  );
+}

@@ -1,0 +1,392 @@
+import { must } from '../../base/assert.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type {
+  BooleanColumn,
+  Column,
+  DateColumn,
+  NumberColumn,
+  Presence,
+  StringColumn,
+} from '../../column/column.ts';
+import { growInUnits } from '../../column/growth.ts';
+import { Kind } from '../../column/kind.ts';
+import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import { NumberReader } from '../filter/decimal.ts';
+import { encodeText } from '../filter/text.ts';
+import { hasRow } from '../model/bitmap.ts';
+import type { Aggregation } from '../model/query.ts';
+import { Elements, ElementType } from '../value/elements.ts';
+import { Pairs } from '../value/pairs.ts';
+import type { ValueHash } from '../value/value-hash.ts';
+import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
+import { Quantiles, type QuantilesData } from './quantile.ts';
+import { SharedStrings } from './shared-strings.ts';
+import { Sums, type SumsData } from './sum.ts';
+
+/** Percent of the aggregations that are quantiles. */
+const PERCENT = new Map<Aggregation, number>([
+  ['median', 50],
+  ['pc75', 75],
+  ['pc90', 90],
+  ['pc95', 95],
+  ['pc98', 98],
+  ['pc99', 99],
+]);
+
+const reader = new NumberReader();
+
+/** Whether an aggregation takes a few numbers a group, however many values it has. */
+export function isLight(aggregation: Aggregation): boolean {
+  return aggregation !== 'cardinality' && !PERCENT.has(aggregation);
+}
+
+/** A summary as plain data. */
+export interface SummaryData {
+  groupCount: number;
+  counts: Float64Array<ArrayBuffer>;
+  numberCounts: Float64Array<ArrayBuffer>;
+  mins: Float64Array<ArrayBuffer>;
+  maxs: Float64Array<ArrayBuffer>;
+  sums: SumsData | undefined;
+  quantiles: QuantilesData | undefined;
+  cardinalities: CardinalitiesData | undefined;
+}
+
+/**
+ * What aggregations of one path need to know of its values, by group. Mergeable; owned by one thread.
+ *
+ * Values are the scalars at the path and the scalar elements of arrays there. Numbers and numeric strings count as
+ * numbers, unless they are beyond all doubles. Source: decisions.md 3.8, 5.3, 5b.6, 5b.7.
+ */
+export class Summary {
+  #groupCount = 0;
+  #counts = new Float64Array(0);
+  #numberCounts = new Float64Array(0);
+  #mins = new Float64Array(0);
+  #maxs = new Float64Array(0);
+  readonly #sums: Sums | undefined;
+  readonly #quantiles: Quantiles | undefined;
+  readonly #cardinalities: Cardinalities | undefined;
+  readonly #needsNumbers: boolean;
+  readonly #needsBounds: boolean;
+  readonly #hash: ValueHash;
+  readonly #strings: SharedStrings;
+  /** By id of a column; see `#wantedIds`. */
+  #idNumbers = new Uint32Array(0);
+
+  /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
+  constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
+    const quantiles = [...aggregations].some((aggregation) => PERCENT.has(aggregation));
+    this.#needsBounds = quantiles || aggregations.has('min') || aggregations.has('max');
+    this.#sums = aggregations.has('sum') || aggregations.has('avg') ? new Sums() : undefined;
+    this.#quantiles = quantiles ? new Quantiles() : undefined;
+    this.#cardinalities = aggregations.has('cardinality') ? new Cardinalities() : undefined;
+    this.#needsNumbers = this.#needsBounds || this.#sums !== undefined;
+    this.#hash = hash;
+    this.#strings = new SharedStrings(hash);
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    const arrays = [this.#counts, this.#numberCounts, this.#mins, this.#maxs];
+    const own = arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4);
+    const parts = [this.#sums, this.#quantiles, this.#cardinalities];
+    return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */
+  *reserve(groupCount: number, count: number): Units<void> {
+    if (groupCount > this.#groupCount) yield* this.#extend(groupCount);
+    if (this.#quantiles !== undefined) yield* this.#quantiles.reserve(count);
+    if (this.#cardinalities !== undefined) {
+      yield* this.#cardinalities.reserve(this.#groupCount, count);
+    }
+  }
+
+  /** Makes room for more groups. */
+  *#extend(groupCount: number): Units<void> {
+    this.#counts = yield* growInUnits(this.#counts, groupCount);
+    const { length } = this.#counts;
+    if (this.#needsNumbers) this.#numberCounts = yield* growInUnits(this.#numberCounts, length);
+    if (this.#needsBounds) {
+      this.#mins = yield* growInUnits(this.#mins, length, Number.POSITIVE_INFINITY);
+      this.#maxs = yield* growInUnits(this.#maxs, length, Number.NEGATIVE_INFINITY);
+    }
+    if (this.#sums !== undefined) yield* this.#sums.reserve(length);
+    this.#groupCount = length;
+  }
+
+  /** Reads all that it needs of a column, in units, so that `add` cannot fail. Throws CORRUPTION. */
+  *prepare(column: Column): Units<void> {
+    if (!('shared' in column) || column.shared === undefined) return;
+    const isPlain = !this.#needsNumbers && column.kind === Kind.STRING;
+    if (!isPlain) yield* column.shared.entryUnits();
+    else if (this.#cardinalities !== undefined) yield* this.#strings.prepare(column.shared);
+  }
+
+  /** Adds the values that `column` has in the rows of `pairs`, to their groups, for which there is room. */
+  add(column: Column, pairs: Pairs): void {
+    if (column.kind === Kind.NUMBER) this.#addNumbers(column, pairs);
+    else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, pairs);
+    else if (column.kind === Kind.DATE) this.#addDates(column, pairs);
+    else this.#addStrings(column, pairs);
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): SummaryData {
+    return {
+      groupCount: this.#groupCount,
+      counts: this.#counts,
+      numberCounts: this.#numberCounts,
+      mins: this.#mins,
+      maxs: this.#maxs,
+      sums: this.#sums?.data,
+      quantiles: this.#quantiles?.data,
+      cardinalities: this.#cardinalities?.data,
+    };
+  }
+
+  /**
+   * Adds, in units, the `data` of another one that was made for the same aggregations; its group g is `groups[g]` here, where
+   * there is room.
+   */
+  *merge(data: SummaryData, groups: Uint32Array): Units<void> {
+    yield* inParts(Math.min(groups.length, data.groupCount), UNIT_SLOTS, (begin, end) => {
+      for (let from = begin; from < end; from++) {
+        const group = groups[from];
+        this.#counts[group] += data.counts[from];
+        if (this.#needsNumbers) this.#numberCounts[group] += data.numberCounts[from];
+        if (!this.#needsBounds) continue;
+        this.#mins[group] = Math.min(this.#mins[group], data.mins[from]);
+        this.#maxs[group] = Math.max(this.#maxs[group], data.maxs[from]);
+      }
+    });
+    const { sums, quantiles, cardinalities } = data;
+    if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups);
+    if (quantiles !== undefined) {
+      yield* must(this.#quantiles, 'quantiles').merge(Quantiles.of(quantiles), groups);
+    }
+    if (cardinalities === undefined) return;
+    const distinct = Cardinalities.of(cardinalities);
+    yield* must(this.#cardinalities, 'cardinality').merge(distinct, groups);
+  }
+
+  /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
+  *settle(): Units<void> {
+    if (this.#quantiles !== undefined) yield* this.#quantiles.settle();
+    if (this.#cardinalities !== undefined) yield* this.#cardinalities.settle();
+  }
+
+  /** The value of an aggregation, one of those that it was made for; `null` when the group has no numbers for it. */
+  value(aggregation: Aggregation, group: number): number | null {
+    const known = group < this.#groupCount;
+    if (aggregation === 'count') return known ? this.#counts[group] : 0;
+    if (aggregation === 'cardinality') {
+      return known ? must(this.#cardinalities, 'cardinality').result(group) : 0;
+    }
+    if (!known || this.#numberCounts[group] === 0) return null;
+    const value = this.#numericValue(aggregation, group);
+    return Number.isFinite(value) ? value : null;
+  }
+
+  #numericValue(aggregation: Aggregation, group: number): number {
+    switch (aggregation) {
+      case 'sum':
+        return must(this.#sums, 'sums').result(group);
+      case 'avg':
+        return must(this.#sums, 'sums').result(group) / this.#numberCounts[group];
+      case 'min':
+        return this.#mins[group];
+      case 'max':
+        return this.#maxs[group];
+      default: {
+        const percent = must(PERCENT.get(aggregation), aggregation);
+        const value = must(this.#quantiles?.at(group, percent), 'a quantile of numbers');
+        return Math.min(Math.max(value, this.#mins[group]), this.#maxs[group]);
+      }
+    }
+  }
+
+  #addNumbers(column: NumberColumn, pairs: Pairs): void {
+    const exceptions = new Map(column.exceptions.map(({ row, text }) => [row, text]));
+    const plain = exceptions.size === 0 ? pairs : withoutRows(pairs, exceptions);
+    const { presence } = column;
+    const { rows, groups, count } = plain;
+    for (let at = 0; at < count; at++) {
+      if (presence === undefined || hasRow(presence, rows[at])) this.#counts[groups[at]]++;
+    }
+    if (this.#needsNumbers) this.#addPlain(column, plain);
+    if (this.#cardinalities !== undefined) this.#addDistinct(column, plain, this.#cardinalities);
+    if (exceptions.size > 0) this.#addExceptions(exceptions, pairs);
+  }
+
+  /** Adds numbers that a column holds as mantissas or doubles. */
+  #addPlain(column: NumberColumn, pairs: Pairs): void {
+    const { mantissas, scale, presence } = column;
+    const { rows, groups, count } = pairs;
+    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const sums = this.#sums;
+    const quantiles = this.#quantiles;
+    const bounds = this.#needsBounds;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      if (presence !== undefined && !hasRow(presence, row)) continue;
+      const group = groups[at];
+      const mantissa = mantissas[row];
+      this.#numberCounts[group]++;
+      if (sums !== undefined) {
+        if (scale === SCALE_DOUBLE) sums.addDouble(group, mantissa);
+        else sums.addDecimal(group, mantissa, scale);
+      }
+      if (!bounds) continue;
+      const value = mantissa / divisor;
+      if (value < this.#mins[group]) this.#mins[group] = value;
+      if (value > this.#maxs[group]) this.#maxs[group] = value;
+      if (quantiles !== undefined) quantiles.add(group, value);
+    }
+  }
+
+  #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {
+    const { mantissas, scale, presence } = column;
+    const { rows, groups, count } = pairs;
+    const hash = this.#hash;
+    let last = Number.NaN;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at];
+      if (presence !== undefined && !hasRow(presence, row)) continue;
+      const mantissa = mantissas[row];
+      if (mantissa !== last) {
+        last = mantissa;
+        if (scale !== SCALE_DOUBLE) hash.decimal(mantissa, scale);
+        else if (Number.isSafeInteger(mantissa)) hash.decimal(mantissa, 0);
+        else hash.numberText(String(mantissa));
+      }
+      cardinalities.add(groups[at], hash.low, hash.high);
+    }
+  }
+
+  /** Adds the numbers of a column that it holds as texts, by row. */
+  #addExceptions(texts: ReadonlyMap<number, string>, pairs: Pairs): void {
+    for (let at = 0; at < pairs.count; at++) {
+      const text = texts.get(pairs.rows[at]);
+      if (text === undefined) continue;
+      const group = pairs.groups[at];
+      this.#counts[group]++;
+      if (this.#cardinalities !== undefined) {
+        this.#hash.numberText(text);
+        this.#cardinalities.add(group, this.#hash.low, this.#hash.high);
+      }
+      const bytes = encodeText(text);
+      if (!this.#needsNumbers || !reader.read(bytes, 0, bytes.length)) continue;
+      this.#addValue(group, reader.value);
+      if (reader.small) this.#sums?.addDecimal(group, reader.mantissa, reader.scale);
+      else this.#sums?.addText(group, text);
+    }
+  }
+
+  /** Adds a number to all but the sum. */
+  #addValue(group: number, value: number): void {
+    this.#numberCounts[group]++;
+    if (!this.#needsBounds) return;
+    if (value < this.#mins[group]) this.#mins[group] = value;
+    if (value > this.#maxs[group]) this.#maxs[group] = value;
+    this.#quantiles?.add(group, value);
+  }
+
+  /** Adds strings, or the elements of arrays. */
+  #addStrings(column: StringColumn, pairs: Pairs): void {
+    const { ids, kind, shared } = column;
+    const { rows, groups, count } = pairs;
+    const cardinalities = this.#cardinalities;
+    const isPlain = !this.#needsNumbers && kind === Kind.STRING;
+    if (isPlain && (cardinalities === undefined || shared !== undefined)) {
+      for (let at = 0; at < count; at++) if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
+      if (shared !== undefined && cardinalities !== undefined) {
+        this.#strings.add(ids, shared, pairs, cardinalities);
+      }
+      return;
+    }
+    const wanted = this.#wantedIds(column, pairs);
+    const hash = cardinalities === undefined ? undefined : this.#hash;
+    const elements = new Elements(column, wanted, hash);
+    const { starts } = elements;
+    const numbers = this.#idNumbers;
+    for (let at = 0; at < count; at++) {
+      const number = numbers[ids[rows[at]]];
+      if (number === 0) continue;
+      const group = groups[at];
+      this.#counts[group] += starts[number] - starts[number - 1];
+      for (let element = starts[number - 1]; element < starts[number]; element++) {
+        this.#addElement(group, elements, element);
+      }
+    }
+    for (let at = 0; at < wanted.length; at++) numbers[wanted[at]] = 0;
+  }
+
+  /** The ids that rows have, each once; until they are put back to 0, `#idNumbers` has the number of each, from 1 on. */
+  #wantedIds({ ids, entryCount }: StringColumn, { rows, count }: Pairs): Uint32Array {
+    if (this.#idNumbers.length <= entryCount) this.#idNumbers = new Uint32Array(entryCount + 1);
+    const numbers = this.#idNumbers;
+    const wanted = new Uint32Array(count);
+    let wantedCount = 0;
+    for (let at = 0; at < count; at++) {
+      const id = ids[rows[at]];
+      if (id === 0 || numbers[id] !== 0) continue;
+      wanted[wantedCount++] = id;
+      numbers[id] = wantedCount;
+    }
+    return wanted.subarray(0, wantedCount);
+  }
+
+  #addElement(group: number, elements: Elements, element: number): void {
+    this.#cardinalities?.add(group, elements.lows[element], elements.highs[element]);
+    const type = elements.types[element];
+    if (type === ElementType.OTHER || !this.#needsNumbers) return;
+    this.#addValue(group, elements.values[element]);
+    if (this.#sums === undefined) return;
+    if (type === ElementType.LONG) {
+      this.#sums.addText(group, must(elements.texts.get(element), 'a long number'));
+    } else {
+      this.#sums.addDecimal(group, elements.mantissas[element], elements.scales[element]);
+    }
+  }
+
+  #addDates(column: DateColumn, pairs: Pairs): void {
+    const { presence, values, forms } = column;
+    const cardinalities = this.#cardinalities;
+    for (let at = 0; at < pairs.count; at++) {
+      const row = pairs.rows[at];
+      if (!isPresent(presence, row)) continue;
+      this.#counts[pairs.groups[at]]++;
+      if (cardinalities === undefined) continue;
+      this.#hash.date(values[row], forms[row]);
+      cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
+    }
+  }
+
+  #addBooleans(column: BooleanColumn, pairs: Pairs): void {
+    const { presence, values } = column;
+    const cardinalities = this.#cardinalities;
+    for (let at = 0; at < pairs.count; at++) {
+      const row = pairs.rows[at];
+      if (!isPresent(presence, row)) continue;
+      this.#counts[pairs.groups[at]]++;
+      if (cardinalities === undefined) continue;
+      this.#hash.boolean(hasRow(values, row));
+      cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
+    }
+  }
+}
+
+function isPresent(presence: Presence, row: number): boolean {
+  return presence === undefined || hasRow(presence, row);
+}
+
+/** The pairs whose rows are not in `dropped`. */
+function withoutRows(pairs: Pairs, dropped: ReadonlyMap<number, string>): Pairs {
+  const rest = new Pairs();
+  for (let at = 0; at < pairs.count; at++) {
+    if (!dropped.has(pairs.rows[at])) rest.add(pairs.rows[at], pairs.groups[at]);
+  }
+  return rest;
+}

@@ -1,0 +1,187 @@
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { grow, growInUnits } from '../../column/growth.ts';
+import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
+import { parseDecimal } from '../filter/decimal.ts';
+
+/** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
+const DIGITS_EXACT_MAX = 400;
+/** Whole numbers below have 15 digits at most: a double is the nearest of one decimal of so many digits only. */
+const MANTISSA_EXACT_MAX = 1e15;
+/** Memory of a total that is no double any more. */
+const LARGE_BYTES = 100;
+const NOTHING = new Float64Array(0);
+
+/** Sums as plain data. */
+export interface SumsData {
+  groupCount: number;
+  totals: Float64Array<ArrayBuffer>[];
+  large: Map<number, Map<number, bigint>>;
+  doubles: Float64Array<ArrayBuffer>;
+  compensations: Float64Array<ArrayBuffer>;
+}
+
+/**
+ * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for other doubles.
+ * Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be rounded;
+ * doubles with Neumaier's compensation. Mergeable.
+ */
+export class Sums {
+  #groupCount = 0;
+  /** Totals by scale and group, below 2^53 each; of a scale that was not met there is nothing. */
+  #totals: Float64Array<ArrayBuffer>[] = new Array(FRACTION_DIGITS_MAX + 1).fill(NOTHING);
+  /** What left `#totals`, by scale and group. */
+  #large = new Map<number, Map<number, bigint>>();
+  #doubles: Float64Array<ArrayBuffer> = NOTHING;
+  #compensations: Float64Array<ArrayBuffer> = NOTHING;
+
+  /** Takes `data` over. */
+  static of({ groupCount, totals, large, doubles, compensations }: SumsData): Sums {
+    const sums = new Sums();
+    sums.#groupCount = groupCount;
+    sums.#totals = totals;
+    sums.#large = large;
+    sums.#doubles = doubles;
+    sums.#compensations = compensations;
+    return sums;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): SumsData {
+    return {
+      groupCount: this.#groupCount,
+      totals: this.#totals,
+      large: this.#large,
+      doubles: this.#doubles,
+      compensations: this.#compensations,
+    };
+  }
+
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    this.#groupCount = Math.max(this.#groupCount, groupCount);
+  }
+
+  /** Makes the room that `ensure` tells of, in units, where groups have totals: without it adding does it at once. */
+  *reserve(groupCount: number): Units<void> {
+    this.ensure(groupCount);
+    for (const [scale, totals] of this.#totals.entries()) {
+      if (totals.length === 0 || totals.length >= groupCount) continue;
+      this.#totals[scale] = yield* growInUnits(totals, groupCount);
+    }
+    if (this.#doubles.length === 0 || this.#doubles.length >= groupCount) return;
+    this.#doubles = yield* growInUnits(this.#doubles, groupCount);
+    this.#compensations = yield* growInUnits(this.#compensations, groupCount);
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    let bytes = (this.#doubles.length + this.#compensations.length) * 8;
+    for (const totals of this.#totals) bytes += totals.length * 8;
+    for (const totals of this.#large.values()) bytes += totals.size * LARGE_BYTES;
+    return bytes;
+  }
+
+  /** Adds `mantissa / 10^scale` to a group. */
+  addDecimal(group: number, mantissa: number, scale: number): void {
+    let totals = this.#totals[scale];
+    if (group >= totals.length) {
+      totals = grow(totals, this.#groupCount);
+      this.#totals[scale] = totals;
+    }
+    const total = totals[group] + mantissa;
+    if (total <= Number.MAX_SAFE_INTEGER && total >= Number.MIN_SAFE_INTEGER) {
+      totals[group] = total;
+      return;
+    }
+    this.#addLarge(group, BigInt(totals[group]), scale);
+    totals[group] = mantissa;
+  }
+
+  /** Adds the number that `text` says to a group. */
+  addText(group: number, text: string): void {
+    const decimal = parseDecimal(text);
+    const exponent = decimal?.exponent ?? 0;
+    const exact = Math.abs(exponent) + (decimal?.digits.length ?? 0) <= DIGITS_EXACT_MAX;
+    if (decimal === undefined || !exact) {
+      this.addDouble(group, Number(text));
+      return;
+    }
+    const whole = BigInt(`${decimal.negative ? '-' : ''}${decimal.digits || '0'}`);
+    if (exponent >= 0) this.#addLarge(group, whole * 10n ** BigInt(exponent), 0);
+    else this.#addLarge(group, whole, -exponent);
+  }
+
+  /** Adds a double to a group: as the decimal of up to 15 digits that it is the nearest double of, when there is one. */
+  addDouble(group: number, value: number): void {
+    for (let scale = 0; scale < POWERS_OF_TEN.length && scale <= FRACTION_DIGITS_MAX; scale++) {
+      const mantissa = Math.round(value * POWERS_OF_TEN[scale]);
+      if (!(Math.abs(mantissa) < MANTISSA_EXACT_MAX)) break;
+      if (mantissa / POWERS_OF_TEN[scale] !== value) continue;
+      this.addDecimal(group, mantissa, scale);
+      return;
+    }
+    this.#addRounded(group, value);
+  }
+
+  #addRounded(group: number, value: number): void {
+    if (group >= this.#doubles.length) {
+      this.#doubles = grow(this.#doubles, this.#groupCount);
+      this.#compensations = grow(this.#compensations, this.#groupCount);
+    }
+    const before = this.#doubles[group];
+    const total = before + value;
+    this.#compensations[group] +=
+      Math.abs(before) >= Math.abs(value) ? before - total + value : value - total + before;
+    this.#doubles[group] = total;
+  }
+
+  /** Adds what `other` has, in units; its group g is `groups[g]` here, where there is room. `other` stays as it is. */
+  *merge(other: Sums, groups: Uint32Array): Units<void> {
+    for (const [scale, totals] of other.#totals.entries()) {
+      yield* inParts(totals.length, UNIT_SLOTS, (from, to) => {
+        for (let group = from; group < to; group++) {
+          if (totals[group] !== 0) this.addDecimal(groups[group], totals[group], scale);
+        }
+      });
+    }
+    for (const [scale, totals] of other.#large) {
+      for (const [group, total] of totals) this.#addLarge(groups[group], total, scale);
+    }
+    const doubles = other.#doubles;
+    const compensations = other.#compensations;
+    yield* inParts(doubles.length, UNIT_SLOTS, (from, to) => {
+      for (let group = from; group < to; group++) {
+        if (doubles[group] === 0 && compensations[group] === 0) continue;
+        this.#addRounded(groups[group], doubles[group]);
+        this.#addRounded(groups[group], compensations[group]);
+      }
+    });
+  }
+
+  /** The sum of a group as the nearest double; not finite when it is beyond them. */
+  result(group: number): number {
+    let decimals = 0n;
+    let scaleMax = 0;
+    for (const [scale, totals] of this.#large) {
+      if (totals.has(group)) scaleMax = Math.max(scaleMax, scale);
+    }
+    for (const [scale, totals] of this.#totals.entries()) {
+      if ((totals[group] ?? 0) !== 0) scaleMax = Math.max(scaleMax, scale);
+    }
+    for (const [scale, totals] of this.#totals.entries()) {
+      const total = totals[group] ?? 0;
+      if (total !== 0) decimals += BigInt(total) * 10n ** BigInt(scaleMax - scale);
+    }
+    for (const [scale, totals] of this.#large) {
+      const total = totals.get(group);
+      if (total !== undefined) decimals += total * 10n ** BigInt(scaleMax - scale);
+    }
+    const exact = Number(`${decimals}e-${scaleMax}`);
+    return exact + ((this.#doubles[group] ?? 0) + (this.#compensations[group] ?? 0));
+  }
+
+  #addLarge(group: number, value: bigint, scale: number): void {
+    const totals = this.#large.get(scale) ?? new Map<number, bigint>();
+    this.#large.set(scale, totals.set(group, (totals.get(group) ?? 0n) + value));
+  }
+}

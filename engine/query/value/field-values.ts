@@ -1,0 +1,352 @@
+import { inParts, type Units } from '../../base/pause.ts';
+import type {
+  BooleanColumn,
+  Column,
+  DateColumn,
+  NumberColumn,
+  StringColumn,
+} from '../../column/column.ts';
+import type { Entries, EntrySource } from '../../column/entries.ts';
+import { grow } from '../../column/growth.ts';
+import { Kind } from '../../column/kind.ts';
+import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { Block } from '../../segment/block.ts';
+import { ArrayCursor } from '../filter/json.ts';
+import { asciiText } from '../filter/text.ts';
+import { type Bitmap, dropRow, hasRow, nextRow } from '../model/bitmap.ts';
+import { partsOfRows } from '../model/units.ts';
+import { columnsAt, rowsPresent } from '../scan/scan.ts';
+import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
+
+/** Mantissas below are looked up in an array. */
+const SMALL_NUMBERS = 4_096;
+/** Entries of a dictionary of a segment up to which it is read in pieces as needed. */
+const PLACES_MAX = 32_768;
+/** Texts that are needed of a larger one before it is read whole. */
+const SINGLE_TEXTS_MAX = 1_024;
+/** Words of a bitmap, and texts that are new, whose rows are looked at in a unit. */
+const UNIT_WORDS = 512;
+const UNIT_TEXTS = 2_048;
+/** Rows whose several values are put side by side in a unit. */
+const UNIT_ROWS = 8_192;
+/** Rows of a word of a bitmap, and so texts at most by which a unit may have more than UNIT_TEXTS. */
+const WORD_ROWS = 32;
+
+const cursor = new ArrayCursor();
+
+/**
+ * The values of each row of a block. Without `starts` row r has value `values[r] - 1`, and none at 0; with them it has
+ * the distinct `values[starts[r]]` to `values[starts[r + 1] - 1]`.
+ */
+export interface RowValues {
+  starts: Uint32Array | undefined;
+  values: Int32Array;
+}
+
+/** Where the strings of a dictionary of a segment are got from: `entries` when it is read whole. */
+interface SharedTexts {
+  shared: EntrySource;
+  entries: Entries | undefined;
+  hashes: Int32Array | undefined;
+}
+
+/** The values of an attribute, as numbers that `numbers` gives them. */
+export class FieldValues<Numbers extends ValueNumbers> {
+  readonly path: string;
+  readonly numbers: Numbers;
+  /** Whether it left out a dictionary that is too large for `smallOnly`. */
+  isLarge = false;
+  readonly smallOnly: boolean;
+  #values = new Int32Array(0);
+  #found: RowValues = { starts: undefined, values: this.#values };
+  #known = new Int32Array(0);
+  #knownOf: object | undefined;
+  /** Of the dictionary that `#known` is of. */
+  #textCount = 0;
+  #small = new Int32Array(0);
+  #smallScale = Number.NaN;
+  /** Further values of rows that have several. */
+  #moreRows = new Uint32Array(64);
+  #moreValues = new Int32Array(64);
+  #moreCount = 0;
+
+  /** `smallOnly`: it leaves out dictionaries of segments with more than some 10,000 entries, and is not right then. */
+  constructor(path: string, numbers: Numbers, smallOnly = false) {
+    this.path = path;
+    this.numbers = numbers;
+    this.smallOnly = smallOnly;
+  }
+
+  /** Finds the values of `rows`, in units. Throws CORRUPTION. */
+  *prepare(block: Block, rows: Bitmap): Units<void> {
+    const { rowCount } = block;
+    if (this.#values.length === rowCount) this.#values.fill(0);
+    else this.#values = new Int32Array(rowCount);
+    this.#moreCount = 0;
+    for (const index of columnsAt(block, this.path)) {
+      const column = block.column(index);
+      if (rows.length > UNIT_WORDS) yield;
+      yield* this.#addColumn(column, rows);
+    }
+    this.#found =
+      this.#moreCount === 0
+        ? { starts: undefined, values: this.#values }
+        : yield* this.#distinct(rowCount);
+  }
+
+  /** The values of the rows that it is prepared for; other rows have none. Valid until it is prepared again. */
+  values(): RowValues {
+    return this.#found;
+  }
+
+  *#addColumn(column: Column, rows: Bitmap): Units<void> {
+    if ('shared' in column && column.shared !== undefined) {
+      if (column.kind === Kind.STRING) {
+        yield* this.#addShared(column.ids, column.shared, rows);
+        return;
+      }
+      yield* column.shared.entryUnits();
+    }
+    for (const part of partsOfRows(rows)) {
+      yield* this.numbers.reserve(UNIT_WORDS * WORD_ROWS);
+      this.#addRows(column, part);
+      if (part !== rows) yield;
+    }
+  }
+
+  #addRows(column: Column, rows: Bitmap): void {
+    if (column.kind === Kind.NUMBER) this.#addNumbers(column, rows);
+    else if (column.kind === Kind.DATE) this.#addDates(column, rows);
+    else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, rows);
+    else if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
+    else this.#addStrings(column, rows);
+  }
+
+  #put(row: number, value: number): void {
+    if (value < 0) return;
+    if (this.#values[row] === 0) {
+      this.#values[row] = value + 1;
+      return;
+    }
+    if (this.#values[row] === value + 1) return;
+    if (this.#moreCount === this.#moreRows.length) {
+      this.#moreRows = grow(this.#moreRows, this.#moreCount + 1);
+      this.#moreValues = grow(this.#moreValues, this.#moreCount + 1);
+    }
+    this.#moreRows[this.#moreCount] = row;
+    this.#moreValues[this.#moreCount++] = value;
+  }
+
+  #addStrings(column: StringColumn, rows: Bitmap): void {
+    const { ids, bytes, offsets } = column;
+    const numbers = this.numbers;
+    const values = this.#values;
+    const known = this.#knownFor(offsets, column.entryCount);
+    for (let word = 0; word < rows.length; word++) {
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        const row = (word << 5) + 31 - Math.clz32(bits & -bits);
+        const id = ids[row];
+        if (known[id] === 0) known[id] = numbers.string(bytes, offsets[id - 1], offsets[id]) + 2;
+        const value = known[id] - 1;
+        if (value === 0) continue;
+        if (values[row] === 0) values[row] = value;
+        else this.#put(row, value - 1);
+      }
+    }
+  }
+
+  /** Adds the strings of a dictionary of the segment, of which no more is read than needed. */
+  *#addShared(ids: Uint32Array, shared: EntrySource, rows: Bitmap): Units<void> {
+    if (this.smallOnly && shared.entryCount > PLACES_MAX) {
+      this.isLarge = true;
+      return;
+    }
+    const known = this.#knownFor(shared, shared.entryCount);
+    const hashes = this.numbers.usesHashes ? yield* shared.hashUnits(this.numbers) : undefined;
+    let entries: Entries | undefined;
+    for (let word = 0; word < rows.length; ) {
+      const isMuch = shared.entryCount > PLACES_MAX && this.#textCount >= SINGLE_TEXTS_MAX;
+      if (isMuch && this.#needsText(ids, rows, word, known, hashes)) {
+        entries ??= yield* shared.entryUnits();
+      }
+      yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
+      word = this.#addWords(ids, { shared, entries, hashes }, rows, word, known);
+      if (rows.length > UNIT_WORDS || word < rows.length) yield;
+    }
+  }
+
+  /** Adds rows from those of a word on; the word at which the next unit begins. */
+  #addWords(
+    ids: Uint32Array,
+    texts: SharedTexts,
+    rows: Bitmap,
+    from: number,
+    known: Int32Array,
+  ): number {
+    const values = this.#values;
+    const end = Math.min(from + UNIT_WORDS, rows.length);
+    const textMax = this.#textCount + (texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS);
+    for (let word = from; word < end; word++) {
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        const row = (word << 5) + 31 - Math.clz32(bits & -bits);
+        const id = ids[row];
+        if (known[id] === 0) known[id] = this.#numberOf(texts, id - 1) + 2;
+        const value = known[id] - 1;
+        if (value === 0) continue;
+        if (values[row] === 0) values[row] = value;
+        else this.#put(row, value - 1);
+      }
+      if (this.#textCount >= textMax) return word + 1;
+    }
+    return end;
+  }
+
+  /** Whether the text of an entry is needed that a row of the next unit has. */
+  #needsText(
+    ids: Uint32Array,
+    rows: Bitmap,
+    from: number,
+    known: Int32Array,
+    hashes: Int32Array | undefined,
+  ): boolean {
+    const end = Math.min(from + UNIT_WORDS, rows.length) * 32;
+    for (let row = nextRow(rows, from * 32); row >= 0 && row < end; row = nextRow(rows, row + 1)) {
+      const id = ids[row];
+      if (known[id] !== 0) continue;
+      if (hashes === undefined || this.numbers.ofHash(hashes[id - 1]) === TEXT_NEEDED) return true;
+    }
+    return false;
+  }
+
+  #numberOf({ shared, entries, hashes }: SharedTexts, entry: number): number {
+    const number = hashes === undefined ? TEXT_NEEDED : this.numbers.ofHash(hashes[entry]);
+    if (number !== TEXT_NEEDED) return number;
+    this.#textCount++;
+    if (entries === undefined) {
+      const { bytes, start, end } = shared.place(entry);
+      return this.numbers.string(bytes, start, end);
+    }
+    const { bytes, offsets } = entries;
+    return this.numbers.string(bytes, offsets[entry], offsets[entry + 1]);
+  }
+
+  /** Value + 2 by entry + 1, 1 for no value, 0 for not known yet; remembered while blocks share a `dictionary`. */
+  #knownFor(dictionary: object, entryCount: number): Int32Array {
+    if (this.#knownOf === dictionary) return this.#known;
+    this.#known = new Int32Array(entryCount + 1);
+    this.#known[0] = 1;
+    this.#knownOf = dictionary;
+    this.#textCount = 0;
+    return this.#known;
+  }
+
+  #addArrays(column: StringColumn, rows: Bitmap): void {
+    const { ids, bytes, offsets } = column;
+    const known = new Map<number, Int32Array>();
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const id = ids[row];
+      if (id === 0) continue;
+      let elements = known.get(id);
+      if (elements === undefined) {
+        cursor.open(bytes, offsets[id - 1], offsets[id]);
+        elements = this.#elements();
+        known.set(id, elements);
+      }
+      for (const value of elements) this.#put(row, value);
+    }
+  }
+
+  /** The values of the array that `cursor` has open. */
+  #elements(): Int32Array {
+    const found: number[] = [];
+    while (cursor.next()) {
+      const { kind, bytes, start, end, truth } = cursor;
+      let value: number;
+      if (kind === Kind.STRING) value = this.numbers.string(bytes, start, end);
+      else if (kind === Kind.BOOLEAN) value = this.numbers.boolean(truth);
+      else value = this.numbers.numberText(asciiText(bytes, start, end));
+      if (value >= 0) found.push(value);
+    }
+    return Int32Array.from(found);
+  }
+
+  #addNumbers(column: NumberColumn, rows: Bitmap): void {
+    const { mantissas, scale, exceptions } = column;
+    const numbers = this.numbers;
+    const plain = rowsPresent(column, rows);
+    for (const { row } of exceptions) dropRow(plain, row);
+    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const small = this.#smallOf(scale);
+    let last = Number.NaN;
+    let value = -1;
+    for (let row = nextRow(plain, 0); row >= 0; row = nextRow(plain, row + 1)) {
+      const mantissa = mantissas[row];
+      if (mantissa !== last) {
+        last = mantissa;
+        const isSmall = mantissa >= 0 && mantissa < SMALL_NUMBERS && Number.isInteger(mantissa);
+        const known = isSmall ? small[mantissa] : 0;
+        if (known !== 0) value = known - 2;
+        else {
+          value =
+            scale === SCALE_DOUBLE ? numbers.double(mantissa) : numbers.decimal(mantissa, divisor);
+          if (isSmall) small[mantissa] = value + 2;
+        }
+      }
+      this.#put(row, value);
+    }
+    for (const { row, text } of exceptions) {
+      if (hasRow(rows, row)) this.#put(row, numbers.numberText(text));
+    }
+  }
+
+  /** Value + 2 by mantissa, 1 for no value, 0 for not known yet; remembered while blocks have the same scale. */
+  #smallOf(scale: number): Int32Array {
+    if (this.#smallScale === scale) return this.#small;
+    this.#small = new Int32Array(SMALL_NUMBERS);
+    this.#smallScale = scale;
+    return this.#small;
+  }
+
+  #addDates(column: DateColumn, rows: Bitmap): void {
+    const present = rowsPresent(column, rows);
+    for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+      this.#put(row, this.numbers.date(column.values[row], column.forms[row]));
+    }
+  }
+
+  #addBooleans(column: BooleanColumn, rows: Bitmap): void {
+    const present = rowsPresent(column, rows);
+    for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+      this.#put(row, this.numbers.boolean(hasRow(column.values, row)));
+    }
+  }
+
+  /** The values of all rows, each row's one after the other and once each. */
+  *#distinct(rowCount: number): Units<RowValues> {
+    const ends = new Uint32Array(rowCount + 1);
+    for (let row = 0; row < rowCount; row++) if (this.#values[row] !== 0) ends[row + 1]++;
+    for (let at = 0; at < this.#moreCount; at++) ends[this.#moreRows[at] + 1]++;
+    for (let row = 0; row < rowCount; row++) ends[row + 1] += ends[row];
+    const all = new Int32Array(ends[rowCount]);
+    const next = ends.slice(0, rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      if (this.#values[row] !== 0) all[next[row]++] = this.#values[row] - 1;
+    }
+    for (let at = 0; at < this.#moreCount; at++) {
+      all[next[this.#moreRows[at]]++] = this.#moreValues[at];
+    }
+    const starts = new Uint32Array(rowCount + 1);
+    let length = 0;
+    yield* inParts(rowCount, UNIT_ROWS, (begin, end) => {
+      for (let row = begin; row < end; row++) {
+        const from = length;
+        if (ends[row + 1] - ends[row] > 1) all.subarray(ends[row], ends[row + 1]).sort();
+        for (let at = ends[row]; at < ends[row + 1]; at++) {
+          if (length === from || all[length - 1] !== all[at]) all[length++] = all[at];
+        }
+        starts[row + 1] = length;
+      }
+    });
+    return { starts, values: all };
+  }
+}

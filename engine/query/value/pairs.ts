@@ -1,0 +1,52 @@
+import { EngineError } from '../../base/errors.ts';
+import { grow } from '../../column/growth.ts';
+import type { Bitmap } from '../model/bitmap.ts';
+
+/** Pairs of one block: more come only of events with many elements in several arrays. */
+const PAIRS_MAX = 1 << 25;
+const CAPACITY_MIN = 1 << 12;
+
+/** Which rows of a block are in which groups: a row may be in several of them. Reused from block to block. */
+export class Pairs {
+  count = 0;
+  rows = new Uint32Array(CAPACITY_MIN);
+  groups = new Uint32Array(CAPACITY_MIN);
+
+  /** Takes all of `rows`, in group 0. */
+  reset(rows: Bitmap): void {
+    this.reserve(rows.length * 32);
+    const target = this.rows;
+    let count = 0;
+    for (let word = 0; word < rows.length; word++) {
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        target[count++] = (word << 5) + 31 - Math.clz32(bits & -bits);
+      }
+    }
+    this.groups.fill(0, 0, count);
+    this.count = count;
+  }
+
+  /** Makes room for `count` pairs in all. */
+  reserve(count: number): void {
+    if (count <= this.rows.length) return;
+    this.rows = grow(this.rows, count);
+    this.groups = grow(this.groups, count);
+  }
+
+  /** Takes a pair. Throws LIMIT when there are too many. */
+  add(row: number, group: number): void {
+    const at = this.count++;
+    if (at === this.rows.length) {
+      if (at >= PAIRS_MAX) {
+        throw new EngineError(
+          'LIMIT',
+          `the events of one block are in more than ${PAIRS_MAX} buckets; allowed: fewer groupBys over arrays`,
+        );
+      }
+      this.rows = grow(this.rows, at + 1);
+      this.groups = grow(this.groups, at + 1);
+    }
+    this.rows[at] = row;
+    this.groups[at] = group;
+  }
+}
