@@ -14,14 +14,14 @@ export type Presence = Uint32Array | undefined;
  */
 export interface StringColumn {
   kind: typeof Kind.STRING | typeof Kind.ARRAY;
-  /** Entry + 1 of each row; 0 where the row has none. */
-  ids: Uint32Array;
-  entryCount: number;
-  /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. Read when they are asked for; throw CORRUPTION then. */
+  /** Entry + 1 of each row; 0 where the row has none. These and the entries may be read when they are asked for; throw CORRUPTION then. */
+  readonly ids: Uint32Array;
+  readonly entryCount: number;
+  /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. */
   readonly offsets: Uint32Array;
   readonly bytes: Uint8Array;
   /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
-  shared: EntrySource | undefined;
+  readonly shared: EntrySource | undefined;
 }
 
 /**

@@ -60,34 +60,34 @@ export interface StringSource {
 /** Bytes from which a string that rows share counts as if each row had its own. */
 const LONG_BYTES = 256;
 
-/** A column whose entries are read when they are asked for. */
-class LazyStringColumn implements StringColumn {
+/** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
+class SharedStringColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
-  readonly ids: Uint32Array;
-  readonly entryCount: number;
-  readonly shared: EntrySource | undefined;
-  readonly #entries: () => Entries;
+  readonly shared: EntrySource;
+  readonly #readIds: () => Uint32Array;
+  #ids: Uint32Array | undefined;
 
-  constructor(
-    kind: StringColumn['kind'],
-    ids: Uint32Array,
-    entryCount: number,
-    shared: EntrySource | undefined,
-    entries: () => Entries,
-  ) {
+  constructor(kind: StringColumn['kind'], shared: EntrySource, readIds: () => Uint32Array) {
     this.kind = kind;
-    this.ids = ids;
-    this.entryCount = entryCount;
     this.shared = shared;
-    this.#entries = entries;
+    this.#readIds = readIds;
+  }
+
+  get ids(): Uint32Array {
+    this.#ids ??= this.#readIds();
+    return this.#ids;
+  }
+
+  get entryCount(): number {
+    return this.shared.entryCount;
   }
 
   get offsets(): Uint32Array {
-    return this.#entries().offsets;
+    return this.shared.entries().offsets;
   }
 
   get bytes(): Uint8Array {
-    return this.#entries().bytes;
+    return this.shared.entries().bytes;
   }
 }
 
@@ -175,27 +175,31 @@ export class StringChunk {
   }
 
   /**
-   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Entries in a
-   * dictionary of the segment are not read yet.
+   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a dictionary of
+   * the segment nothing is read yet: later what `guard` makes of a failure is thrown.
    */
   column(
     kind: StringColumn['kind'],
     present: PresentRows | undefined,
     rowCount: number,
+    guard: <T>(read: () => T) => T,
   ): StringColumn {
-    let ids = this.denseIds();
-    if (present !== undefined) {
-      const dense = ids;
-      const rows = present.rows();
-      ids = new Uint32Array(rowCount);
-      for (let index = 0; index < dense.length; index++) ids[rows[index]] = dense[index];
+    const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
+    if (this.#encoding === StringEncoding.SHARED) {
+      return new SharedStringColumn(kind, this.#dictionary(), () => guard(readIds));
     }
-    if (this.#encoding !== StringEncoding.SHARED) {
-      const { offsets, bytes } = this.entries();
-      return { kind, ids, entryCount: offsets.length - 1, offsets, bytes, shared: undefined };
-    }
-    const shared = this.#dictionary();
-    return new LazyStringColumn(kind, ids, shared.entryCount, shared, () => shared.entries());
+    const { offsets, bytes } = this.entries();
+    const entryCount = offsets.length - 1;
+    return { kind, ids: readIds(), entryCount, offsets, bytes, shared: undefined };
+  }
+
+  #idsByRow(present: PresentRows | undefined, rowCount: number): Uint32Array {
+    const dense = this.denseIds();
+    if (present === undefined) return dense;
+    const rows = present.rows();
+    const ids = new Uint32Array(rowCount);
+    for (let index = 0; index < dense.length; index++) ids[rows[index]] = dense[index];
+    return ids;
   }
 
   /** All entries that ids count. Throws CORRUPTION. */
@@ -249,8 +253,7 @@ export class StringChunk {
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
     const offsets = offsetsOf(this.#lengthsOf(first, count, scratch !== undefined));
     const rawBytes = offsets[count];
-    const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
-    const bytes = stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+    const bytes = this.#pieceBytes(number, rawBytes, scratch?.bytes(rawBytes));
     return { first, offsets, bytes };
   }
 
@@ -296,21 +299,22 @@ export class StringChunk {
   }
 
   #readText(): Entries {
-    const pieces = Array.from({ length: this.pieceCount }, (_, number) => this.piece(number));
-    const byteCount = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
-    if (byteCount > STRING_BYTES_MAX) damaged(`strings of ${byteCount} bytes`);
-    const bytes = new Uint8Array(byteCount);
-    const offsets = new Uint32Array(this.#valueCount + 1);
-    let base = 0;
-    for (const piece of pieces) {
-      bytes.set(piece.bytes, base);
-      const count = piece.offsets.length;
-      for (let index = 0; index < count; index++) {
-        offsets[piece.first + index] = base + piece.offsets[index];
-      }
-      base += piece.bytes.length;
+    const offsets = offsetsOf(this.#lengthStream().values());
+    const pieces: Uint8Array[] = [];
+    for (let first = 0; first < this.#valueCount; first += TEXT_PIECE_ROWS) {
+      const end = Math.min(first + TEXT_PIECE_ROWS, this.#valueCount);
+      pieces.push(this.#pieceBytes(pieces.length, offsets[end] - offsets[first]));
+    }
+    const bytes = new Uint8Array(offsets[this.#valueCount]);
+    for (const [number, piece] of pieces.entries()) {
+      bytes.set(piece, offsets[number * TEXT_PIECE_ROWS]);
     }
     return { offsets, bytes };
+  }
+
+  #pieceBytes(number: number, rawBytes: number, scratch?: Uint8Array): Uint8Array {
+    const stored = this.#source.region(1 + number, scratch);
+    return stored.length === rawBytes ? stored : decompress(stored, rawBytes);
   }
 
   #pieceValue(rank: number): StringPlace {

@@ -414,7 +414,8 @@ export class Block {
       return readBooleans(this.#source.region(regions[0]), presentCount, present, this.rowCount);
     }
     const stringKind = kind as StringColumn['kind'];
-    return this.#stringChunk(index, entry).column(stringKind, present, this.rowCount);
+    const chunk = this.#stringChunk(index, entry);
+    return chunk.column(stringKind, present, this.rowCount, (read) => placed(this.ref, read));
   }
 
   #valueText(index: number, row: number): string | undefined {

@@ -52,10 +52,8 @@ export function readRowKeys(bytes: Uint8Array, rowCount: number): RowKeys {
   const reader = new ByteReader(bytes);
   const present = new Uint8Array(reader.u8() + 1);
   for (let index = 0; index < present.length; index++) present[index] = reader.u8();
-  const ids =
-    present.length > 1
-      ? new IntegerStream(reader, rowCount).ids(present.length - 1)
-      : new Uint32Array(rowCount);
+  if (present.length === 1) return keysOfOne(present[0], new IntegerStream(reader, rowCount));
+  const ids = new IntegerStream(reader, rowCount).ids(present.length - 1);
   const countOf = new Uint32Array(present.length);
   for (let row = 0; row < rowCount; row++) countOf[ids[row]]++;
   const streams = Array.from(countOf, (count) => new IntegerStream(reader, count).values());
@@ -65,10 +63,22 @@ export function readRowKeys(bytes: Uint8Array, rowCount: number): RowKeys {
   for (let row = 0; row < rowCount; row++) {
     const id = ids[row];
     const at = next[id]++;
-    const sequence = streams[id][at] + at;
-    if (!(sequence >= 0 && sequence <= SEQUENCE_MAX)) damaged(`sequence ${sequence}`);
     writers[row] = present[id];
-    sequences[row] = sequence;
+    sequences[row] = checkedSequence(streams[id][at] + at);
   }
   return { writers, sequences };
+}
+
+/** The keys of rows of one writer, whose sequences less their rows are `stream`. */
+function keysOfOne(writer: number, stream: IntegerStream): RowKeys {
+  const sequences = stream.values().slice();
+  for (let row = 0; row < sequences.length; row++) {
+    sequences[row] = checkedSequence(sequences[row] + row);
+  }
+  return { writers: new Uint8Array(sequences.length).fill(writer), sequences };
+}
+
+function checkedSequence(sequence: number): number {
+  if (!(sequence >= 0 && sequence <= SEQUENCE_MAX)) damaged(`sequence ${sequence}`);
+  return sequence;
 }

@@ -5,9 +5,11 @@ import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import {
   addRow,
+  allRows,
   type Bitmap,
   dropRow,
   hasRow,
+  isEmpty,
   nextRow,
   noRows,
   previousRow,
@@ -183,11 +185,12 @@ class Listing {
   *#scanBlock(ref: BlockRef, number: number, top: Top): Units<void> {
     const block = this.#source.open(ref);
     const { sealed } = ref;
-    const { writers, sequences } = block.keys();
-    const times = block.timeMs();
-    const rows = yield* rowsWhere(this.#plan, block, this.#candidates(block, times, top));
+    const rows = yield* rowsWhere(this.#plan, block, this.#candidates(block, top));
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
+    if (isEmpty(rows)) return;
+    const { writers, sequences } = block.keys();
+    const times = block.timeMs();
     const pace = new Pace();
     if (this.#query.order === 'asc') {
       for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
@@ -205,19 +208,20 @@ class Listing {
     }
   }
 
-  /** The rows that are reached, after `after`, and not behind a full page. */
-  #candidates(block: Block, times: Float64Array, top: Top): Bitmap {
+  /** The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is read. */
+  #candidates(block: Block, top: Top): Bitmap {
     const { fromMs, toMs, order, floor } = this.#query;
     const after = this.#after;
     const ascending = order === 'asc';
     const begin = (ascending ? after?.timeMs : top.lastTimeMs) ?? Number.NEGATIVE_INFINITY;
     const end = (ascending ? top.lastTimeMs : after?.timeMs) ?? Number.POSITIVE_INFINITY;
     const least = Math.max(fromMs, begin);
-    const rows = block.ref.sealed
-      ? sortedRowsBetween(times, least, end, toMs)
-      : rowsBetween(times, least, end, toMs);
+    const { minTimeMs, maxTimeMs } = block.ref;
+    const isWhole = minTimeMs >= least && maxTimeMs <= end && maxTimeMs < toMs;
+    const rows = isWhole ? allRows(block.rowCount) : rowsBetween(block, least, end, toMs);
     if (floor !== undefined) dropBefore(rows, block, floor);
-    if (after === undefined) return rows;
+    if (after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs) return rows;
+    const times = block.timeMs();
     const { writers, sequences } = block.keys();
     for (let row = 0; row < times.length; row++) {
       if (times[row] !== after.timeMs || !hasRow(rows, row)) continue;
@@ -338,7 +342,9 @@ function textOf({ event = '', columns }: ListedEvent): number {
 }
 
 /** The rows with `begin <= time <= end` and `time < toMs`. */
-function rowsBetween(times: Float64Array, begin: number, end: number, toMs: number): Bitmap {
+function rowsBetween(block: Block, begin: number, end: number, toMs: number): Bitmap {
+  const times = block.timeMs();
+  if (block.ref.sealed) return sortedRowsBetween(times, begin, end, toMs);
   const rows = noRows(times.length);
   for (let row = 0; row < times.length; row++) {
     const time = times[row];

@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.ts';
-import { LOWER } from './text.ts';
+import type { Pattern } from '../model/predicate.ts';
+import { encodeText, LOWER } from './text.ts';
 
 const SHIFT_MAX = 255;
 
@@ -44,4 +45,16 @@ export class LiteralFinder {
     }
     return -1;
   }
+}
+
+const ASCII = /^[\0-\x7f]+$/;
+
+/** Finds what all texts hold that match a pattern, with or without case: the longest of its literals that are ASCII. */
+export function finderOf(pattern: Pattern): LiteralFinder | undefined {
+  let longest = '';
+  for (const piece of pattern) {
+    if (!('literal' in piece) || !ASCII.test(piece.literal)) continue;
+    if (piece.literal.length > longest.length) longest = piece.literal;
+  }
+  return longest === '' ? undefined : new LiteralFinder(encodeText(longest.toLowerCase()));
 }

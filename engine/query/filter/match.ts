@@ -6,6 +6,7 @@ import type { ColumnFacts } from '../../segment/column-outline.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
+import type { LiteralFinder } from './literal.ts';
 import { asciiText, compareText, encodeText } from './text.ts';
 
 const cursor = new ArrayCursor();
@@ -24,6 +25,8 @@ export interface ValueTest {
   readonly printsNumbers: boolean;
   /** How many times as long a text takes as one of a comparison. */
   readonly weight?: number;
+  /** Finds what all strings contain that pass. */
+  readonly finder?: LiteralFinder | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */

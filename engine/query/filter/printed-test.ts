@@ -5,7 +5,7 @@ import { printDate } from '../../column/date-form.ts';
 import { decodeText } from '../../segment/rebuild.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import type { Pattern, WordPattern } from '../model/predicate.ts';
-import { LiteralFinder } from './literal.ts';
+import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import { encodeText, LOWER, SAME } from './text.ts';
@@ -66,11 +66,13 @@ abstract class PrintedTest implements ValueTest {
 
 /** Compares texts with a pattern. */
 export class PatternTest extends PrintedTest {
+  readonly finder: LiteralFinder | undefined;
   readonly #tokens: PatternTokens;
   readonly #fold: Uint8Array;
 
   constructor(pattern: Pattern, ignoresCase: boolean) {
     super();
+    this.finder = finderOf(pattern);
     this.#fold = ignoresCase ? LOWER : SAME;
     this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
   }
@@ -108,8 +110,7 @@ export class RegexTest extends PrintedTest {
   /** The bytes of the last text, and a view of them. */
   #bytes: Uint8Array | undefined;
   #view: Buffer = Buffer.alloc(0);
-  /** Finds what all texts that match contain. */
-  readonly #finder: LiteralFinder | undefined;
+  readonly finder: LiteralFinder | undefined;
 
   /** Throws PatternError. */
   constructor(source: string) {
@@ -118,12 +119,12 @@ export class RegexTest extends PrintedTest {
     this.#pattern = new RegularPattern(read);
     this.weight = this.#pattern.isNative ? 2 : 2 + Math.ceil(this.#pattern.size / WEIGHT_SIZE);
     if (ASCII.test(read.literal)) {
-      this.#finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
+      this.finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
     }
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#finder !== undefined && this.#finder.find(bytes, start, end) < 0) return false;
+    if (this.finder !== undefined && this.finder.find(bytes, start, end) < 0) return false;
     if (this.#bytes !== bytes) {
       this.#bytes = bytes;
       this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

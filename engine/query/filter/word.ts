@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { assert } from '../../base/assert.ts';
 import type { WordPattern } from '../model/predicate.ts';
-import { LiteralFinder } from './literal.ts';
+import { finderOf, type LiteralFinder } from './literal.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import { encodeText, LOWER, pointAt, pointBytes, SAME } from './text.ts';
 
@@ -95,22 +95,11 @@ interface Word {
 }
 
 const decoder = new TextDecoder();
-const ASCII = /^[\0-\x7f]+$/;
-
-/** What all texts that hold a word hold too: the longest of its literals that are ASCII. */
-function anchorOf(word: WordPattern): LiteralFinder | undefined {
-  let longest = '';
-  for (const piece of word) {
-    if (!('literal' in piece) || !ASCII.test(piece.literal)) continue;
-    if (piece.literal.length > longest.length) longest = piece.literal;
-  }
-  return longest === '' ? undefined : new LiteralFinder(encodeText(longest));
-}
-
 /** Words that follow one another in a text, compared without case. Words of a text are those of FORMAT.md 4. */
 export class WordSequence {
   readonly #words: Word[];
-  readonly #anchor: LiteralFinder | undefined;
+  /** Finds what all texts hold for which `keepsLetters` and that match. */
+  readonly anchor: LiteralFinder | undefined;
 
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
@@ -120,7 +109,7 @@ export class WordSequence {
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
       return { literal: plain ? encodeText(text) : undefined, tokens: compilePattern(word) };
     });
-    this.#anchor = anchorOf(words[0]);
+    this.anchor = finderOf(words[0]);
   }
 
   /**
@@ -128,7 +117,7 @@ export class WordSequence {
    * text; then only places where a literal of the first word stands are looked at.
    */
   matches(bytes: Uint8Array, start: number, end: number, plain: boolean): boolean {
-    const anchor = plain ? this.#anchor : undefined;
+    const anchor = plain ? this.anchor : undefined;
     let at = start;
     while (at < end) {
       if (anchor === undefined) {

@@ -1,7 +1,9 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
 import { type Entries, type EntrySource, PIECE_ENTRIES } from '../../column/entries.ts';
+import type { LiteralFinder } from '../filter/literal.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
+import { isDamage } from '../model/source.ts';
 
 /** PIECE_ENTRIES is a power of two: the number of an entry's piece is this many bits shorter. */
 const PIECE_SHIFT = Math.log2(PIECE_ENTRIES);
@@ -25,6 +27,40 @@ export type EntryTest = (
   first: number,
 ) => void;
 
+/**
+ * Tests the entries where `passes` has a 1. With `finder`, of what all entries that pass contain, the text is searched as a whole
+ * where most are wanted, and only entries are tested in which something was found.
+ */
+export function testEach(
+  { bytes, offsets }: Entries,
+  passes: Uint8Array,
+  first: number,
+  finder: LiteralFinder | undefined,
+  test: (start: number, end: number) => boolean,
+): void {
+  const count = offsets.length - 1;
+  const isSearched = finder !== undefined && isDense(passes, first, count);
+  for (let entry = 0; entry < count; entry++) {
+    if (isSearched) {
+      const found = finder.find(bytes, offsets[entry], offsets[count]);
+      const without = entry;
+      if (found < 0) entry = count;
+      else while (offsets[entry + 1] <= found) entry++;
+      passes.fill(0, first + without, first + entry);
+      if (entry === count) return;
+    }
+    if (passes[first + entry] === 0) continue;
+    passes[first + entry] = test(offsets[entry], offsets[entry + 1]) ? 1 : 0;
+  }
+}
+
+/** Whether more than half of `passes[first, first + count)` are 1. */
+function isDense(passes: Uint8Array, first: number, count: number): boolean {
+  let wanted = 0;
+  for (let entry = first; entry < first + count; entry++) wanted += passes[entry];
+  return wanted * 2 > count;
+}
+
 /** How much of a piece of a dictionary is tested, when anything is. */
 const IN_PART = 1;
 const WHOLE = 2;
@@ -37,6 +73,10 @@ interface Known {
   pieces: Uint8Array;
   /** Pieces that are not WHOLE. */
   openCount: number;
+  /** Whether a block was tested before. */
+  isUsed: boolean;
+  /** Whether no entry passed, when all pieces are WHOLE and that was asked. */
+  isNone: boolean | undefined;
 }
 
 /** What a test said of dictionaries of segments, for the other blocks of them. */
@@ -49,7 +89,8 @@ const memories = new WeakMap<object, Memory>();
 
 /**
  * 1 for each entry + 1 of a column that passes and that a row of `rows` has; others mean nothing, but the first one is 0.
- * Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
+ * `undefined` when no entry passes: from its second block on, most of whose rows are wanted, a segment is looked through by its
+ * dictionary alone, so that one without the value costs no ids. Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
  * so no entry is tested more often than twice, and few rows cost little. `owner`: what makes the test, always the same one.
  * `weight`: how many times as long a test takes as a comparison. Throws CORRUPTION.
  */
@@ -59,8 +100,8 @@ export function* entriesThatPass(
   owner: object,
   test: EntryTest,
   weight = 1,
-): Units<Uint8Array> {
-  const { shared, ids } = column;
+): Units<Uint8Array | undefined> {
+  const { shared } = column;
   const pace = new Pace();
   if (shared === undefined) {
     const passes = entriesWanted(column, rows);
@@ -68,8 +109,44 @@ export function* entriesThatPass(
     return passes;
   }
   const known = knownOf(owner, shared);
-  if (known.openCount > 0) yield* decide(known, shared, ids, rows, test, pace, weight);
-  return known.passes;
+  if (known.isUsed && known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
+    yield* decideAll(known, shared, test, pace, weight);
+  }
+  if (known.openCount > 0) yield* decide(known, shared, column.ids, rows, test, pace, weight);
+  known.isUsed = true;
+  if (known.openCount === 0) known.isNone ??= !known.passes.includes(1);
+  return known.isNone === true ? undefined : known.passes;
+}
+
+/** Tests all of a dictionary that is not known yet, but pieces that are damaged: only blocks that need these are told. */
+function* decideAll(
+  known: Known,
+  shared: EntrySource,
+  test: EntryTest,
+  pace: Pace,
+  weight: number,
+): Units<void> {
+  const { passes, pieces } = known;
+  for (let piece = 0; piece < pieces.length; piece++) {
+    if (pieces[piece] === WHOLE) continue;
+    const first = piece * PIECE_ENTRIES;
+    const entries = pieceOf(shared, first);
+    if (entries === undefined) continue;
+    passes.fill(1, first + 1, first + entries.offsets.length);
+    yield* testEntries(entries, passes, first + 1, test, pace, weight);
+    pieces[piece] = WHOLE;
+    known.openCount--;
+  }
+}
+
+/** A piece of a dictionary; `undefined` when it is damaged. */
+function pieceOf(shared: EntrySource, first: number): Entries | undefined {
+  try {
+    return shared.piece(first);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Tests what `rows` need of a dictionary and is not known yet. */
@@ -152,6 +229,8 @@ function knownOf(owner: object, dictionary: EntrySource): Known {
     passes: new Uint8Array(dictionary.entryCount + 1),
     pieces: new Uint8Array(pieceCount),
     openCount: pieceCount,
+    isUsed: false,
+    isNone: undefined,
   };
   if (memory === undefined || memory.bytes + known.passes.length > PASSES_BYTES_MAX) {
     memory = { dictionaries: new WeakMap(), bytes: 0 };
@@ -164,13 +243,14 @@ function knownOf(owner: object, dictionary: EntrySource): Known {
 
 /** 1 for each entry + 1 that a row of `rows` may have, and 0 first. All entries when most rows are wanted. */
 function entriesWanted(column: StringColumn, rows: Bitmap): Uint8Array {
-  const wanted = new Uint8Array(column.entryCount + 1);
-  if (countRows(rows) * SPARSE_RATIO >= column.ids.length) {
+  const { ids, entryCount } = column;
+  const wanted = new Uint8Array(entryCount + 1);
+  if (countRows(rows) * SPARSE_RATIO >= ids.length) {
     wanted.fill(1, 1);
     return wanted;
   }
   for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-    wanted[column.ids[row]] = 1;
+    wanted[ids[row]] = 1;
   }
   wanted[0] = 0;
   return wanted;

@@ -22,7 +22,7 @@ import {
   noRows,
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { entriesThatPass } from './entry-passes.ts';
+import { entriesThatPass, testEach } from './entry-passes.ts';
 
 const MESSAGE = 'message';
 /** Rows of a block above which each test of a column is a unit. */
@@ -85,8 +85,9 @@ export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
     keepRows(present, column.presence);
     return present;
   }
+  const { ids } = column;
   for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
-    if (column.ids[row] === 0) dropRow(present, row);
+    if (ids[row] === 0) dropRow(present, row);
   }
   return present;
 }
@@ -135,14 +136,13 @@ function textsWithWords(
   column: StringColumn,
   words: WordSequence,
   rows: Bitmap,
-): Units<Uint8Array> {
+): Units<Uint8Array | undefined> {
   return entriesThatPass(column, rows, words, (bytes, offsets, passes, first) => {
     const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
-    for (let entry = 0; entry < offsets.length - 1; entry++) {
-      if (passes[first + entry] === 0) continue;
-      const holds = words.matches(bytes, offsets[entry], offsets[entry + 1], plain);
-      passes[first + entry] = holds ? 1 : 0;
-    }
+    const finder = plain ? words.anchor : undefined;
+    testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
+      words.matches(bytes, start, end, plain),
+    );
   });
 }
 
@@ -185,10 +185,11 @@ function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bit
   }
 }
 
-/** The rows among `rows` whose entry + 1 has a 1 in `passes`. */
-function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): Bitmap {
-  const { ids } = column;
+/** The rows among `rows` whose entry + 1 has a 1 in `passes`; none without it. */
+function rowsOfEntries(column: StringColumn, passes: Uint8Array | undefined, rows: Bitmap): Bitmap {
   const found = new Uint32Array(rows.length);
+  if (passes === undefined) return found;
+  const { ids } = column;
   for (let word = 0; word < rows.length; word++) {
     if (rows[word] === 0) continue;
     const base = word << 5;
@@ -200,33 +201,36 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array, rows: Bitmap): 
   return found;
 }
 
-function stringsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
+function stringsThatPass(
+  column: StringColumn,
+  test: ValueTest,
+  rows: Bitmap,
+): Units<Uint8Array | undefined> {
   return entriesThatPass(
     column,
     rows,
     test,
-    (bytes, offsets, passes, first) => {
-      for (let entry = 0; entry < offsets.length - 1; entry++) {
-        if (passes[first + entry] === 0) continue;
-        passes[first + entry] = test.text(bytes, offsets[entry], offsets[entry + 1]) ? 1 : 0;
-      }
-    },
+    (bytes, offsets, passes, first) =>
+      testEach({ bytes, offsets }, passes, first, test.finder, (start, end) =>
+        test.text(bytes, start, end),
+      ),
     test.weight,
   );
 }
 
-function arraysThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Uint8Array> {
+function arraysThatPass(
+  column: StringColumn,
+  test: ValueTest,
+  rows: Bitmap,
+): Units<Uint8Array | undefined> {
   return entriesThatPass(
     column,
     rows,
     test,
-    (bytes, offsets, passes, first) => {
-      for (let entry = 0; entry < offsets.length - 1; entry++) {
-        if (passes[first + entry] === 0) continue;
-        const holds = anElementPasses(test, bytes, offsets[entry], offsets[entry + 1]);
-        passes[first + entry] = holds ? 1 : 0;
-      }
-    },
+    (bytes, offsets, passes, first) =>
+      testEach({ bytes, offsets }, passes, first, undefined, (start, end) =>
+        anElementPasses(test, bytes, start, end),
+      ),
     test.weight,
   );
 }
