@@ -14,7 +14,7 @@ import { SEALING } from './ingestion.ts';
 import { fill } from './query.ts';
 
 const EVENTS = 1_000_000;
-const CANCELS = 20;
+const CANCELS = 10;
 /** Runs of which the least time of each unit counts, so that what the machine does beside it does not. */
 const UNIT_RUNS = 3;
 const MEMORY_MB = 256;

@@ -13,7 +13,7 @@ import { accessLog } from '../corpus/access.ts';
 import type { Workload } from '../harness.ts';
 import { storeBytes } from './ingestion.ts';
 
-const SECONDS = 130;
+const SECONDS = 70;
 const PROBES = 5;
 
 /** Time from the sending of a line over an open connection to the first query that counts it. */
@@ -34,10 +34,10 @@ async function millisecondsToVisible(service: Service, probe: number): Promise<n
   }
 }
 
-/** One event a second for a little over two minutes: what it costs on disk and how many blocks a query opens. */
+/** One event a second for a little over the minute after which an open block is written whole: its cost, and how many blocks a query opens. */
 export const trickleWorkload: Workload = {
   name: 'trickle',
-  what: 'one event a second for 130 s: bytes on disk, blocks that a query opens, CPU when almost idle',
+  what: 'one event a second for 70 s: bytes on disk, blocks that a query opens, CPU when almost idle',
   seconds: SECONDS + 10,
   run: async (bench) => {
     const folder = temporaryFolder();
