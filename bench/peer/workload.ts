@@ -19,7 +19,7 @@ const CPU_FROM_MS = 200;
 const SECONDS = 80;
 const SECONDS_FOURTEEN = 60;
 
-/** What is asked, of which peers. */
+/** Questions, and the peers that they are put to. */
 export interface Asking {
   peers?: readonly string[];
   questions?: readonly Question[];

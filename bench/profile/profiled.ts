@@ -17,7 +17,7 @@ export interface Profiled {
 }
 
 /**
- * What a service is started with so that its threads can be profiled; `folder` is for the profiles. They name the sources
+ * Environment of a service whose threads can be profiled; `folder` is for the profiles. They name the sources
  * only when those are run as they are.
  */
 export function profileEnvironment(folder: string): Record<string, string> {

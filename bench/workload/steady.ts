@@ -50,7 +50,7 @@ async function atRate(rate: number, seconds: number): Promise<{ cpu: number; dis
   }
 }
 
-/** What a connection costs that is far from busy: groups of few events, and no sealing yet. */
+/** A connection that is far from busy: groups of few events, and no sealing yet. */
 export const steadyWorkload: Workload = {
   name: 'ingest-steady',
   what: `rough access log over one TCP connection at ${RATES.join(' and ')} events a second, ten seconds`,

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import { attributesUnits } from '../../engine/query/group/attributes.ts';
 import type { AttributeFacts, AttributesQuery, BucketKey } from '../../engine/query/model/query.ts';
-import { naiveEvent, type TestLeaf, type TestRow } from '../segment/leaves.ts';
-import { Shelf } from '../segment/shelf.ts';
+import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { modelBuckets } from '../support/bucket-model.ts';
-import { Model, type ModelEvent, type ModelPredicate, type Node } from '../support/model.ts';
+import type { Model, ModelEvent, ModelPredicate, Node } from '../support/model.ts';
 import { run } from './blocks.ts';
 import { PATHS, predicate, testRow } from './events.ts';
+import { stored } from './stored.ts';
 
 const ALL: ModelPredicate = { type: 'all' };
 const EVER = { fromMs: -1e12, toMs: 1e12 };
@@ -106,25 +106,6 @@ function foundOf(facts: AttributeFacts): Wanted {
     values: (values ?? []).map(({ key, eventCount }) => `${keyText(key)} ${eventCount}`),
     numbers: bounds?.type === 'number' ? [bounds.min, bounds.max] : null,
   };
-}
-
-/** Some blocks sealed, some not, and the model of all of them. */
-async function stored(
-  written: TestRow[][],
-  sealedCount: number,
-): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf();
-  const model = new Model();
-  let sequence = 1;
-  for (const rows of written) {
-    await shelf.add(rows, 0, sequence);
-    for (const { timeMs, leaves } of rows) {
-      model.add({ timeMs, writer: 0, sequence: sequence++, event: naiveEvent(leaves) });
-    }
-  }
-  const logs = shelf.refs.slice(0, sealedCount);
-  if (logs.length > 0) await shelf.seal(logs, 20);
-  return { shelf, model };
 }
 
 t.test('attributes and their values are those of the model', async () => {

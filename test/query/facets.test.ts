@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { facetsUnits } from '../../engine/query/group/facets.ts';
 import type { BucketKey } from '../../engine/query/model/query.ts';
-import { naiveEvent, type TestRow } from '../segment/leaves.ts';
-import { Shelf } from '../segment/shelf.ts';
 import { modelBuckets } from '../support/bucket-model.ts';
 import { fraction, Model } from '../support/model.ts';
 import { run } from './blocks.ts';
 import { PATHS, predicate, testRow } from './events.ts';
+import { stored } from './stored.ts';
 
 const EVER = { fromMs: -1e12, toMs: 1e12 };
 
@@ -59,21 +58,3 @@ t.test('facets are the top lists of the model, counted together or alone', async
     { numRuns: 100 },
   );
 });
-
-async function stored(
-  written: readonly TestRow[][],
-  sealedCount: number,
-): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf();
-  const model = new Model();
-  let sequence = 1;
-  for (const rows of written) {
-    await shelf.add(rows, 0, sequence);
-    for (const { timeMs, leaves } of rows) {
-      model.add({ timeMs, writer: 0, sequence: sequence++, event: naiveEvent(leaves) });
-    }
-  }
-  const logs = shelf.refs.slice(0, sealedCount);
-  if (logs.length > 0) await shelf.seal(logs, 20);
-  return { shelf, model };
-}

@@ -2,12 +2,18 @@ import fc from 'fast-check';
 import t from 'tap';
 import { listUnits } from '../../engine/query/events/list.ts';
 import type { ListQuery } from '../../engine/query/model/query.ts';
-import { naiveEvent, type TestRow } from '../segment/leaves.ts';
-import { Shelf } from '../segment/shelf.ts';
+import type { Shelf } from '../segment/shelf.ts';
 import { compareScalars } from '../support/bucket-model.ts';
-import { compareModel, Model, type ModelEvent, type Scalar, scalarsAt } from '../support/model.ts';
+import {
+  compareModel,
+  type Model,
+  type ModelEvent,
+  type Scalar,
+  scalarsAt,
+} from '../support/model.ts';
 import { run } from './blocks.ts';
 import { PATHS, predicate, testRow } from './events.ts';
+import { stored } from './stored.ts';
 
 const ALL: ListQuery = {
   fromMs: -1e9,
@@ -51,24 +57,6 @@ function pages(shelf: Shelf, query: Ordered): { names: string[]; totals: Set<num
     if (events.length < query.limit || after === undefined) return { names, totals };
     asked = { ...query, skip: 0, after };
   }
-}
-
-async function stored(
-  written: readonly TestRow[][],
-  sealedCount: number,
-): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf();
-  const model = new Model();
-  let sequence = 1;
-  for (const rows of written) {
-    await shelf.add(rows, 0, sequence);
-    for (const { timeMs, leaves } of rows) {
-      model.add({ timeMs, writer: 0, sequence: sequence++, event: naiveEvent(leaves) });
-    }
-  }
-  const logs = shelf.refs.slice(0, sealedCount);
-  if (logs.length > 0) await shelf.seal(logs, 20);
-  return { shelf, model };
 }
 
 t.test('pages in the order of an attribute are those of the model, skipped or not', async () => {

@@ -47,19 +47,31 @@ export function* fetchUnits(
 ): Generator<Progress, ListedEvent | undefined> {
   const key = source.ids.decode(query.id);
   if (key === undefined) return undefined;
-  const refs = snapshot.blocks.filter((ref) => covers(ref, key));
   const plan = planOf(query.predicate);
+  return yield* firstFound(snapshot, key, (ref) => fetchFrom(source, ref, key, plan, query));
+}
+
+/**
+ * The first that `find` finds in the blocks that cover a key, a block a unit. Throws CORRUPTION when a block is damaged and
+ * nothing is found in others, and what `find` throws besides.
+ */
+function* firstFound<T>(
+  { blocks }: Snapshot,
+  key: EventKey,
+  find: (ref: BlockRef) => Units<T | undefined>,
+): Generator<Progress, T | undefined> {
+  const refs = blocks.filter((ref) => covers(ref, key));
   let damage: unknown;
-  for (const [done, ref] of refs.entries()) {
+  for (const [unitsDone, ref] of refs.entries()) {
+    const progress = { unitsDone, unitsTotal: refs.length };
     try {
-      const progress = { unitsDone: done, unitsTotal: refs.length };
-      const event = yield* telling(() => progress, fetchFrom(source, ref, key, plan, query));
-      if (event !== undefined) return event;
+      const found = yield* telling(() => progress, find(ref));
+      if (found !== undefined) return found;
     } catch (error) {
       if (!isDamage(error)) throw error;
       damage = error;
     }
-    yield { unitsDone: done + 1, unitsTotal: refs.length };
+    yield { unitsDone: unitsDone + 1, unitsTotal: refs.length };
   }
   if (damage !== undefined) throw damage;
   return undefined;
@@ -102,16 +114,10 @@ function* rowFrom(
 /** Finds the place of an event for which `predicate` holds, a block a unit. Throws as `fetchUnits`. */
 export function* placeUnits(
   source: BlockSource,
-  { blocks }: Snapshot,
+  snapshot: Snapshot,
   key: EventKey,
   predicate: Predicate,
 ): Generator<Progress, EventPlace | undefined> {
-  const refs = blocks.filter((ref) => covers(ref, key));
   const plan = planOf(predicate);
-  for (const [unitsDone, ref] of refs.entries()) {
-    const progress = { unitsDone, unitsTotal: refs.length };
-    const found = yield* telling(() => progress, rowFrom(source, ref, key, plan));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return yield* firstFound(snapshot, key, (ref) => rowFrom(source, ref, key, plan));
 }

@@ -169,11 +169,11 @@ function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bit
         column,
         test instanceof WordsTest
           ? yield* textsWithWords(column, test.words, rows)
-          : yield* stringsThatPass(column, test, rows),
+          : yield* textsThatPass(column, test, rows),
         rows,
       );
     case Kind.ARRAY:
-      return rowsOfEntries(column, yield* arraysThatPass(column, test, rows), rows);
+      return rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows);
     case Kind.NUMBER:
       return yield* numbersThatPass(column, test, rows);
     case Kind.DATE:
@@ -201,35 +201,20 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array | undefined, row
   return found;
 }
 
-function stringsThatPass(
+function textsThatPass(
   column: StringColumn,
   test: ValueTest,
   rows: Bitmap,
 ): Units<Uint8Array | undefined> {
+  const isArray = column.kind === Kind.ARRAY;
+  const finder = isArray ? undefined : test.finder;
   return entriesThatPass(
     column,
     rows,
     test,
     (bytes, offsets, passes, first) =>
-      testEach({ bytes, offsets }, passes, first, test.finder, (start, end) =>
-        test.text(bytes, start, end),
-      ),
-    test.weight,
-  );
-}
-
-function arraysThatPass(
-  column: StringColumn,
-  test: ValueTest,
-  rows: Bitmap,
-): Units<Uint8Array | undefined> {
-  return entriesThatPass(
-    column,
-    rows,
-    test,
-    (bytes, offsets, passes, first) =>
-      testEach({ bytes, offsets }, passes, first, undefined, (start, end) =>
-        anElementPasses(test, bytes, start, end),
+      testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
+        isArray ? anElementPasses(test, bytes, start, end) : test.text(bytes, start, end),
       ),
     test.weight,
   );

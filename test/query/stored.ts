@@ -1,0 +1,22 @@
+import { naiveEvent, type TestRow } from '../segment/leaves.ts';
+import { Shelf } from '../segment/shelf.ts';
+import { Model } from '../support/model.ts';
+
+/** Some blocks sealed, some not, and the model of all of them. */
+export async function stored(
+  written: readonly TestRow[][],
+  sealedCount: number,
+): Promise<{ shelf: Shelf; model: Model }> {
+  const shelf = new Shelf();
+  const model = new Model();
+  let sequence = 1;
+  for (const rows of written) {
+    await shelf.add(rows, 0, sequence);
+    for (const { timeMs, leaves } of rows) {
+      model.add({ timeMs, writer: 0, sequence: sequence++, event: naiveEvent(leaves) });
+    }
+  }
+  const logs = shelf.refs.slice(0, sealedCount);
+  if (logs.length > 0) await shelf.seal(logs, 20);
+  return { shelf, model };
+}
