@@ -8,6 +8,8 @@ import { assert } from '../base/assert.ts';
 const GROUP_VALUES = 128;
 const LANES = 4;
 const WORD_BITS = 32;
+/** Values that are unpacked together, one position of all their groups after the other: few enough to stay near the processor. */
+const PART_VALUES = 32 * GROUP_VALUES;
 
 /** Words that `count` values of `width` bits take. */
 export function packedWords(count: number, width: number): number {
@@ -54,35 +56,67 @@ export function pack(
   return words;
 }
 
-/** Unpacks `count` values of `width` bits. `words` holds exactly `packedWords(count, width)`. */
-export function unpack(words: Uint32Array, count: number, width: number): Uint32Array {
+/** Unpacks `count` values of `width` bits, each more `base`. `words` holds exactly `packedWords(count, width)`. */
+export function unpack(words: Uint32Array, count: number, width: number, base = 0): Uint32Array {
   assert(words.length === packedWords(count, width), `unpacking ${words.length} words`);
   const values = new Uint32Array(Math.ceil(count / LANES) * LANES);
-  if (width === 0) return values.subarray(0, count);
+  if (width === 0) return values.subarray(0, count).fill(base);
   const mask = width === WORD_BITS ? -1 : (1 << width) - 1;
-  for (let first = 0; first < count; first += GROUP_VALUES) {
-    const groupWord = (first / WORD_BITS) * width;
-    const end = Math.min(first + GROUP_VALUES, count);
-    let bit = 0;
-    for (let at = first; at < end; at += LANES) {
-      const word = groupWord + (bit >>> 5) * LANES;
-      const shift = bit & 31;
-      if (shift + width > WORD_BITS) {
-        const taken = WORD_BITS - shift;
-        values[at] = ((words[word] >>> shift) | (words[word + 4] << taken)) & mask;
-        values[at + 1] = ((words[word + 1] >>> shift) | (words[word + 5] << taken)) & mask;
-        values[at + 2] = ((words[word + 2] >>> shift) | (words[word + 6] << taken)) & mask;
-        values[at + 3] = ((words[word + 3] >>> shift) | (words[word + 7] << taken)) & mask;
-      } else {
-        values[at] = (words[word] >>> shift) & mask;
-        values[at + 1] = (words[word + 1] >>> shift) & mask;
-        values[at + 2] = (words[word + 2] >>> shift) & mask;
-        values[at + 3] = (words[word + 3] >>> shift) & mask;
-      }
+  for (let first = 0; first < count; first += PART_VALUES) {
+    const end = Math.min(first + PART_VALUES, count);
+    const firstWord = (first / WORD_BITS) * width;
+    for (let from = 0, bit = 0; from < GROUP_VALUES && first + from < end; from += LANES) {
+      unpackPosition(
+        words,
+        firstWord + (bit >>> 5) * LANES,
+        width,
+        bit & 31,
+        mask,
+        base,
+        values,
+        first + from,
+        end,
+      );
       bit += width;
     }
   }
   return values.subarray(0, count);
+}
+
+/**
+ * Unpacks the values of all lanes at one position of each group, from `values[from]` on: all at the same bit of their words, so that
+ * the loop has no branches. `word` is that of the first lane in the first group.
+ */
+function unpackPosition(
+  words: Uint32Array,
+  word: number,
+  width: number,
+  shift: number,
+  mask: number,
+  base: number,
+  values: Uint32Array,
+  from: number,
+  end: number,
+): void {
+  const step = width * LANES;
+  const taken = WORD_BITS - shift;
+  if (width > taken) {
+    for (let at = from; at < end; at += GROUP_VALUES) {
+      values[at] = (((words[word] >>> shift) | (words[word + 4] << taken)) & mask) + base;
+      values[at + 1] = (((words[word + 1] >>> shift) | (words[word + 5] << taken)) & mask) + base;
+      values[at + 2] = (((words[word + 2] >>> shift) | (words[word + 6] << taken)) & mask) + base;
+      values[at + 3] = (((words[word + 3] >>> shift) | (words[word + 7] << taken)) & mask) + base;
+      word += step;
+    }
+    return;
+  }
+  for (let at = from; at < end; at += GROUP_VALUES) {
+    values[at] = ((words[word] >>> shift) & mask) + base;
+    values[at + 1] = ((words[word + 1] >>> shift) & mask) + base;
+    values[at + 2] = ((words[word + 2] >>> shift) & mask) + base;
+    values[at + 3] = ((words[word + 3] >>> shift) & mask) + base;
+    word += step;
+  }
 }
 
 /** The value at `index` alone. */

@@ -124,22 +124,24 @@ export class IntegerStream {
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
   ids(max: number): Uint32Array {
-    const ids = this.#decodeIds();
-    for (let index = 0; index < ids.length; index++) {
-      if (ids[index] > max) damaged(`id ${ids[index]} of ${max}`);
-    }
-    return ids;
-  }
-
-  #decodeIds(): Uint32Array {
-    if (this.#encoding === PACKED && this.#width <= WORD_BITS) {
-      const ids = unpack(this.#low, this.count, this.#width);
-      const base = this.#base;
-      if (base !== 0) for (let index = 0; index < ids.length; index++) ids[index] += base;
+    const isPlain = this.#encoding === PACKED && this.#width <= WORD_BITS && this.#base >= 0;
+    if (isPlain && this.#base <= max) {
+      const ids = unpack(this.#low, this.count, this.#width, this.#base);
+      if (this.#base + 2 ** this.#width - 1 > max) checkIds(ids, max);
       return ids;
     }
-    return new Uint32Array(this.values());
+    const values = this.values();
+    for (let index = 0; index < values.length; index++) {
+      if (!(values[index] >= 0 && values[index] <= max)) damaged(`id ${values[index]} of ${max}`);
+    }
+    return new Uint32Array(values);
   }
+}
+
+function checkIds(ids: Uint32Array, max: number): void {
+  let greatest = 0;
+  for (let index = 0; index < ids.length; index++) greatest = Math.max(greatest, ids[index]);
+  if (greatest > max) damaged(`id ${greatest} of ${max}`);
 }
 
 function readRuns(reader: ByteReader, count: number): Float64Array {
