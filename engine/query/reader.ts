@@ -12,6 +12,7 @@ import { FooterCache } from './footer-cache.ts';
 import { aggregateUnits } from './group/aggregate.ts';
 import { aggregateLimits } from './model/budget.ts';
 import { EventIds } from './model/event-id.ts';
+import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
 import type {
   AggregateQuery,
   AggregateResult,
@@ -26,7 +27,6 @@ import type {
   Snapshot,
 } from './model/query.ts';
 import type { BlockSource, Progress } from './model/source.ts';
-import { VisibleCache } from './model/visible-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
@@ -34,6 +34,10 @@ const FILES_MAX = 64;
 const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
 /** Memory of the dictionaries of sealed segments that one reader keeps. */
 const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of how many rows filters let through: of one filter for about 30,000 blocks, 2 billion rows. */
+const VISIBLE_BYTES_MAX = 32 * 1024 * 1024;
+/** Memory of the rows that predicates select: of one predicate for at least 2,000 blocks, 130 million rows. */
+const SELECTED_BYTES_MAX = 16 * 1024 * 1024;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
@@ -48,7 +52,8 @@ interface KeptBlock {
 export class Reader implements BlockSource {
   readonly secret: Uint8Array;
   readonly ids: EventIds;
-  readonly visible = new VisibleCache();
+  readonly visible = new FilterCache<VisibleMinutes>(VISIBLE_BYTES_MAX);
+  readonly selected = new FilterCache<SelectedRows>(SELECTED_BYTES_MAX);
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   readonly #footers = new FooterCache();
@@ -121,6 +126,7 @@ export class Reader implements BlockSource {
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
   forget(segments: readonly number[]): void {
     this.visible.forget(segments);
+    this.selected.forget(segments);
     this.#footers.forget(segments);
     for (const segment of segments) {
       this.#files.get(segment)?.close();

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { listUnits, pageUnits } from '../../engine/query/events/list.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import { FilterCache, type VisibleMinutes } from '../../engine/query/model/filter-cache.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { AggregateQuery, AggregateResult, PageQuery } from '../../engine/query/model/query.ts';
 import type { BlockSource } from '../../engine/query/model/source.ts';
-import { VisibleCache } from '../../engine/query/model/visible-cache.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Blocks, run } from './blocks.ts';
@@ -19,7 +19,7 @@ const COUNTED: Pick<AggregateQuery, 'computes' | 'groupBys'> = {
 /** What is read of a shelf, and the blocks that were opened. */
 class Watched implements BlockSource {
   readonly opened = new Set<string>();
-  readonly visible = new VisibleCache();
+  readonly visible = new FilterCache<VisibleMinutes>(Infinity);
   readonly #shelf: Shelf;
 
   constructor(shelf: Shelf) {
@@ -120,9 +120,10 @@ t.test('counts are forgotten with their segment, and when there are too many', a
   t.equal(source.visible.bytes, bytes / 2);
   t.equal(source.oldest(300).opened, 1);
 
-  const small = new VisibleCache(2_000);
+  const small = new FilterCache<VisibleMinutes>(2_000);
   const minutes = { rowCount: 100, minutes: new Float64Array(60), rowsBefore: new Uint32Array(61) };
-  for (let segment = 0; segment < 5; segment++) small.keep('f', { ...first, segment }, minutes);
+  for (let segment = 0; segment < 5; segment++)
+    small.keep('f', { ...first, segment }, minutes, 728);
   t.equal(small.get('f', { ...first, segment: 2 }), undefined);
   t.equal(small.get('f', { ...first, segment: 4 }), minutes);
   t.ok(small.bytes <= 2_000);

@@ -2,7 +2,6 @@ import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
-import { type Plan, planOf } from '../filter/plan.ts';
 import {
   addRow,
   allRows,
@@ -45,8 +44,7 @@ import {
 } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
-import { mayHaveRows } from '../scan/prune.ts';
-import { rowsWhere } from '../scan/scan.ts';
+import { PredicateRows } from '../scan/predicate-rows.ts';
 import { EventBuilder } from './event.ts';
 import { orderedListUnits } from './ordered-list.ts';
 import { Top, type TopEntry } from './top.ts';
@@ -83,7 +81,7 @@ class Listing {
   readonly #source: BlockSource;
   readonly #query: ListQuery & Reach;
   readonly #budget: Budget;
-  readonly #plan: Plan;
+  readonly #selected: PredicateRows;
   readonly #after: EventKey | undefined;
   /** Blocks that may have rows of the page, the one that may have the first of them first. */
   readonly #refs: BlockRef[];
@@ -98,7 +96,7 @@ class Listing {
     this.#source = source;
     this.#query = query;
     this.#budget = budget;
-    this.#plan = planOf(query.predicate);
+    this.#selected = new PredicateRows(source, query.predicate);
     this.#after = after === undefined ? undefined : keyOfId(source, after);
     this.stats = noStats(snapshot.blocks.length);
     this.#refs = snapshot.blocks
@@ -163,7 +161,7 @@ class Listing {
       const { timeMs, writer, sequence } = this.#bestKey(ref);
       if (!top.admits(timeMs, writer, sequence)) break;
       if (scannedCount >= this.#budget.blocksMax && this.#endBefore(this.#bestKey(ref))) break;
-      if (this.#damaged.has(ref) || !mayHaveRows(this.#source, ref, this.#plan)) continue;
+      if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       yield* this.#attempt(ref, this.#scanBlock(ref, number, top));
       scannedCount++;
       yield this.#progress();
@@ -185,7 +183,7 @@ class Listing {
   *#scanBlock(ref: BlockRef, number: number, top: Top): Units<void> {
     const block = this.#source.open(ref);
     const { sealed } = ref;
-    const rows = yield* rowsWhere(this.#plan, block, this.#candidates(block, top));
+    const rows = yield* this.#selected.among(block, this.#candidates(block, top));
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
     if (isEmpty(rows)) return;

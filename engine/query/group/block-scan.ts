@@ -3,7 +3,6 @@ import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { BlockRef } from '../../segment/frame.ts';
-import { type Plan, planOf } from '../filter/plan.ts';
 import { allRows, type Bitmap, isEmpty } from '../model/bitmap.ts';
 import { bitmapBytesOf } from '../model/budget.ts';
 import { Claims } from '../model/claims.ts';
@@ -19,8 +18,8 @@ import {
   rowsReached,
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { columnsOf, mayHaveRows } from '../scan/prune.ts';
-import { rowsWhere } from '../scan/scan.ts';
+import { PredicateRows } from '../scan/predicate-rows.ts';
+import { columnsOf } from '../scan/prune.ts';
 import {
   type JoinedPart,
   type Offer,
@@ -63,7 +62,7 @@ export class BlockScan {
   readonly #source: BlockSource;
   readonly #selection: Selection & Reach;
   readonly #sharing: Sharing | undefined;
-  readonly #plan: Plan;
+  readonly #selected: PredicateRows;
   readonly #refs: BlockRef[];
   readonly #damaged = new Set<BlockRef>();
   readonly #opened = new Set<BlockRef>();
@@ -85,7 +84,7 @@ export class BlockScan {
     this.#source = source;
     this.#selection = selection;
     this.#sharing = sharing;
-    this.#plan = planOf(predicate);
+    this.#selected = new PredicateRows(source, predicate);
     this.#rowsBytesLeft = bitmapBytesOf(source);
     this.stats = noStats(snapshot.blocks.length);
     this.#refs = snapshot.blocks.filter((ref) => overlaps(ref, fromMs, toMs));
@@ -152,8 +151,10 @@ export class BlockScan {
 
   /** Offers others to join, when there is enough to do. */
   #offer(visitor: BlockVisitor, claims: Claims): Offer | undefined {
-    if (this.#sharing === undefined || this.rowCount < this.#sharing.rowsMin) return undefined;
-    const spec = visitor.needsRows || this.#plan.type !== 'all' ? visitor.spec?.() : undefined;
+    if (this.#sharing === undefined || this.#rowsToRead(visitor) < this.#sharing.rowsMin) {
+      return undefined;
+    }
+    const spec = visitor.spec?.();
     if (spec === undefined) return undefined;
     for (const [place, ref] of this.#refs.entries())
       if (this.#damaged.has(ref)) claims.claim(place);
@@ -215,22 +216,33 @@ export class BlockScan {
 
   /** Shows the selected rows of a block; false when it did not have to be opened. */
   *#show(visitor: BlockVisitor, ref: BlockRef): Units<boolean> {
-    const takesAll = this.#plan.type === 'all' && isReachedWhole(ref, this.#selection);
-    if (takesAll && !visitor.needsRows) {
-      visitor.addCount(ref.rowCount);
+    const isWhole = isReachedWhole(ref, this.#selection);
+    const count = isWhole ? this.#selected.countOf(ref) : undefined;
+    if (count !== undefined && !visitor.needsRows) {
+      visitor.addCount(count);
       return false;
     }
+    const takesAll = isWhole && this.#selected.isAll;
     if (takesAll && this.#showColumns(visitor, ref)) return true;
     let rows = this.#rows.get(ref);
     if (rows !== undefined && isEmpty(rows)) return false;
-    if (!mayHaveRows(this.#source, ref, this.#plan)) return false;
+    if (!this.#selected.mayHave(ref)) return false;
     const block = this.#source.open(ref);
     if (takesAll) rows = allRows(ref.rowCount);
-    rows ??= yield* rowsWhere(this.#plan, block, rowsReached(block, this.#selection));
+    rows ??= yield* this.#selected.among(block, rowsReached(block, this.#selection));
     if (!takesAll) this.#remember(ref, rows);
     yield* visitor.add(block, rows);
     this.#countOpened(ref);
     return true;
+  }
+
+  /** Rows of the blocks that a visitor may have to see. */
+  #rowsToRead(visitor: BlockVisitor): number {
+    return this.#refs.reduce((sum, ref) => {
+      const count = this.#selected.countOf(ref);
+      const isKnown = count === 0 || (count !== undefined && !visitor.needsRows);
+      return isKnown && isReachedWhole(ref, this.#selection) ? sum : sum + ref.rowCount;
+    }, 0);
   }
 
   #countOpened(ref: BlockRef): void {

@@ -6,16 +6,18 @@ import { type BlockRef, isHole } from '../../segment/frame.ts';
 import { addRow, allRows, type Bitmap, dropRow, nextRow, noRows } from './bitmap.ts';
 import type { MemoryBound } from './budget.ts';
 import { compareEvents, type EventIds, type EventKey } from './event-id.ts';
+import type { FilterCache, SelectedRows, VisibleMinutes } from './filter-cache.ts';
 import type { QueryStats } from './query.ts';
-import type { VisibleCache } from './visible-cache.ts';
 
 /** What a query reads from; a Reader is one. */
 export interface BlockSource extends MemoryBound {
   /** The manifest's secret: values are hashed with it. */
   readonly secret: Uint8Array;
   readonly ids: EventIds;
-  /** Rows that filters let through, kept from query to query; a source without it keeps nothing. */
-  readonly visible?: VisibleCache;
+  /** How many rows filters let through, kept from query to query; a source without it keeps nothing. */
+  readonly visible?: FilterCache<VisibleMinutes>;
+  /** The rows of whole blocks that predicates select, kept likewise. */
+  readonly selected?: FilterCache<SelectedRows>;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged or its file is not there; IO. */
   open(ref: BlockRef): Block;
   /**

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { allRows, type Bitmap, nextRow } from '../model/bitmap.ts';
+import { FilterCache, filterName, type VisibleMinutes } from '../model/filter-cache.ts';
 import type { Predicate } from '../model/predicate.ts';
 import {
   type BlockSource,
@@ -14,7 +14,6 @@ import {
   rowsInRange,
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { VisibleCache, type VisibleMinutes } from '../model/visible-cache.ts';
 import type { CountedRows } from './counted-rows.ts';
 import { mayHaveRows } from './prune.ts';
 import { stepOf } from './row-counts.ts';
@@ -29,16 +28,16 @@ const MINUTE_MS = 60_000;
 export class VisibleRows implements CountedRows {
   readonly plan: Plan;
   readonly #source: BlockSource;
-  /** The filter's name in the cache: its text is of any length. */
+  /** The filter's name in the cache. */
   readonly #name: string;
-  readonly #cache: VisibleCache;
+  readonly #cache: FilterCache<VisibleMinutes>;
   readonly #rowsOf = new Map<BlockRef, number>();
 
   constructor(source: BlockSource, filter: Predicate) {
     this.#source = source;
     this.plan = planOf(filter);
-    this.#name = createHash('sha256').update(JSON.stringify(filter)).digest('base64');
-    this.#cache = source.visible ?? new VisibleCache();
+    this.#name = filterName(filter);
+    this.#cache = source.visible ?? new FilterCache(Infinity);
   }
 
   *learn(ref: BlockRef): Units<void> {
@@ -100,7 +99,8 @@ export class VisibleRows implements CountedRows {
       yield;
     }
     const found = minutesOf(times);
-    this.#cache.keep(this.#name, ref, found);
+    const { minutes, rowsBefore } = found;
+    this.#cache.keep(this.#name, ref, found, minutes.byteLength + rowsBefore.byteLength);
     return found;
   }
 

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { BlockRef } from '../../segment/frame.ts';
+import type { Bitmap } from './bitmap.ts';
+import type { Predicate } from './predicate.ts';
 
-/** Memory of what one cache keeps: for about 30,000 blocks, 2 billion rows, of one filter. */
-const BYTES_MAX = 32 * 1024 * 1024;
 /** Memory of a block's entry besides its arrays. */
 const ENTRY_BYTES = 200;
 
@@ -14,25 +15,36 @@ export interface VisibleMinutes {
   rowsBefore: Uint32Array;
 }
 
+/** The rows of a block that a filter lets through: a bitmap, or when that is shorter their numbers. */
+export interface SelectedRows {
+  rowCount: number;
+  rows: Uint16Array | Bitmap;
+}
+
 /** What is kept of a segment's blocks for one filter. */
-interface KeptSegment {
+interface KeptSegment<Found> {
   segment: number;
   bytes: number;
   /** By ordinal. */
-  blocks: Map<number, VisibleMinutes>;
+  blocks: Map<number, Found>;
+}
+
+/** A name of its own for each filter, whose text is of any length. */
+export function filterName(filter: Predicate): string {
+  return createHash('sha256').update(JSON.stringify(filter)).digest('base64');
 }
 
 /**
- * How many rows of each block filters let through, so that a bound behind a filter does not scan all blocks for each request.
- * Blocks never change, so neither does this; what was used longest ago goes when there is too much. Used by one thread.
+ * What was found of blocks with filters, so that not each request scans all blocks. Blocks never change, so neither does this;
+ * what was used longest ago goes when there is too much. Used by one thread.
  */
-export class VisibleCache {
+export class FilterCache<Found> {
   readonly #bytesMax: number;
   /** By segment and filter, the one that was used last at the end. */
-  readonly #kept = new Map<string, KeptSegment>();
+  readonly #kept = new Map<string, KeptSegment<Found>>();
   #bytes = 0;
 
-  constructor(bytesMax = BYTES_MAX) {
+  constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
@@ -41,13 +53,13 @@ export class VisibleCache {
     return this.#bytes;
   }
 
-  /** What is known of a block; `filter` is a name of its own for each filter. */
-  get(filter: string, { segment, ordinal }: BlockRef): VisibleMinutes | undefined {
+  /** What is known of a block; `filter` is a `filterName`. */
+  get(filter: string, { segment, ordinal }: BlockRef): Found | undefined {
     return this.#use(`${segment} ${filter}`)?.blocks.get(ordinal);
   }
 
-  /** Keeps what was found of a block. */
-  keep(filter: string, { segment, ordinal }: BlockRef, visible: VisibleMinutes): void {
+  /** Keeps what was found of a block, whose arrays have `foundBytes`. */
+  keep(filter: string, { segment, ordinal }: BlockRef, found: Found, foundBytes: number): void {
     const key = `${segment} ${filter}`;
     let kept = this.#use(key);
     if (kept === undefined) {
@@ -55,8 +67,8 @@ export class VisibleCache {
       this.#kept.set(key, kept);
     }
     if (kept.blocks.has(ordinal)) return;
-    const bytes = ENTRY_BYTES + visible.minutes.byteLength + visible.rowsBefore.byteLength;
-    kept.blocks.set(ordinal, visible);
+    const bytes = ENTRY_BYTES + foundBytes;
+    kept.blocks.set(ordinal, found);
     kept.bytes += bytes;
     this.#bytes += bytes;
     for (const [oldest, { bytes: freed }] of this.#kept) {
@@ -75,7 +87,7 @@ export class VisibleCache {
     }
   }
 
-  #use(key: string): KeptSegment | undefined {
+  #use(key: string): KeptSegment<Found> | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
