@@ -131,7 +131,7 @@ t.test('quantiles are within 0.1 % of the value at their rank, merged or not', a
         whole.add(7, number);
         (index < cut ? left : right).add(index < cut ? 7 : 1, number);
       }
-      finished(left.merge(right, Uint32Array.of(0, 7)));
+      finished(left.merge(right.data, Uint32Array.of(0, 7)));
       const sorted = [...values].sort((a, b) => a - b);
       return [1, 50, 75, 90, 95, 98, 99, 100].every((percent) => {
         const exact = sorted[Math.max(Math.ceil((percent * sorted.length) / 100), 1) - 1];

@@ -10,7 +10,7 @@ import type {
 } from '../../column/column.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
-import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import { SCALE_DOUBLE } from '../../column/number-text.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
@@ -19,6 +19,7 @@ import { Elements, ElementType } from '../value/elements.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
+import { countPairs, divisorOf, keepNumbers, widenBounds } from './number-kernels.ts';
 import { Quantiles, type QuantilesData } from './quantile.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
@@ -71,6 +72,8 @@ export class Summary {
   readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
   readonly #strings: SharedStrings;
+  /** Pairs of rows that have plain numbers in a column. */
+  readonly #numbers = new Pairs();
   /** By id of a column; see `#wantedIds`. */
   #idNumbers = new Uint32Array(0);
 
@@ -164,7 +167,7 @@ export class Summary {
     const { sums, quantiles, cardinalities } = data;
     if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups);
     if (quantiles !== undefined) {
-      yield* must(this.#quantiles, 'quantiles').merge(Quantiles.of(quantiles), groups);
+      yield* must(this.#quantiles, 'quantiles').merge(quantiles, groups);
     }
     if (cardinalities === undefined) return;
     const distinct = Cardinalities.of(cardinalities);
@@ -208,53 +211,36 @@ export class Summary {
   }
 
   #addNumbers(column: NumberColumn, pairs: Pairs): void {
-    const exceptions = new Map(column.exceptions.map(({ row, text }) => [row, text]));
-    const plain = exceptions.size === 0 ? pairs : withoutRows(pairs, exceptions);
-    const { presence } = column;
-    const { rows, groups, count } = plain;
-    for (let at = 0; at < count; at++) {
-      if (presence === undefined || hasRow(presence, rows[at])) this.#counts[groups[at]]++;
+    let plain = pairs;
+    if (column.presence !== undefined || column.exceptions.length > 0) {
+      plain = this.#numbers;
+      keepNumbers(column, pairs, plain);
     }
+    countPairs(plain, this.#counts);
     if (this.#needsNumbers) this.#addPlain(column, plain);
     if (this.#cardinalities !== undefined) this.#addDistinct(column, plain, this.#cardinalities);
-    if (exceptions.size > 0) this.#addExceptions(exceptions, pairs);
+    if (column.exceptions.length > 0) this.#addExceptions(column, pairs);
   }
 
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
-    const { mantissas, scale, presence } = column;
-    const { rows, groups, count } = pairs;
-    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
-    const sums = this.#sums;
-    const quantiles = this.#quantiles;
-    const bounds = this.#needsBounds;
-    for (let at = 0; at < count; at++) {
-      const row = rows[at];
-      if (presence !== undefined && !hasRow(presence, row)) continue;
-      const group = groups[at];
-      const mantissa = mantissas[row];
-      this.#numberCounts[group]++;
-      if (sums !== undefined) {
-        if (scale === SCALE_DOUBLE) sums.addDouble(group, mantissa);
-        else sums.addDecimal(group, mantissa, scale);
-      }
-      if (!bounds) continue;
-      const value = mantissa / divisor;
-      if (value < this.#mins[group]) this.#mins[group] = value;
-      if (value > this.#maxs[group]) this.#maxs[group] = value;
-      if (quantiles !== undefined) quantiles.add(group, value);
+    const { mantissas, scale } = column;
+    countPairs(pairs, this.#numberCounts);
+    if (this.#sums !== undefined) {
+      if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
+      else this.#sums.addDoubles(pairs, mantissas);
     }
+    if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs);
+    this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 
   #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {
-    const { mantissas, scale, presence } = column;
+    const { mantissas, scale } = column;
     const { rows, groups, count } = pairs;
     const hash = this.#hash;
     let last = Number.NaN;
     for (let at = 0; at < count; at++) {
-      const row = rows[at];
-      if (presence !== undefined && !hasRow(presence, row)) continue;
-      const mantissa = mantissas[row];
+      const mantissa = mantissas[rows[at]];
       if (mantissa !== last) {
         last = mantissa;
         if (scale !== SCALE_DOUBLE) hash.decimal(mantissa, scale);
@@ -266,7 +252,8 @@ export class Summary {
   }
 
   /** Adds the numbers of a column that it holds as texts, by row. */
-  #addExceptions(texts: ReadonlyMap<number, string>, pairs: Pairs): void {
+  #addExceptions({ exceptions }: NumberColumn, pairs: Pairs): void {
+    const texts = new Map(exceptions.map(({ row, text }) => [row, text]));
     for (let at = 0; at < pairs.count; at++) {
       const text = texts.get(pairs.rows[at]);
       if (text === undefined) continue;
@@ -380,13 +367,4 @@ export class Summary {
 
 function isPresent(presence: Presence, row: number): boolean {
   return presence === undefined || hasRow(presence, row);
-}
-
-/** The pairs whose rows are not in `dropped`. */
-function withoutRows(pairs: Pairs, dropped: ReadonlyMap<number, string>): Pairs {
-  const rest = new Pairs();
-  for (let at = 0; at < pairs.count; at++) {
-    if (!dropped.has(pairs.rows[at])) rest.add(pairs.rows[at], pairs.groups[at]);
-  }
-  return rest;
 }

@@ -1,167 +1,137 @@
-import { finished, inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { slotsFor } from '../../column/growth.ts';
+import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { growInUnits } from '../../column/growth.ts';
+import type { Pairs } from '../value/pairs.ts';
+import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';
 
-/** Bits of a double's mantissa that tell values apart: 1,024 steps an octave, so an error below 0.1 %. */
-const MANTISSA_BITS = 10;
-/** The upper word of a double holds 20 bits of its mantissa. */
-const INDEX_SHIFT = 20 - MANTISSA_BITS;
-/** Significant digits that say any double. */
-const DIGITS_MAX = 17;
+const ENTRIES_MIN = 64;
+const ENTRY_BYTES = 16;
+/** Places over which groups are spread, a power of two. */
+const OFFSETS = 1 << 16;
+const HASH_FACTOR = 0x9e3779b1;
 
-const double = new Float64Array(1);
-/** Words of `double`; the upper one is the second: the machine is little-endian, as FORMAT.md 1 is. */
-const words = new Uint32Array(double.buffer);
+/** The entry that a code of a group may have: nothing is lost when it is another one. One for all quantiles of this thread. */
+const places = new Uint32Array(CODES + OFFSETS);
+/** The quantiles whose entries are in `places`. */
+let owner = 0;
+let owners = 0;
 
-/** The bucket of a value above 0: buckets are in the order of the values. */
-function bucketOf(value: number): number {
-  double[0] = value;
-  return words[1] >>> INDEX_SHIFT;
-}
-
-/** The least value of a bucket. */
-function bucketStart(bucket: number): number {
-  words[0] = 0;
-  words[1] = bucket << INDEX_SHIFT;
-  return double[0];
-}
-
-/** The value of a bucket with the fewest digits. */
-function roundest(bucket: number): number {
-  const low = bucketStart(bucket);
-  const high = bucketStart(bucket + 1);
-  const middle = low + (high - low) / 2;
-  for (let digits = 1; digits < DIGITS_MAX; digits++) {
-    const round = Number(middle.toPrecision(digits));
-    if (round >= low && round < high) return round;
-  }
-  return low;
-}
-
-/** Codes of buckets lie in -2^22 to 2^22. */
-const CODE_BIAS = 2 ** 22;
-const CODES = 2 ** 23;
-const SLOTS_MIN = 64;
-
-/** Quantiles as plain data. */
+/** Entries as plain data. */
 export interface QuantilesData {
-  used: number;
-  groupCount: number;
-  keys: Float64Array<ArrayBuffer>;
+  count: number;
+  groups: Uint32Array<ArrayBuffer>;
+  codes: Uint32Array<ArrayBuffer>;
   counts: Float64Array<ArrayBuffer>;
 }
 
-/** The keys of a table by their groups: those of group g begin at `starts[g]`, and are in order once they were asked for. */
-interface Ordered {
-  keys: Float64Array;
-  counts: Float64Array;
-  starts: Uint32Array;
-  isSorted: Uint8Array;
-}
-
-/** The place of a value's bucket in the order of all values: negative ones, zero, positive ones. */
-function codeOf(value: number): number {
-  if (value > 0) return bucketOf(value) + 1;
-  return value < 0 ? -bucketOf(-value) - 1 : 0;
-}
-
-/** A value of the bucket with this code. */
-function valueOfCode(code: number): number {
-  if (code > 0) return roundest(code - 1);
-  return code < 0 ? -roundest(-code - 1) : 0;
-}
-
 /**
- * Quantiles of numbers by group, by log-linear histograms: each is within 0.1 % of the value at its rank. Counts of
- * (group, bucket) in one hash table. Mergeable; a merge gives what adding all values to one would give. Values are finite.
+ * Quantiles of numbers by group, by log-linear histograms: each is within 0.1 % of the value at its rank. A list of entries
+ * (group, code, count): a code has one as long as groups come one after the other. When they do not it may have more, which become
+ * one when the list is full. Mergeable; a merge gives what adding all values to one would give. Values are finite.
  */
 export class Quantiles {
-  #used = 0;
-  /** group * CODES + code + CODE_BIAS + 1; 0 is free. A power of two, at most half full. */
-  #keys = new Float64Array(SLOTS_MIN);
-  #counts = new Float64Array(SLOTS_MIN);
+  readonly #number = ++owners;
+  #count = 0;
+  #groups = new Uint32Array(ENTRIES_MIN);
+  #codes = new Uint32Array(ENTRIES_MIN);
+  #counts = new Float64Array(ENTRIES_MIN);
   #groupCount = 0;
-  #ordered: Ordered | undefined;
+  /** Whether groups ascend, and each code has one entry. */
+  #isOrdered = true;
+  /** Where the entries of each group begin, and the last ones end, once that was asked for. */
+  #starts: Uint32Array | undefined;
   readonly #values = new Map<number, number>();
-
-  /** Takes `data` over. */
-  static of({ used, groupCount, keys, counts }: QuantilesData): Quantiles {
-    const quantiles = new Quantiles();
-    quantiles.#used = used;
-    quantiles.#groupCount = groupCount;
-    quantiles.#keys = keys;
-    quantiles.#counts = counts;
-    return quantiles;
-  }
 
   /** What it has; it is not to be used any more. */
   get data(): QuantilesData {
-    return {
-      used: this.#used,
-      groupCount: this.#groupCount,
-      keys: this.#keys,
-      counts: this.#counts,
-    };
+    return { count: this.#count, groups: this.#groups, codes: this.#codes, counts: this.#counts };
   }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#keys.length * 16;
+    return this.#codes.length * ENTRY_BYTES;
   }
 
   /** Makes room for `count` values, in units: without it `add` does it at once. */
   *reserve(count: number): Units<void> {
-    if (this.#keys.length < UNIT_SLOTS) return;
-    const slotCount = slotsFor(this.#keys.length, this.#used + count);
-    if (slotCount > this.#keys.length) yield* this.#spread(slotCount);
+    if (this.#count + count <= this.#codes.length) return;
+    const wasOrdered = this.#isOrdered;
+    yield* this.#order();
+    const needed = this.#count + count;
+    // Putting a full list in order again is worth while when half of it came since.
+    if (!wasOrdered && needed * 2 <= this.#codes.length) return;
+    const length = wasOrdered ? needed : needed * 2;
+    const groups = yield* growInUnits(this.#groups, length);
+    yield;
+    const codes = yield* growInUnits(this.#codes, length);
+    yield;
+    this.#counts = yield* growInUnits(this.#counts, length);
+    this.#groups = groups;
+    this.#codes = codes;
   }
 
   /** Adds `value` to a group. */
   add(group: number, value: number): void {
-    this.#add(group * CODES + codeOf(value) + CODE_BIAS + 1, 1);
+    this.#take();
+    this.#add(group, codeOf(value), 1);
   }
 
-  /** Adds what `other` has, in units; its group g is `groups[g]` here. `other` stays as it is. */
-  *merge(other: Quantiles, groups: Uint32Array): Units<void> {
-    yield* this.reserve(other.#used);
-    const { length } = other.#keys;
-    yield* inParts(length, UNIT_SLOTS, (from, to) => {
-      for (let slot = from; slot < to; slot++) {
-        const key = other.#keys[slot];
-        if (key === 0) continue;
-        const group = groupOf(key);
-        this.#add(key + (groups[group] - group) * CODES, other.#counts[slot]);
+  /** Adds `mantissas[row] / divisor` of the row of each of `pairs` to its group. */
+  addNumbers({ rows, groups, count }: Pairs, mantissas: Float64Array, divisor: number): void {
+    this.#take();
+    const small = smallCodesOf(divisor);
+    let used = this.#count;
+    let groupsUsed = this.#groups;
+    let codesUsed = this.#codes;
+    let counts = this.#counts;
+    for (let at = 0; at < count; at++) {
+      const group = groups[at];
+      const mantissa = mantissas[rows[at]];
+      const whole = mantissa | 0;
+      const isSmall = whole === mantissa && whole >= 0 && whole < small.length;
+      const code = isSmall ? small[whole] : codeOf(mantissa / divisor);
+      const entry = places[placeOf(group, code)];
+      if (entry < used && codesUsed[entry] === code && groupsUsed[entry] === group) {
+        counts[entry]++;
+        continue;
+      }
+      this.#append(group, code, 1);
+      used = this.#count;
+      groupsUsed = this.#groups;
+      codesUsed = this.#codes;
+      counts = this.#counts;
+    }
+  }
+
+  /** Adds, in units, what another one has; its group g is `groups[g]` here. */
+  *merge(data: QuantilesData, groups: Uint32Array): Units<void> {
+    yield* this.reserve(data.count);
+    yield* inParts(data.count, UNIT_SLOTS, (from, to) => {
+      this.#take();
+      for (let at = from; at < to; at++) {
+        this.#add(groups[data.groups[at]], data.codes[at], data.counts[at]);
       }
     });
   }
 
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
-    const ordered = this.#ordered ?? (yield* this.#order());
-    const { starts, isSorted } = ordered;
-    const pace = new Pace();
-    for (let group = 0; group < this.#groupCount; group++) {
-      if (isSorted[group] === 0) this.#sort(ordered, group);
-      if (pace.isFull(1 + starts[group + 1] - starts[group])) yield;
-    }
+    if (this.#starts === undefined) yield* this.#settled();
   }
 
   /** A value at the rank of `percent` % of the values of a group; `undefined` when it has none. */
   at(group: number, percent: number): number | undefined {
-    const ordered = this.#ordered ?? finished(this.#order());
+    const starts = this.#starts ?? finished(this.#settled());
     if (group >= this.#groupCount) return undefined;
-    if (ordered.isSorted[group] === 0) this.#sort(ordered, group);
-    const { keys, counts, starts } = ordered;
     const from = starts[group];
+    const to = starts[group + 1];
     let total = 0;
-    for (let at = from; at < starts[group + 1]; at++) total += counts[at];
+    for (let at = from; at < to; at++) total += this.#counts[at];
     if (total === 0) return undefined;
-    let left = Math.max(Math.ceil((percent * total) / 100), 1);
-    let at = from;
-    for (left -= counts[at]; left > 0; left -= counts[at]) at++;
-    return this.#value(((keys[at] - 1) % CODES) - CODE_BIAS);
+    const rank = Math.max(Math.ceil((percent * total) / 100), 1);
+    return this.#value(codeAtRank(this.#codes, this.#counts, from, to, rank));
   }
 
-  /** A value of the bucket with this code, remembered: most groups have the same ones. */
+  /** A value of this code, remembered: most groups have the same ones. */
   #value(code: number): number {
     const known = this.#values.get(code);
     if (known !== undefined) return known;
@@ -170,85 +140,92 @@ export class Quantiles {
     return value;
   }
 
-  #add(key: number, times: number): void {
-    const slot = this.#slot(key);
-    this.#counts[slot] += times;
-    this.#ordered = undefined;
-    if (this.#keys[slot] === key) return;
-    this.#keys[slot] = key;
-    this.#groupCount = Math.max(this.#groupCount, groupOf(key) + 1);
-    if (++this.#used * 2 > this.#keys.length) finished(this.#spread(this.#keys.length * 2));
+  /** Has `places` to itself until others add to theirs: a code that was in them may get another entry then. */
+  #take(): void {
+    if (owner === this.#number) return;
+    owner = this.#number;
+    if (this.#count > 0) this.#isOrdered = false;
   }
 
-  /** Where a key is, or would be. */
-  #slot(key: number): number {
-    const keys = this.#keys;
-    const mask = keys.length - 1;
-    let slot = firstSlot(key, mask);
-    while (keys[slot] !== key && keys[slot] !== 0) slot = (slot + 1) & mask;
-    return slot;
+  #add(group: number, code: number, times: number): void {
+    const entry = places[placeOf(group, code)];
+    if (entry < this.#count && this.#codes[entry] === code && this.#groups[entry] === group) {
+      this.#counts[entry] += times;
+    } else this.#append(group, code, times);
   }
 
-  /** Moves all to more slots. */
-  *#spread(slotCount: number): Units<void> {
-    const keys = this.#keys;
-    const counts = this.#counts;
-    const toKeys = new Float64Array(slotCount);
-    const toCounts = new Float64Array(slotCount);
-    const mask = slotCount - 1;
-    yield* inParts(keys.length, UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from++) {
-        if (keys[from] === 0) continue;
-        let slot = firstSlot(keys[from], mask);
-        while (toKeys[slot] !== 0) slot = (slot + 1) & mask;
-        toKeys[slot] = keys[from];
-        toCounts[slot] = counts[from];
+  #append(group: number, code: number, times: number): void {
+    if (this.#count === this.#codes.length) finished(this.reserve(1));
+    const entry = this.#count++;
+    this.#groups[entry] = group;
+    this.#codes[entry] = code;
+    this.#counts[entry] = times;
+    places[placeOf(group, code)] = entry;
+    this.#starts = undefined;
+    if (group < this.#groupCount - 1) this.#isOrdered = false;
+    else this.#groupCount = group + 1;
+  }
+
+  /** Puts the entries in the order of their groups, and those of one code together, if that is to be done. */
+  *#order(): Units<void> {
+    if (this.#isOrdered) return;
+    // Where the next entry of a group goes.
+    const next = yield* this.#startsOfGroups();
+    const { length } = this.#codes;
+    const groups = new Uint32Array(length);
+    const codes = new Uint32Array(length);
+    const counts = new Float64Array(length);
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const entry = next[this.#groups[at]]++;
+        groups[entry] = this.#groups[at];
+        codes[entry] = this.#codes[at];
+        counts[entry] = this.#counts[at];
       }
     });
-    this.#keys = toKeys;
-    this.#counts = toCounts;
+    let kept = 0;
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      owner = this.#number;
+      for (let at = from; at < to; at++) {
+        const group = groups[at];
+        const code = codes[at];
+        const place = placeOf(group, code);
+        const entry = places[place];
+        if (entry < kept && codes[entry] === code && groups[entry] === group) {
+          counts[entry] += counts[at];
+          continue;
+        }
+        groups[kept] = group;
+        codes[kept] = code;
+        counts[kept] = counts[at];
+        places[place] = kept++;
+      }
+    });
+    this.#count = kept;
+    this.#groups = groups;
+    this.#codes = codes;
+    this.#counts = counts;
+    this.#isOrdered = true;
   }
 
-  /** Puts the keys of a group side by side. */
-  *#order(): Units<Ordered> {
-    const table = this.#keys;
+  *#settled(): Units<Uint32Array> {
+    yield* this.#order();
+    this.#starts = yield* this.#startsOfGroups();
+    return this.#starts;
+  }
+
+  /** Where the entries of each group begin in the order of groups. */
+  *#startsOfGroups(): Units<Uint32Array> {
     const starts = new Uint32Array(this.#groupCount + 1);
-    yield* inParts(table.length, UNIT_SLOTS, (from, to) => {
-      for (let slot = from; slot < to; slot++) {
-        if (table[slot] !== 0) starts[groupOf(table[slot])]++;
-      }
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) starts[this.#groups[at] + 1]++;
     });
-    // Where a group ends; it begins there once its keys are put in, from the last one on.
-    for (let group = 1; group < starts.length; group++) starts[group] += starts[group - 1];
-    const keys = new Float64Array(this.#used);
-    yield* inParts(table.length, UNIT_SLOTS, (from, to) => {
-      for (let slot = from; slot < to; slot++) {
-        if (table[slot] !== 0) keys[--starts[groupOf(table[slot])]] = table[slot];
-      }
-    });
-    const isSorted = new Uint8Array(this.#groupCount);
-    this.#ordered = { keys, counts: new Float64Array(this.#used), starts, isSorted };
-    return this.#ordered;
-  }
-
-  /** Sorts the keys of a group, and reads their counts. */
-  #sort({ keys, counts, starts, isSorted }: Ordered, group: number): void {
-    keys.subarray(starts[group], starts[group + 1]).sort();
-    for (let at = starts[group]; at < starts[group + 1]; at++) {
-      counts[at] = this.#counts[this.#slot(keys[at])];
-    }
-    isSorted[group] = 1;
+    for (let group = 0; group < this.#groupCount; group++) starts[group + 1] += starts[group];
+    return starts;
   }
 }
 
-/** The slot at which the search for a key begins. */
-function firstSlot(key: number, mask: number): number {
-  const high = Math.floor(key / CODES);
-  let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(key - high * CODES, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) & mask;
-}
-
-function groupOf(key: number): number {
-  return Math.floor((key - 1) / CODES);
+/** The place of a code of a group: no two codes of one group have the same. */
+function placeOf(group: number, code: number): number {
+  return code + (Math.imul(group, HASH_FACTOR) & (OFFSETS - 1));
 }

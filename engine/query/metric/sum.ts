@@ -2,6 +2,7 @@ import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { grow, growInUnits } from '../../column/growth.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
 import { parseDecimal } from '../filter/decimal.ts';
+import type { Pairs } from '../value/pairs.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
@@ -81,13 +82,33 @@ export class Sums {
     return bytes;
   }
 
+  /** Adds `mantissas[row] / 10^scale` of the row of each of `pairs` to its group. */
+  addDecimals({ rows, groups, count }: Pairs, mantissas: Float64Array, scale: number): void {
+    if (count === 0) return;
+    const totals = this.#totalsOf(scale);
+    let group = groups[0];
+    let total = totals[group];
+    for (let at = 0; at < count; at++) {
+      if (groups[at] !== group) {
+        totals[group] = total;
+        group = groups[at];
+        total = totals[group];
+      }
+      const mantissa = mantissas[rows[at]];
+      const next = total + mantissa;
+      if (next <= Number.MAX_SAFE_INTEGER && next >= Number.MIN_SAFE_INTEGER) {
+        total = next;
+      } else {
+        this.#addLarge(group, BigInt(total), scale);
+        total = mantissa;
+      }
+    }
+    totals[group] = total;
+  }
+
   /** Adds `mantissa / 10^scale` to a group. */
   addDecimal(group: number, mantissa: number, scale: number): void {
-    let totals = this.#totals[scale];
-    if (group >= totals.length) {
-      totals = grow(totals, this.#groupCount);
-      this.#totals[scale] = totals;
-    }
+    const totals = this.#totalsOf(scale);
     const total = totals[group] + mantissa;
     if (total <= Number.MAX_SAFE_INTEGER && total >= Number.MIN_SAFE_INTEGER) {
       totals[group] = total;
@@ -121,6 +142,11 @@ export class Sums {
       return;
     }
     this.#addRounded(group, value);
+  }
+
+  /** Adds the doubles `values[row]` of the row of each of `pairs` to its group. */
+  addDoubles({ rows, groups, count }: Pairs, values: Float64Array): void {
+    for (let at = 0; at < count; at++) this.addDouble(groups[at], values[rows[at]]);
   }
 
   #addRounded(group: number, value: number): void {
@@ -178,6 +204,15 @@ export class Sums {
     }
     const exact = Number(`${decimals}e-${scaleMax}`);
     return exact + ((this.#doubles[group] ?? 0) + (this.#compensations[group] ?? 0));
+  }
+
+  /** The totals of a scale, with room for all groups. */
+  #totalsOf(scale: number): Float64Array {
+    const totals = this.#totals[scale];
+    if (totals.length >= this.#groupCount) return totals;
+    const grown = grow(totals, this.#groupCount);
+    this.#totals[scale] = grown;
+    return grown;
   }
 
   #addLarge(group: number, value: bigint, scale: number): void {

@@ -1,0 +1,67 @@
+import type { NumberColumn } from '../../column/column.ts';
+import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import { hasRow } from '../model/bitmap.ts';
+import type { Pairs } from '../value/pairs.ts';
+
+/*
+ * Loops over pairs of a block's rows and groups. Neighbours are of one group mostly, as those in a step of time are: what is kept of a
+ * group stays in variables while it does not change.
+ */
+
+/** Takes into `kept` those of `pairs` whose rows have a number that the column does not hold as a text. */
+export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): void {
+  const { presence, exceptions } = column;
+  const { rows, groups, count } = pairs;
+  kept.reserve(count);
+  const keptRows = kept.rows;
+  const keptGroups = kept.groups;
+  const texts = new Set(exceptions.map(({ row }) => row));
+  const isPlain = texts.size === 0;
+  let length = 0;
+  for (let at = 0; at < count; at++) {
+    const row = rows[at];
+    keptRows[length] = row;
+    keptGroups[length] = groups[at];
+    if ((presence === undefined || hasRow(presence, row)) && (isPlain || !texts.has(row))) length++;
+  }
+  kept.count = length;
+}
+
+/** Counts the pairs of each group. */
+export function countPairs({ groups, count }: Pairs, counts: Float64Array): void {
+  for (let from = 0; from < count; ) {
+    const group = groups[from];
+    let to = from + 1;
+    while (to < count && groups[to] === group) to++;
+    counts[group] += to - from;
+    from = to;
+  }
+}
+
+/** What the whole numbers of a column are divided by; 1 when it has doubles. */
+export function divisorOf({ scale }: NumberColumn): number {
+  return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+}
+
+/** Widens the bounds of each group by its numbers. */
+export function widenBounds(
+  column: NumberColumn,
+  { rows, groups, count }: Pairs,
+  mins: Float64Array,
+  maxs: Float64Array,
+): void {
+  const { mantissas } = column;
+  const divisor = divisorOf(column);
+  for (let at = 0; at < count; ) {
+    const group = groups[at];
+    let min = mantissas[rows[at]];
+    let max = min;
+    for (at++; at < count && groups[at] === group; at++) {
+      const mantissa = mantissas[rows[at]];
+      if (mantissa < min) min = mantissa;
+      if (mantissa > max) max = mantissa;
+    }
+    if (min / divisor < mins[group]) mins[group] = min / divisor;
+    if (max / divisor > maxs[group]) maxs[group] = max / divisor;
+  }
+}
