@@ -20,10 +20,8 @@ import { trickleWorkload } from './workload/trickle.ts';
 /** What runs without names. */
 const WORKLOADS: readonly Workload[] = [
   ...ingestWorkloads,
-  peersWorkload('access-rough', 1_000_000),
-  peersWorkload('access-rough', 3_000_000),
-  peersWorkload('access-rough', 10_000_000),
-  peersWorkload('access-plain', 10_000_000, { questions: FOURTEEN }),
+  peersWorkload('access-rough', [1_000_000, 3_000_000, 10_000_000]),
+  peersWorkload('access-plain', [10_000_000], { questions: FOURTEEN }),
   queryLargeWorkload,
   restartWorkload,
   smallWorkload,
@@ -39,8 +37,9 @@ const WORKLOADS: readonly Workload[] = [
 const SEPARATE: readonly Workload[] = [
   queryWorkload,
   queryHugeWorkload,
-  peersWorkload('access-rough', 30_000_000),
-  peersWorkload('access-rough', 50_000_000),
+  peersWorkload('access-rough', [1_000_000]),
+  peersWorkload('access-rough', [30_000_000]),
+  peersWorkload('access-rough', [50_000_000]),
 ];
 
 /** What a quick run has, and how large it is: five minutes in all. */

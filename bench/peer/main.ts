@@ -3,7 +3,7 @@ import { runWorkloads } from '../harness.ts';
 import { PEERS } from './peers.ts';
 import { peersWorkload } from './workload.ts';
 
-/** `node bench/peer/main.ts [--corpus access-plain] [--events 1000000] [peer ...]`. */
+/** `node bench/peer/main.ts [--corpus access-plain] [--events 1000000,3000000] [peer ...]`: asks at each count. */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -19,5 +19,6 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const names = positionals.length > 0 ? positionals : known;
-const workload = peersWorkload(values.corpus, Number(values.events), { peers: names });
+const stages = values.events.split(',').map(Number);
+const workload = peersWorkload(values.corpus, stages, { peers: names });
 await runWorkloads([workload], { scale: 1, runs: 1 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { cpuSeconds, peakMegabytes } from '../../test/support/service.ts';
 import type { Answer, Clocks, Parameters, Part } from './peer.ts';
 import type { Action, Reply } from './wire.ts';
@@ -78,9 +79,17 @@ export class RemotePeer {
     return this.#ofProcess(cpuSeconds);
   }
 
-  /** The most memory that the store's process ever had resident, in megabytes; 0 when it is gone. */
+  /** The most memory that the store's process had resident since `forgetPeak`, in megabytes; 0 when it is gone. */
   peakMegabytes(): number {
     return this.#ofProcess(peakMegabytes);
+  }
+
+  /** Makes what the store's process has resident now the peak. Source: proc_pid_clear_refs(5). */
+  forgetPeak(): void {
+    this.#ofProcess((pid) => {
+      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+      return 0;
+    });
   }
 
   /** Closes the store and ends the process, by force when that fails. */

@@ -1,7 +1,7 @@
 import { groupedBars, growthPanels, type Heading, ratioBars } from './chart.ts';
 import { growths } from './growth.ts';
 import { printCount } from './number.ts';
-import { ratios } from './ratio.ts';
+import { isProcessorTime, type Ratio, ratios } from './ratio.ts';
 import type { FigureRow } from './row.ts';
 
 /** A chart of a run. */
@@ -21,22 +21,40 @@ const INGESTION: [id: string, title: string, unit: RegExp][] = [
 /** Draws what a run has figures for: ratios to the best peer, growth with the number of events, ingestion. */
 export function charts(figures: readonly FigureRow[]): Chart[] {
   const drawn: Chart[] = [];
-  const compared = ratios(figures).filter(({ ratio }) => ratio > 0 && Number.isFinite(ratio));
-  if (compared.length > 0) {
-    const { common, labelOf } = labelling(compared.map(({ own }) => own));
-    const title = withCommon('Our cost by that of the best peer: above 1 is a loss', common);
-    const bars = compared.map(({ own, best, ratio }) => ({
-      name: `${labelOf(own)} : ${best.system}`,
-      ratio,
-    }));
-    drawn.push({ id: 'ratios', title, svg: ratioBars(headingOf(title, figures), bars) });
-  }
+  const compared = ratios(figures);
+  drawn.push(
+    ...ratioCharts(
+      'ratios',
+      'Our cost',
+      figures,
+      compared.filter((entry) => !isProcessorTime(entry)),
+    ),
+  );
+  drawn.push(
+    ...ratioCharts('ratios-cpu', 'Our processor time', figures, compared.filter(isProcessorTime)),
+  );
   drawn.push(...growthCharts(figures));
   for (const [id, title, unit] of INGESTION) {
     const rows = figures.filter((row) => unit.test(row.unit));
     if (rows.length > 0) drawn.push({ id, title, svg: bySystem(title, rows) });
   }
   return drawn;
+}
+
+/** A chart of the ratios, none where there are none. */
+function ratioCharts(
+  id: string,
+  what: string,
+  figures: readonly FigureRow[],
+  compared: readonly Ratio[],
+): Chart[] {
+  if (compared.length === 0) return [];
+  const { common, labelOf } = labelling(compared.map(({ own }) => own));
+  const title = withCommon(`${what} by that of the best peer: above 1 is a loss`, common);
+  const bars = compared.flatMap(({ own, best, ratio }) =>
+    ratio === undefined ? [] : [{ name: `${labelOf(own)} : ${best.system}`, ratio }],
+  );
+  return [{ id, title, svg: ratioBars(headingOf(title, figures), bars) }];
 }
 
 /** A title with the commit, the machine, the time and the versions; settings behind a version stay out. */

@@ -28,8 +28,8 @@ export function exponentOf(points: readonly (readonly [number, number])[]): numb
   return together / alone;
 }
 
-/** `query` of `query-10m`. */
-function familyOf(workload: string): string {
+/** The name of a workload without its size: `query` of `query-10m`. */
+export function familyOf(workload: string): string {
   return workload.replace(/-[\d.]+[km]$/, '');
 }
 

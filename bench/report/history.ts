@@ -1,4 +1,5 @@
 import { type Panel, stepPanels } from './chart.ts';
+import { familyOf } from './growth.ts';
 import { geometricMean, printCount } from './number.ts';
 import { type FigureRow, OWN, type Run } from './row.ts';
 
@@ -15,9 +16,9 @@ export function releaseLines({ figures, remarks }: Run): string {
   return [...kept, ...remarks].map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** What is one line of the history: a workload by one unit, of one size, on one machine. */
+/** What is one line of the history: workloads that differ in size only, by one unit, of one size, on one machine. */
 function lineOf({ workload, corpus, events, scale, machine, unit }: FigureRow): string {
-  return JSON.stringify([unit, workload, corpus, events, scale, machine]);
+  return JSON.stringify([unit, familyOf(workload), corpus, events, scale, machine]);
 }
 
 /**
@@ -50,7 +51,8 @@ export function historyPanels(releases: readonly Release[]): Panel[] {
 function nameOf({ workload, corpus, events, scale, machine }: FigureRow): string {
   const count = events === undefined ? undefined : printCount(events);
   const size = scale === 1 ? undefined : `x ${scale}`;
-  return [workload, corpus, count, size, machine].filter((part) => part !== undefined).join(', ');
+  const about = [familyOf(workload), corpus, count, size, machine];
+  return about.filter((part) => part !== undefined).join(', ');
 }
 
 /** Draws the history of all releases, in the order of their runs. Gives an SVG text. */

@@ -1,9 +1,17 @@
 import { print, printCount } from './number.ts';
-import { isLoss, questionOf, type Ratio, ratios, summary } from './ratio.ts';
-import type { FigureRow, Run } from './row.ts';
+import {
+  isLoss,
+  isProcessorTime,
+  printRatio,
+  questionOf,
+  type Ratio,
+  ratios,
+  standings,
+} from './ratio.ts';
+import type { FigureRow, Origin, Run } from './row.ts';
 
 const MEANING =
-  'A ratio above 1 is a loss: ours costs that many times what the peer costs, or is that many times slower.';
+  'A ratio above 1 is a loss: ours costs that many times what the peer costs, or is that many times slower. It is - where one of the two was too short to measure.';
 
 /** A chart that lies beside the text. */
 export interface ChartFile {
@@ -13,16 +21,15 @@ export interface ChartFile {
 }
 
 /**
- * Writes a run as Markdown: ratios to the best peer, the greatest loss first; what differed, failed or was not measured;
- * all figures by workload; charts.
+ * Writes a run as Markdown: how ours stands against the best peer, ratios, the greatest loss first; what differed, failed
+ * or was not measured; charts; all figures by workload.
  */
 export function markdown(run: Run, charts: readonly ChartFile[]): string {
   const compared = ratios(run.figures);
   return [
     heading(run),
     '## Against the best peer',
-    summary(compared),
-    ...(compared.length === 0 ? [] : [MEANING, ratioTable(compared)]),
+    ...against(compared),
     ...remarks(run),
     ...charts.map(({ title, file }) => `![${title}](${file})`),
     '## Figures',
@@ -35,55 +42,71 @@ export function markdown(run: Run, charts: readonly ChartFile[]): string {
   ].join('\n\n');
 }
 
+function against(compared: readonly Ratio[]): string[] {
+  if (compared.length === 0) return ['No peer was measured.'];
+  const ofQuestions = compared.filter((entry) => !isProcessorTime(entry));
+  const ofProcessors = compared.filter(isProcessorTime);
+  return [
+    standingTable(compared),
+    MEANING,
+    ratioTable(ofQuestions),
+    ...(ofProcessors.length === 0
+      ? []
+      : ['The processor time of the same questions:', ratioTable(ofProcessors)]),
+  ];
+}
+
+function standingTable(compared: readonly Ratio[]): string {
+  const rows = standings(compared).map((standing) => {
+    const { corpus = '', measure, behind, figures, mean } = standing;
+    return [
+      ...[corpus, countOf(standing) ?? '', measure, `${behind} of ${figures}`],
+      mean === undefined ? '' : printRatio(mean),
+    ];
+  });
+  const names = ['corpus', 'events', '', 'behind', 'geometric mean of ratios'];
+  return table(names, rows, [1, 3, 4]);
+}
+
 function heading({ figures, remarks: said }: Run): string {
   const origin = figures[0] ?? said[0];
   if (origin === undefined) return '# Nothing was measured';
-  const versions = Object.entries({
-    ...Object.assign({}, ...[...figures, ...said].map((row) => row.versions)),
-  }).map(([system, version]) => `${system} ${version}`);
+  const versions: Origin['versions'] = {};
+  for (const row of [...figures, ...said]) Object.assign(versions, row.versions);
   return [
     `# Benchmarks of ${origin.commit}`,
     '',
     `- machine: ${origin.machine}`,
     `- started: ${origin.started}`,
-    `- versions: ${versions.join(', ')}`,
     `- scale: ${origin.scale}`,
+    ...Object.entries(versions).map(([system, version]) => `- ${system} ${version}`),
   ].join('\n');
 }
 
 function ratioTable(compared: readonly Ratio[]): string {
   const rows = compared.map((entry) => {
     const { own, best, ratio } = entry;
-    const shown = isLoss(entry) ? `**${ratio.toFixed(2)} loss**` : ratio.toFixed(2);
-    const what = [own.workload, own.corpus, countOf(own), own.name].map((cell) => cell ?? '');
+    const shown = isLoss(entry) ? `**${printRatio(ratio)} loss**` : printRatio(ratio);
+    const what = [own.corpus ?? '', countOf(own) ?? '', own.name];
     return [...what, shown, print(own.median), print(best.median), best.system, own.unit];
   });
-  const names = [
-    'workload',
-    'corpus',
-    'events',
-    'figure',
-    'ratio',
-    'ours',
-    'best peer',
-    '',
-    'unit',
-  ];
-  return table(names, rows, [2, 4, 5, 6]);
+  const names = ['corpus', 'events', 'figure', 'ratio', 'ours', 'best peer', '', 'unit'];
+  return table(names, rows, [1, 3, 4, 5]);
 }
 
 function remarks(run: Run): string[] {
   if (run.remarks.length === 0) return [];
-  const rows = run.remarks.map(({ kind, system, workload, name, text }) => [
+  const rows = run.remarks.map(({ kind, system, workload, name, events, text }) => [
     `**${kind}**`,
     system,
     workload,
+    countOf({ events }) ?? '',
     name ?? '',
     text,
   ]);
   return [
     '## Different, failed, not measured',
-    table(['', 'system', 'workload', 'figure', 'why'], rows, []),
+    table(['', 'system', 'workload', 'events', 'figure', 'why'], rows, [3]),
   ];
 }
 
@@ -102,7 +125,7 @@ function figureTable(figures: readonly FigureRow[]): string {
   return table(['corpus', 'events', 'figure', ...systems, 'unit'], rows, [1, ...numbers]);
 }
 
-function countOf({ events }: FigureRow): string | undefined {
+function countOf({ events }: { events?: number | undefined }): string | undefined {
   return events === undefined ? undefined : printCount(events);
 }
 

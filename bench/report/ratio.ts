@@ -7,9 +7,9 @@ export interface Ratio {
   best: FigureRow;
   /**
    * How many times worse ours is: of a cost ours by the peer's, of a rate the peer's by ours. Above 1 it is a loss,
-   * below 1 a win.
+   * below 1 a win. Undefined when one of them is 0: that is less than was measured, not nothing.
    */
-  ratio: number;
+  ratio: number | undefined;
 }
 
 /** What two figures have in common that can be set against each other. */
@@ -17,35 +17,73 @@ export function questionOf({ workload, corpus, events, name, unit }: FigureRow):
   return JSON.stringify([workload, corpus, events, name, unit]);
 }
 
-/** Sets each figure of ours against the best peer that was measured in the same way: the greatest loss first. */
+/**
+ * Sets each figure of ours against the best peer that was measured in the same way: the greatest loss first, what has no
+ * ratio last.
+ */
 export function ratios(figures: readonly FigureRow[]): Ratio[] {
   const found: Ratio[] = [];
   for (const rows of Map.groupBy(figures, questionOf).values()) {
     const own = rows.find(({ system }) => system === OWN);
     const [best] = rows
       .filter(({ system }) => system !== OWN)
-      .sort((left, right) => worse(left, right) - 1);
+      .sort((left, right) => (left.median - right.median) * (left.lowerIsBetter ? 1 : -1));
     if (own !== undefined && best !== undefined) found.push({ own, best, ratio: worse(own, best) });
   }
-  return found.sort((left, right) => right.ratio - left.ratio);
+  return found.sort((left, right) => (right.ratio ?? 0) - (left.ratio ?? 0));
 }
 
 /** How many times worse the left one is. Two that are 0 are even. */
-function worse(left: FigureRow, right: FigureRow): number {
+function worse(left: FigureRow, right: FigureRow): number | undefined {
   const [upper, lower] = left.lowerIsBetter ? [left, right] : [right, left];
-  return upper.median === lower.median ? 1 : upper.median / lower.median;
+  if (upper.median === lower.median) return 1;
+  return upper.median === 0 || lower.median === 0 ? undefined : upper.median / lower.median;
 }
 
 /** Whether ours is behind. */
 export function isLoss({ ratio }: Ratio): boolean {
-  return ratio > 1;
+  return ratio !== undefined && ratio > 1;
 }
 
-/** One sentence: how many were lost, and the geometric mean of all. */
-export function summary(all: readonly Ratio[]): string {
-  if (all.length === 0) return 'No peer was measured.';
-  const lost = all.filter(isLoss).length;
-  const finite = all.map(({ ratio }) => ratio).filter((ratio) => ratio > 0 && ratio < Infinity);
-  const mean = finite.length === 0 ? '' : `; geometric mean ${geometricMean(finite).toFixed(2)}`;
-  return `Behind the best peer in ${lost} of ${all.length} figures${mean}.`;
+/** A ratio as tables show it. */
+export function printRatio(ratio: number | undefined): string {
+  return ratio === undefined ? '-' : ratio.toFixed(2);
+}
+
+/** Whether a ratio is of processor time, which is told apart: the time of the same questions is there too. */
+export function isProcessorTime({ own }: Ratio): boolean {
+  return own.unit === 'ms CPU';
+}
+
+/** How ours stands over the same events by one measure. */
+export interface Standing {
+  corpus: string | undefined;
+  events: number | undefined;
+  measure: 'time' | 'processor time' | 'loading';
+  behind: number;
+  figures: number;
+  /** The geometric mean of the ratios; undefined of loading, whose figures have several units, and where there are none. */
+  mean: number | undefined;
+}
+
+/** Counts ratios by the events that they are about and by what they measure. */
+export function standings(all: readonly Ratio[]): Standing[] {
+  const keyOf = (entry: Ratio): string =>
+    JSON.stringify([entry.own.corpus, entry.own.events, measureOf(entry)]);
+  return [...Map.groupBy(all, keyOf).values()].map((same) => {
+    const [{ own }] = same;
+    const measure = measureOf(same[0]);
+    const known = same.map(({ ratio }) => ratio).filter((ratio) => ratio !== undefined);
+    return {
+      ...{ corpus: own.corpus, events: own.events, measure },
+      behind: same.filter(isLoss).length,
+      figures: same.length,
+      mean: measure === 'loading' || known.length === 0 ? undefined : geometricMean(known),
+    };
+  });
+}
+
+function measureOf(entry: Ratio): Standing['measure'] {
+  if (isProcessorTime(entry)) return 'processor time';
+  return entry.own.unit === 'ms' ? 'time' : 'loading';
 }

@@ -42,6 +42,8 @@ export interface Remark {
   system: string;
   /** The figure that it is about; the whole workload when left out. */
   name?: string;
+  /** The count of events that it is about, where there are several. */
+  events?: number;
   text: string;
 }
 

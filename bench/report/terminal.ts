@@ -1,5 +1,5 @@
 import { print, printCount } from './number.ts';
-import { isLoss, type Ratio, summary } from './ratio.ts';
+import { isLoss, printRatio, type Ratio, standings } from './ratio.ts';
 import { type FigureRow, OWN, type RemarkRow } from './row.ts';
 
 const RED = '\x1b[31m';
@@ -27,20 +27,28 @@ export function figureLines(figures: readonly FigureRow[]): string[] {
 
 /** What a workload had to say in words, a line each, red in colour. */
 export function remarkLines(remarks: readonly RemarkRow[], color: boolean): string[] {
-  return remarks.map(({ kind, system, name, text }) => {
-    const line = `  ${kind}: ${system}${name === undefined ? '' : `, ${name}`}: ${text}`;
+  return remarks.map(({ kind, system, name, events, text }) => {
+    const about = [system, name, events === undefined ? undefined : printCount(events)];
+    const line = `  ${kind}: ${about.filter((part) => part !== undefined).join(', ')}: ${text}`;
     return color ? `${RED}${line}${RESET}` : line;
   });
 }
 
-/** The ratios to the best peer, a line each, losses first and red in colour. */
+/** How ours stands against the best peer, and the ratios, a line each, losses first and red in colour. */
 export function ratioLines(compared: readonly Ratio[], color: boolean): string[] {
+  const stands = standings(compared).map(({ corpus, events, measure, behind, figures, mean }) => {
+    const about = [corpus, events === undefined ? undefined : printCount(events), measure];
+    const known = about.filter((part) => part !== undefined).join(', ');
+    const ratio = mean === undefined ? '' : `, geometric mean ${printRatio(mean)}`;
+    return `  ${known}: behind the best peer in ${behind} of ${figures}${ratio}`;
+  });
   const lines = compared.map((entry) => {
     const { own, best, ratio } = entry;
     const mark = isLoss(entry) ? 'loss' : '';
-    const question = [own.workload, own.corpus, own.name].filter((part) => part !== undefined);
-    const line = `  ${ratio.toFixed(2).padStart(8)} ${mark.padEnd(5)} ${question.join(', ')}: ${print(own.median)} ${own.unit}, ${best.system} ${print(best.median)}`;
+    const events = own.events === undefined ? undefined : printCount(own.events);
+    const question = [own.corpus, events, own.name].filter((part) => part !== undefined);
+    const line = `  ${printRatio(ratio).padStart(8)} ${mark.padEnd(5)} ${question.join(', ')}: ${print(own.median)} ${own.unit}, ${best.system} ${print(best.median)}`;
     return color && mark !== '' ? `${RED}${line}${RESET}` : line;
   });
-  return [summary(compared), ...lines];
+  return [...stands, ...lines];
 }

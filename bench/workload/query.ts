@@ -81,7 +81,7 @@ export type Asked = [name: string, request: ApiRequest];
 
 /** The questions that can be asked of the events that `fill` sends. */
 export function questionsOf(events: number): Asked[] {
-  const parameters = sampleOf({ make: () => accessRough(SEED), events });
+  const [parameters] = sampleOf({ make: () => accessRough(SEED), stages: [events] });
   return QUESTIONS.flatMap(({ name }): Asked[] => {
     const request = QUERIES[name]?.(parameters);
     return request === undefined || isRefusal(request) ? [] : [[name, request]];
@@ -127,7 +127,7 @@ class Asking {
     for (let run = 0; run < REPEATS; run++) wall.push(await timed(this.#service, request));
     const cpuMs = ((cpuSeconds(this.#service.pid) - startedCpu) * 1000) / REPEATS;
     this.#figure(name, 'ms', wall);
-    this.#figure(`${name}, CPU`, 'ms', [cpuMs]);
+    this.#figure(name, 'ms CPU', [cpuMs]);
     const users = Array.from({ length: AT_ONCE }, () => timed(this.#service, request));
     this.#figure(`${name}, eight at once`, 'ms', await Promise.all(users));
   }

@@ -49,6 +49,7 @@ export function sampleRun(): Run {
         kind: 'differs',
         system: 'chdb',
         name: 'top 10 URLs',
+        events: 1_000_000,
         text: 'row 3: 17 | 18',
         ...ORIGIN,
       },

@@ -112,8 +112,15 @@ t.test('a word that is part of a longer one does not stand alone', async (t) => 
 
 t.test('the access logs have a value for every parameter', async (t) => {
   for (const name of ['access-plain', 'access-rough']) {
-    const parameters = sampleOf({ make: () => corpusOf(name).make(1), events: 5_000 });
+    const [parameters] = sampleOf({ make: () => corpusOf(name).make(1), stages: [5_000] });
     for (const [parameter, value] of Object.entries(parameters))
       t.not(value, '', `${name}: ${parameter}`);
   }
+});
+
+t.test('each stage is asked for values that the first one has, over all of its time', async (t) => {
+  const make = (): (() => string) => corpusOf('access-rough').make(1);
+  const [first, last] = sampleOf({ make, stages: [5_000, 50_000_000] });
+  t.same({ ...last, toMs: first.toMs }, first);
+  t.ok(last.toMs > first.toMs);
 });

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { corpusOf } from '../../bench/corpus/index.ts';
 import type { Bench } from '../../bench/harness.ts';
+import { PartFiles } from '../../bench/peer/parts.ts';
 import { isRefusal, wordsFor } from '../../bench/peer/peer.ts';
 import type { PeerEntry } from '../../bench/peer/peers.ts';
 import { QUESTIONS } from '../../bench/peer/questions.ts';
@@ -15,19 +16,23 @@ import type { Figure, Remark } from '../../bench/report/row.ts';
 
 /** A run of peers: what fails is a line of the report, the rest goes on. */
 
-const EVENTS = 10;
+const STAGES = [10];
 const texts = Object.fromEntries(QUESTIONS.map(({ name }) => [name, () => name]));
 
 function failing(name: string): PeerEntry {
   return { name, module: new URL('peer/failing.ts', import.meta.url).pathname, texts };
 }
 
-async function run(how: string, peers: PeerEntry[]): Promise<PeerResult[]> {
+async function run(
+  how: string,
+  peers: PeerEntry[],
+  stages: readonly number[] = STAGES,
+): Promise<PeerResult[]> {
   process.env['FAILING_PEER'] = how;
   return runPeers({
     peers,
     make: () => corpusOf('access-plain').make(1),
-    events: EVENTS,
+    stages,
     questions: QUESTIONS,
     repeats: 2,
     clockFromMs: 0,
@@ -48,7 +53,7 @@ function said(results: readonly PeerResult[]): { figures: Figure[]; remarks: Rem
     remark: (remark) => remarks.push(remark),
     version: () => {},
   };
-  for (const result of results) report(bench, result, { corpus: 'access-plain', events: EVENTS });
+  for (const result of results) report(bench, result, 'access-plain');
   return { figures, remarks };
 }
 
@@ -82,9 +87,9 @@ for (const [how, text] of [
 
 t.test('a question that a peer refuses is a line, the questions behind it are asked', async (t) => {
   const [result] = await run('ask', [failing('bad')]);
-  t.equal(result.asked.length, QUESTIONS.length);
+  t.equal(result.stages[0]?.asked.length, QUESTIONS.length);
   t.same(said([result]).remarks, [
-    { kind: 'failed', system: 'bad', name: 'top 10 URLs', text: 'too many groups' },
+    { kind: 'failed', system: 'bad', name: 'top 10 URLs', events: 10, text: 'too many groups' },
   ]);
 });
 
@@ -108,9 +113,60 @@ t.test('a difference is a line with both rows, told of the peer behind the first
       kind: 'differs',
       system: 'wrong',
       name: 'count of all',
+      events: 10,
       text: 'count: [9], right has [10]',
     },
   ]);
+});
+
+t.test('a peer is loaded once and asked all questions at each stage', async (t) => {
+  const wrong: PeerEntry = {
+    ...failing('wrong'),
+    module: new URL('peer/wrong.ts', import.meta.url).pathname,
+  };
+  const results = await run('', [failing('right'), wrong], [10, 30]);
+  for (const { stages } of results) {
+    t.same(
+      stages.map(({ events }) => events),
+      [10, 30],
+    );
+    t.same(
+      stages.map(({ load }) => load.seconds),
+      [0.001, 0.002],
+      'a part a stage',
+    );
+  }
+  const { figures, remarks } = said(results);
+  const asked = figures.filter(({ name, system }) => name === 'facets' && system === 'right');
+  t.same(
+    asked.map(({ events }) => events),
+    [10, 30],
+  );
+  t.same(
+    remarks.map(({ kind, events }) => [kind, events]),
+    [
+      ['differs', 10],
+      ['differs', 30],
+    ],
+  );
+});
+
+t.test('a peer that fails behind a stage keeps what came of it', async (t) => {
+  const [result] = await run('second load', [failing('bad')], [10, 30]);
+  t.equal(result.stages.length, 1);
+  t.same(said([result]).remarks, [{ kind: 'failed', system: 'bad', text: 'no room' }]);
+});
+
+t.test('parts are made once, end at stages, and hold every event in its order', async (t) => {
+  const folder = t.testdir();
+  let made = 0;
+  const parts = new PartFiles(folder, () => String(made++), [250_000, 450_001]);
+  const read = (): number[] =>
+    [0, 1].flatMap((stage) => [...parts.ofStage(stage)].map(({ events }) => events));
+  t.same(read(), [200_000, 50_000, 200_000, 1]);
+  t.same(read(), [200_000, 50_000, 200_000, 1]);
+  t.equal(made, 450_001);
+  t.match(readFileSync(join(folder, '450000.ndjson'), 'utf8'), /^450000\n$/);
 });
 
 t.test('a peer without its binary is not measured', async (t) => {
@@ -134,7 +190,8 @@ t.test('a package that is not installed is named, with what installs it', async 
 });
 
 t.test('words that a store does not have are thrown with their reason', async (t) => {
-  const parameters = sampleOf({ make: () => corpusOf('access-plain').make(1), events: 10 });
+  const make = (): (() => string) => corpusOf('access-plain').make(1);
+  const [parameters] = sampleOf({ make, stages: STAGES });
   t.throws(() => wordsFor({ facets: () => ({ cannot: 'not yet' }) }, 'facets', parameters), {
     message: 'not yet',
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { exponentOf, growths } from '../../bench/report/growth.ts';
 import { markdown } from '../../bench/report/markdown.ts';
-import { ratios, summary } from '../../bench/report/ratio.ts';
+import { ratios, standings } from '../../bench/report/ratio.ts';
 import { writeReport } from '../../bench/report/report.ts';
 import { figureRow, parseRun } from '../../bench/report/row.ts';
 import { hasColor, ratioLines, remarkLines } from '../../bench/report/terminal.ts';
@@ -24,8 +24,6 @@ t.test(
         ['count of all', 'duckdb', 0.5],
       ],
     );
-    t.equal(summary(found), 'Behind the best peer in 2 of 4 figures; geometric mean 1.22.');
-    t.equal(summary([]), 'No peer was measured.');
   },
 );
 
@@ -38,10 +36,48 @@ t.test(
   },
 );
 
-t.test('two costs of 0 are even, and a peer of cost 0 is a loss', async (t) => {
-  const zero = rowOf('count of all', 'duckdb', [0]);
-  t.equal(ratios([rowOf('count of all', 'logseam', [0]), zero])[0]?.ratio, 1);
-  t.equal(ratios([rowOf('count of all', 'logseam', [1]), zero])[0]?.ratio, Infinity);
+t.test(
+  'two costs of 0 are even, and one of 0 has no ratio, no loss and the last place',
+  async (t) => {
+    const zero = rowOf('count of all', 'duckdb', [0]);
+    t.equal(ratios([rowOf('count of all', 'logseam', [0]), zero])[0]?.ratio, 1);
+    const figures = [rowOf('count of all', 'logseam', [1]), zero, ...sampleRun().figures.slice(2)];
+    const found = ratios(figures);
+    t.match(found.at(-1), { own: { name: 'count of all' }, ratio: undefined });
+    t.match(
+      ratioLines(found, false).at(-1),
+      /^ +- +access-plain, 1M, count of all: 1.00 ms, duckdb 0$/,
+    );
+    t.match(standings(found)[0], { measure: 'time', behind: 1, figures: 2 });
+  },
+);
+
+t.test('time, processor time and loading stand apart, and each count of events', async (t) => {
+  const rows = [
+    ['a', 2, 1, {}],
+    ['b', 8, 1, {}],
+    ['b', 1, 2, { unit: 'ms CPU' }],
+    ['a', 1, 2, { events: 3_000_000 }],
+    ['disk', 3, 2, { unit: 'bytes/event' }],
+  ] as const;
+  const found = ratios(
+    rows.flatMap(([name, own, peer, more]) => [
+      rowOf(name, 'logseam', [own], more),
+      rowOf(name, 'duckdb', [peer], more),
+    ]),
+  );
+  t.same(
+    standings(found).map(({ events, measure, behind, figures, mean }) => [
+      ...[events, measure, behind, figures],
+      mean?.toFixed(2),
+    ]),
+    [
+      [1_000_000, 'time', 2, 2, '4.00'],
+      [1_000_000, 'loading', 1, 1, undefined],
+      [1_000_000, 'processor time', 0, 1, '0.50'],
+      [3_000_000, 'time', 0, 1, '0.50'],
+    ],
+  );
 });
 
 t.test(
@@ -57,15 +93,16 @@ t.test(
     const order = [
       '# Benchmarks of abc1234',
       '- machine: 2 x test, 4 GiB',
-      '- versions: node 22.0.0, duckdb 2.0.0',
+      '- duckdb 2.0.0',
       '## Against the best peer',
-      'Behind the best peer in 2 of 4 figures',
-      '| peers | access-plain | 1M | top 10 URLs | **3.00 loss** | 300 | 100 | chdb | ms |',
-      '| peers | access-plain | 1M | rate | **2.00 loss** | 50,000 | 100,000 | duckdb | events/s |',
-      '| peers | access-plain | 1M | CPU | 0.75 | 9.00 | 12 | duckdb | s/M events |',
+      '| access-plain | 1M | time | 1 of 2 | 1.22 |',
+      '| access-plain | 1M | loading | 1 of 2 |  |',
+      '| access-plain | 1M | top 10 URLs | **3.00 loss** | 300 | 100 | chdb | ms |',
+      '| access-plain | 1M | rate | **2.00 loss** | 50,000 | 100,000 | duckdb | events/s |',
+      '| access-plain | 1M | CPU | 0.75 | 9.00 | 12 | duckdb | s/M events |',
       '## Different, failed, not measured',
-      '| **not measured** | victorialogs | peers |  | VICTORIALOGS_BIN names no binary |',
-      '| **differs** | chdb | peers | top 10 URLs | row 3: 17 \\| 18 |',
+      '| **not measured** | victorialogs | peers |  |  | VICTORIALOGS_BIN names no binary |',
+      '| **differs** | chdb | peers | 1M | top 10 URLs | row 3: 17 \\| 18 |',
       '![Ratios](x-ratios.svg)',
       '### peers',
       '| corpus | events | figure | logseam | duckdb | chdb | unit |',
@@ -93,12 +130,16 @@ t.test(
   async (t) => {
     const red = (line: string): boolean => line.startsWith('\x1b[31m') && line.endsWith('\x1b[39m');
     const run = sampleRun();
-    const lines = ratioLines(ratios(run.figures), true).slice(1);
+    const lines = ratioLines(ratios(run.figures), true).slice(2);
     t.same(lines.map(red), [true, true, false, false]);
     t.same(remarkLines(run.remarks, true).map(red), [true, true]);
     const plain = [...ratioLines(ratios(run.figures), false), ...remarkLines(run.remarks, false)];
     t.notOk(plain.some((line) => line.includes('\x1b')));
-    t.match(plain[1], /3\.00 loss {2}peers, access-plain, top 10 URLs: 300 ms, chdb 100/);
+    t.match(
+      plain[0],
+      'access-plain, 1M, time: behind the best peer in 1 of 2, geometric mean 1.22',
+    );
+    t.match(plain[2], /3\.00 loss {2}access-plain, 1M, top 10 URLs: 300 ms, chdb 100/);
     const before = process.env.NO_COLOR;
     t.teardown(() => {
       if (before === undefined) delete process.env.NO_COLOR;

@@ -6,12 +6,14 @@ import type { Peer } from '../../../bench/peer/peer.ts';
 export async function openPeer(): Promise<Peer> {
   const how = process.env['FAILING_PEER'];
   if (how === 'open') throw new Error('no such library\nand more lines');
+  let loads = 0;
   return {
     version: '1',
     settings: ['none'],
     pid: process.pid,
     load: async () => {
       if (how === 'load') process.kill(process.pid, 'SIGSEGV');
+      if (how === 'second load' && ++loads === 2) throw new Error('no room');
       return 1;
     },
     settle: async () => {
