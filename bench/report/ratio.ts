@@ -55,22 +55,25 @@ export function isProcessorTime({ own }: Ratio): boolean {
   return own.unit === 'ms CPU';
 }
 
+/** What ratios are of, in the order in which tables have them. */
+const MEASURES = ['time', 'processor time', 'loading'] as const;
+
 /** How ours stands over the same events by one measure. */
 export interface Standing {
   corpus: string | undefined;
   events: number | undefined;
-  measure: 'time' | 'processor time' | 'loading';
+  measure: (typeof MEASURES)[number];
   behind: number;
   figures: number;
   /** The geometric mean of the ratios; undefined of loading, whose figures have several units, and where there are none. */
   mean: number | undefined;
 }
 
-/** Counts ratios by the events that they are about and by what they measure. */
+/** Counts ratios by the events that they are about, fewer events first, and by what they measure. */
 export function standings(all: readonly Ratio[]): Standing[] {
   const keyOf = (entry: Ratio): string =>
     JSON.stringify([entry.own.corpus, entry.own.events, measureOf(entry)]);
-  return [...Map.groupBy(all, keyOf).values()].map((same) => {
+  const found = [...Map.groupBy(all, keyOf).values()].map((same): Standing => {
     const [{ own }] = same;
     const measure = measureOf(same[0]);
     const known = same.map(({ ratio }) => ratio).filter((ratio) => ratio !== undefined);
@@ -81,6 +84,12 @@ export function standings(all: readonly Ratio[]): Standing[] {
       mean: measure === 'loading' || known.length === 0 ? undefined : geometricMean(known),
     };
   });
+  return found.sort(
+    (left, right) =>
+      (left.corpus ?? '').localeCompare(right.corpus ?? '') ||
+      (left.events ?? 0) - (right.events ?? 0) ||
+      MEASURES.indexOf(left.measure) - MEASURES.indexOf(right.measure),
+  );
 }
 
 function measureOf(entry: Ratio): Standing['measure'] {

@@ -73,8 +73,8 @@ t.test('time, processor time and loading stand apart, and each count of events',
     ]),
     [
       [1_000_000, 'time', 2, 2, '4.00'],
-      [1_000_000, 'loading', 1, 1, undefined],
       [1_000_000, 'processor time', 0, 1, '0.50'],
+      [1_000_000, 'loading', 1, 1, undefined],
       [3_000_000, 'time', 0, 1, '0.50'],
     ],
   );
