@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
-import type { Bitmap } from '../model/bitmap.ts';
+import { type Bitmap, listRows } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
@@ -24,6 +24,9 @@ export class Cube implements BlockVisitor {
   /** Cells of each level that there is room for. Place 0 is no value, v + 1 is value v, the last one is all events. */
   #sizes: number[];
   #cells: Float64Array<ArrayBuffer>;
+  /** The selected rows of a block, and their cells. */
+  #rows = new Uint32Array(0);
+  #places = new Uint32Array(0);
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -62,7 +65,7 @@ export class Cube implements BlockVisitor {
       values.push(found.values);
     }
     yield* this.#makeRoom();
-    if (!this.isFull) this.#count(values, block.rowCount, rows);
+    if (!this.isFull) this.#count(values, rows);
   }
 
   spec(): VisitorSpec | undefined {
@@ -141,19 +144,20 @@ export class Cube implements BlockVisitor {
     return this.#cells[cell];
   }
 
-  #count(values: readonly Int32Array[], rowCount: number, rows: Bitmap): void {
-    const index = values[0].slice(0, rowCount);
+  #count(values: readonly Int32Array[], rows: Bitmap): void {
+    if (this.#rows.length < rows.length * 32) {
+      this.#rows = new Uint32Array(rows.length * 32);
+      this.#places = new Uint32Array(rows.length * 32);
+    }
+    const [list, places, cells] = [this.#rows, this.#places, this.#cells];
+    const count = listRows(rows, list);
+    for (let at = 0; at < count; at++) places[at] = values[0][list[at]];
     for (let place = 1; place < values.length; place++) {
       const size = this.#sizes[place];
       const inner = values[place];
-      for (let row = 0; row < rowCount; row++) index[row] = index[row] * size + inner[row];
+      for (let at = 0; at < count; at++) places[at] = places[at] * size + inner[list[at]];
     }
-    const cells = this.#cells;
-    for (let word = 0; word < rows.length; word++) {
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        cells[index[(word << 5) + 31 - Math.clz32(bits & -bits)]]++;
-      }
-    }
+    for (let at = 0; at < count; at++) cells[places[at]]++;
   }
 
   /** Makes room for the values that the levels have now, in units. */

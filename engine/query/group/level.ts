@@ -3,6 +3,7 @@ import type { Block } from '../../segment/block.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { type Bitmap, dropRows, nextRow } from '../model/bitmap.ts';
 import type { Boundaries, BucketKey, TagRule } from '../model/query.ts';
+import { stepOf } from '../scan/row-counts.ts';
 import { rowsWhere } from '../scan/scan.ts';
 import { FieldValues, type RowValues } from '../value/field-values.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
@@ -42,6 +43,7 @@ export class TimeLevel implements Level {
   readonly #boundaries: Float64Array;
   /** Steps before this one are in no bucket. */
   readonly #first: number;
+  #values = new Int32Array(0);
 
   /** Without `afterMs` all steps are taken, with it those that begin later. */
   constructor(boundaries: Boundaries, afterMs = Number.NEGATIVE_INFINITY) {
@@ -61,21 +63,28 @@ export class TimeLevel implements Level {
   }
 
   *prepare(block: Block): Units<void> {
-    block.timeMs();
+    const times = block.timeMs();
+    if (this.#values.length !== times.length) this.#values = new Int32Array(times.length);
     yield;
+    const boundaries = this.#boundaries;
+    const values = this.#values;
+    let from = Number.NaN;
+    let to = Number.NaN;
+    let value = 0;
+    for (let row = 0; row < times.length; row++) {
+      const time = times[row];
+      if (!(time >= from && time < to)) {
+        const step = stepOf(boundaries, time);
+        from = boundaries[step] ?? Number.NEGATIVE_INFINITY;
+        to = boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
+        value = step >= this.#first && step < this.valueCount ? step + 1 : 0;
+      }
+      values[row] = value;
+    }
   }
 
-  values(block: Block, rows: Bitmap): RowValues {
-    const times = block.timeMs();
-    const values = new Int32Array(block.rowCount);
-    const boundaries = this.#boundaries;
-    let step = 0;
-    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-      const time = times[row];
-      if (!(time >= boundaries[step] && time < boundaries[step + 1])) step = this.#step(time);
-      if (step >= this.#first) values[row] = step + 1;
-    }
-    return { starts: undefined, values };
+  values(): RowValues {
+    return { starts: undefined, values: this.#values };
   }
 
   key(value: number): BucketKey {
@@ -88,18 +97,6 @@ export class TimeLevel implements Level {
 
   compare(left: number, right: number): number {
     return left - right;
-  }
-
-  /** The step that `time` is in; it is in one. */
-  #step(time: number): number {
-    let low = 0;
-    let high = this.#boundaries.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (this.#boundaries[middle] <= time) low = middle;
-      else high = middle;
-    }
-    return low;
   }
 }
 

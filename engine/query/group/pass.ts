@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { grow } from '../../column/growth.ts';
 import type { Block } from '../../segment/block.ts';
 import type { MetricTable } from '../metric/metric-table.ts';
 import { type Bitmap, countRows } from '../model/bitmap.ts';
@@ -16,6 +17,10 @@ import type { StageData, StageSpec, VisitorData, VisitorSpec } from './shared-sc
 export const TOTAL = 0;
 /** Numbers in an answer. */
 const CELLS_MAX = 1_000_000;
+
+/** Pairs of a parent and a value whose tuples are kept in an array. */
+const KNOWN_MAX = 1 << 18;
+const UNKNOWN = -2;
 
 /** A level of buckets in a pass. */
 export interface PassStage {
@@ -48,14 +53,37 @@ export function checkCells(count: number): void {
   );
 }
 
+/** The tuples of a level by parent and value, as far as rows have asked for them: a look into an array instead of a search. */
+class KnownTuples {
+  /** Values of a parent that it has room for; 0 when they would take too much. */
+  size = 0;
+  /** Tuple + 2 at `parent * size + value`, 1 for none, 0 for not known yet. */
+  tuples = new Int32Array(0);
+
+  /** Makes room for `parentCount * size` pairs of a parent and a value. */
+  fit(parentCount: number, size: number): void {
+    const needed = parentCount * size;
+    if (needed > KNOWN_MAX) {
+      this.size = 0;
+    } else if (size !== this.size) {
+      this.size = size;
+      this.tuples = new Int32Array(needed);
+    } else if (needed > this.tuples.length) {
+      this.tuples = grow(this.tuples, needed);
+    }
+  }
+}
+
 /** Puts the selected rows of one block after the other into nested buckets. Works on numbers in typed arrays only. */
 export class Nesting {
   readonly #stages: readonly PassStage[];
+  readonly #known: readonly KnownTuples[];
   #pairs = new Pairs();
   #spare = new Pairs();
 
   constructor(stages: readonly PassStage[]) {
     this.#stages = stages;
+    this.#known = stages.map(() => new KnownTuples());
   }
 
   /** Buckets of the last level so far; one without levels. */
@@ -67,6 +95,7 @@ export class Nesting {
   get memoryBytes(): number {
     let bytes = 0;
     for (const { level, tuples } of this.#stages) bytes += level.memoryBytes + tuples.memoryBytes;
+    for (const { tuples } of this.#known) bytes += tuples.byteLength;
     return bytes;
   }
 
@@ -134,15 +163,20 @@ export class Nesting {
   /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
   pairs(block: Block, rows: Bitmap): Pairs {
     this.#pairs.reset(rows);
-    for (const stage of this.#stages) this.#nest(stage, stage.level.values(block, rows));
+    for (const [place, { level }] of this.#stages.entries())
+      this.#nest(place, level.values(block, rows));
     return this.#pairs;
   }
 
   /** Puts what is in a bucket into the buckets of the next level in it. */
-  #nest(stage: PassStage, { starts, values }: RowValues): void {
+  #nest(place: number, { starts, values }: RowValues): void {
     const inner = this.#spare;
-    if (starts === undefined) nestOne(stage, values, this.#pairs, inner);
-    else nestMany(stage, starts, values, this.#pairs, inner);
+    const stage = this.#stages[place];
+    if (starts === undefined) {
+      const known = this.#known[place];
+      known.fit(this.#stages[place - 1]?.tuples.count ?? 1, stage.level.valueCount + 1);
+      nestOne(stage, known, values, this.#pairs, inner);
+    } else nestMany(stage, starts, values, this.#pairs, inner);
     this.#spare = this.#pairs;
     this.#pairs = inner;
   }
@@ -235,12 +269,12 @@ export class Pass implements BlockVisitor {
     for (const part of partsOfRows(rows)) {
       yield* this.#nesting.reserve(part);
       const pairs = this.#nesting.pairs(block, part);
-      for (const table of this.#tables) yield* this.#measure(table, pairs, block, part);
+      for (const table of this.#tables) yield* this.#measure(table, pairs);
       if (part !== rows) yield;
     }
   }
 
-  *#measure(table: PassTable, pairs: Pairs, block: Block, rows: Bitmap): Units<void> {
+  *#measure(table: PassTable, pairs: Pairs): Units<void> {
     const { metrics, steps } = table;
     const groupCount = this.#groupCount(table);
     if (this.#final) checkCells(groupCount);
@@ -249,7 +283,7 @@ export class Pass implements BlockVisitor {
       metrics.add(pairs);
       return;
     }
-    const stepOfRow = steps?.values(block, rows).values;
+    const stepOfRow = steps?.values().values;
     const stepCount = steps?.valueCount ?? 1;
     const { index, count: shares } = this.#share;
     const { rows: pairRows, groups, count } = pairs;
@@ -270,34 +304,33 @@ export class Pass implements BlockVisitor {
 }
 
 /** Nests rows of which each has at most one value, `values[row] - 1`. */
-function nestOne(stage: PassStage, values: Int32Array, outer: Pairs, inner: Pairs): void {
+function nestOne(
+  stage: PassStage,
+  known: KnownTuples,
+  values: Int32Array,
+  outer: Pairs,
+  inner: Pairs,
+): void {
   const { total } = stage;
   const { rows, groups, count } = outer;
   inner.reserve(total ? count * 2 : count);
   const innerRows = inner.rows;
   const innerGroups = inner.groups;
+  const { size, tuples } = known;
   let length = 0;
-  let lastParent = -1;
-  let lastValue = -1;
-  let tuple = -1;
-  let totalTuple = -1;
   for (let at = 0; at < count; at++) {
     const row = rows[at];
     const parent = groups[at];
-    const value = values[row];
-    if (parent !== lastParent) {
-      if (total) totalTuple = tupleOf(stage, parent, TOTAL);
-      lastParent = parent;
-      lastValue = -1;
-    }
-    if (totalTuple >= 0) {
+    if (total) {
       innerRows[length] = row;
-      innerGroups[length++] = totalTuple;
+      innerGroups[length++] = tupleOf(stage, parent, TOTAL);
     }
+    const value = values[row];
     if (value === 0) continue;
-    if (value !== lastValue) {
+    let tuple = size === 0 ? UNKNOWN : tuples[parent * size + value] - 2;
+    if (tuple === UNKNOWN) {
       tuple = tupleOf(stage, parent, value);
-      lastValue = value;
+      if (size !== 0) tuples[parent * size + value] = tuple + 2;
     }
     if (tuple >= 0) {
       innerRows[length] = row;

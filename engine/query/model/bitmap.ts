@@ -69,6 +69,21 @@ export function countCommon(bitmap: Bitmap, other: Bitmap | undefined): number {
   return count;
 }
 
+/** Puts the set rows of words `from` to `end - 1` into `list`, ascending, which has room for 32 a word; their number. */
+export function listRows(bitmap: Bitmap, list: Uint32Array, from = 0, end = bitmap.length): number {
+  let count = 0;
+  for (let word = from; word < end; word++) {
+    const base = word << 5;
+    let bits = bitmap[word];
+    if (bits === 0xffffffff) {
+      for (let row = base; row < base + 32; row++) list[count++] = row;
+      continue;
+    }
+    for (; bits !== 0; bits &= bits - 1) list[count++] = base + 31 - Math.clz32(bits & -bits);
+  }
+  return count;
+}
+
 /** The first set row at or after `from`; -1 when there is none. */
 export function nextRow(bitmap: Bitmap, from: number): number {
   let word = from >>> 5;

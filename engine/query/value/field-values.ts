@@ -13,13 +13,14 @@ import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
-import { type Bitmap, dropRow, hasRow, nextRow } from '../model/bitmap.ts';
+import { type Bitmap, dropRow, hasRow, listRows, nextRow } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
 import { columnsAt, rowsPresent } from '../scan/scan.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 
 /** Mantissas below are looked up in an array. */
 const SMALL_NUMBERS = 4_096;
+const SMALL_MASK = SMALL_NUMBERS - 1;
 /** Entries of a dictionary of a segment up to which it is read in pieces as needed. */
 const PLACES_MAX = 32_768;
 /** Texts that are needed of a larger one before it is read whole. */
@@ -65,6 +66,8 @@ export class FieldValues<Numbers extends ValueNumbers> {
   #textCount = 0;
   #small = new Int32Array(0);
   #smallScale = Number.NaN;
+  /** The rows of a bitmap that are gone through. */
+  #list = new Uint32Array(0);
   /** Further values of rows that have several. */
   #moreRows = new Uint32Array(64);
   #moreValues = new Int32Array(64);
@@ -82,6 +85,9 @@ export class FieldValues<Numbers extends ValueNumbers> {
     const { rowCount } = block;
     if (this.#values.length === rowCount) this.#values.fill(0);
     else this.#values = new Int32Array(rowCount);
+    if (this.#list.length < rows.length * WORD_ROWS) {
+      this.#list = new Uint32Array(rows.length * WORD_ROWS);
+    }
     this.#moreCount = 0;
     for (const index of columnsAt(block, this.path)) {
       const column = block.column(index);
@@ -138,21 +144,44 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   #addStrings(column: StringColumn, rows: Bitmap): void {
-    const { ids, bytes, offsets } = column;
-    const numbers = this.numbers;
+    const { ids, bytes, offsets, entryCount } = column;
+    const known = this.#knownFor(offsets, entryCount);
+    this.#addEntries(ids, known, rows, (entry) =>
+      this.numbers.string(bytes, offsets[entry], offsets[entry + 1]),
+    );
+  }
+
+  /**
+   * Adds the entries of rows, whose numbers are `known` or found by `numberOf`, from a word of the bitmap up to another, or the
+   * one with which as many texts were needed as may be; the word behind it.
+   */
+  #addEntries(
+    ids: Uint32Array,
+    known: Int32Array,
+    rows: Bitmap,
+    numberOf: (entry: number) => number,
+    from = 0,
+    end = rows.length,
+    textMax = Number.POSITIVE_INFINITY,
+  ): number {
     const values = this.#values;
-    const known = this.#knownFor(offsets, column.entryCount);
-    for (let word = 0; word < rows.length; word++) {
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        const row = (word << 5) + 31 - Math.clz32(bits & -bits);
-        const id = ids[row];
-        if (known[id] === 0) known[id] = numbers.string(bytes, offsets[id - 1], offsets[id]) + 2;
-        const value = known[id] - 1;
-        if (value === 0) continue;
-        if (values[row] === 0) values[row] = value;
-        else this.#put(row, value - 1);
+    const list = this.#list;
+    const count = listRows(rows, list, from, end);
+    let endRow = end * WORD_ROWS;
+    for (let at = 0; at < count; at++) {
+      const row = list[at];
+      if (row >= endRow) break;
+      const id = ids[row];
+      let value = known[id] - 1;
+      if (value < 0) {
+        value = numberOf(id - 1) + 1;
+        known[id] = value + 1;
+        if (this.#textCount >= textMax) endRow = (row | (WORD_ROWS - 1)) + 1;
       }
+      if (values[row] === 0) values[row] = value;
+      else this.#put(row, value - 1);
     }
+    return endRow / WORD_ROWS;
   }
 
   /** Adds the strings of a dictionary of the segment, of which no more is read than needed. */
@@ -183,22 +212,10 @@ export class FieldValues<Numbers extends ValueNumbers> {
     from: number,
     known: Int32Array,
   ): number {
-    const values = this.#values;
     const end = Math.min(from + UNIT_WORDS, rows.length);
-    const textMax = this.#textCount + (texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS);
-    for (let word = from; word < end; word++) {
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        const row = (word << 5) + 31 - Math.clz32(bits & -bits);
-        const id = ids[row];
-        if (known[id] === 0) known[id] = this.#numberOf(texts, id - 1) + 2;
-        const value = known[id] - 1;
-        if (value === 0) continue;
-        if (values[row] === 0) values[row] = value;
-        else this.#put(row, value - 1);
-      }
-      if (this.#textCount >= textMax) return word + 1;
-    }
-    return end;
+    const textMax = texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS;
+    const numberOf = (entry: number): number => this.#numberOf(texts, entry);
+    return this.#addEntries(ids, known, rows, numberOf, from, end, this.#textCount + textMax);
   }
 
   /** Whether the text of an entry is needed that a row of the next unit has. */
@@ -273,26 +290,29 @@ export class FieldValues<Numbers extends ValueNumbers> {
   #addNumbers(column: NumberColumn, rows: Bitmap): void {
     const { mantissas, scale, exceptions } = column;
     const numbers = this.numbers;
+    const values = this.#values;
     const plain = rowsPresent(column, rows);
     for (const { row } of exceptions) dropRow(plain, row);
     const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
     const small = this.#smallOf(scale);
+    const list = this.#list;
+    const count = listRows(plain, list);
     let last = Number.NaN;
-    let value = -1;
-    for (let row = nextRow(plain, 0); row >= 0; row = nextRow(plain, row + 1)) {
+    let lastKnown = 0;
+    for (let at = 0; at < count; at++) {
+      const row = list[at];
       const mantissa = mantissas[row];
-      if (mantissa !== last) {
+      const whole = mantissa & SMALL_MASK;
+      let known = whole === mantissa ? small[whole] : 0;
+      if (known === 0 && mantissa !== last) {
+        const isDouble = scale === SCALE_DOUBLE;
         last = mantissa;
-        const isSmall = mantissa >= 0 && mantissa < SMALL_NUMBERS && Number.isInteger(mantissa);
-        const known = isSmall ? small[mantissa] : 0;
-        if (known !== 0) value = known - 2;
-        else {
-          value =
-            scale === SCALE_DOUBLE ? numbers.double(mantissa) : numbers.decimal(mantissa, divisor);
-          if (isSmall) small[mantissa] = value + 2;
-        }
+        lastKnown = 2 + (isDouble ? numbers.double(mantissa) : numbers.decimal(mantissa, divisor));
+        if (whole === mantissa) small[whole] = lastKnown;
       }
-      this.#put(row, value);
+      if (known === 0) known = lastKnown;
+      if (values[row] === 0) values[row] = known - 1;
+      else this.#put(row, known - 2);
     }
     for (const { row, text } of exceptions) {
       if (hasRow(rows, row)) this.#put(row, numbers.numberText(text));

@@ -1,6 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import { grow } from '../../column/growth.ts';
-import type { Bitmap } from '../model/bitmap.ts';
+import { type Bitmap, listRows } from '../model/bitmap.ts';
 
 /** Pairs of one block: more come only of events with many elements in several arrays. */
 const PAIRS_MAX = 1 << 25;
@@ -15,13 +15,7 @@ export class Pairs {
   /** Takes all of `rows`, in group 0. */
   reset(rows: Bitmap): void {
     this.reserve(rows.length * 32);
-    const target = this.rows;
-    let count = 0;
-    for (let word = 0; word < rows.length; word++) {
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        target[count++] = (word << 5) + 31 - Math.clz32(bits & -bits);
-      }
-    }
+    const count = listRows(rows, this.rows);
     this.groups.fill(0, 0, count);
     this.count = count;
   }
