@@ -23,7 +23,7 @@ import {
   checkAggregateBody,
   type GroupByBody,
 } from './schema.ts';
-import { boundOf, fieldOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { fieldOf, mayExplain, rangeOf, selectionOf } from './selection.ts';
 
 const NATURAL = '@natural';
 const FIELD_LIMIT_DEFAULT = 10;
@@ -59,7 +59,7 @@ export async function aggregateEvents(context: ReadContext): Promise<Reply> {
 /** The query of an aggregation, not explained. Throws ApiError 400. */
 export function aggregateJob(body: AggregateBody, scope: AggregateScope): AggregateJob {
   const range = rangeOf(body.time, scope.nowMs);
-  const { fromMs, toMs, zone } = range;
+  const { zone } = range;
   const { computes, outputs } = computesOf(body.compute, scope.resolver, range);
   const parts = (body.groupBy ?? []).map((groupBy, place) =>
     groupByOf(groupBy, `groupBy[${place}]`, { ...scope, range, computes, outputs }),
@@ -71,14 +71,13 @@ export function aggregateJob(body: AggregateBody, scope: AggregateScope): Aggreg
     (place) => `groupBy[${place}].${groupBys[place].type === 'time' ? 'time' : 'field'}.output`,
   );
   requireProduct(groupBys);
-  const query: AggregateQuery = {
-    fromMs,
-    toMs,
-    predicate: predicateOf(body.filters ?? [], scope.filter, scope.resolver),
-    ...boundOf(range, scope.boundEvents, scope.filter),
-    computes,
-    groupBys,
-  };
+  const isFirst = body.afterBucket === undefined;
+  const { selection, ...hinted } = selectionOf(
+    isFirst ? body : { ...body, hints: false },
+    range,
+    scope,
+  );
+  const query: AggregateQuery = { ...selection, computes, groupBys };
   if (body.afterBucket !== undefined) {
     query.afterBucket = afterOf(body.afterBucket, groupBys[0], groupOutputs[0], range, scope.nowMs);
   }
@@ -90,6 +89,7 @@ export function aggregateJob(body: AggregateBody, scope: AggregateScope): Aggreg
     format: body.format ?? false,
     zone: zone.name,
     explain: false,
+    ...hinted,
   };
 }
 

@@ -62,6 +62,7 @@ function analyticalJob(
       field === undefined ? { time: withoutTotal(step) } : { field: withoutTotal(field) },
     ),
     format: asked.format ?? false,
+    hints: false,
   });
   const isPaginable = analysis.kind !== 'timeseries';
   const rowsMax = isPaginable

@@ -6,7 +6,7 @@ import { columnsOf } from './columns.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFetchBody, checkListBody } from './schema.ts';
-import { boundOf, fieldOf, mayExplain, predicateOf, rangeOf } from './selection.ts';
+import { fieldOf, mayExplain, rangeOf, selectionOf } from './selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
 
@@ -14,14 +14,19 @@ const LIST_LIMIT_DEFAULT = 50;
 export async function listEvents(context: ReadContext): Promise<Reply> {
   const body = checkListBody(context.body);
   const range = rangeOf(body.time, context.nowMs);
-  const { fromMs, toMs, zone } = range;
+  const { zone } = range;
   const { afterEvent: after, skip, orderBy } = body;
   const explain = mayExplain(body.explain, context.key);
+  const { key, resolver, boundEvents } = context;
+  const scope = { resolver, filter: key.filter, boundEvents };
+  const isFirst = after === undefined && (skip ?? 0) === 0;
+  const { selection, ...hinted } = selectionOf(
+    isFirst ? body : { ...body, hints: false },
+    range,
+    scope,
+  );
   const query = {
-    fromMs,
-    toMs,
-    predicate: predicateOf(body.filters ?? [], context.key.filter, context.resolver),
-    ...boundOf(range, context.boundEvents, context.key.filter),
+    ...selection,
     order: body.order ?? 'desc',
     limit: body.limit ?? LIST_LIMIT_DEFAULT,
     ...(after === undefined ? {} : { after }),
@@ -32,7 +37,7 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
     columns: columnsOf(body.columns ?? [], context.resolver),
   };
   try {
-    const answer = await context.run({ type: 'list', query, zone: zone.name, explain });
+    const answer = await context.run({ type: 'list', query, zone: zone.name, explain, ...hinted });
     return answerReply(must(answer, 'answer of a list'));
   } catch (error) {
     if (after === undefined || !isUsage(error)) throw error;

@@ -68,12 +68,22 @@ const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: dat
 const explain = maybe(
   shape({ blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count }),
 );
+const hints = maybe(
+  Type.Array(
+    shape({
+      type: oneOf('term', 'syntax', 'attribute', 'value', 'word', 'range'),
+      ...{ message: string, term: maybe(string), count: maybe(count), attribute: maybe(string) },
+      ...{ value: maybe(string), nearest: maybe(string), try: maybe(string) },
+      ...{ newest: maybe(date), oldest: maybe(date) },
+    }),
+  ),
+);
 /** What of an answer is missing, and why. */
 const whole = { damaged, bound };
 
 /** Of `POST /beta/events/list`. */
 export const listReply = resultOf(
-  shape({ events: Type.Array(listedEvent), total: maybe(count), ...whole, explain }),
+  shape({ events: Type.Array(listedEvent), total: maybe(count), ...whole, hints, explain }),
 );
 /** Of `POST /beta/events/fetch`. */
 export const fetchReply = resultOf(listedEvent);
@@ -114,6 +124,7 @@ export const aggregateReply = resultOf(
     ),
     lastBucket: maybe(named(Type.Union([string, Type.Number(), Type.Boolean()]))),
     ...whole,
+    hints,
     explain,
   }),
 );

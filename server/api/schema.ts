@@ -145,6 +145,7 @@ const listBody = object({
   ),
   orderBy: Type.Optional(text()),
   explain: Type.Optional(flag()),
+  hints: Type.Optional(flag()),
 });
 
 const exportBody = object({
@@ -259,6 +260,7 @@ const aggregateBody = object({
   filters: Type.Optional(filters),
   format: Type.Optional(flag()),
   explain: Type.Optional(flag()),
+  hints: Type.Optional(flag()),
   afterBucket: Type.Optional(
     Type.Record(
       Type.String(),

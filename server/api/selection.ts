@@ -3,8 +3,9 @@ import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Selection } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { allOf, fieldFilter, isAttributePath, tagFilter } from '../query/filter.ts';
+import type { HintScope } from '../query/hint/hint.ts';
 import { SearchError } from '../query/lexer.ts';
-import { parseSearch } from '../query/search.ts';
+import { parseSearch, searchTerms, shownTerm, type Term } from '../query/search.ts';
 import { shown } from '../query/shown.ts';
 import { resolveTime, TimeError, type TimeRange } from '../query/time.ts';
 import { ApiError } from './reply.ts';
@@ -53,20 +54,66 @@ export function predicateOf(
   security: Predicate,
   resolver: Resolver = NOTHING_DECLARED,
 ): Predicate {
-  const asked = filters.map((filter, place) => {
+  return allOf([security, ...termsOf(filters, resolver).map(({ predicate }) => predicate)]);
+}
+
+/** What has to hold together for `filters` to hold. Throws ApiError 400. */
+function termsOf(filters: Readonly<FiltersBody>, resolver: Resolver): Term[] {
+  return filters.flatMap(({ field, search = '' }, place) => {
     const parameter = `filters[${place}]`;
-    if (filter.field !== undefined) {
-      const { id, values, exclude } = filter.field;
-      const field = fieldOf(id, `${parameter}.field.id`, resolver);
-      if (field.type === 'tagset') return tagsFilter(field, values, exclude ?? false, parameter);
-      return fieldFilter(field.attribute, values, exclude ?? false);
-    }
-    if (typeof filter.search === 'object') {
-      return searchOf(filter.search.query, `${parameter}.search.query`, resolver);
-    }
-    return searchOf(filter.search ?? '', `${parameter}.search`, resolver);
+    if (field !== undefined) return fieldTerm(field, parameter, resolver);
+    const [query, name] =
+      typeof search === 'object'
+        ? [search.query, `${parameter}.search.query`]
+        : [search, `${parameter}.search`];
+    return readSearch(query, name, () => searchTerms(query, (id) => resolver.field(id)));
   });
-  return allOf([security, ...asked]);
+}
+
+/** The term that a field filter is. Throws ApiError 400. */
+function fieldTerm(
+  { id, values, exclude = false }: NonNullable<FiltersBody[number]['field']>,
+  parameter: string,
+  resolver: Resolver,
+): Term {
+  const field = fieldOf(id, `${parameter}.field.id`, resolver);
+  const text = shownTerm(`${exclude ? '-' : ''}${id}:(${values.map(shown).join(' OR ')})`);
+  if (field.type === 'tagset') {
+    return { text, predicate: tagsFilter(field, values, exclude, parameter), isOpen: false };
+  }
+  return { text, predicate: fieldFilter(field.attribute, values, exclude), isOpen: true };
+}
+
+/** What of a request selects events. */
+interface Asked {
+  filters?: FiltersBody;
+  hints?: boolean;
+}
+
+/** With what events are selected. */
+interface SelectionScope {
+  resolver: Resolver;
+  /** The security filter. */
+  filter: Predicate;
+  boundEvents: number;
+}
+
+/**
+ * The events of `range` that a request selects, and what hints on them are made with unless it wants none. Throws
+ * ApiError 400. Source: INTERFACE.md 4.2, 4.3 and 4.6.
+ */
+export function selectionOf(
+  { filters, hints }: Asked,
+  range: Pick<TimeRange, 'fromMs' | 'toMs'>,
+  { resolver, filter, boundEvents }: SelectionScope,
+): { selection: Selection; hints?: HintScope } {
+  const { fromMs, toMs } = range;
+  const terms = termsOf(filters ?? [], resolver);
+  const predicate = allOf([filter, ...terms.map((term) => term.predicate)]);
+  const selection = { fromMs, toMs, predicate, ...boundOf(range, boundEvents, filter) };
+  return hints === false
+    ? { selection }
+    : { selection, hints: { selection, terms, visible: filter } };
 }
 
 /**
@@ -88,8 +135,13 @@ export function fieldOf(id: string, parameter: string, resolver: Resolver): Fiel
  * ApiError 400 naming `parameter`.
  */
 export function searchOf(query: string, parameter: string, resolver: Resolver): Predicate {
+  return readSearch(query, parameter, () => parseSearch(query, (name) => resolver.field(name)));
+}
+
+/** What `read` makes of a search. Throws ApiError 400 naming `parameter`. */
+function readSearch<T>(query: string, parameter: string, read: () => T): T {
   try {
-    return parseSearch(query, (name) => resolver.field(name));
+    return read();
   } catch (error) {
     if (!(error instanceof SearchError)) throw error;
     throw new ApiError(400, `${parameter} ${shown(query)} is malformed ${error.message}`);

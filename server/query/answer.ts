@@ -16,6 +16,8 @@ import { AnswerWriter } from './answer-writer.ts';
 import { attributeText, facetText } from './attribute-answer.ts';
 import { eventText } from './event-text.ts';
 import { writePage } from './export-page.ts';
+import type { HintFacts } from './hint/hint.ts';
+import { hintsOf } from './hint/makers.ts';
 import type { JobAnswer, QueryJob } from './job.ts';
 import { rawEventText, writeRows } from './saved-answer.ts';
 import { isoIn, parseZone, UTC, type Zone } from './zone.ts';
@@ -36,18 +38,20 @@ interface Found {
 /**
  * Writes what the engine found for `job` as the JSON text of `result`, in units; runs in the query worker, so that the front
  * does no work per row. `undefined` for an event that was not found. A partial answer says so in `damaged` and `bound`.
- * Source: interface.md 4.6 and 4.8, decisions.md 5b.
+ * `facts` are those of an answer without events. Source: interface.md 4.6 and 4.8, decisions.md 5b.
  */
 export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
   job: J,
   found: Found[J['type']],
+  facts?: HintFacts,
 ): Units<JobAnswer> {
   if (found === undefined) return undefined;
   const writer = new AnswerWriter();
   if (job.type === 'attributes') yield* writeAttributes(writer, job, found as AttributesResult);
   else if (job.type === 'facets') yield* writeFacets(writer, job, found as FacetsResult);
-  else if (job.type === 'list') yield* writeList(writer, job, found as ListResult);
-  else if (job.type === 'aggregate') yield* writeAggregate(writer, job, found as AggregateResult);
+  else if (job.type === 'list') yield* writeList(writer, job, found as ListResult, facts);
+  else if (job.type === 'aggregate')
+    yield* writeAggregate(writer, job, found as AggregateResult, facts);
   else if (job.type === 'context') yield* writeContext(writer, job, found as ContextResult);
   else if (job.type === 'export') {
     yield* writePage(writer, job, found as PageResult, zoneOf(job.zone));
@@ -55,7 +59,12 @@ export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
   return writer.finish();
 }
 
-function* writeList(writer: AnswerWriter, job: JobOf<'list'>, result: ListResult): Units<void> {
+function* writeList(
+  writer: AnswerWriter,
+  job: JobOf<'list'>,
+  result: ListResult,
+  facts: HintFacts | undefined,
+): Units<void> {
   const zone = zoneOf(job.zone);
   const withColumns = job.query.columns.length > 0;
   const textOf = (event: ListedEvent): string =>
@@ -63,7 +72,8 @@ function* writeList(writer: AnswerWriter, job: JobOf<'list'>, result: ListResult
   writer.add('{"events":[');
   yield* writer.addEach(result.events, textOf, ',');
   const total = result.total === undefined ? '' : `,"total":${result.total}`;
-  writer.add(`]${total}${boundText(result.bound, zone)}${statsText(result.stats, job.explain)}}`);
+  const missing = `${boundText(result.bound, zone)}${hintsText(facts, zone)}`;
+  writer.add(`]${total}${missing}${statsText(result.stats, job.explain)}}`);
 }
 
 function* writeAttributes(
@@ -91,12 +101,15 @@ function* writeAggregate(
   writer: AnswerWriter,
   job: JobOf<'aggregate'>,
   result: AggregateResult,
+  facts: HintFacts | undefined,
 ): Units<void> {
   writer.add('{');
   if (job.saved === undefined) yield* writeAggregates(writer, job, result);
   else yield* writeRows(writer, job, result);
-  const bound = boundText(result.bound, zoneOf(job.zone));
-  writer.add(`${bound}${statsText(result.stats, job.explain)}}`);
+  const zone = zoneOf(job.zone);
+  writer.add(
+    `${boundText(result.bound, zone)}${hintsText(facts, zone)}${statsText(result.stats, job.explain)}}`,
+  );
 }
 
 function* writeContext(
@@ -119,6 +132,18 @@ function boundText(bound: Bound | undefined, zone: Zone): string {
   if (bound === undefined) return '';
   const { limit, oldestMs } = bound;
   return `,"bound":{"limit":${limit},"reached":true,"from":"${isoIn(zone, oldestMs)}"}`;
+}
+
+/** Why there are no events, when something is known of it. */
+function hintsText(facts: HintFacts | undefined, zone: Zone): string {
+  const hints = facts === undefined ? [] : hintsOf(facts, zone);
+  if (hints.length === 0) return '';
+  const texts = hints.map(({ newestMs, oldestMs, ...hint }) => ({
+    ...hint,
+    ...(newestMs === undefined ? {} : { newest: isoIn(zone, newestMs) }),
+    ...(oldestMs === undefined ? {} : { oldest: isoIn(zone, oldestMs) }),
+  }));
+  return `,"hints":${JSON.stringify(texts)}`;
 }
 
 /** That the answer is partial, when it is, and what was read for it, when that was asked. */

@@ -11,11 +11,18 @@ import type {
 } from '../../engine/engine.ts';
 import type { AnswerPieces } from './answer-writer.ts';
 import type { DeclaredId, Typing } from './complete.ts';
+import type { HintScope } from './hint/hint.ts';
 
 /** What every job whose answer can be explained says. */
 interface Explainable {
   /** Whether the answer tells, in `explain`, what was read for it. */
   explain: boolean;
+}
+
+/** What every job says whose answer may have no events. */
+interface Hinted {
+  /** What is told of an answer without events; left out: nothing. */
+  hints?: HintScope;
 }
 
 /** How a compute stands in the reply: under which name, and what stands behind its formatted values. */
@@ -60,7 +67,7 @@ export type QueryJob = AskedJob & {
 /** What is asked. */
 type AskedJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
-  | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable)
+  | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable & Hinted)
   | { type: 'fetch'; query: FetchQuery }
   /** A part of an export; its answer is of the form that `export-page.ts` tells. */
   | { type: 'export'; query: PageQuery; zone: string; format: ExportFormat }
@@ -79,7 +86,8 @@ type AskedJob =
       saved?: { rowsMax: number };
       format: boolean;
       zone: string;
-    } & Explainable);
+    } & Explainable &
+      Hinted);
 
 /**
  * JSON text of `result`, or the whole reply as gzip; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */

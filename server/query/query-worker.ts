@@ -14,6 +14,7 @@ import { writeAnswer } from './answer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
 import { packed } from './gzip.ts';
+import { aggregateFacts, listFacts } from './hint/facts.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { Offers } from './offers.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
@@ -100,7 +101,12 @@ export function* answerUnits(
   job: QueryJob,
   sharing?: Sharing,
 ): Units<JobAnswer> {
-  if (job.type === 'list') return yield* writeAnswer(job, yield* reader.list(snapshot, job.query));
+  if (job.type === 'list') {
+    const found = yield* reader.list(snapshot, job.query);
+    const { hints } = job;
+    const facts = hints && (yield* listFacts(reader, snapshot, hints, found));
+    return yield* writeAnswer(job, found, facts);
+  }
   if (job.type === 'fetch') {
     return yield* writeAnswer(job, yield* reader.fetch(snapshot, job.query));
   }
@@ -117,7 +123,10 @@ export function* answerUnits(
     return yield* writeAnswer(job, yield* reader.facets(snapshot, job.query));
   }
   if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
-  return yield* writeAnswer(job, yield* reader.aggregate(snapshot, job.query, sharing));
+  const found = yield* reader.aggregate(snapshot, job.query, sharing);
+  const { hints } = job;
+  const facts = hints && (yield* aggregateFacts(reader, snapshot, hints, found));
+  return yield* writeAnswer(job, found, facts);
 }
 
 /** The units of a completion. */

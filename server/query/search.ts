@@ -23,6 +23,9 @@ const REGEX_SIZES_MAX = 4_000;
 /** How many times too large the size of one may be thought that is not compiled. */
 const REGEX_ESTIMATE = 4;
 
+/** Characters of a term's text that are kept. */
+const TEXT_CHARACTERS_MAX = 200;
+
 /** Terms of a query, those of the tags that it names included. */
 const SEARCH_TAG_CLAUSES_MAX = 20_000;
 
@@ -41,6 +44,15 @@ export type DeclaredNames = (name: string) => DeclaredName | undefined;
 
 /** What values are of: the paths that a name may mean, or a tagset. */
 export type Subject = { type: 'paths'; paths: string[] } | TagsetName;
+
+/** What has to hold beside others in a query. Plain data that crosses threads. */
+export interface Term {
+  /** As it is written, cut off when it is long. */
+  text: string;
+  predicate: Predicate;
+  /** Whether its parts may be told to whoever wrote it: the queries of tags may not. */
+  isOpen: boolean;
+}
 
 /** What a term is asked of: values, any attribute, or the message. */
 type Scope = Subject | { type: 'anywhere' } | undefined;
@@ -70,6 +82,24 @@ const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
 export function parseSearch(query: string, declared = NOTHING_DECLARED): Predicate {
   const parser = new Parser(tokenize(query), declared);
   return parser.parse();
+}
+
+/** The terms that all have to hold for `parseSearch` of the same; a query with OR between them is one. Throws as that. */
+export function searchTerms(query: string, declared = NOTHING_DECLARED): Term[] {
+  const parser = new Parser(tokenize(query), declared);
+  const predicate = parser.parse();
+  const isOpen = parser.spans.every((span) => span.isOpen);
+  const spans = parser.isChoice ? [{ from: 0, to: query.length, predicate, isOpen }] : parser.spans;
+  return spans.map(({ from, to, ...term }) => ({
+    text: shownTerm(query.slice(from, to)),
+    ...term,
+  }));
+}
+
+/** The text of a term as hints tell it. */
+export function shownTerm(text: string): string {
+  const whole = text.trim();
+  return whole.length > TEXT_CHARACTERS_MAX ? `${whole.slice(0, TEXT_CHARACTERS_MAX)}…` : whole;
 }
 
 /**
@@ -130,6 +160,10 @@ function isAnyRun(pattern: Pattern): boolean {
 class Parser {
   /** What may stand at the caret, when there is one and it was reached. */
   expectation: Expectation | undefined;
+  /** The terms outside of parentheses: where they begin, and what follows them. */
+  readonly spans: (Omit<Term, 'text'> & { from: number; to: number })[] = [];
+  /** Whether there is an OR between them. */
+  isChoice = false;
   readonly #tokens: Token[];
   readonly #declared: DeclaredNames;
   #next = 0;
@@ -162,6 +196,7 @@ class Parser {
   #alternatives(subject: Scope): Predicate {
     const children = [this.#conjunction(subject)];
     while (this.#token().type === 'or') {
+      if (this.#depth === 0) this.isChoice = true;
       this.#next++;
       children.push(this.#conjunction(subject));
     }
@@ -170,7 +205,7 @@ class Parser {
 
   /** Terms side by side or between AND. */
   #conjunction(subject: Scope): Predicate {
-    const children = [this.#negation(subject)];
+    const children = [this.#term(subject)];
     for (;;) {
       const token = this.#token();
       const { type } = token;
@@ -179,8 +214,19 @@ class Parser {
         return allOf(children);
       }
       if (type === 'and') this.#next++;
-      children.push(this.#negation(subject));
+      children.push(this.#term(subject));
     }
+  }
+
+  /** What stands between AND, and where when that is outside of parentheses. */
+  #term(subject: Scope): Predicate {
+    if (this.#depth > 0) return this.#negation(subject);
+    const from = this.#token().at;
+    const tagClauses = this.#tagClauses;
+    const predicate = this.#negation(subject);
+    const isOpen = this.#tagClauses === tagClauses;
+    this.spans.push({ from, to: this.#token().at, predicate, isOpen });
+    return predicate;
   }
 
   #negation(subject: Scope): Predicate {

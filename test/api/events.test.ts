@@ -21,6 +21,11 @@ t.test('a list with only a time has the defaults', async (t) => {
         event: false,
         columns: [],
       },
+      hints: {
+        selection: { fromMs: NOW - 3_600_000, toMs: NOW, predicate: { type: 'all' } },
+        terms: [],
+        visible: { type: 'all' },
+      },
     },
   ]);
 });

@@ -23,6 +23,7 @@ t.teardown(async () => {
 });
 
 const TIME = { from: '2026-03-01T00:00:00Z', to: '2026-03-04T00:00:00Z' };
+const LATER = { from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' };
 const HOUR_MS = 3_600_000;
 
 /** Events an hour apart from `startMs` on. */
@@ -67,6 +68,13 @@ function requestsAt(place: string): [string, object][] {
     ['/beta/events/list', { time: TIME, limit: 4, afterEvent: place }],
     ['/beta/events/list', { time: TIME, order: 'asc', limit: 1 }],
     ['/beta/events/list', { time: TIME, filters: [{ search: 'n:3' }] }],
+    ['/beta/events/list', { time: TIME, filters: [{ search: 'only_blue:3 n:99 event -event' }] }],
+    ['/beta/events/list', { time: TIME, filters: [{ search: 'only_blu:3' }] }],
+    ['/beta/events/list', { time: TIME, filters: [{ search: 'team:blue' }] }],
+    ['/beta/events/list', { time: TIME, filters: [{ search: 'team:Red' }] }],
+    ['/beta/events/list', { time: TIME, filters: [{ search: 'blue' }] }],
+    ['/beta/events/list', { time: LATER, filters: [{ search: 'event' }] }],
+    ['/beta/events/aggregate', { time: TIME, compute, filters: [{ search: 'blue n:3' }] }],
     ['/beta/events/fetch', { id: place, event: true }],
     ['/beta/events/context', { id: place, before: 3, after: 3 }],
     ['/beta/events/export', { time: TIME }],

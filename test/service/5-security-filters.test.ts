@@ -281,6 +281,11 @@ function comparable({ text }: Answer): string {
     .replaceAll(/"reception":\{"date":"[^"]*"\}/g, '"reception":...');
 }
 
+/** A reply without its hints: a filter that is added is a term more. */
+function withoutHints({ text }: Answer): string {
+  return text.replace(/,"hints":\[[^\]]*\]/, '');
+}
+
 t.test('the rows see what a filter hides', async (t) => {
   let different = 0;
   for (const row of rows) {
@@ -301,7 +306,7 @@ for (const row of rows) {
     t.notMatch(answer.text, /hidden\d|secret event|green/);
     if (row.takesNone !== true) {
       const added = await ask(row, whole, whole.readKey, true);
-      t.equal(answer.text, added.text, 'as with the filter added');
+      t.equal(withoutHints(answer), withoutHints(added), 'as with the filter added');
     }
     const other = await ask(row, visibleOnly, visibleOnly.readKey, false);
     t.equal(comparable(answer), comparable(other), 'as if the hidden events were not there');

@@ -1,0 +1,77 @@
+import type { Selection } from '../../../engine/engine.ts';
+import type { Predicate } from '../../../engine/query/model/predicate.ts';
+import type { Term } from '../search.ts';
+
+/** What hints on an answer without events are looked for with. Plain data that crosses threads. */
+export interface HintScope {
+  selection: Selection;
+  /** What has to hold together. */
+  terms: Term[];
+  /** For which the events hold that the asker may see: no others are looked at. */
+  visible: Predicate;
+}
+
+/** Why an answer may have no events. Dates are epoch milliseconds. */
+export interface Hint {
+  type: 'term' | 'syntax' | 'attribute' | 'value' | 'word' | 'range';
+  /** The whole of it, for people. */
+  message: string;
+  /** The text of the term that it is of. */
+  term?: string;
+  /** Events that hold for the term alone. */
+  count?: number;
+  /** The path that was asked for, or in which a word was found. */
+  attribute?: string;
+  /** The value that was asked for. */
+  value?: string;
+  /** A path, or a value, that was perhaps meant. */
+  nearest?: string;
+  /** What may be written instead of the term. */
+  try?: string;
+  /** Dates of the events next to the range that hold. */
+  newestMs?: number;
+  oldestMs?: number;
+}
+
+/** A term, and how many events hold for it alone when that is known. */
+export interface CountedTerm extends Term {
+  count?: number;
+}
+
+/** What is known of the events around a question without answer. What took too long is left out. */
+export interface HintFacts {
+  terms: readonly CountedTerm[];
+  /** Paths of the attributes that events of the range have, those of the most events first. */
+  attributes?: readonly string[];
+  /** Of tests of a text: a path of theirs that events have, and texts that it has. */
+  values: ReadonlyMap<Leaf, { path: string; texts: readonly string[] }>;
+  /** Of tests of words of the message: a path that has them. */
+  places: ReadonlyMap<Leaf, string>;
+  /** Dates of the events next to the range for which the question holds. */
+  newestMs?: number;
+  oldestMs?: number;
+}
+
+/** Tests of one value or attribute, of which a predicate is made. */
+export type Leaf = Extract<Predicate, { type: 'words' | 'value' | 'exists' | 'range' }>;
+
+/** What an open term looks for: the tests in it that are not negated, none of one that events hold for. */
+export function leavesOf({ predicate, isOpen, count }: CountedTerm): Leaf[] {
+  return isOpen && count === 0 ? leavesIn(predicate) : [];
+}
+
+/** Whether events have something at `path`, or below it. */
+export function isKnown(path: string, attributes: readonly string[]): boolean {
+  return attributes.some((known) => known === path || known.startsWith(`${path}.`));
+}
+
+function leavesIn(predicate: Predicate): Leaf[] {
+  if (predicate.type === 'and' || predicate.type === 'or') {
+    return predicate.children.flatMap(leavesIn);
+  }
+  const { type } = predicate;
+  if (type === 'words' || type === 'value' || type === 'exists' || type === 'range') {
+    return [predicate];
+  }
+  return [];
+}
