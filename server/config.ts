@@ -228,6 +228,12 @@ const SETTINGS = {
     'auto',
     'threads that answer queries; auto: half of the cores, at least 2',
   ),
+  sealWorkers: setting(
+    'Threads',
+    numberOrNone(1, 64, 'auto'),
+    'auto',
+    'threads that seal, at most; auto: as ingest, one a GB of memory',
+  ),
   metricsOpen: setting('General', TRUE_OR_FALSE, 'false', 'whether /metrics needs no key'),
   config: setting('General', OPTIONAL_PATH, '', 'TOML file with settings'),
   logLevel: setting('General', LEVEL, 'info', `what is told on stderr: ${LEVEL.allowed}`),
@@ -239,7 +245,7 @@ type Name = keyof Table;
 /**
  * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of `readIp`,
  * Listeners are undefined when they are off, certificate and key when there is no own one, `planLimitMb` and retention when there is none, `diskReserveMb` when it is auto.
- * `ingestWorkers` and `queryWorkers` are undefined when they are auto.
+ * `ingestWorkers`, `queryWorkers` and `sealWorkers` are undefined when they are auto.
  */
 export type Config = {
   readonly [Key in Name]: Table[Key] extends Setting<infer Value> ? Value : never;
@@ -452,14 +458,28 @@ export function wantsColor(
 
 /** Most workers of a kind that `auto` starts. */
 const AUTO_WORKERS_MAX = 8;
+/** Memory of the machine for each thread that seals, which takes a sixth of it. */
+const SEAL_WORKER_BYTES = 1_000_000_000;
 
-/** The threads in force on a machine with `coreCount` cores. */
+/** How many threads of each kind there are. */
+export interface Workers {
+  ingest: number;
+  query: number;
+  /** At most; there are as many as are needed. */
+  seal: number;
+}
+
+/** The threads in force on a machine with `coreCount` cores and `memoryBytes`. */
 export function workersOf(
-  { ingestWorkers, queryWorkers }: Pick<Config, 'ingestWorkers' | 'queryWorkers'>,
+  settings: Pick<Config, 'ingestWorkers' | 'queryWorkers' | 'sealWorkers'>,
   coreCount: number,
-): { ingest: number; query: number } {
+  memoryBytes: number,
+): Workers {
   const half = Math.min(Math.max(Math.floor(coreCount / 2), 1), AUTO_WORKERS_MAX);
-  return { ingest: ingestWorkers ?? half, query: queryWorkers ?? Math.max(half, 2) };
+  const { ingestWorkers: ingest = half, queryWorkers: query = Math.max(half, 2) } = settings;
+  const room = Math.max(Math.floor(memoryBytes / SEAL_WORKER_BYTES), 1);
+  const { sealWorkers: seal = Math.min(ingest, coreCount, room) } = settings;
+  return { ingest, query, seal };
 }
 
 /** The version of this checkout, from its package.json. */

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { watchDisk } from '../engine/base/disk-watch.ts';
 import { type Disk, openDisk } from '../engine/base/file.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
@@ -116,7 +116,8 @@ async function start(
   if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });
   const token = await openAdminToken(disk);
 
-  const workers = workersOf(config, availableParallelism());
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const workers = workersOf(config, availableParallelism(), memoryBytes);
   // One Int32: whether ingestion is behind, from the intake to the query workers.
   const behind = new SharedArrayBuffer(4);
   const died =
@@ -158,6 +159,7 @@ async function start(
   await Promise.all([intake.ready(), queries.ready()]);
   const keeper: Keeper = new Keeper({
     config,
+    sealWorkers: workers.seal,
     health,
     disk,
     opened,

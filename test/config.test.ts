@@ -52,6 +52,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     querySeconds: 60,
     ingestWorkers: undefined,
     queryWorkers: undefined,
+    sealWorkers: undefined,
     metricsOpen: false,
     config: undefined,
     logLevel: 'info',
@@ -259,20 +260,27 @@ t.test('changed settings are told by their keys', async (t) => {
 });
 
 t.test('auto workers follow the cores, numbers are taken as they are', async (t) => {
-  const auto = { ingestWorkers: undefined, queryWorkers: undefined };
+  const auto = { ingestWorkers: undefined, queryWorkers: undefined, sealWorkers: undefined };
   const counts = (coreCount: number): number[] => {
-    const { ingest, query } = workersOf(auto, coreCount);
-    return [ingest, query];
+    const { ingest, query, seal } = workersOf(auto, coreCount, 16e9);
+    return [ingest, query, seal];
   };
   t.same([1, 2, 3, 4, 8, 64].map(counts), [
-    [1, 2],
-    [1, 2],
-    [1, 2],
-    [2, 2],
-    [4, 4],
-    [8, 8],
+    [1, 2, 1],
+    [1, 2, 1],
+    [1, 2, 1],
+    [2, 2, 2],
+    [4, 4, 4],
+    [8, 8, 8],
   ]);
-  t.same(workersOf({ ingestWorkers: 3, queryWorkers: 1 }, 64), { ingest: 3, query: 1 });
+  const given = { ingestWorkers: 3, queryWorkers: 1, sealWorkers: 5 };
+  t.same(workersOf(given, 64, 1e9), { ingest: 3, query: 1, seal: 5 });
+  const seals = (ingestWorkers: number, coreCount: number, memoryBytes: number): number =>
+    workersOf({ ...auto, ingestWorkers }, coreCount, memoryBytes).seal;
+  t.same(
+    [seals(3, 64, 16e9), seals(8, 2, 16e9), seals(8, 64, 2.5e9), seals(8, 64, 5e8)],
+    [3, 2, 2, 1],
+  );
 });
 
 t.test('true and false may be TOML booleans or texts', async (t) => {

@@ -65,18 +65,31 @@ function bytesOf(segments: readonly SegmentFacts[]): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
+/** How many times as much as is sealed together the closed log segments among `segments` are. */
+export function backlogOf(
+  segments: readonly SegmentFacts[],
+  { sealRows }: Pick<MergePolicy, 'sealRows'>,
+): number {
+  const logs = segments.filter(({ sealed }) => !sealed);
+  return Math.max(rowsOf(logs) / sealRows, bytesOf(logs) / SEAL_BYTES);
+}
+
 /**
  * The segments that are to be rewritten next: closed log segments first, so that their files do not pile up, then sealed
  * segments of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
- * `nowMs` only tells which days are over.
+ * `nowMs` only tells which days are over. Beside `running` others, whose segments are not among these, only log segments
+ * are, when as many sealings wait as run: so threads become more while what waits does.
  */
 export function planMerge(
   segments: readonly SegmentFacts[],
   policy: MergePolicy,
   nowMs: number,
+  running = 0,
 ): MergePlan | undefined {
+  if (running > 0 && backlogOf(segments, policy) < running) return undefined;
   const logs = segments.filter(({ sealed }) => !sealed);
-  return planSealing(logs, policy) ?? planMergeOfDay(segments, policy, nowMs);
+  const sealing = planSealing(logs, policy);
+  return sealing ?? (running > 0 ? undefined : planMergeOfDay(segments, policy, nowMs));
 }
 
 function planSealing(
@@ -85,8 +98,7 @@ function planSealing(
 ): MergePlan | undefined {
   if (logs.length === 0) return undefined;
   const restedMs = Math.max(...logs.map((facts) => facts.restedMs));
-  const isMuch = rowsOf(logs) >= sealRows || bytesOf(logs) >= SEAL_BYTES;
-  const due = isMuch || logs.length >= SEGMENTS_MANY;
+  const due = backlogOf(logs, { sealRows }) >= 1 || logs.length >= SEGMENTS_MANY;
   if (!due && restedMs < idleMs) return undefined;
   const sources = reaching(logs, sealRows);
   return { sources, rowsMax: evenRows(rowsOf(sources), sealRows) };

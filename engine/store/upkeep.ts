@@ -8,6 +8,7 @@ import { SEALED_FOLDER } from './filename.ts';
 import { type SealedNumbers, sealedNames } from './leftover.ts';
 import { MergeFailures } from './merge-failures.ts';
 import {
+  backlogOf,
   type MergePlan,
   type MergePolicy,
   planMerge,
@@ -27,7 +28,7 @@ const RESERVE_BYTES = 1_000_000_000;
 const RESERVE_SHARE = 0.05;
 /** Merging may use the reserve, because it frees more than it takes; this share of it is left to the manifest. */
 const MERGE_RESERVE_SHARE = 0.25;
-/** Closed log segments, in those that are sealed together, from which sealing does not stand back for anything. */
+/** Closed log segments, in times of what is sealed together, from which sealing does not stand back for anything. */
 const BACKLOG_URGENT = 2;
 
 /** What a merge is asked to do. Plain data that crosses threads. */
@@ -61,8 +62,12 @@ export type UpkeepEvent =
 export interface UpkeepOptions {
   disk: Disk;
   opened: OpenedCatalog;
-  /** Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects when it could not, or was stopped. */
+  /**
+   * Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects when it could not, or was stopped. Up to
+   * `mergesMax` run at once.
+   */
   merge(job: MergeJob, allocate: () => number): Promise<SealResult>;
+  mergesMax: number;
   space(): DiskSpace;
   nowMs(): number;
   /** Milliseconds of a clock that runs with the process and does not jump. */
@@ -108,12 +113,13 @@ export class Upkeep {
   readonly #retention: Retention;
   /** By segment, on the monotonic clock, since when it has been as it is. */
   readonly #restingSinceMs = new Map<number, number>();
-  /** Sources of the merge that runs: neither dropped nor merged twice. */
-  #busy = new Set<number>();
+  /** Sources of the merges that run: neither dropped nor merged twice. */
+  readonly #busy = new Set<number>();
   /** Segments that stay as they are until they are dropped. */
   readonly #heldBack: Set<number>;
   #unclosed: UnclosedSegment[];
-  #merging: Promise<void> | undefined;
+  /** The merges that run. */
+  readonly #merging = new Map<MergePlan, Promise<void>>();
   #tidying: Promise<void> | undefined;
   readonly #failures = new MergeFailures();
   /** Sealed segments that came of others which were not more: merging them again would bring nothing. */
@@ -162,14 +168,24 @@ export class Upkeep {
     this.#tidying ??= this.#tidy().finally(() => {
       this.#tidying = undefined;
     });
-    if (this.#merging !== undefined || this.#doubtful.size > 0) return;
-    const nowMs = this.#options.nowMs();
-    const plan = planMerge(this.#candidates(nowMs), this.#options.policy, nowMs);
-    if (plan === undefined || !this.#hasRoom(plan)) return;
-    this.#merging = this.#merge(this.#failures.smaller(plan)).finally(() => {
-      this.#merging = undefined;
-      this.#busy.clear();
+    while (this.#beginMerge());
+  }
+
+  /** Begins the merge that is due next; returns whether there was one. */
+  #beginMerge(): boolean {
+    const { policy, mergesMax, nowMs } = this.#options;
+    if (this.#merging.size >= mergesMax || this.#doubtful.size > 0) return false;
+    const candidates = this.#candidates(nowMs());
+    const whole = planMerge(candidates, policy, nowMs(), this.#merging.size);
+    if (whole === undefined || !this.#hasRoom(whole)) return false;
+    const plan = this.#failures.smaller(whole);
+    for (const { segment } of plan.sources) this.#busy.add(segment);
+    const merge = this.#merge(plan).finally(() => {
+      this.#merging.delete(plan);
+      for (const { segment } of plan.sources) this.#busy.delete(segment);
     });
+    this.#merging.set(plan, merge);
+    return true;
   }
 
   gauges(): UpkeepGauges {
@@ -191,7 +207,7 @@ export class Upkeep {
     };
   }
 
-  /** Waits for what was begun, and begins nothing more. The caller has stopped the merge that runs. */
+  /** Waits for what was begun, and begins nothing more. The caller has stopped the merges that run. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.settled();
@@ -199,7 +215,7 @@ export class Upkeep {
 
   /** Resolves when nothing that was begun is under way. */
   async settled(): Promise<void> {
-    await Promise.all([this.#merging, this.#tidying]);
+    await Promise.all([...this.#merging.values(), this.#tidying]);
     await this.#retired.settled();
   }
 
@@ -241,6 +257,7 @@ export class Upkeep {
     const tooOld = new Set(this.#retention.tooOld(facts, nowMs));
     const runningMs = this.#options.monotonicMs();
     const stays = ({ segment }: SegmentFacts): boolean =>
+      this.#busy.has(segment) ||
       this.#heldBack.has(segment) ||
       this.#settled.has(segment) ||
       this.#failures.isWaiting(segment, runningMs) ||
@@ -265,7 +282,9 @@ export class Upkeep {
     }
   }
 
-  #hasRoom({ sources }: MergePlan): boolean {
+  /** Whether a merge has room beside those that run. */
+  #hasRoom(plan: MergePlan): boolean {
+    const sources = [plan, ...this.#merging.keys()].flatMap((each) => each.sources);
     const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);
     const freeBytes = this.#freeBytes ?? 0;
     return bytes === 0 || freeBytes - bytes >= this.#reserveBytes * MERGE_RESERVE_SHARE;
@@ -284,7 +303,7 @@ export class Upkeep {
 
   /** Appends a record that changes nothing: it takes the place of the one that failed. */
   async #endDoubt(): Promise<void> {
-    if (this.#merging !== undefined) return;
+    if (this.#merging.size > 0) return;
     await this.#options.opened.manifest.seal([], [], []);
     const reserved = new Set(this.#doubtful);
     this.#doubtful.clear();
@@ -336,7 +355,6 @@ export class Upkeep {
 
   async #merge(plan: MergePlan): Promise<void> {
     const sources = plan.sources.map(({ segment }) => segment);
-    this.#busy = new Set(sources);
     const reserved: SealedNumbers = new Set();
     let recorded = false;
     const startMs = performance.now();
@@ -373,8 +391,7 @@ export class Upkeep {
     const { manifest, catalog } = opened;
     const refs = sources.flatMap(({ segment }) => [...catalog.blocksOf(segment)]);
     if (refs.length === 0) return { segments: [], damaged: [], rowCount: 0, parts: 0 };
-    const waiting = rowsOf(this.#facts().filter(({ sealed }) => !sealed));
-    const isUrgent = waiting >= BACKLOG_URGENT * policy.sealRows;
+    const isUrgent = backlogOf(this.#facts(), policy) >= BACKLOG_URGENT;
     return merge({ refs, rowsMax, isUrgent }, () => {
       const segment = manifest.reserve();
       reserved.add(segment);

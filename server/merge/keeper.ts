@@ -26,6 +26,8 @@ export interface KeeperOptions {
     | 'retentionFreeGb'
     | 'diskReserveMb'
   >;
+  /** Threads that seal at once, at most. */
+  sealWorkers: number;
   disk: Disk;
   health: Pick<DiskHealth, 'fail' | 'tick' | 'settled'>;
   opened: OpenedCatalog;
@@ -51,14 +53,18 @@ export class Keeper {
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: KeeperOptions) {
-    const { config, disk, health, opened, nowMs, monotonicMs, log, forget, full, mergeEntry } =
-      options;
-    const entry = mergeEntry === undefined ? {} : { entry: mergeEntry };
-    this.#merger = new Merger({ root: config.data, folderId: opened.manifest.folderId, ...entry });
+    const { config, sealWorkers, disk, health, opened, nowMs, monotonicMs } = options;
+    const { log, forget, full, mergeEntry } = options;
+    this.#merger = new Merger(sealWorkers, {
+      root: config.data,
+      folderId: opened.manifest.folderId,
+      ...(mergeEntry === undefined ? {} : { entry: mergeEntry }),
+    });
     this.#upkeep = new Upkeep({
       disk,
       opened,
       merge: (job, allocate) => this.#merger.run(job, allocate),
+      mergesMax: sealWorkers,
       space: () => diskSpace(config.data),
       nowMs,
       monotonicMs,
@@ -118,7 +124,7 @@ export class Keeper {
     return this.#upkeep.gauges();
   }
 
-  /** Stops the merge that runs and begins nothing more; resolves when the manifest may be let go of. */
+  /** Stops the merges that run and begins nothing more; resolves when the manifest may be let go of. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#merger.close();

@@ -12,7 +12,7 @@ export async function start({ data, port: end }: ThreadTask<MergeData>): Promise
   const port = openPort<FromMerge, ToMerge>(end);
   const abort = new AbortController();
   const stopped = Promise.withResolvers<void>();
-  const askers: ((segment: number) => void)[] = [];
+  const askers: PromiseWithResolvers<number>[] = [];
   let work: Promise<void> | undefined;
   const merge = async (job: MergeJob): Promise<void> => {
     if (!job.isUrgent) lowerPriority();
@@ -22,11 +22,12 @@ export async function start({ data, port: end }: ThreadTask<MergeData>): Promise
         folderId: data.folderId,
         nowMs: Date.now(),
         ...job,
-        allocate: () =>
-          new Promise((resolve) => {
-            askers.push(resolve);
-            port.post({ type: 'allocate' });
-          }),
+        allocate: () => {
+          const asker = Promise.withResolvers<number>();
+          askers.push(asker);
+          port.post({ type: 'allocate' });
+          return asker.promise;
+        },
         signal: abort.signal,
       });
       port.post({ type: 'done', result });
@@ -37,9 +38,10 @@ export async function start({ data, port: end }: ThreadTask<MergeData>): Promise
   port.listen((message) => {
     if (message.type === 'run') work = merge(message.job);
     else if (message.type === 'granted') {
-      must(askers.shift(), 'asker for a segment')(message.segment);
+      must(askers.shift(), 'asker for a segment').resolve(message.segment);
     } else {
       abort.abort();
+      for (const asker of askers) asker.reject(new EngineError('CLOSED', 'sealing was stopped'));
       stopped.resolve();
     }
   });

@@ -61,6 +61,7 @@ export function upkeepOf(
     disk,
     opened,
     merge: (job, allocate) => fakeSeal(disk, job, allocate),
+    mergesMax: 1,
     space: () => ({ freeBytes: 1e12, totalBytes: 1e12 }),
     nowMs: () => NOW_MS,
     monotonicMs: () => 0,

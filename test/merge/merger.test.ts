@@ -44,13 +44,14 @@ async function open(t: Test) {
   }
   await writer.append(rows, []);
   await writer.close();
-  const merger = new Merger({ root: folder, folderId: manifest.folderId, entry: ENTRY });
+  const merger = new Merger(2, { root: folder, folderId: manifest.folderId, entry: ENTRY });
   const events: UpkeepEvent[] = [];
   const clock = { nowMs: 0 };
   const upkeep = new Upkeep({
     disk,
     opened,
     merge: (job, allocate) => merger.run(job, allocate),
+    mergesMax: 2,
     space: () => ({ freeBytes: 1e12, totalBytes: 1e12 }),
     nowMs: () => clock.nowMs,
     monotonicMs: () => clock.nowMs,
@@ -101,22 +102,41 @@ t.test('a merge thread that dies at work loses nothing, and another one does it'
   await opened.manifest.release();
 });
 
-t.test('merges are done by one thread; an urgent one not by one of low priority', async (t) => {
+t.test(
+  'merges that follow one another are of one thread; an urgent one of none of low priority',
+  async (t) => {
+    const { folder, opened, merger, upkeep } = await open(t);
+    const refs = opened.catalog.snapshot().blocks;
+    let segment = 100;
+    const merge = async (isUrgent: boolean): Promise<number> => {
+      const job = { refs, rowsMax: ROWS, isUrgent };
+      t.equal((await merger.run(job, () => segment++)).rowCount, ROWS);
+      return readFileSync(join(folder, 'begun'), 'utf8').split('\n').length - 1;
+    };
+    t.equal(await merge(true), 1);
+    t.equal(await merge(true), 1);
+    t.equal(await merge(false), 1);
+    t.equal(await merge(false), 1);
+    t.equal(await merge(true), 2);
+    await merger.close();
+    await t.rejects(merge(true), { code: 'CLOSED' });
+    await upkeep.close();
+    await opened.manifest.release();
+  },
+);
+
+t.test('merges that overlap are done by a thread each, and closing ends them all', async (t) => {
   const { folder, opened, merger, upkeep } = await open(t);
   const refs = opened.catalog.snapshot().blocks;
   let segment = 100;
-  const merge = async (isUrgent: boolean): Promise<number> => {
-    const job = { refs, rowsMax: ROWS, isUrgent };
-    t.equal((await merger.run(job, () => segment++)).rowCount, ROWS);
-    return readFileSync(join(folder, 'begun'), 'utf8').split('\n').length - 1;
-  };
-  t.equal(await merge(true), 1);
-  t.equal(await merge(true), 1);
-  t.equal(await merge(false), 1);
-  t.equal(await merge(false), 1);
-  t.equal(await merge(true), 2);
+  const merge = () => merger.run({ refs, rowsMax: ROWS, isUrgent: true }, () => segment++);
+  const both = [merge(), merge()];
+  await t.rejects(async () => merge(), /idle merge thread/);
+  t.match(await Promise.all(both), [{ rowCount: ROWS }, { rowCount: ROWS }]);
+  t.equal(readFileSync(join(folder, 'begun'), 'utf8'), 'begun\nbegun\n');
+  const closed = [merge(), merge()].map((each) => t.rejects(each, { code: 'CLOSED' }));
   await merger.close();
-  await t.rejects(merge(true), { code: 'CLOSED' });
+  await Promise.all(closed);
   await upkeep.close();
   await opened.manifest.release();
 });

@@ -37,6 +37,23 @@ t.test('a sealing takes about the rows of one segment, and leaves no small rest'
   t.match(planMerge([log(2_900)], POLICY, NOW_MS), { rowsMax: 967 });
 });
 
+t.test(
+  'beside others that run, one more begins for each that waits, of log segments only',
+  async (t) => {
+    const beside = (running: number, ...segments: SegmentFacts[]): SegmentFacts[] | undefined =>
+      planMerge(segments, POLICY, NOW_MS, running)?.sources;
+    const [a, b] = [log(1_000), log(1_000)];
+    t.equal(beside(1, log(999)), undefined);
+    t.equal(beside(1, log(10, POLICY.idleMs)), undefined, 'what waits for others goes on waiting');
+    t.same(beside(1, a), [a]);
+    t.equal(beside(2, a), undefined);
+    t.same(beside(2, a, b), [a]);
+    const large = { ...log(10), bytes: 256 * 1024 * 1024 };
+    t.same(beside(1, large), [large], 'by bytes as by rows');
+    t.equal(beside(1, ...Array.from({ length: 9 }, () => segment({ rowCount: 1_000 }))), undefined);
+  },
+);
+
 t.test('sealed segments of a day are merged when they make a large one', async (t) => {
   const ofToday = Array.from({ length: 9 }, () => segment({ rowCount: 1_000 }));
   t.equal(plan(...ofToday.slice(0, 7)), undefined);

@@ -245,6 +245,81 @@ t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
   t.same([...disk.list('log'), ...disk.list('sealed')], []);
 });
 
+t.test('merges that run at once have sources of their own, and each ends by itself', async (t) => {
+  const { disk, opened, events, shown, acked } = await storeOf(4, 4, 4, 4, 4);
+  const jobs: { segments: number[]; isUrgent: boolean; go: () => void }[] = [];
+  const upkeep = upkeepOf(
+    disk,
+    opened,
+    {
+      mergesMax: 2,
+      merge: async (job, allocate) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const segments = job.refs.map(({ segment }) => segment);
+        jobs.push({ segments, isUrgent: job.isUrgent, go: resolve });
+        await promise;
+        if (segments.includes(2) && jobs.length < 5) throw new Error('the worker died');
+        return fakeSeal(disk, job, allocate);
+      },
+    },
+    events,
+  );
+  const turn = async (): Promise<void> => {
+    for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve));
+    upkeep.tick();
+  };
+  upkeep.tick();
+  await turn();
+  t.match(jobs, [{ segments: [1], isUrgent: true }, { segments: [2] }], 'no more than may run');
+  jobs[1]?.go();
+  await turn();
+  t.match(jobs[2]?.segments, [3], 'the one that failed waits');
+  jobs[2]?.go();
+  await turn();
+  t.match(jobs[3]?.segments, [4]);
+  jobs[0]?.go();
+  jobs[3]?.go();
+  await turn();
+  t.match(jobs[4], { segments: [5], isUrgent: true });
+  jobs[4]?.go();
+  await upkeep.settled();
+  t.match(
+    events.map((event) => ('sources' in event ? [event.type, event.sources] : [])),
+    [
+      ['mergeFailed', [2]],
+      ['merged', [3]],
+      ['merged', [1]],
+      ['merged', [4]],
+      ['merged', [5]],
+    ],
+  );
+  t.same(disk.list('log'), ['00000002.log']);
+  t.same(disk.list('sealed').length, 4);
+  t.same(shown().sort(), acked().sort());
+});
+
+t.test('merges that run at once leave room for each other', async (t) => {
+  const { disk, opened } = await storeOf(4, 4);
+  const waiting = Promise.withResolvers<void>();
+  let runs = 0;
+  const [bytes] = [...opened.manifest.segments.values()].map(({ closed }) => closed?.bytes ?? 0);
+  const upkeep = upkeepOf(disk, opened, {
+    mergesMax: 2,
+    space: () => ({ freeBytes: 1.5 * bytes, totalBytes: 1e12 }),
+    merge: async (job, allocate) => {
+      runs++;
+      await waiting.promise;
+      return fakeSeal(disk, job, allocate);
+    },
+  });
+  upkeep.tick();
+  upkeep.tick();
+  t.equal(runs, 1);
+  waiting.resolve();
+  await keep(upkeep, 2);
+  t.equal(runs, 2);
+});
+
 t.test('nothing is dropped for log segments that are open', async (t) => {
   const { disk, world, opened, events } = await storeOf(9);
   await writeSegment(disk, opened, world, 0, [50, 50, 50], false);

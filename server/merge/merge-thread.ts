@@ -1,0 +1,137 @@
+import { assert, must } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { openPool, type Pool } from '../../engine/base/pool.ts';
+import type { MergeJob, SealResult } from '../../engine/engine.ts';
+import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
+
+/** How long a merge may take to stop. */
+const STOP_GRACE_MS = 3_000;
+/** How long a thread waits for the next merge: where much is taken in they follow one another. */
+const KEPT_MS = 15_000;
+/** Objects of the thread; columns lie outside. With a full young generation sealing would take 30 MB more. */
+const HEAP = { oldMb: 512, youngMb: 4 };
+
+/** What a merge thread needs of the rest of the front thread. */
+export interface MergeThreadOptions {
+  /** The data folder. */
+  root: string;
+  /** The bytes by which the folder's files know it. */
+  folderId: Uint8Array;
+  /** The module with the worker's `start`; another one in tests. */
+  entry?: URL;
+}
+
+/** The merge that runs. */
+interface Work {
+  allocate: () => number;
+  settled: PromiseWithResolvers<SealResult>;
+}
+
+/**
+ * Runs merges, one at a time, in a thread of low priority unless they are urgent. The thread is there while there is
+ * something to merge: it begins with a merge, ends some seconds after the last one, and one that dies is begun anew with the
+ * next.
+ */
+export class MergeThread {
+  readonly #options: MergeThreadOptions;
+  #pool: Pool<ToMerge, FromMerge> | undefined;
+  /** Whether the thread has lowered its priority, which is for good. */
+  #isLow = false;
+  #work: Work | undefined;
+  #keeping: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: MergeThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a merge runs. */
+  get isBusy(): boolean {
+    return this.#work !== undefined;
+  }
+
+  /** Whether the thread is there, with a priority that an urgent merge may have. */
+  isReady({ isUrgent }: MergeJob): boolean {
+    return this.#pool !== undefined && !(isUrgent && this.#isLow);
+  }
+
+  /**
+   * Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects with what the engine says, with
+   * CLOSED when it was stopped, and with what the thread died of. Nothing else may be running.
+   */
+  async run(job: MergeJob, allocate: () => number): Promise<SealResult> {
+    assert(this.#work === undefined, 'one merge at a time');
+    clearTimeout(this.#keeping);
+    const work = { allocate, settled: Promise.withResolvers<SealResult>() };
+    this.#work = work;
+    try {
+      if (job.isUrgent && this.#isLow) await this.#end();
+      if (this.#closed) throw new EngineError('CLOSED', 'merging has ended');
+      this.#pool ??= this.#begin();
+      this.#isLow = !job.isUrgent || this.#isLow;
+      must(this.#pool.ports[0], 'merge port').post({ type: 'run', job });
+      return await work.settled.promise;
+    } catch (error) {
+      // Whatever the thread was doing, it is not left at it.
+      await this.#end();
+      throw error;
+    } finally {
+      this.#work = undefined;
+      this.#keeping = setTimeout(() => void this.#end(), KEPT_MS).unref();
+    }
+  }
+
+  /** Stops what is running, which rejects, and takes nothing more; resolves when the thread is gone. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#end();
+    // A thread that did not stop in time was ended in the midst of it, and has not said so.
+    this.#work?.settled.reject(new EngineError('CLOSED', 'merging has ended'));
+  }
+
+  #begin(): Pool<ToMerge, FromMerge> {
+    const { root, folderId, entry } = this.#options;
+    const pool = openPool<MergeData, ToMerge, FromMerge>(
+      entry ?? new URL('./merge-worker.ts', import.meta.url),
+      1,
+      () => ({ root, folderId }),
+      (_, error) => {
+        if (this.#work === undefined) void this.#end();
+        else this.#work.settled.reject(error);
+      },
+      HEAP,
+    );
+    must(pool.ports[0], 'merge port').listen((message) => this.#take(message));
+    return pool;
+  }
+
+  /** Ends the thread, when there is one, and what it does. */
+  async #end(): Promise<void> {
+    clearTimeout(this.#keeping);
+    const pool = this.#pool;
+    this.#pool = undefined;
+    this.#isLow = false;
+    pool?.ports[0]?.post({ type: 'stop' });
+    await pool?.close(STOP_GRACE_MS);
+  }
+
+  #take(message: FromMerge): void {
+    const { allocate, settled } = must(this.#work, 'the merge that a thread tells of');
+    if (message.type === 'done') settled.resolve(message.result);
+    else if (message.type === 'failed') settled.reject(errorOf(message));
+    else {
+      try {
+        const segment = allocate();
+        this.#pool?.ports[0]?.post({ type: 'granted', segment });
+      } catch (error) {
+        settled.reject(error);
+      }
+    }
+  }
+}
+
+function errorOf({ code, diskFull, message }: Extract<FromMerge, { type: 'failed' }>): Error {
+  if (code === undefined) return new Error(message);
+  // The cause does not cross threads; what is asked of it is whether the disk was full.
+  return new EngineError(code, message, diskFull ? { cause: { code: 'ENOSPC' } } : undefined);
+}
