@@ -56,10 +56,18 @@ export function pack(
   return words;
 }
 
-/** Unpacks `count` values of `width` bits, each more `base`. `words` holds exactly `packedWords(count, width)`. */
-export function unpack(words: Uint32Array, count: number, width: number, base = 0): Uint32Array {
+/**
+ * Unpacks `count` values of `width` bits, each more `base`, into `values`, which has room for the next multiple of four. `words` holds
+ * exactly `packedWords(count, width)`.
+ */
+export function unpack(
+  words: Uint32Array,
+  count: number,
+  width: number,
+  base = 0,
+  values = new Uint32Array(Math.ceil(count / LANES) * LANES),
+): Uint32Array {
   assert(words.length === packedWords(count, width), `unpacking ${words.length} words`);
-  const values = new Uint32Array(Math.ceil(count / LANES) * LANES);
   if (width === 0) return values.subarray(0, count).fill(base);
   const mask = width === WORD_BITS ? -1 : (1 << width) - 1;
   for (let first = 0; first < count; first += PART_VALUES) {

@@ -23,6 +23,10 @@ export const WORD_RANGE = 2 ** WORD_BITS;
 const WIDTH_MAX = 53;
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
 
+/** Values that are decoded at a time: few enough to stay near the processor. */
+const PART_VALUES = 4_096;
+const scratch = new Uint32Array(PART_VALUES);
+
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
@@ -103,23 +107,49 @@ export class IntegerStream {
   #decode(): Float64Array {
     const values = new Float64Array(this.count);
     if (this.#encoding === CONSTANT) return values.fill(this.#base);
-    const delta = this.#encoding === DELTA;
-    const packed = delta ? this.count - 1 : this.count;
-    const lower = unpack(this.#low, packed, Math.min(this.#width, WORD_BITS));
-    const upper =
-      this.#width > WORD_BITS ? unpack(this.#high, packed, this.#width - WORD_BITS) : undefined;
-    const at = delta ? 1 : 0;
-    const offset = delta ? this.#step : this.#base;
-    for (let index = 0; index < packed; index++) values[at + index] = offset + lower[index];
-    if (upper !== undefined) {
-      for (let index = 0; index < packed; index++) {
-        values[at + index] = offset + (upper[index] * WORD_RANGE + lower[index]);
-      }
-    }
-    if (!delta) return values;
     values[0] = this.#base;
-    for (let index = 1; index < this.count; index++) values[index] += values[index - 1];
+    const isDelta = this.#encoding === DELTA;
+    const target = isDelta ? values.subarray(1) : values;
+    for (let from = 0; from < target.length; from += PART_VALUES) {
+      const part = target.subarray(from, from + PART_VALUES);
+      if (isDelta) this.#addSteps(from, part, values[from]);
+      else this.#unpack(from, part, this.#base);
+    }
     return values;
+  }
+
+  /** Decodes the values after the one at `from`, which is `value`. */
+  #addSteps(from: number, values: Float64Array, value: number): void {
+    const { length } = values;
+    let last = value;
+    if (this.#width <= WORD_BITS) {
+      const steps = this.#lower(from, length);
+      const step = this.#step;
+      for (let index = 0; index < length; index++) {
+        last += step + steps[index];
+        values[index] = last;
+      }
+      return;
+    }
+    this.#unpack(from, values, this.#step);
+    for (let index = 0; index < length; index++) {
+      last += values[index];
+      values[index] = last;
+    }
+  }
+
+  /** Unpacks what is stored from `from` on into `values`, each more `base`. */
+  #unpack(from: number, values: Float64Array, base: number): void {
+    const { length } = values;
+    const lower = this.#lower(from, length);
+    for (let index = 0; index < length; index++) values[index] = base + lower[index];
+    if (this.#width <= WORD_BITS) return;
+    const upper = unpackFrom(this.#high, from, length, this.#width - WORD_BITS);
+    for (let index = 0; index < length; index++) values[index] += upper[index] * WORD_RANGE;
+  }
+
+  #lower(from: number, count: number): Uint32Array {
+    return unpackFrom(this.#low, from, count, Math.min(this.#width, WORD_BITS));
   }
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
@@ -142,6 +172,13 @@ function checkIds(ids: Uint32Array, max: number): void {
   let greatest = 0;
   for (let index = 0; index < ids.length; index++) greatest = Math.max(greatest, ids[index]);
   if (greatest > max) damaged(`id ${greatest} of ${max}`);
+}
+
+/** Unpacks up to PART_VALUES values into `scratch`, from a multiple of them on. */
+function unpackFrom(words: Uint32Array, from: number, count: number, width: number): Uint32Array {
+  const first = packedWords(from, width);
+  const part = words.subarray(first, first + packedWords(count, width));
+  return unpack(part, count, width, 0, scratch);
 }
 
 function readRuns(reader: ByteReader, count: number): Float64Array {

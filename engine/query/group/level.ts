@@ -68,18 +68,17 @@ export class TimeLevel implements Level {
     yield;
     const boundaries = this.#boundaries;
     const values = this.#values;
-    let from = Number.NaN;
-    let to = Number.NaN;
-    let value = 0;
-    for (let row = 0; row < times.length; row++) {
-      const time = times[row];
-      if (!(time >= from && time < to)) {
-        const step = stepOf(boundaries, time);
-        from = boundaries[step] ?? Number.NEGATIVE_INFINITY;
-        to = boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
-        value = step >= this.#first && step < this.valueCount ? step + 1 : 0;
-      }
-      values[row] = value;
+    for (let row = 0; row < times.length; ) {
+      const step = stepOf(boundaries, times[row]);
+      const from = boundaries[step] ?? Number.NEGATIVE_INFINITY;
+      const to = boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
+      const value = step >= this.#first && step < this.valueCount ? step + 1 : 0;
+      // Times of sealed rows ascend.
+      const end = block.ref.sealed
+        ? firstNotBelow(times, row + 1, to)
+        : firstOutside(times, row + 1, from, to);
+      values.fill(value, row, end);
+      row = end;
     }
   }
 
@@ -98,6 +97,30 @@ export class TimeLevel implements Level {
   compare(left: number, right: number): number {
     return left - right;
   }
+}
+
+/** The first row from `from` on whose time is not below `timeMs`, of ascending times; their count when there is none. */
+function firstNotBelow(times: Float64Array, from: number, timeMs: number): number {
+  let low = from;
+  let high = from;
+  for (let stride = 1; high < times.length && times[high] < timeMs; stride *= 2) {
+    low = high + 1;
+    high += stride;
+  }
+  high = Math.min(high, times.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle] < timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The first row from `from` on whose time is not in a step; their count when there is none. */
+function firstOutside(times: Float64Array, from: number, startMs: number, endMs: number): number {
+  let row = from;
+  while (row < times.length && times[row] >= startMs && times[row] < endMs) row++;
+  return row;
 }
 
 /** Tags of a tagset. Values are their places. */
