@@ -31,7 +31,7 @@ import type {
   TailResult,
 } from './query/model/query.ts';
 import type { Progress } from './query/model/source.ts';
-import { Reader } from './query/reader.ts';
+import { Reader, type ReaderMemory } from './query/reader.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
@@ -148,11 +148,10 @@ export interface UnitReader {
 }
 
 /**
- * Opens the reader of one query thread. `secret` is the manifest's; `memoryBytesMax` is what a query may keep until it is
- * answered, 256 MiB unless it is given. Its units throw EngineError, MEMORY among them.
+ * Opens the reader of one query thread. `secret` is the manifest's. Its units throw EngineError, MEMORY among them.
  */
-export function openReader(disk: Disk, secret: Uint8Array, memoryBytesMax?: number): UnitReader {
-  const reader = new Reader(disk, secret, memoryBytesMax);
+export function openReader(disk: Disk, secret: Uint8Array, memory?: ReaderMemory): UnitReader {
+  const reader = new Reader(disk, secret, memory);
   return {
     list: (snapshot, query) => listUnits(reader, snapshot, query),
     page: (snapshot, query) => pageUnits(reader, snapshot, query),

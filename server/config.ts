@@ -215,6 +215,12 @@ const SETTINGS = {
     '256',
     'megabytes (2^20) of memory that a query may take',
   ),
+  queryCacheMb: setting(
+    'Limits',
+    wholeNumber(0, 4_096),
+    '16',
+    'megabytes (2^20) a query worker in which it keeps the rows that searches selected; 0: none',
+  ),
   querySeconds: setting('Limits', wholeNumber(1, 86_400), '60', 'seconds that a query may take'),
   ingestWorkers: setting(
     'Threads',

@@ -150,6 +150,7 @@ async function start(
     perKey: config.queriesPerKey,
     seconds: config.querySeconds,
     memoryMb: config.queryMemoryMb,
+    cacheMb: config.queryCacheMb,
     behind,
     root: config.data,
     secret: opened.manifest.secret,

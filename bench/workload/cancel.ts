@@ -31,6 +31,7 @@ async function openWorker(
     perKey: 8,
     seconds: SECONDS_MAX,
     memoryMb: MEMORY_MB,
+    cacheMb: 0,
     behind: new SharedArrayBuffer(4),
     root: folder,
     secret: manifest.secret,
@@ -101,7 +102,8 @@ function longestUnitMs(reader: UnitReader, opened: OpenedCatalog, job: QueryJob)
 
 async function measure(bench: Bench, folder: string, opened: OpenedCatalog): Promise<void> {
   const pool = await openWorker(folder, opened);
-  const reader = openReader(openDisk(folder), opened.manifest.secret, MEMORY_MB * 2 ** 20);
+  const memory = { queryBytesMax: MEMORY_MB * 2 ** 20, selectedBytesMax: 0 };
+  const reader = openReader(openDisk(folder), opened.manifest.secret, memory);
   const next = random(1);
   const tiny = await jobOf(...TINY_QUERY, undefined);
   await answeredMs(pool, tiny);

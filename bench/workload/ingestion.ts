@@ -18,6 +18,8 @@ import type { Channel } from './channel.ts';
 
 /** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
 export const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
+/** Settings of a service that is asked: the same, and it keeps nothing of a question, so that each costs what the first did. */
+export const ASKED = [...SEALING, '--query-cache-mb', '0'];
 const SEALED_POLL_MS = 200;
 /** Datagrams that have not come in for so long are lost. */
 const DATAGRAMS_REST_MS = 500;

@@ -18,7 +18,7 @@ import { QUESTIONS } from '../peer/questions.ts';
 import { sampleOf } from '../peer/run.ts';
 import { type ApiRequest, QUERIES } from '../peer/store/logseam.queries.ts';
 import { CHANNELS } from './channel.ts';
-import { awaitSealed, SEALING } from './ingestion.ts';
+import { ASKED, awaitSealed } from './ingestion.ts';
 
 const SEED = 1;
 const REPEATS = 3;
@@ -136,7 +136,7 @@ class Asking {
     const { readKey } = this.#service;
     await this.#service.stop();
     makeCold(this.#folder);
-    this.#service = { ...(await startService(this.#folder, SEALING)), readKey };
+    this.#service = { ...(await startService(this.#folder, ASKED)), readKey };
   }
 
   #figure(name: string, unit: string, samples: number[]): void {
@@ -153,7 +153,7 @@ function queries(name: string, events: number): Workload {
     run: async (bench) => {
       const folder = temporaryFolder();
       const eventCount = Math.round(events * bench.scale);
-      const service = await startService(folder, SEALING);
+      const service = await startService(folder, ASKED);
       const asking = new Asking(bench, folder, eventCount, service);
       try {
         await fill(bench, service, eventCount);

@@ -43,6 +43,14 @@ const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
 const EXPANSION = 4;
 
+/** Memory that a reader may take. */
+export interface ReaderMemory {
+  /** Bytes that one query may keep until it is answered; 256 MiB unless it is given. */
+  queryBytesMax?: number;
+  /** Bytes of the rows that predicates selected, kept from query to query; 0 keeps none, 16 MiB unless it is given. */
+  selectedBytesMax?: number;
+}
+
 interface KeptBlock {
   block: Block;
   bytes: number;
@@ -53,7 +61,7 @@ export class Reader implements BlockSource {
   readonly secret: Uint8Array;
   readonly ids: EventIds;
   readonly visible = new FilterCache<VisibleMinutes>(VISIBLE_BYTES_MAX);
-  readonly selected = new FilterCache<SelectedRows>(SELECTED_BYTES_MAX);
+  readonly selected: FilterCache<SelectedRows> | undefined;
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   readonly #footers = new FooterCache();
@@ -65,12 +73,14 @@ export class Reader implements BlockSource {
   readonly #blocks = new Map<string, KeptBlock>();
   #blocksBytes = 0;
 
-  /** `secret` is the manifest's; `memoryBytesMax` is what one query may keep. */
-  constructor(disk: Disk, secret: Uint8Array, memoryBytesMax?: number) {
+  /** `secret` is the manifest's. */
+  constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
+    const { queryBytesMax, selectedBytesMax = SELECTED_BYTES_MAX } = memory;
     this.#disk = disk;
     this.secret = secret;
     this.ids = new EventIds(secret);
-    this.memoryBytesMax = memoryBytesMax;
+    this.memoryBytesMax = queryBytesMax;
+    this.selected = selectedBytesMax === 0 ? undefined : new FilterCache(selectedBytesMax);
   }
 
   /** Opens a block, or gives the one that is open. Throws CORRUPTION, also when the file is not there; IO. */
@@ -126,7 +136,7 @@ export class Reader implements BlockSource {
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
   forget(segments: readonly number[]): void {
     this.visible.forget(segments);
-    this.selected.forget(segments);
+    this.selected?.forget(segments);
     this.#footers.forget(segments);
     for (const segment of segments) {
       this.#files.get(segment)?.close();

@@ -36,6 +36,8 @@ export interface QueryData {
   secret: Uint8Array;
   /** Memory that a query may keep until it is answered, in 2^20 bytes. */
   memoryMb: number;
+  /** Memory of the rows that searches selected, kept for those that ask again, in 2^20 bytes. */
+  cacheMb: number;
   /** How many query workers there are. */
   workers: number;
   /** One Int32: 1 while ingestion is behind, otherwise 0. */

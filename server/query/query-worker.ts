@@ -27,7 +27,10 @@ type Message<T extends ToQuery['type']> = Extract<ToQuery, { type: T }>;
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
-  const reader = openReader(openDisk(data.root), data.secret, data.memoryMb * 2 ** 20);
+  const reader = openReader(openDisk(data.root), data.secret, {
+    queryBytesMax: data.memoryMb * 2 ** 20,
+    selectedBytesMax: data.cacheMb * 2 ** 20,
+  });
   const tokens = new TailTokens(data.secret);
   const behind = new Int32Array(data.behind);
   const scheduler = new Scheduler({ isBehind: () => Atomics.load(behind, 0) === 1 });

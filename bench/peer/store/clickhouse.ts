@@ -36,7 +36,11 @@ interface Result {
 /** Opens a data folder in `folder`. */
 export async function openPeer(folder: string): Promise<Peer> {
   const { Session } = (await loadPackage('chdb')) as Chdb;
-  const settings = [`--max_threads=${availableParallelism()}`];
+  const settings = [
+    `--max_threads=${availableParallelism()}`,
+    // Nothing is kept of a question, in no store.
+    '--use_query_condition_cache=0',
+  ];
   const session = new Session(join(folder, 'data'), { connectionArgs: settings });
   const one = async (sql: string): Promise<Cell> => {
     const [[value]] = rowsOf(await run(session, sql));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ask, startService } from '../../../test/support/service.ts';
 import { workingTree } from '../../report/origin.ts';
 import { CHANNELS } from '../../workload/channel.ts';
-import { awaitSealed, SEALING } from '../../workload/ingestion.ts';
+import { ASKED, awaitSealed } from '../../workload/ingestion.ts';
 import {
   type Answer,
   type Cell,
@@ -20,10 +20,10 @@ import { bodiesOf } from './part.ts';
 
 /** Starts a service with its data in `folder`. */
 export async function openPeer(folder: string): Promise<Peer> {
-  const service = await startService(join(folder, 'data'), SEALING);
+  const service = await startService(join(folder, 'data'), ASKED);
   return {
     version: workingTree(),
-    settings: SEALING,
+    settings: ASKED,
     pid: service.pid,
     load: async (part: Part) => {
       const { bodyBytes, send } = CHANNELS.http;

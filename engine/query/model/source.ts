@@ -17,7 +17,7 @@ export interface BlockSource extends MemoryBound {
   /** How many rows filters let through, kept from query to query; a source without it keeps nothing. */
   readonly visible?: FilterCache<VisibleMinutes>;
   /** The rows of whole blocks that predicates select, kept likewise. */
-  readonly selected?: FilterCache<SelectedRows>;
+  readonly selected?: FilterCache<SelectedRows> | undefined;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged or its file is not there; IO. */
   open(ref: BlockRef): Block;
   /**
