@@ -219,7 +219,7 @@ const SETTINGS = {
     'Limits',
     wholeNumber(0, 4_096),
     '16',
-    'megabytes (2^20) a query worker in which it keeps the rows that searches selected; 0: none',
+    'megabytes (2^20) in which a query worker keeps what searches found',
   ),
   querySeconds: setting('Limits', wholeNumber(1, 86_400), '60', 'seconds that a query may take'),
   ingestWorkers: setting(

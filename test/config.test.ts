@@ -49,6 +49,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     queriesPerKey: 8,
     queryMemoryMb: 256,
     boundEvents: 50_000_000,
+    queryCacheMb: 16,
     querySeconds: 60,
     ingestWorkers: undefined,
     queryWorkers: undefined,
