@@ -13,7 +13,7 @@ import {
   type RemarkRow,
 } from './report/row.ts';
 import { figureLines, hasColor, ratioLines, remarkLines } from './report/terminal.ts';
-import { printSeconds, secondsLeft } from './report/time-left.ts';
+import { printSeconds, secondsLeft, sum } from './report/time-left.ts';
 
 /** What a workload is given. */
 export interface Bench {
@@ -36,8 +36,8 @@ export interface Bench {
 export interface Workload {
   name: string;
   what: string;
-  /** What it takes at full size and with all runs on two cores, roughly: for the time left. */
-  seconds?: number;
+  /** What it takes on two cores that do nothing else, roughly. */
+  seconds(options: RunOptions): number;
   run(bench: Bench): Promise<void>;
 }
 
@@ -50,13 +50,24 @@ export interface RunOptions {
 /** All of a run that its workloads share. */
 interface Session extends RunOptions {
   workloads: readonly Workload[];
+  /** What each of them takes, roughly. */
+  seconds: readonly number[];
   origin: Origin;
   file: string;
   startedMs: number;
 }
 
+/** What runs, and how long about: a line a workload and one of all. */
+export function planLines(workloads: readonly Workload[], options: RunOptions): string[] {
+  const seconds = workloads.map((workload) => workload.seconds(options));
+  return [
+    ...workloads.map(({ name }, at) => `${printSeconds(seconds[at]).padStart(12)}  ${name}`),
+    `${printSeconds(sum(seconds)).padStart(12)}  in all, about, on two cores that do nothing else`,
+  ];
+}
+
 /**
- * Runs the workloads one after the other, prints a table of each and of the ratios to the best peer, appends a JSON line
+ * Runs the workloads one after the other, prints what is ahead, a table of each and of the ratios to the best peer, appends a JSON line
  * a figure and a remark to `bench/out/<date>.jsonl`, and writes `.md` and `.svg` beside it. A workload that throws is a
  * remark; what comes behind it runs.
  */
@@ -75,7 +86,9 @@ export async function runWorkloads(
   appendFileSync(file, '');
   const { commit, machine } = origin;
   console.log(`commit ${commit} on ${machine}, scale ${options.scale}, runs ${options.runs}\n`);
-  const session = { ...options, workloads, origin, file, startedMs: performance.now() };
+  console.log(`${planLines(workloads, options).join('\n')}\n`);
+  const seconds = workloads.map((workload) => workload.seconds(options));
+  const session = { ...options, workloads, seconds, origin, file, startedMs: performance.now() };
   for (const at of workloads.keys()) await runWorkload(session, at);
   const compared = ratios(parseRun(readFileSync(file, 'utf8')).figures);
   if (compared.length > 0)
@@ -126,11 +139,10 @@ async function runWorkload(session: Session, at: number): Promise<void> {
 
 function showProgress(session: Session, at: number, text: string, done: number): void {
   const left = secondsLeft({
-    sizes: session.workloads.map(({ seconds }) => seconds),
+    seconds: session.seconds,
     at,
     done,
     elapsedSeconds: (performance.now() - session.startedMs) / 1000,
-    scale: session.scale,
   });
   writeProgress(`${text}; about ${printSeconds(left)} left`);
 }

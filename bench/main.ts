@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runWorkloads, type Workload } from './harness.ts';
+import { planLines, runWorkloads, type Workload } from './harness.ts';
 import { FOURTEEN } from './peer/questions.ts';
 import { peersWorkload } from './peer/workload.ts';
 import { cancelWorkload } from './workload/cancel.ts';
@@ -42,7 +42,7 @@ const SEPARATE: readonly Workload[] = [
   peersWorkload('access-rough', [50_000_000]),
 ];
 
-/** What a quick run has, and how large it is: five minutes in all. */
+/** What a quick run has, and how large it is: three minutes in all. */
 const QUICK = ['ingest-tcp', 'ingest-tcp-rough', 'ingest-http-rough', 'ingest-syslog'];
 QUICK.push('ingest-application', 'ingest-kubernetes', 'peers-access-rough-1m', 'restart');
 const QUICK_OPTIONS = { scale: 0.25, runs: 1 };
@@ -72,10 +72,12 @@ const { values, positionals } = parseArgs({
 const defaults = values.quick ? QUICK_OPTIONS : { scale: 1, runs: 3 };
 const scale = values.scale === undefined ? defaults.scale : Number(values.scale);
 const runs = values.runs === undefined ? defaults.runs : Number(values.runs);
+const chosen = values.quick ? named(QUICK) : WORKLOADS;
 if (values.list) {
   for (const { name, what } of WORKLOADS) console.log(`${name.padEnd(24)}${what}`);
   console.log('\nby name only:');
   for (const { name, what } of SEPARATE) console.log(`${name.padEnd(24)}${what}`);
+  console.log(`\nthe plan without names:\n${planLines(chosen, { scale, runs }).join('\n')}`);
 } else if (!(scale > 0 && Number.isInteger(runs) && runs > 0)) {
   console.error(`--scale ${values.scale} and --runs ${values.runs}: numbers above 0, runs whole`);
   process.exitCode = 2;
@@ -84,5 +86,5 @@ if (values.list) {
 } else if (positionals.length > 0) {
   await runWorkloads(named(positionals), { scale, runs });
 } else {
-  await runWorkloads(values.quick ? named(QUICK) : WORKLOADS, { scale, runs });
+  await runWorkloads(chosen, { scale, runs });
 }

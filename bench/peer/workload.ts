@@ -9,7 +9,7 @@ import { type PeerResult, runPeers } from './run.ts';
 /** Questions to Logseam and to its peers over the same events, in one run. */
 
 /** Runs of a question that is not slow. The first one, which reads files and plans, is not among the samples. */
-const REPEATS = 5;
+const REPEATS = 4;
 const SEED = 1;
 /** From here on a time of ours must agree with the store's own, within OWN_SHARE. */
 const OWN_FROM_MS = 50;
@@ -17,9 +17,9 @@ const OWN_SHARE = 0.1;
 /** CPU of all runs of a question together, below which clock ticks of 10 ms tell too little. */
 const CPU_FROM_MS = 200;
 /** On two cores: starting all stores and settling, loading a million events, asking a question over a million events. */
-const SECONDS_ALONE = 60;
-const SECONDS_LOADED = 28;
-const SECONDS_ASKED = 1.1;
+const SECONDS_ALONE = 45;
+const SECONDS_LOADED = 26;
+const SECONDS_ASKED = 1;
 
 /** Questions, and the peers that they are put to. */
 export interface Asking {
@@ -43,7 +43,8 @@ export function peersWorkload(
   return {
     name: `peers-${corpus}-${printCount(last).toLowerCase()}`,
     what: `${questions.length} questions to each store over ${counts} events of ${corpus}, one at a time, warm`,
-    seconds: SECONDS_ALONE + (SECONDS_LOADED * last + SECONDS_ASKED * asked) / 1e6,
+    seconds: ({ scale }) =>
+      SECONDS_ALONE + (scale * (SECONDS_LOADED * last + SECONDS_ASKED * asked)) / 1e6,
     run: async (bench) => {
       const results = await runPeers({
         peers: PEERS.filter(({ name }) => peers.includes(name)),

@@ -72,7 +72,8 @@ function heading({ figures, remarks: said }: Run): string {
   const origin = figures[0] ?? said[0];
   if (origin === undefined) return '# Nothing was measured';
   const versions: Origin['versions'] = {};
-  for (const row of [...figures, ...said]) Object.assign(versions, row.versions);
+  // The last figure knows all systems that took part, and what of ours was measured.
+  for (const row of [...said, ...figures]) Object.assign(versions, row.versions);
   return [
     `# Benchmarks of ${origin.commit}`,
     '',

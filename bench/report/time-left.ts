@@ -1,30 +1,28 @@
-/** Seconds that a workload takes at full size on a small machine, when it does not say. */
-const SECONDS = 30;
 /** Expected seconds that count as done at the expected pace, so that the first moments do not decide. */
 const PRIOR_SECONDS = 10;
 
 /** How far a run is. */
 export interface Progress {
-  /** Expected seconds of each workload, at full size, in their order; `undefined` where one does not say. */
-  sizes: readonly (number | undefined)[];
+  /** Expected seconds of each workload, in their order. */
+  seconds: readonly number[];
   /** Which workload runs. */
   at: number;
   /** How much of it is done, 0 to 1. */
   done: number;
   /** Since the start of the run. */
   elapsedSeconds: number;
-  /** What sizes are multiplied with. */
-  scale: number;
 }
 
 /** Seconds that are left: what was expected of the rest, at the pace that the run had so far. */
-export function secondsLeft({ sizes, at, done, elapsedSeconds, scale }: Progress): number {
-  const seconds = sizes.map((size) => (size ?? SECONDS) * scale);
-  const sum = (values: readonly number[]): number =>
-    values.reduce((total, value) => total + value, 0);
+export function secondsLeft({ seconds, at, done, elapsedSeconds }: Progress): number {
   const past = sum(seconds.slice(0, at)) + done * (seconds[at] ?? 0);
   const pace = (elapsedSeconds + PRIOR_SECONDS) / (past + PRIOR_SECONDS);
   return Math.max(0, sum(seconds) - past) * pace;
+}
+
+/** The sum of all. */
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Minutes and seconds, as progress shows them. */

@@ -136,7 +136,7 @@ async function measure(bench: Bench, folder: string, opened: OpenedCatalog): Pro
 export const cancelWorkload: Workload = {
   name: 'cancel',
   what: `heavy queries over 1M access-log events, each stopped at ${CANCELS} moments: until its worker has left it`,
-  seconds: 200,
+  seconds: ({ scale }) => 5 + 95 * scale,
   run: async (bench) => {
     const folder = temporaryFolder();
     try {

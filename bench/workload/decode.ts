@@ -40,7 +40,7 @@ const KINDS: [name: string, eventCount: number, events: (seed: number) => () => 
 export const decodeWorkload: Workload = {
   name: 'decode',
   what: 'the reference decoder alone: lines to row records, one core',
-  seconds: 15,
+  seconds: ({ scale, runs }) => 4 * scale * (1 + runs),
   run: async (bench) => {
     for (const [name, eventCount, events] of KINDS) decode(bench, name, eventCount, events(1));
   },

@@ -16,8 +16,8 @@ import { bodies } from '../corpus/bodies.ts';
 import { folderBytes } from '../peer/disk.ts';
 import type { Channel } from './channel.ts';
 
-/** What is left in the log is sealed three seconds after the last event; nothing is sealed because of that before. */
-export const SEALING = ['--seal-idle-minutes', '0.05', '--metrics-open', 'true'];
+/** What is left in the log is sealed two seconds after the last event; nothing is sealed because of that before. */
+export const SEALING = ['--seal-idle-minutes', '0.03', '--metrics-open', 'true'];
 /** Settings of a service that is asked: the same, and it keeps nothing of a question, so that each costs what the first did. */
 export const ASKED = [...SEALING, '--query-cache-mb', '0'];
 const SEALED_POLL_MS = 200;
@@ -80,6 +80,8 @@ export interface Ingestion {
   events: number;
   make(seed: number): () => string;
   channel: Channel;
+  /** How often it is run, at most. */
+  runsMax?: number;
 }
 
 /** What one run of an ingestion used: CPU in seconds per million events, disk in bytes an event, memory in MB. */

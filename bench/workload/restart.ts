@@ -74,7 +74,7 @@ async function startOverMany(bench: Bench): Promise<void> {
 export const restartWorkload: Workload = {
   name: 'restart',
   what: 'starts in an empty folder, over 1M sealed events, over 1,000 segments, and after a kill with 1M in the log',
-  seconds: 90,
+  seconds: ({ scale, runs }) => 10 + 25 * scale + 8 * runs,
   run: async (bench) => {
     const events = Math.round(EVENTS * bench.scale);
     const folder = temporaryFolder();

@@ -15,7 +15,7 @@ const CONNECTIONS = [1, 64];
 export const smallWorkload: Workload = {
   name: 'small-requests',
   what: `HTTP requests of one event for ${SECONDS} s over 1 and 64 connections, each 200 fsynced`,
-  seconds: 15,
+  seconds: () => CONNECTIONS.length * SECONDS + 5,
   run: async (bench) => {
     const folder = temporaryFolder();
     const service = await startService(folder);

@@ -54,7 +54,7 @@ async function atRate(rate: number, seconds: number): Promise<{ cpu: number; dis
 export const steadyWorkload: Workload = {
   name: 'ingest-steady',
   what: `rough access log over one TCP connection at ${RATES.join(' and ')} events a second, ten seconds`,
-  seconds: RATES.length * (SECONDS + 5),
+  seconds: ({ scale }) => RATES.length * (SECONDS * scale + 5),
   run: async (bench) => {
     const seconds = Math.max(1, Math.round(SECONDS * bench.scale));
     for (const rate of RATES) {

@@ -23,7 +23,7 @@ const PART_EVENTS = 250_000;
 const EVENTS = 3_000_000;
 /** Runs are long; their figures differ little. */
 const RUNS_MAX = 2;
-const WITH_QUERIES_MS = 300_000;
+const WITH_QUERIES_MS = 180_000;
 const QUERY_EVERY_MS = 1_000;
 
 /** What a busy connection came to. */
@@ -88,7 +88,7 @@ function tell(bench: Bench, runs: readonly Sustained[]): void {
 export const sustainedWorkload: Workload = {
   name: 'ingest-sustained',
   what: 'rough access log over one busy TCP connection, 3M events, sealing as it goes',
-  seconds: 130,
+  seconds: ({ scale, runs }) => Math.min(runs, RUNS_MAX) * (5 + 60 * scale),
   run: async (bench) => {
     const wanted = Math.round(EVENTS * bench.scale);
     const runs: Sustained[] = [];
@@ -97,7 +97,7 @@ export const sustainedWorkload: Workload = {
       const service = await startService(folder, ['--metrics-open', 'true']);
       try {
         const isOver = (events: number): boolean => events >= wanted;
-        const progress = (text: string): void => bench.progress(text, run / bench.runs);
+        const progress = (text: string): void => bench.progress(text, run / RUNS_MAX);
         runs.push(await keepBusy(service, SEED + run, isOver, progress));
       } finally {
         await service.stop();
@@ -138,8 +138,8 @@ async function keepAsking(service: Service, isOver: () => boolean): Promise<numb
 /** The same with a dashboard beside it. */
 export const besideWorkload: Workload = {
   name: 'sustained-queries',
-  what: 'rough access log over one busy TCP connection for five minutes, a query a second beside it',
-  seconds: WITH_QUERIES_MS / 1000,
+  what: 'rough access log over one busy TCP connection for three minutes, a query a second beside it',
+  seconds: ({ scale }) => (scale * WITH_QUERIES_MS) / 1000,
   run: async (bench) => {
     const folder = temporaryFolder();
     const service = await startService(folder, ['--metrics-open', 'true']);

@@ -38,7 +38,7 @@ async function millisecondsToVisible(service: Service, probe: number): Promise<n
 export const trickleWorkload: Workload = {
   name: 'trickle',
   what: 'one event a second for 70 s: bytes on disk, blocks that a query opens, CPU when almost idle',
-  seconds: SECONDS + 10,
+  seconds: ({ scale }) => SECONDS * scale + 10,
   run: async (bench) => {
     const folder = temporaryFolder();
     const service = await startService(folder);
