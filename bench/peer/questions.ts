@@ -160,6 +160,11 @@ const FURTHER: readonly Question[] = [
       tolerances: [EQUAL, ESTIMATED],
     },
   },
+  {
+    name: 'discovery without distinct counts',
+    what: 'which attributes there are, in how many events',
+    comparison: { columns: ['attribute', 'events'], keys: 1, tolerances: [EQUAL] },
+  },
   { name: 'a:/re/, count', what: 'a regular expression for an attribute', comparison: count },
   {
     name: 'list by attribute',

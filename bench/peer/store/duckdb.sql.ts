@@ -66,6 +66,10 @@ const EVENT =
 const MINUTE = "date_trunc('minute', time)";
 const HOUR = "date_trunc('hour', time)";
 
+function columnOf(attribute: string): string {
+  return attribute.replace(/^.*\./, '');
+}
+
 function newest(where = 'true'): string {
   return `SELECT ${EVENT} FROM logs WHERE ${where} ORDER BY time DESC LIMIT ${NEWEST}`;
 }
@@ -115,9 +119,11 @@ QUALIFY row_number() OVER (PARTITION BY ident, verb ORDER BY n DESC, request) <=
   'one rare value, newest 100': ({ rareRequest }) => newest(`request = ${quoted(rareRequest)}`),
   discovery: () =>
     DISCOVERED.map((attribute) => {
-      const column = attribute.replace(/^.*\./, '');
+      const column = columnOf(attribute);
       return `SELECT ${quoted(attribute)}, count(${column}), count(DISTINCT ${column}) FROM logs`;
     }).join(' UNION ALL '),
+  'discovery without distinct counts': () =>
+    `UNPIVOT (SELECT ${DISCOVERED.map((attribute) => `count(${columnOf(attribute)}) AS "${attribute}"`).join(', ')} FROM logs) ON COLUMNS(*) INTO NAME attribute VALUE events`,
   'a:/re/, count': ({ requestPattern }) =>
     `SELECT count(*) FROM logs WHERE regexp_full_match(request, ${quoted(requestPattern)})`,
   'list by attribute': () => `SELECT ${EVENT} FROM logs ORDER BY bytes_write DESC LIMIT ${NEWEST}`,

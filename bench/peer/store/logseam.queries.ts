@@ -57,6 +57,14 @@ function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
+function discovered(parameters: Parameters, more: object = {}): ApiRequest {
+  const attributes = DISCOVERED.map((name) => `custom.${name}`);
+  return {
+    path: '/beta/discover/attributes',
+    body: { ...range(parameters), attributes, values: 0, ...more },
+  };
+}
+
 const FACETS = ['http.status_code', 'http.verb', 'http.ident'];
 
 /** The questions of `questions.ts` as requests. */
@@ -90,10 +98,8 @@ export const QUERIES: Texts<ApiRequest> = {
   'three nested groups': (p) =>
     aggregate(p, COUNT, [field('http.ident', 5), field('http.verb', 2), field('http.request', 10)]),
   'one rare value, newest 100': (p) => newest(p, `http.request:${quoted(p.rareRequest)}`),
-  discovery: (p) => ({
-    path: '/beta/discover/attributes',
-    body: { ...range(p), attributes: DISCOVERED.map((name) => `custom.${name}`), values: 0 },
-  }),
+  discovery: (p) => discovered(p),
+  'discovery without distinct counts': (p) => discovered(p, { distinct: false }),
   'a:/re/, count': (p) =>
     aggregate(p, COUNT, [], `http.request:/${p.requestPattern.replaceAll('/', '\\/')}/`),
   'list by attribute': (p) => ({

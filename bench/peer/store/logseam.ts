@@ -50,7 +50,7 @@ interface Reply {
   result: {
     events?: { date: string; event: { message?: string; custom: Nested } }[];
     aggregates?: { bucket: Record<string, Cell>; values: Record<string, Cell> }[];
-    attributes?: { attribute: string; events: number; distinct: number }[];
+    attributes?: { attribute: string; events: number; distinct?: number }[];
     facets?: { field: string; values: { value: Cell; count: number }[] }[];
   };
 }
@@ -61,11 +61,10 @@ function rowsOf(body: unknown): Row[] {
   if (events !== undefined) return events.map(eventRow);
   if (facets !== undefined) return facets.flatMap(facetRows);
   if (attributes !== undefined)
-    return attributes.map(({ attribute, events, distinct }) => [
-      attribute.replace(/^custom\./, ''),
-      events,
-      distinct,
-    ]);
+    return attributes.map(({ attribute, events, distinct }) => {
+      const name = attribute.replace(/^custom\./, '');
+      return distinct === undefined ? [name, events] : [name, events, distinct];
+    });
   return (aggregates ?? []).map(({ bucket, values }) => [
     ...Object.entries(bucket).map(([name, value]) =>
       name === 'time' ? Date.parse(String(value)) : value,

@@ -96,6 +96,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE = '[1m] offset 1ms';
 const HOUR = '[1h] offset 1ms';
 const BY_TIME_ONLY = { cannot: 'lists are in the order of time only' };
+const OF_A_SAMPLE = { cannot: 'its detected fields are those of a sample' };
 
 function quoted(text: string): string {
   return JSON.stringify(text);
@@ -177,7 +178,8 @@ and on (host) topk(5, sum by (host) (${counted(p)}))))`,
     labels: ['host', 'verb', 'request'],
   }),
   'one rare value, newest 100': ({ rareRequest }) => list(` | request=${quoted(rareRequest)}`),
-  discovery: () => ({ cannot: 'its detected fields are those of a sample' }),
+  discovery: () => OF_A_SAMPLE,
+  'discovery without distinct counts': () => OF_A_SAMPLE,
   'a:/re/, count': (p) => ({
     queries: [`sum(${counted(p, ` | request=~${quoted(p.requestPattern)}`)})`],
     labels: [],

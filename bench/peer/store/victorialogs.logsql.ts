@@ -33,6 +33,16 @@ function newest(query: string): LogsQl {
   return { query, limit: NEWEST, fields: [] };
 }
 
+/** One line with the facts of all attributes, those of one beside each other. */
+function discovered(...functions: string[]): LogsQl {
+  const facts = DISCOVERED.flatMap((name) => functions.map((fact) => `${fact}(${quoted(name)})`));
+  const fields = facts.map((_, place) => `f${place}`);
+  return stats(
+    `* | stats ${facts.map((fact, place) => `${fact} ${fields[place]}`).join(', ')}`,
+    ...fields,
+  );
+}
+
 /** The questions of `questions.ts` in LogsQL. */
 export const QUERIES: Texts<LogsQl> = {
   'count of all': () => stats('* | stats count() n', 'n'),
@@ -97,15 +107,8 @@ export const QUERIES: Texts<LogsQl> = {
     ),
   'one rare value, newest 100': ({ rareRequest }) =>
     newest(`"http.request":=${quoted(rareRequest)}`),
-  discovery: () => {
-    const facts = DISCOVERED.map(
-      (name, place) => `count(${quoted(name)}) c${place}, count_uniq(${quoted(name)}) d${place}`,
-    );
-    return stats(
-      `* | stats ${facts.join(', ')}`,
-      ...DISCOVERED.flatMap((_, place) => [`c${place}`, `d${place}`]),
-    );
-  },
+  discovery: () => discovered('count', 'count_uniq'),
+  'discovery without distinct counts': () => discovered('count'),
   'a:/re/, count': ({ requestPattern }) =>
     stats(`"http.request":~${quoted(`^(?:${requestPattern})$`)} | stats count() n`, 'n'),
   'list by attribute': () => ({

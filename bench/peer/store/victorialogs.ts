@@ -60,7 +60,9 @@ export async function openPeer(folder: string): Promise<Peer> {
       const ms = performance.now() - started;
       const lines = linesOf(text);
       return {
-        rows: question === 'discovery' ? discoveryRows(lines, fields) : rowsOf(lines, fields),
+        rows: question.startsWith('discovery')
+          ? discoveryRows(lines, fields)
+          : rowsOf(lines, fields),
         ms,
       };
     },
@@ -93,8 +95,12 @@ function cellOf(line: Line, field: string): Cell {
   return TEXTS.has(field) || field === '_msg' ? value : Number(value);
 }
 
-/** One line has the two numbers of every attribute. */
+/** One line has the facts of all attributes, those of one beside each other. */
 function discoveryRows(lines: readonly Line[], fields: readonly string[]): Row[] {
   const numbers = fields.map((field) => cellOf(lines[0] ?? {}, field));
-  return DISCOVERED.map((name, place) => [name, numbers[2 * place], numbers[2 * place + 1]]);
+  const each = numbers.length / DISCOVERED.length;
+  return DISCOVERED.map((name, place) => [
+    name,
+    ...numbers.slice(place * each, (place + 1) * each),
+  ]);
 }
