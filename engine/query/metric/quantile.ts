@@ -37,6 +37,12 @@ export class Quantiles {
   #groupCount = 0;
   /** Whether groups ascend, and each code has one entry. */
   #isOrdered = true;
+  /** The first entry of the last group. */
+  #lastStart = 0;
+  /** Entries of the group to which values are added are none before this one. */
+  #first = 0;
+  /** Where the places of its codes begin. */
+  #offset = 0;
   /** Where the entries of each group begin, and the last ones end, once that was asked for. */
   #starts: Uint32Array | undefined;
   readonly #values = new Map<number, number>();
@@ -77,29 +83,37 @@ export class Quantiles {
 
   /** Adds `mantissas[row] / divisor` of the row of each of `pairs` to its group. */
   addNumbers({ rows, groups, count }: Pairs, mantissas: Float64Array, divisor: number): void {
+    if (this.#count + count > this.#codes.length) finished(this.reserve(count));
     this.#take();
     const small = smallCodesOf(divisor);
+    const entryGroups = this.#groups;
+    const codes = this.#codes;
+    const counts = this.#counts;
     let used = this.#count;
-    let groupsUsed = this.#groups;
-    let codesUsed = this.#codes;
-    let counts = this.#counts;
-    for (let at = 0; at < count; at++) {
+    for (let at = 0; at < count; ) {
       const group = groups[at];
-      const mantissa = mantissas[rows[at]];
-      const whole = mantissa | 0;
-      const isSmall = whole === mantissa && whole >= 0 && whole < small.length;
-      const code = isSmall ? small[whole] : codeOf(mantissa / divisor);
-      const entry = places[placeOf(group, code)];
-      if (entry < used && codesUsed[entry] === code && groupsUsed[entry] === group) {
-        counts[entry]++;
-        continue;
+      this.#count = used;
+      this.#begin(group);
+      const first = this.#first;
+      const offset = this.#offset;
+      for (; at < count && groups[at] === group; at++) {
+        const mantissa = mantissas[rows[at]];
+        const whole = mantissa | 0;
+        const isSmall = whole === mantissa && whole >= 0 && whole < small.length;
+        const code = isSmall ? small[whole] : codeOf(mantissa / divisor);
+        const entry = places[offset + code];
+        const isNear = entry >= first && entry < used;
+        if (isNear && codes[entry] === code && entryGroups[entry] === group) {
+          counts[entry]++;
+          continue;
+        }
+        entryGroups[used] = group;
+        codes[used] = code;
+        counts[used] = 1;
+        places[offset + code] = used++;
       }
-      this.#append(group, code, 1);
-      used = this.#count;
-      groupsUsed = this.#groups;
-      codesUsed = this.#codes;
-      counts = this.#counts;
     }
+    this.#count = used;
   }
 
   /** Adds, in units, what another one has; its group g is `groups[g]` here. */
@@ -148,22 +162,35 @@ export class Quantiles {
   }
 
   #add(group: number, code: number, times: number): void {
-    const entry = places[placeOf(group, code)];
-    if (entry < this.#count && this.#codes[entry] === code && this.#groups[entry] === group) {
+    this.#begin(group);
+    const entry = places[this.#offset + code];
+    const isNear = entry >= this.#first && entry < this.#count;
+    if (isNear && this.#codes[entry] === code && this.#groups[entry] === group) {
       this.#counts[entry] += times;
-    } else this.#append(group, code, times);
+      return;
+    }
+    if (this.#count === this.#codes.length) {
+      finished(this.reserve(1));
+      this.#begin(group);
+    }
+    const at = this.#count++;
+    this.#groups[at] = group;
+    this.#codes[at] = code;
+    this.#counts[at] = times;
+    places[this.#offset + code] = at;
   }
 
-  #append(group: number, code: number, times: number): void {
-    if (this.#count === this.#codes.length) finished(this.reserve(1));
-    const entry = this.#count++;
-    this.#groups[entry] = group;
-    this.#codes[entry] = code;
-    this.#counts[entry] = times;
-    places[placeOf(group, code)] = entry;
+  /** Finds out where entries of a group may be, to which values are about to be added. */
+  #begin(group: number): void {
     this.#starts = undefined;
-    if (group < this.#groupCount - 1) this.#isOrdered = false;
-    else this.#groupCount = group + 1;
+    if (group >= this.#groupCount) {
+      this.#groupCount = group + 1;
+      this.#lastStart = this.#count;
+    }
+    const isLast = group === this.#groupCount - 1;
+    if (!isLast) this.#isOrdered = false;
+    this.#first = isLast ? this.#lastStart : 0;
+    this.#offset = isLast ? 0 : Math.imul(group, HASH_FACTOR) & (OFFSETS - 1);
   }
 
   /** Puts the entries in the order of their groups, and those of one code together, if that is to be done. */
@@ -184,23 +211,27 @@ export class Quantiles {
       }
     });
     let kept = 0;
+    let first = 0;
+    let last = 0;
     yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
       owner = this.#number;
       for (let at = from; at < to; at++) {
         const group = groups[at];
         const code = codes[at];
-        const place = placeOf(group, code);
-        const entry = places[place];
-        if (entry < kept && codes[entry] === code && groups[entry] === group) {
+        if (group !== last) first = kept;
+        last = group;
+        const entry = places[code];
+        if (entry >= first && entry < kept && codes[entry] === code) {
           counts[entry] += counts[at];
           continue;
         }
         groups[kept] = group;
         codes[kept] = code;
         counts[kept] = counts[at];
-        places[place] = kept++;
+        places[code] = kept++;
       }
     });
+    this.#lastStart = first;
     this.#count = kept;
     this.#groups = groups;
     this.#codes = codes;
@@ -223,9 +254,4 @@ export class Quantiles {
     for (let group = 0; group < this.#groupCount; group++) starts[group + 1] += starts[group];
     return starts;
   }
-}
-
-/** The place of a code of a group: no two codes of one group have the same. */
-function placeOf(group: number, code: number): number {
-  return code + (Math.imul(group, HASH_FACTOR) & (OFFSETS - 1));
 }
