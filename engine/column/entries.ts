@@ -39,3 +39,9 @@ export interface EntrySource {
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;
 }
+
+/** A dictionary of which it is known how many rows of its segment have each entry. */
+export interface CountedEntries extends EntrySource {
+  /** By entry, descending, each 1 or more. Throws CORRUPTION. */
+  counts(): Float64Array;
+}

@@ -5,9 +5,9 @@ import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { readPacked, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
 import {
+  type CountedEntries,
   type Entries,
   type EntryHash,
-  type EntrySource,
   PIECE_ENTRIES,
   type StringPlace,
 } from './entries.ts';
@@ -55,7 +55,7 @@ export function writeSharedDictionary(
 }
 
 /** A dictionary of a segment that is open for reading; decodes what is asked for, and keeps it. */
-export class SharedDictionary implements EntrySource {
+export class SharedDictionary implements CountedEntries {
   readonly entryCount: number;
   readonly #region: (region: Region) => Uint8Array;
   readonly #countRegion: Region;
@@ -88,7 +88,6 @@ export class SharedDictionary implements EntrySource {
     return bytes;
   }
 
-  /** Values of each entry in the segment, descending. */
   counts(): Float64Array {
     const bytes = this.#region(this.#countRegion);
     return new IntegerStream(new ByteReader(bytes), this.entryCount).values();

@@ -1,4 +1,5 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
+import type { CountedEntries } from '../column/entries.ts';
 import { type Block, openBlock } from '../segment/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
@@ -106,6 +107,11 @@ export class Reader implements BlockSource {
   /** The footer of a sealed block's segment. Throws as `open`. */
   footer(ref: BlockRef): Footer | undefined {
     return ref.sealed ? this.#footer(ref) : undefined;
+  }
+
+  /** The dictionary number `number` of a sealed block's segment. Throws as `open`. */
+  dictionary(ref: BlockRef, number: number): CountedEntries {
+    return this.#sealedFile(ref).dictionary(number);
   }
 
   /** Units of a list query; see `listUnits`. */

@@ -21,6 +21,9 @@ export interface ColumnOutline {
 /** A column of one block, as the footer of its segment has it. */
 export type ColumnFacts = Omit<ColumnInfo, 'names'>;
 
+/** Of what kind a column of a segment is, and in which dictionary its values are; -1: in none. */
+export type ColumnForm = Pick<ColumnOutline, 'kind' | 'dictionary'>;
+
 /** Gives the columns of one block whose paths are wanted, in no particular order. */
 export type BlockColumns = (isWanted: (path: string) => boolean) => ColumnFacts[];
 
@@ -33,6 +36,7 @@ export class OutlineTable {
   /** By column, names joined by dots. */
   readonly #paths: readonly string[];
   readonly #kinds: Uint8Array;
+  readonly #dictionaries: Int32Array;
   /** Column by column, each with a stretch of counts, and when it has zones with one of mins and one of maxs. */
   readonly #numbers: Float64Array;
   /** By column, where its counts begin; one more entry: the end. */
@@ -43,6 +47,7 @@ export class OutlineTable {
     this.#blockCount = blockCount;
     this.#paths = columns.map(({ path }) => names[path]);
     this.#kinds = Uint8Array.from(columns, ({ kind }) => kind);
+    this.#dictionaries = Int32Array.from(columns, ({ dictionary }) => dictionary);
     this.#starts = new Uint32Array(columns.length + 1);
     for (const [index, { mins }] of columns.entries()) {
       this.#starts[index + 1] = this.#starts[index] + blockCount * (mins === undefined ? 1 : 3);
@@ -58,8 +63,18 @@ export class OutlineTable {
 
   /** Memory that it takes, about. */
   get memoryBytes(): number {
-    const arrays = this.#numbers.byteLength + this.#starts.byteLength + this.#kinds.byteLength;
+    const words = this.#starts.byteLength + this.#dictionaries.byteLength;
+    const arrays = this.#numbers.byteLength + this.#kinds.byteLength + words;
     return this.#paths.reduce((sum, path) => sum + path.length + PATH_BYTES, arrays);
+  }
+
+  /** The columns of the segment at `path`. */
+  forms(path: string): ColumnForm[] {
+    const found: ColumnForm[] = [];
+    for (let at = this.#paths.indexOf(path); at >= 0; at = this.#paths.indexOf(path, at + 1)) {
+      found.push({ kind: this.#kinds[at] as Kind, dictionary: this.#dictionaries[at] });
+    }
+    return found;
   }
 
   /** Gives the columns of the block number `block` whose paths are wanted. */

@@ -1,5 +1,6 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import { dateMillis } from '../../column/date-form.ts';
+import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
@@ -17,14 +18,12 @@ import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { comparer, FirstBuckets } from './bucket-order.ts';
 import { FieldLevel } from './level.ts';
+import type { WholeValues } from './whole-values.ts';
 
 /** Words of a bitmap whose rows are measured in a unit: numbers in strings take their time. */
 const METER_WORDS = 128;
 /** Steps of a unit that it takes to read a value's text. */
 const TEXT_STEPS = 4;
-
-/** Whether a block has none of the attributes that are looked at. */
-export type SkipTest = (ref: BlockRef) => boolean;
 
 /** Distinct values of an attribute that are counted, and the memory of them; when there are more, none are told. */
 export interface ValueLimits {
@@ -66,13 +65,13 @@ interface Counted {
 export class ValueCounter implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
-  readonly skips: SkipTest;
   readonly #seed: number;
   readonly #limits: ValueLimits;
+  readonly #whole: WholeValues;
   readonly #counted: Counted[];
 
-  constructor(paths: readonly string[], seed: number, limits: ValueLimits, skips: SkipTest) {
-    this.skips = skips;
+  constructor(paths: readonly string[], seed: number, limits: ValueLimits, whole: WholeValues) {
+    this.#whole = whole;
     this.#seed = seed;
     this.#limits = limits;
     this.#counted = paths.map((path) => ({
@@ -85,16 +84,34 @@ export class ValueCounter implements BlockVisitor {
 
   addCount(): void {}
 
+  skips(ref: BlockRef): boolean {
+    return this.#whole.skips(ref);
+  }
+
+  /** Takes the values that are known without rows, in units; false when it is of no use as they turned out damaged. */
+  *takeWhole(): Units<boolean> {
+    for (const counted of this.#counted) {
+      const { path } = counted.level;
+      const taken = yield* this.#whole.take(path, (dictionary) =>
+        this.#takeEntries(counted, dictionary),
+      );
+      if (!taken) return false;
+    }
+    return true;
+  }
+
   *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
-    for (const { level, isFull } of this.#counted) {
-      if (isFull) continue;
+    const left = this.#counted.filter(
+      ({ isFull, level }) => !isFull && !this.#whole.has(block.ref, level.path),
+    );
+    for (const { level } of left) {
       yield* level.prepare(block, rows);
       yield;
     }
-    for (const counted of this.#counted) {
+    for (const counted of left) {
       const { level } = counted;
-      const columns = counted.isFull ? [] : columnsAt(block, level.path);
+      const columns = columnsAt(block, level.path);
       if (columns.length === 0) continue;
       counted.dates.add(block, columns, rows);
       const found = level.values();
@@ -103,11 +120,39 @@ export class ValueCounter implements BlockVisitor {
       }
       countValues(found, rows, counted.eventCounts);
       yield;
-      const { distinctMax, memoryBytesMax } = this.#limits;
-      if (level.valueCount <= distinctMax && level.memoryBytes <= memoryBytesMax) continue;
-      counted.isFull = true;
-      counted.level = this.#levelOf(level.path);
+      this.#settle(counted, level.valueCount);
     }
+  }
+
+  /** Adds the values of a dictionary; none when it has too many. Throws CORRUPTION. */
+  *#takeEntries(counted: Counted, dictionary: CountedEntries): Units<void> {
+    this.#settle(counted, dictionary.entryCount);
+    if (counted.isFull) return;
+    const { numbers } = counted.level;
+    const counts = dictionary.counts();
+    for (let first = 0; first < counts.length && !counted.isFull; first += PIECE_ENTRIES) {
+      const { bytes, offsets } = dictionary.piece(first);
+      const length = offsets.length - 1;
+      yield* numbers.reserve(length);
+      if (numbers.count + length > counted.eventCounts.length) {
+        counted.eventCounts = yield* growInUnits(counted.eventCounts, numbers.count + length);
+      }
+      for (let at = 0; at < length; at++) {
+        const value = numbers.string(bytes, offsets[at], offsets[at + 1]);
+        counted.eventCounts[value] += counts[first + at];
+      }
+      this.#settle(counted, numbers.count);
+      yield;
+    }
+  }
+
+  /** Lets go of the values when there are too many. */
+  #settle(counted: Counted, valueCount: number): void {
+    const { distinctMax, memoryBytesMax } = this.#limits;
+    const { path, memoryBytes } = counted.level;
+    if (valueCount <= distinctMax && memoryBytes <= memoryBytesMax) return;
+    counted.isFull = true;
+    counted.level = this.#levelOf(path);
   }
 
   /** The paths of the attributes that have too many values. */
@@ -156,38 +201,55 @@ export interface MeasuredValues {
 export class ValueMeter implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
-  readonly skips: SkipTest;
-  readonly #measured: { path: string; dates: DateBounds }[];
-  readonly #metrics: MetricTable;
+  readonly #whole: WholeValues;
+  readonly #measured: { path: string; metrics: MetricTable; dates: DateBounds }[];
   readonly #pairs = new Pairs();
 
   /** `secret` is the manifest's. */
-  constructor(paths: readonly string[], secret: Uint8Array, skips: SkipTest) {
-    this.skips = skips;
-    this.#measured = paths.map((path) => ({ path, dates: new DateBounds() }));
-    this.#metrics = new MetricTable(
-      paths.flatMap((path) => [
-        metric(path, 'cardinality'),
-        metric(path, 'min'),
-        metric(path, 'max'),
-      ]),
-      secret,
-    );
-    this.#metrics.ensure(1);
+  constructor(paths: readonly string[], secret: Uint8Array, whole: WholeValues) {
+    this.#whole = whole;
+    this.#measured = paths.map((path) => {
+      const asked = ['cardinality', 'min', 'max'] as const;
+      const metrics = new MetricTable(
+        asked.map((one) => metric(path, one)),
+        secret,
+      );
+      metrics.ensure(1);
+      return { path, metrics, dates: new DateBounds() };
+    });
   }
 
   addCount(): void {}
 
+  skips(ref: BlockRef): boolean {
+    return this.#whole.skips(ref);
+  }
+
+  /** As that of a counter. */
+  *takeWhole(): Units<boolean> {
+    for (const { path, metrics } of this.#measured) {
+      const taken = yield* this.#whole.take(path, function* (dictionary) {
+        for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
+          yield* metrics.addTexts(path, dictionary.piece(first));
+          yield;
+        }
+      });
+      if (!taken) return false;
+    }
+    return true;
+  }
+
   *add(block: Block, rows: Bitmap): Units<void> {
     if (isEmpty(rows)) return;
-    yield* this.#metrics.prepare(block);
-    for (const part of partsOfRows(rows, METER_WORDS)) {
-      this.#pairs.reset(part);
-      yield* this.#metrics.reserve(1, this.#pairs.count);
-      this.#metrics.add(this.#pairs);
-      yield;
-    }
-    for (const { path, dates } of this.#measured) {
+    for (const { path, metrics, dates } of this.#measured) {
+      if (this.#whole.has(block.ref, path)) continue;
+      yield* metrics.prepare(block);
+      for (const part of partsOfRows(rows, METER_WORDS)) {
+        this.#pairs.reset(part);
+        yield* metrics.reserve(1, this.#pairs.count);
+        metrics.add(this.#pairs);
+        yield;
+      }
       dates.add(block, columnsAt(block, path), rows);
       yield;
     }
@@ -195,16 +257,16 @@ export class ValueMeter implements BlockVisitor {
 
   /** What was measured of each attribute, in units. */
   *results(): Units<Map<string, MeasuredValues>> {
-    yield* this.#metrics.settle();
-    return new Map(
-      this.#measured.map(({ path, dates }) => {
-        const min = this.#metrics.value(metric(path, 'min'), 0);
-        const max = this.#metrics.value(metric(path, 'max'), 0);
-        const numbers = min === null || max === null ? undefined : { min, max };
-        const distinctCount = this.#metrics.value(metric(path, 'cardinality'), 0) ?? 0;
-        return [path, { distinctCount, values: null, ...boundsOf(numbers, dates) }];
-      }),
-    );
+    const results = new Map<string, MeasuredValues>();
+    for (const { path, metrics, dates } of this.#measured) {
+      yield* metrics.settle();
+      const min = metrics.value(metric(path, 'min'), 0);
+      const max = metrics.value(metric(path, 'max'), 0);
+      const numbers = min === null || max === null ? undefined : { min, max };
+      const distinctCount = metrics.value(metric(path, 'cardinality'), 0) ?? 0;
+      results.set(path, { distinctCount, values: null, ...boundsOf(numbers, dates) });
+    }
+    return results;
   }
 }
 

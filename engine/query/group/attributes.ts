@@ -7,16 +7,15 @@ import type {
 } from '../model/query.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { columnsOf } from '../scan/prune.ts';
 import { type Presence, PresenceCounter } from './attribute-presence.ts';
 import {
   type MeasuredValues,
-  type SkipTest,
   ValueCounter,
   type ValueLimits,
   ValueMeter,
 } from './attribute-values.ts';
 import { BlockScan } from './block-scan.ts';
+import { WholeValues, wholeTaken } from './whole-values.ts';
 
 /** Attributes whose values are counted in one pass: a block takes a few milliseconds. */
 const PASS_ATTRIBUTES = 2;
@@ -45,9 +44,9 @@ export function* attributesUnits(
   }
 }
 
-/** The predicate, for events alone that have one of the attributes when only some are asked for. */
+/** The predicate, for events alone that have one of the attributes when only some are asked for; all are not searched. */
 function narrowed({ predicate, paths }: AttributesQuery): Predicate {
-  if (paths === undefined) return predicate;
+  if (paths === undefined || predicate.type === 'all') return predicate;
   return { type: 'and', children: [{ type: 'exists', paths: [...paths] }, predicate] };
 }
 
@@ -87,14 +86,14 @@ function* measure(
   const { secret } = source;
   const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
   const paths = presences.map(({ path }) => path);
-  const skips: SkipTest = (ref) =>
-    columnsOf(source, ref)?.((path) => paths.includes(path)).length === 0;
-  const counter = new ValueCounter(paths, seed, limits, skips);
+  const whole = new WholeValues(source, scan, paths);
+  const counter = yield* wholeTaken(scan, () => new ValueCounter(paths, seed, limits, whole));
   if ((yield* scan.run(counter)) === 'damaged') return undefined;
   const measured = yield* telling(() => scan.progress, counter.results(valueLimit));
   const full = counter.fullPaths();
   if (full.length === 0) return measured;
-  const meter = new ValueMeter(full, secret, skips);
+  const large = new WholeValues(source, scan, full);
+  const meter = yield* wholeTaken(scan, () => new ValueMeter(full, secret, large));
   if ((yield* scan.run(meter)) === 'damaged') return undefined;
   const others = yield* telling(() => scan.progress, meter.results());
   for (const [path, values] of others) measured.set(path, values);

@@ -19,7 +19,7 @@ import {
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
-import { columnsOf } from '../scan/prune.ts';
+import { columnsOf, footerOf } from '../scan/prune.ts';
 import {
   type JoinedPart,
   type Offer,
@@ -98,6 +98,19 @@ export class BlockScan {
   /** All begins again, without the blocks that were found damaged. */
   restart(): void {
     this.#scanCount = 0;
+  }
+
+  /** A block of each sealed segment of which all events are selected, as far as that is known without opening any. */
+  wholeSegments(): BlockRef[] {
+    if (!this.#selected.isAll) return [];
+    const bySegment = Map.groupBy(
+      this.#refs.filter((ref) => ref.sealed && isReachedWhole(ref, this.#selection)),
+      ({ segment }) => segment,
+    );
+    return [...bySegment.values()]
+      .filter((refs) => !refs.some((ref) => this.#damaged.has(ref)))
+      .filter((refs) => footerOf(this.#source, refs[0])?.blocks.length === refs.length)
+      .map(([ref]) => ref);
   }
 
   /** How far the scans are. */

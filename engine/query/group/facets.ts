@@ -10,10 +10,10 @@ import type {
 import type { BlockSource, Progress, Reach } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
-import { columnsOf } from '../scan/prune.ts';
 import { aggregateUnits } from './aggregate.ts';
-import { type SkipTest, ValueCounter, type ValueLimits } from './attribute-values.ts';
+import { ValueCounter, type ValueLimits } from './attribute-values.ts';
 import { BlockScan } from './block-scan.ts';
+import { WholeValues, wholeTaken } from './whole-values.ts';
 
 /** Distinct values of an attribute, and memory of them, up to which it is counted together with others. */
 const DISTINCT_MAX = 50_000;
@@ -65,10 +65,9 @@ function* countTogether(
     distinctMax,
     memoryBytesMax: Math.min(share, MEMORY_BYTES_MAX),
   };
-  const skips: SkipTest = (ref) =>
-    columnsOf(source, ref)?.((path) => paths.includes(path)).length === 0;
   const scan = new BlockScan(source, snapshot, query);
-  const counter = new ValueCounter(paths, seed, limits, skips);
+  const whole = new WholeValues(source, scan, paths);
+  const counter = yield* wholeTaken(scan, () => new ValueCounter(paths, seed, limits, whole));
   yield* scan.run(counter);
   const firsts = yield* telling(() => scan.progress, counter.firsts(limit));
   const facets = new Map<string, Facet>();

@@ -1,4 +1,5 @@
 import { EngineError } from '../../base/errors.ts';
+import type { CountedEntries } from '../../column/entries.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
@@ -27,6 +28,8 @@ export interface BlockSource extends MemoryBound {
   columns?(ref: BlockRef): BlockColumns | undefined;
   /** The footer of the sealed segment in which `ref` lies. Throws as `open`; `undefined` as for `columns`. */
   footer?(ref: BlockRef): Footer | undefined;
+  /** The dictionary number `number` of the sealed segment in which `ref` lies. Throws as `open`; a source without it gives none. */
+  dictionary?(ref: BlockRef, number: number): CountedEntries;
 }
 
 /** How far a query is, in blocks mostly: what its generator yields after each unit of work, a block or a part of one, 1 to 5 ms. */

@@ -1,6 +1,7 @@
 import { unreachable } from '../../base/assert.ts';
 import { Kind } from '../../column/kind.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
+import type { Footer } from '../../segment/footer.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Plan } from '../filter/plan.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
@@ -9,6 +10,16 @@ import { type BlockSource, isDamage } from '../model/source.ts';
 export function columnsOf(source: BlockSource, ref: BlockRef): BlockColumns | undefined {
   try {
     return ref.sealed ? source.columns?.(ref) : undefined;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The footer of the segment of the block at `ref`; `undefined` when there is none, or it is damaged. */
+export function footerOf(source: BlockSource, ref: BlockRef): Footer | undefined {
+  try {
+    return ref.sealed ? source.footer?.(ref) : undefined;
   } catch (error) {
     if (isDamage(error)) return undefined;
     throw error;

@@ -1,0 +1,124 @@
+import t from 'tap';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { CountedEntries } from '../../engine/column/entries.ts';
+import { attributesUnits } from '../../engine/query/group/attributes.ts';
+import { facetsUnits } from '../../engine/query/group/facets.ts';
+import type { BlockSource } from '../../engine/query/model/source.ts';
+import type { BlockRef } from '../../engine/segment/frame.ts';
+import type { TestLeaf, TestRow } from '../segment/leaves.ts';
+import { run } from './blocks.ts';
+import { stored } from './stored.ts';
+
+/** From so many values on a column has a dictionary. */
+const ROWS = 5_000;
+const PATHS = ['custom.host', 'custom.user', 'custom.mixed', 'custom.size', 'custom.rare'];
+
+function rowOf(n: number): TestRow {
+  const text = (name: string, value: string): TestLeaf => ({
+    ...{ names: ['custom', name], kind: 'string', text: value },
+  });
+  const number = (name: string, value: string): TestLeaf => ({
+    ...{ names: ['custom', name], kind: 'number', text: value },
+  });
+  const leaves = [
+    text('host', `host ${n % 7}`),
+    text('user', n % 3 === 0 ? String(n % 400) : `user number ${n % 900}`),
+    n < ROWS && n % 2 === 0 ? number('mixed', String(n % 50)) : text('mixed', `kind ${n % 50}`),
+    number('size', String(n % 300)),
+  ];
+  if (n === ROWS + 1) leaves.push(text('rare', 'once'));
+  return { timeMs: n, leaves };
+}
+
+const { shelf } = await stored(
+  [0, 1, 2].map((part) => Array.from({ length: ROWS }, (_, n) => rowOf(part * ROWS + n))),
+  0,
+);
+// Two sealed segments and a log.
+const [first, second, log] = shelf.refs;
+await shelf.seal([first], ROWS);
+await shelf.seal([second], ROWS);
+const { reader } = shelf;
+const snapshot = { blocks: shelf.refs };
+
+/** Reads with the dictionaries that `dictionary` gives; without it by rows. */
+function sourceOf(dictionary?: (ref: BlockRef, number: number) => CountedEntries): BlockSource {
+  return {
+    ...{ secret: reader.secret, ids: reader.ids },
+    open: (ref) => reader.open(ref),
+    columns: (ref) => reader.columns(ref),
+    footer: (ref) => reader.footer(ref),
+    ...(dictionary === undefined ? {} : { dictionary }),
+  };
+}
+
+const byRows = sourceOf();
+const byDictionary = sourceOf((ref, number) => reader.dictionary(ref, number));
+const query = { predicate: { type: 'all' as const }, paths: PATHS };
+
+t.test('values of whole segments are those of their rows, cut or not', async (t) => {
+  t.ok(log.sealed === false && shelf.refs.filter(({ sealed }) => sealed).length >= 2);
+  for (const [fromMs, toMs] of [
+    [0, 1e6],
+    [ROWS, 1e6],
+    [0, 2 * ROWS - 1],
+    [10, 20],
+  ]) {
+    const range = { ...query, fromMs, toMs };
+    for (const distinctMax of [10, 600, 50_000]) {
+      const [rows, entries] = [byRows, byDictionary].map((source) => {
+        return run(facetsUnits(source, snapshot, { ...range, limit: 20 }, distinctMax));
+      });
+      t.same(entries.facets, rows.facets);
+      const limits = { distinctMax, memoryBytesMax: 1e9 };
+      const [attributes, same] = [byRows, byDictionary].map((source) =>
+        run(attributesUnits(source, snapshot, { ...range, limit: 9, values: 5 }, limits)),
+      );
+      t.same(same.attributes, attributes.attributes);
+    }
+  }
+});
+
+t.test(
+  'nothing is opened of whole segments whose values are strings of dictionaries',
+  async (t) => {
+    const sealed = { blocks: shelf.refs.filter((ref) => ref.sealed) };
+    const asked = { ...query, paths: ['custom.host', 'custom.user'], fromMs: 0, toMs: 1e6 };
+    const { stats, facets } = run(facetsUnits(byDictionary, sealed, { ...asked, limit: 3 }));
+    t.match(stats, { blocksOpened: 0, rowsScanned: 0 });
+    t.equal(facets[0].values[0].eventCount, Math.ceil((2 * ROWS) / 7));
+    const cut = run(facetsUnits(byDictionary, sealed, { ...asked, fromMs: 1, limit: 3 }));
+    t.ok(cut.stats.blocksOpened > 0);
+  },
+);
+
+t.test('a dictionary that turns out damaged leaves its segment to the rows', async (t) => {
+  const broken = sourceOf((ref, number) => {
+    const dictionary = reader.dictionary(ref, number);
+    const counts = (): Float64Array => {
+      throw new EngineError('CORRUPTION', 'a dictionary is damaged');
+    };
+    const { segment } = shelf.refs.filter(({ sealed }) => sealed)[0];
+    if (ref.segment !== segment) return dictionary;
+    return {
+      ...{ entryCount: dictionary.entryCount, counts },
+      entries: () => dictionary.entries(),
+      lengths: () => dictionary.lengths(),
+      place: (entry) => dictionary.place(entry),
+      verify: () => dictionary.verify(),
+      piece: counts as never,
+      entryUnits: () => dictionary.entryUnits(),
+      hashUnits: (hash) => dictionary.hashUnits(hash),
+    };
+  });
+  const range = { ...query, fromMs: 0, toMs: 1e6 };
+  for (const distinctMax of [10, 50_000]) {
+    const limits = { distinctMax, memoryBytesMax: 1e9 };
+    const [found, wanted] = [broken, byRows].map(
+      (source) =>
+        run(attributesUnits(source, snapshot, { ...range, limit: 9, values: 5 }, limits))
+          .attributes,
+    );
+    t.same(found, wanted);
+  }
+});
