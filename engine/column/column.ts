@@ -1,4 +1,4 @@
-import type { EntrySource } from './entries.ts';
+import type { Entries, EntrySource } from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
@@ -22,6 +22,8 @@ export interface StringColumn {
   readonly bytes: Uint8Array;
   /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
   readonly shared: EntrySource | undefined;
+  /** Of a text: entries as `EntrySource.piece` gives them, for those who look at each once. Throws CORRUPTION. */
+  piece?(first: number): Entries;
 }
 
 /**

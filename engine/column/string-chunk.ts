@@ -5,6 +5,7 @@ import type { StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
 import type { Entries, EntrySource, StringPlace } from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
+import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
 import type { PresentRows } from './presence.ts';
 import { StringEncoding } from './text.ts';
 
@@ -59,37 +60,6 @@ export interface StringSource {
 
 /** Bytes from which a string that rows share counts as if each row had its own. */
 const LONG_BYTES = 256;
-
-/** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
-class SharedStringColumn implements StringColumn {
-  readonly kind: StringColumn['kind'];
-  readonly shared: EntrySource;
-  readonly #readIds: () => Uint32Array;
-  #ids: Uint32Array | undefined;
-
-  constructor(kind: StringColumn['kind'], shared: EntrySource, readIds: () => Uint32Array) {
-    this.kind = kind;
-    this.shared = shared;
-    this.#readIds = readIds;
-  }
-
-  get ids(): Uint32Array {
-    this.#ids ??= this.#readIds();
-    return this.#ids;
-  }
-
-  get entryCount(): number {
-    return this.shared.entryCount;
-  }
-
-  get offsets(): Uint32Array {
-    return this.shared.entries().offsets;
-  }
-
-  get bytes(): Uint8Array {
-    return this.shared.entries().bytes;
-  }
-}
 
 /** A chunk of strings that is open for reading: one value, for which no more is read than needed, or the column. */
 export class StringChunk {
@@ -176,7 +146,7 @@ export class StringChunk {
 
   /**
    * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a dictionary of
-   * the segment nothing is read yet: later what `guard` makes of a failure is thrown.
+   * the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
    */
   column(
     kind: StringColumn['kind'],
@@ -187,6 +157,13 @@ export class StringChunk {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), () => guard(readIds));
+    }
+    if (this.#encoding === StringEncoding.TEXT) {
+      return new TextColumn(kind, this.#valueCount, {
+        ids: () => guard(readIds),
+        entries: () => guard(() => this.entries()),
+        piece: (first) => guard(() => this.piece(first / TEXT_PIECE_ROWS)),
+      });
     }
     const { offsets, bytes } = this.entries();
     const entryCount = offsets.length - 1;

@@ -105,7 +105,13 @@ export function* entriesThatPass(
   const pace = new Pace();
   if (shared === undefined) {
     const passes = entriesWanted(column, rows);
-    yield* testEntries(column, passes, 1, test, pace, weight);
+    if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
+    else {
+      for (let first = 0; first < column.entryCount; first += PIECE_ENTRIES) {
+        if (!passes.subarray(first + 1, first + 1 + PIECE_ENTRIES).includes(1)) continue;
+        yield* testEntries(column.piece(first), passes, first + 1, test, pace, weight);
+      }
+    }
     return passes;
   }
   const known = knownOf(owner, shared);

@@ -1,0 +1,73 @@
+import type { StringColumn } from './column.ts';
+import type { Entries, EntrySource } from './entries.ts';
+
+/** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
+export class SharedStringColumn implements StringColumn {
+  readonly kind: StringColumn['kind'];
+  readonly shared: EntrySource;
+  readonly #readIds: () => Uint32Array;
+  #ids: Uint32Array | undefined;
+
+  constructor(kind: StringColumn['kind'], shared: EntrySource, readIds: () => Uint32Array) {
+    this.kind = kind;
+    this.shared = shared;
+    this.#readIds = readIds;
+  }
+
+  get ids(): Uint32Array {
+    this.#ids ??= this.#readIds();
+    return this.#ids;
+  }
+
+  get entryCount(): number {
+    return this.shared.entryCount;
+  }
+
+  get offsets(): Uint32Array {
+    return this.shared.entries().offsets;
+  }
+
+  get bytes(): Uint8Array {
+    return this.shared.entries().bytes;
+  }
+}
+
+/** What a column of text reads when it is asked for. Throws CORRUPTION. */
+interface TextReads {
+  ids(): Uint32Array;
+  entries(): Entries;
+  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
+  piece(first: number): Entries;
+}
+
+/** A column of text, an entry a value: read whole, or piece by piece by those who look at each entry once. */
+export class TextColumn implements StringColumn {
+  readonly kind: StringColumn['kind'];
+  readonly entryCount: number;
+  readonly shared = undefined;
+  readonly #reads: TextReads;
+  #ids: Uint32Array | undefined;
+
+  constructor(kind: StringColumn['kind'], entryCount: number, reads: TextReads) {
+    this.kind = kind;
+    this.entryCount = entryCount;
+    this.#reads = reads;
+  }
+
+  get ids(): Uint32Array {
+    this.#ids ??= this.#reads.ids();
+    return this.#ids;
+  }
+
+  get offsets(): Uint32Array {
+    return this.#reads.entries().offsets;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#reads.entries().bytes;
+  }
+
+  piece(first: number): Entries {
+    return this.#reads.piece(first);
+  }
+}
