@@ -19,6 +19,8 @@ export const StreamHead = {
 export const WORD_BITS = 32;
 /** Numbers that a word holds. */
 export const WORD_RANGE = 2 ** WORD_BITS;
+/** Values of a delta stream whose sum is kept for those who read single ones. */
+const SUM_VALUES = 256;
 /** Width of the largest safe whole number. */
 const WIDTH_MAX = 53;
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
@@ -48,6 +50,10 @@ export class IntegerStream {
   readonly #low: Uint32Array;
   readonly #high: Uint32Array;
   #values: Float64Array | undefined;
+  /** Of runs: where each begins, and its value. */
+  #runs: { starts: Float64Array; heads: Float64Array } | undefined;
+  /** Of deltas: each value whose index is a multiple of SUM_VALUES. */
+  #sums: Float64Array | undefined;
 
   /** Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. */
   constructor(reader: ByteReader, count: number, mayRun = true) {
@@ -62,7 +68,7 @@ export class IntegerStream {
     this.#high = this.#low;
     if (count === 0) return;
     if (encoding === RUNS && mayRun) {
-      this.#values = readRuns(reader, count);
+      this.#runs = readRuns(reader, count);
     } else if (encoding === DOUBLES) {
       this.#values = readDoubles(reader, count);
     } else if (encoding <= DELTA) {
@@ -92,10 +98,41 @@ export class IntegerStream {
   /** The value at `index`, which is below `count`. */
   at(index: number): number {
     if (this.#encoding === CONSTANT) return this.#base;
+    if (this.#values !== undefined) return this.#values[index];
+    if (this.#runs !== undefined) return this.#runs.heads[runOf(this.#runs.starts, index)];
+    if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#sumAt(index);
     if (this.#encoding !== PACKED) return this.values()[index];
     const lower = unpackOne(this.#low, Math.min(this.#width, WORD_BITS), index);
     if (this.#width <= WORD_BITS) return this.#base + lower;
     return this.#base + unpackOne(this.#high, this.#width - WORD_BITS, index) * WORD_RANGE + lower;
+  }
+
+  /** Whether all values are from `min` to `max`, as far as that is known without decoding them. */
+  isWithin(min: number, max: number): boolean {
+    if (this.#encoding !== CONSTANT && this.#encoding !== PACKED) return false;
+    return this.#base >= min && this.#base + 2 ** this.#width - 1 <= max;
+  }
+
+  /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
+  #sumAt(index: number): number {
+    this.#sums ??= this.#sumUp();
+    const kept = Math.floor(index / SUM_VALUES);
+    let value = this.#sums[kept];
+    for (let at = kept * SUM_VALUES; at < index; at++) {
+      value += this.#step + unpackOne(this.#low, this.#width, at);
+    }
+    return value;
+  }
+
+  #sumUp(): Float64Array {
+    const sums = new Float64Array(Math.ceil(this.count / SUM_VALUES));
+    let value = this.#base;
+    for (let from = 0; from < this.count; from += SUM_VALUES) {
+      sums[from / SUM_VALUES] = value;
+      const steps = this.#lower(from, Math.min(SUM_VALUES, this.count - 1 - from));
+      for (let index = 0; index < steps.length; index++) value += this.#step + steps[index];
+    }
+    return sums;
   }
 
   /** All values; decoded once and kept. Not to be written. */
@@ -107,6 +144,7 @@ export class IntegerStream {
   #decode(): Float64Array {
     const values = new Float64Array(this.count);
     if (this.#encoding === CONSTANT) return values.fill(this.#base);
+    if (this.#runs !== undefined) return spreadRuns(this.#runs.starts, this.#runs.heads, values);
     values[0] = this.#base;
     const isDelta = this.#encoding === DELTA;
     const target = isDelta ? values.subarray(1) : values;
@@ -174,26 +212,46 @@ function checkIds(ids: Uint32Array, max: number): void {
   if (greatest > max) damaged(`id ${greatest} of ${max}`);
 }
 
-/** Unpacks up to PART_VALUES values into `scratch`, from a multiple of them on. */
+/** Unpacks up to PART_VALUES values into `scratch`, from a multiple of SUM_VALUES on. */
 function unpackFrom(words: Uint32Array, from: number, count: number, width: number): Uint32Array {
   const first = packedWords(from, width);
   const part = words.subarray(first, first + packedWords(count, width));
   return unpack(part, count, width, 0, scratch);
 }
 
-function readRuns(reader: ByteReader, count: number): Float64Array {
+function readRuns(
+  reader: ByteReader,
+  count: number,
+): { starts: Float64Array; heads: Float64Array } {
   const runCount = reader.varint();
   if (runCount < 1 || runCount > count) damaged(`${runCount} runs of ${count} values`);
   const starts = new IntegerStream(reader, runCount, false).values();
   const heads = new IntegerStream(reader, runCount, false).values();
-  const values = new Float64Array(count);
   for (let run = 0; run < runCount; run++) {
     const start = starts[run];
     const end = run + 1 < runCount ? starts[run + 1] : count;
     if (!(start >= 0 && start < end && end <= count) || (run === 0 && start !== 0)) {
       damaged(`run from ${start} to ${end} of ${count}`);
     }
-    values.fill(heads[run], start, end);
+  }
+  return { starts, heads };
+}
+
+/** The run in which `index` lies. */
+function runOf(starts: Float64Array, index: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (starts[middle] <= index) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function spreadRuns(starts: Float64Array, heads: Float64Array, values: Float64Array): Float64Array {
+  for (let run = 0; run < starts.length; run++) {
+    values.fill(heads[run], starts[run], starts[run + 1] ?? values.length);
   }
   return values;
 }

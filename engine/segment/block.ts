@@ -18,6 +18,7 @@ import {
   type TextPiece,
 } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
+import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { type DenseColumn, presentIds } from './dense-column.ts';
 import {
   type ColumnEntry,
@@ -29,7 +30,7 @@ import {
 import { type BlockRef, corruption } from './frame.ts';
 import { FrameSource } from './frame-source.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
-import { type RowKeys, readRowKeys } from './row-keys.ts';
+import type { RowKeys } from './row-keys.ts';
 
 /** What a block has under one path and kind. */
 export interface ColumnInfo {
@@ -78,17 +79,15 @@ function placed<T>(ref: BlockRef, read: () => T): T {
 export class Block {
   readonly ref: BlockRef;
   readonly #source: FrameSource;
-  readonly #firstSequence: number;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
   #infos: ColumnInfo[] | undefined;
-  #times: Float64Array | undefined;
-  #received: IntegerStream | undefined;
+  readonly #newKeys: () => BlockKeys;
+  #keys: BlockKeys;
   #shapes: Shapes | undefined;
   #shapeIds: IntegerStream | undefined;
   #columnOf: Map<number, number> | undefined;
   readonly #names: (string[] | undefined)[] = [];
-  #keys: RowKeys | undefined;
   readonly #templates = new Map<number, Template>();
   #presences: (PresentRows | undefined)[] = [];
   #strings: (StringChunk | undefined)[] = [];
@@ -106,9 +105,11 @@ export class Block {
   ) {
     this.ref = ref;
     this.#source = source;
-    this.#firstSequence = firstSequence;
     this.#directory = directory;
     this.#dictionaries = dictionaries;
+    this.#newKeys = () =>
+      new BlockKeys(ref, directory, firstSequence, (region) => source.region(region));
+    this.#keys = this.#newKeys();
   }
 
   get rowCount(): number {
@@ -123,20 +124,22 @@ export class Block {
 
   /** Event date of each row, epoch milliseconds. */
   timeMs(): Float64Array {
-    return placed(this.ref, () => this.#timeMs());
+    return placed(this.ref, () => this.#keys.timeMs());
   }
 
   /** Reception date of each row, epoch milliseconds. */
   receivedMs(): Float64Array {
-    return placed(this.ref, () => {
-      this.#received ??= this.#stream(this.#directory.received);
-      return this.#received.values();
-    });
+    return placed(this.ref, () => this.#keys.receivedMs());
   }
 
   /** Writer and sequence of each row. */
   keys(): RowKeys {
-    this.#keys ??= placed(this.ref, () => this.#readKeys());
+    return placed(this.ref, () => this.#keys.all());
+  }
+
+  /** Dates, writers and sequences one by one, of `count` rows. */
+  keysOf(count: number): RowKeyReader {
+    placed(this.ref, () => this.#keys.prepare(count));
     return this.#keys;
   }
 
@@ -209,11 +212,9 @@ export class Block {
 
   /** Lets go of all that was decoded but names. */
   forget(): void {
-    this.#times = undefined;
     this.#shapes = undefined;
     this.#shapeIds = undefined;
-    this.#received = undefined;
-    this.#keys = undefined;
+    this.#keys = this.#newKeys();
     this.#presences = [];
     this.forgetValues();
   }
@@ -276,11 +277,6 @@ export class Block {
     return new IntegerStream(new ByteReader(this.#source.region(region)), this.rowCount);
   }
 
-  #timeMs(): Float64Array {
-    this.#times ??= this.#stream(this.#directory.time).values();
-    return this.#times;
-  }
-
   #present(entry: ColumnEntry): PresentRows | undefined {
     if (entry.presence < 0) return undefined;
     const known = this.#presences[entry.presence];
@@ -324,18 +320,6 @@ export class Block {
     const chunk = new DateChunk(this.#source.region(entry.regions[0]), entry.presentCount);
     this.#dates[index] = chunk;
     return chunk;
-  }
-
-  #readKeys(): RowKeys {
-    const { keys } = this.#directory;
-    if (keys !== undefined) return readRowKeys(this.#source.region(keys), this.rowCount);
-    const sequences = new Float64Array(this.rowCount);
-    let row = 0;
-    for (const { first, rows } of this.#directory.runs) {
-      for (let at = 0; at < rows; at++) sequences[row++] = first + at;
-    }
-    for (let next = this.#firstSequence; row < sequences.length; ) sequences[row++] = next++;
-    return { writers: new Uint8Array(this.rowCount).fill(this.ref.writer), sequences };
   }
 
   #readShapes(): Shapes {
@@ -408,7 +392,7 @@ export class Block {
       return this.#numberChunk(index, entry).column(present, this.rowCount);
     }
     if (kind === Kind.DATE) {
-      return this.#dateChunk(index, entry).column(present, this.rowCount, this.#timeMs());
+      return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
     }
     if (kind === Kind.BOOLEAN) {
       return readBooleans(this.#source.region(regions[0]), presentCount, present, this.rowCount);
@@ -432,7 +416,7 @@ export class Block {
       return kind === Kind.STRING ? JSON.stringify(text) : escapeSurrogates(text);
     }
     if (kind === Kind.DATE) {
-      return `"${this.#dateChunk(index, entry).text(rank, this.#timeMs()[row])}"`;
+      return `"${this.#dateChunk(index, entry).text(rank, this.#keys.timeAt(row))}"`;
     }
     const column = this.column(index);
     if (column.kind !== Kind.BOOLEAN) damaged(`a column of kind ${column.kind}`);

@@ -69,6 +69,22 @@ export function readRowKeys(bytes: Uint8Array, rowCount: number): RowKeys {
   return { writers, sequences };
 }
 
+/** The keys of rows of one writer, open for reading one by one. */
+export interface OneWriterKeys {
+  writer: number;
+  sequenceAt(row: number): number;
+}
+
+/** Opens keys for reading one by one; `undefined` when they have to be read whole. Throws CORRUPTION. */
+export function openRowKeys(bytes: Uint8Array, rowCount: number): OneWriterKeys | undefined {
+  const reader = new ByteReader(bytes);
+  if (reader.u8() !== 0) return undefined;
+  const writer = reader.u8();
+  const stream = new IntegerStream(reader, rowCount);
+  if (!stream.isWithin(0, SEQUENCE_MAX - rowCount)) return undefined;
+  return { writer, sequenceAt: (row) => stream.at(row) + row };
+}
+
 /** The keys of rows of one writer, whose sequences less their rows are `stream`. */
 function keysOfOne(writer: number, stream: IntegerStream): RowKeys {
   const sequences = stream.values().slice();

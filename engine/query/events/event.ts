@@ -59,11 +59,12 @@ export class EventBuilder {
   /** The event of `row`. Throws CORRUPTION. */
   build(row: number): ListedEvent {
     const block = this.#block;
-    const { writers, sequences } = block.keys();
-    const timeMs = block.timeMs()[row];
-    const id = this.#ids.encode({ timeMs, sequence: sequences[row], writer: writers[row] });
+    const keys = block.keysOf(1);
+    const timeMs = keys.timeAt(row);
+    const key = { timeMs, sequence: keys.sequenceAt(row), writer: keys.writerAt(row) };
     const columns = this.#view.columns.map((column, at) => this.#columnText(column, at, row));
-    const listed: ListedEvent = { id, timeMs, receivedMs: block.receivedMs()[row], columns };
+    const receivedMs = keys.receivedAt(row);
+    const listed: ListedEvent = { id: this.#ids.encode(key), timeMs, receivedMs, columns };
     if (this.#view.event) listed.event = block.eventText(row);
     return listed;
   }

@@ -6,6 +6,7 @@ import {
   addRow,
   allRows,
   type Bitmap,
+  countRows,
   dropRow,
   hasRow,
   isEmpty,
@@ -187,21 +188,23 @@ class Listing {
     this.stats.blocksOpened++;
     this.stats.rowsScanned += block.rowCount;
     if (isEmpty(rows)) return;
-    const { writers, sequences } = block.keys();
-    const times = block.timeMs();
+    const { limit, skip = 0, order } = this.#query;
+    // Of rows in order no more are looked at than the page has.
+    const selectedCount = countRows(rows);
+    const keys = block.keysOf(sealed ? Math.min(selectedCount, skip + limit) : selectedCount);
+    const offered = (row: number): boolean =>
+      top.offer(keys.timeAt(row), keys.writerAt(row), keys.sequenceAt(row), number, row);
     const pace = new Pace();
-    if (this.#query.order === 'asc') {
+    if (order === 'asc') {
       for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-        if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
-        top.offer(times[row], writers[row], sequences[row], number, row);
+        if (!offered(row) && sealed) return;
         if (pace.isFull(1)) yield;
       }
       return;
     }
     const last = block.rowCount - 1;
     for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
-      if (sealed && !top.admits(times[row], writers[row], sequences[row])) return;
-      top.offer(times[row], writers[row], sequences[row], number, row);
+      if (!offered(row) && sealed) return;
       if (pace.isFull(1)) yield;
     }
   }

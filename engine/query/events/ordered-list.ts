@@ -4,10 +4,19 @@ import { Pace, type Units } from '../../base/pause.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block.ts';
+import type { RowKeyReader } from '../../segment/block-keys.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { FieldLevel } from '../group/level.ts';
-import { addRow, type Bitmap, countRows, dropRow, nextRow, noRows } from '../model/bitmap.ts';
+import {
+  addRow,
+  type Bitmap,
+  countRows,
+  dropRow,
+  isEmpty,
+  nextRow,
+  noRows,
+} from '../model/bitmap.ts';
 import { checkCharacters } from '../model/budget.ts';
 import type { ListedEvent, ListQuery, ListResult, Snapshot } from '../model/query.ts';
 import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
@@ -93,18 +102,21 @@ class FirstFinder implements BlockVisitor {
       this.#level = this.#newLevel();
       this.#known = [];
     }
-    block.keys();
-    block.timeMs();
     const parts = this.#partsOf(block, rows);
     let number = -1;
     for (const part of parts) {
       const wanted = this.#narrowed(block, part);
+      if (parts.length === 1 && isEmpty(wanted)) {
+        this.total += countRows(rows);
+        return;
+      }
+      const keys = block.keysOf(countRows(parts.length > 1 ? rows : wanted));
       yield* this.#level.prepare(block, wanted);
       if (number < 0) {
         this.total += countRows(rows);
         number = this.refs.push(block.ref) - 1;
       }
-      yield* this.#offer(block, number, wanted);
+      yield* this.#offer(keys, number, wanted);
     }
   }
 
@@ -117,9 +129,7 @@ class FirstFinder implements BlockVisitor {
   }
 
   /** Offers the events of the rows that the level is prepared for. */
-  *#offer(block: Block, number: number, rows: Bitmap): Units<void> {
-    const { writers, sequences } = block.keys();
-    const times = block.timeMs();
+  *#offer(keys: RowKeyReader, number: number, rows: Bitmap): Units<void> {
     const values = this.#level.values();
     const pace = new Pace();
     for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
@@ -132,8 +142,8 @@ class FirstFinder implements BlockVisitor {
         if (known !== undefined && order > 0) known.isBeaten = true;
         if (order > 0) continue;
       }
-      const key = { timeMs: times[row], writer: writers[row], sequence: sequences[row] };
-      const event = { ...key, value: known?.key, block: number, row };
+      const key = { writer: keys.writerAt(row), sequence: keys.sequenceAt(row) };
+      const event = { timeMs: keys.timeAt(row), ...key, value: known?.key, block: number, row };
       if (this.#after !== undefined && this.first.compare(event, this.#after) <= 0) continue;
       this.first.offer(event);
       checkCharacters(this.#source, this.first.characters);
