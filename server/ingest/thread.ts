@@ -15,7 +15,7 @@ import { NOT_STORED } from './refusal.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './slots.ts';
 
 /** A slot for lines is filled up to here before it is handed over within one turn of the event loop. */
-const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
+export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 const LINE_FEED = 10;
 
 /** What sources have in common whose lines may lie in one slot: a listener has one for all of its connections. */

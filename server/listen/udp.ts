@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { EngineError } from '../../engine/base/errors.ts';
 import { readKernelText } from '../../engine/base/text-file.ts';
-import type { IngestThread, LineOrigin, LineSource } from '../ingest/thread.ts';
+import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/thread.ts';
 import type { LinesOptions } from './connection.ts';
 
 /** An open UDP listener. */
@@ -23,6 +23,8 @@ export interface UdpCounts {
 
 /** What is asked of the kernel, which gives what `net.core.rmem_max` allows. */
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
+/** How long a line waits for others. */
+const BATCH_MS = 20;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const NOTHING = new Uint8Array(0);
@@ -52,28 +54,46 @@ export function listenUdp(options: LinesOptions): Promise<UdpListener> {
       socket.removeAllListeners('error');
       socket.on('error', failed);
       socket.on('message', (datagram) => receiver.take(datagram));
-      resolve(listenerOf(socket, receiver.counts));
+      resolve(listenerOf(socket, receiver));
     });
   });
 }
 
-function listenerOf(socket: Socket, counts: UdpCounts): UdpListener {
+function listenerOf(socket: Socket, receiver: Receiver): UdpListener {
   const { port } = socket.address();
   return {
     port,
-    counts,
+    counts: receiver.counts,
     kernelDropCount: () => kernelDrops(port),
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) =>
+        socket.close(() => {
+          receiver.close();
+          resolve();
+        }),
+      ),
   };
 }
 
-/** Takes datagrams. Nobody waits for them. */
+/** A datagram of several lines within a batch, its last line feed included. */
+interface Lines {
+  start: number;
+  end: number;
+}
+
+/**
+ * Takes datagrams, for which nobody waits: they are handed over many at a time, so that a worker's task and its messages
+ * are for many events.
+ */
 class Receiver implements LineSource {
   readonly origin: LineOrigin;
   readonly counts: UdpCounts = { datagrams: 0, datagramsDropped: 0 };
   readonly #intake: LinesOptions['intake'];
-  /** The worker of this turn of the event loop. */
-  #thread: IngestThread | undefined;
+  /** Lines that were not handed over, each with its line feed. */
+  readonly #batch = new Uint8Array(LINES_SLOT_BYTES);
+  #filledBytes = 0;
+  #spans: Lines[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor({ intake, cell }: LinesOptions) {
     this.#intake = intake;
@@ -84,27 +104,51 @@ class Receiver implements LineSource {
 
   settled(): void {}
 
-  take(datagram: Uint8Array): void {
+  take(datagram: Buffer): void {
     this.counts.datagrams++;
-    const end = endOfLines(datagram);
-    if (end === 0) return;
-    const thread = this.#ofTurn();
-    if (!thread.roomForLines(end + 1, this.origin)) {
+    const bytes = endOfLines(datagram);
+    if (bytes === 0) return;
+    if (this.#filledBytes + bytes >= LINES_SLOT_BYTES && !this.handOver()) {
       this.counts.datagramsDropped++;
       return;
     }
-    const lines = datagram.subarray(0, end);
-    thread.lines(NOTHING, lines, true, this, lines.includes(LINE_FEED) ? 'datagram' : undefined);
+    const start = this.#filledBytes;
+    const end = start + bytes + 1;
+    this.#batch.set(bytes === datagram.length ? datagram : datagram.subarray(0, bytes), start);
+    this.#batch[end - 1] = LINE_FEED;
+    const firstLineEnd = datagram.indexOf(LINE_FEED);
+    if (firstLineEnd >= 0 && firstLineEnd < bytes) this.#spans.push({ start, end });
+    this.#filledBytes = end;
+    this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
   }
 
-  #ofTurn(): IngestThread {
-    if (this.#thread === undefined) {
-      this.#thread = this.#intake.leastBusy();
-      setImmediate(() => {
-        this.#thread = undefined;
-      });
+  /** Gives what was taken to a worker; false when there is no room for it: then it stays, and is given later. */
+  handOver(): boolean {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#filledBytes === 0) return true;
+    const thread = this.#intake.leastBusy();
+    if (!thread.roomForLines(this.#filledBytes, this.origin)) {
+      this.#timer = setTimeout(() => this.handOver(), BATCH_MS);
+      return false;
     }
-    return this.#thread;
+    let at = 0;
+    for (const { start, end } of this.#spans) {
+      if (start > at) thread.lines(NOTHING, this.#batch.subarray(at, start), false, this);
+      thread.lines(NOTHING, this.#batch.subarray(start, end), false, this, 'datagram');
+      at = end;
+    }
+    const rest = this.#batch.subarray(at, this.#filledBytes);
+    if (rest.length > 0) thread.lines(NOTHING, rest, false, this);
+    this.#spans = [];
+    this.#filledBytes = 0;
+    return true;
+  }
+
+  /** Hands over what there is room for; the rest is lost. */
+  close(): void {
+    this.handOver();
+    clearTimeout(this.#timer);
   }
 }
 

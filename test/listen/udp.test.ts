@@ -44,14 +44,36 @@ t.test('datagrams for which there is no room are dropped and counted', async (t)
   t.equal(counts.datagramsDropped, 1);
   await sentOne(text);
   t.match(counts, { datagrams: sentCount + 1, datagramsDropped: 2 });
-  await new Promise((resolve) => setImmediate(resolve));
-  const taken = intake.texts.join('').split('\n').length - 1;
-  t.equal(taken, sentCount - 1, 'all others are taken, whole');
+  intake.settle();
+  const lineCount = (): number => intake.texts.join('').split('\n').length - 1;
+  await intake.until(() => lineCount() === sentCount - 1);
   intake.settle();
   await sentOne('key later');
   await intake.until(() => intake.texts.at(-1) === 'key later\n');
+  t.equal(lineCount(), sentCount, 'all others are taken, whole');
   t.match(counts, { datagramsDropped: 2 }, 'there is room again');
   t.equal(typeof listener.kernelDropCount(), 'number');
   socket.close();
   await listener.close();
 });
+
+t.test(
+  'lines are handed over together, those of a datagram as such, and the last at the close',
+  async (t) => {
+    const intake = new FakeIntake(6);
+    const failed = (error: Error): void => {
+      throw error;
+    };
+    const listener = await listenUdp({ host: '127.0.0.1', port: 0, intake, failed });
+    const socket = createSocket('udp4');
+    for (const text of ['key one\n', '\r\n', 'key two\nthree\r\n', 'key four']) {
+      socket.send(text, listener.port, '127.0.0.1');
+    }
+    while (listener.counts.datagrams < 4) await new Promise((resolve) => setImmediate(resolve));
+    socket.close();
+    await listener.close();
+    const given = 'key one\nkey two\nthree\nkey four\n';
+    await intake.until(() => intake.texts.join('') === given);
+    t.match(intake.tasks, [{ spans: [{ form: 'datagram', start: 8, end: 21 }] }]);
+  },
+);
