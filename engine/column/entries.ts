@@ -30,6 +30,8 @@ export interface EntrySource {
   /** Bytes of each entry. */
   lengths(): Float64Array;
   place(entry: number): StringPlace;
+  /** Values of each entry in the segment, descending. */
+  counts(): Float64Array;
   /** Reads all bytes against their checksums; nothing of them is kept. Throws CORRUPTION. */
   verify(): void;
   /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */

@@ -24,7 +24,7 @@ function dictionary(): EntrySource {
       bytes: Uint8Array.from({ length: count }, (_, at) => (first + at) % 251),
     };
   };
-  const whole = { entries: unused, entryUnits: unused, hashUnits: unused };
+  const whole = { entries: unused, entryUnits: unused, hashUnits: unused, counts: unused };
   const others = { ...whole, lengths: unused, place: unused, verify: unused };
   return { entryCount: ENTRIES, piece, ...others };
 }

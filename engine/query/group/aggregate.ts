@@ -34,12 +34,13 @@ import {
   VALUE_STEPS,
 } from './computes.ts';
 import { Cube, firstCounted } from './cube.ts';
-import { entryPass } from './entry-counts.ts';
+import { EntryCounts } from './entry-counts.ts';
 import { FieldLevel, type Level, TagLevel, TimeLevel, takeValue } from './level.ts';
 import { minuteCounts } from './minute-counts.ts';
 import { checkCells, type GroupShare, Pass, TOTAL } from './pass.ts';
 import type { Sharing } from './shared-scan.ts';
 import { arrangeTimes, childrenOf, collectBuckets, parentCountOf, type Stage } from './stages.ts';
+import { topValues } from './top-entries.ts';
 import { Candidates, partOf, SKETCH_PARENTS_MAX, ValueSketch } from './value-sketch.ts';
 
 /** Parts into which the groups are cut when they do not fit. */
@@ -201,38 +202,45 @@ class Aggregating {
     const metrics = last ? (metricsAtOnce(groupBy, this.#query.computes) ?? []) : [];
     const { memoryBytesMax, trialBytesMax } = this.#limits;
     const mayBeSketched = this.#mayBeSketched(place, groupBy) && trialBytesMax < memoryBytesMax;
-    let sketched: { sketch: ValueSketch; candidates: Candidates } | undefined;
-    let byEntries = place === 0 && !groupBy.total && metrics.every(({ type }) => type === 'core');
+    let candidates: Candidates | undefined;
     for (let shares = 1; ; ) {
       const merged = this.#levelOf(groupBy);
       const first = new FirstBuckets(limitOf(groupBy, place), comparer(groupBy.order, merged));
       const found: Found = { merged, first, totals: new Map() };
-      const isTrial = mayBeSketched && sketched === undefined;
-      const candidates = sketched?.candidates;
+      const isTrial = mayBeSketched && candidates === undefined;
       let outcome: ScanOutcome = 'done';
-      if (sketched !== undefined && byEntries && groupBy.type === 'field') {
-        outcome = yield* this.#selectByEntries(groupBy, metrics.length, sketched, found);
-        byEntries = outcome !== 'full';
-        if (outcome === 'full') continue;
-      } else
-        for (let index = 0; index < shares && outcome === 'done'; index++) {
-          const part = { share: { index, count: shares }, candidates, isTrial };
-          outcome = yield* this.#selectShare(place, groupBy, metrics, part, found);
-        }
+      for (let index = 0; index < shares && outcome === 'done'; index++) {
+        const part = { share: { index, count: shares }, candidates, isTrial };
+        outcome = yield* this.#selectShare(place, groupBy, metrics, part, found);
+      }
+      let isComputed = last && metrics.length > 0;
+      let byEntries = false;
+      if (outcome === 'full' && isTrial && groupBy.type === 'field') {
+        const counted = groupBy.total ? [] : metrics.filter(({ type }) => type === 'core');
+        isComputed &&= counted.length === metrics.length;
+        outcome = yield* this.#selectByEntries(
+          place,
+          groupBy,
+          isComputed ? metrics.length : 0,
+          found,
+        );
+        byEntries = outcome === 'done';
+      }
       if (outcome === 'full' && isTrial && groupBy.type === 'field') {
         const sketch = new ValueSketch(this.#stages.slice(0, place), groupBy.path, this.#seed);
         if ((yield* this.#scan.run(sketch)) === 'damaged') return false;
-        yield* this.#tell(sketch.finish());
-        const found = yield* this.#tell(Candidates.find(sketch, groupBy.limit + 1));
-        sketched = { sketch, candidates: found };
+        candidates = yield* this.#tell(Candidates.find(sketch, groupBy.limit + 1));
       } else if (outcome === 'full') {
         shares = this.#moreShares(shares);
       } else if (outcome === 'damaged') {
         return false;
-      } else if (yield* this.#tell(isEnough(candidates, first, limitOf(groupBy, place)))) {
+      } else if (
+        byEntries ||
+        (yield* this.#tell(isEnough(candidates, first, limitOf(groupBy, place))))
+      ) {
         const stage = this.#stages[place];
         yield* this.#tell(this.#settle(stage, place, merged, first, found.totals));
-        this.#computed = last && metrics.length > 0;
+        this.#computed = isComputed;
         if (!this.#computed) this.#values = [];
         return true;
       }
@@ -251,28 +259,44 @@ class Aggregating {
     );
   }
 
-  /** Finds the buckets of the first level by what was counted by entries; `full` when there is not enough memory for it. */
+  /**
+   * Finds the buckets of a level by entries of dictionaries, and gives them `metricCount` times their counts; `full` when it cannot
+   * be done so.
+   */
   *#selectByEntries(
+    place: number,
     groupBy: FieldGroupBy,
     metricCount: number,
-    { sketch, candidates }: { sketch: ValueSketch; candidates: Candidates },
     { merged, first }: Found,
   ): Generator<Progress, ScanOutcome> {
-    const level = this.#fieldLevel(groupBy.path, candidates);
-    const { memoryBytesMax } = this.#limits;
-    const pass = yield* this.#tell(entryPass(sketch.entries, level, memoryBytesMax));
-    const outcome = pass === undefined || pass.isFull ? 'full' : yield* this.#scan.run(pass);
-    if (pass === undefined || outcome !== 'done') return outcome;
-    const best = new FirstBuckets(groupBy.limit + 1, comparer(groupBy.order, level));
+    const stages = this.#stages.slice(0, place);
+    const { path, order } = groupBy;
+    const counts = new EntryCounts(
+      this.#source,
+      stages,
+      path,
+      this.#seed,
+      this.#limits.memoryBytesMax,
+    );
+    if (place === 0) yield* this.#tell(counts.takeSegments(this.#scan.wholeBlocks));
+    const outcome = yield* this.#scan.run(counts);
+    if (outcome === 'damaged' || counts.isFull) return outcome === 'damaged' ? outcome : 'full';
+    const limit = limitOf(groupBy, place) ?? Number.POSITIVE_INFINITY;
+    const level = this.#fieldLevel(path);
+    const found = yield* this.#tell(topValues(counts, limit, level.numbers));
+    if (found === undefined) return 'full';
+    const best = new FirstBuckets(limit, comparer(order, level));
     const pace = new Pace();
-    for (let value = 0; value < level.valueCount; value++) {
-      if (pace.isFull(1)) yield this.#scan.progress;
-      best.offer(0, value, pass.countOf(value), () => []);
+    for (const [parent, events] of found.entries()) {
+      for (let value = 0; value < events.length; value++) {
+        if (pace.isFull(1)) yield this.#scan.progress;
+        if (events[value] > 0) best.offer(parent, value, events[value], () => []);
+      }
     }
-    for (const [, candidates] of best.entries()) {
-      for (const { value, rank } of candidates) {
+    for (const [parent, buckets] of best.entries()) {
+      for (const { value, rank } of buckets) {
         const values = () => new Array<number | null>(metricCount).fill(rank ?? null);
-        first.offer(0, takeValue(merged, level, value), rank, values);
+        first.offer(parent, takeValue(merged, level, value), rank, values);
       }
     }
     return 'done';

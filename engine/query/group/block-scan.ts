@@ -95,6 +95,14 @@ export class BlockScan {
     return this.#refs.reduce((sum, { rowCount }) => sum + rowCount, 0);
   }
 
+  /** Blocks of which all rows are selected, as far as that is known without opening them; those that are damaged are left out. */
+  get wholeBlocks(): BlockRef[] {
+    if (!this.#selected.isAll) return [];
+    const isWhole = (ref: BlockRef): boolean =>
+      !this.#damaged.has(ref) && isReachedWhole(ref, this.#selection);
+    return this.#refs.filter(isWhole);
+  }
+
   /** All begins again, without the blocks that were found damaged. */
   restart(): void {
     this.#scanCount = 0;

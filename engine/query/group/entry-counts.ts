@@ -1,153 +1,301 @@
-import { Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { EntryHash, EntrySource } from '../../column/entries.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type { EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from '../model/bitmap.ts';
-import { isDamage } from '../model/source.ts';
+import { type BlockSource, isDamage } from '../model/source.ts';
+import { columnsOf } from '../scan/prune.ts';
 import { columnsAt } from '../scan/scan.ts';
-import { TEXT_NEEDED } from '../value/value-numbers.ts';
+import type { Pairs } from '../value/pairs.ts';
+import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
-import type { FieldLevel } from './level.ts';
+import { FieldLevel } from './level.ts';
+import { Nesting, type PassStage } from './pass.ts';
 
-/** Memory of the counts that are kept; beyond it the blocks are to be read again. */
+/** Memory of counts at most; beyond it values are found in another way. */
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
-/** What the text of an entry takes to read, against a step of a unit. */
-const TEXT_STEPS = 512;
-/** Texts for which room is made, more than are read in a unit. */
-const UNIT_TEXTS = 64;
+/** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
+const WIDE_MIN = 256;
 
-/** Counts rows by entries of dictionaries of segments: nothing is known of the strings themselves. Owned by one thread. */
-export class EntryCounts {
-  /** By dictionary, rows of each entry + 1. */
-  readonly parts = new Map<EntrySource, Uint32Array>();
-  /** The blocks whose rows are all in `parts`. */
-  readonly blocks = new Set<BlockRef>();
-  readonly #path: string;
-  #bytes = 0;
+/** Counts of some entries: `counts[i]` is of entry `first + i`. */
+export interface Stretch {
+  first: number;
+  counts: Uint32Array | Uint8Array;
+}
 
-  constructor(path: string) {
-    this.#path = path;
+/** Events by entries of a dictionary, or by values that lie in none, in each bucket of the level before: its parent. */
+export interface CountedEntries {
+  /** Hashes of the entries, by which those of several dictionaries are found to be one value; the kind is no part of it. */
+  readonly hashes: Int32Array;
+  /** Counts of a parent. */
+  stretches(parent: number): Stretch[];
+  /** Entries of which no later one has more than `least` events in a parent. */
+  countAbove(least: number): number;
+  /** The number of an entry in a table, which takes it. Throws CORRUPTION. */
+  numberIn(table: ValueTable, entry: number): number;
+}
+
+/** The entries of a dictionary of a segment. Those with the most values in it come first. */
+class CountedDictionary implements CountedEntries {
+  readonly hashes: Int32Array;
+  readonly #shared: EntrySource;
+  /** Values of each entry in the segment: no count is higher. */
+  readonly #bounds: Uint32Array;
+  /** Parent after parent: of the entries with WIDE_MIN values or more, and of the others. */
+  readonly #wide: Uint32Array;
+  readonly #narrow: Uint8Array;
+  readonly #wideCount: number;
+
+  /** With `parentCount` 0 all values of the segment are counted, and have no parent. */
+  constructor(shared: EntrySource, hashes: Int32Array, bounds: Uint32Array, parentCount: number) {
+    this.hashes = hashes;
+    this.#shared = shared;
+    this.#bounds = bounds;
+    const wideCount = parentCount === 0 ? bounds.length : firstBelow(bounds, WIDE_MIN);
+    this.#wideCount = wideCount;
+    this.#wide = parentCount === 0 ? bounds : new Uint32Array(parentCount * wideCount);
+    this.#narrow = new Uint8Array(parentCount * (bounds.length - wideCount));
   }
 
-  /**
-   * Counts rows of a block, in units; false when its values are not all in one such dictionary, whose entries have a `hash` then.
-   * Throws CORRUPTION before it has counted anything.
-   */
-  *add(block: Block, rows: Bitmap, hash: EntryHash): Units<boolean> {
-    const columns = columnsAt(block, this.#path);
-    if (columns.length !== 1 || block.columns[columns[0]].kind !== Kind.STRING) return false;
-    const column = block.column(columns[0]);
-    if (!('shared' in column) || column.shared === undefined) return false;
-    const { ids, shared, entryCount } = column;
-    let counts = this.parts.get(shared);
-    if (counts === undefined) {
-      if (this.#bytes + entryCount * 4 > COUNTS_BYTES_MAX) return false;
-      yield* shared.hashUnits(hash);
-      counts = new Uint32Array(entryCount + 1);
-      this.parts.set(shared, counts);
-      this.#bytes += entryCount * 4;
+  /** Counts rows of a block; `ids` are entries + 1. */
+  add(ids: Uint32Array, { rows, groups, count }: Pairs): void {
+    const [wide, narrow, wideCount] = [this.#wide, this.#narrow, this.#wideCount];
+    const narrowCount = this.#bounds.length - wideCount;
+    for (let at = 0; at < count; at++) {
+      const entry = ids[rows[at]] - 1;
+      if (entry < 0) continue;
+      if (entry < wideCount) wide[groups[at] * wideCount + entry]++;
+      else narrow[groups[at] * narrowCount + entry - wideCount]++;
     }
-    for (let word = 0; word < rows.length; word++) {
-      const base = word << 5;
-      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-        counts[ids[base + 31 - Math.clz32(bits & -bits)]]++;
-      }
-    }
-    this.blocks.add(block.ref);
-    return true;
+  }
+
+  /** Memory that it takes. */
+  get memoryBytes(): number {
+    return this.#bounds.byteLength + this.#wide.byteLength + this.#narrow.byteLength;
+  }
+
+  stretches(parent: number): Stretch[] {
+    const wideCount = this.#wideCount;
+    const narrowCount = this.#bounds.length - wideCount;
+    return [
+      { first: 0, counts: this.#wide.subarray(parent * wideCount, (parent + 1) * wideCount) },
+      {
+        first: wideCount,
+        counts: this.#narrow.subarray(parent * narrowCount, (parent + 1) * narrowCount),
+      },
+    ];
+  }
+
+  countAbove(least: number): number {
+    return firstBelow(this.#bounds, least + 1);
+  }
+
+  numberIn(table: ValueTable, entry: number): number {
+    const { bytes, start, end } = this.#shared.place(entry);
+    return table.string(bytes, start, end);
   }
 }
 
-/** A pass that finds how many events the values of a level have; most of them were counted by their entries before. */
-class EntryPass implements BlockVisitor {
-  readonly needsRows = true;
-  readonly #entries: EntryCounts;
-  readonly #level: FieldLevel;
-  readonly #memoryBytesMax: number;
-  #counts = new Float64Array(64);
+/** The values of blocks in which they lie in no dictionary of a segment. */
+class CountedValues implements CountedEntries {
+  readonly hashes: Int32Array;
+  readonly #table: ValueTable;
+  readonly #counts: Uint32Array;
 
-  /** `level` has the candidates only. */
-  constructor(entries: EntryCounts, level: FieldLevel, memoryBytesMax: number) {
-    this.#entries = entries;
-    this.#level = level;
-    this.#memoryBytesMax = memoryBytesMax;
+  /** `counts`: parent after parent, by value. */
+  constructor(table: ValueTable, counts: Uint32Array) {
+    this.hashes = table.data.hashes;
+    this.#table = table;
+    this.#counts = counts;
   }
 
-  /** Takes what was counted by entries, in units; to be called once, before the first block. Throws CORRUPTION. */
-  *takeEntries(): Units<void> {
-    const { numbers } = this.#level;
-    const pace = new Pace();
-    yield* this.#reserve(UNIT_TEXTS);
-    for (const [shared, counts] of this.#entries.parts) {
-      const hashes = yield* shared.hashUnits(numbers);
-      for (let entry = 0; entry < hashes.length; entry++) {
-        if (entry % UNIT_SLOTS === UNIT_SLOTS - 1) yield;
-        if (counts[entry + 1] === 0 || numbers.ofHash(hashes[entry]) !== TEXT_NEEDED) continue;
-        if (this.isFull) return;
-        const { bytes, start, end } = shared.place(entry);
-        this.#add(numbers.string(bytes, start, end), counts[entry + 1]);
-        if (!pace.isFull(TEXT_STEPS)) continue;
-        yield* this.#reserve(UNIT_TEXTS);
-        yield;
+  stretches(parent: number): Stretch[] {
+    const { count } = this.#table;
+    return [{ first: 0, counts: this.#counts.subarray(parent * count, (parent + 1) * count) }];
+  }
+
+  countAbove(): number {
+    return this.#table.count;
+  }
+
+  numberIn(table: ValueTable, entry: number): number {
+    return table.take(this.#table, entry);
+  }
+}
+
+/**
+ * Counts events by the values of an attribute, in each bucket of the stages before, by entries of dictionaries of segments as far
+ * as values lie in these: nothing is known of the strings themselves. Owned by one thread.
+ */
+export class EntryCounts implements BlockVisitor {
+  readonly needsRows = true;
+  isFull = false;
+  readonly parentCount: number;
+  readonly #source: BlockSource;
+  readonly #path: string;
+  readonly #nesting: Nesting;
+  readonly #bytesMax: number;
+  readonly #dictionaries = new Map<EntrySource, CountedDictionary>();
+  /** Blocks of which nothing is left to count. */
+  readonly #done = new Set<BlockRef>();
+  readonly #level: FieldLevel;
+  /** By value of the level, parent after parent. */
+  #valueCounts = new Uint32Array(1);
+  #bytes = 0;
+
+  /** The `stages` do not grow; `seed` is that of the tables of values. */
+  constructor(
+    source: BlockSource,
+    stages: readonly PassStage[],
+    path: string,
+    seed: number,
+    memoryBytesMax: number,
+  ) {
+    this.#source = source;
+    this.#path = path;
+    this.#nesting = new Nesting(stages);
+    this.parentCount = this.#nesting.bucketCount;
+    this.#level = new FieldLevel(path, new ValueTable(seed));
+    this.#bytesMax = Math.min(memoryBytesMax, COUNTS_BYTES_MAX);
+  }
+
+  /** Takes what dictionaries say of segments whose blocks are all among `refs`, of which all rows count. In units. */
+  *takeSegments(refs: readonly BlockRef[]): Units<void> {
+    const segments = new Map<number, BlockRef[]>();
+    for (const ref of refs) {
+      if (!ref.sealed) continue;
+      const blocks = segments.get(ref.segment) ?? [];
+      blocks.push(ref);
+      segments.set(ref.segment, blocks);
+    }
+    for (const blocks of segments.values()) {
+      try {
+        yield* this.#takeSegment(blocks);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
       }
+      yield;
     }
   }
 
-  /** Makes room for `count` values, in units. */
-  *#reserve(count: number): Units<void> {
-    const { numbers } = this.#level;
-    yield* numbers.reserve(count);
-    const wanted = numbers.count + count;
-    if (wanted > this.#counts.length) this.#counts = yield* growInUnits(this.#counts, wanted);
-  }
-
-  get isFull(): boolean {
-    return this.#level.memoryBytes + this.#counts.length * 8 > this.#memoryBytesMax;
-  }
-
   skips(ref: BlockRef): boolean {
-    return this.#entries.blocks.has(ref);
+    return this.#done.has(ref);
   }
 
   addCount(): void {}
 
   *add(block: Block, rows: Bitmap): Units<void> {
-    yield* this.#level.prepare(block, rows);
-    yield* this.#reserve(0);
-    const { starts, values } = this.#level.values();
-    if (starts !== undefined) {
-      for (const value of values.subarray(0, starts.at(-1))) this.#add(value, 1);
+    yield* this.#nesting.prepare(block, rows);
+    const columns = columnsAt(block, this.#path);
+    const column = columns.length === 1 ? block.column(columns[0]) : undefined;
+    if (column === undefined || column.kind !== Kind.STRING || column.shared === undefined) {
+      if (columns.length > 0) yield* this.#addValues(block, rows);
       return;
     }
-    for (let row = 0; row < values.length; row++) {
-      if (values[row] !== 0) this.#add(values[row] - 1, 1);
+    const { ids, shared } = column;
+    const counted = yield* this.#countedOf(shared, this.parentCount);
+    counted?.add(ids, this.#nesting.pairs(block, rows));
+  }
+
+  /** What was counted, in units; to be called once, after the last block. */
+  *finish(): Units<CountedEntries[]> {
+    const { parentCount } = this;
+    const { numbers } = this.#level;
+    const counts = new Uint32Array(numbers.count * parentCount);
+    const byValue = this.#valueCounts;
+    yield* inParts(numbers.count, UNIT_SLOTS, (from, to) => {
+      for (let value = from; value < to; value++) {
+        for (let parent = 0; parent < parentCount; parent++) {
+          counts[parent * numbers.count + value] = byValue[value * parentCount + parent];
+        }
+      }
+    });
+    return [...this.#dictionaries.values(), new CountedValues(numbers, counts)];
+  }
+
+  *#takeSegment(blocks: readonly BlockRef[]): Units<void> {
+    const footer = this.#source.footer?.(blocks[0]);
+    if (footer?.blocks.length !== blocks.length) return;
+    let first: BlockRef | undefined;
+    let left = 0;
+    for (const ref of blocks) {
+      const columns = columnsOf(this.#source, ref)?.((path) => path === this.#path);
+      if (columns === undefined) return;
+      for (const { kind, presentCount } of columns) {
+        if (kind !== Kind.STRING) return;
+        first ??= ref;
+        left += presentCount;
+      }
+    }
+    if (first !== undefined) {
+      const block = this.#source.open(first);
+      const column = block.column(columnsAt(block, this.#path)[0]);
+      if (!('shared' in column) || column.shared === undefined) return;
+      const counts = column.shared.counts();
+      for (let entry = 0; entry < counts.length; entry++) left -= counts[entry];
+      if (left !== 0) return;
+      if ((yield* this.#countedOf(column.shared, 0)) === undefined) return;
+    }
+    for (const ref of blocks) this.#done.add(ref);
+  }
+
+  /** The counts of a dictionary; `undefined` when there is no room for them. Throws CORRUPTION. */
+  *#countedOf(shared: EntrySource, parentCount: number): Units<CountedDictionary | undefined> {
+    const known = this.#dictionaries.get(shared);
+    if (known !== undefined) return known;
+    const hashes = yield* shared.hashUnits(this.#level.numbers);
+    const bounds = Uint32Array.from(shared.counts());
+    yield;
+    const counted = new CountedDictionary(shared, hashes, bounds, parentCount);
+    this.#bytes += counted.memoryBytes;
+    this.#check();
+    if (this.isFull) return undefined;
+    this.#dictionaries.set(shared, counted);
+    return counted;
+  }
+
+  *#addValues(block: Block, rows: Bitmap): Units<void> {
+    const level = this.#level;
+    const { parentCount } = this;
+    yield* level.prepare(block, rows);
+    const needed = level.valueCount * parentCount;
+    if (needed > this.#valueCounts.length) {
+      this.#valueCounts = yield* growInUnits(this.#valueCounts, needed);
+    }
+    this.#check();
+    const pairs = this.#nesting.pairs(block, rows);
+    const { starts, values } = level.values();
+    const counts = this.#valueCounts;
+    for (let at = 0; at < pairs.count; at++) {
+      const row = pairs.rows[at];
+      const parent = pairs.groups[at];
+      if (starts === undefined) {
+        if (values[row] !== 0) counts[(values[row] - 1) * parentCount + parent]++;
+        continue;
+      }
+      for (let index = starts[row]; index < starts[row + 1]; index++) {
+        counts[values[index] * parentCount + parent]++;
+      }
     }
   }
 
-  /** Events that have a value of the level. */
-  countOf(value: number): number {
-    return this.#counts[value] ?? 0;
-  }
-
-  #add(value: number, count: number): void {
-    if (value >= 0) this.#counts[value] += count;
+  /** Finds out whether there is too much. */
+  #check(): void {
+    const values = this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
+    this.isFull = this.#bytes + values > this.#bytesMax;
   }
 }
 
-/** Makes a pass over the blocks that `entries` has not, in units; `undefined` when a dictionary turns out damaged, so that it is of no use. */
-export function* entryPass(
-  entries: EntryCounts,
-  level: FieldLevel,
-  memoryBytesMax: number,
-): Units<EntryPass | undefined> {
-  try {
-    const pass = new EntryPass(entries, level, memoryBytesMax);
-    yield* pass.takeEntries();
-    return pass;
-  } catch (error) {
-    if (isDamage(error)) return undefined;
-    throw error;
+/** Counts of descending `counts` that are `least` or more. */
+function firstBelow(counts: Uint32Array, least: number): number {
+  let low = 0;
+  let high = counts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (counts[middle] >= least) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }

@@ -1,11 +1,10 @@
-import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { inParts, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import { FieldValues } from '../value/field-values.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import type { ValuePart } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
-import { EntryCounts } from './entry-counts.ts';
 import { type GroupShare, Nesting, type PassStage } from './pass.ts';
 
 /** Counts of all parents together: 16 MiB of them. */
@@ -63,8 +62,6 @@ export class ValueSketch implements BlockVisitor {
   readonly bits: number;
   /** Counts in bucket p begin at `p << bits`. */
   readonly counts: Uint32Array;
-  /** What was counted by entries of dictionaries instead, until `finish`. */
-  readonly entries: EntryCounts;
   readonly #nesting: Nesting;
   readonly #values: FieldValues<HashNumbers>;
 
@@ -75,15 +72,11 @@ export class ValueSketch implements BlockVisitor {
     this.bits = COUNT_BITS - Math.ceil(Math.log2(this.parentCount));
     this.counts = new Uint32Array(this.parentCount << this.bits);
     this.#values = new FieldValues(path, new HashNumbers(seed, this.bits));
-    this.entries = new EntryCounts(path);
   }
 
   addCount(): void {}
 
   *add(block: Block, rows: Bitmap): Units<void> {
-    const counted =
-      this.parentCount === 1 && (yield* this.entries.add(block, rows, this.#values.numbers));
-    if (counted) return;
     yield* this.#nesting.prepare(block, rows);
     yield* this.#values.prepare(block, rows);
     const pairs = this.#nesting.pairs(block, rows);
@@ -99,19 +92,6 @@ export class ValueSketch implements BlockVisitor {
         for (let index = starts[row]; index < starts[row + 1]; index++)
           counts[base + values[index]]++;
       }
-    }
-  }
-
-  /** Takes what was counted by entries, in units; to be called once, after the last block. Throws CORRUPTION. */
-  *finish(): Units<void> {
-    const { counts, bits } = this;
-    for (const [shared, entryCounts] of this.entries.parts) {
-      const hashes = yield* shared.hashUnits(this.#values.numbers);
-      yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
-        for (let entry = from; entry < to; entry++) {
-          counts[hashes[entry] >>> (HASH_BITS - bits)] += entryCounts[entry + 1];
-        }
-      });
     }
   }
 }

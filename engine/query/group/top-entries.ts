@@ -1,0 +1,266 @@
+import { inParts, Pace, type Units } from '../../base/pause.ts';
+import { grow } from '../../column/growth.ts';
+import { isDamage } from '../model/source.ts';
+import { KIND_BITS } from '../value/value-numbers.ts';
+import type { ValueTable } from '../value/value-table.ts';
+import type { CountedEntries, EntryCounts } from './entry-counts.ts';
+
+/** Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has at least. */
+const HEADS = 4_096;
+/** Hashes that are looked for together, and entries that have one of them; beyond it values are found in another way. */
+const CANDIDATES_MAX = 1 << 17;
+const HITS_MAX = 1 << 19;
+/** Entries that are gone through in a unit. */
+const UNIT_ENTRIES = 1 << 16;
+/** What the text of an entry takes to read, against a step of a unit. */
+const TEXT_STEPS = 32;
+/** Texts for which room is made. */
+const UNIT_TEXTS = 64;
+const FILTER_MASK = (1 << 18) - 1;
+
+/** Numbers hashes from 0 on. */
+class Hashes {
+  count = 0;
+  /** 1 where a hash may be. */
+  readonly filter = new Uint8Array(FILTER_MASK + 1);
+  #keys = new Int32Array(1 << 12);
+  /** Number + 1; 0 is free. */
+  #slots = new Int32Array(1 << 12);
+
+  /** The number of a hash; -1 when it has none. */
+  find(hash: number): number {
+    return this.#slots[this.#slot(hash)] - 1;
+  }
+
+  /** The number of a hash, a new one when it has none. */
+  add(hash: number): number {
+    const slot = this.#slot(hash);
+    if (this.#slots[slot] !== 0) return this.#slots[slot] - 1;
+    this.filter[hash & FILTER_MASK] = 1;
+    this.#keys[slot] = hash;
+    this.#slots[slot] = ++this.count;
+    if (this.count * 2 > this.#slots.length) this.#spread();
+    return this.count - 1;
+  }
+
+  #slot(hash: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    while (this.#slots[slot] !== 0 && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #spread(): void {
+    const [keys, slots] = [this.#keys, this.#slots];
+    this.#keys = new Int32Array(keys.length * 2);
+    this.#slots = new Int32Array(keys.length * 2);
+    for (let from = 0; from < keys.length; from++) {
+      if (slots[from] === 0) continue;
+      const slot = this.#slot(keys[from]);
+      this.#keys[slot] = keys[from];
+      this.#slots[slot] = slots[from];
+    }
+  }
+}
+
+/** Entries that have one of the hashes that are looked for. */
+class Hits {
+  count = 0;
+  parts = new Uint32Array(1024);
+  entries = new Uint32Array(1024);
+  hashes = new Uint32Array(1024);
+
+  add(part: number, entry: number, hash: number): void {
+    if (this.count === this.parts.length) {
+      this.parts = grow(this.parts, this.count + 1);
+      this.entries = grow(this.entries, this.count + 1);
+      this.hashes = grow(this.hashes, this.count + 1);
+    }
+    this.parts[this.count] = part;
+    this.entries[this.count] = entry;
+    this.hashes[this.count++] = hash;
+  }
+}
+
+/**
+ * Finds the values with the most events of each parent, `limit` of them, and puts them and some others into `table`; by parent, how
+ * many events each has, in units. `undefined` when too many may be among the first, or a dictionary is damaged.
+ *
+ * A value that has as many events as the last of the first has more than a share of these in one of the dictionaries at least: such
+ * entries are looked for in all of them, by hashes, and then by the texts of those that may be enough together. Source: Cao and Wang,
+ * Efficient top-k query calculation in distributed networks (TPUT).
+ */
+export function* topValues(
+  counted: EntryCounts,
+  limit: number,
+  table: ValueTable,
+): Units<Float64Array[] | undefined> {
+  try {
+    const parts = yield* counted.finish();
+    return yield* firstOf(parts, counted.parentCount, limit, table);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function* firstOf(
+  parts: readonly CountedEntries[],
+  parentCount: number,
+  limit: number,
+  table: ValueTable,
+): Units<Float64Array[] | undefined> {
+  const leasts: number[] = [];
+  for (let parent = 0; parent < parentCount; parent++) {
+    leasts.push(yield* leastOfHeads(parts, parent, limit));
+  }
+  for (;;) {
+    const hashes = yield* candidatesOf(parts, leasts);
+    const hits = hashes === undefined ? undefined : yield* hitsOf(parts, hashes);
+    if (hashes === undefined || hits === undefined) return undefined;
+    const byParent = countsOf(parts, parentCount, hits);
+    const wanted = wantedOf(hashes, hits, byParent, leasts);
+    const counts = yield* exactCounts(parts, hits, byParent, wanted, table);
+    let isEnough = true;
+    for (let parent = 0; parent < parentCount; parent++) {
+      const least = Math.max(greatest(counts[parent], limit), 1);
+      if (least >= leasts[parent]) continue;
+      // Several values have one hash, and more events together than the last one has.
+      leasts[parent] = least;
+      isEnough = false;
+    }
+    if (isEnough) return counts;
+  }
+}
+
+/** How many events the last wanted value of a parent has at least, unless hashes collide; 1 when little is known. */
+function* leastOfHeads(
+  parts: readonly CountedEntries[],
+  parent: number,
+  limit: number,
+): Units<number> {
+  const hashes = new Hashes();
+  const sums = new Float64Array(HEADS * parts.length);
+  for (const part of parts) {
+    for (const { first, counts } of part.stretches(parent)) {
+      const end = Math.min(counts.length, HEADS - first);
+      for (let at = 0; at < end; at++) {
+        if (counts[at] === 0) continue;
+        sums[hashes.add(part.hashes[first + at] >>> KIND_BITS)] += counts[at];
+      }
+    }
+    yield;
+  }
+  return Math.max(greatest(sums.subarray(0, hashes.count), limit), 1);
+}
+
+/** The hashes of all entries that may be of a value with `leasts[parent]` events in a parent; `undefined` when there are too many. */
+function* candidatesOf(
+  parts: readonly CountedEntries[],
+  leasts: readonly number[],
+): Units<Hashes | undefined> {
+  const hashes = new Hashes();
+  for (const [parent, least] of leasts.entries()) {
+    const share = Math.floor((least - 1) / parts.length);
+    for (const part of parts) {
+      const countAbove = part.countAbove(share);
+      for (const { first, counts } of part.stretches(parent)) {
+        yield* inParts(Math.min(counts.length, countAbove - first), UNIT_ENTRIES, (from, to) => {
+          if (hashes.count > CANDIDATES_MAX) return;
+          for (let at = from; at < to; at++) {
+            if (counts[at] > share) hashes.add(part.hashes[first + at] >>> KIND_BITS);
+          }
+        });
+        if (hashes.count > CANDIDATES_MAX) return undefined;
+      }
+    }
+  }
+  return hashes;
+}
+
+/** The entries that have one of the hashes; `undefined` when there are too many. */
+function* hitsOf(parts: readonly CountedEntries[], wanted: Hashes): Units<Hits | undefined> {
+  const hits = new Hits();
+  const { filter } = wanted;
+  for (const [number, part] of parts.entries()) {
+    const { hashes } = part;
+    yield* inParts(part.countAbove(0), UNIT_ENTRIES, (from, to) => {
+      for (let entry = from; entry < to; entry++) {
+        const hash = hashes[entry] >>> KIND_BITS;
+        if (filter[hash & FILTER_MASK] === 0) continue;
+        const found = wanted.find(hash);
+        if (found >= 0) hits.add(number, entry, found);
+      }
+    });
+    if (hits.count > HITS_MAX) return undefined;
+  }
+  return hits;
+}
+
+/** By parent, the events of each hit. */
+function countsOf(
+  parts: readonly CountedEntries[],
+  parentCount: number,
+  { count, parts: hitParts, entries }: Hits,
+): Float64Array[] {
+  return Array.from({ length: parentCount }, (_, parent) => {
+    const stretches = parts.map((part) => part.stretches(parent));
+    const counts = new Float64Array(count);
+    for (let hit = 0; hit < count; hit++) {
+      for (const { first, counts: own } of stretches[hitParts[hit]]) {
+        const at = entries[hit] - first;
+        if (at >= 0 && at < own.length) counts[hit] = own[at];
+      }
+    }
+    return counts;
+  });
+}
+
+/** 1 at the hashes whose values have `leasts[parent]` events together in a parent. */
+function wantedOf(
+  hashes: Hashes,
+  hits: Hits,
+  byParent: readonly Float64Array[],
+  leasts: readonly number[],
+): Uint8Array {
+  const wanted = new Uint8Array(hashes.count);
+  for (const [parent, counts] of byParent.entries()) {
+    const sums = new Float64Array(hashes.count);
+    for (let hit = 0; hit < hits.count; hit++) sums[hits.hashes[hit]] += counts[hit];
+    for (let hash = 0; hash < sums.length; hash++)
+      if (sums[hash] >= leasts[parent]) wanted[hash] = 1;
+  }
+  return wanted;
+}
+
+/** By parent, the events of the values of wanted hashes, which `table` takes. */
+function* exactCounts(
+  parts: readonly CountedEntries[],
+  hits: Hits,
+  byParent: readonly Float64Array[],
+  wanted: Uint8Array,
+  table: ValueTable,
+): Units<Float64Array[]> {
+  const pace = new Pace();
+  const numbers = new Int32Array(hits.count).fill(-1);
+  yield* table.reserve(UNIT_TEXTS);
+  for (let hit = 0; hit < hits.count; hit++) {
+    if (wanted[hits.hashes[hit]] === 0) continue;
+    numbers[hit] = parts[hits.parts[hit]].numberIn(table, hits.entries[hit]);
+    if (!pace.isFull(TEXT_STEPS)) continue;
+    yield* table.reserve(UNIT_TEXTS);
+    yield;
+  }
+  return byParent.map((counts) => {
+    const exact = new Float64Array(table.count);
+    for (let hit = 0; hit < hits.count; hit++) {
+      if (numbers[hit] >= 0) exact[numbers[hit]] += counts[hit];
+    }
+    return exact;
+  });
+}
+
+/** The `limit`-th greatest of some numbers; 0 when there are not so many. */
+function greatest(numbers: Float64Array, limit: number): number {
+  return numbers.length < limit ? 0 : numbers.toSorted()[numbers.length - limit];
+}
