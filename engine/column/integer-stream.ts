@@ -21,6 +21,8 @@ export const WORD_BITS = 32;
 export const WORD_RANGE = 2 ** WORD_BITS;
 /** Values of a delta stream whose sum is kept for those who read single ones. */
 const SUM_VALUES = 256;
+/** Ids below are decoded and checked as whole numbers of 32 bits. */
+const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
 const WIDTH_MAX = 53;
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
@@ -192,10 +194,11 @@ export class IntegerStream {
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
   ids(max: number): Uint32Array {
-    const isPlain = this.#encoding === PACKED && this.#width <= WORD_BITS && this.#base >= 0;
-    if (isPlain && this.#base <= max) {
+    const isPlain = this.#encoding === PACKED && this.#base >= 0;
+    const end = this.#base + 2 ** this.#width;
+    if (isPlain && end <= ID_END) {
       const ids = unpack(this.#low, this.count, this.#width, this.#base);
-      if (this.#base + 2 ** this.#width - 1 > max) checkIds(ids, max);
+      if (end > max + 1) checkIds(ids, max);
       return ids;
     }
     const values = this.values();
@@ -206,10 +209,13 @@ export class IntegerStream {
   }
 }
 
+/** Throws CORRUPTION when one of `ids`, all below ID_END, is above `max`. */
 function checkIds(ids: Uint32Array, max: number): void {
-  let greatest = 0;
-  for (let index = 0; index < ids.length; index++) greatest = Math.max(greatest, ids[index]);
-  if (greatest > max) damaged(`id ${greatest} of ${max}`);
+  const last = Math.min(max, ID_END - 1);
+  // Signs of differences: the loop has no branches.
+  let signs = 0;
+  for (let index = 0; index < ids.length; index++) signs |= last - ids[index];
+  if (signs < 0) damaged(`an id above ${max}`);
 }
 
 /** Unpacks up to PART_VALUES values into `scratch`, from a multiple of SUM_VALUES on. */

@@ -216,14 +216,9 @@ class Aggregating {
       let isComputed = last && metrics.length > 0;
       let byEntries = false;
       if (outcome === 'full' && isTrial && groupBy.type === 'field') {
-        const counted = groupBy.total ? [] : metrics.filter(({ type }) => type === 'core');
-        isComputed &&= counted.length === metrics.length;
-        outcome = yield* this.#selectByEntries(
-          place,
-          groupBy,
-          isComputed ? metrics.length : 0,
-          found,
-        );
+        isComputed &&= !groupBy.total && metrics.every(({ type }) => type === 'core');
+        const metricCount = isComputed ? metrics.length : 0;
+        outcome = yield* this.#selectByEntries(place, groupBy, metricCount, found);
         byEntries = outcome === 'done';
       }
       if (outcome === 'full' && isTrial && groupBy.type === 'field') {

@@ -26,7 +26,7 @@ export class Cube implements BlockVisitor {
   #cells: Float64Array<ArrayBuffer>;
   /** The selected rows of a block, and their cells. */
   #rows = new Uint32Array(0);
-  #places = new Uint32Array(0);
+  #places = new Int32Array(0);
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -147,7 +147,7 @@ export class Cube implements BlockVisitor {
   #count(values: readonly Int32Array[], rows: Bitmap): void {
     if (this.#rows.length < rows.length * 32) {
       this.#rows = new Uint32Array(rows.length * 32);
-      this.#places = new Uint32Array(rows.length * 32);
+      this.#places = new Int32Array(rows.length * 32);
     }
     const [list, places, cells] = [this.#rows, this.#places, this.#cells];
     const count = listRows(rows, list);
@@ -155,7 +155,7 @@ export class Cube implements BlockVisitor {
     for (let place = 1; place < values.length; place++) {
       const size = this.#sizes[place];
       const inner = values[place];
-      for (let at = 0; at < count; at++) places[at] = places[at] * size + inner[list[at]];
+      for (let at = 0; at < count; at++) places[at] = Math.imul(places[at], size) + inner[list[at]];
     }
     for (let at = 0; at < count; at++) cells[places[at]]++;
   }
