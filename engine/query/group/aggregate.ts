@@ -40,7 +40,7 @@ import { minuteCounts } from './minute-counts.ts';
 import { checkCells, type GroupShare, Pass, TOTAL } from './pass.ts';
 import type { Sharing } from './shared-scan.ts';
 import { arrangeTimes, childrenOf, collectBuckets, parentCountOf, type Stage } from './stages.ts';
-import { topValues } from './top-entries.ts';
+import { offerFirst } from './top-entries.ts';
 import { Candidates, partOf, SKETCH_PARENTS_MAX, ValueSketch } from './value-sketch.ts';
 
 /** Parts into which the groups are cut when they do not fit. */
@@ -266,28 +266,15 @@ class Aggregating {
   ): Generator<Progress, ScanOutcome> {
     const stages = this.#stages.slice(0, place);
     const { path, order } = groupBy;
-    const counts = new EntryCounts(
-      this.#source,
-      stages,
-      path,
-      this.#seed,
-      this.#limits.memoryBytesMax,
-    );
+    const { memoryBytesMax } = this.#limits;
+    const counts = new EntryCounts(this.#source, stages, path, this.#seed, memoryBytesMax);
     if (place === 0) yield* this.#tell(counts.takeSegments(this.#scan.wholeBlocks));
     const outcome = yield* this.#scan.run(counts);
     if (outcome === 'damaged' || counts.isFull) return outcome === 'damaged' ? outcome : 'full';
-    const limit = limitOf(groupBy, place) ?? Number.POSITIVE_INFINITY;
     const level = this.#fieldLevel(path);
-    const found = yield* this.#tell(topValues(counts, limit, level.numbers));
-    if (found === undefined) return 'full';
-    const best = new FirstBuckets(limit, comparer(order, level));
-    const pace = new Pace();
-    for (const [parent, events] of found.entries()) {
-      for (let value = 0; value < events.length; value++) {
-        if (pace.isFull(1)) yield this.#scan.progress;
-        if (events[value] > 0) best.offer(parent, value, events[value], () => []);
-      }
-    }
+    const best = new FirstBuckets(limitOf(groupBy, place), comparer(order, level));
+    const limit = groupBy.limit + 1;
+    if (!(yield* this.#tell(offerFirst(counts, limit, level.numbers, best)))) return 'full';
     for (const [parent, buckets] of best.entries()) {
       for (const { value, rank } of buckets) {
         const values = () => new Array<number | null>(metricCount).fill(rank ?? null);

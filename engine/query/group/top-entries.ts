@@ -3,6 +3,7 @@ import { grow } from '../../column/growth.ts';
 import { isDamage } from '../model/source.ts';
 import { KIND_BITS } from '../value/value-numbers.ts';
 import type { ValueTable } from '../value/value-table.ts';
+import type { FirstBuckets } from './bucket-order.ts';
 import type { CountedEntries, EntryCounts } from './entry-counts.ts';
 
 /** Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has at least. */
@@ -83,25 +84,34 @@ class Hits {
 }
 
 /**
- * Finds the values with the most events of each parent, `limit` of them, and puts them and some others into `table`; by parent, how
- * many events each has, in units. `undefined` when too many may be among the first, or a dictionary is damaged.
+ * Offers the values with the most events of each parent, `limit` of them at least, which `table` takes; in units. False when too
+ * many may be among the first, or a dictionary is damaged.
  *
  * A value that has as many events as the last of the first has more than a share of these in one of the dictionaries at least: such
  * entries are looked for in all of them, by hashes, and then by the texts of those that may be enough together. Source: Cao and Wang,
  * Efficient top-k query calculation in distributed networks (TPUT).
  */
-export function* topValues(
+export function* offerFirst(
   counted: EntryCounts,
   limit: number,
   table: ValueTable,
-): Units<Float64Array[] | undefined> {
+  first: FirstBuckets,
+): Units<boolean> {
+  let found: Float64Array[] | undefined;
   try {
-    const parts = yield* counted.finish();
-    return yield* firstOf(parts, counted.parentCount, limit, table);
+    found = yield* firstOf(yield* counted.finish(), counted.parentCount, limit, table);
   } catch (error) {
-    if (isDamage(error)) return undefined;
-    throw error;
+    if (!isDamage(error)) throw error;
   }
+  if (found === undefined) return false;
+  const pace = new Pace();
+  for (const [parent, events] of found.entries()) {
+    for (let value = 0; value < events.length; value++) {
+      if (pace.isFull(1)) yield;
+      if (events[value] > 0) first.offer(parent, value, events[value], () => []);
+    }
+  }
+  return true;
 }
 
 function* firstOf(
