@@ -20,6 +20,8 @@ import { type Config, version, workersOf } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
+import { LineCells } from './listen/line-cells.ts';
+import { INGEST_ENTRY } from './listen/line-listeners.ts';
 import { type Listeners, openListeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
@@ -124,8 +126,11 @@ async function start(
     (what: string) =>
     (error: Error, worker: number, delayMs: number): void =>
       log.error('a worker died, another takes its place', { what, worker, delayMs, error });
+  const lineCells = LineCells.for(workers.ingest);
   const intake = new Intake({
     workers: workers.ingest,
+    entry: INGEST_ENTRY,
+    lineCells: lineCells.shared,
     root: config.data,
     folderId: opened.manifest.folderId,
     segments: { rowsMax: config.sealRows, idleMs: config.sealIdleMinutes * MINUTE_MS },
@@ -263,6 +268,7 @@ async function start(
     config,
     certificate,
     intake,
+    cells: lineCells,
     cellOf: (name) => bound.of(name),
     input: {
       intake,

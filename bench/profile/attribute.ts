@@ -109,7 +109,7 @@ export function workOf(profile: CpuProfile, front: 'ingest' | 'query'): Work {
   const ran = (file: string): boolean =>
     profile.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
   if (ran('/server/merge/merge-worker.ts')) return 'seal';
-  if (ran('/server/ingest/ingest-worker.ts')) return 'ingest';
+  if (ran('/server/ingest/worker.ts')) return 'ingest';
   if (ran('/server/query/query-worker.ts')) return 'query';
   return front;
 }

@@ -13,6 +13,7 @@ export interface ListenerCounts {
   connections?: number;
   connectionsOpen?: number;
   connectionsRefused?: number;
+  connectionsLost?: number;
   datagrams?: number;
   datagramsDropped?: number;
 }
@@ -157,6 +158,11 @@ function writeListeners(text: Exposition, { listeners }: MetricSources): void {
     'logseam_connections_refused_total',
     'Connections that the service ended for want of memory.',
     of('connectionsRefused'),
+  );
+  text.counter(
+    'logseam_connections_lost_total',
+    'Connections that ended as their worker died.',
+    of('connectionsLost'),
   );
   text.counter('logseam_datagrams_total', 'Datagrams taken.', of('datagrams'));
   text.counter(

@@ -1,38 +1,80 @@
-import type { FromIngest, TaskOutcome } from './protocol.ts';
+import type { Channel, FromIngest, TaskOutcome } from './protocol.ts';
+
+/** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
+const FREE_BYTES_MIN = 65_536;
+
+/** Those who wait for the ends of tasks. */
+export interface TaskEnds {
+  /** The slot of a task of `bytes` is not read any more. */
+  free(task: number, bytes: number): void;
+  /** The task is over. */
+  done(outcome: TaskOutcome): void;
+}
 
 /**
  * Collects what an ingest worker has to say of its tasks and says it in one message a turn of the event loop, as one
  * commit group ends many tasks at once.
  */
-export class Acknowledger {
+export class Acknowledger implements TaskEnds {
   readonly #post: (message: FromIngest) => void;
   #freed: number[] = [];
   #outcomes: TaskOutcome[] = [];
+  #own: [Channel, TaskOutcome][] = [];
+  #asking: (() => void)[] = [];
+  /** Who asked with each message that is not answered, the oldest first. */
+  readonly #asked: (() => void)[][] = [];
   #scheduled = false;
 
   constructor(post: (message: FromIngest) => void) {
     this.#post = post;
   }
 
-  /** The task's slot is not read any more. */
-  free(task: number): void {
+  free(task: number, bytes: number): void {
+    if (bytes < FREE_BYTES_MIN) return;
     this.#freed.push(task);
     this.#schedule();
   }
 
-  /** The task is over. */
   done(outcome: TaskOutcome): void {
     this.#outcomes.push(outcome);
     this.#schedule();
   }
 
+  /** A task that the worker gave itself is over: the front counts it. */
+  count(channel: Channel, outcome: TaskOutcome): void {
+    this.#own.push([channel, outcome]);
+    this.#schedule();
+  }
+
+  /** Calls `resume` when all groups that are durable by now are in the catalog, with all that go before them. */
+  whenVisible(resume: () => void): void {
+    this.#asking.push(resume);
+    this.#schedule();
+  }
+
+  /** The front has taken the oldest message that asks. */
+  visible(): void {
+    for (const resume of this.#asked.shift() ?? []) resume();
+  }
+
   /** Says at once what was collected. */
   flush(): void {
     this.#scheduled = false;
-    if (this.#freed.length === 0 && this.#outcomes.length === 0) return;
-    this.#post({ type: 'report', freed: this.#freed, outcomes: this.#outcomes });
+    const asks = this.#asking.length > 0;
+    const { length } = this.#own;
+    if (this.#freed.length === 0 && this.#outcomes.length === 0 && length === 0 && !asks) return;
+    if (asks) this.#asked.push(this.#asking);
+    this.#post({
+      type: 'report',
+      freed: this.#freed,
+      outcomes: this.#outcomes,
+      own: this.#own,
+      asks,
+    });
     this.#freed = [];
     this.#outcomes = [];
+    this.#own = [];
+    this.#asking = [];
   }
 
   #schedule(): void {

@@ -22,22 +22,18 @@ import type {
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { OVERLOADED } from './refusal.ts';
 import { type Slot, Slots } from './slots.ts';
+import type { SocketOrder, SocketReport } from './socket-order.ts';
 import { type IngestStats, StatCells, sumStats } from './stats.ts';
 import { IngestThread } from './thread.ts';
 import { TroubleLog } from './trouble.ts';
 
-/** Memory of one ingest worker; its pages are touched only when slots lie there. */
-const MEMORY_BYTES = 160 * 1024 * 1024;
+/** Memory of one ingest worker for what it receives itself; its pages are touched only when slots lie there. */
+const OWN_BYTES = 64 * 1024 * 1024;
+/** The same with what the front thread receives for it. */
+const MEMORY_BYTES = OWN_BYTES + 160 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
-/** What is left below the slots to the worker's own code. */
-const MEMORY_BASE_BYTES = 65_536;
 /** How long the workers may take to make everything durable at the end. */
 const CLOSE_GRACE_MS = 30_000;
-/** Lines are taken again when this share of every worker's memory is free. */
-const ROOM_SHARE = 0.5;
-/** How often it is looked for room while lines wait for it. */
-const ROOM_POLL_MS = 5;
-
 /** Ingestion is behind when a worker has so much unread, or so little of its memory is left. */
 const BEHIND_BYTES = 16 * 1024 * 1024;
 const BEHIND_SHARE = 0.25;
@@ -71,8 +67,11 @@ export interface IntakeOptions extends RecorderOptions {
   died: (error: Error, writer: number, delayMs: number) => void;
   /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
   behind?: SharedArrayBuffer;
-  /** The module with the worker's `start`, and the times of restarts; others in tests. */
-  entry?: URL;
+  /** What the sockets of all workers count. */
+  lineCells: SharedArrayBuffer;
+  /** The module with the worker's `start`. */
+  entry: URL;
+  /** Others in tests. */
   restartTimes?: RestartTimes;
 }
 
@@ -92,6 +91,16 @@ export interface IntakeGauges {
   slotBytes: number;
   slotBytesFree: number;
   tasksPending: number;
+}
+
+/** Who looks after the sockets of the workers. */
+export interface SocketWatcher {
+  /** A worker took the place of one that died. */
+  begun(writer: number): void;
+  /** A worker is gone, with its sockets. */
+  died(writer: number): void;
+  /** A worker said something. */
+  told(writer: number, report: SocketReport): void;
 }
 
 /** The way of received bytes to the ingest workers, on the front thread. */
@@ -118,8 +127,7 @@ export class Intake {
   #readyCount = 0;
   #turn = 0;
   #diskRefuses = false;
-  #closed = false;
-  #waiting: (() => void)[] = [];
+  #watcher: SocketWatcher | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -142,14 +150,14 @@ export class Intake {
     // Whoever does not wait for the start hears of a death by `died`.
     this.#started.promise.catch(() => {});
     this.#pool = openPool<IngestData, ToIngest, FromIngest>(
-      options.entry ?? new URL('./ingest-worker.ts', import.meta.url),
+      options.entry,
       options.workers,
       (writer) => this.#data(writer),
       (writer, error) => this.#died(writer, error),
       HEAP,
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
-      const slots = new Slots(must(this.#memories[writer], 'memory'), MEMORY_BASE_BYTES);
+      const slots = new Slots(must(this.#memories[writer], 'memory'), OWN_BYTES);
       const thread = new IngestThread(slots, port, options.nowMs, (channel, outcome) =>
         this.counts.take(channel, outcome),
       );
@@ -189,17 +197,25 @@ export class Intake {
     return undefined;
   }
 
-  /** Calls `resume` once, when there is room for lines again. */
-  whenRoom(resume: () => void): void {
-    this.#waiting.push(resume);
-    if (this.#waiting.length === 1) this.#awaitRoom();
-  }
-
   /** Whether the disk takes nothing, being full or failing: then no lines are taken. */
   set diskRefuses(refuses: boolean) {
     this.#diskRefuses = refuses;
     this.#tellTakers();
-    if (!refuses && this.#waiting.length > 0) this.#awaitRoom();
+  }
+
+  /** Numbers of the workers that are there. */
+  get writers(): number[] {
+    return [...this.#threads.keys()].filter((writer) => !this.#thread(writer).dead);
+  }
+
+  /** Tells `watcher` of the sockets of the workers from now on. */
+  watchSockets(watcher: SocketWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  /** Says something to the sockets of a worker. */
+  order(writer: number, order: SocketOrder): void {
+    must(this.#pool.ports[writer], 'port').post({ type: 'sockets', order });
   }
 
   /** Tells the workers of new, changed and deleted write keys, before any task that is given later. */
@@ -245,11 +261,12 @@ export class Intake {
   /** What is going on now. */
   gauges(): IntakeGauges {
     const gauges = { workersUp: 0, slotBytes: 0, slotBytesFree: 0, tasksPending: 0 };
-    for (const { dead, slots, pendingCount } of this.#threads) {
+    for (const [writer, { dead, slots, pendingCount }] of this.#threads.entries()) {
+      const { own } = must(this.#stats[writer], 'stats');
       if (!dead) gauges.workersUp++;
-      gauges.slotBytes += slots.totalBytes;
-      gauges.slotBytesFree += slots.freeBytes;
-      gauges.tasksPending += pendingCount;
+      gauges.slotBytes += slots.totalBytes + OWN_BYTES;
+      gauges.slotBytesFree += slots.freeBytes + OWN_BYTES - own.takenBytes;
+      gauges.tasksPending += pendingCount + own.pendingCount;
     }
     return gauges;
   }
@@ -266,7 +283,6 @@ export class Intake {
 
   /** Ends the workers when they have made durable what they have. No task may be given any more. */
   async close(): Promise<void> {
-    this.#closed = true;
     await Promise.all([this.#recorder.close(), this.#restarts.close()]);
     for (const thread of this.#threads) thread.flush();
     for (const port of this.#pool.ports) port.post({ type: 'close' });
@@ -278,10 +294,12 @@ export class Intake {
   }
 
   #data(writer: number): IngestData {
-    const { cells, root, folderId, segments } = this.#options;
+    const { cells, lineCells, root, folderId, segments } = this.#options;
     const { namesPerKeyDay = NAMES_PER_KEY_DAY } = this.#options;
     return {
       memory: must(this.#memories[writer], 'memory'),
+      ownBytes: OWN_BYTES,
+      lineCells,
       cells,
       sequences: this.#sequencesShared,
       stats: must(this.#stats[writer], 'stats').shared,
@@ -298,10 +316,10 @@ export class Intake {
 
   /** Listens to a worker that was started, for the first time or in the place of a dead one. */
   #begin(writer: number, port: Port<ToIngest, FromIngest>): void {
-    const thread = this.#thread(writer);
     port.listen((message) => {
-      if (message.type === 'ready') this.#isReady(thread, port);
+      if (message.type === 'ready') this.#isReady(writer, port);
       else if (message.type === 'disk') this.#options.diskFailed?.(message.failure);
+      else if (message.type === 'sockets') this.#watcher?.told(writer, message.report);
       else {
         this.#order.add(writer, () => this.#take(writer, port, message), claimOf(message));
       }
@@ -309,13 +327,15 @@ export class Intake {
     });
   }
 
-  #isReady(thread: IngestThread, port: Port<ToIngest, FromIngest>): void {
+  #isReady(writer: number, port: Port<ToIngest, FromIngest>): void {
+    const thread = this.#thread(writer);
     // Both may have changed since the worker was given its own.
     port.post({ type: 'keys', table: this.#keys });
     port.post({ type: 'extensions', steps: this.#extensions });
     if (thread.dead) {
       thread.revive(port);
       this.#tellTakers();
+      this.#watcher?.begun(writer);
       return;
     }
     this.#readyCount++;
@@ -325,6 +345,8 @@ export class Intake {
   #died(writer: number, error: Error): void {
     this.#started.reject(error);
     this.#thread(writer).die();
+    must(this.#stats[writer], 'stats').own = { unreadBytes: 0, pendingCount: 0, takenBytes: 0 };
+    this.#watcher?.died(writer);
     this.#order.forget(writer);
     this.#recoveries[writer] = this.#recover(writer);
     this.#tellTakers();
@@ -332,10 +354,12 @@ export class Intake {
     this.#options.died(error, writer, this.#restarts.died(writer));
   }
 
-  /** Lines wait while there is no worker at all, or no room on the disk; otherwise their senders are to turn to one that is there. */
+  /** Lines have no room while the disk takes nothing, nor datagrams while there is no worker at all. */
   #tellTakers(): void {
-    const takes = !this.#diskRefuses && this.#threads.some(({ dead }) => !dead);
+    const takesLines = !this.#diskRefuses;
+    const takes = takesLines && this.#threads.some(({ dead }) => !dead);
     for (const thread of this.#threads) thread.takesLines = takes;
+    for (const port of this.#pool.ports) port.post({ type: 'room', takesLines });
   }
 
   /**
@@ -354,20 +378,27 @@ export class Intake {
 
   /** Tells the query workers whether they should make room for ingestion. */
   #tellBehind(): void {
-    const behind = this.#threads.some(
-      ({ dead, slots, unreadBytes }) =>
-        !dead && (unreadBytes > BEHIND_BYTES || slots.freeBytes < slots.totalBytes * BEHIND_SHARE),
-    );
+    const behind = this.#threads.some(({ dead, slots, unreadBytes }, writer) => {
+      if (dead) return false;
+      const { own } = must(this.#stats[writer], 'stats');
+      return (
+        unreadBytes + own.unreadBytes > BEHIND_BYTES ||
+        slots.freeBytes < slots.totalBytes * BEHIND_SHARE ||
+        own.takenBytes > OWN_BYTES * (1 - BEHIND_SHARE)
+      );
+    });
     Atomics.store(this.#behind, 0, behind ? 1 : 0);
   }
 
   #take(
     writer: number,
     port: Port<ToIngest, FromIngest>,
-    message: Exclude<FromIngest, { type: 'ready' | 'disk' }>,
+    message: Exclude<FromIngest, { type: 'ready' | 'disk' | 'sockets' }>,
   ): Promise<void> | undefined {
     if (message.type === 'report') {
       this.#thread(writer).report(message.freed, message.outcomes);
+      for (const [channel, outcome] of message.own) this.counts.take(channel, outcome);
+      if (message.asks) port.post({ type: 'taken' });
     } else if (message.type === 'committed') {
       this.#options.committed(message.group);
     } else if (message.type === 'allocate') {
@@ -382,23 +413,6 @@ export class Intake {
       this.#options.fault(message.error);
     }
     return undefined;
-  }
-
-  #awaitRoom(): void {
-    setTimeout(() => {
-      // Whoever waits is told when there is free disk again, or never.
-      if (this.#diskRefuses || this.#closed) return;
-      const full = ({ dead, slots }: IngestThread): boolean =>
-        !dead && slots.freeBytes < slots.totalBytes * ROOM_SHARE;
-      const none = this.#threads.every(({ dead }) => dead);
-      if (none || this.#threads.some(full)) {
-        this.#awaitRoom();
-        return;
-      }
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const resume of waiting) resume();
-    }, ROOM_POLL_MS);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Enrichment } from '../decode/enrichment.ts';
 import type { ExtensionMatch } from '../extend/extender.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import type { KeyTable } from '../registry/key-table.ts';
+import type { SocketOrder, SocketReport } from './socket-order.ts';
 import type { TroubleReport } from './trouble.ts';
 
 /**
@@ -108,6 +109,12 @@ export type ToIngest =
   | { type: 'allocated'; segment: number }
   | { type: 'recorded' }
   | { type: 'failed'; of: 'allocate' | 'record'; message: string }
+  /** The oldest report that asks was taken, and all that goes before it. */
+  | { type: 'taken' }
+  /** Whether there is room for lines at all: not while the disk takes nothing. */
+  | { type: 'room'; takesLines: boolean }
+  /** For the sockets of the worker. */
+  | { type: 'sockets'; order: SocketOrder }
   /** No task comes any more: do the rest, make it durable, end. */
   | { type: 'close' };
 
@@ -133,8 +140,19 @@ export interface TaskOutcome {
 export type FromIngest =
   | { type: 'ready' }
   | { type: 'committed'; group: CommittedGroup }
-  /** `freed`: tasks whose slots are not read any more. */
-  | { type: 'report'; freed: number[]; outcomes: TaskOutcome[] }
+  /**
+   * `freed`: tasks whose slots are not read any more. `own`: outcomes of tasks that the worker gave itself. When it
+   * `asks` it is answered by `taken`.
+   */
+  | {
+      type: 'report';
+      freed: number[];
+      outcomes: TaskOutcome[];
+      own: [Channel, TaskOutcome][];
+      asks: boolean;
+    }
+  /** Of the sockets of the worker; taken at once. */
+  | { type: 'sockets'; report: SocketReport }
   /** Asks for the number of a segment. */
   | { type: 'allocate' }
   /** A segment's file is durable. */
@@ -159,6 +177,10 @@ export interface SegmentLimits {
 /** What an ingest worker starts with. */
 export interface IngestData {
   memory: WebAssembly.Memory;
+  /** Bytes of the memory, the first ones, for slots of the worker's own. */
+  ownBytes: number;
+  /** What the sockets of all workers count. */
+  lineCells: SharedArrayBuffer;
   cells: SharedArrayBuffer;
   /** Of `Sequences`. */
   sequences: SharedArrayBuffer;

@@ -19,7 +19,8 @@ export interface Slot {
 }
 
 /**
- * The slots of one ingest worker's shared memory, handed out by the front thread, which alone owns this table.
+ * Slots in one ingest worker's shared memory, handed out by the thread that owns this table: the front for what it
+ * receives, the worker for what it receives itself.
  * First fit from the lowest address, so that pages high up are never touched unless they are needed and what is
  * resident stays near to what is in use.
  */
@@ -31,12 +32,12 @@ export class Slots {
   readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
   #freeUnits: number;
 
-  /** `memory[0, baseBytes)` is left to the worker; `baseBytes` is a multiple of 64. */
-  constructor(memory: WebAssembly.Memory, baseBytes: number) {
+  /** They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. */
+  constructor(memory: WebAssembly.Memory, baseBytes: number, endBytes = memory.buffer.byteLength) {
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
     this.bytes = new Uint8Array(memory.buffer);
     this.#baseBytes = baseBytes;
-    this.#freeUnits = Math.floor((this.bytes.length - baseBytes) / SLOT_UNIT_BYTES);
+    this.#freeUnits = Math.floor((endBytes - baseBytes) / SLOT_UNIT_BYTES);
     this.#taken = new Uint8Array(this.#freeUnits);
   }
 

@@ -7,7 +7,10 @@ export const COMMIT_SECONDS = [
 
 const COUNTERS = Object.keys(noDecodeCounters()) as (keyof DecodeCounters)[];
 const ROWS = COUNTERS.length;
-const COMMIT_SUM = ROWS + 1;
+const OWN_UNREAD = ROWS + 1;
+const OWN_PENDING = OWN_UNREAD + 1;
+const OWN_TAKEN = OWN_PENDING + 1;
+const COMMIT_SUM = OWN_TAKEN + 1;
 const COMMIT_CLASSES = COMMIT_SUM + 1;
 const CELLS = COMMIT_CLASSES + COMMIT_SECONDS.length + 1;
 
@@ -19,6 +22,16 @@ export interface IngestStats {
   /** Requests by the time from their being decoded to their being durable: one class more than COMMIT_SECONDS. */
   commitCounts: number[];
   commitSeconds: number;
+}
+
+/** How much there is of the lines that a worker reads from sockets of its own. */
+export interface OwnGauges {
+  /** Bytes that it has not decoded. */
+  unreadBytes: number;
+  /** Tasks that are not over. */
+  pendingCount: number;
+  /** Memory that they hold. */
+  takenBytes: number;
 }
 
 /**
@@ -47,6 +60,21 @@ export class StatCells {
   /** Counts rows that were decoded by the reference decoder. */
   addRows(count: number): void {
     this.#cells[ROWS] += count;
+  }
+
+  /** Tells how much there is of lines of its own. */
+  set own({ unreadBytes, pendingCount, takenBytes }: OwnGauges) {
+    this.#cells[OWN_UNREAD] = unreadBytes;
+    this.#cells[OWN_PENDING] = pendingCount;
+    this.#cells[OWN_TAKEN] = takenBytes;
+  }
+
+  get own(): OwnGauges {
+    return {
+      unreadBytes: this.#cells[OWN_UNREAD],
+      pendingCount: this.#cells[OWN_PENDING],
+      takenBytes: this.#cells[OWN_TAKEN],
+    };
   }
 
   /** Counts a request that was durable after `seconds`. */

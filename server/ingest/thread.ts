@@ -1,10 +1,8 @@
 import { assert } from '../../engine/base/assert.ts';
-import type { Port } from '../../engine/base/pool.ts';
 import { NO_CELL } from '../registry/key-table.ts';
 import type {
   BodyTask,
   Channel,
-  FromIngest,
   IngestTask,
   LinesTask,
   Span,
@@ -32,6 +30,23 @@ export interface LineSource {
   read(bytes: number): void;
   /** `bytes` of its lines are over: durable and in the catalog, or lost. */
   settled(bytes: number, stored: boolean): void;
+}
+
+/** What takes lines: it has room for some of them, or not now. */
+export interface LineSink {
+  /** Makes sure that `bytes` of lines can be added without a refusal; false when there is no room for them now. */
+  roomForLines(bytes: number, origin: LineOrigin): boolean;
+  /**
+   * Adds lines of `source`: `head` then `rest`, with their line feeds; when `bare`, a line or a span without the one
+   * that ends it. Copies the bytes and returns how many it counts. There has to be room (`roomForLines`).
+   */
+  lines(
+    head: Uint8Array,
+    rest: Uint8Array,
+    bare: boolean,
+    source: LineSource,
+    form?: Span['form'],
+  ): number;
 }
 
 /** A slot that lines are being written to. */
@@ -62,17 +77,22 @@ interface Pending {
 /** Told what became of a task, before those who wait for it are. */
 export type OutcomeObserver = (channel: Channel, outcome: TaskOutcome) => void;
 
+/** The way of tasks to an ingest worker. */
+export interface TaskPort {
+  post(message: Extract<ToIngest, { type: 'tasks' }>): void;
+}
+
 /**
- * The front thread's side of one ingest worker: its slots, the tasks it was given, and what they wait for.
- * Tasks are handed over in one message a turn of the event loop.
+ * The giving side of one ingest worker: slots, the tasks it was given, and what they wait for. The front thread has one
+ * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the event loop.
  */
-export class IngestThread {
+export class IngestThread implements LineSink {
   readonly slots: Slots;
   readonly #nowMs: () => number;
   readonly #observe: OutcomeObserver;
   readonly #pending = new Map<number, Pending>();
   readonly #lines = new Map<LineOrigin, OpenLines>();
-  #port: Port<ToIngest, FromIngest>;
+  #port: TaskPort;
   #tasks: IngestTask[] = [];
   #nextTask = 0;
   #unreadBytes = 0;
@@ -82,7 +102,7 @@ export class IngestThread {
 
   constructor(
     slots: Slots,
-    port: Port<ToIngest, FromIngest>,
+    port: TaskPort,
     nowMs: () => number,
     observe: OutcomeObserver = () => {},
   ) {
@@ -126,7 +146,6 @@ export class IngestThread {
     });
   }
 
-  /** Makes sure that `bytes` of lines can be added without a refusal; false when there is no room for them now. */
   roomForLines(bytes: number, origin: LineOrigin): boolean {
     if (!this.#takesLines) return false;
     const open = this.#lines.get(origin);
@@ -141,10 +160,6 @@ export class IngestThread {
     return true;
   }
 
-  /**
-   * Adds lines of `source`: `head` then `rest`, with their line feeds; when `bare`, a line or a span without the one
-   * that ends it. Copies the bytes and returns how many it counts. There has to be room (`roomForLines`).
-   */
   lines(
     head: Uint8Array,
     rest: Uint8Array,
@@ -196,7 +211,7 @@ export class IngestThread {
   }
 
   /** Another worker has taken the place of the one that died, on the same memory. */
-  revive(port: Port<ToIngest, FromIngest>): void {
+  revive(port: TaskPort): void {
     this.#port = port;
     this.#dead = false;
   }

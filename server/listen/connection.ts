@@ -1,34 +1,23 @@
 import type { Duplex } from 'node:stream';
-import type { Intake } from '../ingest/intake.ts';
-import type { Channel } from '../ingest/protocol.ts';
-import type { IngestThread, LineOrigin, LineSource } from '../ingest/thread.ts';
+import type { LineOrigin, LineSink, LineSource } from '../ingest/thread.ts';
 import { type Framing, LineFrame } from './frame.ts';
+import type { LineChannel, LineMeter } from './line-cells.ts';
 
-/** Memory for the beginnings of lines, which the connections of several listeners may share. */
-export interface HeldLines {
-  bytes: number;
+/** Where the lines of connections go. */
+export interface ConnectionSink extends LineSink {
+  /** Calls `resume` once, when there is room again behind a refusal. */
+  whenRoom(resume: () => void): void;
+  /** Calls `resume` when all that is durable by now is in the catalog, as a close in order says. */
+  whenVisible(resume: () => void): void;
 }
 
-/** What a listener for lines needs. */
-export interface LinesOptions {
-  host: string;
-  /** 0: any free one. */
-  port: number;
-  intake: Pick<Intake, 'leastBusy' | 'whenRoom'>;
-  /** Told of accept failures, such as too many open files; the listener goes on. */
-  failed: (error: Error) => void;
+/** What the connections of a listener need. */
+export interface ConnectionsOptions {
+  sink: ConnectionSink;
+  /** Of the listener's channel. */
+  meter: LineMeter;
   /** The cell of the write key that the listener is bound to; without it each line brings its own key. */
   cell?: () => number;
-  /** Its own when it is not given. */
-  held?: HeldLines;
-}
-
-/** Sums since the start. */
-export interface TcpCounts {
-  connections: number;
-  /** Closed by us as their unfinished lines took too much memory in all. */
-  connectionsRefused: number;
-  linesCut: number;
 }
 
 /** A connected socket, encrypted or not. */
@@ -39,44 +28,36 @@ export interface LineSocket extends Duplex {
 
 /** A connection is not read while this much of it waits for the worker, and again below half of it. */
 const UNREAD_BYTES_MAX = 1_048_576;
-/** Memory for the beginnings of lines, of all connections together. */
-const HELD_BYTES_MAX = 64 * 1024 * 1024;
 /** Room beyond a chunk and what is held: line feeds that are added, the length of a frame that was none. */
 const ADDED_BYTES_MAX = 16;
 
 /** The connections of a listener and what they share. */
 export class Connections {
   readonly origin: LineOrigin;
-  readonly intake: LinesOptions['intake'];
-  readonly held: HeldLines;
-  readonly counts: TcpCounts = { connections: 0, connectionsRefused: 0, linesCut: 0 };
+  readonly sink: ConnectionSink;
+  readonly meter: LineMeter;
   readonly #open = new Set<Connection>();
   /** Whether no connection is read, as there is no room for lines. */
   #isFull = false;
 
-  constructor(channel: Channel, { intake, cell, held }: LinesOptions) {
+  constructor(channel: LineChannel, { sink, meter, cell }: ConnectionsOptions) {
     this.origin = cell === undefined ? { channel } : { channel, cell };
-    this.intake = intake;
-    this.held = held ?? { bytes: 0 };
+    this.sink = sink;
+    this.meter = meter;
   }
 
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Connections that are open. */
-  get openCount(): number {
-    return this.#open.size;
-  }
-
   /** Takes a new connection; `reset` ends it so that the peer sees an error. */
   add(socket: LineSocket, reset: () => void): void {
-    this.counts.connections++;
+    this.meter.opened();
     this.#open.add(new Connection(socket, reset, this));
   }
 
   remove(connection: Connection): void {
-    this.#open.delete(connection);
+    if (this.#open.delete(connection)) this.meter.closed();
   }
 
   /** No connection takes any more bytes; each ends when what was taken of it is durable. */
@@ -89,12 +70,20 @@ export class Connections {
     for (const connection of this.#open) connection.reset();
   }
 
+  /** Ends all connections as they are, as the worker dies. */
+  lose(): void {
+    const lost = [...this.#open];
+    this.#open.clear();
+    this.meter.lost(lost.length);
+    for (const connection of lost) connection.reset();
+  }
+
   /** Nothing is read any more until there is room: what the senders have stays in the kernel's buffers and with them. */
   stopReading(): void {
     if (this.#isFull) return;
     this.#isFull = true;
     for (const connection of this.#open) connection.adjust();
-    this.intake.whenRoom(() => {
+    this.sink.whenRoom(() => {
       this.#isFull = false;
       for (const connection of this.#open) connection.again();
     });
@@ -102,7 +91,7 @@ export class Connections {
 }
 
 /**
- * One connection. Its lines go to one ingest worker, in their order. It holds no slot, and no memory but the beginning
+ * One connection. Its lines go to one sink, in their order. It holds no slot, and no memory but the beginning
  * of a line whose end has not come yet.
  */
 class Connection implements LineSource {
@@ -110,11 +99,10 @@ class Connection implements LineSource {
   readonly #socket: LineSocket;
   readonly #reset: () => void;
   readonly #shared: Connections;
-  readonly #thread: IngestThread;
   readonly #frame: LineFrame;
   /** Read from the socket when there was no room. */
   #chunk: Uint8Array | undefined;
-  /** Handed over and not read by the worker yet. */
+  /** Handed over and not decoded yet. */
   #unreadBytes = 0;
   /** Handed over and not durable yet. */
   #unsettledBytes = 0;
@@ -130,7 +118,6 @@ class Connection implements LineSource {
     this.#shared = shared;
     this.origin = shared.origin;
     this.#frame = new LineFrame(shared.origin.cell !== undefined);
-    this.#thread = shared.intake.leastBusy();
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('end', () => this.#finish());
     // Errors are those of the peer or its network, and 'close' follows.
@@ -185,7 +172,7 @@ class Connection implements LineSource {
     this.adjust();
   }
 
-  /** Reads or pauses, as the worker keeps up or not. */
+  /** Reads or pauses, as decoding keeps up or not. */
   adjust(): void {
     if (this.#ended) return;
     const limit = this.#paused ? UNREAD_BYTES_MAX / 2 : UNREAD_BYTES_MAX;
@@ -198,16 +185,17 @@ class Connection implements LineSource {
 
   #take(chunk: Uint8Array): void {
     const before = this.#frame.heldBytes;
-    if (!this.#thread.roomForLines(before + chunk.length + ADDED_BYTES_MAX, this.origin)) {
+    if (!this.#shared.sink.roomForLines(before + chunk.length + ADDED_BYTES_MAX, this.origin)) {
       this.#chunk = chunk;
       this.#shared.stopReading();
       return;
     }
     this.#frame.push(chunk, this.#give);
-    const { held, counts } = this.#shared;
-    held.bytes += this.#frame.heldBytes - before;
-    if (held.bytes > HELD_BYTES_MAX && this.#frame.heldBytes > before) {
-      counts.connectionsRefused++;
+    const { meter } = this.#shared;
+    const added = this.#frame.heldBytes - before;
+    if (added !== 0) meter.hold(added);
+    if (added > 0 && meter.isFull) {
+      meter.refused();
       this.reset();
       return;
     }
@@ -219,12 +207,12 @@ class Connection implements LineSource {
     if (this.#chunk !== undefined || this.#finished) return;
     const { heldBytes, hasBegun } = this.#frame;
     if (hasBegun) {
-      if (!this.#thread.roomForLines(heldBytes + ADDED_BYTES_MAX, this.origin)) {
+      if (!this.#shared.sink.roomForLines(heldBytes + ADDED_BYTES_MAX, this.origin)) {
         this.#shared.stopReading();
         return;
       }
       this.#frame.end(this.#give);
-      this.#shared.held.bytes -= heldBytes;
+      this.#shared.meter.hold(-heldBytes);
     }
     this.#finished = true;
     this.#closeWhenDurable();
@@ -233,8 +221,7 @@ class Connection implements LineSource {
   readonly #give = (head: Uint8Array, rest: Uint8Array, framing: Framing): void => {
     const isBare = framing !== 'lines';
     const form = framing === 'frame' ? framing : undefined;
-    const bytes = this.#thread.lines(head, rest, isBare, this, form);
-    if (framing === 'cut') this.#shared.counts.linesCut++;
+    const bytes = this.#shared.sink.lines(head, rest, isBare, this, form);
     this.#unreadBytes += bytes;
     this.#unsettledBytes += bytes;
   };
@@ -245,14 +232,16 @@ class Connection implements LineSource {
       this.reset();
       return;
     }
-    this.#socket.end();
-    // What the peer still sends after our close, when it was we who began to close, is not read.
-    this.#socket.destroySoon();
+    this.#shared.sink.whenVisible(() => {
+      this.#socket.end();
+      // What the peer still sends after our close is not read.
+      this.#socket.destroySoon();
+    });
   }
 
   #forget(): void {
     this.#shared.remove(this);
-    this.#shared.held.bytes -= this.#frame.heldBytes;
+    this.#shared.meter.hold(-this.#frame.heldBytes);
     this.#frame.drop();
     this.#chunk = undefined;
     this.#ended = true;

@@ -8,19 +8,20 @@ import type { Intake } from '../ingest/intake.ts';
 import type { Channel } from '../ingest/protocol.ts';
 import type { Log } from '../log.ts';
 import type { Certificate } from './certificate.ts';
-import type { HeldLines, LinesOptions } from './connection.ts';
 import { type HttpListener, listenHttp } from './http.ts';
 import type { InputOptions } from './input.ts';
-import { listenTcp } from './tcp.ts';
-import { listenTls, type TlsListener } from './tls.ts';
-import { listenUdp, type UdpListener } from './udp.ts';
+import type { LineCells } from './line-cells.ts';
+import { LineListeners } from './line-listeners.ts';
+import { listenUdp, type UdpListener, type UdpOptions } from './udp.ts';
 
 /** What all listeners together need of the rest of the front thread. */
 export interface ListenersOptions {
   config: Config;
   /** For TLS and HTTPS. */
   certificate: Certificate | undefined;
-  intake: Pick<Intake, 'leastBusy' | 'whenRoom'>;
+  intake: Pick<Intake, 'leastBusy' | 'writers' | 'order' | 'watchSockets'>;
+  /** What the connections of TCP and TLS count. */
+  cells: LineCells;
   /** The cell of the write key with that name; NO_CELL when there is none. */
   cellOf: (name: string) => number;
   input: Omit<InputOptions, 'channel'>;
@@ -67,7 +68,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
     return {
       http,
       addresses: opening.addresses,
-      counts: () => summed(opening.counts.map((count) => count())),
+      counts: () => summed(opening.counts.flatMap((count) => count())),
       reload: (certificate) => {
         for (const listener of opening.secure) listener.reload(certificate);
       },
@@ -82,14 +83,19 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
 /** The listeners that are open so far. */
 class Opening {
   readonly addresses: ListenerAddress[] = [];
-  readonly counts: (() => ListenerCounts)[] = [];
+  readonly counts: (() => ListenerCounts[])[] = [];
   readonly secure: { reload(certificate: Certificate): void }[] = [];
   readonly #options: ListenersOptions;
-  readonly #held: HeldLines = { bytes: 0 };
+  readonly #overConnections: LineListeners;
   readonly #closers: ((graceMs: number) => Promise<void>)[] = [];
 
   constructor(options: ListenersOptions) {
     this.#options = options;
+    const listeners = new LineListeners(options);
+    this.#overConnections = listeners;
+    this.#closers.push((graceMs) => listeners.close(graceMs));
+    this.counts.push(() => listeners.counts());
+    this.secure.push(listeners);
   }
 
   /** Opens them; where HTTP is. */
@@ -105,6 +111,7 @@ class Opening {
     for (const { protocol, address, key } of config.listeners) {
       await this.#lines(KINDS[protocol], address, key);
     }
+    await this.#overConnections.open();
     return http;
   }
 
@@ -128,7 +135,7 @@ class Opening {
     if (kind === 'HTTPS') this.secure.push(listener);
     this.#closers.push((graceMs) => listener.close(graceMs));
     const channel = kind === 'HTTPS' ? 'https' : 'http';
-    this.counts.push(() => ({ channel, ...listener.counts }));
+    this.counts.push(() => [{ channel, ...listener.counts }]);
     const address = { host: wanted.host, port: listener.port };
     this.#add(kind, address);
     return address;
@@ -144,45 +151,36 @@ class Opening {
       this.#add(kind, undefined);
       return;
     }
-    const { intake, log, cellOf, config, certificate } = this.#options;
-    const options: LinesOptions = {
-      ...wanted,
-      intake,
-      failed: (error) => log.error('a listener failed, it goes on', { kind, error }),
-      held: this.#held,
-      ...(key === undefined ? {} : { cell: () => cellOf(key) }),
-    };
-    if (kind === 'UDP') {
-      const listener = await this.#udp(options);
-      this.#closers.push(() => listener.close());
-      this.counts.push(() => udpCounts(listener));
-      this.#add(kind, { host: wanted.host, port: listener.port }, key);
-      return;
-    }
-    const listener =
-      kind === 'TCP' ? await listenTcp(options) : await this.#tls(options, config, certificate);
-    this.#closers.push((graceMs) => listener.close(graceMs));
-    this.counts.push(() => ({
-      channel: kind === 'TCP' ? 'tcp' : 'tls',
-      ...listener.counts,
-      connectionsOpen: listener.openCount(),
-    }));
-    this.#add(kind, { host: wanted.host, port: listener.port }, key);
+    const port =
+      kind === 'UDP' ? await this.#datagrams(wanted, key) : await this.#stream(kind, wanted, key);
+    this.#add(kind, { host: wanted.host, port }, key);
   }
 
-  async #tls(
-    options: LinesOptions,
-    { tlsVersionMax: versionMax }: Config,
-    certificate: Certificate | undefined,
-  ): Promise<TlsListener> {
-    const { cert, key } = needed(certificate);
-    const listener = await listenTls({ ...options, certificate: { cert, key }, versionMax });
-    this.secure.push(listener);
-    return listener;
+  #stream(kind: 'TCP' | 'TLS', wanted: Address, key?: string): Promise<number> {
+    if (kind === 'TCP') return this.#overConnections.add(wanted, key);
+    const { config, certificate } = this.#options;
+    const { cert, key: secret } = needed(certificate);
+    return this.#overConnections.add(wanted, key, {
+      certificate: { cert, key: secret },
+      versionMax: config.tlsVersionMax,
+    });
+  }
+
+  async #datagrams(wanted: Address, key?: string): Promise<number> {
+    const { intake, log, cellOf } = this.#options;
+    const listener = await this.#udp({
+      ...wanted,
+      intake,
+      failed: (error) => log.error('a listener failed, it goes on', { kind: 'UDP', error }),
+      ...(key === undefined ? {} : { cell: () => cellOf(key) }),
+    });
+    this.#closers.push(() => listener.close());
+    this.counts.push(() => [udpCounts(listener)]);
+    return listener.port;
   }
 
   /** Without the right to the port another one is taken, and it is said how to get the right. */
-  async #udp(options: LinesOptions): Promise<UdpListener> {
+  async #udp(options: UdpOptions): Promise<UdpListener> {
     try {
       return await listenUdp(options);
     } catch (error) {

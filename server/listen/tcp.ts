@@ -1,19 +1,31 @@
 import { createServer, type Server } from 'node:net';
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Connections, type LinesOptions, type TcpCounts } from './connection.ts';
+import type { Address } from '../address.ts';
+import { Connections, type ConnectionsOptions } from './connection.ts';
+
+/** What a listener for lines needs. Its port may be 0: any free one. */
+export interface LinesOptions extends Address, ConnectionsOptions {
+  /** Told of accept failures, such as too many open files; the listener goes on. */
+  failed: (error: Error) => void;
+}
 
 /** An open listener for connections with lines. */
 export interface TcpListener {
   readonly port: number;
-  readonly counts: TcpCounts;
-  /** Connections that are open. */
-  openCount(): number;
   /**
    * Takes no new connection and no more bytes; closes each connection when what it sent is durable, at most `graceMs`
    * later.
    */
   close(graceMs: number): Promise<void>;
+  /** Takes no new connection and ends all at once, so that their senders see an error: the worker dies. */
+  lose(): void;
+}
+
+/** A port that no other process has. */
+export interface ClaimedPort extends Address {
+  /** Gives it up, for those who share it. */
+  release(): Promise<void>;
 }
 
 const BACKLOG = 1_024;
@@ -27,8 +39,23 @@ export const SOCKET_OPTIONS = {
 } as const;
 
 /**
- * Listens for lines, `<key> <content>` each. Nothing is ever sent; a half-close is answered by ours when all lines are
- * durable. Rejects with USAGE when the address cannot be had. Source: interface.md 4.4, decisions.md 2.
+ * Takes an address for this process alone: those that share a port say nothing when another process shares it too.
+ * `name` is the setting that errors tell. Rejects with USAGE when the address cannot be had.
+ */
+export async function claimPort(name: string, { host, port }: Address): Promise<ClaimedPort> {
+  const server = createServer((socket) => socket.resetAndDestroy());
+  const found = await listening(server, name, { host, port }, false);
+  return {
+    host,
+    port: found,
+    release: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/**
+ * Listens for lines, `<key> <content>` each, on a port that others who do so share. Nothing is ever sent; a half-close is
+ * answered by ours when all lines are durable. Rejects with USAGE when the address cannot be had. Source: interface.md
+ * 4.4, decisions.md 2.
  */
 export function listenTcp(options: LinesOptions): Promise<TcpListener> {
   const connections = new Connections('tcp', options);
@@ -39,27 +66,41 @@ export function listenTcp(options: LinesOptions): Promise<TcpListener> {
 }
 
 /** Listens with a server whose connections go to `connections`. `name` is the setting that errors tell. */
-export function listenWith(
+export async function listenWith(
   server: Server,
   name: string,
   options: LinesOptions,
   connections: Connections,
 ): Promise<TcpListener> {
-  const { host, port, failed } = options;
+  const port = await listening(server, name, options, true);
+  server.on('error', options.failed);
+  return {
+    port,
+    close: (graceMs) => close(server, connections, graceMs),
+    lose: () => {
+      server.close();
+      connections.lose();
+    },
+  };
+}
+
+/** Resolves with the port when the server listens. */
+function listening(
+  server: Server,
+  name: string,
+  { host, port }: Address,
+  reusePort: boolean,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    const refused = (cause: NodeJS.ErrnoException): void => {
       const message = `${name}: ${host}:${port} cannot be listened on: ${cause.code}`;
       reject(new EngineError('USAGE', message, { cause }));
-    });
-    server.listen({ host, port, backlog: BACKLOG }, () => {
-      server.on('error', failed);
+    };
+    server.once('error', refused);
+    server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
+      server.off('error', refused);
       const address = must(server.address(), `${name} address`);
-      resolve({
-        port: typeof address === 'string' ? 0 : address.port,
-        counts: connections.counts,
-        openCount: () => connections.openCount,
-        close: (graceMs) => close(server, connections, graceMs),
-      });
+      resolve(typeof address === 'string' ? 0 : address.port);
     });
   });
 }

@@ -1,29 +1,19 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer } from 'node:tls';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Connections, type LinesOptions } from './connection.ts';
-import { listenWith, SOCKET_OPTIONS, type TcpListener } from './tcp.ts';
-
-/** The newest version of TLS that is offered. */
-export type TlsVersion = '1.2' | '1.3';
-
-/** A certificate with its key, as PEM texts. */
-export interface CertificateTexts {
-  cert: string;
-  key: string;
-}
+import type { CertificateTexts, TlsPlan } from '../ingest/socket-order.ts';
+import { Connections } from './connection.ts';
+import { type LinesOptions, listenWith, SOCKET_OPTIONS, type TcpListener } from './tcp.ts';
 
 /** What the TLS listener needs. */
-export interface TlsOptions extends LinesOptions {
-  certificate: CertificateTexts;
-  versionMax: TlsVersion;
+export interface TlsOptions extends LinesOptions, TlsPlan {
   /** How long a handshake may take; 10 seconds when it is not said. */
   handshakeMs?: number;
 }
 
 /** An open TLS listener. */
 export interface TlsListener extends TcpListener {
-  /** New connections get this certificate; those that are open stay. Throws USAGE as `checkPair` does. */
+  /** New connections get this certificate, which was checked; those that are open stay. */
   reload(certificate: CertificateTexts): void;
 }
 
@@ -33,7 +23,7 @@ const HANDSHAKE_MS = 10_000;
  * Throws USAGE when no TLS end can be made of a certificate and a key, naming the reason.
  * `what` tells where they came from.
  */
-function checkPair(certificate: CertificateTexts, what: string): void {
+export function checkPair(certificate: CertificateTexts, what: string): void {
   try {
     createSecureContext(certificate);
   } catch (cause) {
@@ -49,14 +39,16 @@ function checkPair(certificate: CertificateTexts, what: string): void {
  */
 export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   const connections = new Connections('tls', options);
-  const versions = {
+  const { certificate, versionMax, ticketKeys } = options;
+  const shared = {
     minVersion: 'TLSv1.2',
-    maxVersion: options.versionMax === '1.2' ? 'TLSv1.2' : 'TLSv1.3',
+    maxVersion: versionMax === '1.2' ? 'TLSv1.2' : 'TLSv1.3',
+    ticketKeys: Buffer.from(ticketKeys),
   } as const;
   const server = createServer({
     ...SOCKET_OPTIONS,
-    ...versions,
-    ...options.certificate,
+    ...shared,
+    ...certificate,
     handshakeTimeout: options.handshakeMs ?? HANDSHAKE_MS,
   });
   // A reset is for the socket below the encryption. Nothing leads to it from above but the peer that both have.
@@ -84,18 +76,22 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     connections.add(socket, () => below.resetAndDestroy());
   });
   server.on('tlsClientError', (_, socket) => socket.destroy());
-  const { close, ...listener } = await listenWith(server, 'tls', options, connections);
+  const { port, close, lose } = await listenWith(server, 'tls', options, connections);
+  const cutHandshakes = (): void => {
+    for (const socket of inHandshake) socket.resetAndDestroy();
+  };
   return {
-    ...listener,
+    port,
     close: (graceMs) => {
       const closed = close(graceMs);
-      for (const socket of inHandshake) socket.destroy();
+      cutHandshakes();
       return closed;
     },
-    reload: (certificate) => {
-      checkPair(certificate, 'the certificate');
-      server.setSecureContext({ ...versions, ...certificate });
+    lose: () => {
+      lose();
+      cutHandshakes();
     },
+    reload: (next) => server.setSecureContext({ ...shared, ...next }),
   };
 }
 

@@ -1,8 +1,18 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { EngineError } from '../../engine/base/errors.ts';
 import { readKernelText } from '../../engine/base/text-file.ts';
+import type { Address } from '../address.ts';
+import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/thread.ts';
-import type { LinesOptions } from './connection.ts';
+
+/** What a listener for datagrams needs. Its port may be 0: any free one. */
+export interface UdpOptions extends Address {
+  intake: Pick<Intake, 'leastBusy'>;
+  /** Told of failures; the listener goes on. */
+  failed: (error: Error) => void;
+  /** The cell of the write key that the listener is bound to; without it each datagram brings its own key. */
+  cell?: () => number;
+}
 
 /** An open UDP listener. */
 export interface UdpListener {
@@ -37,7 +47,7 @@ const DROPS = 12;
  * is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the code,
  * EACCES without the right to the port. Source: interface.md 4.4, decisions.md 2.5.
  */
-export function listenUdp(options: LinesOptions): Promise<UdpListener> {
+export function listenUdp(options: UdpOptions): Promise<UdpListener> {
   const { host, port, failed } = options;
   const receiver = new Receiver(options);
   const socket = createSocket({
@@ -88,14 +98,14 @@ interface Lines {
 class Receiver implements LineSource {
   readonly origin: LineOrigin;
   readonly counts: UdpCounts = { datagrams: 0, datagramsDropped: 0 };
-  readonly #intake: LinesOptions['intake'];
+  readonly #intake: UdpOptions['intake'];
   /** Lines that were not handed over, each with its line feed. */
   readonly #batch = new Uint8Array(LINES_SLOT_BYTES);
   #filledBytes = 0;
   #spans: Lines[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ intake, cell }: LinesOptions) {
+  constructor({ intake, cell }: UdpOptions) {
     this.#intake = intake;
     this.origin = cell === undefined ? { channel: 'udp' } : { channel: 'udp', cell };
   }

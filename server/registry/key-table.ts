@@ -1,9 +1,10 @@
 import { digestName, digestNameOf, KEY_CHARACTERS } from './digest.ts';
 
-/** A write key as the ingest workers know it: SHA-256 digest, id, cell of its usage. */
+/** A write key as the ingest workers know it: SHA-256 digest, id, name, cell of its usage. */
 export interface KeyTableEntry {
   digest: Uint8Array;
   id: string;
+  name: string;
   cell: number;
 }
 
@@ -31,6 +32,7 @@ const SPREAD = 0x9e3779b1;
  */
 export class KeyLookup {
   #cells = new Map<string, number>();
+  #names = new Map<string, number>();
   readonly #ids: string[] = [];
   /** Verified keys, one a place, and their cells. */
   readonly #keys = new Uint8Array(PLACES * KEY_CHARACTERS);
@@ -42,6 +44,7 @@ export class KeyLookup {
     if (table.version < this.#version) return;
     this.#version = table.version;
     this.#cells = new Map(table.entries.map((entry) => [digestName(entry.digest), entry.cell]));
+    this.#names = new Map(table.entries.map(({ name, cell }) => [name, cell]));
     for (const entry of table.entries) this.#ids[entry.cell] = entry.id;
     this.#verified.fill(NO_CELL);
   }
@@ -58,6 +61,11 @@ export class KeyLookup {
   /** The id of the key whose cell `find` gave; it stays known when the key is deleted. */
   id(cell: number): string {
     return this.#ids[cell];
+  }
+
+  /** The cell of the key with that name; NO_CELL when there is none. */
+  named(name: string): number {
+    return this.#names.get(name) ?? NO_CELL;
   }
 
   #verify(key: Uint8Array, place: number): number {

@@ -182,7 +182,9 @@ export class Keys {
 
   /** What ingest workers need to know of the write keys; a new version after each change. */
   table(): KeyTable {
-    const entries = this.list('write').map(({ digest, id, cell }) => ({ digest, id, cell }));
+    const entries = this.list('write').map(({ digest, id, name, cell }) => {
+      return { digest, id, name, cell };
+    });
     return { version: this.#version, entries };
   }
 

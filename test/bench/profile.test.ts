@@ -70,7 +70,7 @@ const WORKER = profileOf(
     ['(garbage collector)', '', 0],
     ['(idle)', '', 0],
     ['(program)', '', 0],
-    ['run', 'file:///logseam/server/ingest/ingest-worker.ts', 0],
+    ['run', 'file:///logseam/server/ingest/worker.ts', 0],
     ['members', 'file:///logseam/server/decode/object.ts', 4],
     ['hash', 'file:///logseam/engine/base/hash.ts', 5],
     ['utf8Slice', '', 6],
@@ -138,7 +138,7 @@ t.test(
       lines.map((line) => line.trim().replaceAll(/\s+/g, ' ')),
       [
         '0.0900 s/M events 10.6 % receive',
-        '0.0900 s/M events 10.6 % run server/ingest/ingest-worker.ts:7',
+        '0.0900 s/M events 10.6 % run server/ingest/worker.ts:7',
         '0.700 s/M events 82.4 % decode',
         '0.600 s/M events 70.6 % hash engine/base/hash.ts:7',
         '0.100 s/M events 11.8 % members server/decode/object.ts:7',

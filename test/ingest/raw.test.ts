@@ -30,7 +30,9 @@ function setUp(): {
 } {
   const cells = new UsageCells();
   const keys = new KeyLookup();
-  const entries = KEYS.map((key, cell) => ({ digest: digestOf(key), id: `id${cell}`, cell }));
+  const entries = KEYS.map((key, cell) => {
+    return { digest: digestOf(key), id: `id${cell}`, name: `name${cell}`, cell };
+  });
   for (const { cell } of entries) cells.begin(cell);
   keys.update({ version: 1, entries });
   const memory = new Uint8Array(new SharedArrayBuffer(4096));

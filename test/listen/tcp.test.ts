@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
+import { LineCells } from '../../server/listen/line-cells.ts';
 import { listenTcp, type TcpListener } from '../../server/listen/tcp.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
 
@@ -9,7 +10,8 @@ async function open(intake: FakeIntake): Promise<TcpListener> {
   const failed = (error: Error): void => {
     throw error;
   };
-  return listenTcp({ host: '127.0.0.1', port: 0, intake, failed });
+  const meter = LineCells.for(1).meter(0, 'tcp');
+  return listenTcp({ host: '127.0.0.1', port: 0, sink: intake.sink, meter, failed });
 }
 
 interface Client {

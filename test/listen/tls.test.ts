@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
+import { LineCells } from '../../server/listen/line-cells.ts';
 import { listenTls, type TlsListener, type TlsOptions } from '../../server/listen/tls.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
 
 const GRACE_MS = 2_000;
+const cells = LineCells.for(1);
 const HANDSHAKE_MS = 250;
 
 function fixture(name: string): string {
@@ -18,7 +21,9 @@ function open(intake: FakeIntake, changes: Partial<TlsOptions> = {}): Promise<Tl
   };
   const certificate = { cert: fixture('tls-cert.pem'), key: fixture('tls-key.pem') };
   const address = { host: '127.0.0.1', port: 0 };
-  return listenTls({ ...address, intake, failed, certificate, versionMax: '1.2', ...changes });
+  const meter = cells.meter(0, 'tls');
+  const secure = { certificate, versionMax: '1.2', ticketKeys: randomBytes(48) } as const;
+  return listenTls({ ...address, sink: intake.sink, meter, failed, ...secure, ...changes });
 }
 
 function dial(port: number): Promise<Socket> {
@@ -53,14 +58,18 @@ t.test('a handshake that never ends is closed after its time', async (t) => {
   const whole = connectTls({ port: listener.port, rejectUnauthorized: false });
   await new Promise<void>((resolve) => whole.on('secureConnect', resolve));
   await Promise.all([closed(silent), closed(begun)]);
-  t.equal(listener.openCount(), 1, 'only connections behind their handshake are open');
+  t.equal(
+    cells.counts('tls').connectionsOpen,
+    1,
+    'only connections behind their handshake are open',
+  );
   whole.write('key late\n');
   await intake.until(() => intake.texts.includes('key late\n'));
   intake.settle();
   whole.end();
   whole.resume();
   await closed(whole);
-  t.match(listener.counts, { connections: 1 });
+  t.match(cells.counts('tls'), { connections: 1 });
   await listener.close(GRACE_MS);
 });
 

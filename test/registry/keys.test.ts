@@ -401,7 +401,9 @@ t.test('a worker finds write keys by their bytes, and nothing else', async (t) =
 
 t.test('more keys than there is memory for are found all the same', async (t) => {
   const texts = Array.from({ length: 3_000 }, makeKey);
-  const entries = texts.map((text, cell) => ({ digest: digestOf(text), id: `id${cell}`, cell }));
+  const entries = texts.map((text, cell) => {
+    return { digest: digestOf(text), id: `id${cell}`, name: `name${cell}`, cell };
+  });
   const lookup = new KeyLookup();
   lookup.update({ version: 1, entries });
   const bytes = texts.map((text) => new TextEncoder().encode(text));

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readExposition, sumOf } from '../support/exposition.ts';
@@ -29,10 +30,16 @@ async function startMortal(t: Test, args: string[]): Promise<{ service: Service;
   const service = await startService(folder, args);
   if (before === undefined) delete process.env['NODE_OPTIONS'];
   else process.env['NODE_OPTIONS'] = before;
-  return { service, die: (thread) => writeFileSync(join(signs, `die-${thread}`), '') };
+  const die: Die = (thread, how = '') => {
+    const sign = join(signs, `die-${thread}`);
+    writeFileSync(`${sign}.new`, how);
+    renameSync(`${sign}.new`, sign);
+  };
+  return { service, die };
 }
 
-type Die = (thread: number) => void;
+/** Ends a thread, as `mortal.ts` has it. */
+type Die = (thread: number, how?: '' | 'throw' | 'fill') => void;
 
 /** Resolves when so many workers of a kind were replaced and so many are up. */
 async function untilReplaced(
@@ -108,6 +115,77 @@ t.test('an ingest worker that dies is replaced, and nothing acknowledged is lost
     'all are whole',
   );
   t.match(service.output(), /"a worker died, another takes its place","what":"ingest","worker":0/);
+});
+
+/** Sends lines and half-closes; resolves with how the service ended the connection: `end` in order, or an error's code. */
+function sendLines(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.resume();
+    socket.on('end', () => {
+      resolve('end');
+      socket.destroy();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+    socket.end(text);
+  });
+}
+
+t.test('a worker that dies resets its connections, and those of others go on', async (t) => {
+  const { service, die } = await startMortal(t, [
+    ...['--ingest-workers', '3', '--query-workers', '1', '--metrics-open', 'true'],
+  ]);
+  const acknowledged = new Set<number>();
+  const endings = new Map<string, number>();
+  let number = 0;
+  let over = false;
+  const sender = async (): Promise<void> => {
+    while (!over) {
+      const numbers = Array.from({ length: 1 + (number % 300) }, () => number++);
+      const lines = numbers.map((n) => `${service.writeKey} {"n":${n}}\n`);
+      const ending = await sendLines(service.tcpPort, lines.join(''));
+      endings.set(ending, (endings.get(ending) ?? 0) + 1);
+      if (ending === 'end') for (const n of numbers) acknowledged.add(n);
+    }
+  };
+  const idle = Array.from({ length: 48 }, () => {
+    const socket = connect(service.tcpPort, '127.0.0.1');
+    const closed = new Promise<string>((resolve) => {
+      socket.on('end', () => resolve('end'));
+      socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+    });
+    return { socket, closed };
+  });
+  const senders = Array.from({ length: 12 }, sender);
+  const untilMore = async (): Promise<void> => {
+    const goal = acknowledged.size + 2_000;
+    while (acknowledged.size < goal) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const ways = ['', 'throw', 'fill'] as const;
+  for (const [death, how] of ways.entries()) {
+    await untilMore();
+    die(death + 1, how);
+    await untilReplaced(service, 'ingest', death + 1, 3);
+  }
+  await untilMore();
+  over = true;
+  await Promise.all(senders);
+  t.comment(`endings: ${JSON.stringify([...endings])}`);
+  t.same(new Set(await Promise.all(idle.map(({ closed }) => closed))), new Set(['ECONNRESET']));
+  const families = readExposition((await request(`${service.http}/metrics`)).text);
+  const lost = sumOf(families, 'logseam_connections_lost_total', { channel: 'tcp' });
+  t.ok(lost >= idle.length, `${lost} connections were lost`);
+  t.match(service.output(), /the heap of an ingest worker has \d+ bytes of/);
+
+  const stored = (await listAll(service)).map(({ event }) => event.custom['n'] as number);
+  const there = new Set(stored);
+  t.equal(there.size, stored.length, 'nothing is there twice');
+  t.same(
+    [...acknowledged].filter((n) => !there.has(n)),
+    [],
+    'what a close in order told is there',
+  );
+  t.equal(await service.stop(), 0);
 });
 
 t.test('without its only worker of a kind the service is not ready, and comes back', async (t) => {

@@ -1,7 +1,7 @@
 import type { ThreadTask } from '../../engine/base/pool.ts';
 import { type Claim, Sequences } from '../../engine/store/sequences.ts';
-import { start as startWorker } from '../../server/ingest/ingest-worker.ts';
 import type { IngestData, ToIngest } from '../../server/ingest/protocol.ts';
+import { start as startWorker } from '../../server/listen/ingest-worker.ts';
 
 /**
  * The ingest worker, for restart.test.ts, but one that dies `<ms>` after a task came in whose content has `die:<ms>`; with

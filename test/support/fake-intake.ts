@@ -1,6 +1,7 @@
-import type { IngestTask, ToIngest } from '../../server/ingest/protocol.ts';
+import type { IngestTask } from '../../server/ingest/protocol.ts';
 import { type Slot, Slots } from '../../server/ingest/slots.ts';
-import { IngestThread } from '../../server/ingest/thread.ts';
+import { IngestThread, type TaskPort } from '../../server/ingest/thread.ts';
+import type { ConnectionSink } from '../../server/listen/connection.ts';
 
 /** An intake for tests of the listeners: what it is given lies in `texts` until the test says what became of it. */
 export class FakeIntake {
@@ -13,14 +14,22 @@ export class FakeIntake {
   /** `pages` of 64 KiB are for slots. */
   constructor(pages: number) {
     const memory = new WebAssembly.Memory({ initial: pages + 1, maximum: pages + 1, shared: true });
-    const post = (message: ToIngest): void => {
-      if (message.type !== 'tasks') return;
-      for (const task of message.tasks) this.#take(task);
+    const post: TaskPort['post'] = ({ tasks }) => {
+      for (const task of tasks) this.#take(task);
       this.#next.resolve();
       this.#next = Promise.withResolvers();
     };
-    const port = { post, listen: () => {}, close: () => {} };
-    this.thread = new IngestThread(new Slots(memory, 65_536), port, Date.now);
+    this.thread = new IngestThread(new Slots(memory, 65_536), { post }, Date.now);
+  }
+
+  /** Where the lines of connections go. */
+  get sink(): ConnectionSink {
+    return {
+      roomForLines: (...asked) => this.thread.roomForLines(...asked),
+      lines: (...given) => this.thread.lines(...given),
+      whenRoom: (resume) => this.whenRoom(resume),
+      whenVisible: (resume) => resume(),
+    };
   }
 
   leastBusy(): IngestThread {

@@ -1,7 +1,7 @@
 import { watchDisk } from '../../engine/base/disk-watch.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { ATTRIBUTES_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
-import { openPort, type Port, type ThreadTask } from '../../engine/base/pool.ts';
+import type { Port } from '../../engine/base/pool.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
@@ -14,7 +14,7 @@ import { Extender } from '../extend/extender.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import { KeyLookup } from '../registry/key-table.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
-import { Acknowledger } from './acknowledge.ts';
+import { Acknowledger, type TaskEnds } from './acknowledge.ts';
 import { decodeBody } from './content.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
 import { dryRun } from './dry-run.ts';
@@ -22,6 +22,7 @@ import { BodyTooLarge, BrokenBody, inflate } from './inflate.ts';
 import { Ledger } from './ledger.ts';
 import { NameBudget } from './name-budget.ts';
 import { NameCounts } from './name-counts.ts';
+import { OwnLines } from './own-lines.ts';
 import type {
   BodyTask,
   DryOptions,
@@ -34,23 +35,17 @@ import type {
 import { RawDecoder } from './raw.ts';
 import { NOT_STORED, type Refusal, refusalOf } from './refusal.ts';
 import { Shares } from './share.ts';
+import type { SocketOrder, SocketReport } from './socket-order.ts';
 import { StatCells } from './stats.ts';
 import { BODY_MALFORMED, BODY_TOO_LARGE, TroubleNotes } from './trouble.ts';
 
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
-/** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
-const FREE_BYTES_MIN = 65_536;
 const TICK_MS = 1_000;
 /** The path table is begun anew when less than a few hostile events' worth of it is left. */
 const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
 const NOTHING = new Uint8Array(0);
 const BROKEN: Refusal = { status: 500, message: 'internal error' };
-
-/** The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. */
-export async function start({ data, port }: ThreadTask<IngestData>): Promise<void> {
-  await new IngestWorker(data, openPort(port)).run();
-}
 
 /** What decodes; all of it belongs to one path table. */
 interface Decoding {
@@ -61,8 +56,19 @@ interface Decoding {
   counted: DecodeCounters;
 }
 
+/** A task, and who waits for its end. */
+interface Queued {
+  task: IngestTask;
+  ends: TaskEnds;
+}
+
+/** Takes an order for the sockets of a thread. */
+type SocketTaker = (order: SocketOrder) => void;
+
 /** Decodes what lies in its slots, a task a turn of the event loop, and makes it durable. */
-class IngestWorker {
+export class IngestWorker {
+  /** What sockets of this thread bring. */
+  readonly lines: OwnLines;
   readonly #port: Port<FromIngest, ToIngest>;
   readonly #memory: Uint8Array;
   readonly #cells: UsageCells;
@@ -78,13 +84,16 @@ class IngestWorker {
   /** Extensions that have failed since they were set: each is told once. */
   readonly #failedSteps = new Set<string>();
   #decoding: Decoding;
-  #tasks: IngestTask[] = [];
+  readonly #sockets: SocketTaker;
+  #tasks: Queued[] = [];
   #taken = 0;
   #busy = false;
   #closing = false;
   readonly #over = Promise.withResolvers<void>();
 
-  constructor(data: IngestData, port: Port<FromIngest, ToIngest>) {
+  /** `sockets` takes what the front says to the sockets of this thread. */
+  constructor(data: IngestData, port: Port<FromIngest, ToIngest>, sockets: SocketTaker) {
+    this.#sockets = sockets;
     this.#port = port;
     this.#memory = new Uint8Array(data.memory.buffer);
     this.#cells = new UsageCells(data.cells);
@@ -94,6 +103,13 @@ class IngestWorker {
     this.#keys.update(data.keys);
     this.#ledger = new Ledger(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
+    this.lines = new OwnLines({
+      memory: data.memory,
+      bytes: data.ownBytes,
+      nowMs: Date.now,
+      give: (tasks) => this.#queue(tasks, this.lines),
+      observe: (channel, outcome) => this.#acknowledger.count(channel, outcome),
+    });
     this.#setSteps(data.extensions);
     this.#decoding = this.#begin();
     this.#writer = openWriter({
@@ -118,6 +134,7 @@ class IngestWorker {
     });
   }
 
+  /** Resolves when it was told to close and everything is durable. */
   async run(): Promise<void> {
     const timer = setInterval(() => this.#tick(), TICK_MS);
     this.#port.listen((message) => this.#take(message));
@@ -129,6 +146,21 @@ class IngestWorker {
     this.#port.close();
   }
 
+  /** The cell of the write key with that name; NO_CELL when there is none. */
+  cellOf(name: string): number {
+    return this.#keys.named(name);
+  }
+
+  /** Calls `resume` when all that is durable by now is in the catalog, with all groups that go before it. */
+  whenVisible(resume: () => void): void {
+    this.#acknowledger.whenVisible(resume);
+  }
+
+  /** Tells the front of the sockets of this thread. */
+  tell(report: SocketReport): void {
+    this.#port.post({ type: 'sockets', report });
+  }
+
   #tick(): void {
     this.#writer.tick();
     const troubles = this.#troubles.report();
@@ -137,19 +169,29 @@ class IngestWorker {
 
   #take(message: ToIngest): void {
     if (message.type === 'tasks') {
-      this.#tasks.push(...message.tasks);
-      this.#wake();
+      this.#queue(message.tasks, this.#acknowledger);
     } else if (message.type === 'keys') {
       this.#keys.update(message.table);
     } else if (message.type === 'extensions') {
       this.#setSteps(message.steps);
       this.#extend(this.#decoding.paths, this.#decoding.decoder);
+    } else if (message.type === 'taken') {
+      this.#acknowledger.visible();
+    } else if (message.type === 'room') {
+      this.lines.takesLines = message.takesLines;
+    } else if (message.type === 'sockets') {
+      this.#sockets(message.order);
     } else if (message.type === 'close') {
       this.#closing = true;
       this.#wake();
     } else {
       this.#ledger.take(message);
     }
+  }
+
+  #queue(tasks: readonly IngestTask[], ends: TaskEnds): void {
+    for (const task of tasks) this.#tasks.push({ task, ends });
+    this.#wake();
   }
 
   /** Goes on with the next turn of the event loop, so that what came in and what was written is seen in between. */
@@ -163,6 +205,7 @@ class IngestWorker {
   }
 
   #step(): void {
+    this.#stats.own = this.lines.gauges;
     if (this.#taken === this.#tasks.length) {
       this.#tasks = [];
       this.#taken = 0;
@@ -171,12 +214,12 @@ class IngestWorker {
     }
     // Whatever becomes durable wakes the worker again.
     if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
-    const task = this.#tasks[this.#taken++];
+    const { task, ends } = this.#tasks[this.#taken++];
     if (this.#decoding.paths.count > PATHS_RENEW) {
       this.#decoding = this.#begin();
       this.#writer.replacePaths(this.#decoding.paths);
     }
-    if (task.type === 'lines') this.#lines(task);
+    if (task.type === 'lines') this.#lines(task, ends);
     else if (task.dry === undefined) this.#body(task);
     else this.#dry(task, task.dry);
     // An inflated body goes before the next one comes.
@@ -285,7 +328,7 @@ class IngestWorker {
       return;
     }
     shares.add(cell, 0, this.#rows.rowCount);
-    this.#store(task, shares, () => id, 0);
+    this.#store(task, this.#acknowledger, shares, () => id, 0);
   }
 
   /** The task's content, inflated to at most `bytesMax` and what the task allows. */
@@ -306,20 +349,21 @@ class IngestWorker {
     decodeBody(decoder, source, task.form);
   }
 
-  #lines(task: LinesTask): void {
+  #lines(task: LinesTask, ends: TaskEnds): void {
     const { raw } = this.#decoding;
     try {
       const { shares, droppedCount } = raw.decode(task);
-      this.#store(task, shares, (cell) => this.#keys.id(cell), droppedCount);
+      this.#store(task, ends, shares, (cell) => this.#keys.id(cell), droppedCount);
     } catch (error) {
       raw.shares.release(this.#cells);
-      this.#fault(task, error);
+      this.#fault(task, error, ends);
     }
   }
 
   /** Appends the rows; the task is over when they are durable. Its slot is not read any more from here on. */
   #store(
     task: IngestTask,
+    ends: TaskEnds,
     shares: Shares,
     idOf: (cell: number) => string,
     linesDropped: number,
@@ -330,19 +374,19 @@ class IngestWorker {
     this.#stats.addRows(events);
     const decodedMs = performance.now();
     const stored = this.#writer.append(this.#rows, usage, { urgent: task.type === 'body' });
-    if (task.bytes >= FREE_BYTES_MIN) this.#acknowledger.free(task.task);
+    ends.free(task.task, task.bytes);
     stored.then(
       () => {
         // Lines wait for others on purpose, so their time says nothing of the disk.
         if (task.type === 'body') this.#stats.addCommit((performance.now() - decodedMs) / 1_000);
         const { task: number } = task;
         const outcome = { task: number, status: 200, message: '', events, linesDropped, usage };
-        this.#acknowledger.done(outcome);
+        ends.done(outcome);
         this.#wake();
       },
       () => {
         shares.release(this.#cells);
-        this.#refuse(task, NOT_STORED);
+        this.#refuse(task, NOT_STORED, ends);
         this.#wake();
       },
     );
@@ -354,14 +398,14 @@ class IngestWorker {
     this.#troubles.noteBody(kind, source, at, task.receivedMs, refusal.message);
   }
 
-  #refuse(task: IngestTask, refusal: Refusal): void {
+  #refuse(task: IngestTask, refusal: Refusal, ends: TaskEnds = this.#acknowledger): void {
     const nothing = { events: 0, linesDropped: 0, usage: [] };
-    this.#acknowledger.done({ task: task.task, ...refusal, ...nothing });
+    ends.done({ task: task.task, ...refusal, ...nothing });
   }
 
-  #fault(task: IngestTask, error: unknown): void {
+  #fault(task: IngestTask, error: unknown, ends?: TaskEnds): void {
     this.#tellFault(error instanceof Error ? error : new Error(`${error}`));
-    this.#refuse(task, BROKEN);
+    this.#refuse(task, BROKEN, ends);
   }
 
   #tellFault(error: Error): void {

@@ -1,0 +1,88 @@
+import type { TaskEnds } from './acknowledge.ts';
+import type { IngestTask, Span, TaskOutcome } from './protocol.ts';
+import { Slots } from './slots.ts';
+import type { OwnGauges } from './stats.ts';
+import {
+  IngestThread,
+  type LineOrigin,
+  type LineSink,
+  type LineSource,
+  type OutcomeObserver,
+} from './thread.ts';
+
+/** Lines are taken again when this share of the memory is free. */
+const ROOM_SHARE = 0.5;
+
+/** What an ingest worker gives to the lines that it reads itself. */
+export interface OwnLinesOptions {
+  memory: WebAssembly.Memory;
+  /** Bytes of the memory, the first ones, for the lines. */
+  bytes: number;
+  nowMs: () => number;
+  /** Takes tasks, whose ends are told to the lines. */
+  give: (tasks: IngestTask[]) => void;
+  /** Told what became of a task. */
+  observe: OutcomeObserver;
+}
+
+/** The lines that an ingest worker reads from sockets of its own: tasks that it gives itself, without a message. */
+export class OwnLines implements LineSink, TaskEnds {
+  readonly #thread: IngestThread;
+  #takes = true;
+  #waiting: (() => void)[] = [];
+
+  constructor({ memory, bytes, nowMs, give, observe }: OwnLinesOptions) {
+    const slots = new Slots(memory, 0, bytes);
+    this.#thread = new IngestThread(slots, { post: ({ tasks }) => give(tasks) }, nowMs, observe);
+  }
+
+  /** How much of them there is. */
+  get gauges(): OwnGauges {
+    const { unreadBytes, pendingCount, slots } = this.#thread;
+    return { unreadBytes, pendingCount, takenBytes: slots.totalBytes - slots.freeBytes };
+  }
+
+  /** Whether there may be room at all. */
+  set takesLines(takes: boolean) {
+    this.#takes = takes;
+    this.#thread.takesLines = takes;
+    this.#resume();
+  }
+
+  roomForLines(bytes: number, origin: LineOrigin): boolean {
+    return this.#thread.roomForLines(bytes, origin);
+  }
+
+  lines(
+    head: Uint8Array,
+    rest: Uint8Array,
+    bare: boolean,
+    source: LineSource,
+    form?: Span['form'],
+  ): number {
+    return this.#thread.lines(head, rest, bare, source, form);
+  }
+
+  /** Calls `resume` once, when there is room again: `roomForLines` has said that there is none. */
+  whenRoom(resume: () => void): void {
+    this.#waiting.push(resume);
+  }
+
+  free(task: number): void {
+    this.#thread.report([task], []);
+    this.#resume();
+  }
+
+  done(outcome: TaskOutcome): void {
+    this.#thread.report([], [outcome]);
+    this.#resume();
+  }
+
+  #resume(): void {
+    const { freeBytes, totalBytes } = this.#thread.slots;
+    if (this.#waiting.length === 0 || !this.#takes || freeBytes < totalBytes * ROOM_SHARE) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  }
+}

@@ -1,0 +1,44 @@
+/** A certificate with its key, as PEM texts. */
+export interface CertificateTexts {
+  cert: string;
+  key: string;
+}
+
+/** The newest version of TLS that is offered. */
+export type TlsVersion = '1.2' | '1.3';
+
+/** What a listener over TLS has besides its address. */
+export interface TlsPlan {
+  certificate: CertificateTexts;
+  versionMax: TlsVersion;
+  /** By which a client goes on with its session whatever worker it meets. */
+  ticketKeys: Uint8Array;
+}
+
+/** A listener for lines, which each ingest worker opens on the same port. */
+export interface LinePlan {
+  host: string;
+  port: number;
+  /** Name of the write key that it is bound to; without it each line brings its own key. */
+  key: string | undefined;
+  /** `undefined`: plain TCP. */
+  tls: TlsPlan | undefined;
+}
+
+/** What the front thread says to the sockets of an ingest worker. */
+export type SocketOrder =
+  /** Once in the life of a worker, again when it was refused. */
+  | { type: 'listen'; plans: readonly LinePlan[] }
+  /** For new connections. */
+  | { type: 'certificate'; certificate: CertificateTexts }
+  /** Takes nothing new and ends what is open, within `graceMs`. */
+  | { type: 'stop'; graceMs: number };
+
+/** What the sockets of an ingest worker say to the front thread. */
+export type SocketReport =
+  | { type: 'listening' }
+  /** A listener could not be opened, so none is. */
+  | { type: 'refused'; message: string }
+  /** A listener could not accept, and goes on. */
+  | { type: 'failed'; error: Error }
+  | { type: 'stopped' };

@@ -1,0 +1,41 @@
+import { getHeapStatistics } from 'node:v8';
+import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import type { FromIngest, IngestData, ToIngest } from '../ingest/protocol.ts';
+import { IngestWorker } from '../ingest/worker.ts';
+import { LineCells } from './line-cells.ts';
+import { WorkerSockets } from './worker-sockets.ts';
+
+/**
+ * A worker ends when so much of its heap is used: at its limit V8 would end it, and its sockets in order. V8 collects at
+ * most halfway between what lives and the limit, so that what lives is above 0.6 of it by then.
+ */
+const HEAP_SHARE_MAX = 0.8;
+const HEAP_LOOK_MS = 100;
+
+/**
+ * The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. Whatever
+ * ends the thread before, but the end of its memory, resets its connections first: senders take a close in order for an
+ * acknowledgement.
+ */
+export async function start({ data, port }: ThreadTask<IngestData>): Promise<void> {
+  const worker = new IngestWorker(data, openPort<FromIngest, ToIngest>(port), (order) => {
+    void sockets.take(order);
+  });
+  const sockets = new WorkerSockets(worker, data.writer, new LineCells(data.lineCells));
+  // It comes before the thread ends by an error that nobody caught, too.
+  process.once('exit', () => sockets.lose());
+  const failed = Promise.withResolvers<never>();
+  const timer = setInterval(() => {
+    const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+    if (usedBytes < limitBytes * HEAP_SHARE_MAX) return;
+    failed.reject(
+      new Error(`the heap of an ingest worker has ${usedBytes} bytes of ${limitBytes}`),
+    );
+  }, HEAP_LOOK_MS);
+  try {
+    await Promise.race([worker.run(), failed.promise]);
+  } finally {
+    clearInterval(timer);
+    sockets.lose();
+  }
+}

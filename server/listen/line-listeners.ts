@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { Address } from '../address.ts';
+import type { Intake, SocketWatcher } from '../ingest/intake.ts';
+import type {
+  CertificateTexts,
+  LinePlan,
+  SocketReport,
+  TlsVersion,
+} from '../ingest/socket-order.ts';
+import type { Log } from '../log.ts';
+import type { LineCells, LineChannel, LineCounts } from './line-cells.ts';
+import { type ClaimedPort, claimPort } from './tcp.ts';
+import { checkPair } from './tls.ts';
+
+/** The module of ingest threads, which have the sockets of TCP and TLS. */
+export const INGEST_ENTRY = new URL('./ingest-worker.ts', import.meta.url);
+
+/** What the listeners for lines need of the rest of the front thread. */
+export interface LineListenersOptions {
+  intake: Pick<Intake, 'writers' | 'order' | 'watchSockets'>;
+  cells: LineCells;
+  log: Log;
+}
+
+/** What a listener for lines over TLS has besides its address. */
+export interface SecurePlan {
+  certificate: CertificateTexts;
+  versionMax: TlsVersion;
+}
+
+/** How long after a failure a worker tries again to open its listeners. */
+const RETRY_MS = 1_000;
+/** How much longer than its connections a worker may take to say that it has stopped. */
+const ANSWER_MS = 1_000;
+const TICKET_KEYS_BYTES = 48;
+
+/**
+ * The listeners for lines, on the front thread, which has no socket of them: each ingest worker listens on all of their
+ * ports, and the kernel gives each connection to one of them.
+ */
+export class LineListeners implements SocketWatcher {
+  readonly #options: LineListenersOptions;
+  readonly #ticketKeys = randomBytes(TICKET_KEYS_BYTES);
+  readonly #claims: ClaimedPort[] = [];
+  #plans: LinePlan[] = [];
+  /** By worker: who waits for it to listen, or to have stopped. */
+  readonly #answers = new Map<number, PromiseWithResolvers<void>>();
+  #isOpen = false;
+
+  constructor(options: LineListenersOptions) {
+    this.#options = options;
+    options.intake.watchSockets(this);
+  }
+
+  /**
+   * Takes an address for a listener, bound to the write key of that name when one is given; which port it is. Rejects with
+   * USAGE when another process has it. Nobody listens before `open`.
+   */
+  async add({ host, port }: Address, key?: string, secure?: SecurePlan): Promise<number> {
+    const name = secure === undefined ? 'tcp' : 'tls';
+    const claim = await claimPort(name, { host, port });
+    this.#claims.push(claim);
+    const tls = secure === undefined ? undefined : { ...secure, ticketKeys: this.#ticketKeys };
+    this.#plans.push({ host, port: claim.port, key, tls });
+    return claim.port;
+  }
+
+  /** Has all workers listen. Rejects with USAGE when one cannot. */
+  async open(): Promise<void> {
+    await this.#release();
+    this.#isOpen = true;
+    await this.#orderAll({ type: 'listen', plans: this.#plans });
+  }
+
+  /** New connections get this certificate; those that are open stay. Throws USAGE as `checkPair` does. */
+  reload({ cert, key }: CertificateTexts): void {
+    const certificate = { cert, key };
+    checkPair(certificate, 'the certificate');
+    this.#plans = this.#plans.map((plan) =>
+      plan.tls === undefined ? plan : { ...plan, tls: { ...plan.tls, certificate } },
+    );
+    const { intake } = this.#options;
+    for (const writer of intake.writers) intake.order(writer, { type: 'certificate', certificate });
+  }
+
+  /** Takes nothing new and ends what is open, within `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#isOpen = false;
+    await this.#release();
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs + ANSWER_MS);
+    });
+    await Promise.race([this.#orderAll({ type: 'stop', graceMs }), overdue]);
+    clearTimeout(timer);
+  }
+
+  /** Sums of each channel since the start. */
+  counts(): ({ channel: LineChannel } & LineCounts)[] {
+    const channels = new Set(this.#plans.map(({ tls }) => (tls === undefined ? 'tcp' : 'tls')));
+    return [...channels].map((channel) => ({ channel, ...this.#options.cells.counts(channel) }));
+  }
+
+  begun(writer: number): void {
+    if (this.#isOpen) this.#options.intake.order(writer, { type: 'listen', plans: this.#plans });
+  }
+
+  died(writer: number): void {
+    this.#options.cells.lose(writer);
+    this.#answers.get(writer)?.resolve();
+  }
+
+  told(writer: number, report: SocketReport): void {
+    const { log } = this.#options;
+    const answer = this.#answers.get(writer);
+    if (report.type === 'failed') {
+      log.error('a listener failed, it goes on', { worker: writer, error: report.error });
+    } else if (report.type !== 'refused') answer?.resolve();
+    else if (answer !== undefined) answer.reject(new EngineError('USAGE', report.message));
+    else {
+      log.error('a worker cannot listen, it tries again', { worker: writer, why: report.message });
+      setTimeout(() => this.#again(writer), RETRY_MS).unref();
+    }
+  }
+
+  #again(writer: number): void {
+    if (this.#options.intake.writers.includes(writer)) this.begun(writer);
+  }
+
+  /** Says something to all workers that are there; resolves when each has answered or is gone. */
+  async #orderAll(order: Parameters<Intake['order']>[1]): Promise<void> {
+    const { intake } = this.#options;
+    const answers = intake.writers.map((writer) => {
+      const answer = Promise.withResolvers<void>();
+      this.#answers.set(writer, answer);
+      intake.order(writer, order);
+      return answer.promise;
+    });
+    await Promise.all(answers);
+    this.#answers.clear();
+  }
+
+  async #release(): Promise<void> {
+    await Promise.all(this.#claims.splice(0).map((claim) => claim.release()));
+  }
+}

@@ -1,0 +1,71 @@
+import t from 'tap';
+import { must } from '../../engine/base/assert.ts';
+import { OwnLines } from '../../server/ingest/own-lines.ts';
+import type { Channel, IngestTask } from '../../server/ingest/protocol.ts';
+import type { LineSource } from '../../server/ingest/thread.ts';
+
+const PAGES = 8;
+const PAGE_BYTES = 65_536;
+const ORIGIN = { channel: 'tcp' } as const;
+const NOTHING = new Uint8Array(0);
+const SOURCE: LineSource = { origin: ORIGIN, read: () => {}, settled: () => {} };
+
+interface Rig {
+  lines: OwnLines;
+  tasks: IngestTask[];
+  counted: Channel[];
+}
+
+function setUp(): Rig {
+  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+  const tasks: IngestTask[] = [];
+  const counted: Channel[] = [];
+  const lines = new OwnLines({
+    memory,
+    bytes: PAGES * PAGE_BYTES,
+    nowMs: () => 1_000,
+    give: (given) => tasks.push(...given),
+    observe: (channel) => counted.push(channel),
+  });
+  return { lines, tasks, counted };
+}
+
+/** Fills the memory with lines; resolves when they were given as tasks. */
+async function fill({ lines }: Rig): Promise<void> {
+  const chunk = Buffer.alloc(200_000, 'x');
+  while (lines.roomForLines(chunk.length + 1, ORIGIN)) lines.lines(NOTHING, chunk, true, SOURCE);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+t.test('who found no room goes on when half of the memory is free', async (t) => {
+  const rig = setUp();
+  await fill(rig);
+  t.equal(rig.tasks.length, 2);
+  t.same(rig.lines.gauges, {
+    unreadBytes: 400_002,
+    pendingCount: 2,
+    takenBytes: PAGES * PAGE_BYTES,
+  });
+  let resumed = 0;
+  rig.lines.whenRoom(() => resumed++);
+  rig.lines.free(must(rig.tasks[0], 'task').task);
+  t.equal(resumed, 1);
+  for (const { task } of rig.tasks) {
+    rig.lines.done({ task, status: 200, message: '', events: 1, linesDropped: 0, usage: [] });
+  }
+  t.equal(resumed, 1, 'once');
+  t.same(rig.counted, ['tcp', 'tcp']);
+  t.same(rig.lines.gauges, { unreadBytes: 0, pendingCount: 0, takenBytes: 0 });
+});
+
+t.test('while no lines are taken there is no room, however much is free', async (t) => {
+  const rig = setUp();
+  rig.lines.takesLines = false;
+  t.notOk(rig.lines.roomForLines(1, ORIGIN));
+  let resumed = 0;
+  rig.lines.whenRoom(() => resumed++);
+  t.equal(resumed, 0);
+  rig.lines.takesLines = true;
+  t.equal(resumed, 1);
+  t.ok(rig.lines.roomForLines(1, ORIGIN));
+});
