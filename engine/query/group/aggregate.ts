@@ -134,7 +134,8 @@ class Aggregating {
   #levelOf(groupBy: GroupBy, after?: BucketKey): Level {
     if (groupBy.type === 'field') return this.#fieldLevel(groupBy.path);
     if (groupBy.type === 'tagset') return new TagLevel(groupBy.tags);
-    return new TimeLevel(groupBy.boundaries, after?.type === 'time' ? after.timeMs : undefined);
+    const afterMs = after?.type === 'time' ? after.timeMs : undefined;
+    return new TimeLevel(this.#source, groupBy.boundaries, afterMs);
   }
 
   #fieldLevel(path: string, part?: ValuePart, smallOnly = false): FieldLevel {
@@ -417,7 +418,7 @@ class Aggregating {
         places.map((place) => computes[place].metric),
         secret,
       ),
-      steps: boundaries === undefined ? undefined : new TimeLevel(boundaries),
+      steps: boundaries === undefined ? undefined : new TimeLevel(this.#source, boundaries),
     }));
     const pass = new Pass(this.#stages, tables, share, true, this.#limits.memoryBytesMax);
     const outcome = yield* this.#scan.run(pass);

@@ -30,7 +30,7 @@ export function* joinUnits(
   { member, count }: Joining,
 ): Units<JoinedPart> {
   const blocks = unpackRefs(refs);
-  const visitor = visitorOf(spec, source.secret, MEMORY_PART * count);
+  const visitor = visitorOf(spec, source, MEMORY_PART * count);
   const scan = new BlockScan(source, { blocks }, { ...reach, predicate });
   const read = yield* ignoring(scan.join(visitor, new Claims(blocks, member, cells)));
   const data = visitor.found?.();
@@ -46,23 +46,24 @@ function* ignoring<T>(units: Generator<unknown, T>): Units<T> {
   }
 }
 
-function visitorOf(spec: VisitorSpec, secret: Uint8Array, memoryPart: number): BlockVisitor {
+function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): BlockVisitor {
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
   if (spec.type === 'cube') {
-    return new Cube(spec.levels.map(levelOf), spec.cellsMax, memoryBytesMax);
+    const levels = spec.levels.map((level) => levelOf(level, source));
+    return new Cube(levels, spec.cellsMax, memoryBytesMax);
   }
   const stages = spec.stages.map(({ level, tuples, grows, total }) => ({
-    level: levelOf(level),
+    level: levelOf(level, source),
     tuples: TupleTable.of(tuples),
     grows,
     total,
   }));
-  const tables = spec.tables.map((table) => tableOf(table, secret));
+  const tables = spec.tables.map((table) => tableOf(table, source));
   return new Pass(stages, tables, { index: 0, count: 1 }, spec.final, memoryBytesMax);
 }
 
-function tableOf({ metrics, steps }: TableSpec, secret: Uint8Array): PassTable {
-  const level = steps === undefined ? undefined : levelOf(steps);
+function tableOf({ metrics, steps }: TableSpec, source: BlockSource): PassTable {
+  const level = steps === undefined ? undefined : levelOf(steps, source);
   assert(level === undefined || level instanceof TimeLevel, 'steps are of time');
-  return { metrics: new MetricTable(metrics, secret), steps: level };
+  return { metrics: new MetricTable(metrics, source.secret), steps: level };
 }

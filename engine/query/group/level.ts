@@ -1,8 +1,11 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { type Bitmap, dropRows, nextRow } from '../model/bitmap.ts';
 import type { Boundaries, BucketKey, TagRule } from '../model/query.ts';
+import type { BlockSource } from '../model/source.ts';
+import { MinuteRows } from '../scan/minute-rows.ts';
 import { stepOf } from '../scan/row-counts.ts';
 import { rowsWhere } from '../scan/scan.ts';
 import { FieldValues, type RowValues } from '../value/field-values.ts';
@@ -43,10 +46,16 @@ export class TimeLevel implements Level {
   readonly #boundaries: Float64Array;
   /** Steps before this one are in no bucket. */
   readonly #first: number;
+  readonly #minutes: MinuteRows;
   #values = new Int32Array(0);
 
-  /** Without `afterMs` all steps are taken, with it those that begin later. */
-  constructor(boundaries: Boundaries, afterMs = Number.NEGATIVE_INFINITY) {
+  /** Of blocks of `source`. Without `afterMs` all steps are taken, with it those that begin later. */
+  constructor(
+    source: Pick<BlockSource, 'footer'>,
+    boundaries: Boundaries,
+    afterMs = Number.NEGATIVE_INFINITY,
+  ) {
+    this.#minutes = new MinuteRows(source);
     this.#spec = { type: 'time', boundaries, afterMs };
     this.#boundaries = Float64Array.from(boundaries);
     const first = boundaries.findIndex((boundary) => boundary > afterMs);
@@ -63,23 +72,41 @@ export class TimeLevel implements Level {
   }
 
   *prepare(block: Block): Units<void> {
+    const { ref, rowCount } = block;
+    if (this.#values.length !== rowCount) this.#values = new Int32Array(rowCount);
+    if (ref.sealed && this.#takeMinutes(ref)) return;
     const times = block.timeMs();
-    if (this.#values.length !== times.length) this.#values = new Int32Array(times.length);
     yield;
     const boundaries = this.#boundaries;
-    const values = this.#values;
-    for (let row = 0; row < times.length; ) {
+    for (let row = 0; row < rowCount; ) {
       const step = stepOf(boundaries, times[row]);
       const from = boundaries[step] ?? Number.NEGATIVE_INFINITY;
       const to = boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
-      const value = step >= this.#first && step < this.valueCount ? step + 1 : 0;
       // Times of sealed rows ascend.
-      const end = block.ref.sealed
+      const end = ref.sealed
         ? firstNotBelow(times, row + 1, to)
         : firstOutside(times, row + 1, from, to);
-      values.fill(value, row, end);
+      this.#values.fill(this.#valueOf(step), row, end);
       row = end;
     }
+  }
+
+  /** Gives the rows of a sealed block their values without their times; false when the minutes of its segment do not tell. */
+  #takeMinutes(ref: BlockRef): boolean {
+    let row = 0;
+    for (let step = stepOf(this.#boundaries, ref.minTimeMs); row < ref.rowCount; step++) {
+      const to = this.#boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
+      const end = this.#minutes.before(ref, to);
+      if (end === undefined) return false;
+      this.#values.fill(this.#valueOf(step), row, end);
+      row = end;
+    }
+    return true;
+  }
+
+  /** The value of a row in a step. */
+  #valueOf(step: number): number {
+    return step >= this.#first && step < this.valueCount ? step + 1 : 0;
   }
 
   values(): RowValues {
@@ -213,9 +240,9 @@ export function takeValue(into: Level, from: Level, value: number): number {
   return into.numbers.take(from.numbers, value);
 }
 
-/** Makes a level. */
-export function levelOf(spec: LevelSpec): Level {
-  if (spec.type === 'time') return new TimeLevel(spec.boundaries, spec.afterMs);
+/** Makes a level of blocks of `source`. */
+export function levelOf(spec: LevelSpec, source: Pick<BlockSource, 'footer'>): Level {
+  if (spec.type === 'time') return new TimeLevel(source, spec.boundaries, spec.afterMs);
   if (spec.type === 'tagset') return new TagLevel(spec.tags);
   const { path, seed, smallOnly, values } = spec;
   const level = new FieldLevel(path, new ValueTable(seed), smallOnly);

@@ -1,17 +1,6 @@
-import type { Footer } from '../../segment/footer.ts';
 import { type BlockRef, isHole } from '../../segment/frame.ts';
 import { type BlockSource, firstAt, isDamage, overlaps, type Progress } from '../model/source.ts';
-
-const MINUTE_MS = 60_000;
-
-/** The rows of a sealed segment by minute, and where its blocks begin among them. */
-interface SegmentMinutes {
-  minutes: Float64Array;
-  /** Rows of the segment before each minute; one more entry: all its rows. */
-  rowsBefore: Float64Array;
-  /** By ordinal of a block: rows of the segment before it. */
-  starts: Map<number, number>;
-}
+import { MinuteRows } from './minute-rows.ts';
 
 /**
  * Counts the rows of blocks between neighbouring cuts. The refs and the minutes in the footers of sealed segments tell
@@ -28,15 +17,14 @@ export class RowCounts {
   readonly #source: BlockSource;
   readonly #refs: BlockRef[];
   readonly #cuts: Float64Array;
-  /** Of the segment whose blocks are being counted, `undefined` when it is not known. */
-  #minutes: SegmentMinutes | undefined;
-  #segment = -1;
+  readonly #minutes: MinuteRows;
 
   /** `cuts` ascend; at least one. */
   constructor(source: BlockSource, refs: readonly BlockRef[], cuts: Float64Array) {
     const [first] = cuts;
     const last = cuts[cuts.length - 1];
     this.#source = source;
+    this.#minutes = new MinuteRows(source);
     this.#refs = first < last ? refs.filter((ref) => overlaps(ref, first, last)) : [];
     this.#refs.sort((a, b) => a.segment - b.segment);
     this.#cuts = cuts;
@@ -47,12 +35,12 @@ export class RowCounts {
   *run(): Generator<Progress, void> {
     const unitsTotal = this.#refs.length;
     for (const [index, ref] of this.#refs.entries()) {
-      const segment = this.#segment;
+      const { segment } = this.#minutes;
       try {
         if (this.#count(ref)) {
           this.blocksOpened++;
           this.rowsScanned += ref.rowCount;
-        } else if (segment === this.#segment) {
+        } else if (segment === this.#minutes.segment) {
           continue;
         }
       } catch (error) {
@@ -94,40 +82,22 @@ export class RowCounts {
   /** Adds the rows of a sealed block, which are in the order of time; whether it had to be opened. */
   #addSealed(ref: BlockRef): boolean {
     const cuts = this.#cuts;
-    const minutes = this.#minutesOf(ref);
-    const start = minutes?.starts.get(ref.ordinal);
     const from = Math.max(stepOf(cuts, ref.minTimeMs), 0);
     let times: Float64Array | undefined;
     /** Rows of the block before cuts `from`, `from + 1`, ... */
     const rows: number[] = [];
     for (let cut = from; cut < cuts.length; cut++) {
       const timeMs = cuts[cut];
-      if (timeMs <= ref.minTimeMs) rows.push(0);
-      else if (timeMs > ref.maxTimeMs) rows.push(ref.rowCount);
-      else if (minutes !== undefined && start !== undefined && timeMs % MINUTE_MS === 0) {
-        rows.push(rowsBefore(minutes, timeMs / MINUTE_MS) - start);
-      } else {
+      let before = this.#minutes.before(ref, timeMs);
+      if (before === undefined) {
         times ??= this.#source.open(ref).timeMs();
-        rows.push(firstAt(times, timeMs));
+        before = firstAt(times, timeMs);
       }
+      rows.push(before);
       if (timeMs > ref.maxTimeMs) break;
     }
     for (let at = 1; at < rows.length; at++) this.counts[from + at - 1] += rows[at] - rows[at - 1];
     return times !== undefined;
-  }
-
-  /** What the footer of a block's segment says; a damaged one says nothing, and the blocks are opened. */
-  #minutesOf(ref: BlockRef): SegmentMinutes | undefined {
-    if (this.#segment === ref.segment) return this.#minutes;
-    this.#segment = ref.segment;
-    this.#minutes = undefined;
-    try {
-      const footer = this.#source.footer?.(ref);
-      if (footer !== undefined) this.#minutes = segmentMinutes(footer);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-    }
-    return this.#minutes;
   }
 }
 
@@ -135,22 +105,4 @@ export class RowCounts {
 export function stepOf(cuts: Float64Array, time: number): number {
   const at = firstAt(cuts, time);
   return cuts[at] === time ? at : at - 1;
-}
-
-function segmentMinutes({ minutes, blocks, rowCount }: Footer): SegmentMinutes {
-  const starts = new Map<number, number>();
-  let start = 0;
-  for (const block of blocks) {
-    starts.set(block.ordinal, start);
-    start += block.rowCount;
-  }
-  const before = new Float64Array(minutes.rowsBefore.length + 1);
-  before.set(minutes.rowsBefore);
-  before[minutes.rowsBefore.length] = rowCount;
-  return { minutes: minutes.minutes, rowsBefore: before, starts };
-}
-
-/** Rows of a segment before a minute. */
-function rowsBefore({ minutes, rowsBefore: before }: SegmentMinutes, minute: number): number {
-  return before[firstAt(minutes, minute)];
 }
