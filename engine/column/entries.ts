@@ -38,6 +38,8 @@ export interface EntrySource {
   piece(first: number): Entries;
   /** What `entries` gives, read in units. */
   entryUnits(): Units<Entries>;
+  /** The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next time. */
+  findUnits(text: Uint8Array): Units<number>;
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;
 }

@@ -1,5 +1,6 @@
 import { ByteReader } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { readPacked, writePacked } from './compress.ts';
@@ -66,6 +67,8 @@ export class SharedDictionary implements CountedEntries {
   #lengths: Float64Array | undefined;
   #hashes: Int32Array | undefined;
   #hashSeed = 0;
+  /** Hashes by which entries are found: on disk there is no index of them. */
+  #textHashes: Int32Array | undefined;
   #isVerified = false;
 
   /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
@@ -82,7 +85,8 @@ export class SharedDictionary implements CountedEntries {
 
   /** Bytes of memory that decoded entries and hashes take now. */
   get memoryBytes(): number {
-    let bytes = (this.#hashes?.length ?? 0) * 4 + (this.#lengths?.length ?? 0) * 8;
+    const hashCount = (this.#hashes?.length ?? 0) + (this.#textHashes?.length ?? 0);
+    let bytes = hashCount * 4 + (this.#lengths?.length ?? 0) * 8;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
     for (const piece of this.#kept.values()) bytes += bytesOf(piece);
     return bytes;
@@ -139,14 +143,34 @@ export class SharedDictionary implements CountedEntries {
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
     if (this.#hashes !== undefined && this.#hashSeed === hash.seed) return this.#hashes;
+    const hashes = yield* this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end));
+    this.#hashes = hashes;
+    this.#hashSeed = hash.seed;
+    return hashes;
+  }
+
+  *findUnits(text: Uint8Array): Units<number> {
+    this.#textHashes ??= yield* this.#hashed((bytes, start, end) =>
+      hashBytes(bytes, start, end, HASH_SEED),
+    );
+    const hashes = this.#textHashes;
+    const wanted = hashBytes(text, 0, text.length, HASH_SEED);
+    let entry = hashes.indexOf(wanted);
+    for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
+      const { bytes, start, end } = this.place(entry);
+      if (end - start === text.length && sameBytes(bytes, start, text, 0, text.length)) break;
+    }
+    return entry;
+  }
+
+  /** A hash of each entry, made in units. */
+  *#hashed(hashOf: EntryHash['hashOf']): Units<Int32Array> {
     const hashes = new Int32Array(this.entryCount);
     yield* this.#eachPiece((first, { offsets, bytes }) => {
       for (let at = 0; at < offsets.length - 1; at++) {
-        hashes[first + at] = hash.hashOf(bytes, offsets[at], offsets[at + 1]);
+        hashes[first + at] = hashOf(bytes, offsets[at], offsets[at + 1]);
       }
     });
-    this.#hashes = hashes;
-    this.#hashSeed = hash.seed;
     return hashes;
   }
 

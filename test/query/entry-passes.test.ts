@@ -24,7 +24,8 @@ function dictionary(): EntrySource {
       bytes: Uint8Array.from({ length: count }, (_, at) => (first + at) % 251),
     };
   };
-  const whole = { entries: unused, entryUnits: unused, hashUnits: unused, counts: unused };
+  const units = { entryUnits: unused, findUnits: unused, hashUnits: unused };
+  const whole = { ...units, entries: unused, counts: unused };
   const others = { ...whole, lengths: unused, place: unused, verify: unused };
   return { entryCount: ENTRIES, piece, ...others };
 }

@@ -4,7 +4,13 @@ import { finished } from '../../engine/base/pause.ts';
 import { listUnits } from '../../engine/query/events/list.ts';
 import { planOf } from '../../engine/query/filter/plan.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
-import { addRow, allRows, type Bitmap, noRows } from '../../engine/query/model/bitmap.ts';
+import {
+  addRow,
+  allRows,
+  type Bitmap,
+  countRows,
+  noRows,
+} from '../../engine/query/model/bitmap.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { AggregateQuery, ListQuery } from '../../engine/query/model/query.ts';
 import { PredicateRows } from '../../engine/query/scan/predicate-rows.ts';
@@ -121,3 +127,44 @@ t.test('nothing is known of a segment that is gone', async (t) => {
   t.equal(rows.countOf(log), undefined);
   t.ok(rows.mayHave(log));
 });
+
+t.test(
+  'a text is found in the dictionary of a segment when it is there, and only then',
+  async (t) => {
+    const shelf = new Shelf();
+    const texts = Array.from({ length: 6_000 }, (_, row) =>
+      row % 40 === 0 ? '' : `value-${(row * 7_919) % 2_500}`,
+    );
+    for (let part = 0; part < 2; part++) {
+      const rows = texts.map(
+        (text, row): TestRow => ({
+          timeMs: part * 6_000 + row,
+          leaves: [{ kind: 'string', text, names: ['custom', 'u'] }],
+        }),
+      );
+      await shelf.add(rows, part, 0);
+    }
+    await shelf.seal(shelf.refs, 1_000_000);
+    const wanted = (text: string) => 2 * texts.filter((other) => other === text).length;
+    for (const text of [
+      '',
+      'value-1',
+      'value-2499',
+      'value-2500',
+      'value-',
+      'VALUE-1',
+      'x',
+      ...texts.slice(0, 300),
+    ]) {
+      const match = { type: 'text' as const, text };
+      const rows = new PredicateRows(shelf.reader, { type: 'value', paths: ['custom.u'], match });
+      let found = 0;
+      for (const ref of shelf.refs) {
+        const all = allRows(ref.rowCount);
+        found += countRows(finished(rows.among(shelf.reader.open(ref), all)));
+      }
+      if (found !== wanted(text)) t.equal(found, wanted(text), text);
+    }
+    t.equal(shelf.refs[0].sealed, true);
+  },
+);

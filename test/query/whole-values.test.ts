@@ -108,6 +108,7 @@ t.test('a dictionary that turns out damaged leaves its segment to the rows', asy
       verify: () => dictionary.verify(),
       piece: counts as never,
       entryUnits: () => dictionary.entryUnits(),
+      findUnits: (text) => dictionary.findUnits(text),
       hashUnits: (hash) => dictionary.hashUnits(hash),
     };
   });

@@ -25,6 +25,8 @@ export interface ValueTest {
   readonly printsNumbers: boolean;
   /** How many times as long a text takes as one of a comparison. */
   readonly weight?: number;
+  /** The only string that passes. */
+  readonly exact?: Uint8Array;
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
@@ -36,7 +38,7 @@ export interface ValueTest {
 /** Compares with a text, and with the number that it says. */
 export class TextTest implements ValueTest {
   readonly printsNumbers = false;
-  readonly #bytes: Uint8Array;
+  readonly exact: Uint8Array;
   readonly #text: string;
   readonly #decimal: Decimal | undefined;
   readonly #key: string | undefined;
@@ -46,15 +48,15 @@ export class TextTest implements ValueTest {
 
   constructor(text: string) {
     this.#text = text;
-    this.#bytes = encodeText(text);
+    this.exact = encodeText(text);
     this.#decimal = parseDecimal(text);
     this.#key = this.#decimal && decimalKey(this.#decimal);
     this.#double = this.#decimal === undefined ? Number.NaN : Number(text);
-    this.#isDate = parseDateForm(this.#bytes, 0, this.#bytes.length, this.#date);
+    this.#isDate = parseDateForm(this.exact, 0, this.exact.length, this.#date);
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
-    return end - start === this.#bytes.length && compareText(bytes, start, end, this.#bytes) === 0;
+    return end - start === this.exact.length && compareText(bytes, start, end, this.exact) === 0;
   }
 
   numberText(text: string): boolean {

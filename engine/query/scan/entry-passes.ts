@@ -92,7 +92,8 @@ const memories = new WeakMap<object, Memory>();
  * `undefined` when no entry passes: from its second block on, most of whose rows are wanted, a segment is looked through by its
  * dictionary alone, so that one without the value costs no ids. Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
  * so no entry is tested more often than twice, and few rows cost little. `owner`: what makes the test, always the same one.
- * `weight`: how many times as long a test takes as a comparison. Throws CORRUPTION.
+ * `weight`: how many times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most
+ * rows are wanted. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
@@ -100,6 +101,7 @@ export function* entriesThatPass(
   owner: object,
   test: EntryTest,
   weight = 1,
+  text?: Uint8Array,
 ): Units<Uint8Array | undefined> {
   const { shared } = column;
   const pace = new Pace();
@@ -115,13 +117,27 @@ export function* entriesThatPass(
     return passes;
   }
   const known = knownOf(owner, shared);
-  if (known.isUsed && known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
-    yield* decideAll(known, shared, test, pace, weight);
+  if (known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
+    if (text !== undefined && !known.isUsed) yield* lookUp(known, shared, text);
+    if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   }
   if (known.openCount > 0) yield* decide(known, shared, column.ids, rows, test, pace, weight);
   known.isUsed = true;
   if (known.openCount === 0) known.isNone ??= !known.passes.includes(1);
   return known.isNone === true ? undefined : known.passes;
+}
+
+/** Looks a text up that alone passes; nothing is known of a damaged dictionary then. */
+function* lookUp(known: Known, shared: EntrySource, text: Uint8Array): Units<void> {
+  try {
+    const entry = yield* shared.findUnits(text);
+    known.passes.fill(0);
+    if (entry >= 0) known.passes[entry + 1] = 1;
+    known.pieces.fill(WHOLE);
+    known.openCount = 0;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
 }
 
 /** Tests all of a dictionary that is not known yet, but pieces that are damaged: only blocks that need these are told. */

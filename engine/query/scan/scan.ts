@@ -217,6 +217,7 @@ function textsThatPass(
         isArray ? anElementPasses(test, bytes, start, end) : test.text(bytes, start, end),
       ),
     test.weight,
+    isArray ? undefined : test.exact,
   );
 }
 
