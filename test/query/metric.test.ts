@@ -10,7 +10,9 @@ import {
 import { encodeText } from '../../engine/query/filter/text.ts';
 import { Cardinalities } from '../../engine/query/metric/cardinality.ts';
 import { Quantiles } from '../../engine/query/metric/quantile.ts';
+import { CODES, codeAtRank } from '../../engine/query/metric/quantile-code.ts';
 import { Sums } from '../../engine/query/metric/sum.ts';
+import { Pairs } from '../../engine/query/value/pairs.ts';
 import { ValueHash } from '../../engine/query/value/value-hash.ts';
 
 t.test('texts of numbers are told from others', async (t) => {
@@ -138,6 +140,46 @@ t.test('quantiles are within 0.1 % of the value at their rank, merged or not', a
         const found = whole.at(7, percent) ?? Number.NaN;
         return found === left.at(7, percent) && Math.abs(found - exact) <= Math.abs(exact) * 0.001;
       });
+    }),
+  );
+});
+
+t.test('quantiles are the same whether groups come in turns or one after the other', async (t) => {
+  const count = 30_000;
+  const groupCount = 7;
+  const mantissas = Float64Array.from({ length: count }, (_, row) => (row * 7_919) % 100_003);
+  const inTurns = new Pairs();
+  const inOrder = new Pairs();
+  for (let row = 0; row < count; row++) inTurns.add(row, row % groupCount);
+  for (let group = 0; group < groupCount; group++) {
+    for (let row = group; row < count; row += groupCount) inOrder.add(row, group);
+  }
+  const turning = new Quantiles();
+  const ordered = new Quantiles();
+  const single = new Quantiles();
+  for (let time = 0; time < 3; time++) {
+    turning.addNumbers(inTurns, mantissas, 1_000);
+    for (let row = 0; row < count; row++) single.add(row % groupCount, mantissas[row] / 1_000);
+  }
+  ordered.addNumbers(inOrder, mantissas, 1_000);
+  const valuesOf = (quantiles: Quantiles): (number | undefined)[] =>
+    Array.from({ length: groupCount * 100 }, (_, at) => quantiles.at(at % groupCount, at / 7 + 1));
+  t.same(valuesOf(turning), valuesOf(ordered));
+  t.same(valuesOf(single), valuesOf(ordered));
+});
+
+t.test('the code at a rank is the one that sorting finds', async () => {
+  const code = fc.oneof(fc.integer({ min: 1, max: CODES - 1 }), fc.integer({ min: 1, max: 300 }));
+  const entry = fc.tuple(code, fc.integer({ min: 1, max: 4 }));
+  fc.assert(
+    fc.property(fc.array(entry, { minLength: 1, maxLength: 80 }), (entries) => {
+      const codes = Uint32Array.from(entries, ([code]) => code);
+      const counts = Float64Array.from(entries, ([, times]) => times);
+      const sorted = entries.flatMap(([code, times]) => new Array<number>(times).fill(code));
+      sorted.sort((a, b) => a - b);
+      return sorted.every(
+        (code, at) => codeAtRank(codes, counts, 0, codes.length, at + 1) === code,
+      );
     }),
   );
 });

@@ -411,12 +411,11 @@ class Aggregating {
 
   *#measureShare(share: GroupShare): Generator<Progress, ScanOutcome> {
     const { computes } = this.#query;
-    const { secret } = this.#source;
     const groups = groupComputes(computes);
     const tables = groups.map(({ places, boundaries }) => ({
       metrics: new MetricTable(
         places.map((place) => computes[place].metric),
-        secret,
+        this.#source.secret,
       ),
       steps: boundaries === undefined ? undefined : new TimeLevel(this.#source, boundaries),
     }));
