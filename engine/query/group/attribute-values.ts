@@ -197,7 +197,7 @@ export interface MeasuredValues {
   bounds?: AttributeBounds;
 }
 
-/** A pass over the blocks that measures attributes that have too many values to count each. Owned by one thread. */
+/** A pass over the blocks that measures attributes whose values are not asked for, or too many to count each. Owned by one thread. */
 export class ValueMeter implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
@@ -255,8 +255,8 @@ export class ValueMeter implements BlockVisitor {
     }
   }
 
-  /** What was measured of each attribute, in units. */
-  *results(): Units<Map<string, MeasuredValues>> {
+  /** What was measured of each attribute, in units; there are too many values when there are more than `distinctMax`. */
+  *results(distinctMax: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();
     for (const { path, metrics, dates } of this.#measured) {
       yield* metrics.settle();
@@ -264,7 +264,8 @@ export class ValueMeter implements BlockVisitor {
       const max = metrics.value(metric(path, 'max'), 0);
       const numbers = min === null || max === null ? undefined : { min, max };
       const distinctCount = metrics.value(metric(path, 'cardinality'), 0) ?? 0;
-      results.set(path, { distinctCount, values: null, ...boundsOf(numbers, dates) });
+      const values = distinctCount > distinctMax ? null : [];
+      results.set(path, { distinctCount, values, ...boundsOf(numbers, dates) });
     }
     return results;
   }

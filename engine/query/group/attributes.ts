@@ -7,7 +7,7 @@ import type {
 } from '../model/query.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
 import { telling } from '../model/units.ts';
-import { type Presence, PresenceCounter } from './attribute-presence.ts';
+import { PresenceCounter } from './attribute-presence.ts';
 import {
   type MeasuredValues,
   ValueCounter,
@@ -17,8 +17,9 @@ import {
 import { BlockScan } from './block-scan.ts';
 import { WholeValues, wholeTaken } from './whole-values.ts';
 
-/** Attributes whose values are counted in one pass: a block takes a few milliseconds. */
+/** Attributes whose values are counted in one pass, and whose values are only measured: each takes some memory. */
 const PASS_ATTRIBUTES = 2;
+const PASS_MEASURED = 8;
 
 const LIMITS: ValueLimits = { distinctMax: 50_000, memoryBytesMax: 8 * 1024 * 1024 };
 
@@ -63,9 +64,13 @@ function* factsOf(
   const { values: valueLimit } = query;
   if (valueLimit === undefined) return presences;
   const facts: AttributeFacts[] = [];
-  for (let from = 0; from < presences.length; from += PASS_ATTRIBUTES) {
-    const some = presences.slice(from, from + PASS_ATTRIBUTES);
-    const measured = yield* measure(source, scan, some, valueLimit, limits);
+  const size = valueLimit === 0 ? PASS_MEASURED : PASS_ATTRIBUTES;
+  for (let from = 0; from < presences.length; from += size) {
+    const some = presences.slice(from, from + size);
+    const paths = some.map(({ path }) => path);
+    const measured = yield* valueLimit === 0
+      ? measure(source, scan, paths, limits)
+      : count(source, scan, paths, valueLimit, limits);
     if (measured === undefined) return undefined;
     for (const presence of some) {
       const values = measured.get(presence.path);
@@ -75,27 +80,37 @@ function* factsOf(
   return facts;
 }
 
-/** The values of some attributes. */
-function* measure(
+/** The values of some attributes, counted. */
+function* count(
   source: BlockSource,
   scan: BlockScan,
-  presences: readonly Presence[],
+  paths: readonly string[],
   valueLimit: number,
   limits: ValueLimits,
 ): Generator<Progress, Map<string, MeasuredValues> | undefined> {
   const { secret } = source;
   const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
-  const paths = presences.map(({ path }) => path);
   const whole = new WholeValues(source, scan, paths);
   const counter = yield* wholeTaken(scan, () => new ValueCounter(paths, seed, limits, whole));
   if ((yield* scan.run(counter)) === 'damaged') return undefined;
   const measured = yield* telling(() => scan.progress, counter.results(valueLimit));
   const full = counter.fullPaths();
   if (full.length === 0) return measured;
-  const large = new WholeValues(source, scan, full);
-  const meter = yield* wholeTaken(scan, () => new ValueMeter(full, secret, large));
-  if ((yield* scan.run(meter)) === 'damaged') return undefined;
-  const others = yield* telling(() => scan.progress, meter.results());
-  for (const [path, values] of others) measured.set(path, values);
+  const others = yield* measure(source, scan, full, limits);
+  if (others === undefined) return undefined;
+  for (const [path, known] of others) measured.set(path, { ...known, values: null });
   return measured;
+}
+
+/** What is known of the values of some attributes without counting each. */
+function* measure(
+  source: BlockSource,
+  scan: BlockScan,
+  paths: readonly string[],
+  { distinctMax }: ValueLimits,
+): Generator<Progress, Map<string, MeasuredValues> | undefined> {
+  const whole = new WholeValues(source, scan, paths);
+  const meter = yield* wholeTaken(scan, () => new ValueMeter(paths, source.secret, whole));
+  if ((yield* scan.run(meter)) === 'damaged') return undefined;
+  return yield* telling(() => scan.progress, meter.results(distinctMax));
 }

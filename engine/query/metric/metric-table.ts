@@ -3,12 +3,10 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
 import type { Entries } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
-import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
-import { allRows } from '../model/bitmap.ts';
 import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
-import { Pairs } from '../value/pairs.ts';
+import type { Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
 import { isLight, Summary, type SummaryData } from './metric.ts';
 
@@ -101,15 +99,10 @@ export class MetricTable {
   }
 
   /** Adds strings, each as the value that an event of group 0 has at `path`, in units. */
-  *addTexts(path: string, { bytes, offsets }: Entries): Units<void> {
+  *addTexts(path: string, texts: Entries): Units<void> {
     const summary = must(this.#summaries.get(path), 'a summary');
-    const entryCount = offsets.length - 1;
-    const ids = Uint32Array.from({ length: entryCount }, (_, entry) => entry + 1);
-    const pairs = new Pairs();
-    pairs.reset(allRows(entryCount));
-    yield* summary.reserve(1, entryCount);
-    const form = { kind: Kind.STRING, shared: undefined } as const;
-    summary.add({ ...form, ids, entryCount, offsets, bytes }, pairs);
+    yield* summary.reserve(1, texts.offsets.length);
+    summary.addTexts(texts);
   }
 
   /** What it has; it is not to be used any more. */
