@@ -70,7 +70,9 @@ try {
   }
   const worse = all.filter((row) => row.worse).length;
   console.log(
-    `${worse} of ${all.length} figures are worse by more than ${WORSE_MAX} % and the noise, in each pair`,
+    worse === 0
+      ? `none of ${all.length} figures is worse beyond the noise`
+      : `${worse} of ${all.length} figures are worse by more than ${WORSE_MAX} % and the noise, in each pair`,
   );
   console.log(`JSON lines: ${file}`);
   process.exitCode = exitCode(all);

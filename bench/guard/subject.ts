@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   ask,
   COMMAND,
@@ -9,7 +10,13 @@ import {
 } from '../../test/support/service.ts';
 import { isRate } from '../report/row.ts';
 import { INGEST_FIGURES, ingestions } from '../workload/ingest.ts';
-import { type Ingestion, type IngestSample, runIngestion, SEALING } from '../workload/ingestion.ts';
+import {
+  ASKED,
+  type Ingestion,
+  type IngestSample,
+  runIngestion,
+  SEALING,
+} from '../workload/ingestion.ts';
 import { type Asked, fill, questionsOf } from '../workload/query.ts';
 import type { Pairs } from './comparison.ts';
 
@@ -88,20 +95,28 @@ async function queryCpuMs(
   return ((cpuSeconds(service.pid) - startedCpu) * 1000) / count;
 }
 
+/** Settings of a service that is asked, of a commit that knows them or of one that keeps nothing of a question anyway. */
+function settingsOf(command: string): string[] {
+  const help = execFileSync(command, ['--help'], { encoding: 'utf8' });
+  return help.includes('--query-cache-mb') ? ASKED : SEALING;
+}
+
 /** A data folder with sealed events, and how it is opened again. */
 interface Filled {
   folder: string;
   readKey: string;
   command: string;
+  settings: string[];
 }
 
 async function fillFolder(command: string, options: GuardOptions): Promise<Filled> {
   const folder = temporaryFolder();
-  const service = await startService(folder, SEALING, { command });
+  const settings = settingsOf(command);
+  const service = await startService(folder, settings, { command });
   try {
     const eventCount = Math.round(QUERY_EVENTS * options.scale);
     await fill(options, service, eventCount);
-    return { folder, readKey: service.readKey, command };
+    return { folder, readKey: service.readKey, command, settings };
   } finally {
     await service.stop();
   }
@@ -117,8 +132,8 @@ async function askPair(
   const services: [Side, Service][] = [];
   try {
     for (const side of inTurn(pair)) {
-      const { folder, readKey, command } = sides[side];
-      services.push([side, { ...(await startService(folder, SEALING, { command })), readKey }]);
+      const { folder, readKey, command, settings } = sides[side];
+      services.push([side, { ...(await startService(folder, settings, { command })), readKey }]);
     }
     for (const [at, query] of questions.entries()) {
       for (const [side, service] of services) {
