@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram';
-import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { type Service, sendTcp } from '../../test/support/service.ts';
 import type { Body } from '../corpus/bodies.ts';
+import { CONNECTIONS, postAll } from '../peer/store/post.ts';
 
 /** A way for events into the service. */
 export interface Channel {
@@ -28,50 +28,9 @@ export interface Channel {
   ): Promise<number[]>;
 }
 
-const CONNECTIONS = 4;
 const NONE = (): void => {};
 /** Datagrams that are sent every millisecond: below what the service takes, as what is too much is lost. */
 const DATAGRAMS_A_MS = 30;
-
-/** Posts every body over a few keep-alive connections; rejects unless each is answered with 200. */
-export async function postAll(
-  service: Service,
-  bodies: readonly Body[],
-  progress: (events: number) => void = NONE,
-): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const url = `${service.http}/v1/input/${service.writeKey}`;
-  const headers = { 'content-type': 'application/x-ndjson' };
-  const latencies: number[] = [];
-  let next = 0;
-  let sent = 0;
-  const post = (body: Buffer): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const outgoing = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
-        response.resume();
-        response.on('end', () =>
-          response.statusCode === 200
-            ? resolve()
-            : reject(new Error(`HTTP ${response.statusCode}`)),
-        );
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  const work = async (): Promise<void> => {
-    while (next < bodies.length) {
-      const { body, events } = bodies[next++];
-      const started = performance.now();
-      await post(body);
-      latencies.push(performance.now() - started);
-      sent += events;
-      progress(sent);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, work));
-  agent.destroy();
-  return latencies;
-}
 
 /** Sends bytes over a new TLS connection, half-closes, and resolves when the service has closed its side. */
 function sendTls(port: number, content: Buffer): Promise<void> {
@@ -122,7 +81,10 @@ const http = (name: string, what: string, bodyBytes: number): Channel => ({
   bodyBytes,
   hasKeys: false,
   mayLose: false,
-  send: postAll,
+  send: (service, bodies, progress) => {
+    const url = `${service.http}/v1/input/${service.writeKey}`;
+    return postAll(url, bodies, 'application/x-ndjson', progress);
+  },
 });
 
 /** All channels. */

@@ -39,9 +39,12 @@ export async function openPeer(folder: string): Promise<Peer> {
     settings: [JSON.stringify(settings)],
     pid: server.pid,
     load: async (part: Part) => {
-      const bodies = bodiesOf(part, BODY_BYTES).map(({ body }) => pushBody(body.toString()));
+      const bodies = bodiesOf(part, BODY_BYTES).map(({ body, events }) => ({
+        body: pushBody(body.toString()),
+        events,
+      }));
       const url = `${server.url}/loki/api/v1/push`;
-      return timed(() => postAll(url, bodies, { 'content-type': 'application/json' }));
+      return timed(() => postAll(url, bodies, 'application/json'));
     },
     settle: async () => {
       await fetch(`${server.url}/flush`, { method: 'POST' });

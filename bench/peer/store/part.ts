@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { Body } from '../../corpus/bodies.ts';
 import type { Part } from '../peer.ts';
 
 const LINE_END = 0x0a;
 
 /** The lines of a part as bodies of HTTP requests, each at most `bodyBytes` long when its lines are not longer. */
-export function bodiesOf(part: Part, bodyBytes: number): { body: Buffer; events: number }[] {
+export function bodiesOf(part: Part, bodyBytes: number): Body[] {
   const bytes = readFileSync(part.file);
-  const made: { body: Buffer; events: number }[] = [];
+  const made: Body[] = [];
   let start = 0;
   let end = 0;
   let events = 0;

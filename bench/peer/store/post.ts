@@ -1,48 +1,56 @@
 import { Agent, request } from 'node:http';
+import type { Body } from '../../corpus/bodies.ts';
 
 /** POSTs over a few connections that stay open, as shippers send. */
 
-const CONNECTIONS = 2;
+/** How many connections `postAll` sends over. */
+export const CONNECTIONS = 4;
 
-/** Posts every body to `url`; rejects unless each is answered with 2xx, with what the server said. */
+/**
+ * Posts every body to `url`; rejects unless each is answered with 2xx, with what the server said. Resolves with the
+ * milliseconds of each request. `progress` is told how many events were sent.
+ */
 export async function postAll(
   url: string,
-  bodies: readonly Buffer[],
-  headers: Readonly<Record<string, string>>,
-): Promise<void> {
+  bodies: readonly Body[],
+  contentType: string,
+  progress: (events: number) => void = () => {},
+): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const latencies: number[] = [];
   let next = 0;
+  let sent = 0;
   const work = async (): Promise<void> => {
-    while (next < bodies.length) await post(url, bodies[next++], headers, agent);
+    while (next < bodies.length) {
+      const { body, events } = bodies[next++];
+      const started = performance.now();
+      await post(url, body, contentType, agent);
+      latencies.push(performance.now() - started);
+      sent += events;
+      progress(sent);
+    }
   };
   try {
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
   } finally {
     agent.destroy();
   }
+  return latencies;
 }
 
-function post(
-  url: string,
-  body: Buffer,
-  headers: Readonly<Record<string, string>>,
-  agent: Agent,
-): Promise<void> {
+function post(url: string, body: Buffer, contentType: string, agent: Agent): Promise<void> {
+  const headers = { 'content-type': contentType };
   return new Promise((resolve, reject) => {
-    const outgoing = request(
-      url,
-      { method: 'POST', agent, headers: { ...headers } },
-      (response) => {
-        let text = '';
-        response.on('data', (chunk) => {
-          text += chunk;
-        });
-        response.on('end', () => {
-          if (response.statusCode !== undefined && response.statusCode < 300) resolve();
-          else reject(new Error(`HTTP ${response.statusCode}: ${text}`));
-        });
-      },
-    );
+    const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        if (response.statusCode !== undefined && response.statusCode < 300) resolve();
+        else reject(new Error(`HTTP ${response.statusCode}: ${text}`));
+      });
+    });
     outgoing.on('error', reject);
     outgoing.end(body);
   });

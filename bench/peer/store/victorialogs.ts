@@ -38,8 +38,8 @@ export async function openPeer(folder: string): Promise<Peer> {
     settings: [...SETTINGS, `POST /insert/jsonline?${new URLSearchParams({ ...INSERT })}`],
     pid: server.pid,
     load: async (part: Part) => {
-      const bodies = bodiesOf(part, BODY_BYTES).map(({ body }) => body);
-      return timed(() => postAll(insert, bodies, { 'content-type': 'application/stream+json' }));
+      const bodies = bodiesOf(part, BODY_BYTES);
+      return timed(() => postAll(insert, bodies, 'application/stream+json'));
     },
     settle: async (events: number) => {
       await fetch(`${server.url}/internal/force_flush`);
