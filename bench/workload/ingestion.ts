@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { metric } from '../../test/support/metrics.ts';
 import {
   ask,
   COMMAND,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
-  request,
   type Service,
   startService,
   temporaryFolder,
@@ -53,12 +53,6 @@ async function arrived(service: Service, wanted: number, mayLose: boolean): Prom
     count = now;
   }
   return count;
-}
-
-/** A figure of the service's own metrics, without labels; the listener is started with `--metrics-open`. */
-export async function metric(service: Service, name: string): Promise<number> {
-  const { text } = await request(`${service.http}/metrics`);
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
 /** Resolves when every event lies in a sealed segment. */
@@ -139,7 +133,7 @@ export async function runIngestion(
       sealedDisk: storeBytes(folder) / count,
       sealedPeak: peakMegabytes(service.pid),
     };
-    const reference = await metric(service, 'logseam_rows_decoded_total\\{path="reference"\\}');
+    const reference = await metric(service, 'logseam_rows_decoded_total', { path: 'reference' });
     await arrived(service, count, false);
     const lost = channel.mayLose ? (100 * (wanted - count)) / wanted : Number.NaN;
     return { ...acknowledged, ...sealed, reference: (100 * reference) / count, lost };

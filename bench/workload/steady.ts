@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { metric } from '../../test/support/metrics.ts';
 import {
   cpuSeconds,
   removeFolder,
@@ -10,7 +11,7 @@ import {
 import { accessRough } from '../corpus/access-rough.ts';
 import { bodies } from '../corpus/bodies.ts';
 import type { Workload } from '../harness.ts';
-import { metric, storeBytes } from './ingestion.ts';
+import { storeBytes } from './ingestion.ts';
 
 const RATES = [5_000, 20_000];
 const SECONDS = 10;

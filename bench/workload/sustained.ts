@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { metric } from '../../test/support/metrics.ts';
 import {
   ask,
   cpuSeconds,
@@ -13,7 +14,6 @@ import { accessRough } from '../corpus/access-rough.ts';
 import { bodies } from '../corpus/bodies.ts';
 import { CORPUS_START_MS } from '../corpus/clock.ts';
 import type { Bench, Workload } from '../harness.ts';
-import { metric } from './ingestion.ts';
 
 const BODY_BYTES = 1_000_000;
 const SEED = 1;

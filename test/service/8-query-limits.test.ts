@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readExposition, sumOf } from '../support/exposition.ts';
+import { metric } from '../support/metrics.ts';
 import {
   type Answer,
   ask,
@@ -30,11 +30,6 @@ const large = Array.from({ length: LARGE_EVENTS }, (_, n) => ({
 }));
 await send(service, JSON.stringify(large));
 
-async function metric(name: string, labels: Record<string, string> = {}): Promise<number> {
-  const { text } = await request(`${service.http}/metrics`);
-  return sumOf(readExposition(text), name, labels);
-}
-
 function refusal(answer: Answer): string {
   const { error } = answer.body as { error: { status: number; message: string } };
   return `${error.status} ${error.message}`;
@@ -63,7 +58,7 @@ t.test(
     t.equal((await list({ limit: LARGE_EVENTS })).status, 200, 'without the events');
     const exported = await ask(service, '/beta/events/export', { time: TIME });
     t.equal(exported.text.split('\n').length - 1, LARGE_EVENTS, 'an export goes page by page');
-    t.equal(await metric('logseam_queries_refused_total', { reason: 'memory' }), 3);
+    t.equal(await metric(service, 'logseam_queries_refused_total', { reason: 'memory' }), 3);
   },
 );
 
@@ -98,7 +93,7 @@ t.test('8 a query that is answered is not known by its id any more', async (t) =
 t.test('8 a query is stopped when its client leaves', async (t) => {
   const words = Array.from({ length: 40 }, (_, n) => `text:*${n}*x*y*`).join(' OR ');
   const body = { time: TIME, limit: 1, filters: [{ search: words }] };
-  const before = await metric('logseam_queries_cancelled_total');
+  const before = await metric(service, 'logseam_queries_cancelled_total');
   let left = 0;
   while (left === 0) {
     const abort = new AbortController();
@@ -108,14 +103,14 @@ t.test('8 a query is stopped when its client leaves', async (t) => {
       body: JSON.stringify(body),
       signal: abort.signal,
     }).catch(() => undefined);
-    while ((await metric('logseam_queries_running')) === 0) {
+    while ((await metric(service, 'logseam_queries_running')) === 0) {
       const isOver = await Promise.race([asked.then(() => true), Promise.resolve(false)]);
       if (isOver) break;
     }
     abort.abort();
     await asked;
-    while ((await metric('logseam_queries_running')) > 0);
-    left = (await metric('logseam_queries_cancelled_total')) - before;
+    while ((await metric(service, 'logseam_queries_running')) > 0);
+    left = (await metric(service, 'logseam_queries_cancelled_total')) - before;
   }
   t.equal(left, 1);
 });

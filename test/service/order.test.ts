@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap';
-import { readExposition, sumOf } from '../support/exposition.ts';
+import { untilMetric } from '../support/metrics.ts';
 import {
   listAll,
   removeFolder,
-  request,
   type Service,
   send,
   startService,
@@ -31,15 +30,6 @@ async function checkOrder(t: Test, service: Service, count: number, when: string
   t.same(await numbers(service, 'desc'), ascending.toReversed(), `newest first, ${when}`);
 }
 
-/** Resolves when no log segment waits to be sealed. */
-async function untilSealed(service: Service): Promise<void> {
-  for (;;) {
-    const families = readExposition((await request(`${service.http}/metrics`)).text);
-    if (sumOf(families, 'logseam_sealing_backlog_rows') === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 t.test(
   'events of one date are in the order of their acknowledgement, for four workers',
   async (t) => {
@@ -59,7 +49,7 @@ t.test(
 
     const sealing = [...WORKERS, '--seal-idle-minutes', '0'];
     const last = { ...(await startService(folder, sealing)), ...keys };
-    await untilSealed(last);
+    await untilMetric(last, 'logseam_sealing_backlog_rows', (rows) => rows === 0);
     await checkOrder(t, last, 2 * REQUESTS, 'when they are sealed');
     t.equal(await last.stop(), 0);
   },

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { metric } from '../support/metrics.ts';
 import {
   ask,
   listAll,
@@ -127,13 +128,6 @@ t.test(
   },
 );
 
-/** The number that `/metrics` gives for a name. */
-async function gauge(service: Service, name: string): Promise<number> {
-  const answer = await fetch(`${service.http}/metrics`);
-  const line = (await answer.text()).split('\n').find((each) => each.startsWith(`${name} `));
-  return Number(line?.split(' ')[1]);
-}
-
 t.test('events that are too old wait to be dropped, and go when the setting asks it', async (t) => {
   const folder = ownFolder(t);
   const args = [...EAGER, '--metrics-open', 'true'];
@@ -144,14 +138,14 @@ t.test('events that are too old wait to be dropped, and go when the setting asks
   );
   t.equal((await send(service, JSON.stringify(events))).status, 200);
   const waits = 'logseam_retention_waiting_bytes';
-  await until('a drop that waits', async () => (await gauge(service, waits)) > 0);
-  t.ok((await gauge(service, 'logseam_retention_wait_seconds')) > 86_000);
+  await until('a drop that waits', async () => (await metric(service, waits)) > 0);
+  t.ok((await metric(service, 'logseam_retention_wait_seconds')) > 86_000);
   t.equal(await countOf(service, '*'), 3 * 4_200);
   await service.kill();
   const shorter = await start(folder, [...args, '--retention-days', '30'], service);
   await until('the end of old events', async () => (await countOf(shorter, '*')) === 4_200);
   t.equal(await countOf(shorter, 'days:1'), 4_200);
-  t.equal(await gauge(shorter, waits), 0);
+  t.equal(await metric(shorter, waits), 0);
   const usage = await runCommand(['key', 'list', '--data', folder]);
   await shorter.kill();
   const again = await start(folder, [], service);

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readExposition, sumOf } from '../support/exposition.ts';
-
+import { metric, untilMetric } from '../support/metrics.ts';
 import {
   ask,
   COMMAND,
   peakMegabytes,
   removeFolder,
-  request,
   type Service,
   send,
   startService,
@@ -51,17 +49,6 @@ function limitedCommand(folder: string): string {
   return command;
 }
 
-async function metric(service: Service, name: string): Promise<number> {
-  return sumOf(readExposition((await request(`${service.http}/metrics`)).text), name);
-}
-
-/** Resolves when so many rows were sealed. */
-async function untilSealed(service: Service, rows: number): Promise<void> {
-  while ((await metric(service, 'logseam_sealed_rows_total')) < rows) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 async function sendAll(service: Service, count: number, make: (event: number) => object) {
   let lines: string[] = [];
   let length = 0;
@@ -89,7 +76,7 @@ for (const [name, count, make] of KINDS) {
     const command = limitedCommand(folder);
     const service = await startService(data, SEALING, { command });
     const before = peakMegabytes(service.pid);
-    await untilSealed(service, count);
+    await untilMetric(service, 'logseam_sealed_rows_total', (rows) => rows >= count);
     const growth = peakMegabytes(service.pid) - before;
     t.comment(`${before.toFixed(0)} MB, and ${growth.toFixed(0)} MB more`);
     t.ok(growth <= GROWTH_MB_MAX, `grows by ${growth.toFixed(0)} MB`);
