@@ -149,6 +149,7 @@ async function start(
     recover: (writer) => recoverWriter({ disk }, opened, writer),
     behind,
   });
+  const ready = Promise.withResolvers<void>();
   const queries = new QueryPool({
     workers: workers.query,
     queries: config.queriesMax,
@@ -161,8 +162,10 @@ async function start(
     secret: opened.manifest.secret,
     changes: (since) => opened.catalog.changes(since),
     died: died('query'),
+    // Who starts the service waits for what takes events in alone: the first query waits for the rest.
+    after: ready.promise,
   });
-  await Promise.all([intake.ready(), queries.ready()]);
+  await intake.ready();
   const keeper: Keeper = new Keeper({
     config,
     sealWorkers: workers.seal,
@@ -291,6 +294,7 @@ async function start(
     routes,
     log,
   }).catch(async (error) => {
+    ready.resolve();
     // Without its threads the process ends.
     await Promise.all([intake.close(), queries.close(), keeper.close()]);
     throw error;
@@ -308,6 +312,7 @@ async function start(
       events: opened.catalog.totals().rows,
     }),
   );
+  ready.resolve();
   log.info('started', { pid: process.pid, ...opened.catalog.totals() });
   return { state, opened, keys, definitions, intake, queries, tails, keeper, listeners };
 }

@@ -68,7 +68,8 @@ export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
  * once, with what `data` gives for its number; its event loop keeps working meanwhile.
  * `died` is told once for a thread whose task failed, returned unasked, or that went down, be it by running out of
  * memory: then the thread is gone, nothing of it runs any more, and all that it has posted was taken. It stays away
- * until `restart`. `heap` bounds the objects of a thread (not its array buffers).
+ * until `restart`. `heap` bounds the objects of a thread (not its array buffers). Threads begin when `after` resolves, else at
+ * once; what is posted to them before waits.
  */
 export function openPool<Data, Out, In>(
   entry: URL,
@@ -76,10 +77,12 @@ export function openPool<Data, Out, In>(
   data: (thread: number) => Data,
   died: (thread: number, error: Error) => void,
   heap?: HeapLimits,
+  after?: Promise<void>,
 ): Pool<Out, In> {
   let closing = false;
   const begin = (number: number): Thread<Out, In> => {
-    const thread = new Thread<Out, In>(entry, number, data(number), heap);
+    const task = { data: data(number), thread: number };
+    const thread = new Thread<Out, In>({ entry, task, heap, after });
     void thread.ended.then((error) => {
       if (!closing) died(number, error);
     });
@@ -120,47 +123,33 @@ function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
 /** How files of modules end: `.js` where the launcher has bundled them. */
 const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
+/** What a thread is begun with. */
+interface ThreadStart {
+  entry: URL;
+  task: Omit<ThreadTask<unknown>, 'port'>;
+  heap: HeapLimits | undefined;
+  /** What it waits for. */
+  after: Promise<void> | undefined;
+}
+
 /** One thread with its task and its channel. A pool of its own has it, so that it can be ended by itself. */
 class Thread<Out, In> {
   readonly port: Port<Out, In>;
   /** Resolves, with why, when the task is over, the thread is gone and its messages were taken. */
   readonly ended: Promise<Error>;
-  readonly #threads: Piscina;
+  #threads: Piscina | undefined;
   #gone = false;
 
-  constructor(entry: URL, number: number, data: unknown, heap: HeapLimits | undefined) {
-    this.#threads = new Piscina({
-      filename: entry.href.replace(/\.ts$/, ENDING),
-      name: 'start',
-      minThreads: 1,
-      maxThreads: 1,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      // A thread that waits for its next task by Atomics.wait would stop its event loop.
-      atomics: 'disabled',
-      ...(heap === undefined ? {} : { resourceLimits: resourceLimitsOf(heap) }),
-    });
-    // Errors reach `ended` by the task; what comes after it has nobody left to tell.
-    this.#threads.on('error', () => {});
-    // Otherwise piscina would put a thread in the place of a lost one by itself, for nobody.
-    this.#threads.options.minThreads = 0;
-    const worker = must(this.#threads.threads[0], 'worker');
+  constructor(start: ThreadStart) {
     const { port1, port2 } = new MessageChannel();
     this.port = openPort(port1);
-    const task: ThreadTask<unknown> = { data, port: port2, thread: number };
-    const transferList = [port2 as unknown as TransferListItem];
-    this.ended = this.#threads
-      .run(task, { transferList: transferList as never })
-      .then(
-        () => new Error(`thread ${number} returned`),
-        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-      )
-      .then(async (error) => {
-        await worker.terminate();
-        takeRest(port1);
-        await this.end();
-        return error;
-      });
+    const { after } = start;
+    const run = (): Promise<Error> => this.#run(start, port2);
+    this.ended = (after === undefined ? run() : after.then(run)).then(async (error) => {
+      takeRest(port1);
+      await this.end();
+      return error;
+    });
   }
 
   /** Whether the thread is gone and its messages were taken. */
@@ -171,8 +160,39 @@ class Thread<Out, In> {
   /** Ends the thread, whatever it does, and the channel. */
   async end(): Promise<void> {
     this.port.close();
-    await this.#threads.destroy();
+    await this.#threads?.destroy();
     this.#gone = true;
+  }
+
+  /** Resolves, with why, when the task is over and nothing of the thread runs. */
+  async #run({ entry, task, heap }: ThreadStart, port: MessagePort): Promise<Error> {
+    if (this.#gone) return new Error(`thread ${task.thread} was ended before it began`);
+    const threads = new Piscina({
+      filename: entry.href.replace(/\.ts$/, ENDING),
+      name: 'start',
+      minThreads: 1,
+      maxThreads: 1,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // A thread that waits for its next task by Atomics.wait would stop its event loop.
+      atomics: 'disabled',
+      ...(heap === undefined ? {} : { resourceLimits: resourceLimitsOf(heap) }),
+    });
+    this.#threads = threads;
+    // Errors reach `ended` by the task; what comes after it has nobody left to tell.
+    threads.on('error', () => {});
+    // Otherwise piscina would put a thread in the place of a lost one by itself, for nobody.
+    threads.options.minThreads = 0;
+    const worker = must(threads.threads[0], 'worker');
+    const transferList = [port as unknown as TransferListItem];
+    const error = await threads
+      .run({ ...task, port }, { transferList: transferList as never })
+      .then(
+        () => new Error(`thread ${task.thread} returned`),
+        (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))),
+      );
+    await worker.terminate();
+    return error;
   }
 }
 

@@ -25,6 +25,8 @@ export interface QueryPoolOptions extends QueryData {
   died: (error: Error, worker: number, delayMs: number) => void;
   /** The module with the worker's `start`, and the times of restarts; others in tests. */
   entry?: URL;
+  /** The workers begin when it resolves, else at once; queries that come before wait. */
+  after?: Promise<void>;
   restartTimes?: RestartTimes;
   /** Time in which a worker has to leave a query that was stopped; then it is ended itself. */
   leaveMs?: number;
@@ -77,6 +79,8 @@ interface QueryThread {
   leaving: Map<number, NodeJS.Timeout>;
   /** Number of the blocks that it was told of; `undefined` before the first query. */
   version: number | undefined;
+  /** Whether it was ever ready. */
+  begun: boolean;
   dead: boolean;
 }
 
@@ -132,6 +136,7 @@ export class QueryPool {
       () => ({ root, secret, memoryMb, cacheMb, workers, behind }),
       (number, error) => this.#died(number, error),
       HEAP,
+      options.after,
     );
     for (const [number, port] of this.#pool.ports.entries()) {
       this.#threads.push({
@@ -139,6 +144,7 @@ export class QueryPool {
         running: new Map(),
         leaving: new Map(),
         version: undefined,
+        begun: false,
         dead: false,
       });
       this.#begin(number, port);
@@ -232,7 +238,7 @@ export class QueryPool {
     let workersUp = 0;
     let running = 0;
     for (const thread of this.#threads) {
-      if (!thread.dead) workersUp++;
+      if (thread.begun && !thread.dead) workersUp++;
       running += thread.running.size;
     }
     return { workersUp, running, waiting: this.#admission.waitingCount };
@@ -295,7 +301,10 @@ export class QueryPool {
     port.listen((message) => {
       if (message.type !== 'ready') {
         this.#take(thread, message);
-      } else if (thread.dead) {
+        return;
+      }
+      thread.begun = true;
+      if (thread.dead) {
         thread.port = port;
         thread.dead = false;
       } else if (++this.#readyCount === this.#options.workers) {

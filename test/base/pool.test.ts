@@ -36,6 +36,35 @@ t.test('each thread runs one task, whose event loop keeps working', async (t) =>
   await pool.close(GRACE_MS);
 });
 
+t.test('threads begin after what they wait for, and take what was posted before', async (t) => {
+  const after = Promise.withResolvers<void>();
+  const died = (_: number, error: Error): unknown => t.fail(error.message);
+  const data = (thread: number): string => `data${thread}`;
+  const pool = openPool<string, ToWorker, string>(ENTRY, 1, data, died, undefined, after.promise);
+  const got = answers(pool, 0, 1);
+  must(pool.ports[0], 'port').post({ say: 'early' });
+  after.resolve();
+  t.same(await got, ['0 data0 early']);
+  must(pool.ports[0], 'port').post('end');
+  await pool.close(GRACE_MS);
+});
+
+t.test('a pool that is closed before its threads begin never begins them', async (t) => {
+  const after = Promise.withResolvers<void>();
+  const died = (_: number, error: Error): unknown => t.fail(error.message);
+  const pool = openPool<string, ToWorker, string>(
+    ENTRY,
+    2,
+    () => '',
+    died,
+    undefined,
+    after.promise,
+  );
+  await pool.close(0);
+  after.resolve();
+  t.throws(() => pool.restart(0), /died/);
+});
+
 for (const [end, message] of [
   ['throw', /thrown in the worker/],
   ['exit', /exited with code: 3/],
