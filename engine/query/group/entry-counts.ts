@@ -246,7 +246,7 @@ export class EntryCounts implements BlockVisitor {
     const known = this.#dictionaries.get(shared);
     if (known !== undefined) return known;
     const hashes = yield* shared.hashUnits(this.#level.numbers);
-    const bounds = Uint32Array.from(shared.counts());
+    const bounds = new Uint32Array(shared.counts());
     yield;
     const counted = new CountedDictionary(shared, hashes, bounds, parentCount);
     this.#bytes += counted.memoryBytes;

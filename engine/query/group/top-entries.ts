@@ -1,6 +1,6 @@
 import { inParts, Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../column/growth.ts';
-import { isDamage } from '../model/source.ts';
+import { firstAt, isDamage } from '../model/source.ts';
 import { KIND_BITS } from '../value/value-numbers.ts';
 import type { ValueTable } from '../value/value-table.ts';
 import type { FirstBuckets } from './bucket-order.ts';
@@ -270,7 +270,15 @@ function* exactCounts(
   });
 }
 
-/** The `limit`-th greatest of some numbers; 0 when there are not so many. */
+/** The `limit`-th greatest of some numbers; 0 when not so many are above. */
 function greatest(numbers: Float64Array, limit: number): number {
-  return numbers.length < limit ? 0 : numbers.toSorted()[numbers.length - limit];
+  const first = new Float64Array(limit);
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at];
+    if (number <= first[0]) continue;
+    const end = firstAt(first, number);
+    first.copyWithin(0, 1, end);
+    first[end - 1] = number;
+  }
+  return first[0];
 }
