@@ -156,7 +156,7 @@ for (const { name, members, fails } of CREWS) {
       for (const query of [...QUERIES, ...inTime]) {
         const asked = { fromMs: 500, toMs: 9_000, predicate, ...query };
         const wanted = run(aggregateUnits(shelf.reader, snapshot, asked, PLAIN));
-        for (const limits of [{}, PLAIN, WAYS[2]]) {
+        for (const limits of [{}, PLAIN, WAYS[1], WAYS[2]]) {
           const found = crew.run(aggregateUnits(shelf.reader, snapshot, asked, limits, crew));
           t.same(found.buckets, wanted.buckets, JSON.stringify({ limits, query }));
           t.same(found.stats, wanted.stats);

@@ -178,7 +178,7 @@ export class BlockScan {
     const spec = visitor.spec?.();
     if (spec === undefined) return undefined;
     for (const [place, ref] of this.#refs.entries())
-      if (this.#damaged.has(ref)) claims.claim(place);
+      if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) claims.claim(place);
     const { predicate, fromMs, toMs, floor } = this.#selection;
     const reach = { fromMs, toMs, ...(floor === undefined ? {} : { floor }) };
     const refs = packRefs(this.#refs);

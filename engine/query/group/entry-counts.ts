@@ -1,4 +1,6 @@
+import { assert } from '../../base/assert.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import type { StringColumn } from '../../column/column.ts';
 import type { EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
@@ -11,8 +13,9 @@ import { columnsAt } from '../scan/scan.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
-import { FieldLevel } from './level.ts';
+import { FieldLevel, takeValues } from './level.ts';
 import { Nesting, type PassStage } from './pass.ts';
+import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Memory of counts at most; beyond it values are found in another way. */
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
@@ -40,6 +43,7 @@ export interface CountedEntries {
 /** The entries of a dictionary of a segment. Those with the most values in it come first. */
 class CountedDictionary implements CountedEntries {
   readonly hashes: Int32Array;
+  readonly #ref: BlockRef;
   readonly #shared: EntrySource;
   /** Values of each entry in the segment: no count is higher. */
   readonly #bounds: Uint32Array;
@@ -49,8 +53,15 @@ class CountedDictionary implements CountedEntries {
   readonly #wideCount: number;
 
   /** With `parentCount` 0 all values of the segment are counted, and have no parent. */
-  constructor(shared: EntrySource, hashes: Int32Array, bounds: Uint32Array, parentCount: number) {
+  constructor(
+    ref: BlockRef,
+    shared: EntrySource,
+    hashes: Int32Array,
+    bounds: Uint32Array,
+    parentCount: number,
+  ) {
     this.hashes = hashes;
+    this.#ref = ref;
     this.#shared = shared;
     this.#bounds = bounds;
     const wideCount = parentCount === 0 ? bounds.length : firstBelow(bounds, WIDE_MIN);
@@ -74,6 +85,21 @@ class CountedDictionary implements CountedEntries {
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#bounds.byteLength + this.#wide.byteLength + this.#narrow.byteLength;
+  }
+
+  /** What it has; it is not to be used any more. */
+  get data(): DictionaryData {
+    return { ref: this.#ref, wide: this.#wide, narrow: this.#narrow };
+  }
+
+  /** Adds what others have counted, in units. */
+  *merge({ wide, narrow }: DictionaryData): Units<void> {
+    yield* inParts(wide.length, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) this.#wide[at] += wide[at];
+    });
+    yield* inParts(narrow.length, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) this.#narrow[at] += narrow[at];
+    });
   }
 
   stretches(parent: number): Stretch[] {
@@ -184,18 +210,56 @@ export class EntryCounts implements BlockVisitor {
     return this.#done.has(ref);
   }
 
+  spec(): VisitorSpec | undefined {
+    const stages = this.#nesting.specs;
+    if (stages === undefined) return undefined;
+    const { seed } = this.#level.numbers;
+    return { type: 'entries', stages, path: this.#path, seed, memoryBytesMax: this.#bytesMax };
+  }
+
+  found(): VisitorData | undefined {
+    if (this.isFull) return undefined;
+    const dictionaries = Array.from(this.#dictionaries.values(), ({ data }) => data);
+    const { data: values } = this.#level;
+    return { type: 'entries', dictionaries, values, valueCounts: this.#valueCounts };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'entries', 'what was counted of entries');
+    const { parentCount } = this;
+    try {
+      for (const part of data.dictionaries) {
+        const shared = sharedOf(this.#source.open(part.ref), this.#path)?.shared;
+        if (shared === undefined) continue;
+        const counted = yield* this.#countedOf(part.ref, shared, parentCount);
+        if (counted !== undefined) yield* counted.merge(part);
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.isFull = true;
+    }
+    const take = yield* takeValues(this.#level, data.values);
+    yield* this.#reserve();
+    yield* inParts(data.values.count, UNIT_SLOTS, (from, to) => {
+      for (let at = from * parentCount; at < to * parentCount; at++) {
+        const parent = at % parentCount;
+        const value = take((at - parent) / parentCount);
+        this.#valueCounts[value * parentCount + parent] += data.valueCounts[at];
+      }
+    });
+  }
+
   addCount(): void {}
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
-    const columns = columnsAt(block, this.#path);
-    const column = columns.length === 1 ? block.column(columns[0]) : undefined;
-    if (column === undefined || column.kind !== Kind.STRING || column.shared === undefined) {
-      if (columns.length > 0) yield* this.#addValues(block, rows);
+    const column = sharedOf(block, this.#path);
+    if (column?.shared === undefined) {
+      yield* this.#addValues(block, rows);
       return;
     }
     const { ids, shared } = column;
-    const counted = yield* this.#countedOf(shared, this.parentCount);
+    const counted = yield* this.#countedOf(block.ref, shared, this.parentCount);
     counted?.add(ids, this.#nesting.pairs(block, rows));
   }
 
@@ -230,25 +294,28 @@ export class EntryCounts implements BlockVisitor {
       }
     }
     if (first !== undefined) {
-      const block = this.#source.open(first);
-      const column = block.column(columnsAt(block, this.#path)[0]);
-      if (!('shared' in column) || column.shared === undefined) return;
-      const counts = column.shared.counts();
+      const shared = sharedOf(this.#source.open(first), this.#path)?.shared;
+      if (shared === undefined) return;
+      const counts = shared.counts();
       for (let entry = 0; entry < counts.length; entry++) left -= counts[entry];
       if (left !== 0) return;
-      if ((yield* this.#countedOf(column.shared, 0)) === undefined) return;
+      if ((yield* this.#countedOf(first, shared, 0)) === undefined) return;
     }
     for (const ref of blocks) this.#done.add(ref);
   }
 
   /** The counts of a dictionary; `undefined` when there is no room for them. Throws CORRUPTION. */
-  *#countedOf(shared: EntrySource, parentCount: number): Units<CountedDictionary | undefined> {
+  *#countedOf(
+    ref: BlockRef,
+    shared: EntrySource,
+    parentCount: number,
+  ): Units<CountedDictionary | undefined> {
     const known = this.#dictionaries.get(shared);
     if (known !== undefined) return known;
     const hashes = yield* shared.hashUnits(this.#level.numbers);
     const bounds = new Uint32Array(shared.counts());
     yield;
-    const counted = new CountedDictionary(shared, hashes, bounds, parentCount);
+    const counted = new CountedDictionary(ref, shared, hashes, bounds, parentCount);
     this.#bytes += counted.memoryBytes;
     this.#check();
     if (this.isFull) return undefined;
@@ -260,11 +327,7 @@ export class EntryCounts implements BlockVisitor {
     const level = this.#level;
     const { parentCount } = this;
     yield* level.prepare(block, rows);
-    const needed = level.valueCount * parentCount;
-    if (needed > this.#valueCounts.length) {
-      this.#valueCounts = yield* growInUnits(this.#valueCounts, needed);
-    }
-    this.#check();
+    yield* this.#reserve();
     const pairs = this.#nesting.pairs(block, rows);
     const { starts, values } = level.values();
     const counts = this.#valueCounts;
@@ -281,11 +344,27 @@ export class EntryCounts implements BlockVisitor {
     }
   }
 
+  /** Makes room for the values of the level. */
+  *#reserve(): Units<void> {
+    const needed = this.#level.valueCount * this.parentCount;
+    if (needed > this.#valueCounts.length) {
+      this.#valueCounts = yield* growInUnits(this.#valueCounts, needed);
+    }
+    this.#check();
+  }
+
   /** Finds out whether there is too much. */
   #check(): void {
     const values = this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
-    this.isFull = this.#bytes + values > this.#bytesMax;
+    if (this.#bytes + values > this.#bytesMax) this.isFull = true;
   }
+}
+
+/** The only column of a block at a path, when it is over a dictionary of the segment. */
+function sharedOf(block: Block, path: string): StringColumn | undefined {
+  const columns = columnsAt(block, path);
+  const column = columns.length === 1 ? block.column(columns[0]) : undefined;
+  return column?.kind === Kind.STRING && column.shared !== undefined ? column : undefined;
 }
 
 /** Counts of descending `counts` that are `least` or more. */

@@ -6,6 +6,7 @@ import type { BlockSource } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
 import { BlockScan, type BlockVisitor } from './block-scan.ts';
 import { Cube } from './cube.ts';
+import { EntryCounts } from './entry-counts.ts';
 import { levelOf, TimeLevel } from './level.ts';
 import { Pass, type PassTable } from './pass.ts';
 import {
@@ -58,6 +59,9 @@ function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): 
     grows,
     total,
   }));
+  if (spec.type === 'entries') {
+    return new EntryCounts(source, stages, spec.path, spec.seed, memoryBytesMax);
+  }
   const tables = spec.tables.map((table) => tableOf(table, source));
   return new Pass(stages, tables, { index: 0, count: 1 }, spec.final, memoryBytesMax);
 }

@@ -29,6 +29,7 @@ export interface TableSpec {
 /** Of what a visitor of blocks is made. Plain data that crosses threads. */
 export type VisitorSpec =
   | { type: 'cube'; levels: LevelSpec[]; cellsMax: number; memoryBytesMax: number }
+  | { type: 'entries'; stages: StageSpec[]; path: string; seed: number; memoryBytesMax: number }
   | {
       type: 'pass';
       stages: StageSpec[];
@@ -43,6 +44,13 @@ export interface StageData {
   tuples: TupleTableData;
 }
 
+/** Counts of a dictionary's entries as plain data; `ref` is a block with a column over it. */
+export interface DictionaryData {
+  ref: BlockRef;
+  wide: Uint32Array;
+  narrow: Uint8Array;
+}
+
 /** What a visitor of blocks has found. Plain data that crosses threads. */
 export type VisitorData =
   | {
@@ -50,6 +58,12 @@ export type VisitorData =
       values: (ValueTableData | undefined)[];
       sizes: number[];
       cells: Float64Array<ArrayBuffer>;
+    }
+  | {
+      type: 'entries';
+      dictionaries: DictionaryData[];
+      values: ValueTableData;
+      valueCounts: Uint32Array;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] };
 
