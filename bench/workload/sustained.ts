@@ -23,7 +23,7 @@ const PART_EVENTS = 250_000;
 const EVENTS = 3_000_000;
 /** Runs are long; their figures differ little. */
 const RUNS_MAX = 2;
-const WITH_QUERIES_MS = 180_000;
+const WITH_QUERIES_MS = 300_000;
 const QUERY_EVERY_MS = 1_000;
 
 /** What a busy connection came to. */
@@ -138,7 +138,7 @@ async function keepAsking(service: Service, isOver: () => boolean): Promise<numb
 /** The same with a dashboard beside it. */
 export const besideWorkload: Workload = {
   name: 'sustained-queries',
-  what: 'rough access log over one busy TCP connection for three minutes, a query a second beside it',
+  what: 'rough access log over one busy TCP connection for five minutes, a query a second beside it',
   seconds: ({ scale }) => (scale * WITH_QUERIES_MS) / 1000,
   run: async (bench) => {
     const folder = temporaryFolder();
