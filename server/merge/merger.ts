@@ -11,7 +11,7 @@ export class Merger {
     this.#threads = Array.from({ length: count }, () => new MergeThread(options));
   }
 
-  /** Rewrites blocks in a thread that is idle, which there has to be; see \`MergeThread\`. */
+  /** Rewrites blocks in a thread that is idle, which there has to be; see `MergeThread`. */
   run(job: MergeJob, allocate: () => number): Promise<SealResult> {
     const idle = this.#threads.filter(({ isBusy }) => !isBusy);
     const thread = idle.find((each) => each.isReady(job)) ?? must(idle[0], 'an idle merge thread');
