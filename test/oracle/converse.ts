@@ -94,7 +94,7 @@ async function listPages(
     const next = { ...body, skip: undefined, afterEvent: after };
     const sent = JSON.stringify(after === undefined ? body : next);
     const text = await ask(path, sent);
-    expectText(path, sent, text, listText(meaning, known, events, page));
+    expectText(path, sent, withoutHints(text), listText(meaning, known, events, page));
     const ids = idsIn(text);
     if (page === 0 && ids.length > 0) {
       const fetch = JSON.stringify({ id: ids[0], event, columns: body['columns'] });
@@ -112,6 +112,13 @@ async function listPages(
 function expectText(path: string, body: string, text: string, wanted: string): void {
   if (text === wanted) return;
   throw new Disagreement(path, body, `answered ${text}\nnot      ${wanted}`);
+}
+
+/** The answer of a list without its hints, which only one without events has: the model knows none. */
+function withoutHints(text: string): string {
+  if (!text.startsWith('{"result":{"events":[]')) return text;
+  const { hints, ...result } = (JSON.parse(text) as { result: { hints?: unknown } }).result;
+  return hints === undefined ? text : JSON.stringify({ result });
 }
 
 /** The ids of the events of a list's answer. */

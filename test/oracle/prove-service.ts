@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { NOW } from '../api/service.ts';
-import { removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { removeFolder, type Service, startService, temporaryFolder } from '../support/service.ts';
 import { type Ask, converse, type Exchange, type Known } from './converse.ts';
 import { type Meaning, meaningOf } from './meaning.ts';
 import { proven, sameAnswers } from './prove.ts';
@@ -31,23 +31,28 @@ export async function proveService(
   queryWorkers: number,
 ): Promise<void> {
   const folder = temporaryFolder();
+  let last: Service | undefined;
+  const start = async (more: string[]): Promise<Service> => {
+    last = await startService(folder, [...SERVICE, '--query-workers', `${queryWorkers}`, ...more]);
+    return last;
+  };
   try {
-    await proveIn(folder, seed, requests, [...SERVICE, '--query-workers', String(queryWorkers)]);
+    await proveWith(start, seed, requests);
   } finally {
+    await last?.kill();
     removeFolder(folder);
   }
 }
 
-async function proveIn(
-  folder: string,
+async function proveWith(
+  start: (flags: string[]) => Promise<Service>,
   seed: number,
   requests: number,
-  flags: string[],
 ): Promise<void> {
   const world = bigWorld(seed, EVENTS, requests);
   const meanings = world.requests.map((each) => meaningOf(world, each, NOW, false));
 
-  let service = await startService(folder, flags);
+  let service = await start([]);
   const keys = [service.readKey, await makeReadKey(service)];
   const asking = (): Ask[] => keys.map((key) => askerOf(service, key));
   await define(service, world);
@@ -63,7 +68,7 @@ async function proveIn(
   });
   await service.stop();
 
-  service = await startService(folder, [...flags, ...SEALING]);
+  service = await start(SEALING);
   asks = asking();
   const some = (remainder: number) => proofs.filter((_, at) => at % 3 === remainder);
   await same(asks, known, some(0), 'while it is sealed');
@@ -71,7 +76,7 @@ async function proveIn(
   await same(asks, known, some(1), 'sealed');
   await service.stop();
 
-  service = await startService(folder, [...flags, ...MERGING]);
+  service = await start(MERGING);
   asks = asking();
   await gaugeIs(service, 'logseam_sealed_rows_total', (rows) => rows > 0);
   await same(asks, known, proofs, 'merged');
