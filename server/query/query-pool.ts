@@ -79,8 +79,6 @@ interface QueryThread {
   leaving: Map<number, NodeJS.Timeout>;
   /** Number of the blocks that it was told of; `undefined` before the first query. */
   version: number | undefined;
-  /** Whether it was ever ready. */
-  begun: boolean;
   dead: boolean;
 }
 
@@ -144,7 +142,6 @@ export class QueryPool {
         running: new Map(),
         leaving: new Map(),
         version: undefined,
-        begun: false,
         dead: false,
       });
       this.#begin(number, port);
@@ -238,7 +235,7 @@ export class QueryPool {
     let workersUp = 0;
     let running = 0;
     for (const thread of this.#threads) {
-      if (thread.begun && !thread.dead) workersUp++;
+      if (!thread.dead) workersUp++;
       running += thread.running.size;
     }
     return { workersUp, running, waiting: this.#admission.waitingCount };
@@ -301,10 +298,7 @@ export class QueryPool {
     port.listen((message) => {
       if (message.type !== 'ready') {
         this.#take(thread, message);
-        return;
-      }
-      thread.begun = true;
-      if (thread.dead) {
+      } else if (thread.dead) {
         thread.port = port;
         thread.dead = false;
       } else if (++this.#readyCount === this.#options.workers) {
