@@ -37,7 +37,7 @@ test-shippers: install ## rsyslog, syslog-ng and logmatic-python against the ser
 test-long: install ## tests that take minutes
 	@$(NODE) test/run.ts --long
 
-bench: install ## the benchmarks, 45 minutes (QUICK=1: three minutes; FILE=your.log: ingestion of it): results in bench/out
+bench: install ## the benchmarks, 55 minutes (QUICK=1: three minutes; FILE=your.log: ingestion of it): results in bench/out
 	@$(NODE) bench/main.ts $(if $(QUICK),--quick) $(if $(FILE),--file '$(FILE)')
 
 bench-peers: install $(PEERS) ## install DuckDB and ClickHouse, 600 MB, for `bench/peer/main.ts`
