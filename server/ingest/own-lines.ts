@@ -1,14 +1,8 @@
 import type { TaskEnds } from './acknowledge.ts';
-import type { IngestTask, Span, TaskOutcome } from './protocol.ts';
+import type { IngestTask, TaskOutcome } from './protocol.ts';
 import { Slots } from './slots.ts';
 import type { OwnGauges } from './stats.ts';
-import {
-  IngestThread,
-  type LineOrigin,
-  type LineSink,
-  type LineSource,
-  type OutcomeObserver,
-} from './thread.ts';
+import { IngestThread, type LineSink, type OutcomeObserver } from './thread.ts';
 
 /** Lines are taken again when this share of the memory is free. */
 const ROOM_SHARE = 0.5;
@@ -26,7 +20,7 @@ export interface OwnLinesOptions {
 }
 
 /** The lines that an ingest worker reads from sockets of its own: tasks that it gives itself, without a message. */
-export class OwnLines implements LineSink, TaskEnds {
+export class OwnLines implements TaskEnds {
   readonly #thread: IngestThread;
   #takes = true;
   #waiting: (() => void)[] = [];
@@ -49,21 +43,12 @@ export class OwnLines implements LineSink, TaskEnds {
     this.#resume();
   }
 
-  roomForLines(bytes: number, origin: LineOrigin): boolean {
-    return this.#thread.roomForLines(bytes, origin);
+  /** Takes lines. */
+  get sink(): LineSink {
+    return this.#thread;
   }
 
-  lines(
-    head: Uint8Array,
-    rest: Uint8Array,
-    bare: boolean,
-    source: LineSource,
-    form?: Span['form'],
-  ): number {
-    return this.#thread.lines(head, rest, bare, source, form);
-  }
-
-  /** Calls `resume` once, when there is room again: `roomForLines` has said that there is none. */
+  /** Calls `resume` once, when there is room again: `sink` has said that there is none. */
   whenRoom(resume: () => void): void {
     this.#waiting.push(resume);
   }

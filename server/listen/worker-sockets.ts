@@ -20,9 +20,10 @@ export class WorkerSockets {
     this.#number = number;
     this.#cells = cells;
     const { lines } = worker;
+    const { sink } = lines;
     this.#sink = {
-      roomForLines: (bytes, origin) => lines.roomForLines(bytes, origin),
-      lines: (...given) => lines.lines(...given),
+      roomForLines: (bytes, origin) => sink.roomForLines(bytes, origin),
+      lines: (...given) => sink.lines(...given),
       whenRoom: (resume) => lines.whenRoom(resume),
       whenVisible: (resume) => worker.whenVisible(resume),
     };

@@ -33,7 +33,8 @@ function setUp(): Rig {
 /** Fills the memory with lines; resolves when they were given as tasks. */
 async function fill({ lines }: Rig): Promise<void> {
   const chunk = Buffer.alloc(200_000, 'x');
-  while (lines.roomForLines(chunk.length + 1, ORIGIN)) lines.lines(NOTHING, chunk, true, SOURCE);
+  while (lines.sink.roomForLines(chunk.length + 1, ORIGIN))
+    lines.sink.lines(NOTHING, chunk, true, SOURCE);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -61,11 +62,11 @@ t.test('who found no room goes on when half of the memory is free', async (t) =>
 t.test('while no lines are taken there is no room, however much is free', async (t) => {
   const rig = setUp();
   rig.lines.takesLines = false;
-  t.notOk(rig.lines.roomForLines(1, ORIGIN));
+  t.notOk(rig.lines.sink.roomForLines(1, ORIGIN));
   let resumed = 0;
   rig.lines.whenRoom(() => resumed++);
   t.equal(resumed, 0);
   rig.lines.takesLines = true;
   t.equal(resumed, 1);
-  t.ok(rig.lines.roomForLines(1, ORIGIN));
+  t.ok(rig.lines.sink.roomForLines(1, ORIGIN));
 });
