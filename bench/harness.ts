@@ -36,7 +36,7 @@ export interface Bench {
 export interface Workload {
   name: string;
   what: string;
-  /** What it takes on two cores that do nothing else, roughly. */
+  /** Seconds that it takes on two cores that do nothing else, roughly. */
   seconds(options: RunOptions): number;
   run(bench: Bench): Promise<void>;
 }
@@ -50,14 +50,14 @@ export interface RunOptions {
 /** All of a run that its workloads share. */
 interface Session extends RunOptions {
   workloads: readonly Workload[];
-  /** What each of them takes, roughly. */
+  /** Seconds that each of them takes, roughly. */
   seconds: readonly number[];
   origin: Origin;
   file: string;
   startedMs: number;
 }
 
-/** What runs, and how long about: a line a workload and one of all. */
+/** The plan of a run with its times, about: a line a workload and one of all. */
 export function planLines(workloads: readonly Workload[], options: RunOptions): string[] {
   const seconds = workloads.map((workload) => workload.seconds(options));
   return [

@@ -1,5 +1,5 @@
 /** The channels whose connections are counted here. */
-export const LINE_CHANNELS = ['tcp', 'tls'] as const;
+const LINE_CHANNELS = ['tcp', 'tls'] as const;
 
 /** A channel of connections with lines. */
 export type LineChannel = (typeof LINE_CHANNELS)[number];

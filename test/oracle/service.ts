@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { adminToken, defineReadKey, define as defineResource } from '../support/admin.ts';
 import { expectedEvent } from '../support/event-model.ts';
 import { Model, type ModelEvent } from '../support/model.ts';
 import { printSearch } from '../support/search-printer.ts';
@@ -26,38 +26,25 @@ export function bigWorld(seed: number, events: number, requests: number): World 
   };
 }
 
-/** Makes a resource of the service, and resolves with what it is then. */
-async function make(service: Service, resource: string, definition: object): Promise<unknown> {
-  const token = readFileSync(`${service.folder}/admin-token`, 'utf8').trim();
-  const answer = await http(`${service.http}/admin/api/${resource}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(definition),
-  });
-  if (answer.status >= 300) throw new Error(`${resource}: ${answer.text}`);
-  return answer.body;
-}
-
 /** Another read key. */
 export async function makeReadKey(service: Service): Promise<string> {
-  const made = await make(service, 'read_keys', { name: 'another' });
-  return (made as { result: { key: string } }).result.key;
+  return await defineReadKey(service, { name: 'another' });
 }
 
 /** Makes the definitions of a world. */
 export async function define(service: Service, world: World): Promise<void> {
   const { id, path } = DECLARED_FIELD;
-  await make(service, 'fields', { id, name: 'A', attribute: path });
+  await defineResource(service, 'fields', { id, name: 'A', attribute: path });
   for (const set of world.tagsets.keys()) {
     const tags = tagsOf(world, set).map((tag) => ({
       ...{ id: tag.id, name: tag.id, color: '#102030' },
       query: printSearch(tag.predicate),
     }));
-    await make(service, 'tagsets', { id: tagsetId(set), name: `Set ${set}`, tags });
+    await defineResource(service, 'tagsets', { id: tagsetId(set), name: `Set ${set}`, tags });
   }
   for (const [place, expression] of world.formulas.entries()) {
     const id = formulaId(place);
-    await make(service, 'metrics', {
+    await defineResource(service, 'metrics', {
       id,
       name: id,
       type: 'formula',
@@ -145,8 +132,7 @@ export async function gaugeIs(
   name: string,
   isWanted: (value: number) => boolean,
 ): Promise<void> {
-  const token = readFileSync(`${service.folder}/admin-token`, 'utf8').trim();
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = { authorization: `Bearer ${adminToken(service)}` };
   for (let polls = 0; polls < POLLS_MAX; polls++) {
     const { text } = await http(`${service.http}/metrics`, { headers });
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
+import { define } from '../support/admin.ts';
 import {
   type Answer,
   ask,
@@ -12,7 +11,6 @@ import {
 
 const folder = temporaryFolder();
 const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
 t.teardown(async () => {
   await service.stop();
   removeFolder(folder);
@@ -20,15 +18,6 @@ t.teardown(async () => {
 
 const GROUPS = '/beta/discover/groups';
 const FIELDS_METRICS = '/beta/discover/fields_metrics';
-
-async function define(resource: string, value: object): Promise<void> {
-  const { status, text } = await request(`${service.http}/admin/api/${resource}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(value),
-  });
-  if (status !== 200) throw new Error(text);
-}
 
 interface Found {
   result: {
@@ -64,15 +53,25 @@ t.test('4.5 a fresh service has one group, the count, and fields of syslog', asy
 });
 
 t.test('4.5 what is declared is found at once, by group', async (t) => {
-  await define('fields', { id: 'verb', name: 'Verb', attribute: 'custom.http.verb' });
-  await define('tagsets', {
+  await define(service, 'fields', { id: 'verb', name: 'Verb', attribute: 'custom.http.verb' });
+  await define(service, 'tagsets', {
     ...{ id: 'danger', name: 'Danger' },
     tags: [{ name: 'High', color: '#ff0000', query: 'verb:DELETE' }],
   });
   const time = { id: 'time', name: 'Time', type: 'attribute', unit: 'ms' };
-  await define('metrics', { ...time, attribute: 'custom.time', aggregation: 'avg' });
-  await define('metrics', { id: 'load', name: 'Load', type: 'formula', formula: 'time * count' });
-  await define('groups', { id: 'web', name: 'Web', fields: ['verb', 'danger'], metrics: ['load'] });
+  await define(service, 'metrics', { ...time, attribute: 'custom.time', aggregation: 'avg' });
+  await define(service, 'metrics', {
+    id: 'load',
+    name: 'Load',
+    type: 'formula',
+    formula: 'time * count',
+  });
+  await define(service, 'groups', {
+    id: 'web',
+    name: 'Web',
+    fields: ['verb', 'danger'],
+    metrics: ['load'],
+  });
   const web = await discover({ fields: true, metrics: true, groups: ['web'] });
   t.same(web, {
     fields: [

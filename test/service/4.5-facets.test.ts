@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
+import { adminToken, define, defineReadKey } from '../support/admin.ts';
 import {
-  type Answer,
   ask,
   removeFolder,
   request,
@@ -13,7 +11,7 @@ import {
 
 const folder = temporaryFolder();
 const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+const token = adminToken(service);
 t.teardown(async () => {
   await service.stop();
   removeFolder(folder);
@@ -22,16 +20,6 @@ t.teardown(async () => {
 const TIME = { from: '2026-01-01', to: '2026-01-02' };
 const ATTRIBUTES = '/beta/discover/attributes';
 const COMPLETE = '/beta/discover/complete';
-
-async function define(resource: string, value: object): Promise<Answer> {
-  const answer = await request(`${service.http}/admin/api/${resource}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(value),
-  });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer;
-}
 
 const events = [
   { http: { verb: 'GET', status: 200 }, user: 'Ann Lee', tags: ['a', 'b'], took: 0.25 },
@@ -57,10 +45,12 @@ for (const [resource, value] of [
     },
   ],
 ] as const) {
-  await define(resource, value);
+  await define(service, resource, value);
 }
-const narrow = await define('read_keys', { name: 'narrow', security_filter: 'danger:high' });
-const narrowKey: string = JSON.parse(narrow.text).result.key;
+const narrowKey = await defineReadKey(service, {
+  name: 'narrow',
+  security_filter: 'danger:high',
+});
 
 interface Attribute {
   attribute: string;

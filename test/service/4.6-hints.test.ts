@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
+import { define, defineReadKey } from '../support/admin.ts';
 import {
-  type Answer,
   ask,
   removeFolder,
-  request,
   type Service,
   send,
   startService,
@@ -14,7 +11,6 @@ import {
 
 const folder = temporaryFolder();
 const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
 t.teardown(async () => {
   await service.stop();
   removeFolder(folder);
@@ -39,22 +35,12 @@ const others = ['2026-02-27', '2026-02-28', '2026-03-03', '2026-03-04'].map((dat
 const sent = await send(service, JSON.stringify([...events, ...others]));
 if (sent.status !== 200) throw new Error(sent.text);
 
-async function define(resource: string, value: object): Promise<Answer> {
-  const answer = await request(`${service.http}/admin/api/${resource}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(value),
-  });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer;
-}
-
-await define('tagsets', {
+await define(service, 'tagsets', {
   ...{ id: 'danger', name: 'Danger' },
   tags: [{ id: 'high', name: 'High', color: '#ff0000', query: 'private_name:9 level:ERROR' }],
 });
-const made = await define('read_keys', { name: 'red', security_filter: 'team:red' });
-const red: Service = { ...service, readKey: (made.body as { result: { key: string } }).result.key };
+const redKey = await defineReadKey(service, { name: 'red', security_filter: 'team:red' });
+const red: Service = { ...service, readKey: redKey };
 
 async function resultOf(path: string, query: object, key = service): Promise<{ hints?: Hint[] }> {
   const answer = await ask(key, `/beta/events/${path}`, { time: TIME, ...query });

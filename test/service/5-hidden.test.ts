@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
+import { define, defineReadKey } from '../support/admin.ts';
 import {
   type Answer,
   removeFolder,
@@ -16,7 +15,6 @@ import { openTail } from '../support/tail-client.ts';
 
 const folder = temporaryFolder();
 const service = await startService(folder, ['--bound-events', '10']);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
 t.teardown(async () => {
   await service.stop();
   removeFolder(folder);
@@ -36,25 +34,20 @@ function eventsOf(team: string, count: number, startMs: number): string {
   return JSON.stringify(events);
 }
 
-async function admin(path: string, value: object): Promise<Answer> {
-  const answer = await request(`${service.http}/admin/api/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(value),
-  });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer;
-}
-
-const made = await admin('read_keys', { name: 'red', security_filter: 'team:red' });
+const redKey = await defineReadKey(service, { name: 'red', security_filter: 'team:red' });
 /** The service to the key that sees one team. */
-const red: Service = { ...service, readKey: (made.body as { result: { key: string } }).result.key };
+const red: Service = { ...service, readKey: redKey };
 
 const compute = [{ metric: { id: 'count' } }, { metric: { id: 'avg:custom.n' } }];
 const analysis = { time: TIME, filters: [{ search: 'event' }] };
-await admin('saved_analyses', { ...analysis, id: 'lines', name: 'Lines', kind: 'list' });
+await define(service, 'saved_analyses', { ...analysis, id: 'lines', name: 'Lines', kind: 'list' });
 const counted = { ...analysis, compute, groupBy: [{ field: { id: 'custom.n' } }] };
-await admin('saved_analyses', { ...counted, id: 'counts', name: 'Counts', kind: 'toplist' });
+await define(service, 'saved_analyses', {
+  ...counted,
+  id: 'counts',
+  name: 'Counts',
+  kind: 'toplist',
+});
 
 const start = Date.parse(TIME.from);
 await send(service, eventsOf('red', 25, start + 6 * HOUR_MS));
