@@ -64,6 +64,14 @@ async function sendAll(service: Service, count: number, make: (event: number) =>
   }
 }
 
+async function countAll(service: Service): Promise<string> {
+  const { text } = await ask(service, '/beta/events/aggregate', {
+    time: { from: 0, to: 4e12 },
+    compute: [{ metric: { id: 'count', output: 'n' } }],
+  });
+  return text;
+}
+
 for (const [name, count, make] of KINDS) {
   t.test(`sealing takes bounded memory: ${name}`, async (t) => {
     const folder = temporaryFolder();
@@ -75,16 +83,15 @@ for (const [name, count, make] of KINDS) {
 
     const command = limitedCommand(folder);
     const service = await startService(data, SEALING, { command });
+    const reader = { ...service, readKey: first.readKey };
+    // Query workers begin after "ready"; one query each, and both are there.
+    await Promise.all([countAll(reader), countAll(reader)]);
     const before = peakMegabytes(service.pid);
     await untilMetric(service, 'logseam_sealed_rows_total', (rows) => rows >= count);
     const growth = peakMegabytes(service.pid) - before;
     t.comment(`${before.toFixed(0)} MB, and ${growth.toFixed(0)} MB more`);
     t.ok(growth <= GROWTH_MB_MAX, `grows by ${growth.toFixed(0)} MB`);
-    const answer = await ask({ ...service, readKey: first.readKey }, '/beta/events/aggregate', {
-      time: { from: 0, to: 4e12 },
-      compute: [{ metric: { id: 'count', output: 'n' } }],
-    });
-    t.match(answer.text, `{"n":${count}}`);
+    t.match(await countAll(reader), `{"n":${count}}`);
     const splits = await metric(service, 'logseam_seal_splits_total');
     t.equal(splits, make === wide ? 1 : 0, 'only what is wide is sealed in parts');
     t.equal(await service.stop(), 0);
