@@ -17,55 +17,103 @@ import type { Bench, Workload } from '../harness.ts';
 
 const BODY_BYTES = 1_000_000;
 const SEED = 1;
-/** Events that are made and sent at a time, so that the sender's memory stays small. */
-const PART_EVENTS = 250_000;
-/** Rows that a run sends: several times what is sealed together. */
-const EVENTS = 3_000_000;
+/** Events that are made together and sent over one connection. */
+const PART_EVENTS = 50_000;
+/** Events of a run. */
+const EVENTS = 1_500_000;
+/** Segments of so many rows, so that sealing is at work from the first seconds on. */
+const SEALING = ['--seal-rows', '200000', '--metrics-open', 'true'];
+/** Connections that are busy at once. */
+const CONNECTIONS = [1, 8];
+/** Part of the rate of one busy connection at which sealing has to keep pace. */
+const PACED = 0.9;
 /** Runs are long; their figures differ little. */
 const RUNS_MAX = 2;
 const WITH_QUERIES_MS = 300_000;
 const QUERY_EVERY_MS = 1_000;
 
-/** What a busy connection came to. */
-interface Sustained {
+/** Events that were sent, and the time that sending took. */
+interface Sent {
   events: number;
   sendMs: number;
+}
+
+/** What busy connections came to. */
+interface Sustained extends Sent {
   sealed: number;
+  /** Rows that are not sealed: at the end, and the most after any part. */
   backlog: number;
+  backlogMax: number;
   cpu: number;
   peak: number;
 }
 
-/**
- * One TCP connection at a time that is as busy as the service lets it, with the default settings of sealing. Times are
- * those of sending alone, not of making events, in which sealing goes on. `isOver` is asked with the events sent so far.
- */
-async function keepBusy(
+type Send = (service: Service, progress: (text: string) => Promise<void>) => Promise<Sent>;
+
+/** What `send` costs the service. */
+async function measured(
   service: Service,
-  seed: number,
-  isOver: (events: number) => boolean,
+  send: Send,
   progress: (text: string) => void,
 ): Promise<Sustained> {
-  const event = accessRough(seed);
   const startedCpu = cpuSeconds(service.pid);
-  let sendMs = 0;
-  let events = 0;
-  for (; !isOver(events); events += PART_EVENTS) {
-    const made = bodies(event, PART_EVENTS, BODY_BYTES, `${service.writeKey} `);
-    const content = Buffer.concat(made.map(({ body }) => body));
-    const started = performance.now();
-    await sendTcp(service.tcpPort, content);
-    sendMs += performance.now() - started;
-    progress(`${events + PART_EVENTS} events sent, ${await unsealedRows(service)} not sealed`);
-  }
+  let backlogMax = 0;
+  const sent = await send(service, async (text) => {
+    const backlog = await unsealedRows(service);
+    backlogMax = Math.max(backlogMax, backlog);
+    progress(`${text}, ${backlog} not sealed`);
+  });
   return {
-    events,
-    sendMs,
+    ...sent,
     sealed: await metric(service, 'logseam_sealed_rows_total'),
     backlog: await unsealedRows(service),
-    cpu: ((cpuSeconds(service.pid) - startedCpu) / events) * 1e6,
+    backlogMax,
+    cpu: ((cpuSeconds(service.pid) - startedCpu) / sent.events) * 1e6,
     peak: peakMegabytes(service.pid),
   };
+}
+
+/**
+ * Sends `parts` over so many connections at once, at `rate` events a second together; Infinity is as fast as the service
+ * lets them.
+ */
+function sendParts(parts: readonly Buffer[], connections: number, rate: number): Send {
+  return async (service, progress) => {
+    const started = performance.now();
+    let next = 0;
+    const sendNext = async (): Promise<void> => {
+      for (let at = next++; at < parts.length; at = next++) {
+        await pause(started + (at * PART_EVENTS * 1000) / rate - performance.now());
+        await sendTcp(service.tcpPort, parts[at]);
+        await progress(`part ${at + 1} of ${parts.length} sent`);
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, sendNext));
+    return { events: parts.length * PART_EVENTS, sendMs: performance.now() - started };
+  };
+}
+
+/** Keeps one connection busy until the time is over, with events that are made meanwhile; making is not counted as sending. */
+function sendUntil(isOver: () => boolean): Send {
+  return async (service, progress) => {
+    const event = accessRough(SEED);
+    let events = 0;
+    let sendMs = 0;
+    for (; !isOver(); events += PART_EVENTS) {
+      const part = made(event, service.writeKey);
+      const started = performance.now();
+      await sendTcp(service.tcpPort, part);
+      sendMs += performance.now() - started;
+      await progress(`${events + PART_EVENTS} events sent`);
+    }
+    return { events, sendMs };
+  };
+}
+
+function made(event: () => string, writeKey: string): Buffer {
+  return Buffer.concat(
+    bodies(event, PART_EVENTS, BODY_BYTES, `${writeKey} `).map(({ body }) => body),
+  );
 }
 
 /** Rows that are stored and not sealed: those of the open log segment and of closed ones that wait. */
@@ -74,37 +122,74 @@ async function unsealedRows(service: Service): Promise<number> {
   return stored - (await metric(service, 'logseam_sealed_rows_total'));
 }
 
-function tell(bench: Bench, runs: readonly Sustained[]): void {
+/** One run in a new service; all events are made before the first is sent. */
+async function runNew(
+  partCount: number,
+  connections: number,
+  rate: number,
+  progress: (text: string) => void,
+): Promise<Sustained> {
+  const folder = temporaryFolder();
+  const service = await startService(folder, SEALING);
+  try {
+    const event = accessRough(SEED);
+    const parts = Array.from({ length: partCount }, () => made(event, service.writeKey));
+    return await measured(service, sendParts(parts, connections, rate), progress);
+  } finally {
+    await service.stop();
+    removeFolder(folder);
+  }
+}
+
+function tell(bench: Bench, what: string, runs: readonly Sustained[]): void {
   const figure = (name: string, unit: string, pick: (run: Sustained) => number): void =>
-    bench.record({ name, unit, samples: runs.map(pick), corpus: 'access-rough' });
+    bench.record({
+      name: `${what}: ${name}`,
+      unit,
+      samples: runs.map(pick),
+      corpus: 'access-rough',
+    });
   figure('rate, acknowledged', 'events/s', ({ events, sendMs }) => (events * 1000) / sendMs);
   figure('sealed meanwhile', 'events/s', ({ sealed, sendMs }) => (sealed * 1000) / sendMs);
   figure('not sealed at the end', 'events', ({ backlog }) => backlog);
+  figure('not sealed, at most', 'events', ({ backlogMax }) => backlogMax);
   figure('CPU, with what was sealed', 's/M events', ({ cpu }) => cpu);
   figure('peak memory', 'MB', ({ peak }) => peak);
 }
 
-/** Whether sealing keeps pace with a connection that is never idle. */
+/** The most that busy connections can send, and what sealing leaves over at nine tenths of that. */
 export const sustainedWorkload: Workload = {
   name: 'ingest-sustained',
-  what: 'rough access log over one busy TCP connection, 3M events, sealing as it goes',
-  seconds: ({ scale, runs }) => Math.min(runs, RUNS_MAX) * (5 + 60 * scale),
+  what: `rough access log over ${CONNECTIONS.join(' and ')} busy TCP connections, and over one at ${PACED * 100} % of that, sealing as it goes`,
+  seconds: ({ scale, runs }) =>
+    Math.min(runs, RUNS_MAX) * (CONNECTIONS.length + 1) * (3 + 25 * scale),
   run: async (bench) => {
-    const wanted = Math.round(EVENTS * bench.scale);
-    const runs: Sustained[] = [];
-    for (let run = 0; run < Math.min(bench.runs, RUNS_MAX); run++) {
-      const folder = temporaryFolder();
-      const service = await startService(folder, ['--metrics-open', 'true']);
-      try {
-        const isOver = (events: number): boolean => events >= wanted;
-        const progress = (text: string): void => bench.progress(text, run / RUNS_MAX);
-        runs.push(await keepBusy(service, SEED + run, isOver, progress));
-      } finally {
-        await service.stop();
-        removeFolder(folder);
+    const partCount = Math.max(
+      CONNECTIONS.length,
+      Math.round((EVENTS / PART_EVENTS) * bench.scale),
+    );
+    const runCount = Math.min(bench.runs, RUNS_MAX);
+    const repeat = async (
+      what: string,
+      connections: number,
+      rate: number,
+    ): Promise<Sustained[]> => {
+      const runs: Sustained[] = [];
+      while (runs.length < runCount) {
+        const done = runs.length / runCount;
+        const progress = (text: string): void => bench.progress(`${what}: ${text}`, done);
+        runs.push(await runNew(partCount, connections, rate, progress));
       }
+      tell(bench, what, runs);
+      return runs;
+    };
+    let busiest = Infinity;
+    for (const connections of CONNECTIONS) {
+      const runs = await repeat(`connections: ${connections}`, connections, Infinity);
+      const rates = runs.map(({ events, sendMs }) => (events * 1000) / sendMs);
+      if (connections === 1) busiest = Math.min(...rates);
     }
-    tell(bench, runs);
+    await repeat(`at ${PACED * 100} %`, 1, busiest * PACED);
   },
 };
 
@@ -147,10 +232,10 @@ export const besideWorkload: Workload = {
       const endMs = performance.now() + WITH_QUERIES_MS * bench.scale;
       const isOver = (): boolean => performance.now() >= endMs;
       const [run, times] = await Promise.all([
-        keepBusy(service, SEED, isOver, (text) => bench.progress(text)),
+        measured(service, sendUntil(isOver), (text) => bench.progress(text)),
         keepAsking(service, isOver),
       ]);
-      tell(bench, [run]);
+      tell(bench, 'one connection', [run]);
       bench.figure('a query beside it', 'ms', ...times);
     } finally {
       await service.stop();
