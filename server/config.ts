@@ -269,6 +269,9 @@ export interface LoadedConfig {
 
 const NAMES = Object.keys(SETTINGS) as Name[];
 const VARIABLE_PREFIX = 'LOGSEAM_';
+/** What Kubernetes tells its containers of services whose names begin with `logseam`. Somebody's own port is a number. */
+const SERVICE_LINK =
+  /^LOGSEAM_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT_\d+_\w+=|PORT=\w+:\/\/)/;
 const VALUE_SHOWN_MAX = 100;
 
 function keyOf(name: Name): string {
@@ -322,6 +325,7 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Map<Name, Given> {
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || text === undefined) continue;
     const name = NAMES.find((each) => variableOf(each) === variable);
+    if (name === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
     if (name === undefined) {
       throw failure(unknownName('environment variable', variable, NAMES.map(variableOf)));
     }

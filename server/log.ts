@@ -14,6 +14,9 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
+/** What may wait for the reader of the standard error output. */
+const UNREAD_CHARACTERS_MAX = 1_048_576;
+
 /** Characters that steer terminals or reorder text and that JSON leaves as they are. */
 const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -49,13 +52,18 @@ export function logLine(
   return `${safe}\n`;
 }
 
+/** Writes to the standard error output, unless too much waits there for somebody who does not read. */
+function tell(line: string): void {
+  if (process.stderr.writableLength < UNREAD_CHARACTERS_MAX) process.stderr.write(line);
+}
+
 /**
  * Opens a log of JSON lines that drops what is louder than `level`, which is asked at each line when it is a function.
  * `write` gets whole lines; the service gives it the standard error output.
  */
 export function openLog(
   level: LogLevel | (() => LogLevel),
-  write: (line: string) => void = (line) => process.stderr.write(line),
+  write: (line: string) => void = tell,
 ): Log {
   const loudest = (): number => LOG_LEVELS.indexOf(typeof level === 'string' ? level : level());
   const at =

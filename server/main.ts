@@ -1,6 +1,9 @@
 import { askHolder } from '../engine/store/lock.ts';
 import { runCommand } from './command.ts';
 
+// Who reads what is told may leave: that is no reason to end.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   // Loaded only when it runs: the key commands need neither the engine nor the listeners.
   serve: async (config, reload) => (await import('./serve.ts')).serve(config, reload),

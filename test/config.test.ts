@@ -98,6 +98,31 @@ t.test('unknown names are errors that name the nearest one', async (t) => {
   }
 });
 
+t.test('variables that Kubernetes makes of services are no settings', async (t) => {
+  const links = {
+    LOGSEAM_SERVICE_HOST: '10.0.0.1',
+    LOGSEAM_SERVICE_PORT: '8080',
+    LOGSEAM_SERVICE_PORT_HTTP_INPUT: '8080',
+    LOGSEAM_PORT: 'tcp://10.0.0.1:8080',
+    LOGSEAM_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+    LOGSEAM_PORT_8080_TCP_PROTO: 'tcp',
+    LOGSEAM_PORT_514_UDP_PORT: '514',
+    LOGSEAM_PORT_514_UDP_ADDR: '10.0.0.1',
+    LOGSEAM_INPUT_SERVICE_HOST: '10.0.0.2',
+    LOGSEAM_INPUT_PORT: 'udp://10.0.0.2:514',
+    LOGSEAM_INPUT_PORT_514_UDP: 'udp://10.0.0.2:514',
+  };
+  t.same(loadConfig(flags({}), links), loadConfig(flags({}), {}));
+  for (const name of [
+    'LOGSEAM_PORT',
+    'LOGSEAM_HTTP_PORT',
+    'LOGSEAM_SERVICE',
+    'LOGSEAM_PORT_HTTP',
+  ]) {
+    t.throws(() => loadConfig(flags({}), { [name]: '8080' }), { message: /is unknown/ }, name);
+  }
+});
+
 t.test(
   'wrong values are errors that name setting, origin, value and what is allowed',
   async (t) => {

@@ -17,6 +17,8 @@ export interface TlsPlan {
 
 /** A listener for lines, which each ingest worker opens on the same port. */
 export interface LinePlan {
+  /** The setting that it is of. */
+  setting: string;
   host: string;
   port: number;
   /** Name of the write key that it is bound to; without it each line brings its own key. */

@@ -1,12 +1,15 @@
 import type { HttpRequest, HttpResponse, ListenSocket, TemplatedApp } from 'uWebSockets.js';
 import library from 'uWebSockets.js';
 import { EngineError } from '../../engine/base/errors.ts';
+import type { Address } from '../address.ts';
 import { corsHeaders } from '../api/cors.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } from '../api/reply.ts';
 import { SmallBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addressText, INPUT_PATH, lengthFault } from './header.ts';
 import { createInput, type InputOptions } from './input.ts';
+import { listenFault } from './listen-fault.ts';
+import { claimPort } from './tcp.ts';
 
 /** Files with a certificate, with its chain, and its key, both PEM. */
 export interface CertificateFiles {
@@ -16,6 +19,8 @@ export interface CertificateFiles {
 
 /** What the HTTP listener needs. */
 export interface HttpOptions extends InputOptions {
+  /** The setting that errors name. */
+  setting: string;
   host: string;
   /** 0: any free one. */
   port: number;
@@ -69,7 +74,7 @@ const STATUS_TEXTS = new Map([
 
 /** Listens for HTTP or HTTPS. Rejects with USAGE when the address cannot be had. */
 export function listenHttp(options: HttpOptions): Promise<HttpListener> {
-  const { host, port, certificate } = options;
+  const { setting, host, port, certificate } = options;
   const open: OpenRequests = { count: 0, closing: false, faultyPeers: new Set() };
   const input = createInput(options);
   const serve = (response: HttpResponse, request: HttpRequest): void => {
@@ -98,8 +103,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
   return new Promise((resolve, reject) => {
     apps.listening.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        const name = certificate === undefined ? 'http' : 'https';
-        reject(new EngineError('USAGE', `${name}: ${host}:${port} cannot be listened on`));
+        void whyNot(setting, { host, port }).then(reject);
         return;
       }
       resolve({
@@ -110,6 +114,17 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       });
     });
   });
+}
+
+/** Why an address cannot be had, which the library does not tell: another way to it does. */
+async function whyNot(setting: string, address: Address): Promise<unknown> {
+  try {
+    const claim = await claimPort(setting, address);
+    await claim.release();
+    return listenFault(setting, address, undefined);
+  } catch (error) {
+    return error;
+  }
 }
 
 /** What an application calls. */

@@ -54,15 +54,19 @@ export class LineListeners implements SocketWatcher {
   }
 
   /**
-   * Takes an address for a listener, bound to the write key of that name when one is given; which port it is. Rejects with
-   * USAGE when another process has it. Nobody listens before `open`.
+   * Takes the address of a setting for a listener, bound to the write key of that name when one is given; which port it is.
+   * Rejects with USAGE when another process has it. Nobody listens before `open`.
    */
-  async add({ host, port }: Address, key?: string, secure?: SecurePlan): Promise<number> {
-    const name = secure === undefined ? 'tcp' : 'tls';
-    const claim = await claimPort(name, { host, port });
+  async add(
+    setting: string,
+    { host, port }: Address,
+    key?: string,
+    secure?: SecurePlan,
+  ): Promise<number> {
+    const claim = await claimPort(setting, { host, port });
     this.#claims.push(claim);
     const tls = secure === undefined ? undefined : { ...secure, ticketKeys: this.#ticketKeys };
-    this.#plans.push({ host, port: claim.port, key, tls });
+    this.#plans.push({ setting, host, port: claim.port, key, tls });
     return claim.port;
   }
 

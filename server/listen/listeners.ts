@@ -108,8 +108,8 @@ class Opening {
     await this.#lines('TCP', config.tcp);
     await this.#lines('TLS', config.tls);
     await this.#lines('UDP', config.udp);
-    for (const { protocol, address, key } of config.listeners) {
-      await this.#lines(KINDS[protocol], address, key);
+    for (const [index, { protocol, address, key }] of config.listeners.entries()) {
+      await this.#lines(KINDS[protocol], address, { key, setting: `listener ${index + 1}` });
     }
     await this.#overConnections.open();
     return http;
@@ -128,6 +128,7 @@ class Opening {
     const listener: HttpListener = await listenHttp({
       ...input,
       ...wanted,
+      setting: kind.toLowerCase().replace(' ', '_'),
       channel: kind === 'HTTPS' ? 'https' : 'http',
       ...(kind === 'HTTP input' ? {} : { routes }),
       ...(kind === 'HTTPS' ? { certificate: needed(certificate) } : {}),
@@ -141,35 +142,44 @@ class Opening {
     return address;
   }
 
-  /** Opens a listener for lines, bound to the write key of that name when one is given. */
+  /** Opens a listener for lines, that of the setting of its kind unless it is bound to a write key. */
   async #lines(
     kind: 'TCP' | 'TLS' | 'UDP',
     wanted: Address | undefined,
-    key?: string,
+    bound?: { key: string; setting: string },
   ): Promise<void> {
     if (wanted === undefined) {
       this.#add(kind, undefined);
       return;
     }
+    const { key, setting = kind.toLowerCase() } = bound ?? {};
     const port =
-      kind === 'UDP' ? await this.#datagrams(wanted, key) : await this.#stream(kind, wanted, key);
+      kind === 'UDP'
+        ? await this.#datagrams(setting, wanted, key)
+        : await this.#stream(kind, setting, wanted, key);
     this.#add(kind, { host: wanted.host, port }, key);
   }
 
-  #stream(kind: 'TCP' | 'TLS', wanted: Address, key?: string): Promise<number> {
-    if (kind === 'TCP') return this.#overConnections.add(wanted, key);
+  #stream(
+    kind: 'TCP' | 'TLS',
+    setting: string,
+    wanted: Address,
+    key: string | undefined,
+  ): Promise<number> {
+    if (kind === 'TCP') return this.#overConnections.add(setting, wanted, key);
     const { config, certificate } = this.#options;
     const { cert, key: secret } = needed(certificate);
-    return this.#overConnections.add(wanted, key, {
+    return this.#overConnections.add(setting, wanted, key, {
       certificate: { cert, key: secret },
       versionMax: config.tlsVersionMax,
     });
   }
 
-  async #datagrams(wanted: Address, key?: string): Promise<number> {
+  async #datagrams(setting: string, wanted: Address, key: string | undefined): Promise<number> {
     const { intake, log, cellOf } = this.#options;
     const listener = await this.#udp({
       ...wanted,
+      setting,
       intake,
       failed: (error) => log.error('a listener failed, it goes on', { kind: 'UDP', error }),
       ...(key === undefined ? {} : { cell: () => cellOf(key) }),
@@ -184,12 +194,12 @@ class Opening {
     try {
       return await listenUdp(options);
     } catch (error) {
-      const { port } = options;
+      const { setting, port } = options;
       if (!isForbidden(error) || port === 0 || port > PRIVILEGED_PORT_MAX) throw error;
       const fixes = [
         'give the process CAP_NET_BIND_SERVICE (setcap, or AmbientCapabilities of systemd)',
         `set the sysctl net.ipv4.ip_unprivileged_port_start to ${port}`,
-        'set udp to another port',
+        `set ${setting} to another port`,
       ];
       const message = 'no right to a port of UDP below 1024, another one is taken';
       this.#options.log.error(message, { udp: port, instead: UDP_PORT_INSTEAD, fixes });

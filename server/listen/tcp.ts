@@ -1,11 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import { must } from '../../engine/base/assert.ts';
-import { EngineError } from '../../engine/base/errors.ts';
 import type { Address } from '../address.ts';
 import { Connections, type ConnectionsOptions } from './connection.ts';
+import { listenFault } from './listen-fault.ts';
 
 /** What a listener for lines needs. Its port may be 0: any free one. */
 export interface LinesOptions extends Address, ConnectionsOptions {
+  /** The setting that errors name. */
+  setting: string;
   /** Told of accept failures, such as too many open files; the listener goes on. */
   failed: (error: Error) => void;
 }
@@ -40,11 +42,11 @@ export const SOCKET_OPTIONS = {
 
 /**
  * Takes an address for this process alone: those that share a port say nothing when another process shares it too.
- * `name` is the setting that errors tell. Rejects with USAGE when the address cannot be had.
+ * Rejects with USAGE, naming the setting, when the address cannot be had.
  */
-export async function claimPort(name: string, { host, port }: Address): Promise<ClaimedPort> {
+export async function claimPort(setting: string, { host, port }: Address): Promise<ClaimedPort> {
   const server = createServer((socket) => socket.resetAndDestroy());
-  const found = await listening(server, name, { host, port }, false);
+  const found = await listening(server, setting, { host, port }, false);
   return {
     host,
     port: found,
@@ -62,17 +64,16 @@ export function listenTcp(options: LinesOptions): Promise<TcpListener> {
   const server = createServer(SOCKET_OPTIONS, (socket) => {
     connections.add(socket, () => socket.resetAndDestroy());
   });
-  return listenWith(server, 'tcp', options, connections);
+  return listenWith(server, options, connections);
 }
 
-/** Listens with a server whose connections go to `connections`. `name` is the setting that errors tell. */
+/** Listens with a server whose connections go to `connections`. */
 export async function listenWith(
   server: Server,
-  name: string,
   options: LinesOptions,
   connections: Connections,
 ): Promise<TcpListener> {
-  const port = await listening(server, name, options, true);
+  const port = await listening(server, options.setting, options, true);
   server.on('error', options.failed);
   return {
     port,
@@ -87,19 +88,18 @@ export async function listenWith(
 /** Resolves with the port when the server listens. */
 function listening(
   server: Server,
-  name: string,
+  setting: string,
   { host, port }: Address,
   reusePort: boolean,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (cause: NodeJS.ErrnoException): void => {
-      const message = `${name}: ${host}:${port} cannot be listened on: ${cause.code}`;
-      reject(new EngineError('USAGE', message, { cause }));
+      reject(listenFault(setting, { host, port }, cause));
     };
     server.once('error', refused);
     server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
       server.off('error', refused);
-      const address = must(server.address(), `${name} address`);
+      const address = must(server.address(), `address of ${setting}`);
       resolve(typeof address === 'string' ? 0 : address.port);
     });
   });

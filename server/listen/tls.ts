@@ -76,7 +76,7 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     connections.add(socket, () => below.resetAndDestroy());
   });
   server.on('tlsClientError', (_, socket) => socket.destroy());
-  const { port, close, lose } = await listenWith(server, 'tls', options, connections);
+  const { port, close, lose } = await listenWith(server, options, connections);
   const cutHandshakes = (): void => {
     for (const socket of inHandshake) socket.resetAndDestroy();
   };

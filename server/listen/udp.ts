@@ -1,12 +1,14 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { EngineError } from '../../engine/base/errors.ts';
 import { readKernelText } from '../../engine/base/text-file.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/thread.ts';
+import { listenFault } from './listen-fault.ts';
 
 /** What a listener for datagrams needs. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {
+  /** The setting that errors name. */
+  setting: string;
   intake: Pick<Intake, 'leastBusy'>;
   /** Told of failures; the listener goes on. */
   failed: (error: Error) => void;
@@ -48,7 +50,7 @@ const DROPS = 12;
  * EACCES without the right to the port. Source: interface.md 4.4, decisions.md 2.5.
  */
 export function listenUdp(options: UdpOptions): Promise<UdpListener> {
-  const { host, port, failed } = options;
+  const { setting, host, port, failed } = options;
   const receiver = new Receiver(options);
   const socket = createSocket({
     type: host.includes(':') ? 'udp6' : 'udp4',
@@ -57,8 +59,7 @@ export function listenUdp(options: UdpOptions): Promise<UdpListener> {
   return new Promise((resolve, reject) => {
     socket.once('error', (cause: NodeJS.ErrnoException) => {
       socket.close();
-      const message = `udp: ${host}:${port} cannot be listened on: ${cause.code}`;
-      reject(new EngineError('USAGE', message, { cause }));
+      reject(listenFault(setting, { host, port }, cause));
     });
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error');

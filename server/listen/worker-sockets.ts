@@ -59,8 +59,9 @@ export class WorkerSockets {
     }
   }
 
-  async #open({ host, port, key, tls }: LinePlan): Promise<void> {
+  async #open({ setting, host, port, key, tls }: LinePlan): Promise<void> {
     const options: LinesOptions = {
+      setting,
       host,
       port,
       sink: this.#sink,

@@ -27,6 +27,7 @@ async function open(pages = 64): Promise<Service> {
   cells.limit(2, 0);
   const requests: ApiRequest[] = [];
   const listener = await listenHttp({
+    setting: 'http',
     host: '127.0.0.1',
     port: 0,
     intake,

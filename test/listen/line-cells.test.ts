@@ -43,10 +43,11 @@ t.test('listeners share a port that nobody else has', async (t) => {
   const { port } = claim;
   const refusal = {
     code: 'USAGE',
-    message: `tcp: ${HOST}:${port} cannot be listened on: EADDRINUSE`,
+    message: `tcp is ${HOST}:${port}, which cannot be listened on: something else listens there (EADDRINUSE)`,
   };
   await t.rejects(claimPort('tcp', { host: HOST, port }), refusal, 'another has it');
   const options: LinesOptions = {
+    setting: 'tcp',
     ...{ host: HOST, port, sink: new FakeIntake(1).sink, meter: LineCells.for(1).meter(0, 'tcp') },
     failed: (error) => t.fail(error.message),
   };

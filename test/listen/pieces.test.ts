@@ -20,6 +20,7 @@ interface Service {
 async function open(): Promise<Service> {
   const requests: ApiRequest[] = [];
   const listener = await listenHttp({
+    setting: 'http',
     host: '127.0.0.1',
     port: 0,
     intake: new FakeIntake(4),

@@ -11,6 +11,7 @@ const PARTS = 400;
 /** A listener whose every route answers by `stream`. */
 function open(stream: (sink: ReplySink) => Promise<void>): Promise<HttpListener> {
   return listenHttp({
+    setting: 'http',
     host: '127.0.0.1',
     port: 0,
     intake: new FakeIntake(1),

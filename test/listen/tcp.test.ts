@@ -11,7 +11,14 @@ async function open(intake: FakeIntake): Promise<TcpListener> {
     throw error;
   };
   const meter = LineCells.for(1).meter(0, 'tcp');
-  return listenTcp({ host: '127.0.0.1', port: 0, sink: intake.sink, meter, failed });
+  return listenTcp({
+    setting: 'tcp',
+    host: '127.0.0.1',
+    port: 0,
+    sink: intake.sink,
+    meter,
+    failed,
+  });
 }
 
 interface Client {

@@ -23,7 +23,15 @@ function open(intake: FakeIntake, changes: Partial<TlsOptions> = {}): Promise<Tl
   const address = { host: '127.0.0.1', port: 0 };
   const meter = cells.meter(0, 'tls');
   const secure = { certificate, versionMax: '1.2', ticketKeys: randomBytes(48) } as const;
-  return listenTls({ ...address, sink: intake.sink, meter, failed, ...secure, ...changes });
+  return listenTls({
+    setting: 'tls',
+    ...address,
+    sink: intake.sink,
+    meter,
+    failed,
+    ...secure,
+    ...changes,
+  });
 }
 
 function dial(port: number): Promise<Socket> {

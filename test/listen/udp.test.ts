@@ -23,7 +23,7 @@ t.test('datagrams for which there is no room are dropped and counted', async (t)
   const failed = (error: Error): void => {
     throw error;
   };
-  const listener = await listenUdp({ host: '127.0.0.1', port: 0, intake, failed });
+  const listener = await listenUdp({ setting: 'udp', host: '127.0.0.1', port: 0, intake, failed });
   const socket = createSocket('udp4');
   const send = (text: string): Promise<void> =>
     new Promise((resolve, reject) =>
@@ -64,7 +64,13 @@ t.test(
     const failed = (error: Error): void => {
       throw error;
     };
-    const listener = await listenUdp({ host: '127.0.0.1', port: 0, intake, failed });
+    const listener = await listenUdp({
+      setting: 'udp',
+      host: '127.0.0.1',
+      port: 0,
+      intake,
+      failed,
+    });
     const socket = createSocket('udp4');
     for (const text of ['key one\n', '\r\n', 'key two\nthree\r\n', 'key four']) {
       socket.send(text, listener.port, '127.0.0.1');

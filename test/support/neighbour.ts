@@ -17,7 +17,7 @@ export interface Told {
   acknowledged: number[];
   /** All other answers, by what they were: a status, the code of an error. */
   refused: Map<string, number>;
-  /** Of times from when a request was due until it was acknowledged, the one that 99 % do not exceed. */
+  /** Of times until requests were acknowledged, the one that 99 % do not exceed. */
   p99Ms: number;
 }
 
@@ -31,8 +31,8 @@ export interface NeighbourOptions {
 
 /**
  * A sender of numbered events at a steady pace, from its making on: requests over HTTP, connections over TCP that are
- * closed to be acknowledged, and one connection that stays open. A request is due when it is due, however late the answer
- * to the one before: a service that stands still for a second makes all of that second late.
+ * closed to be acknowledged, and one connection that stays open. Those who would have come while one waits count too: a
+ * service that stands still for a second is late for all of that second.
  */
 export class Neighbour {
   readonly #service: Service;
@@ -83,11 +83,13 @@ export class Neighbour {
   }
 
   async #rounds(send: (numbers: number[]) => Promise<string>): Promise<void> {
-    for (let dueMs = performance.now(); !this.#isOver; dueMs += ROUND_MS) {
-      const waitMs = dueMs - performance.now();
-      if (waitMs > 0) await pause(waitMs);
+    while (!this.#isOver) {
       const numbers = this.#take();
-      if (this.#note(await send(numbers), numbers)) this.#timesMs.push(performance.now() - dueMs);
+      const startedMs = performance.now();
+      const answer = await send(numbers);
+      const tookMs = performance.now() - startedMs;
+      if (this.#note(answer, numbers)) this.#timesMs.push(...roundsIn(tookMs));
+      await pause(Math.max(0, ROUND_MS - tookMs));
     }
   }
 
@@ -157,6 +159,12 @@ export class Neighbour {
     });
     this.#note(answer, numbers);
   }
+}
+
+/** The time of a round, and what those would have taken that were due meanwhile. */
+function roundsIn(tookMs: number): number[] {
+  const count = 1 + Math.floor(tookMs / ROUND_MS);
+  return Array.from({ length: count }, (_, later) => tookMs - later * ROUND_MS);
 }
 
 /** Tests that the events of a neighbour that were acknowledged are stored, and none of its events twice. */
