@@ -1,4 +1,4 @@
-import { addUnits, type DateUnit } from './date-math.ts';
+import type { DateUnit } from './date-math.ts';
 import { instantOf, type Zone } from './zone.ts';
 
 /** Time buckets of a reply. Source: decisions.md 5b.3. */
@@ -17,6 +17,8 @@ const UNIT_MS: Record<DateUnit, number> = {
 const DAY_MS = UNIT_MS.d;
 /** Longer intervals would begin before all dates that can be written. */
 const INTERVAL_MS_MAX = 30 * UNIT_MS.y;
+/** Less than what lies between two changes of any zone: seven days, in Recife in 2000. */
+const CHANGES_APART_MS = 6 * UNIT_MS.d;
 /** 1970-01-01 was a Thursday: days from a Monday to it. */
 const MONDAY_BIAS_DAYS = 3;
 
@@ -43,8 +45,9 @@ export function bucketCount({ count, unit }: Interval, fromMs: number, toMs: num
 /**
  * Where the time buckets of `fromMs <= date < toMs` begin, and where the last one ends, in the calendar of `zone`:
  * hours, minutes and seconds at multiples of the interval on the clock, so that a day of 23 hours has a shorter bucket; days
- * at midnight, weeks on Monday. Several days, weeks, months and years are counted from 1970 or the year 0. An hour that
- * clocks show twice has a bucket each time. `undefined` when there are more than TIME_BUCKETS_MAX.
+ * at midnight, weeks on Monday. Several days, weeks, months and years are counted from 1970 or the year 0. A bucket whose begin
+ * clocks skip begins where they go on, and one that they skip as a whole is left out. An hour that clocks show twice has a
+ * bucket each time. `undefined` when there are more than TIME_BUCKETS_MAX.
  * Source: decisions.md 5.3, 5b.3.
  */
 export function boundariesOf(
@@ -56,8 +59,11 @@ export function boundariesOf(
   if (bucketCount(interval, fromMs, toMs) > TIME_BUCKETS_MAX * 2) return undefined;
   const ofClock = interval.unit === 's' || interval.unit === 'm' || interval.unit === 'h';
   const calendar = ofClock ? clock(interval, zone) : days(interval, zone);
-  const boundaries = [calendar.start(fromMs)];
-  for (let at = boundaries[0]; at < toMs; ) {
+  let at = calendar.start(fromMs);
+  // Where clocks show midnight twice, a later bucket may have begun.
+  for (let next = calendar.next(at); next <= fromMs; next = calendar.next(at)) at = next;
+  const boundaries = [at];
+  while (at < toMs) {
     at = calendar.next(at);
     boundaries.push(at);
     if (boundaries.length > TIME_BUCKETS_MAX + 1) return undefined;
@@ -71,32 +77,59 @@ interface Calendar {
   next(ms: number): number;
 }
 
-/** Buckets that begin at multiples of the interval on the clock. */
+/** Buckets that begin at multiples of the interval on the clock, and where a change of the clock leads into another one. */
 function clock({ count, unit }: Interval, zone: Zone): Calendar {
   const stepMs = count * UNIT_MS[unit];
-  /** The last multiple not after `ms` on a clock that is `offsetMs` ahead of UTC. */
-  const floor = (ms: number, offsetMs: number) =>
-    Math.floor((ms + offsetMs) / stepMs) * stepMs - offsetMs;
+  const numberOf = (wallMs: number) => Math.floor(wallMs / stepMs);
+  const begins = (change: number): boolean => {
+    const wall = change + zone.offsetAt(change);
+    return (
+      wall % stepMs === 0 || numberOf(wall) !== numberOf(change - 1 + zone.offsetAt(change - 1))
+    );
+  };
   return {
     start(ms) {
-      const start = floor(ms, zone.offsetAt(ms));
-      const offsetBefore = zone.offsetAt(start);
-      if (offsetBefore === zone.offsetAt(ms)) return start;
-      return floor(changeBetween(zone, start, ms) - 1, offsetBefore);
+      for (let at = ms; ; ) {
+        const offset = zone.offsetAt(at);
+        const start = numberOf(at + offset) * stepMs - offset;
+        const change = lastChange(zone, start, at);
+        if (change === undefined) return start;
+        if (begins(change)) return change;
+        at = change - 1;
+      }
     },
     next(ms) {
-      const offset = zone.offsetAt(ms);
-      const next = floor(ms, offset) + stepMs;
-      if (zone.offsetAt(next) === offset) return next;
-      const change = changeBetween(zone, ms, next);
-      const offsetAfter = zone.offsetAt(change);
-      const last = floor(change, offsetAfter);
-      return last === change ? change : last + stepMs;
+      for (let at = ms; ; ) {
+        const offset = zone.offsetAt(at);
+        const next = (numberOf(at + offset) + 1) * stepMs - offset;
+        const change = firstChange(zone, at, next);
+        if (change === undefined) return next;
+        if (begins(change)) return change;
+        at = change;
+      }
     },
   };
 }
 
-/** The first instant after `fromMs` at which the zone has another offset; it has one at `toMs`. */
+/** The first change of a zone's offset in `fromMs < change <= toMs`. */
+function firstChange(zone: Zone, fromMs: number, toMs: number): number | undefined {
+  for (let at = fromMs; at < toMs; at += CHANGES_APART_MS) {
+    const end = Math.min(at + CHANGES_APART_MS, toMs);
+    if (zone.offsetAt(at) !== zone.offsetAt(end)) return changeBetween(zone, at, end);
+  }
+  return undefined;
+}
+
+/** The last change of a zone's offset in `fromMs < change <= toMs`. */
+function lastChange(zone: Zone, fromMs: number, toMs: number): number | undefined {
+  for (let end = toMs; end > fromMs; end -= CHANGES_APART_MS) {
+    const at = Math.max(end - CHANGES_APART_MS, fromMs);
+    if (zone.offsetAt(at) !== zone.offsetAt(end)) return changeBetween(zone, at, end);
+  }
+  return undefined;
+}
+
+/** The change of a zone's offset between two instants that have different ones. */
 function changeBetween(zone: Zone, fromMs: number, toMs: number): number {
   const offset = zone.offsetAt(fromMs);
   let low = fromMs;
@@ -111,34 +144,42 @@ function changeBetween(zone: Zone, fromMs: number, toMs: number): number {
 
 /** Buckets that begin with days. */
 function days({ count, unit }: Interval, zone: Zone): Calendar {
-  /** The first instant of a day; `day` counts from 1970-01-01. */
-  const instant = (day: number) => instantOf(zone, day * DAY_MS);
   const dayOf = (ms: number) => Math.floor((ms + zone.offsetAt(ms)) / DAY_MS);
-  const start = (ms: number): number => {
-    const day = dayOf(ms);
-    if (unit === 'd') return instant(day - modulo(day, count));
-    if (unit === 'w') return instant(day - modulo(day + MONDAY_BIAS_DAYS, count * 7));
-    const wall = new Date(day * DAY_MS);
-    const months = wall.getUTCFullYear() * 12 + wall.getUTCMonth();
-    const first = months - modulo(months, unit === 'y' ? count * 12 : count);
-    return instant(daysOfMonth(first));
-  };
+  const isOfMonths = unit === 'M' || unit === 'y';
+  const length = unit === 'w' ? count * 7 : unit === 'y' ? count * 12 : count;
+  const bias = unit === 'w' ? MONDAY_BIAS_DAYS : 0;
+  /** The bucket that an instant is in, counted from that of day 0 or month 0. */
+  const numberOf = (ms: number): number =>
+    Math.floor((isOfMonths ? monthOf(dayOf(ms)) : dayOf(ms) + bias) / length);
+  const begin = (number: number): number =>
+    firstInstant(zone, isOfMonths ? daysOfMonth(number * length) : number * length - bias);
   return {
-    start,
+    start: (ms) => begin(numberOf(ms)),
     next(ms) {
-      const after = start(addUnits(zone, ms, count, unit));
-      return after > ms ? after : start(ms + count * UNIT_MS[unit] + DAY_MS);
+      let number = numberOf(ms) + 1;
+      while (begin(number) <= ms) number++;
+      return begin(number);
     },
   };
+}
+
+/** The first instant of a day, or of what follows it where clocks skip it; `day` counts from 1970-01-01. */
+function firstInstant(zone: Zone, day: number): number {
+  const begin = instantOf(zone, day * DAY_MS);
+  if (begin + zone.offsetAt(begin) === day * DAY_MS) return begin;
+  return lastChange(zone, begin - DAY_MS, begin) ?? begin;
+}
+
+/** The month of a day from 1970-01-01, counted from that of the year 0. */
+function monthOf(day: number): number {
+  const date = new Date(day * DAY_MS);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
 /** Days from 1970-01-01 to the first of a month, which is counted from that of the year 0. */
 function daysOfMonth(months: number): number {
   const date = new Date(0);
-  date.setUTCFullYear(Math.floor(months / 12), modulo(months, 12), 1);
+  const year = Math.floor(months / 12);
+  date.setUTCFullYear(year, months - year * 12, 1);
   return date.getTime() / DAY_MS;
-}
-
-function modulo(value: number, divisor: number): number {
-  return value - Math.floor(value / divisor) * divisor;
 }

@@ -100,6 +100,7 @@ t.test('buckets follow the clock where it changes', async (t) => {
     [
       '2024-10-06T00:00+10:30',
       '2024-10-06T01:00+10:30',
+      '2024-10-06T02:30+11:00',
       '2024-10-06T03:00+11:00',
       '2024-10-06T04:00+11:00',
     ],
@@ -116,6 +117,87 @@ t.test('buckets follow the clock where it changes', async (t) => {
     '2012-01-01T00:00+14:00',
     '2012-01-02T00:00+14:00',
   ]);
+});
+
+t.test('a bucket whose begin the clock skips begins where the clock goes on', async (t) => {
+  t.same(isoBoundaries('2h', '2024-03-30T23:00:00Z', '2024-03-31T04:00:00Z', 'Europe/Paris'), [
+    '2024-03-31T00:00+01:00',
+    '2024-03-31T03:00+02:00',
+    '2024-03-31T04:00+02:00',
+    '2024-03-31T06:00+02:00',
+  ]);
+  t.same(isoBoundaries('6h', '2024-04-25T17:00:00Z', '2024-04-26T04:00:00Z', 'Africa/Cairo'), [
+    '2024-04-25T18:00+02:00',
+    '2024-04-26T01:00+03:00',
+    '2024-04-26T06:00+03:00',
+    '2024-04-26T12:00+03:00',
+  ]);
+  t.same(isoBoundaries('3h', '2024-09-08T01:00:00Z', '2024-09-08T08:00:00Z', 'America/Santiago'), [
+    '2024-09-07T21:00-04:00',
+    '2024-09-08T01:00-03:00',
+    '2024-09-08T03:00-03:00',
+    '2024-09-08T06:00-03:00',
+  ]);
+  t.same(
+    isoBoundaries('1h', '2024-10-05T14:30:00Z', '2024-10-05T16:30:00Z', 'Australia/Lord_Howe'),
+    [
+      '2024-10-06T01:00+10:30',
+      '2024-10-06T02:30+11:00',
+      '2024-10-06T03:00+11:00',
+      '2024-10-06T04:00+11:00',
+    ],
+  );
+});
+
+const MINUTE_MS = 60_000;
+const CHANGE_MS = Date.UTC(2024, 2, 10, 7, 30);
+
+/** A zone whose clock is moved once, by so many minutes. */
+function changedZone(beforeMinutes: number, movedMinutes: number): Zone {
+  return {
+    name: 'changed',
+    offsetAt: (ms) => (beforeMinutes + (ms < CHANGE_MS ? 0 : movedMinutes)) * MINUTE_MS,
+  };
+}
+
+t.test('buckets are the runs of minutes that have one number on the clock', async () => {
+  const steps = fc.oneof(
+    fc.record({ count: fc.integer({ min: 1, max: 3000 }), unit: fc.constant('m' as const) }),
+    fc.record({ count: fc.integer({ min: 1, max: 60 }), unit: fc.constant('h' as const) }),
+    fc.record({ count: fc.integer({ min: 1, max: 3 }), unit: fc.constant('d' as const) }),
+  );
+  const moved = fc.oneof(
+    fc.integer({ min: 1, max: 96 }).map((quarters) => quarters * 15),
+    fc.constantFrom(-15, -20, -30, -60, -120),
+  );
+  fc.assert(
+    fc.property(
+      steps,
+      fc.integer({ min: -48, max: 48 }),
+      moved,
+      fc.integer({ min: -3_000, max: 200 }),
+      (step, quarters, movedMinutes, fromMinutes) => {
+        const zone = changedZone(quarters * 15, movedMinutes);
+        const stepMs = step.count * { m: 1, h: 60, d: 1_440 }[step.unit] * MINUTE_MS;
+        const fromMs = CHANGE_MS + fromMinutes * MINUTE_MS;
+        const toMs = fromMs + Math.max(stepMs * 3, 2_000 * MINUTE_MS);
+        const found = boundariesOf(step, fromMs, toMs, zone) ?? [];
+        const wall = (ms: number) => ms + zone.offsetAt(ms);
+        const begins = (ms: number): boolean => {
+          const [now, before] = [wall(ms), wall(ms - MINUTE_MS) + MINUTE_MS - 1];
+          if (Math.floor(now / stepMs) > Math.floor(before / stepMs)) return true;
+          if (step.unit === 'd') return false;
+          return ms === CHANGE_MS && Math.floor(now / stepMs) < Math.floor(before / stepMs);
+        };
+        for (let ms = fromMs + MINUTE_MS; ms < toMs; ms += MINUTE_MS) {
+          const isWhole = ms === CHANGE_MS && wall(ms) % stepMs === 0 && step.unit !== 'd';
+          if (found.includes(ms) !== (begins(ms) || isWhole)) return false;
+        }
+        return (found[0] ?? Infinity) <= fromMs && (found[1] ?? 0) > fromMs;
+      },
+    ),
+    { numRuns: 300 },
+  );
 });
 
 /** The clock of a zone by Intl, as if it were UTC. */
