@@ -4,7 +4,7 @@ import type { Key, KeyChange, Keys, NewKey } from '../registry/keys.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
 import { type AdminResource, methodNotAllowed } from './admin.ts';
 import { parseJsonBody } from './json.ts';
-import { checkKeyBody } from './key-schema.ts';
+import { checkKeyBody, quotaOf } from './key-schema.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from './reply.ts';
 import { requireJsonType } from './route.ts';
 
@@ -115,7 +115,8 @@ function readChange(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): 
   const change: KeyChange = {};
   if (body.name !== undefined) change.name = body.name;
   if (body.enabled !== undefined) change.enabled = body.enabled;
-  if (body.daily_quota !== undefined) change.quota = body.daily_quota as Quota | null;
+  const quota = quotaOf(body);
+  if (quota !== undefined) change.quota = quota;
   const filter = body.security_filter;
   if (filter === null) change.filter = null;
   else if (filter !== undefined) {

@@ -66,10 +66,13 @@ export function aggregateJob(body: AggregateBody, scope: AggregateScope): Aggreg
   );
   const groupBys = parts.map(({ groupBy }) => groupBy);
   const groupOutputs = parts.map(({ output }) => output);
+  const groupOutput = (place: number): string =>
+    `groupBy[${place}].${groupBys[place].type === 'time' ? 'time' : 'field'}.output`;
   requireDistinct(
     groupOutputs.map(({ name }) => name),
-    (place) => `groupBy[${place}].${groupBys[place].type === 'time' ? 'time' : 'field'}.output`,
+    groupOutput,
   );
+  requireOwn(body, outputs, groupOutputs, groupOutput);
   requireProduct(groupBys);
   const isFirst = body.afterBucket === undefined;
   const { selection, ...hinted } = selectionOf(
@@ -217,6 +220,29 @@ function requireDistinct(names: readonly string[], parameter: (place: number) =>
     throw new ApiError(
       400,
       `${parameter(place)} ${shown(name)} is used twice; allowed: a name of its own`,
+    );
+  }
+}
+
+/** Throws ApiError 400 when a name that was given is there in compute and in groupBy. Source: INTERFACE.md 4.8. */
+function requireOwn(
+  { compute, groupBy }: AggregateBody,
+  outputs: readonly ComputeOutput[],
+  groupOutputs: readonly GroupOutput[],
+  parameter: (place: number) => string,
+): void {
+  for (const [place, { name }] of groupOutputs.entries()) {
+    const same = outputs.findIndex((output) => output.name === name);
+    if (same < 0) continue;
+    const { metric, timeseries } = compute[same];
+    const isGiven =
+      (metric ?? timeseries)?.output ??
+      groupBy?.[place].field?.output ??
+      groupBy?.[place].time?.output;
+    if (isGiven === undefined) continue;
+    throw new ApiError(
+      400,
+      `${parameter(place)} ${shown(name)} is used twice, here and in compute[${same}]; allowed: a name of its own`,
     );
   }
 }

@@ -17,6 +17,9 @@ type Expectation =
 /** The parameter whose numbers are values of events, which doubles need not be able to hold. */
 const EXACT_PARAMETER = '"afterBucket"';
 
+/** Parameters that null leaves out. */
+const NULL_PARAMETERS: ReadonlySet<string> = new Set(['afterEvent', 'afterBucket', 'filters']);
+
 /** Texts of the numbers that are not what their doubles print, by the object that they are in and their name there. */
 const numberTexts = new WeakMap<object, Map<string, string>>();
 
@@ -46,6 +49,16 @@ export function parseJsonBody(body: Uint8Array): unknown {
       `the body is not JSON: at position ${fault.position}: expected ${fault.expected}`,
     );
   }
+}
+
+/** The JSON value of the body of a query, without the parameters that are left out by null. Throws as `parseJsonBody` does. */
+export function parseQueryBody(body: Uint8Array): unknown {
+  const value = parseJsonBody(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(
+    members.filter(([name, member]) => member !== null || !NULL_PARAMETERS.has(name)),
+  );
 }
 
 /** The text of a number of `afterBucket` as the body has it; `holder` is the object that it is in. */

@@ -1,13 +1,19 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { shown } from '../query/shown.ts';
-import type { KeyKind } from '../registry/key-record.ts';
+import type { KeyKind, Quota } from '../registry/key-record.ts';
 import { ApiError } from './reply.ts';
 import { choice, flag, object, text } from './schema.ts';
 import { refuse } from './schema-fault.ts';
 
 /** What a key has that is never set. */
 const READ_ONLY = new Set(['id', 'key', 'daily_usage', 'quota_reached']);
+
+/** Types of quotas in the words of people. Source: INTERFACE.md 2. */
+const QUOTA_WORDS: ReadonlyMap<string, Quota['type']> = new Map([
+  ['Percentage of global limit', 'percentage'],
+  ['Volume in MB', 'megabytes'],
+]);
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -21,7 +27,7 @@ const writeKey = object({
   daily_quota: Type.Optional(
     orNull(
       object({
-        type: choice('percentage', 'megabytes'),
+        type: choice('percentage', 'megabytes', ...QUOTA_WORDS.keys()),
         value: Type.Number({ description: 'a number above 0' }),
       }),
       'an object of type, value, or null',
@@ -50,4 +56,10 @@ export function checkKeyBody(kind: KeyKind, body: unknown): KeyBody {
   }
   const validator = validators[kind];
   return validator.Check(body) ? body : refuse(validator, body);
+}
+
+/** The quota of a body that was checked; what its value may be is for the registry to say. */
+export function quotaOf({ daily_quota: quota }: KeyBody): Quota | null | undefined {
+  if (quota === undefined || quota === null) return quota;
+  return { type: QUOTA_WORDS.get(quota.type) ?? (quota.type as Quota['type']), value: quota.value };
 }

@@ -13,7 +13,7 @@ import { discoverFieldsMetrics, discoverGroups } from './discover.ts';
 import { fetchEvent, listEvents } from './events.ts';
 import { exportEvents } from './export.ts';
 import { discoverFacets } from './facets.ts';
-import { parseJsonBody } from './json.ts';
+import { parseQueryBody } from './json.ts';
 import { closing, liveQuery, queryOf } from './queries.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
@@ -95,6 +95,9 @@ const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
   ['/beta/discover/complete', completeSearch],
 ]);
 
+/** Paths that take no body as an empty object, without a content type. */
+const BARE_PATHS: ReadonlySet<string> = new Set(['/beta/discover/groups']);
+
 /**
  * The function that answers every request but those of the input routes. It never rejects; its replies carry the CORS
  * headers, except those of the administration. Checks come in the order path, method, key, content type, query
@@ -175,9 +178,10 @@ async function route(
   }
   requireMethod(request, ['POST']);
   return withContext(dependencies, live, request, (context) => {
-    requireJsonType(request);
+    const isBare = request.body.length === 0 && BARE_PATHS.has(request.path);
+    if (!isBare) requireJsonType(request);
     requireKnownQuery(request);
-    return read({ ...context, body: parseJsonBody(request.body) });
+    return read({ ...context, body: isBare ? {} : parseQueryBody(request.body) });
   });
 }
 

@@ -4,7 +4,7 @@ import type { TailEnd } from '../query/tail.ts';
 import type { TailPlace } from '../query/tail-token.ts';
 import { columnsOf } from './columns.ts';
 import { zoneOf } from './context.ts';
-import { jsonFault, parseJsonBody } from './json.ts';
+import { jsonFault, parseQueryBody } from './json.ts';
 import { ApiError, type ApiRequest, type Reply } from './reply.ts';
 import { type ReadContext, requireJsonType, requireKnownQuery } from './route.ts';
 import { checkTailBody, type TailBody } from './schema.ts';
@@ -115,5 +115,5 @@ function scalarOr(text: string): boolean | number | string {
 function bodyOfPost(request: ApiRequest): TailBody {
   requireJsonType(request);
   requireKnownQuery(request);
-  return checkTailBody(parseJsonBody(request.body));
+  return checkTailBody(parseQueryBody(request.body));
 }

@@ -1,22 +1,18 @@
 const SUFFIXES = ['', 'k', 'M', 'G', 'T'];
 const STEP = 1000;
+const ROUNDING = { maximumFractionDigits: 1, roundingMode: 'halfExpand' } as const;
+const DECIMAL = new Intl.NumberFormat('en-US', { ...ROUNDING, useGrouping: false });
+const SCIENTIFIC = new Intl.NumberFormat('en-US', { ...ROUNDING, notation: 'scientific' });
 
 /**
- * Text of a metric's value for people: at most one decimal, and `k`, `M`, `G` or `T` for thousands and up (`1.2k`).
- * What is missing is `-`. Source: decisions.md 5.7.
+ * Text of a metric's value for people: at most one decimal, halves rounded away from zero, `k`, `M`, `G` or `T` for thousands
+ * and up (`1.2k`), an exponent beyond (`1.2e15`). What is missing is `-`. Source: INTERFACE.md 4.8.
  */
 export function formatNumber(value: number | null): string {
   if (value === null) return '-';
-  let scaled = value;
-  let suffix = 0;
-  while (Math.abs(rounded(scaled)) >= STEP && suffix < SUFFIXES.length - 1) {
-    scaled /= STEP;
-    suffix++;
+  for (const [power, suffix] of SUFFIXES.entries()) {
+    const text = DECIMAL.format(value / STEP ** power);
+    if (Math.abs(Number(text)) < STEP) return `${Number(text) + 0}${suffix}`;
   }
-  return `${rounded(scaled)}${SUFFIXES[suffix]}`;
-}
-
-/** To one decimal, never minus zero. */
-function rounded(value: number): number {
-  return Number(value.toFixed(1)) + 0;
+  return SCIENTIFIC.format(value).toLowerCase();
 }

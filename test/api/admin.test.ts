@@ -241,3 +241,10 @@ t.test('a change that cannot be written is 503 and tells no path', async (t) => 
   t.equal(error.status, 503);
   t.notMatch(error.message, other);
 });
+
+t.test('the type of a quota may be in the words of people', async (t) => {
+  const of = (name: string, type: string) =>
+    ask('POST', 'write_keys', { name, daily_quota: { type, value: 2 } });
+  t.match(await of('worded', 'Volume in MB'), { daily_quota: { type: 'megabytes', value: 2 } });
+  await t.rejects(of('huge', 'Volume in GB'), /allowed/);
+});

@@ -136,6 +136,14 @@ const OF_AGGREGATE: [unknown, RegExp][] = [
     /^the limits of groupBy multiply to 1100; allowed: at most 1000/,
   ],
   [{ groupBy: [field({}), field({})] }, /^groupBy\[1\]\.field\.output "custom.a" is used twice/],
+  [
+    { compute: [{ metric: { id: 'count', output: 'custom.a' } }], groupBy: [field({})] },
+    /^groupBy\[0\]\.field\.output "custom.a" is used twice, here and in compute\[0\]/,
+  ],
+  [
+    { groupBy: [{ time: { output: 'count' } }] },
+    /^groupBy\[0\]\.time\.output "count" is used twice, here and in compute\[0\]/,
+  ],
   [{ groupBy: [{ time: {} }, { time: {} }] }, /^groupBy\[1\]\.time\.output "time" is used twice/],
   [{ groupBy: [{ time: { interval: '0m' } }] }, /^groupBy\[0\]\.time\.interval "0m"/],
   [{ groupBy: [{ time: { intreval: '1m' } }] }, /^groupBy\[0\]\.time\.intreval is unknown; did/],

@@ -2,7 +2,7 @@ import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ApiError } from '../../server/api/reply.ts';
 import { piecesOf } from '../support/answer.ts';
-import { LIST, messageOf, request, type Sent, service, TIME } from './service.ts';
+import { AGGREGATE, LIST, messageOf, request, type Sent, service, TIME } from './service.ts';
 
 t.test('a body that is not JSON is 400 with the position', async (t) => {
   const { answer } = service();
@@ -17,6 +17,26 @@ t.test('a body that is not JSON is 400 with the position', async (t) => {
     t.equal(reply.status, 400);
     t.match(messageOf(reply), message);
   }
+});
+
+t.test('groups are discovered without a body, others are not', async (t) => {
+  const { answer } = service();
+  const bare = { raw: '', headers: { 'content-type': '' } };
+  t.equal((await answer(request('/beta/discover/groups', bare))).status, 200);
+  t.equal((await answer(request('/beta/discover/attributes', bare))).status, 415);
+});
+
+t.test('null leaves out a page and filters, and no other parameter', async (t) => {
+  const { answer, jobs } = service();
+  const body = { time: TIME, afterEvent: null, filters: null };
+  t.equal((await answer(request(LIST, { body }))).status, 200);
+  t.equal((await answer(request(LIST, { body: { time: TIME } }))).status, 200);
+  t.same(jobs[0], jobs[1]);
+  const compute = [{ metric: { id: 'count' } }];
+  const aggregate = { time: TIME, compute, afterBucket: null, filters: null };
+  t.equal((await answer(request(AGGREGATE, { body: aggregate }))).status, 200);
+  t.equal((await answer(request(LIST, { body: { time: null } }))).status, 400);
+  t.equal((await answer(request(LIST, { body: { time: TIME, limit: null } }))).status, 400);
 });
 
 t.test('names of a body pollute nothing', async (t) => {

@@ -119,8 +119,14 @@ t.test('formatted numbers have at most one decimal and k M G T', async (t) => {
     [999_950, '1M'],
     [1.5e9, '1.5G'],
     [2.25e12, '2.3T'],
-    [1e15, '1000T'],
-    [1.26e18, '1260000T'],
+    [1_950, '2k'],
+    [1_050, '1.1k'],
+    [-1_050, '-1.1k'],
+    [0.05, '0.1'],
+    [999.9e12, '999.9T'],
+    [1e15, '1e15'],
+    [1.26e18, '1.3e18'],
+    [-1.25e300, '-1.3e300'],
   ];
   for (const [number, text] of numbers) t.equal(formatNumber(number), text, String(number));
 });
