@@ -1,4 +1,4 @@
-import type { Entries, EntrySource } from './entries.ts';
+import type { Entries, EntrySource, Scratch } from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
@@ -22,8 +22,11 @@ export interface StringColumn {
   readonly bytes: Uint8Array;
   /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
   readonly shared: EntrySource | undefined;
-  /** Of a text: entries as `EntrySource.piece` gives them, for those who look at each once. Throws CORRUPTION. */
-  piece?(first: number): Entries;
+  /**
+   * Of a text: entries as `EntrySource.piece` gives them, for those who look at each once; with `scratch` good until that is used
+   * again. Throws CORRUPTION.
+   */
+  piece?(first: number, scratch?: Scratch): Entries;
 }
 
 /**

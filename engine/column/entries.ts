@@ -6,6 +6,17 @@ export interface Entries {
   bytes: Uint8Array;
 }
 
+/** Memory for a piece of a text, used again for the next one. */
+export class Scratch {
+  #bytes = new Uint8Array(0);
+
+  /** `count` bytes, whose contents are anything. */
+  bytes(count: number): Uint8Array {
+    if (count > this.#bytes.length) this.#bytes = new Uint8Array(count);
+    return this.#bytes;
+  }
+}
+
 /** Some bytes in which a string lies. */
 export interface StringPlace {
   bytes: Uint8Array;

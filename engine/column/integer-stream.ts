@@ -30,6 +30,7 @@ const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
 /** Values that are decoded at a time: few enough to stay near the processor. */
 const PART_VALUES = 4_096;
 const scratch = new Uint32Array(PART_VALUES);
+const partValues = new Float64Array(PART_VALUES);
 
 function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
@@ -141,6 +142,15 @@ export class IntegerStream {
   values(): Float64Array {
     this.#values ??= this.#decode();
     return this.#values;
+  }
+
+  /** `count` values from `from` on, which is a multiple of SUM_VALUES: packed ones alone. Good until the next call, not to be written. */
+  part(from: number, count: number): Float64Array {
+    const isAlone = this.#encoding === PACKED && this.#values === undefined;
+    if (!isAlone || count > PART_VALUES) return this.values().subarray(from, from + count);
+    const values = partValues.subarray(0, count);
+    this.#unpack(from, values, this.#base);
+    return values;
   }
 
   #decode(): Float64Array {

@@ -1,5 +1,5 @@
 import type { StringColumn } from './column.ts';
-import type { Entries, EntrySource } from './entries.ts';
+import type { Entries, EntrySource, Scratch } from './entries.ts';
 
 /** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
 export class SharedStringColumn implements StringColumn {
@@ -36,8 +36,8 @@ export class SharedStringColumn implements StringColumn {
 interface TextReads {
   ids(): Uint32Array;
   entries(): Entries;
-  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
-  piece(first: number): Entries;
+  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it; not kept. In `scratch`, when it is given. */
+  piece(first: number, scratch?: Scratch): Entries;
 }
 
 /** A column of text, an entry a value: read whole, or piece by piece by those who look at each entry once. */
@@ -67,7 +67,7 @@ export class TextColumn implements StringColumn {
     return this.#reads.entries().bytes;
   }
 
-  piece(first: number): Entries {
-    return this.#reads.piece(first);
+  piece(first: number, scratch?: Scratch): Entries {
+    return this.#reads.piece(first, scratch);
   }
 }

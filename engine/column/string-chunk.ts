@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
-import type { Entries, EntrySource, StringPlace } from './entries.ts';
+import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
 import type { PresentRows } from './presence.ts';
@@ -37,17 +37,6 @@ export interface TextPiece {
   first: number;
   offsets: Uint32Array;
   bytes: Uint8Array;
-}
-
-/** Memory for a piece of a text, used again for the next one. */
-export class Scratch {
-  #bytes = new Uint8Array(0);
-
-  /** `count` bytes, whose contents are anything. */
-  bytes(count: number): Uint8Array {
-    if (count > this.#bytes.length) this.#bytes = new Uint8Array(count);
-    return this.#bytes;
-  }
 }
 
 /** What `StringChunk` reads of its regions, each when it is needed. Throws CORRUPTION. */
@@ -162,7 +151,7 @@ export class StringChunk {
       return new TextColumn(kind, this.#valueCount, {
         ids: () => guard(readIds),
         entries: () => guard(() => this.entries()),
-        piece: (first) => guard(() => this.piece(first / TEXT_PIECE_ROWS)),
+        piece: (first, scratch) => guard(() => this.piece(first / TEXT_PIECE_ROWS, scratch)),
       });
     }
     const { offsets, bytes } = this.entries();
@@ -228,7 +217,7 @@ export class StringChunk {
   piece(number: number, scratch?: Scratch): TextPiece {
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
-    const offsets = offsetsOf(this.#lengthsOf(first, count, scratch !== undefined));
+    const offsets = offsetsOf(this.#lengthStream().part(first, count));
     const rawBytes = offsets[count];
     const bytes = this.#pieceBytes(number, rawBytes, scratch?.bytes(rawBytes));
     return { first, offsets, bytes };
@@ -264,15 +253,6 @@ export class StringChunk {
   #lengthStream(): IntegerStream {
     this.#lengths ??= new IntegerStream(new ByteReader(this.#source.region(0)), this.#valueCount);
     return this.#lengths;
-  }
-
-  /** The lengths of `count` values from `first` on: alone, unless the others are needed as well. */
-  #lengthsOf(first: number, count: number, needsAll: boolean): Float64Array {
-    const stream = this.#lengthStream();
-    if (needsAll) return stream.values().subarray(first, first + count);
-    const lengths = new Float64Array(count);
-    for (let index = 0; index < count; index++) lengths[index] = stream.at(first + index);
-    return lengths;
   }
 
   #readText(): Entries {

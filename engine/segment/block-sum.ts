@@ -1,4 +1,5 @@
-import type { Scratch, TextPiece } from '../column/string-chunk.ts';
+import type { Scratch } from '../column/entries.ts';
+import type { TextPiece } from '../column/string-chunk.ts';
 import type { Block } from './block.ts';
 import type { DenseColumn, DenseStrings } from './dense-column.ts';
 import type { BlockHashes, LeafSum } from './leaf-sum.ts';

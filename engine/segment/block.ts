@@ -5,18 +5,13 @@ import { readBooleans } from '../column/booleans.ts';
 import type { Region } from '../column/chunk.ts';
 import type { Column, StringColumn } from '../column/column.ts';
 import { DateChunk } from '../column/dates.ts';
-import type { Entries, EntrySource } from '../column/entries.ts';
+import type { Entries, EntrySource, Scratch } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
 import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
-import {
-  type Scratch,
-  StringChunk,
-  type StringSource,
-  type TextPiece,
-} from '../column/string-chunk.ts';
+import { StringChunk, type StringSource, type TextPiece } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { type DenseColumn, presentIds } from './dense-column.ts';

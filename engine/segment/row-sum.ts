@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { Scratch } from '../column/entries.ts';
 import { leafKind, leafPath } from '../column/shape.ts';
-import { Scratch } from '../column/string-chunk.ts';
 import type { Block } from './block.ts';
 import { BlockSum } from './block-sum.ts';
 import { LeafSum } from './leaf-sum.ts';

@@ -1,10 +1,10 @@
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
+import { Scratch } from '../column/entries.ts';
 import type { Kind } from '../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../column/path.ts';
 import { leafKey } from '../column/shape.ts';
-import { Scratch } from '../column/string-chunk.ts';
 import { type Block, openBlock } from './block.ts';
 import type { BlockSum } from './block-sum.ts';
 import type { BlockRef } from './frame.ts';

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { StringColumn } from '../column/column.ts';
-import { Scratch } from '../column/string-chunk.ts';
+import { Scratch } from '../column/entries.ts';
 import { StringBuilder } from '../column/strings.ts';
 import type { DenseStrings } from './dense-column.ts';
 import { EntryMerger, type EntryRanks } from './entry-merger.ts';

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import { copyBytes } from '../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Entries } from '../column/entries.ts';
-import { Scratch } from '../column/string-chunk.ts';
+import { Scratch } from '../column/entries.ts';
 import type { DenseStrings } from './dense-column.ts';
 import type { SegmentRows } from './segment-rows.ts';
 import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';

@@ -157,11 +157,11 @@ t.test('texts that are searched as a whole pass as one by one', async () => {
   });
   const literal = fc.string({ unit: fc.constantFrom('a', 'b', '-'), minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(texts, literal, fc.nat(), (all, wanted, holes) => {
+    fc.property(texts, literal, fc.nat(), fc.boolean(), (all, wanted, holes, decides) => {
       const bytes = Buffer.from(all.join(''));
       const offsets = new Uint32Array(all.length + 1);
       for (const [at, text] of all.entries()) offsets[at + 1] = offsets[at] + text.length;
-      const finder = new LiteralFinder(Buffer.from(wanted));
+      const finder = new LiteralFinder(Buffer.from(wanted), decides);
       const test = (start: number, end: number): boolean =>
         bytes.toString('latin1', start, end).toLowerCase().includes(wanted);
       const asked = Uint8Array.from({ length: all.length + 1 }, (_, at) =>

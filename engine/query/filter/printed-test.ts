@@ -72,7 +72,7 @@ export class PatternTest extends PrintedTest {
 
   constructor(pattern: Pattern, ignoresCase: boolean) {
     super();
-    this.finder = finderOf(pattern);
+    this.finder = finderOf(pattern, ignoresCase);
     this.#fold = ignoresCase ? LOWER : SAME;
     this.#tokens = compilePattern(pattern).map((token) => this.#fold[token] ?? token);
   }

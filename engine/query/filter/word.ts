@@ -109,7 +109,7 @@ export class WordSequence {
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
       return { literal: plain ? encodeText(text) : undefined, tokens: compilePattern(word) };
     });
-    this.anchor = finderOf(words[0]);
+    this.anchor = finderOf(words[0], words.length === 1);
   }
 
   /**

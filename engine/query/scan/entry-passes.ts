@@ -1,6 +1,6 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
-import { type Entries, type EntrySource, PIECE_ENTRIES } from '../../column/entries.ts';
+import { type Entries, type EntrySource, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
 import type { LiteralFinder } from '../filter/literal.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
@@ -39,18 +39,34 @@ export function testEach(
   test: (start: number, end: number) => boolean,
 ): void {
   const count = offsets.length - 1;
-  const isSearched = finder !== undefined && isDense(passes, first, count);
+  if (finder !== undefined && isDense(passes, first, count)) {
+    searchEach({ bytes, offsets }, passes, first, finder, test);
+    return;
+  }
   for (let entry = 0; entry < count; entry++) {
-    if (isSearched) {
-      const found = finder.find(bytes, offsets[entry], offsets[count]);
-      const without = entry;
-      if (found < 0) entry = count;
-      else while (offsets[entry + 1] <= found) entry++;
-      passes.fill(0, first + without, first + entry);
-      if (entry === count) return;
-    }
     if (passes[first + entry] === 0) continue;
     passes[first + entry] = test(offsets[entry], offsets[entry + 1]) ? 1 : 0;
+  }
+}
+
+/** Tests the entries in which something was found; a literal that was found at an entry's end may reach into the next one. */
+function searchEach(
+  { bytes, offsets }: Entries,
+  passes: Uint8Array,
+  first: number,
+  finder: LiteralFinder,
+  test: (start: number, end: number) => boolean,
+): void {
+  const count = offsets.length - 1;
+  const text = bytes.subarray(0, offsets[count]);
+  for (let entry = 0; entry < count; entry++) {
+    const found = finder.findIn(text, offsets[entry]);
+    const foundEnd = found < 0 ? text.length : found;
+    for (; entry < count && offsets[entry + 1] <= foundEnd; entry++) passes[first + entry] = 0;
+    if (entry === count || passes[first + entry] === 0) continue;
+    const end = offsets[entry + 1];
+    const isFound = finder.decides ? found + finder.length <= end : test(offsets[entry], end);
+    passes[first + entry] = isFound ? 1 : 0;
   }
 }
 
@@ -109,9 +125,10 @@ export function* entriesThatPass(
     const passes = entriesWanted(column, rows);
     if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
     else {
+      const scratch = new Scratch();
       for (let first = 0; first < column.entryCount; first += PIECE_ENTRIES) {
         if (!passes.subarray(first + 1, first + 1 + PIECE_ENTRIES).includes(1)) continue;
-        yield* testEntries(column.piece(first), passes, first + 1, test, pace, weight);
+        yield* testEntries(column.piece(first, scratch), passes, first + 1, test, pace, weight);
       }
     }
     return passes;
