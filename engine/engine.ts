@@ -34,6 +34,7 @@ import type { Progress } from './query/model/source.ts';
 import { Reader, type ReaderMemory } from './query/reader.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
+import { GatheredRows } from './store/gathered-rows.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
@@ -82,6 +83,8 @@ export type {
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
 export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
+/** Rows that come piece by piece, for a writer's `appendGathered`. */
+export type { GatheredRows } from './store/gathered-rows.ts';
 /** The sequences that a commit group takes. Plain data that crosses threads. */
 export type { Claim } from './store/sequences.ts';
 /** What sealing and merging are asked to do. Plain data that crosses threads. */
@@ -111,11 +114,19 @@ export interface Store {
 export type CommittedGroup = StoreGroup;
 
 /** What an ingest thread needs of its writer: makes row records durable, in commit groups. */
-export type RowWriter = Pick<Writer, 'append' | 'tick' | 'replacePaths' | 'close' | 'pendingBytes'>;
+export type RowWriter = Pick<
+  Writer,
+  'append' | 'appendGathered' | 'tick' | 'replacePaths' | 'close' | 'pendingBytes'
+>;
 
 /** Opens the writer of one ingest thread. It takes its first segment with the first rows. */
 export function openWriter(options: WriterOptions): RowWriter {
   return new Writer(options);
+}
+
+/** Begins rows that come piece by piece, for `appendGathered`; their paths are numbers of `paths`. */
+export function gatherRows(paths: PathTable): GatheredRows {
+  return new GatheredRows(paths);
 }
 
 /** What a query thread needs of the engine: queries in units of a few milliseconds, which it may stop between. */

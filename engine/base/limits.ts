@@ -57,6 +57,12 @@ export const NAMES_PER_KEY_DAY = 100_000;
 /** Bytes of one event or line. decisions.md 3.7. */
 export const EVENT_BYTES_MAX = 1_048_576;
 
+/** Events of one body, lines or elements that turn out to be none included. */
+export const BODY_EVENTS_MAX = 1_048_576;
+
+/** Bytes that an event counts as at least, in quotas. */
+export const EVENT_BYTES_MIN = 64;
+
 /** Events of one list reply. interface.md 4.6. */
 export const LIST_LIMIT_MAX = 1_000;
 

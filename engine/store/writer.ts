@@ -11,6 +11,7 @@ import {
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import { type EncodedBlock, freshRowsOf } from '../segment/frame.ts';
+import type { GatheredRows } from './gathered-rows.ts';
 import { type CommittedGroup, LogFile } from './log-file.ts';
 import { OpenBlock } from './open-block.ts';
 import type { Claim, Sequences } from './sequences.ts';
@@ -137,12 +138,28 @@ export class Writer {
       // A part of the rows is in the open block, and must not get out of it.
       this.#broken ??= { error };
     }
-    return new Promise((resolve, reject) => {
-      const { waiters, blocks } = this.#next;
-      waiters.push({ resolve, reject });
-      if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
-      else if (this.#timer === undefined) this.#wait(0);
-    });
+    const { blocks } = this.#next;
+    const durable = this.#durable();
+    if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
+    else if (this.#timer === undefined) this.#wait(0);
+    return durable;
+  }
+
+  /** Takes rows that came in pieces, as `append` takes others. */
+  appendGathered(gathered: GatheredRows, usage: readonly KeyUsage[]): Promise<void> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    if (gathered.rowCount === 0 && usage.length === 0) return Promise.resolve();
+    for (const block of gathered.end()) this.#next.add(block);
+    this.#next.usage.addAll(usage);
+    const durable = this.#durable();
+    this.#demand();
+    return durable;
+  }
+
+  /** Resolves when the group that is being collected is durable. */
+  #durable(): Promise<void> {
+    return new Promise((resolve, reject) => this.#next.waiters.push({ resolve, reject }));
   }
 
   #take(rows: Rows): void {

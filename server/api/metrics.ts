@@ -64,6 +64,7 @@ const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
   datesUnread: 'date_unread',
   textsRepaired: 'text_repaired',
   extensionsFailed: 'extension_failed',
+  patternsOverBudget: 'pattern_over_budget',
 };
 const NO_LABELS: Labels = {};
 const MICROSECONDS = 1_000_000;

@@ -1,4 +1,4 @@
-import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { LineReader } from './line.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipBlanks } from './text.ts';
@@ -33,53 +33,150 @@ export class EventTooLarge extends Error {
   }
 }
 
-/** Reads bodies: many lines, or JSON with many events. All events of a body become rows, or none. */
+/** A body with more than BODY_EVENTS_MAX lines or elements; nothing of it is kept. */
+export class TooManyEvents extends Error {
+  /** Bytes of the source before the first that is too many. */
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super(`the body has more than ${BODY_EVENTS_MAX} events, which are allowed`);
+    this.name = 'TooManyEvents';
+    this.offset = offset;
+  }
+}
+
+/** How much of a body is read in one go: it ends behind the line or element that reaches one of these. */
+export interface PieceSize {
+  /** Lines or elements. */
+  events: number;
+  /** Bytes of the source. */
+  bytes: number;
+  /** Whether the last event has cost so much that it ends the piece. */
+  isSpent?(): boolean;
+}
+
+const WHOLE: PieceSize = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
+
+/**
+ * Reads bodies: many lines, or JSON with many events, in one go or piece by piece. Whoever reads pieces drops the rows of
+ * those before when one throws.
+ */
 export class BodyReader {
   readonly #rows: Rows;
   readonly #lines: LineReader;
   readonly #behind = { at: 0 };
+  #isJson = false;
+  #isInArray = false;
+  /** Where the body begins, behind a byte order mark, where it is read on, and where it ends. */
+  #first = 0;
+  #at = 0;
+  #end = 0;
+  #eventCount = 0;
 
   constructor(rows: Rows, lines: LineReader) {
     this.#rows = rows;
     this.#lines = lines;
   }
 
-  /** Reads lines that end with `\n` or `\r\n`; the last may lack its end. Throws EventTooLarge. */
+  /** Reads lines that end with `\n` or `\r\n`; the last may lack its end. Throws EventTooLarge and TooManyEvents. */
   text(start: number, end: number): void {
-    this.#atomically(() => {
-      const bytes = this.#rows.source;
-      // A buffer is searched by vectors, an array of shared memory byte by byte.
-      const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      let at = behindMark(bytes, start, end);
-      while (at < end) {
-        const found = search.indexOf(LINE_FEED, at);
-        const lineEnd = found < 0 || found > end ? end : found;
-        const hasReturn = lineEnd < end && lineEnd > at && bytes[lineEnd - 1] === CARRIAGE_RETURN;
-        const contentEnd = hasReturn ? lineEnd - 1 : lineEnd;
-        checkSize(at, contentEnd, at);
-        this.#lines.line(at, contentEnd, false, false);
-        at = lineEnd + 1;
-      }
-    });
+    this.begin(start, end, false);
+    this.#atomically(() => this.read(WHOLE));
   }
 
   /**
    * Reads one JSON value, or objects and arrays one behind the other. The elements of an array are events, strings are
-   * lines of content. Throws BadBody and EventTooLarge.
+   * lines of content. Throws BadBody, EventTooLarge and TooManyEvents.
    */
   json(start: number, end: number): void {
-    this.#atomically(() => {
-      const bytes = this.#rows.source;
-      const first = skipBlanks(bytes, behindMark(bytes, start, end), end);
-      let at = first;
-      while (at < end) {
-        const isArray = bytes[at] === OPEN_BRACKET;
-        const isContainer = isArray || bytes[at] === OPEN_BRACE;
-        if (!isContainer && at > first) throw new BadBody('JSON goes on behind its end', at);
-        at = skipBlanks(bytes, isArray ? this.#array(at, end) : this.#element(at, end), end);
-        if (!isContainer && at < end) throw new BadBody('JSON goes on behind its end', at);
+    this.begin(start, end, true);
+    this.#atomically(() => this.read(WHOLE));
+  }
+
+  /** Turns to a body, of which nothing is read yet. */
+  begin(start: number, end: number, isJson: boolean): void {
+    const bytes = this.#rows.source;
+    const first = behindMark(bytes, start, end);
+    this.#isJson = isJson;
+    this.#isInArray = false;
+    this.#first = isJson ? skipBlanks(bytes, first, end) : first;
+    this.#at = this.#first;
+    this.#end = end;
+    this.#eventCount = 0;
+  }
+
+  /** Reads a piece; whether the body is over. Throws as `text` and `json`, and leaves the rows then. */
+  read(size: PieceSize): boolean {
+    if (this.#isJson) this.#readJson(size);
+    else this.#readLines(size);
+    return this.#at >= this.#end && !this.#isInArray;
+  }
+
+  #readLines({ events, bytes: pieceBytes, isSpent = never }: PieceSize): void {
+    const bytes = this.#rows.source;
+    const end = this.#end;
+    const until = Math.min(this.#at + pieceBytes, end);
+    // A buffer is searched by vectors, an array of shared memory byte by byte.
+    const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    let at = this.#at;
+    for (let left = events; at < until && left > 0 && !isSpent(); left--) {
+      const found = search.indexOf(LINE_FEED, at);
+      const lineEnd = found < 0 || found > end ? end : found;
+      const hasReturn = lineEnd < end && lineEnd > at && bytes[lineEnd - 1] === CARRIAGE_RETURN;
+      const contentEnd = hasReturn ? lineEnd - 1 : lineEnd;
+      checkSize(at, contentEnd, at);
+      if (contentEnd > at) {
+        this.#count(at);
+        this.#lines.line(at, contentEnd, false, false);
       }
-    });
+      at = lineEnd + 1;
+    }
+    this.#at = at;
+  }
+
+  #readJson({ events, bytes: pieceBytes, isSpent = never }: PieceSize): void {
+    const bytes = this.#rows.source;
+    const end = this.#end;
+    const until = Math.min(this.#at + pieceBytes, end);
+    // An array that has begun has to end.
+    for (let left = events; left > 0 && !isSpent(); left--) {
+      if (this.#at >= until && !(this.#isInArray && this.#at >= end)) return;
+      if (this.#isInArray) this.#nextElement(this.#at, end);
+      else this.#nextValue(bytes, this.#at, end);
+    }
+  }
+
+  /** Reads a value that stands by itself, or goes into an array. */
+  #nextValue(bytes: Uint8Array, at: number, end: number): void {
+    const isArray = bytes[at] === OPEN_BRACKET;
+    const isContainer = isArray || bytes[at] === OPEN_BRACE;
+    if (!isContainer && at > this.#first) throw new BadBody('JSON goes on behind its end', at);
+    if (isArray) {
+      this.#at = skipBlanks(bytes, at + 1, end);
+      this.#isInArray = true;
+      if (this.#at < end && bytes[this.#at] === CLOSE_BRACKET) this.#endArray(bytes, end);
+      return;
+    }
+    this.#at = skipBlanks(bytes, this.#element(at, end), end);
+    if (!isContainer && this.#at < end) throw new BadBody('JSON goes on behind its end', this.#at);
+  }
+
+  #nextElement(start: number, end: number): void {
+    const bytes = this.#rows.source;
+    const at = skipBlanks(bytes, this.#element(start, end), end);
+    this.#at = at;
+    if (at < end && bytes[at] === CLOSE_BRACKET) this.#endArray(bytes, end);
+    else if (at >= end || bytes[at] !== COMMA) throw new BadBody('no , or ] behind an element', at);
+    else this.#at = skipBlanks(bytes, at + 1, end);
+  }
+
+  #endArray(bytes: Uint8Array, end: number): void {
+    this.#at = skipBlanks(bytes, this.#at + 1, end);
+    this.#isInArray = false;
+  }
+
+  #count(at: number): void {
+    if (++this.#eventCount > BODY_EVENTS_MAX) throw new TooManyEvents(at);
   }
 
   /** Leaves the rows as they were when `read` throws. */
@@ -96,20 +193,9 @@ export class BodyReader {
     }
   }
 
-  #array(start: number, end: number): number {
-    const bytes = this.#rows.source;
-    let at = skipBlanks(bytes, start + 1, end);
-    if (at < end && bytes[at] === CLOSE_BRACKET) return at + 1;
-    for (;;) {
-      at = skipBlanks(bytes, this.#element(at, end), end);
-      if (at < end && bytes[at] === CLOSE_BRACKET) return at + 1;
-      if (at >= end || bytes[at] !== COMMA) throw new BadBody('no , or ] behind an element', at);
-      at = skipBlanks(bytes, at + 1, end);
-    }
-  }
-
   /** Reads the value at `at` as an event; returns the offset behind it. */
   #element(at: number, end: number): number {
+    this.#count(at);
     const lines = this.#lines;
     const leaves = lines.leaves;
     const byte = at < end ? this.#rows.source[at] : 0;
@@ -143,6 +229,10 @@ export class BodyReader {
       lines.jsonText(at, lines.leaves.inSide ? lines.leaves.end : end);
     }
   }
+}
+
+function never(): boolean {
+  return false;
 }
 
 function checkSize(start: number, end: number, offset: number): void {

@@ -16,6 +16,8 @@ export interface DecodeCounters {
   textsRepaired: number;
   /** Events in which an extension was left out: it failed, or those before it had made the event too large. */
   extensionsFailed: number;
+  /** Events that an extension's patterns were not tried on, as they could have cost more than an event or its body may. */
+  patternsOverBudget: number;
 }
 
 /** Counts of nothing. */
@@ -29,6 +31,7 @@ export function noDecodeCounters(): DecodeCounters {
     datesUnread: 0,
     textsRepaired: 0,
     extensionsFailed: 0,
+    patternsOverBudget: 0,
   };
 }
 
@@ -43,7 +46,7 @@ export type TroubleWatch = (
 /** All counts together: it grows when something is counted. */
 export function countedSum(counters: Readonly<DecodeCounters>): number {
   const { linesCut, subtreesTooDeep, eventsTooWide, namesRefused, namesOverBudget } = counters;
-  const { datesUnread, textsRepaired, extensionsFailed } = counters;
+  const { datesUnread, textsRepaired, extensionsFailed, patternsOverBudget } = counters;
   const ofLimits = linesCut + subtreesTooDeep + eventsTooWide + namesRefused + namesOverBudget;
-  return ofLimits + datesUnread + textsRepaired + extensionsFailed;
+  return ofLimits + datesUnread + textsRepaired + extensionsFailed + patternsOverBudget;
 }

@@ -1,6 +1,6 @@
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
-import { BodyReader } from './body.ts';
+import { BodyReader, type PieceSize } from './body.ts';
 import { type DecodeCounters, noDecodeCounters, type TroubleWatch } from './counters.ts';
 import type { Enrichment } from './enrichment.ts';
 import { LineReader, type RowExtension } from './line.ts';
@@ -11,8 +11,8 @@ import type { NameLimit } from './name-limit.ts';
  * Owned by one thread, with its path table and its rows. Source: decisions.md 1 to 3.
  */
 export class Decoder {
-  /** What limits and repairs did, since the decoder was made. */
-  readonly counters: DecodeCounters = noDecodeCounters();
+  /** What limits and repairs did. */
+  readonly counters: DecodeCounters;
   /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. decisions.md 1.7. */
   unquotes = false;
 
@@ -22,9 +22,13 @@ export class Decoder {
   /** Rows before the last line. */
   #rowCount = 0;
 
-  /** Makes a decoder for an empty or used path table; nobody else adds to `rows`. */
-  constructor(paths: PathTable, rows: Rows) {
+  /**
+   * Makes a decoder for an empty or used path table, which others may use too; nobody else adds to `rows`. `counters` may be
+   * those of others.
+   */
+  constructor(paths: PathTable, rows: Rows, counters: DecodeCounters = noDecodeCounters()) {
     this.#rows = rows;
+    this.counters = counters;
     this.#lines = new LineReader(paths, rows, this.counters);
     this.#bodies = new BodyReader(rows, this.#lines);
   }
@@ -67,6 +71,12 @@ export class Decoder {
     this.#lines.begin(start, end, enrichment);
   }
 
+  /** Empties the rows, which have been appended, to go on with the same source. */
+  goOn(): void {
+    this.#rows.reset(this.#rows.source, this.#rows.receivedMs);
+    this.#lines.goOn();
+  }
+
   /**
    * Reads `[start, end)`, a line without its end and its write key, as an event; a blank one is none. Never throws.
    * A line longer than EVENT_BYTES_MAX, or one that is known to be `isCut`, is text and marked `custom._truncated`.
@@ -102,7 +112,7 @@ export class Decoder {
 
   /**
    * Reads `[start, end)` as lines that end with `\n` or `\r\n`, the last maybe without its end. A line that is not JSON
-   * is text. Throws EventTooLarge, and then keeps none.
+   * is text. Throws EventTooLarge and TooManyEvents, and then keeps none.
    */
   textBody(start: number, end: number): void {
     this.#bodies.text(start, end);
@@ -110,9 +120,22 @@ export class Decoder {
 
   /**
    * Reads `[start, end)` as JSON: an object, an array of events, where strings are lines of content, or several of
-   * these one behind the other. Throws BadBody and EventTooLarge, and then keeps no event.
+   * these one behind the other. Throws BadBody, EventTooLarge and TooManyEvents, and then keeps no event.
    */
   jsonBody(start: number, end: number): void {
     this.#bodies.json(start, end);
+  }
+
+  /** Turns to `[start, end)`, a body that `readBody` reads as `textBody` or `jsonBody` would. */
+  beginBody(start: number, end: number, isJson: boolean): void {
+    this.#bodies.begin(start, end, isJson);
+  }
+
+  /**
+   * Reads a piece of the body, behind the one before; whether the body is over. Throws BadBody, EventTooLarge and
+   * TooManyEvents, and then the rows mean nothing.
+   */
+  readBody(size: PieceSize): boolean {
+    return this.#bodies.read(size);
   }
 }

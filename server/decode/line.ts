@@ -54,6 +54,7 @@ export class LineReader {
   readonly #pathNames: PathNames;
   readonly #counters: DecodeCounters;
   readonly #truncatedPath: number;
+  #enrichment: Enrichment | undefined;
   #added: AddedAttribute[] = [];
   #countedSum = 0;
 
@@ -74,9 +75,15 @@ export class LineReader {
   /** Turns to `[start, end)` of a source, whose rows have been reset. */
   begin(start: number, end: number, enrichment: Enrichment | undefined): void {
     const source = this.#rows.source;
-    this.#added = addedAttributes(enrichment, this.#keys, this.#rows);
+    this.#enrichment = enrichment;
+    this.goOn();
     this.leaves.turnTo(source, start, false);
     this.isSuspect = !isUtf8(source.subarray(start, end));
+  }
+
+  /** Goes on with the same source, whose rows have been reset. */
+  goOn(): void {
+    this.#added = addedAttributes(this.#enrichment, this.#keys, this.#rows);
   }
 
   /** Whether `[start, end)` of the source has to be repaired before it is read. */

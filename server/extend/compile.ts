@@ -7,6 +7,7 @@ import type { ExtensionAction, ExtensionStep } from './extension.ts';
 import type { Extractor } from './extraction.ts';
 import { GrokExtractor } from './grok.ts';
 import { KeyValueExtractor } from './keyvalue.ts';
+import type { PatternBudget } from './pattern-budget.ts';
 import { QueryStringExtractor } from './query-string.ts';
 import { UrlExtractor } from './url.ts';
 import { UserAgentExtractor } from './user-agent.ts';
@@ -28,15 +29,16 @@ export interface CompiledStep {
   work: Work;
 }
 
-/** Makes a step ready. Throws what the rules or the formats throw when they are not well formed. */
-export function compileStep({
-  id,
-  action,
-  predicate,
-  sources,
-  target,
-}: ExtensionStep): CompiledStep {
-  return { id, test: new EventTest(predicate), sources, target, work: workOf(action) };
+/**
+ * Makes a step ready, whose filter takes from `budget`. Throws what the rules or the formats throw when they are not well
+ * formed.
+ */
+export function compileStep(
+  { id, action, predicate, sources, target }: ExtensionStep,
+  budget?: PatternBudget,
+): CompiledStep {
+  const test = new EventTest(predicate, budget && ((steps) => budget.take(steps)));
+  return { id, test, sources, target, work: workOf(action) };
 }
 
 function workOf(action: ExtensionAction): Work {
@@ -76,11 +78,12 @@ function extracting(extractor: Extractor): Work {
 export function compileSteps(
   steps: readonly ExtensionStep[],
   failed: (id: string, error: unknown) => void,
+  budget?: PatternBudget,
 ): CompiledStep[] {
   const compiled: CompiledStep[] = [];
   for (const step of steps) {
     try {
-      compiled.push(compileStep(step));
+      compiled.push(compileStep(step, budget));
     } catch (error) {
       failed(step.id, error);
     }

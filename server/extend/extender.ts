@@ -6,6 +6,7 @@ import type { DecodeCounters } from '../decode/counters.ts';
 import type { CompiledStep } from './compile.ts';
 import { Draft } from './draft.ts';
 import type { Extraction } from './extraction.ts';
+import { PatternBudget } from './pattern-budget.ts';
 import { severityOf } from './severity.ts';
 
 const MESSAGE = 'message';
@@ -25,6 +26,8 @@ export interface ExtensionMatch {
 export interface ExtenderOptions {
   /** Told when a step threw, which is a bug of it: the event is without what it would have done. */
   failed: (step: string, error: unknown) => void;
+  /** What patterns may cost; one of its own when it is not said. */
+  budget?: PatternBudget;
   /** Told of each extension that found something in the row `row`. */
   matched?: (row: number, match: ExtensionMatch) => void;
 }
@@ -39,6 +42,7 @@ export class Extender {
   readonly #counters: DecodeCounters;
   readonly #draft: Draft;
   readonly #options: ExtenderOptions;
+  readonly #budget: PatternBudget;
 
   /** `counters` are those of the rows' decoder. */
   constructor(
@@ -53,20 +57,26 @@ export class Extender {
     this.#counters = counters;
     this.#draft = new Draft(paths, rows, counters);
     this.#options = options;
+    this.#budget = options.budget ?? new PatternBudget();
   }
 
   /** Extends the last row. `hasDate`: whether it has a date of its own. Never throws. */
   extendRow(hasDate: boolean): void {
     const draft = this.#draft;
     let failed = false;
+    let isOver = false;
+    this.#budget.beginEvent();
     draft.begin();
     for (const step of this.#steps) {
       if (draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX) {
         failed = true;
         break;
       }
+      isOver ||= this.#budget.refused;
+      this.#budget.refused = false;
       try {
-        if (!step.test.holds(draft)) continue;
+        const holds = step.test.holds(draft);
+        if (this.#budget.refused || !holds) continue;
         this.#run(step);
         draft.write();
       } catch (error) {
@@ -77,6 +87,7 @@ export class Extender {
     }
     draft.finish(hasDate);
     if (failed) this.#counters.extensionsFailed++;
+    if (isOver || this.#budget.refused) this.#counters.patternsOverBudget++;
   }
 
   #run(step: CompiledStep): void {
@@ -90,7 +101,7 @@ export class Extender {
     const text = this.#text(sources);
     if (text === undefined) return;
     if (work.type === 'extract') {
-      const found = work.extractor.extract(text);
+      const found = work.extractor.extract(text, this.#budget);
       if (found !== undefined) this.#add(step, found, work.takesMessage);
     } else if (work.type === 'severity') {
       const level = severityOf(text);

@@ -1,3 +1,5 @@
+import type { PatternBudget } from './pattern-budget.ts';
+
 /** A number with the text that it was written with, which is how the event will show it. */
 export class NumberText {
   readonly text: string;
@@ -29,10 +31,13 @@ export interface Extraction {
 }
 
 /**
- * Finds attributes in a text. Pure, keeps no text, and takes time in proportion to the text's length, whatever it is.
+ * Finds attributes in a text. Pure but for what it takes of the budget, keeps no text, and takes time in proportion to the text's length, whatever it is.
  * Owned by one thread.
  */
 export interface Extractor {
-  /** What is in `text`; `undefined` when it is not of the form that is looked for. Never throws. */
-  extract(text: string): Extraction | undefined;
+  /**
+   * What is in `text`; `undefined` when it is not of the form that is looked for, or when the budget does not reach. Never
+   * throws.
+   */
+  extract(text: string, budget?: PatternBudget): Extraction | undefined;
 }

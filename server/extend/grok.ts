@@ -9,6 +9,7 @@ import type { Conversion } from './grok-matchers.ts';
 import { MATCHER_NAMES, matcherOf } from './grok-matchers.ts';
 import type { GrokReference, GrokRule } from './grok-rule.ts';
 import { GrokError, readReference, splitRules } from './grok-rule.ts';
+import { PatternBudget } from './pattern-budget.ts';
 
 /** Rules that use rules that use rules, and so on. */
 const RULE_DEPTH_MAX = 16;
@@ -16,11 +17,6 @@ const RULE_DEPTH_MAX = 16;
 const EXTRACTS_MAX = 200;
 /** Instructions of all rules and helper rules together: they bound the memory, and a second or so to compile them. */
 const SIZE_MAX = 40_000;
-/**
- * Steps that a text may take, about: a second. A rule that could take the text over is not tried on it, nor are
- * those behind.
- */
-const STEPS_MAX = 2 ** 25;
 
 /** What becomes of one capture. */
 interface Extract {
@@ -53,12 +49,11 @@ export class GrokExtractor implements Extractor {
     this.#now = now;
   }
 
-  extract(text: string): Extraction | undefined {
-    let stepCount = 0;
+  /** A rule that the budget does not reach for is not tried, nor are those behind. */
+  extract(text: string, budget = new PatternBudget()): Extraction | undefined {
     for (const rule of this.#rules) {
       if (rule.literal !== '' && !text.includes(rule.literal)) continue;
-      stepCount += rule.pattern.stepsOf(text.length);
-      if (stepCount > STEPS_MAX) return undefined;
+      if (!budget.take(rule.pattern.stepsOf(text.length))) return undefined;
       if (!rule.pattern.match(text)) continue;
       const attributes = attributesOf(rule, this.#now());
       rule.pattern.forget();

@@ -1,6 +1,6 @@
-import { unreachable } from '../../engine/base/assert.ts';
-import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
-import { BadBody, EventTooLarge } from '../decode/body.ts';
+import { assert, unreachable } from '../../engine/base/assert.ts';
+import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { BadBody, EventTooLarge, type PieceSize, TooManyEvents } from '../decode/body.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BodyForm } from './protocol.ts';
 
@@ -13,29 +13,70 @@ const BRACE = 0x7b;
 /** Digits of a frame's length. Source: decisions.md 2.4. */
 const LENGTH_DIGITS_MAX = 7;
 
+/** What the rows are after a piece: `more` to keep, or the sign that what came before counts as nothing. */
+export type PieceKind = 'more' | 'anew';
+
 /**
- * Decodes a whole body, `source`, to which the decoder was begun. Throws EventTooLarge, and BadBody when the body is
- * declared as JSON or as frames and is not. Source: decisions.md 1.3, 1.8.
+ * Decodes a body, `source`, to which the decoder was begun, piece by piece: at each yield the rows hold one, and the last
+ * one at the end. Throws EventTooLarge, TooManyEvents, and BadBody when the body is declared as JSON or as frames and is
+ * not; then no piece counts. Source: decisions.md 1.3, 1.8.
  */
-export function decodeBody(decoder: Decoder, source: Uint8Array, form: BodyForm): void {
-  if (form === 'json') decoder.jsonBody(0, source.length);
-  else if (form === 'lines') decoder.textBody(0, source.length);
-  else if (form === 'frames') decodeFrames(decoder, source);
-  else if (form === 'auto') decodeUndeclared(decoder, source);
+export function* decodePieces(
+  decoder: Decoder,
+  source: Uint8Array,
+  form: BodyForm,
+  size: PieceSize,
+): Generator<PieceKind, void, void> {
+  if (form === 'json') yield* declared(decoder, source, true, size);
+  else if (form === 'lines') yield* declared(decoder, source, false, size);
+  else if (form === 'frames') yield* frames(decoder, source, size);
+  else if (form === 'auto') yield* undeclared(decoder, source, size);
   else unreachable(form);
 }
 
+/** Decodes a whole body in one go, as `decodePieces` does; no row is left when it throws. */
+export function decodeBody(decoder: Decoder, source: Uint8Array, form: BodyForm): void {
+  const whole = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
+  try {
+    for (const kind of decodePieces(decoder, source, form, whole)) {
+      assert(kind === 'anew', 'a body is one piece');
+    }
+  } catch (error) {
+    decoder.goOn();
+    throw error;
+  }
+}
+
+function* declared(
+  decoder: Decoder,
+  source: Uint8Array,
+  isJson: boolean,
+  size: PieceSize,
+): Generator<PieceKind, void, void> {
+  decoder.beginBody(0, source.length, isJson);
+  while (!decoder.readBody(size)) {
+    yield 'more';
+    decoder.goOn();
+  }
+}
+
 /** Nobody said that it is JSON: what is not stays text, so that nothing is lost. */
-function decodeUndeclared(decoder: Decoder, source: Uint8Array): void {
+function* undeclared(
+  decoder: Decoder,
+  source: Uint8Array,
+  size: PieceSize,
+): Generator<PieceKind, void, void> {
   if (beginsLikeJson(source)) {
     try {
-      decoder.jsonBody(0, source.length);
+      yield* declared(decoder, source, true, size);
       return;
     } catch (error) {
       if (!(error instanceof BadBody)) throw error;
     }
+    decoder.goOn();
+    yield 'anew';
   }
-  decoder.textBody(0, source.length);
+  yield* declared(decoder, source, false, size);
 }
 
 /** Whether a body of no declared form begins as JSON does, maybe behind a byte order mark. */
@@ -47,19 +88,37 @@ function beginsLikeJson(source: Uint8Array): boolean {
 }
 
 /** Octet-counted frames, `<bytes> <frame>`, line ends between them left aside. All counts are checked before. */
-function decodeFrames(decoder: Decoder, source: Uint8Array): void {
-  for (let at = lineStart(source, 0); at < source.length; ) {
+function* frames(
+  decoder: Decoder,
+  source: Uint8Array,
+  size: PieceSize,
+): Generator<PieceKind, void, void> {
+  checkFrames(source);
+  let pieceStart = 0;
+  let left = size.events;
+  for (let at = lineStart(source, 0); at < source.length; left--) {
+    if (left === 0 || at - pieceStart >= size.bytes || size.isSpent?.() === true) {
+      yield 'more';
+      decoder.goOn();
+      pieceStart = at;
+      left = size.events;
+    }
+    const start = frameStart(source, at);
+    const end = start + frameBytes(source, at);
+    decoder.line(start, trimmedEnd(source, start, end));
+    at = lineStart(source, end);
+  }
+}
+
+function checkFrames(source: Uint8Array): void {
+  let count = 0;
+  for (let at = lineStart(source, 0); at < source.length; count++) {
+    if (count === BODY_EVENTS_MAX) throw new TooManyEvents(at);
     const start = frameStart(source, at);
     if (start < 0) throw new BadBody('no length of a frame and blank', at);
     const end = start + frameBytes(source, at);
     if (end > source.length) throw new BadBody('the frame is longer than the body', at);
     if (end - start > EVENT_BYTES_MAX) throw new EventTooLarge(start, end - start);
-    at = lineStart(source, end);
-  }
-  for (let at = lineStart(source, 0); at < source.length; ) {
-    const start = frameStart(source, at);
-    const end = start + frameBytes(source, at);
-    decoder.line(start, trimmedEnd(source, start, end));
     at = lineStart(source, end);
   }
 }

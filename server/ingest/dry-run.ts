@@ -1,23 +1,32 @@
+import { BODY_EVENTS_MAX } from '../../engine/base/limits.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { previewEvents } from '../../engine/engine.ts';
 import { Decoder } from '../decode/decoder.ts';
 import type { CompiledStep } from '../extend/compile.ts';
 import { Extender, type ExtenderOptions, type ExtensionMatch } from '../extend/extender.ts';
-import { decodeBody } from './content.ts';
-import { DRY_CHARACTERS_MAX, DRY_EVENTS_MAX, DRY_TOO_LONG, DRY_TOO_MANY } from './dry.ts';
+import { PatternBudget } from '../extend/pattern-budget.ts';
+import { decodePieces } from './content.ts';
+import {
+  DRY_BYTES_MAX,
+  DRY_CHARACTERS_MAX,
+  DRY_EVENTS_MAX,
+  DRY_TOO_LONG,
+  DRY_TOO_MANY,
+} from './dry.ts';
 import type { BodyTask, DryRun } from './protocol.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
  * Decodes a body of a dry run, `source`, with a decoder of its own, so that nothing of it stays or is counted.
- * Refuses too many events and too long ones. Throws what `decodeBody` throws.
+ * Refuses too many events and too long ones. Throws what `decodePieces` throws.
  */
 export function dryRun(
   { form, receivedMs, enrichment }: Pick<BodyTask, 'form' | 'receivedMs' | 'enrichment'>,
   source: Uint8Array,
   steps: readonly CompiledStep[],
   failed: ExtenderOptions['failed'],
+  budget = new PatternBudget(),
 ): DryRun | Refusal {
   const paths = new PathTable();
   const rows = new Rows();
@@ -26,17 +35,19 @@ export function dryRun(
   const matched = (row: number, match: ExtensionMatch): void => {
     matches[row].push(match);
   };
-  const extender = new Extender(steps, paths, rows, decoder.counters, { failed, matched });
+  const extender = new Extender(steps, paths, rows, decoder.counters, { failed, matched, budget });
   decoder.extension = (hasDate) => {
-    // They are going to be refused.
-    if (rows.rowCount > DRY_EVENTS_MAX) return;
     // A row may come a second time, when what began like JSON turns out to be text.
     matches[rows.rowCount - 1] = [];
     extender.extendRow(hasDate);
   };
   const beganMs = performance.now();
   decoder.begin(source, receivedMs, enrichment);
-  decodeBody(decoder, source, form);
+  const isSpent = (): boolean => rows.rowCount > DRY_EVENTS_MAX;
+  const size = { events: BODY_EVENTS_MAX, bytes: DRY_BYTES_MAX, isSpent };
+  for (const kind of decodePieces(decoder, source, form, size)) {
+    if (kind === 'more') return DRY_TOO_MANY;
+  }
   const tookMs = performance.now() - beganMs;
   if (rows.rowCount > DRY_EVENTS_MAX) return DRY_TOO_MANY;
   const texts = previewEvents(rows, paths);

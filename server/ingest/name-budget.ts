@@ -44,10 +44,11 @@ export class NameBudget implements NameLimit {
     this.#namesMax = namesMax;
   }
 
-  /** Turns to another path table, which has the names that the service itself knows and no others. */
-  usePaths(paths: PathTable): void {
+  /** Turns to a path table, if it is another one; its first `ownPaths` have the names that the service itself knows. */
+  usePaths(paths: PathTable, ownPaths = paths.count): void {
+    if (paths === this.#paths) return;
     this.#paths = paths;
-    this.#ownPaths = paths.count;
+    this.#ownPaths = ownPaths;
     this.#key = emptyNames();
     this.#cell = -1;
   }

@@ -1,5 +1,7 @@
+import { EVENT_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Decoder } from '../decode/decoder.ts';
+import { PatternBudget } from '../extend/pattern-budget.ts';
 import { type KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
 import type { NameBudget } from './name-budget.ts';
@@ -14,11 +16,26 @@ const BRACE = 0x7b;
 /** Where the search for the blank behind a key ends; no key is as long. */
 const KEY_BYTES_MAX = 64;
 
-/** What the lines of a task came to. */
+/** Lines that are decoded in one go. */
+const PIECE_LINES_MAX = 4_096;
+
+/** Where the lines of a task are read on. */
+export interface LinesPlace {
+  /** From the task's start. */
+  at: number;
+  /** The next span, or the one that is being read. */
+  span: number;
+  /** Cell of the key of lines in that span that bring none. */
+  cell: number;
+}
+
+/** What a piece of the lines of a task came to. */
 export interface RawLines {
   shares: Shares;
   /** Lines without a valid key, or whose key is off or spent. */
   droppedCount: number;
+  /** Where the next piece begins; `undefined` when this was the last. */
+  rest: LinesPlace | undefined;
 }
 
 /**
@@ -36,6 +53,8 @@ export class RawDecoder {
   readonly #search: Buffer;
   readonly #troubles: TroubleNotes;
   readonly #names: NameBudget | undefined;
+  readonly #budget: PatternBudget;
+  #leftCount = 0;
   #shares = new Shares(0);
   #droppedCount = 0;
   /** The last line that was dropped. */
@@ -51,8 +70,10 @@ export class RawDecoder {
     memory: Uint8Array,
     troubles = new TroubleNotes(),
     names?: NameBudget,
+    budget = new PatternBudget(),
   ) {
     this.#decoder = decoder;
+    this.#budget = budget;
     this.#names = names;
     this.#troubles = troubles;
     this.#rows = rows;
@@ -67,52 +88,76 @@ export class RawDecoder {
     return this.#shares;
   }
 
-  /** Decodes the task's lines into the rows. */
-  decode(task: LinesTask): RawLines {
+  /** Decodes the task's lines from a place on into the rows: all of them, or a piece. */
+  decode(task: LinesTask, from: LinesPlace = beginning(task)): RawLines {
     const source = this.#memory.subarray(task.start, task.start + task.bytes);
     this.#day = dayOf(task.receivedMs);
     this.#shares = new Shares(this.#day);
     this.#droppedCount = 0;
+    this.#leftCount = PIECE_LINES_MAX;
     this.#decoder.unquotes = true;
-    this.#decoder.begin(source, task.receivedMs, undefined);
-    let at = 0;
-    for (const { form, start, end } of task.spans) {
-      this.#lines(source, task.start, at, start, task.cell, false);
-      if (form === 'frame') this.#line(source, start, end, task.cell);
-      else this.#lines(source, task.start, start, end + 1, task.cell, true);
-      at = end + 1;
-    }
-    this.#lines(source, task.start, at, task.bytes, task.cell, false);
+    this.#decoder.begin(source, task.receivedMs, undefined, from.at);
+    const place = { ...from };
+    while (place.at < task.bytes && !this.#isPieceOver()) this.#goOn(source, task, place);
     if (this.#droppedCount > 0) {
       const { receivedMs } = task;
       this.#troubles.note(LINE_DROPPED, source, this.#droppedStart, this.#droppedEnd, receivedMs);
     }
-    return { shares: this.#shares, droppedCount: this.#droppedCount };
+    const rest = place.at < task.bytes ? place : undefined;
+    return { shares: this.#shares, droppedCount: this.#droppedCount, rest };
+  }
+
+  #isPieceOver(): boolean {
+    return this.#leftCount <= 0 || this.#budget.isPieceSpent;
+  }
+
+  /** Decodes from `place` on, up to the next span, to its end or to that of the piece; `place` is then behind. */
+  #goOn(source: Uint8Array, task: LinesTask, place: LinesPlace): void {
+    const span = task.spans.at(place.span);
+    if (span === undefined || place.at < span.start) {
+      const owner = { cell: task.cell };
+      const end = span?.start ?? task.bytes;
+      place.at = this.#lines(source, task.start, place.at, end, owner, false);
+      return;
+    }
+    const { form, start, end } = span;
+    if (form === 'frame') {
+      this.#leftCount--;
+      this.#line(source, start, end, task.cell);
+      place.at = end + 1;
+    } else {
+      place.at = this.#lines(source, task.start, place.at, end + 1, place, true);
+    }
+    if (place.at <= end) return;
+    place.span++;
+    place.cell = task.cell;
   }
 
   /**
-   * Decodes the lines in `[start, end)`, each with its line feed. `ownerCell` is the key of those that bring none; when
-   * `inherits`, it is the first key that a line brought.
+   * Decodes the lines in `[start, end)`, each with its line feed, up to the end of the piece; returns how far it came. The
+   * key of `owner` is that of lines that bring none; when it `inherits`, it is the first key that a line brought.
    */
   #lines(
     source: Uint8Array,
     taskStart: number,
     start: number,
     end: number,
-    ownerCell: number,
+    owner: { cell: number },
     inherits: boolean,
-  ): void {
-    let owner = ownerCell;
-    for (let at = start; at < end; ) {
+  ): number {
+    let at = start;
+    while (at < end && !this.#isPieceOver()) {
       const lineFeed = this.#search.indexOf(LINE_FEED, taskStart + at) - taskStart;
       const lineEnd =
         lineFeed > at && source[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed;
+      this.#leftCount--;
       if (lineEnd > at) {
-        const cell = this.#line(source, at, lineEnd, owner);
-        if (inherits && owner === NO_CELL) owner = cell;
+        const cell = this.#line(source, at, lineEnd, owner.cell);
+        if (inherits && owner.cell === NO_CELL) owner.cell = cell;
       }
       at = lineFeed + 1;
     }
+    return at;
   }
 
   /** Decodes one line, or drops and counts it; the cell of the key that it belongs to, or NO_CELL. */
@@ -122,7 +167,7 @@ export class RawDecoder {
     const found = this.#keys.find(source, start, keyEnd);
     const contentStart = found === NO_CELL ? start : Math.min(keyEnd + 1, end);
     const cell = found === NO_CELL ? owner : found;
-    const bytes = end - contentStart;
+    const bytes = Math.max(end - contentStart, EVENT_BYTES_MIN);
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
       this.#drop(start, end);
       return cell;
@@ -130,7 +175,8 @@ export class RawDecoder {
     const before = this.#rows.rowCount;
     this.#names?.begin(cell, this.#day);
     this.#decoder.line(contentStart, end);
-    this.#shares.add(cell, bytes, this.#rows.rowCount - before);
+    if (this.#rows.rowCount > before) this.#shares.add(cell, bytes, 1);
+    else this.#cells.release(cell, bytes, this.#day);
     return cell;
   }
 
@@ -143,7 +189,7 @@ export class RawDecoder {
     const key = decoder.writeKey();
     const found = key === undefined ? NO_CELL : this.#keys.find(key, 0, key.length);
     const cell = found === NO_CELL ? owner : found;
-    const bytes = end - start;
+    const bytes = Math.max(end - start, EVENT_BYTES_MIN);
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {
       decoder.dropLine();
       this.#drop(start, end);
@@ -160,6 +206,10 @@ export class RawDecoder {
     this.#droppedStart = start;
     this.#droppedEnd = end;
   }
+}
+
+function beginning(task: LinesTask): LinesPlace {
+  return { at: 0, span: 0, cell: task.cell };
 }
 
 function endOfKey(source: Uint8Array, start: number, lineEnd: number): number {

@@ -12,6 +12,7 @@ export const DECODE_TROUBLES: Readonly<Record<keyof DecodeCounters, string>> = {
   datesUnread: 'date_unread',
   textsRepaired: 'text_repaired',
   extensionsFailed: 'extension_failed',
+  patternsOverBudget: 'pattern_over_budget',
 };
 
 /** Trouble with a whole body, or with a line that has no good key. */
@@ -49,7 +50,7 @@ export interface TroubleReport {
 
 /** The last line of each kind of trouble, in buffers that never grow. Owned by one ingest thread. */
 export class TroubleNotes {
-  /** What the decoder had counted when it was last looked at. */
+  /** What the decoders had counted when they were last looked at. */
   readonly #counted = new Float64Array(COUNTERS.length);
   readonly #bytes = new Uint8Array(TROUBLE_KINDS.length * TROUBLE_KEPT_BYTES);
   readonly #lengths = new Int32Array(TROUBLE_KINDS.length);
@@ -87,11 +88,6 @@ export class TroubleNotes {
     // The first word may be the end of a key.
     while (start > 0 && start < fault && isKeyByte(source[start])) start++;
     this.note(kind, source, start, source.length, atMs, reason);
-  }
-
-  /** Turns to a decoder that has counted nothing yet. */
-  begin(): void {
-    this.#counted.fill(0);
   }
 
   /**

@@ -5,7 +5,7 @@ import { BadBody } from '../../server/decode/body.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import { decodeBody } from '../../server/ingest/content.ts';
 import type { BodyForm, Span } from '../../server/ingest/protocol.ts';
-import { RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
+import { type LinesPlace, RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
 import { digestOf, makeKey } from '../../server/registry/digest.ts';
 import { KeyLookup, NO_CELL } from '../../server/registry/key-table.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
@@ -26,7 +26,12 @@ function messages(rows: Rows): string[] {
 
 function setUp(): {
   cells: UsageCells;
-  decode: (text: string, cell?: number, spans?: Span[]) => RawLines & { messages: string[] };
+  decode: (
+    text: string,
+    cell?: number,
+    spans?: Span[],
+    from?: LinesPlace,
+  ) => RawLines & { messages: string[] };
 } {
   const cells = new UsageCells();
   const keys = new KeyLookup();
@@ -35,13 +40,14 @@ function setUp(): {
   });
   for (const { cell } of entries) cells.begin(cell);
   keys.update({ version: 1, entries });
-  const memory = new Uint8Array(new SharedArrayBuffer(4096));
+  const memory = new Uint8Array(new SharedArrayBuffer(65_536));
   const rows = new Rows();
   const raw = new RawDecoder(new Decoder(new PathTable(), rows), rows, keys, cells, memory);
   const decode = (
     text: string,
     cell = NO_CELL,
     spans: Span[] = [],
+    from?: LinesPlace,
   ): RawLines & { messages: string[] } => {
     const bytes = Buffer.from(text);
     memory.fill(0x6b).set(bytes, START);
@@ -54,7 +60,7 @@ function setUp(): {
       cell,
       spans,
     } as const;
-    return { ...raw.decode(task), messages: messages(rows) };
+    return { ...raw.decode(task, from), messages: messages(rows) };
   };
   return { cells, decode };
 }
@@ -68,11 +74,11 @@ t.test('each line counts for its own key', async (t) => {
   t.same(
     got.shares.usage((cell) => `id${cell}`),
     [
-      { key: 'id0', day: DAY, bytes: 12, events: 2 },
-      { key: 'id1', day: DAY, bytes: 20, events: 1 },
+      { key: 'id0', day: DAY, bytes: 128, events: 2 },
+      { key: 'id1', day: DAY, bytes: 64, events: 1 },
     ],
   );
-  t.equal(cells.usedBytes(0, DAY), 12);
+  t.equal(cells.usedBytes(0, DAY), 128);
   got.shares.release(cells);
   t.equal(cells.usedBytes(0, DAY), 0);
 });
@@ -133,8 +139,8 @@ t.test('lines of a bound listener need no key, and may bring one', async (t) => 
   const got = decode(`plain\n${one} own\n${two} {"message":"other"}\n{"message":"json"}\n`, 0);
   t.same(got.messages, ['plain', 'own', 'other', 'json']);
   t.equal(got.droppedCount, 0);
-  t.equal(cells.usedBytes(0, DAY), 5 + 3 + 18);
-  t.equal(cells.usedBytes(1, DAY), 19);
+  t.equal(cells.usedBytes(0, DAY), 3 * 64);
+  t.equal(cells.usedBytes(1, DAY), 64);
   cells.enable(0, false);
   t.equal(decode('plain\n', 0).droppedCount, 1);
 });
@@ -158,8 +164,31 @@ t.test(
     const got = decode(text, NO_CELL, [{ form: 'datagram', start, end: start + datagram.length }]);
     t.same(got.messages, ['before', 'a', 'b', 'c', 'd', 'e', 'f']);
     t.equal(got.droppedCount, 1);
-    t.equal(cells.usedBytes(1, DAY), 7);
+    t.equal(cells.usedBytes(1, DAY), 2 * 64);
     const none = decode('bad\nworse\n', NO_CELL, [{ form: 'datagram', start: 0, end: 9 }]);
     t.same([none.messages, none.droppedCount], [[], 2]);
   },
 );
+
+t.test('lines come in pieces of 4,096, and a datagram keeps its key over them', async (t) => {
+  const { cells, decode } = setUp();
+  const [one] = KEYS;
+  const lines = Array.from({ length: 9_000 }, (_, at) => `${at}`);
+  const text = `${one} ${lines.join('\n')}\n`;
+  const spans: Span[] = [{ form: 'datagram', start: 0, end: text.length - 1 }];
+  const pieces: string[][] = [];
+  let place: LinesPlace | undefined;
+  do {
+    const { messages, rest, shares, droppedCount } = decode(text, NO_CELL, spans, place);
+    t.equal(droppedCount, 0);
+    t.equal(shares.usage(String)[0]?.events, messages.length);
+    pieces.push(messages);
+    place = rest;
+  } while (place !== undefined);
+  t.same(
+    pieces.map(({ length }) => length),
+    [4_096, 4_096, 808],
+  );
+  t.same(pieces.flat(), lines);
+  t.equal(cells.usedBytes(0, DAY), 9_000 * 64);
+});

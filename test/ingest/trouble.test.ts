@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
-import { noDecodeCounters } from '../../server/decode/counters.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import {
   BODY_MALFORMED,
@@ -139,14 +138,4 @@ t.test('decoding tells the line or element for which something was counted', asy
   );
   read('good\n{"date":"2026-01-01"}', false);
   t.same(told, []);
-});
-
-t.test('a decoder that begins anew is followed', async (t) => {
-  const notes = new TroubleNotes();
-  const source = Buffer.from('x');
-  notes.noteCounted({ ...noDecodeCounters(), linesCut: 3 }, source, 0, 1, 1);
-  notes.report();
-  notes.begin();
-  notes.noteCounted({ ...noDecodeCounters(), linesCut: 3 }, source, 0, 1, 2);
-  t.match(notes.report(), [{ kind: 'line_cut', atMs: 2 }]);
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { EVENT_BYTES_MIN } from '../../engine/base/limits.ts';
 import { type Families, readExposition, sumOf } from '../support/exposition.ts';
 import {
   ask,
@@ -46,7 +47,7 @@ t.test('metrics count exactly what was sent, by channel and key', async (t) => {
   let bytes = 0;
   for (let round = 0; round < 10; round++) {
     const body = JSON.stringify([{ round }, { round }, { round }]);
-    bytes += body.length;
+    bytes += 3 * EVENT_BYTES_MIN;
     t.equal((await send(service, body)).status, 200);
   }
   t.equal((await send(other, '{"one":1}')).status, 200);
@@ -70,7 +71,10 @@ t.test('metrics count exactly what was sent, by channel and key', async (t) => {
   t.equal(count('logseam_requests_total', http), 10);
   t.equal(count('logseam_events_total', { channel: 'http', key: name }), 1);
   t.equal(count('logseam_events_total', { channel: 'tcp', key: 'default' }), 2);
-  t.equal(count('logseam_event_bytes_total', { channel: 'tcp', key: 'default' }), 2);
+  t.equal(
+    count('logseam_event_bytes_total', { channel: 'tcp', key: 'default' }),
+    2 * EVENT_BYTES_MIN,
+  );
   t.equal(count('logseam_events_total', { channel: 'tcp', key: name }), 1);
   t.equal(count('logseam_events_total'), 34);
   t.equal(count('logseam_refusals_total', { channel: 'http', reason: 'key' }), 1);

@@ -33,8 +33,9 @@ export interface EventValues {
 export class EventTest {
   readonly #plan: Plan;
 
-  constructor(predicate: Predicate) {
-    this.#plan = planOf(predicate);
+  /** `allowance` is asked before each comparison with a regular expression. */
+  constructor(predicate: Predicate, allowance?: (steps: number) => boolean) {
+    this.#plan = planOf(predicate, allowance);
   }
 
   /** Whether it holds for the event. */

@@ -1,7 +1,7 @@
 import { unreachable } from '../../base/assert.ts';
 import type { Predicate, ValueMatch } from '../model/predicate.ts';
 import { TextTest, type ValueTest } from './match.ts';
-import { PatternTest, RegexTest, WordsTest } from './printed-test.ts';
+import { type Allowance, PatternTest, RegexTest, WordsTest } from './printed-test.ts';
 import { RangeTest } from './range.ts';
 import { WordSequence } from './word.ts';
 
@@ -20,26 +20,29 @@ export type Plan =
   | { type: 'anywhere'; test: ValueTest }
   | { type: 'exists'; paths: readonly string[] };
 
-/** Makes a predicate ready. A range without ends is `exists`. */
-export function planOf(predicate: Predicate): Plan {
+/**
+ * Makes a predicate ready. A range without ends is `exists`. When there is an `allowance`, regular expressions hold for no
+ * text that it does not reach for.
+ */
+export function planOf(predicate: Predicate, allowance?: Allowance): Plan {
   switch (predicate.type) {
     case 'all':
     case 'none':
       return predicate;
     case 'and': {
-      const children = predicate.children.map(planOf);
+      const children = predicate.children.map((child) => planOf(child, allowance));
       return { type: 'and', children: children.sort((a, b) => costOf(a) - costOf(b)) };
     }
     case 'or':
-      return { type: 'or', children: predicate.children.map(planOf) };
+      return { type: 'or', children: predicate.children.map((child) => planOf(child, allowance)) };
     case 'not':
-      return { type: 'not', child: planOf(predicate.child) };
+      return { type: 'not', child: planOf(predicate.child, allowance) };
     case 'words':
       return { type: 'words', words: new WordSequence(predicate.words) };
     case 'value':
-      return { type: 'value', paths: predicate.paths, test: testOf(predicate.match) };
+      return { type: 'value', paths: predicate.paths, test: testOf(predicate.match, allowance) };
     case 'anywhere':
-      return { type: 'anywhere', test: testOf(predicate.match) };
+      return { type: 'anywhere', test: testOf(predicate.match, allowance) };
     case 'exists':
       return { type: 'exists', paths: predicate.paths };
     case 'range': {
@@ -52,10 +55,10 @@ export function planOf(predicate: Predicate): Plan {
   }
 }
 
-function testOf(match: ValueMatch): ValueTest {
+function testOf(match: ValueMatch, allowance: Allowance | undefined): ValueTest {
   if (match.type === 'text') return new TextTest(match.text);
   if (match.type === 'words') return new WordsTest(match.words);
-  if (match.type === 'regex') return new RegexTest(match.source);
+  if (match.type === 'regex') return new RegexTest(match.source, allowance);
   return new PatternTest(match.pattern, match.ignoresCase ?? false);
 }
 

@@ -103,18 +103,23 @@ const WEIGHT_SIZE = 16;
 const REPLACED = '\ufffd';
 const ASCII = /^[\0-\x7f]+$/;
 
+/** Takes steps, which a pattern may need for a text; false when there are not as many left. */
+export type Allowance = (steps: number) => boolean;
+
 /** Compares whole texts with a regular expression. */
 export class RegexTest extends PrintedTest {
   override readonly weight: number;
   readonly #pattern: RegularPattern;
+  readonly #allowance: Allowance | undefined;
   /** The bytes of the last text, and a view of them. */
   #bytes: Uint8Array | undefined;
   #view: Buffer = Buffer.alloc(0);
   readonly finder: LiteralFinder | undefined;
 
-  /** Throws PatternError. */
-  constructor(source: string) {
+  /** Throws PatternError. What `allowance` does not reach for is not compared. */
+  constructor(source: string, allowance?: Allowance) {
     super();
+    this.#allowance = allowance;
     const read = readPattern(source);
     this.#pattern = new RegularPattern(read);
     this.weight = this.#pattern.isNative ? 2 : 2 + Math.ceil(this.#pattern.size / WEIGHT_SIZE);
@@ -125,6 +130,7 @@ export class RegexTest extends PrintedTest {
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.finder !== undefined && this.finder.find(bytes, start, end) < 0) return false;
+    if (this.#allowance?.(this.#pattern.stepsOf(end - start)) === false) return false;
     if (this.#bytes !== bytes) {
       this.#bytes = bytes;
       this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,130 @@
+import { PathTable } from '../../../engine/column/path.ts';
+import { Rows } from '../../../engine/column/rows.ts';
+import { type DecodeCounters, noDecodeCounters } from '../../decode/counters.ts';
+import { Decoder } from '../../decode/decoder.ts';
+import { type CompiledStep, compileSteps } from '../../extend/compile.ts';
+import { Extender } from '../../extend/extender.ts';
+import type { ExtensionStep } from '../../extend/extension.ts';
+import type { PatternBudget } from '../../extend/pattern-budget.ts';
+import type { NameBudget } from '../name-budget.ts';
+import type { RawDecoder } from '../raw.ts';
+import type { TroubleNotes } from '../trouble.ts';
+
+/** What decodes; all of it belongs to one path table. */
+export interface Decoding {
+  paths: PathTable;
+  /** Paths that the table had at first. */
+  ownPaths: number;
+  rows: Rows;
+  decoder: Decoder;
+  raw: RawDecoder;
+}
+
+/** What decodings share. */
+export interface DecodingsOptions {
+  names: NameBudget;
+  troubles: TroubleNotes;
+  budget: PatternBudget;
+  /** The id of the write key with that cell. */
+  idOf: (cell: number) => string;
+  /** Makes the decoder of lines that goes with a decoder. */
+  raw: (decoder: Decoder, rows: Rows) => RawDecoder;
+  /** Told once of each extension that fails. */
+  failed: (error: Error) => void;
+}
+
+/**
+ * The decoders of one ingest thread: one for what is decoded in one go, and for a body that comes in pieces one of its own,
+ * so that others are decoded in between. They share counts, extensions and, until it is begun anew, the path table.
+ */
+export class Decodings {
+  /** What limits and repairs did, in all of them. */
+  readonly counters: DecodeCounters = noDecodeCounters();
+  readonly #options: DecodingsOptions;
+  #steps: readonly CompiledStep[] = [];
+  /** Extensions that have failed since they were set: each is told once. */
+  readonly #failedSteps = new Set<string>();
+  #current: Decoding;
+  /** Was lent, and is to be lent again. */
+  #spare: Decoding | undefined;
+
+  constructor(options: DecodingsOptions, steps: readonly ExtensionStep[]) {
+    this.#options = options;
+    this.#steps = this.compile(steps);
+    this.#current = this.#make(new PathTable());
+  }
+
+  /** For what is decoded in one go. */
+  get current(): Decoding {
+    return this.#current;
+  }
+
+  /** The extensions in force. */
+  get steps(): readonly CompiledStep[] {
+    return this.#steps;
+  }
+
+  /** Takes other extensions for all events that are decoded later. */
+  setSteps(steps: readonly ExtensionStep[]): void {
+    this.#failedSteps.clear();
+    this.#steps = this.compile(steps);
+    this.#extend(this.#current);
+  }
+
+  /** Makes extensions ready. */
+  compile(steps: readonly ExtensionStep[]): CompiledStep[] {
+    return compileSteps(steps, this.stepFailed, this.#options.budget);
+  }
+
+  /** Tells that an extension failed. */
+  readonly stepFailed = (id: string, cause: unknown): void => {
+    if (this.#failedSteps.has(id)) return;
+    this.#failedSteps.add(id);
+    this.#options.failed(new Error(`the extension ${id} failed`, { cause }));
+  };
+
+  /** Begins the path table anew, which what was lent keeps. */
+  renew(): void {
+    this.#spare = undefined;
+    this.#current = this.#make(new PathTable());
+  }
+
+  /** Gives the current decoding away, with its rows; another takes its place. */
+  lend(): Decoding {
+    const lent = this.#current;
+    this.#current = this.#spare ?? this.#make(lent.paths, lent.ownPaths);
+    this.#spare = undefined;
+    this.#extend(this.#current);
+    return lent;
+  }
+
+  /** Takes back what was lent. */
+  giveBack(decoding: Decoding): void {
+    if (decoding.paths === this.#current.paths) this.#spare = decoding;
+  }
+
+  #make(paths: PathTable, ownPaths?: number): Decoding {
+    const rows = new Rows();
+    const decoder = new Decoder(paths, rows, this.counters);
+    const { names, troubles, idOf, raw } = this.#options;
+    decoder.nameLimit = names;
+    decoder.watch = (counters, source, start, end) =>
+      troubles.noteCounted(counters, source, start, end, Date.now(), () => idOf(names.cell));
+    const known = ownPaths ?? paths.count;
+    const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows) };
+    this.#extend(decoding);
+    return decoding;
+  }
+
+  /** Has the events of a decoding extended by the extensions in force. */
+  #extend({ paths, rows, decoder }: Decoding): void {
+    if (this.#steps.length === 0) {
+      decoder.extension = undefined;
+      return;
+    }
+    const { budget } = this.#options;
+    const options = { failed: this.stepFailed, budget };
+    const extender = new Extender(this.#steps, paths, rows, decoder.counters, options);
+    decoder.extension = (hasDate) => extender.extendRow(hasDate);
+  }
+}

@@ -1,0 +1,330 @@
+import { ATTRIBUTES_MAX, EVENT_BYTES_MIN, PATHS_MAX } from '../../../engine/base/limits.ts';
+import {
+  type GatheredRows,
+  gatherRows,
+  type KeyUsage,
+  type RowWriter,
+} from '../../../engine/engine.ts';
+import { BadBody, EventTooLarge, TooManyEvents } from '../../decode/body.ts';
+import type { PatternBudget } from '../../extend/pattern-budget.ts';
+import { dayOf, type UsageCells } from '../../registry/usage.ts';
+import type { TaskEnds } from '../acknowledge.ts';
+import { decodePieces } from '../content.ts';
+import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../dry.ts';
+import { dryRun } from '../dry-run.ts';
+import { BodyTooLarge, BrokenBody, inflate } from '../inflate.ts';
+import type { NameBudget } from '../name-budget.ts';
+import type { BodyTask, DryOptions, IngestTask, LinesTask } from '../protocol.ts';
+import type { LinesPlace } from '../raw.ts';
+import { NOT_STORED, type Refusal, refusalOf } from '../refusal.ts';
+import { Shares } from '../share.ts';
+import type { StatCells } from '../stats.ts';
+import { BODY_MALFORMED, BODY_TOO_LARGE, type TroubleNotes } from '../trouble.ts';
+import type { Decoding, Decodings } from './decodings.ts';
+
+/** What the work needs of its thread. */
+export interface WorkOptions {
+  memory: Uint8Array;
+  cells: UsageCells;
+  stats: StatCells;
+  troubles: TroubleNotes;
+  names: NameBudget;
+  budget: PatternBudget;
+  decodings: Decodings;
+  writer: RowWriter;
+  /** The id of the write key with that cell. */
+  idOf: (cell: number) => string;
+  /** Told of bugs. */
+  fault: (error: Error) => void;
+  /** Told when something became durable or failed. */
+  stored: () => void;
+}
+
+/** A task in progress. At each yield others have their turn; `large` says that a body goes on in a second piece. */
+export type TaskRun = Generator<'piece' | 'large', void, boolean | undefined>;
+
+/** A piece of a body, beside PIECE_EVENTS_MAX events. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+/** Events that are decoded in one go. */
+const PIECE_EVENTS_MAX = 4_096;
+/** Memory that a piece may take beside its source: what escapes and extensions make of it. */
+const PIECE_SIDE_BYTES = 16 * 1024 * 1024;
+/** The path table is begun anew when less than a few hostile events' worth of it is left. */
+const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
+const NOTHING = new Uint8Array(0);
+const BROKEN: Refusal = { status: 500, message: 'internal error' };
+
+/** What a body has come to. */
+interface BodySum {
+  decoding: Decoding;
+  /** The pieces before the last one, when there is more than one. */
+  gathered: GatheredRows | undefined;
+  events: number;
+}
+
+/** Does the tasks of an ingest thread, each in pieces of at most 4,096 events, and has what comes of them made durable. */
+export class Work {
+  readonly #options: WorkOptions;
+
+  constructor(options: WorkOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a task, whose end is told to `ends`; `undefined` when nothing of it is left to be done. */
+  begin(task: IngestTask, ends: TaskEnds): TaskRun | undefined {
+    const { decodings, writer } = this.#options;
+    if (decodings.current.paths.count > PATHS_RENEW) {
+      decodings.renew();
+      writer.replacePaths(decodings.current.paths);
+    }
+    if (task.type === 'lines') return this.#lines(task, ends);
+    if (task.dry === undefined) return this.#body(task, ends);
+    this.#dry(task, task.dry, ends);
+    return undefined;
+  }
+
+  /** Shows what would become of a body; its quota is left alone. */
+  #dry(task: BodyTask, { steps }: DryOptions, ends: TaskEnds): void {
+    const { decodings, budget } = this.#options;
+    try {
+      const source = this.#source(task, DRY_BYTES_MAX);
+      if (source.length > DRY_BYTES_MAX) {
+        refuse(task, DRY_TOO_LARGE, ends);
+        return;
+      }
+      const run = steps === undefined ? decodings.steps : decodings.compile(steps);
+      budget.begin();
+      const dry = dryRun(task, source, run, decodings.stepFailed, budget);
+      if ('status' in dry) refuse(task, dry, ends);
+      else ends.done({ task: task.task, status: 200, message: '', ...NO_EVENTS, dry });
+    } catch (error) {
+      const refused = contentRefusal(error);
+      if (refused === undefined) this.#fault(task, error, ends);
+      else refuse(task, refused, ends);
+    }
+  }
+
+  *#body(task: BodyTask, ends: TaskEnds): TaskRun {
+    const { cells, decodings } = this.#options;
+    const { cell, id } = task.key;
+    const day = dayOf(task.receivedMs);
+    const shares = new Shares(day);
+    const sum: BodySum = { decoding: decodings.current, gathered: undefined, events: 0 };
+    let source: Uint8Array = NOTHING;
+    try {
+      // A key that is off or spent has nothing inflated.
+      const isOn = cells.reserve(cell, 0, day);
+      if (isOn === 'ok') source = this.#source(task);
+      const granted = isOn === 'ok' ? cells.reserve(cell, source.length, day) : isOn;
+      const refusal = refusalOf(granted);
+      if (refusal !== undefined) {
+        refuse(task, refusal, ends);
+        return;
+      }
+      shares.add(cell, source.length, 0);
+      if (!(yield* this.#decode(task, source, sum))) {
+        shares.release(cells);
+        return;
+      }
+      const lacking = sum.events * EVENT_BYTES_MIN - source.length;
+      if (lacking > 0) cells.restore(cell, lacking, day);
+      shares.add(cell, Math.max(lacking, 0), sum.events);
+      this.#storeBody(task, sum, shares, () => id, ends);
+    } catch (error) {
+      shares.release(cells);
+      const refused = contentRefusal(error);
+      if (refused === undefined) this.#fault(task, error, ends);
+      else {
+        this.#noteRefusal(task, source, refused, error);
+        refuse(task, refused, ends);
+      }
+    } finally {
+      this.#end(task, sum);
+    }
+  }
+
+  /** Decodes a body; false when it has a second piece and may not go on now. */
+  *#decode(
+    task: BodyTask,
+    source: Uint8Array,
+    sum: BodySum,
+  ): Generator<'piece' | 'large', boolean, boolean | undefined> {
+    const { decodings, budget } = this.#options;
+    const { decoder, rows, paths } = sum.decoding;
+    decoder.unquotes = false;
+    this.#turnTo(task, sum.decoding);
+    budget.begin();
+    decoder.begin(source, task.receivedMs, task.enrichment);
+    const isSpent = (): boolean => budget.isPieceSpent || rows.sideBytes > PIECE_SIDE_BYTES;
+    const size = { events: PIECE_EVENTS_MAX, bytes: PIECE_BYTES, isSpent };
+    for (const kind of decodePieces(decoder, source, task.form, size)) {
+      if (kind === 'anew') {
+        if (sum.gathered !== undefined) sum.gathered = gatherRows(paths);
+        continue;
+      }
+      const isFirst = sum.gathered === undefined;
+      sum.gathered ??= gatherRows(paths);
+      sum.gathered.add(rows);
+      const { leftSteps } = budget;
+      if (isFirst) decodings.lend();
+      const goesOn = yield isFirst ? 'large' : 'piece';
+      if (goesOn === false) return false;
+      this.#turnTo(task, sum.decoding);
+      budget.begin(leftSteps);
+    }
+    sum.gathered?.add(rows);
+    sum.events = sum.gathered?.rowCount ?? rows.rowCount;
+    return true;
+  }
+
+  /** Turns to the names of a body's write key. */
+  #turnTo(task: BodyTask, { paths, ownPaths }: Decoding): void {
+    const { names } = this.#options;
+    names.usePaths(paths, ownPaths);
+    names.begin(task.key.cell, dayOf(task.receivedMs));
+  }
+
+  #end(task: BodyTask, { decoding, gathered }: BodySum): void {
+    // An inflated body goes before the next one comes.
+    if (task.compression !== undefined) decoding.decoder.begin(NOTHING, 0, undefined);
+    if (gathered !== undefined) this.#options.decodings.giveBack(decoding);
+  }
+
+  /** The task's content, inflated to at most `bytesMax` and what the task allows. */
+  #source(
+    { start, bytes, compression }: BodyTask,
+    bytesMax = Number.POSITIVE_INFINITY,
+  ): Uint8Array {
+    const sent = this.#options.memory.subarray(start, start + bytes);
+    if (compression === undefined) return sent;
+    return inflate(sent, { ...compression, bytesMax: Math.min(compression.bytesMax, bytesMax) });
+  }
+
+  /** Appends the rows of a body; it is over when they are durable. Its slot is not read any more from here on. */
+  #storeBody(
+    task: BodyTask,
+    { decoding, gathered, events }: BodySum,
+    shares: Shares,
+    idOf: (cell: number) => string,
+    ends: TaskEnds,
+  ): void {
+    const { writer, stats, cells } = this.#options;
+    const usage = events === 0 ? [] : shares.usage(idOf);
+    if (events === 0) shares.release(cells);
+    stats.addRows(events);
+    const decodedMs = performance.now();
+    const stored =
+      gathered === undefined
+        ? writer.append(decoding.rows, usage)
+        : writer.appendGathered(gathered, usage);
+    ends.free(task.task, task.bytes);
+    stored.then(
+      () => {
+        stats.addCommit((performance.now() - decodedMs) / 1_000);
+        ends.done({ ...stored200(task), events, linesDropped: 0, usage });
+        this.#options.stored();
+      },
+      () => {
+        shares.release(cells);
+        refuse(task, NOT_STORED, ends);
+        this.#options.stored();
+      },
+    );
+  }
+
+  /** Decodes lines and has each piece made durable with others; the task is over when all are. */
+  *#lines(task: LinesTask, ends: TaskEnds): TaskRun {
+    const { decodings, budget, idOf, stats } = this.#options;
+    const stored: Promise<void>[] = [];
+    const usage: KeyUsage[] = [];
+    let events = 0;
+    let linesDropped = 0;
+    let place: LinesPlace | undefined;
+    budget.begin();
+    do {
+      const { raw, rows, paths, ownPaths } = decodings.current;
+      this.#options.names.usePaths(paths, ownPaths);
+      try {
+        const { shares, droppedCount, rest } = raw.decode(task, place);
+        place = rest;
+        const used = rows.rowCount === 0 ? [] : shares.usage(idOf);
+        usage.push(...used);
+        events += rows.rowCount;
+        linesDropped += droppedCount;
+        stats.addRows(rows.rowCount);
+        stored.push(this.#appendLines(decodings.current, used, shares));
+      } catch (error) {
+        raw.shares.release(this.#options.cells);
+        this.#fault(task, error, ends);
+        return;
+      }
+      if (place !== undefined) {
+        const { leftSteps } = budget;
+        yield 'piece';
+        budget.begin(leftSteps);
+      }
+    } while (place !== undefined);
+    ends.free(task.task, task.bytes);
+    Promise.all(stored).then(
+      () => {
+        ends.done({ ...stored200(task), events, linesDropped, usage });
+        this.#options.stored();
+      },
+      () => {
+        refuse(task, NOT_STORED, ends);
+        this.#options.stored();
+      },
+    );
+  }
+
+  async #appendLines(
+    { rows }: Decoding,
+    usage: readonly KeyUsage[],
+    shares: Shares,
+  ): Promise<void> {
+    try {
+      await this.#options.writer.append(rows, usage, { urgent: false });
+    } catch (error) {
+      shares.release(this.#options.cells);
+      throw error;
+    }
+  }
+
+  #noteRefusal(task: BodyTask, source: Uint8Array, refusal: Refusal, error: unknown): void {
+    const kind = refusal.status === 413 ? BODY_TOO_LARGE : BODY_MALFORMED;
+    const hasOffset =
+      error instanceof BadBody || error instanceof EventTooLarge || error instanceof TooManyEvents;
+    const at = hasOffset ? error.offset : 0;
+    this.#options.troubles.noteBody(kind, source, at, task.receivedMs, refusal.message);
+  }
+
+  #fault(task: IngestTask, error: unknown, ends: TaskEnds): void {
+    this.#options.fault(error instanceof Error ? error : new Error(`${error}`));
+    refuse(task, BROKEN, ends);
+  }
+}
+
+const NO_EVENTS = { events: 0, linesDropped: 0, usage: [] };
+
+function stored200({ task }: IngestTask): { task: number; status: number; message: string } {
+  return { task, status: 200, message: '' };
+}
+
+function refuse(task: IngestTask, refusal: Refusal, ends: TaskEnds): void {
+  ends.done({ task: task.task, ...refusal, ...NO_EVENTS });
+}
+
+/** What is wrong with a body; `undefined` when it is we who are wrong. */
+function contentRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof BadBody || error instanceof BrokenBody) {
+    return { status: 400, message: error.message };
+  }
+  if (
+    error instanceof EventTooLarge ||
+    error instanceof BodyTooLarge ||
+    error instanceof TooManyEvents
+  ) {
+    return { status: 413, message: error.message };
+  }
+  return undefined;
+}
