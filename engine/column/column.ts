@@ -38,8 +38,11 @@ export interface NumberColumn {
   kind: typeof Kind.NUMBER;
   presence: Presence;
   scale: number;
-  mantissas: Float64Array;
+  /** Decoded when they are asked for. */
+  readonly mantissas: Float64Array;
   exceptions: { row: number; text: string }[];
+  /** Mantissa + 1 of each row, 0 where it has none: when all are known to be whole numbers from 0 to `max`, and none is an exception. */
+  small(max: number): Uint32Array | undefined;
   /** The text of a row that has a value, as it was written. */
   text(row: number): string;
 }

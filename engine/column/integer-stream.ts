@@ -116,6 +116,12 @@ export class IntegerStream {
     return this.#base >= min && this.#base + 2 ** this.#width - 1 <= max;
   }
 
+  /** All values, each more 1, of a stream for which `isWithin` held with bounds below ID_END; a new array. */
+  ranks(): Uint32Array {
+    if (this.#encoding === CONSTANT) return new Uint32Array(this.count).fill(this.#base + 1);
+    return unpack(this.#low, this.count, this.#width, this.#base + 1);
+  }
+
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
   #sumAt(index: number): number {
     this.#sums ??= this.#sumUp();

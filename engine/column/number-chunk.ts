@@ -5,7 +5,7 @@ import type { NumberColumn } from './column.ts';
 import { readPacked, writePacked } from './compress.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
-import { Kind } from './kind.ts';
+import { LazyNumberColumn } from './lazy-numbers.ts';
 import {
   FRACTION_DIGITS_MAX,
   POWERS_OF_TEN,
@@ -14,7 +14,7 @@ import {
   SCALE_DOUBLE,
 } from './number-text.ts';
 import type { NumberBuilder } from './numbers.ts';
-import { type PresentRows, presenceOf, spread } from './presence.ts';
+import type { PresentRows } from './presence.ts';
 import { NUMBER_AS_TEXT } from './rows.ts';
 
 /** `scale` of doubles on disk. */
@@ -354,21 +354,15 @@ export class NumberChunk {
 
   /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. */
   column(present: PresentRows | undefined, rowCount: number): NumberColumn {
-    const values = this.#stream.values();
-    const mantissas = spread(values, present, rowCount);
     const rows = present?.rows();
     const exceptions = this.#exceptions.texts.map((text, index) => {
       const rank = this.#exceptions.at[index];
       return { row: rows === undefined ? rank : rows[rank], text };
     });
-    for (const { row } of exceptions) mantissas[row] = 0;
-    return {
-      kind: Kind.NUMBER,
-      presence: presenceOf(present),
+    return new LazyNumberColumn(this.#stream, present, rowCount, {
       scale: this.#scale,
-      mantissas,
       exceptions,
       text: (row) => this.text(present === undefined ? row : present.rank(row)),
-    };
+    });
   }
 }

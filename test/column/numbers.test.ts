@@ -60,6 +60,19 @@ function fault(texts: string[]): string | undefined {
 const repeat = (count: number, text: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => text(index));
 
+t.test('small whole mantissas are known by codes that are one higher', async (t) => {
+  const texts = repeat(500, (index) => (0.2 + (index % 90) / 100).toFixed(2));
+  const column = new NumberChunk(encode(texts).bytes, texts.length).column(undefined, texts.length);
+  t.same(column.small(150), Uint32Array.from(column.mantissas, (mantissa) => mantissa + 1));
+  t.equal(column.small(20), undefined);
+  const one = new NumberChunk(encode(['7', '7']).bytes, 2).column(undefined, 2);
+  t.same(one.small(7), Uint32Array.of(8, 8));
+  const odd = [...texts, '1e400'];
+  const mixed = new NumberChunk(encode(odd).bytes, odd.length).column(undefined, odd.length);
+  t.equal(mixed.exceptions.length, 1);
+  t.equal(mixed.small(150), undefined);
+});
+
 t.test('numbers come back as written, by the rule that fits them', async (t) => {
   const table: [string, string[], number, number, number][] = [
     ['whole', repeat(500, (i) => String(i)), PrintRule.FIXED, 0, 0],

@@ -1,11 +1,12 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
-import { type Bitmap, listRows } from '../model/bitmap.ts';
+import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
+import type { CodedValues } from '../value/field-values.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
-import { type Level, takeValues } from './level.ts';
+import { type Level, type RowRuns, takeValues } from './level.ts';
 import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
@@ -24,9 +25,8 @@ export class Cube implements BlockVisitor {
   /** Cells of each level that there is room for. Place 0 is no value, v + 1 is value v, the last one is all events. */
   #sizes: number[];
   #cells: Float64Array<ArrayBuffer>;
-  /** The selected rows of a block, and their cells. */
-  #rows = new Uint32Array(0);
-  #places = new Int32Array(0);
+  /** The selected rows of a block. */
+  #list = new Uint32Array(0);
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -55,17 +55,23 @@ export class Cube implements BlockVisitor {
   *add(block: Block, rows: Bitmap): Units<void> {
     if (this.isFull) return;
     for (const level of this.#levels) yield* level.prepare(block, rows);
-    const values: Int32Array[] = [];
+    /** By level; nothing for the first one of time, whose runs tell. */
+    const coded: CodedValues[] = [];
+    let timePlace = -1;
     for (const [place, level] of this.#levels.entries()) {
-      const found = level.values(block, rows);
-      if (found.starts !== undefined || level.isLarge === true) {
+      if (timePlace < 0 && level.runs !== undefined) {
+        timePlace = place;
+        continue;
+      }
+      const found = codedOf(level);
+      if (found === undefined || level.isLarge === true) {
         this.#fitting = place;
         return;
       }
-      values.push(found.values);
+      coded[place] = found;
     }
     yield* this.#makeRoom();
-    if (!this.isFull) this.#count(values, rows);
+    if (!this.isFull) this.#count(rows, block.rowCount, coded, this.#levels[timePlace]?.runs);
   }
 
   spec(): VisitorSpec | undefined {
@@ -144,20 +150,44 @@ export class Cube implements BlockVisitor {
     return this.#cells[cell];
   }
 
-  #count(values: readonly Int32Array[], rows: Bitmap): void {
-    if (this.#rows.length < rows.length * 32) {
-      this.#rows = new Uint32Array(rows.length * 32);
-      this.#places = new Int32Array(rows.length * 32);
+  /** Counts rows of a block, those of a run of time together, by the values of the other levels. */
+  #count(
+    rows: Bitmap,
+    rowCount: number,
+    coded: readonly CodedValues[],
+    runs: RowRuns = { count: 1, ends: Uint32Array.of(rowCount), values: Int32Array.of(0) },
+  ): void {
+    const codes: Uint32Array[] = [];
+    /** By code, how far the cells of its value are from those of no value. */
+    const offsets: Int32Array[] = [];
+    let timeStep = 0;
+    let step = 1;
+    for (let place = this.#levels.length - 1; place >= 0; place--) {
+      const found = coded[place];
+      if (found === undefined) timeStep = step;
+      else {
+        codes.push(found.codes);
+        offsets.push(offsetsOf(found.known, step));
+      }
+      step *= this.#sizes[place];
     }
-    const [list, places, cells] = [this.#rows, this.#places, this.#cells];
-    const count = listRows(rows, list);
-    for (let at = 0; at < count; at++) places[at] = values[0][list[at]];
-    for (let place = 1; place < values.length; place++) {
-      const size = this.#sizes[place];
-      const inner = values[place];
-      for (let at = 0; at < count; at++) places[at] = Math.imul(places[at], size) + inner[list[at]];
+    const list = codes.length === 0 ? undefined : this.#listed(rows, rowCount);
+    let from = 0;
+    let first = 0;
+    for (let run = 0; run < runs.count; run++) {
+      const end = runs.ends[run];
+      const count = countBetween(rows, from, end);
+      const cell = runs.values[run] * timeStep;
+      if (list === undefined) this.#cells[cell] += count;
+      else countCells(this.#cells, cell, list, first, first + count, codes, offsets);
+      from = end;
+      first += count;
     }
-    for (let at = 0; at < count; at++) cells[places[at]]++;
+  }
+
+  #listed(rows: Bitmap, rowCount: number): Uint32Array {
+    if (this.#list.length < rowCount) this.#list = new Uint32Array(rowCount);
+    return rowList(rows, rowCount, this.#list);
   }
 
   /** Makes room for the values that the levels have now, in units. */
@@ -238,4 +268,49 @@ export function* firstCounted(
 
 function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
+}
+
+/** The values of a level that have one a row at most; `undefined` when there may be several. */
+function codedOf(level: Level): CodedValues | undefined {
+  const coded = level.coded?.();
+  if (coded !== undefined) return coded;
+  const { starts, values } = level.values();
+  if (starts !== undefined) return undefined;
+  const known = new Int32Array(level.valueCount + 1);
+  for (let code = 0; code < known.length; code++) known[code] = code + 1;
+  return { codes: new Uint32Array(values.buffer, 0, values.length), known };
+}
+
+/** What is added to the number of a cell for each code. */
+function offsetsOf(known: Int32Array, step: number): Int32Array {
+  const offsets = new Int32Array(known.length);
+  for (let code = 0; code < known.length; code++) offsets[code] = (known[code] - 1) * step;
+  return offsets;
+}
+
+/** Counts `list[from, to)` in the cells that are on from `cell` by what up to three levels add. */
+function countCells(
+  cells: Float64Array,
+  cell: number,
+  list: Uint32Array,
+  from: number,
+  to: number,
+  codes: readonly Uint32Array[],
+  offsets: readonly Int32Array[],
+): void {
+  const [a, b, c] = codes;
+  const [ofA, ofB, ofC] = offsets;
+  if (codes.length === 1) {
+    for (let at = from; at < to; at++) cells[cell + ofA[a[list[at]]]]++;
+  } else if (codes.length === 2) {
+    for (let at = from; at < to; at++) {
+      const row = list[at];
+      cells[cell + ofA[a[row]] + ofB[b[row]]]++;
+    }
+  } else {
+    for (let at = from; at < to; at++) {
+      const row = list[at];
+      cells[cell + ofA[a[row]] + ofB[b[row]] + ofC[c[row]]]++;
+    }
+  }
 }

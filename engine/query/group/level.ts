@@ -1,4 +1,5 @@
 import { Pace, type Units } from '../../base/pause.ts';
+import { grow } from '../../column/growth.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
@@ -8,7 +9,7 @@ import type { BlockSource } from '../model/source.ts';
 import { MinuteRows } from '../scan/minute-rows.ts';
 import { stepOf } from '../scan/row-counts.ts';
 import { rowsWhere } from '../scan/scan.ts';
-import { FieldValues, type RowValues } from '../value/field-values.ts';
+import { type CodedValues, FieldValues, type RowValues } from '../value/field-values.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
@@ -16,8 +17,12 @@ import type { LevelSpec } from './shared-scan.ts';
 export interface Level {
   /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
   prepare(block: Block, rows: Bitmap): Units<void>;
-  /** The values of the `rows` that it is prepared for; of other rows they mean nothing. Valid until the next call. */
-  values(block: Block, rows: Bitmap): RowValues;
+  /** The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again. */
+  values(): RowValues;
+  /** The same by codes; `undefined` when they do not come so. */
+  coded?(): CodedValues | undefined;
+  /** The same of all rows of a block, by runs of rows that have the same one. */
+  readonly runs?: RowRuns;
   /** What a value is in the answer. */
   key(value: number): BucketKey;
   /** The value of a key; -1 when it can have none. */
@@ -36,6 +41,13 @@ export interface Level {
   readonly data?: ValueTableData;
 }
 
+/** Runs of rows: number i has the value `values[i] - 1`, none at 0, and ends before row `ends[i]`, where the next one begins. */
+export interface RowRuns {
+  count: number;
+  ends: Uint32Array;
+  values: Int32Array;
+}
+
 /** Tells which number a value has in another level. */
 export type Takes = (value: number) => number;
 
@@ -47,7 +59,10 @@ export class TimeLevel implements Level {
   /** Steps before this one are in no bucket. */
   readonly #first: number;
   readonly #minutes: MinuteRows;
-  #values = new Int32Array(0);
+  readonly runs = { count: 0, ends: new Uint32Array(64), values: new Int32Array(64) };
+  #rowCount = 0;
+  /** Of the rows, once they were asked for. */
+  #values: Int32Array | undefined;
 
   /** Of blocks of `source`. Without `afterMs` all steps are taken, with it those that begin later. */
   constructor(
@@ -73,8 +88,11 @@ export class TimeLevel implements Level {
 
   *prepare(block: Block): Units<void> {
     const { ref, rowCount } = block;
-    if (this.#values.length !== rowCount) this.#values = new Int32Array(rowCount);
+    this.#values = undefined;
+    this.#rowCount = rowCount;
+    this.runs.count = 0;
     if (ref.sealed && this.#takeMinutes(ref)) return;
+    this.runs.count = 0;
     const times = block.timeMs();
     yield;
     const boundaries = this.#boundaries;
@@ -83,25 +101,33 @@ export class TimeLevel implements Level {
       const from = boundaries[step] ?? Number.NEGATIVE_INFINITY;
       const to = boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
       // Times of sealed rows ascend.
-      const end = ref.sealed
-        ? firstNotBelow(times, row + 1, to)
-        : firstOutside(times, row + 1, from, to);
-      this.#values.fill(this.#valueOf(step), row, end);
-      row = end;
+      row = ref.sealed ? firstNotBelow(times, row + 1, to) : firstOutside(times, row + 1, from, to);
+      this.#endRun(row, this.#valueOf(step));
     }
   }
 
-  /** Gives the rows of a sealed block their values without their times; false when the minutes of its segment do not tell. */
+  /** Finds the runs of a sealed block without the times of its rows; false when the minutes of its segment do not tell. */
   #takeMinutes(ref: BlockRef): boolean {
     let row = 0;
     for (let step = stepOf(this.#boundaries, ref.minTimeMs); row < ref.rowCount; step++) {
       const to = this.#boundaries[step + 1] ?? Number.POSITIVE_INFINITY;
       const end = this.#minutes.before(ref, to);
       if (end === undefined) return false;
-      this.#values.fill(this.#valueOf(step), row, end);
+      if (end > row) this.#endRun(end, this.#valueOf(step));
       row = end;
     }
     return true;
+  }
+
+  #endRun(end: number, value: number): void {
+    const { runs } = this;
+    const run = runs.count++;
+    if (run === runs.ends.length) {
+      runs.ends = grow(runs.ends, run + 1);
+      runs.values = grow(runs.values, run + 1);
+    }
+    runs.ends[run] = end;
+    runs.values[run] = value;
   }
 
   /** The value of a row in a step. */
@@ -110,7 +136,15 @@ export class TimeLevel implements Level {
   }
 
   values(): RowValues {
+    this.#values ??= this.#spread();
     return { starts: undefined, values: this.#values };
+  }
+
+  #spread(): Int32Array {
+    const values = new Int32Array(this.#rowCount);
+    const { count, ends, values: heads } = this.runs;
+    for (let run = 0; run < count; run++) values.fill(heads[run], ends[run - 1] ?? 0, ends[run]);
+    return values;
   }
 
   key(value: number): BucketKey {

@@ -161,10 +161,9 @@ export class Nesting {
   }
 
   /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
-  pairs(block: Block, rows: Bitmap): Pairs {
+  pairs(rows: Bitmap): Pairs {
     this.#pairs.reset(rows);
-    for (const [place, { level }] of this.#stages.entries())
-      this.#nest(place, level.values(block, rows));
+    for (const [place, { level }] of this.#stages.entries()) this.#nest(place, level.values());
     return this.#pairs;
   }
 
@@ -268,7 +267,7 @@ export class Pass implements BlockVisitor {
     }
     for (const part of partsOfRows(rows)) {
       yield* this.#nesting.reserve(part);
-      const pairs = this.#nesting.pairs(block, part);
+      const pairs = this.#nesting.pairs(part);
       for (const table of this.#tables) yield* this.#measure(table, pairs);
       if (part !== rows) yield;
     }

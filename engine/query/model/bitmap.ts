@@ -1,3 +1,5 @@
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+
 /**
  * Rows of a block as bits: bit `row & 31` of word `row >>> 5`; bits beyond the last row are 0. The form of
  * `Presence`, so that columns and filters combine word by word.
@@ -61,12 +63,36 @@ export function countRows(bitmap: Bitmap): number {
   return count;
 }
 
+/** Counts the set rows from `from` up to `to`. */
+export function countBetween(bitmap: Bitmap, from: number, to: number): number {
+  if (from >= to) return 0;
+  const first = from >>> 5;
+  const last = (to - 1) >>> 5;
+  const head = -1 << (from & 31);
+  const tail = -1 >>> (31 - ((to - 1) & 31));
+  if (first === last) return bitsOf(bitmap[first] & head & tail);
+  let count = bitsOf(bitmap[first] & head) + bitsOf(bitmap[last] & tail);
+  for (let word = first + 1; word < last; word++) count += bitsOf(bitmap[word]);
+  return count;
+}
+
 /** Counts the rows that both have, without making their intersection. */
 export function countCommon(bitmap: Bitmap, other: Bitmap | undefined): number {
   if (other === undefined) return countRows(bitmap);
   let count = 0;
   for (let word = 0; word < bitmap.length; word++) count += bitsOf(bitmap[word] & other[word]);
   return count;
+}
+
+/** All rows of the largest block, one after the other. */
+const everyRow = Uint32Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row);
+
+/** The set rows of a block of `rowCount` rows, ascending: a view of what is not to be written, of `scratch` unless these are all. */
+export function rowList(bitmap: Bitmap, rowCount: number, scratch: Uint32Array): Uint32Array {
+  const count = countRows(bitmap);
+  if (count === rowCount) return everyRow.subarray(0, count);
+  listRows(bitmap, scratch);
+  return scratch.subarray(0, count);
 }
 
 /** Puts the set rows of words `from` to `end - 1` into `list`, ascending, which has room for 32 a word; their number. */
@@ -82,6 +108,16 @@ export function listRows(bitmap: Bitmap, list: Uint32Array, from = 0, end = bitm
     for (; bits !== 0; bits &= bits - 1) list[count++] = base + 31 - Math.clz32(bits & -bits);
   }
   return count;
+}
+
+/** Calls `visit` with each set row, ascending. */
+export function eachRow(bitmap: Bitmap, visit: (row: number) => void): void {
+  for (let word = 0; word < bitmap.length; word++) {
+    const base = word << 5;
+    for (let bits = bitmap[word]; bits !== 0; bits &= bits - 1) {
+      visit(base + 31 - Math.clz32(bits & -bits));
+    }
+  }
 }
 
 /** The first set row at or after `from`; -1 when there is none. */

@@ -1,3 +1,4 @@
+import { must } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
 import type {
   BooleanColumn,
@@ -13,7 +14,7 @@ import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
-import { type Bitmap, dropRow, hasRow, listRows, nextRow } from '../model/bitmap.ts';
+import { type Bitmap, dropRow, eachRow, hasRow, nextRow } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
 import { columnsAt, rowsPresent } from '../scan/scan.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
@@ -36,6 +37,15 @@ const WORD_ROWS = 32;
 const cursor = new ArrayCursor();
 
 /**
+ * The values of rows of a block that have one at most: row r has value `known[codes[r]] - 2`, none at 1. Codes are those of the block's
+ * columns, as small as they are there; `known` is 0 for codes that none of these rows has.
+ */
+export interface CodedValues {
+  codes: Uint32Array;
+  known: Int32Array;
+}
+
+/**
  * The values of each row of a block. Without `starts` row r has value `values[r] - 1`, and none at 0; with them it has
  * the distinct `values[starts[r]]` to `values[starts[r + 1] - 1]`.
  */
@@ -44,9 +54,9 @@ export interface RowValues {
   values: Int32Array;
 }
 
-/** Where the strings of a dictionary of a segment are got from: `entries` when it is read whole. */
-interface SharedTexts {
-  shared: EntrySource;
+/** Where the strings of a column are got from: `entries` when they are read whole. */
+interface Texts {
+  shared: EntrySource | undefined;
   entries: Entries | undefined;
   hashes: Int32Array | undefined;
 }
@@ -58,16 +68,17 @@ export class FieldValues<Numbers extends ValueNumbers> {
   /** Whether it left out a dictionary that is too large for `smallOnly`. */
   isLarge = false;
   readonly smallOnly: boolean;
+  /** The rows that it is prepared for. */
+  #rows: Bitmap = new Uint32Array(0);
+  #coded: CodedValues | undefined;
   #values = new Int32Array(0);
-  #found: RowValues = { starts: undefined, values: this.#values };
+  #found: RowValues | undefined;
   #known = new Int32Array(0);
   #knownOf: object | undefined;
   /** Of the dictionary that `#known` is of. */
   #textCount = 0;
   #small = new Int32Array(0);
   #smallScale = Number.NaN;
-  /** The rows of a bitmap that are gone through. */
-  #list = new Uint32Array(0);
   /** Further values of rows that have several. */
   #moreRows = new Uint32Array(64);
   #moreValues = new Int32Array(64);
@@ -83,13 +94,17 @@ export class FieldValues<Numbers extends ValueNumbers> {
   /** Finds the values of `rows`, in units. Throws CORRUPTION. */
   *prepare(block: Block, rows: Bitmap): Units<void> {
     const { rowCount } = block;
-    if (this.#values.length === rowCount) this.#values.fill(0);
-    else this.#values = new Int32Array(rowCount);
-    if (this.#list.length < rows.length * WORD_ROWS) {
-      this.#list = new Uint32Array(rows.length * WORD_ROWS);
+    this.#rows = rows;
+    this.#coded = undefined;
+    this.#found = undefined;
+    const indexes = columnsAt(block, this.path);
+    if (indexes.length === 1) {
+      if (rows.length > UNIT_WORDS) yield;
+      this.#coded = yield* this.#code(block.column(indexes[0]), rows);
+      if (this.#coded !== undefined) return;
     }
-    this.#moreCount = 0;
-    for (const index of columnsAt(block, this.path)) {
+    this.#clear(rowCount);
+    for (const index of indexes) {
       const column = block.column(index);
       if (rows.length > UNIT_WORDS) yield;
       yield* this.#addColumn(column, rows);
@@ -100,19 +115,58 @@ export class FieldValues<Numbers extends ValueNumbers> {
         : yield* this.#distinct(rowCount);
   }
 
-  /** The values of the rows that it is prepared for; other rows have none. Valid until it is prepared again. */
+  /** The values of the rows that it is prepared for, by codes; `undefined` when they do not come so. */
+  coded(): CodedValues | undefined {
+    return this.#coded;
+  }
+
+  /** The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again. */
   values(): RowValues {
+    this.#found ??= this.#decoded(must(this.#coded, 'values'));
     return this.#found;
   }
 
-  *#addColumn(column: Column, rows: Bitmap): Units<void> {
-    if ('shared' in column && column.shared !== undefined) {
-      if (column.kind === Kind.STRING) {
-        yield* this.#addShared(column.ids, column.shared, rows);
-        return;
-      }
-      yield* column.shared.entryUnits();
+  #clear(rowCount: number): void {
+    this.#moreCount = 0;
+    if (this.#values.length === rowCount) this.#values.fill(0);
+    else this.#values = new Int32Array(rowCount);
+  }
+
+  #decoded({ codes, known }: CodedValues): RowValues {
+    if (this.#values.length !== codes.length) this.#values = new Int32Array(codes.length);
+    const values = this.#values;
+    eachRow(this.#rows, (row) => {
+      values[row] = known[codes[row]] - 1;
+    });
+    return { starts: undefined, values };
+  }
+
+  /** The values of a column by codes, found in units; `undefined` when it has none. */
+  *#code(column: Column, rows: Bitmap): Units<CodedValues | undefined> {
+    if (column.kind === Kind.STRING) return yield* this.#codeStrings(column, rows);
+    if (column.kind !== Kind.NUMBER) return undefined;
+    const codes = column.small(SMALL_NUMBERS - 1);
+    if (codes === undefined) return undefined;
+    const { scale } = column;
+    const known = this.#smallOf(scale);
+    if (areKnown(codes, known, rows)) return { codes, known };
+    yield* this.numbers.reserve(SMALL_NUMBERS);
+    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const numberOf = (mantissa: number): number => this.numbers.decimal(mantissa, divisor);
+    for (let word = 0; word < rows.length; ) {
+      word = this.#learn(codes, known, rows, numberOf, word, Number.POSITIVE_INFINITY);
     }
+    return { codes, known };
+  }
+
+  *#addColumn(column: Column, rows: Bitmap): Units<void> {
+    const coded = yield* this.#code(column, rows);
+    if (coded !== undefined) {
+      const { codes, known } = coded;
+      eachRow(rows, (row) => this.#put(row, known[codes[row]] - 2));
+      return;
+    }
+    if ('shared' in column && column.shared !== undefined) yield* column.shared.entryUnits();
     for (const part of partsOfRows(rows)) {
       yield* this.numbers.reserve(UNIT_WORDS * WORD_ROWS);
       this.#addRows(column, part);
@@ -124,8 +178,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     if (column.kind === Kind.NUMBER) this.#addNumbers(column, rows);
     else if (column.kind === Kind.DATE) this.#addDates(column, rows);
     else if (column.kind === Kind.BOOLEAN) this.#addBooleans(column, rows);
-    else if (column.kind === Kind.ARRAY) this.#addArrays(column, rows);
-    else this.#addStrings(column, rows);
+    else this.#addArrays(column, rows);
   }
 
   #put(row: number, value: number): void {
@@ -143,79 +196,56 @@ export class FieldValues<Numbers extends ValueNumbers> {
     this.#moreValues[this.#moreCount++] = value;
   }
 
-  #addStrings(column: StringColumn, rows: Bitmap): void {
-    const { ids, bytes, offsets, entryCount } = column;
-    const known = this.#knownFor(offsets, entryCount);
-    this.#addEntries(ids, known, rows, (entry) =>
-      this.numbers.string(bytes, offsets[entry], offsets[entry + 1]),
-    );
+  /** The strings of a column; of a dictionary of the segment no more is read than needed. */
+  *#codeStrings(column: StringColumn, rows: Bitmap): Units<CodedValues> {
+    const { shared } = column;
+    if (this.smallOnly && shared !== undefined && shared.entryCount > PLACES_MAX) {
+      this.isLarge = true;
+      return { codes: new Uint32Array(rows.length * WORD_ROWS), known: Int32Array.of(1) };
+    }
+    const codes = column.ids;
+    const known = this.#knownFor(shared ?? column.offsets, column.entryCount);
+    if (areKnown(codes, known, rows)) return { codes, known };
+    const texts: Texts = { shared, entries: undefined, hashes: undefined };
+    if (shared === undefined) texts.entries = { bytes: column.bytes, offsets: column.offsets };
+    else if (this.numbers.usesHashes) texts.hashes = yield* shared.hashUnits(this.numbers);
+    const isLarge = column.entryCount > PLACES_MAX;
+    for (let word = 0; word < rows.length; ) {
+      const isMuch = isLarge && this.#textCount >= SINGLE_TEXTS_MAX;
+      if (isMuch && this.#needsText(codes, rows, word, known, texts.hashes)) {
+        texts.entries ??= yield* must(shared, 'a dictionary').entryUnits();
+      }
+      yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
+      const textMax = texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS;
+      const numberOf = (entry: number): number => this.#numberOf(texts, entry);
+      word = this.#learn(codes, known, rows, numberOf, word, this.#textCount + textMax);
+      if (rows.length > UNIT_WORDS || word < rows.length) yield;
+    }
+    return { codes, known };
   }
 
   /**
-   * Adds the entries of rows, whose numbers are `known` or found by `numberOf`, from a word of the bitmap up to another, or the
-   * one with which as many texts were needed as may be; the word behind it.
+   * Makes known what the codes of rows mean, `numberOf(code - 1)`, from a word of the bitmap up to the end of a unit, or the word with
+   * which as many texts were needed as may be; the word behind it.
    */
-  #addEntries(
-    ids: Uint32Array,
+  #learn(
+    codes: Uint32Array,
     known: Int32Array,
     rows: Bitmap,
     numberOf: (entry: number) => number,
-    from = 0,
-    end = rows.length,
-    textMax = Number.POSITIVE_INFINITY,
-  ): number {
-    const values = this.#values;
-    const list = this.#list;
-    const count = listRows(rows, list, from, end);
-    let endRow = end * WORD_ROWS;
-    for (let at = 0; at < count; at++) {
-      const row = list[at];
-      if (row >= endRow) break;
-      const id = ids[row];
-      let value = known[id] - 1;
-      if (value < 0) {
-        value = numberOf(id - 1) + 1;
-        known[id] = value + 1;
-        if (this.#textCount >= textMax) endRow = (row | (WORD_ROWS - 1)) + 1;
-      }
-      if (values[row] === 0) values[row] = value;
-      else this.#put(row, value - 1);
-    }
-    return endRow / WORD_ROWS;
-  }
-
-  /** Adds the strings of a dictionary of the segment, of which no more is read than needed. */
-  *#addShared(ids: Uint32Array, shared: EntrySource, rows: Bitmap): Units<void> {
-    if (this.smallOnly && shared.entryCount > PLACES_MAX) {
-      this.isLarge = true;
-      return;
-    }
-    const known = this.#knownFor(shared, shared.entryCount);
-    const hashes = this.numbers.usesHashes ? yield* shared.hashUnits(this.numbers) : undefined;
-    let entries: Entries | undefined;
-    for (let word = 0; word < rows.length; ) {
-      const isMuch = shared.entryCount > PLACES_MAX && this.#textCount >= SINGLE_TEXTS_MAX;
-      if (isMuch && this.#needsText(ids, rows, word, known, hashes)) {
-        entries ??= yield* shared.entryUnits();
-      }
-      yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
-      word = this.#addWords(ids, { shared, entries, hashes }, rows, word, known);
-      if (rows.length > UNIT_WORDS || word < rows.length) yield;
-    }
-  }
-
-  /** Adds rows from those of a word on; the word at which the next unit begins. */
-  #addWords(
-    ids: Uint32Array,
-    texts: SharedTexts,
-    rows: Bitmap,
     from: number,
-    known: Int32Array,
+    textMax: number,
   ): number {
-    const end = Math.min(from + UNIT_WORDS, rows.length);
-    const textMax = texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS;
-    const numberOf = (entry: number): number => this.#numberOf(texts, entry);
-    return this.#addEntries(ids, known, rows, numberOf, from, end, this.#textCount + textMax);
+    let end = Math.min(from + UNIT_WORDS, rows.length);
+    for (let word = from; word < end; word++) {
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        const code = codes[(word << 5) + 31 - Math.clz32(bits & -bits)];
+        if (known[code] !== 0) continue;
+        known[code] = numberOf(code - 1) + 2;
+        if (this.#textCount >= textMax) end = word + 1;
+      }
+    }
+    return end;
   }
 
   /** Whether the text of an entry is needed that a row of the next unit has. */
@@ -235,12 +265,12 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return false;
   }
 
-  #numberOf({ shared, entries, hashes }: SharedTexts, entry: number): number {
+  #numberOf({ shared, entries, hashes }: Texts, entry: number): number {
     const number = hashes === undefined ? TEXT_NEEDED : this.numbers.ofHash(hashes[entry]);
     if (number !== TEXT_NEEDED) return number;
     this.#textCount++;
     if (entries === undefined) {
-      const { bytes, start, end } = shared.place(entry);
+      const { bytes, start, end } = must(shared, 'a dictionary').place(entry);
       return this.numbers.string(bytes, start, end);
     }
     const { bytes, offsets } = entries;
@@ -289,40 +319,37 @@ export class FieldValues<Numbers extends ValueNumbers> {
 
   #addNumbers(column: NumberColumn, rows: Bitmap): void {
     const { mantissas, scale, exceptions } = column;
-    const numbers = this.numbers;
-    const values = this.#values;
+    const { numbers } = this;
     const plain = rowsPresent(column, rows);
     for (const { row } of exceptions) dropRow(plain, row);
-    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    const isDouble = scale === SCALE_DOUBLE;
+    const divisor = isDouble ? 1 : POWERS_OF_TEN[scale];
     const small = this.#smallOf(scale);
-    const list = this.#list;
-    const count = listRows(plain, list);
     let last = Number.NaN;
     let lastKnown = 0;
-    for (let at = 0; at < count; at++) {
-      const row = list[at];
+    eachRow(plain, (row) => {
       const mantissa = mantissas[row];
       const whole = mantissa & SMALL_MASK;
-      let known = whole === mantissa ? small[whole] : 0;
+      const code = whole === mantissa ? whole + 1 : 0;
+      let known = code === 0 ? 0 : small[code];
       if (known === 0 && mantissa !== last) {
-        const isDouble = scale === SCALE_DOUBLE;
         last = mantissa;
         lastKnown = 2 + (isDouble ? numbers.double(mantissa) : numbers.decimal(mantissa, divisor));
-        if (whole === mantissa) small[whole] = lastKnown;
+        if (code !== 0) small[code] = lastKnown;
       }
       if (known === 0) known = lastKnown;
-      if (values[row] === 0) values[row] = known - 1;
-      else this.#put(row, known - 2);
-    }
+      this.#put(row, known - 2);
+    });
     for (const { row, text } of exceptions) {
       if (hasRow(rows, row)) this.#put(row, numbers.numberText(text));
     }
   }
 
-  /** Value + 2 by mantissa, 1 for no value, 0 for not known yet; remembered while blocks have the same scale. */
+  /** Value + 2 by mantissa + 1, 1 for no value, 0 for not known yet; remembered while blocks have the same scale. */
   #smallOf(scale: number): Int32Array {
     if (this.#smallScale === scale) return this.#small;
-    this.#small = new Int32Array(SMALL_NUMBERS);
+    this.#small = new Int32Array(SMALL_NUMBERS + 1);
+    this.#small[0] = 1;
     this.#smallScale = scale;
     return this.#small;
   }
@@ -369,4 +396,21 @@ export class FieldValues<Numbers extends ValueNumbers> {
     });
     return { starts, values: all };
   }
+}
+
+/** Whether nothing is 0 in `known` that the codes of `rows` are looked up with. */
+function areKnown(codes: Uint32Array, known: Int32Array, rows: Bitmap): boolean {
+  // Signs of differences: the loop has no branches.
+  let signs = 0;
+  for (let word = 0; word < rows.length && signs >= 0; word++) {
+    const base = word << 5;
+    if (rows[word] === 0xffffffff) {
+      for (let row = base; row < base + WORD_ROWS; row++) signs |= known[codes[row]] - 1;
+      continue;
+    }
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      signs |= known[codes[base + 31 - Math.clz32(bits & -bits)]] - 1;
+    }
+  }
+  return signs >= 0;
 }

@@ -1,0 +1,57 @@
+import type { NumberColumn } from './column.ts';
+import type { IntegerStream } from './integer-stream.ts';
+import { Kind } from './kind.ts';
+import { type PresentRows, presenceOf, spread } from './presence.ts';
+
+/** A column of numbers, which are decoded when they are asked for. */
+export class LazyNumberColumn implements NumberColumn {
+  readonly kind = Kind.NUMBER;
+  readonly presence: NumberColumn['presence'];
+  readonly scale: number;
+  readonly exceptions: NumberColumn['exceptions'];
+  readonly text: NumberColumn['text'];
+  readonly #stream: IntegerStream;
+  readonly #present: PresentRows | undefined;
+  readonly #rowCount: number;
+  #mantissas: Float64Array | undefined;
+  #small: Uint32Array | undefined;
+
+  /** Of a block of `rowCount` rows; `present` is undefined when all have a value. `stream` has their mantissas. */
+  constructor(
+    stream: IntegerStream,
+    present: PresentRows | undefined,
+    rowCount: number,
+    { scale, exceptions, text }: Pick<NumberColumn, 'scale' | 'exceptions' | 'text'>,
+  ) {
+    this.presence = presenceOf(present);
+    this.scale = scale;
+    this.exceptions = exceptions;
+    this.text = text;
+    this.#stream = stream;
+    this.#present = present;
+    this.#rowCount = rowCount;
+  }
+
+  get mantissas(): Float64Array {
+    if (this.#mantissas !== undefined) return this.#mantissas;
+    const mantissas = spread(this.#stream.values(), this.#present, this.#rowCount);
+    for (const { row } of this.exceptions) mantissas[row] = 0;
+    this.#mantissas = mantissas;
+    return mantissas;
+  }
+
+  small(max: number): Uint32Array | undefined {
+    if (this.exceptions.length > 0 || !this.#stream.isWithin(0, max)) return undefined;
+    this.#small ??= this.#spreadSmall(this.#stream.ranks());
+    return this.#small;
+  }
+
+  /** Puts the ranks of the present rows to their rows. */
+  #spreadSmall(ranks: Uint32Array): Uint32Array {
+    if (this.#present === undefined) return ranks;
+    const small = new Uint32Array(this.#rowCount);
+    const rows = this.#present.rows();
+    for (let index = 0; index < rows.length; index++) small[rows[index]] = ranks[index];
+    return small;
+  }
+}
