@@ -6,7 +6,7 @@ import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import type { CodedValues } from '../value/field-values.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
-import { type Level, type RowRuns, takeValues } from './level.ts';
+import { codedOf, type Level, type RowRuns, takeValues } from './level.ts';
 import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
@@ -268,17 +268,6 @@ export function* firstCounted(
 
 function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
-}
-
-/** The values of a level that have one a row at most; `undefined` when there may be several. */
-function codedOf(level: Level): CodedValues | undefined {
-  const coded = level.coded?.();
-  if (coded !== undefined) return coded;
-  const { starts, values } = level.values();
-  if (starts !== undefined) return undefined;
-  const known = new Int32Array(level.valueCount + 1);
-  for (let code = 0; code < known.length; code++) known[code] = code + 1;
-  return { codes: new Uint32Array(values.buffer, 0, values.length), known };
 }
 
 /** What is added to the number of a cell for each code. */

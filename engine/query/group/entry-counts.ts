@@ -260,7 +260,7 @@ export class EntryCounts implements BlockVisitor {
     }
     const { ids, shared } = column;
     const counted = yield* this.#countedOf(block.ref, shared, this.parentCount);
-    counted?.add(ids, this.#nesting.pairs(rows));
+    counted?.add(ids, this.#nesting.pairs());
   }
 
   /** What was counted, in units; to be called once, after the last block. */
@@ -328,7 +328,7 @@ export class EntryCounts implements BlockVisitor {
     const { parentCount } = this;
     yield* level.prepare(block, rows);
     yield* this.#reserve();
-    const pairs = this.#nesting.pairs(rows);
+    const pairs = this.#nesting.pairs();
     const { starts, values } = level.values();
     const counts = this.#valueCounts;
     for (let at = 0; at < pairs.count; at++) {

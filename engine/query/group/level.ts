@@ -9,7 +9,12 @@ import type { BlockSource } from '../model/source.ts';
 import { MinuteRows } from '../scan/minute-rows.ts';
 import { stepOf } from '../scan/row-counts.ts';
 import { rowsWhere } from '../scan/scan.ts';
-import { type CodedValues, FieldValues, type RowValues } from '../value/field-values.ts';
+import {
+  type CodedValues,
+  FieldValues,
+  plainCodes,
+  type RowValues,
+} from '../value/field-values.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
@@ -19,7 +24,7 @@ export interface Level {
   prepare(block: Block, rows: Bitmap): Units<void>;
   /** The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again. */
   values(): RowValues;
-  /** The same by codes; `undefined` when they do not come so. */
+  /** The same by codes, where they come so. */
   coded?(): CodedValues | undefined;
   /** The same of all rows of a block, by runs of rows that have the same one. */
   readonly runs?: RowRuns;
@@ -46,6 +51,14 @@ export interface RowRuns {
   count: number;
   ends: Uint32Array;
   values: Int32Array;
+}
+
+/** The values of the rows for which a level is prepared, when no row has several. */
+export function codedOf(level: Level): CodedValues | undefined {
+  const coded = level.coded?.();
+  if (coded !== undefined) return coded;
+  const { starts, values } = level.values();
+  return starts === undefined ? plainCodes(values, level.valueCount) : undefined;
 }
 
 /** Tells which number a value has in another level. */

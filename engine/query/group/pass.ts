@@ -4,13 +4,12 @@ import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { grow } from '../../column/growth.ts';
 import type { Block } from '../../segment/block.ts';
 import type { MetricTable } from '../metric/metric-table.ts';
-import { type Bitmap, countRows } from '../model/bitmap.ts';
-import { partsOfRows } from '../model/units.ts';
-import type { RowValues } from '../value/field-values.ts';
+import { type Bitmap, countRows, rowList } from '../model/bitmap.ts';
+import type { CodedValues, RowValues } from '../value/field-values.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { TupleTable } from '../value/tuple-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
-import { type Level, type TimeLevel, takeValues } from './level.ts';
+import { codedOf, type Level, type RowRuns, type TimeLevel, takeValues } from './level.ts';
 import type { StageData, StageSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
@@ -18,6 +17,8 @@ export const TOTAL = 0;
 /** Numbers in an answer. */
 const CELLS_MAX = 1_000_000;
 
+/** Rows that are put into buckets and measured in a unit. */
+const UNIT_ROWS = 8_192;
 /** Pairs of a parent and a value whose tuples are kept in an array. */
 const KNOWN_MAX = 1 << 18;
 const UNKNOWN = -2;
@@ -78,6 +79,9 @@ class KnownTuples {
 export class Nesting {
   readonly #stages: readonly PassStage[];
   readonly #known: readonly KnownTuples[];
+  #scratch = new Uint32Array(0);
+  /** The rows for which it is prepared. */
+  #list: Uint32Array = new Uint32Array(0);
   #pairs = new Pairs();
   #spare = new Pairs();
 
@@ -147,35 +151,47 @@ export class Nesting {
     return parents;
   }
 
-  /** Reads all that it needs of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
+  /** Reads all that it needs of `rows` of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block, rows: Bitmap): Units<void> {
     for (const { level } of this.#stages) yield* level.prepare(block, rows);
+    if (this.#scratch.length < block.rowCount) this.#scratch = new Uint32Array(block.rowCount);
+    this.#list = rowList(rows, block.rowCount, this.#scratch);
   }
 
-  /** Makes room for the buckets of some rows, in units, so that `pairs` takes no longer than they do. */
-  *reserve(rows: Bitmap): Units<void> {
-    const rowCount = countRows(rows);
+  /** The rows for which it is prepared. */
+  get rowCount(): number {
+    return this.#list.length;
+  }
+
+  /** Makes room for the buckets of so many rows, in units, so that `pairs` takes no longer than they do. */
+  *reserve(rowCount: number): Units<void> {
     for (const { level, tuples, grows } of this.#stages) {
       if (grows) yield* tuples.reserve(rowCount, level.valueCount);
     }
   }
 
-  /** The rows with their buckets of the last level, until the next call. Throws LIMIT. */
-  pairs(rows: Bitmap): Pairs {
-    this.#pairs.reset(rows);
-    for (const [place, { level }] of this.#stages.entries()) this.#nest(place, level.values());
+  /** The rows from number `from` up to `to` of those for which it is prepared, with their buckets of the last level, until the next call. Throws LIMIT. */
+  pairs(from = 0, to = this.rowCount): Pairs {
+    this.#pairs.take(this.#list.subarray(from, to));
+    for (const place of this.#stages.keys()) this.#nest(place);
     return this.#pairs;
   }
 
   /** Puts what is in a bucket into the buckets of the next level in it. */
-  #nest(place: number, { starts, values }: RowValues): void {
+  #nest(place: number): void {
     const inner = this.#spare;
     const stage = this.#stages[place];
-    if (starts === undefined) {
-      const known = this.#known[place];
-      known.fit(this.#stages[place - 1]?.tuples.count ?? 1, stage.level.valueCount + 1);
-      nestOne(stage, known, values, this.#pairs, inner);
-    } else nestMany(stage, starts, values, this.#pairs, inner);
+    const { level } = stage;
+    if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
+    else {
+      const coded = codedOf(level);
+      if (coded === undefined) nestMany(stage, level.values(), this.#pairs, inner);
+      else {
+        const known = this.#known[place];
+        known.fit(this.#stages[place - 1]?.tuples.count ?? 1, level.valueCount + 1);
+        nestOne(stage, known, coded, this.#pairs, inner);
+      }
+    }
     this.#spare = this.#pairs;
     this.#pairs = inner;
   }
@@ -265,11 +281,13 @@ export class Pass implements BlockVisitor {
       yield* metrics.prepare(block);
       if (steps !== undefined) yield* steps.prepare(block);
     }
-    for (const part of partsOfRows(rows)) {
-      yield* this.#nesting.reserve(part);
-      const pairs = this.#nesting.pairs(part);
+    const nesting = this.#nesting;
+    for (let from = 0; from < nesting.rowCount; from += UNIT_ROWS) {
+      const to = Math.min(from + UNIT_ROWS, nesting.rowCount);
+      yield* nesting.reserve(to - from);
+      const pairs = nesting.pairs(from, to);
       for (const table of this.#tables) yield* this.#measure(table, pairs);
-      if (part !== rows) yield;
+      if (to < nesting.rowCount) yield;
     }
   }
 
@@ -288,6 +306,7 @@ export class Pass implements BlockVisitor {
     const { rows: pairRows, groups, count } = pairs;
     const kept = this.#kept;
     kept.count = 0;
+    kept.isInRuns = pairs.isInRuns;
     for (let at = 0; at < count; at++) {
       const row = pairRows[at];
       let group = groups[at] * stepCount;
@@ -302,17 +321,18 @@ export class Pass implements BlockVisitor {
   }
 }
 
-/** Nests rows of which each has at most one value, `values[row] - 1`. */
+/** Nests rows of which each has at most one value. */
 function nestOne(
   stage: PassStage,
   known: KnownTuples,
-  values: Int32Array,
+  { codes, known: values }: CodedValues,
   outer: Pairs,
   inner: Pairs,
 ): void {
   const { total } = stage;
   const { rows, groups, count } = outer;
   inner.reserve(total ? count * 2 : count);
+  inner.isInRuns = false;
   const innerRows = inner.rows;
   const innerGroups = inner.groups;
   const { size, tuples } = known;
@@ -324,7 +344,7 @@ function nestOne(
       innerRows[length] = row;
       innerGroups[length++] = tupleOf(stage, parent, TOTAL);
     }
-    const value = values[row];
+    const value = values[codes[row]] - 1;
     if (value === 0) continue;
     let tuple = size === 0 ? UNKNOWN : tuples[parent * size + value] - 2;
     if (tuple === UNKNOWN) {
@@ -339,15 +359,50 @@ function nestOne(
   inner.count = length;
 }
 
+/** Nests rows by their runs of time. */
+function nestRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
+  const { total } = stage;
+  const { rows, groups, count } = outer;
+  inner.reserve(total ? count * 2 : count);
+  inner.isInRuns = outer.isInRuns && !total;
+  const innerRows = inner.rows;
+  const innerGroups = inner.groups;
+  let length = 0;
+  let run = 0;
+  for (let at = 0; at < count; run++) {
+    const end = runs.ends[run];
+    const value = runs.values[run];
+    let parent = -1;
+    let whole = -1;
+    let tuple = -1;
+    for (; at < count && rows[at] < end; at++) {
+      if (groups[at] !== parent) {
+        parent = groups[at];
+        if (total) whole = tupleOf(stage, parent, TOTAL);
+        if (value !== 0) tuple = tupleOf(stage, parent, value);
+      }
+      if (total) {
+        innerRows[length] = rows[at];
+        innerGroups[length++] = whole;
+      }
+      if (tuple >= 0) {
+        innerRows[length] = rows[at];
+        innerGroups[length++] = tuple;
+      }
+    }
+  }
+  inner.count = length;
+}
+
 /** Nests rows that may have several values: `values[starts[row]]` to `values[starts[row + 1] - 1]`. */
 function nestMany(
   stage: PassStage,
-  starts: Uint32Array,
-  values: Int32Array,
+  { starts = new Uint32Array(0), values }: RowValues,
   outer: Pairs,
   inner: Pairs,
 ): void {
   inner.count = 0;
+  inner.isInRuns = false;
   for (let at = 0; at < outer.count; at++) {
     const row = outer.rows[at];
     const parent = outer.groups[at];

@@ -79,7 +79,7 @@ export class ValueSketch implements BlockVisitor {
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
     yield* this.#values.prepare(block, rows);
-    const pairs = this.#nesting.pairs(rows);
+    const pairs = this.#nesting.pairs();
     const { starts, values } = this.#values.values();
     const { bits, counts } = this;
     const { rows: pairRows, groups, count } = pairs;

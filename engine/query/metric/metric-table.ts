@@ -9,6 +9,7 @@ import { columnsAt } from '../scan/scan.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
 import { isLight, Summary, type SummaryData } from './metric.ts';
+import { countPairs } from './number-kernels.ts';
 
 /** A table of metrics as plain data. */
 export interface MetricTableData {
@@ -82,11 +83,7 @@ export class MetricTable {
 
   /** Adds the events of the block for which it is prepared to their groups, for which there is room. */
   add(pairs: Pairs): void {
-    if (this.#countsEvents) {
-      const { groups, count } = pairs;
-      const counts = this.#eventCounts;
-      for (let at = 0; at < count; at++) counts[groups[at]]++;
-    }
+    if (this.#countsEvents) countPairs(pairs, this.#eventCounts);
     for (const [summary, columns] of this.#columns) {
       for (const column of columns) summary.add(column, pairs);
     }

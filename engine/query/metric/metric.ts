@@ -11,7 +11,7 @@ import type {
 import type { Entries } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
-import { SCALE_DOUBLE } from '../../column/number-text.ts';
+import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
@@ -20,10 +20,11 @@ import { Elements, ElementType } from '../value/elements.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
-import { countPairs, divisorOf, keepNumbers, widenBounds } from './number-kernels.ts';
+import { countPairs, divisorOf, keepNumbers, runEnd, widenBounds } from './number-kernels.ts';
 import { Quantiles, type QuantilesData } from './quantile.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
+import { TALLIED_MAX, tally } from './tally.ts';
 
 /** Percent of the aggregations that are quantiles. */
 const PERCENT = new Map<Aggregation, number>([
@@ -72,6 +73,7 @@ export class Summary {
   readonly #sums: Sums | undefined;
   readonly #quantiles: Quantiles | undefined;
   readonly #cardinalities: Cardinalities | undefined;
+  readonly #countsValues: boolean;
   readonly #needsNumbers: boolean;
   readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
@@ -87,6 +89,7 @@ export class Summary {
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
     const quantiles = [...aggregations].some((aggregation) => PERCENT.has(aggregation));
+    this.#countsValues = aggregations.has('count');
     this.#needsBounds = quantiles || aggregations.has('min') || aggregations.has('max');
     this.#sums = aggregations.has('sum') || aggregations.has('avg') ? new Sums() : undefined;
     this.#quantiles = quantiles ? new Quantiles() : undefined;
@@ -237,7 +240,7 @@ export class Summary {
       plain = this.#numbers;
       keepNumbers(column, pairs, plain);
     }
-    countPairs(plain, this.#counts);
+    if (this.#countsValues) countPairs(plain, this.#counts);
     if (this.#needsNumbers) this.#addPlain(column, plain);
     if (this.#cardinalities !== undefined) this.#addDistinct(column, plain, this.#cardinalities);
     if (column.exceptions.length > 0) this.#addExceptions(column, pairs);
@@ -245,7 +248,15 @@ export class Summary {
 
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
-    const { mantissas, scale } = column;
+    const { scale } = column;
+    if (pairs.isInRuns && scale !== SCALE_DOUBLE && this.#quantiles !== undefined) {
+      const codes = column.small(TALLIED_MAX);
+      if (codes !== undefined) {
+        this.#addSmall(codes, scale, pairs, this.#quantiles);
+        return;
+      }
+    }
+    const { mantissas } = column;
     countPairs(pairs, this.#numberCounts);
     if (this.#sums !== undefined) {
       if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
@@ -253,6 +264,37 @@ export class Summary {
     }
     if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs);
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
+  }
+
+  /** Adds numbers by the codes of their mantissas: each number once a run of pairs, with how often it is there. */
+  #addSmall(codes: Uint32Array, scale: number, pairs: Pairs, quantiles: Quantiles): void {
+    const { rows, groups, count } = pairs;
+    const divisor = POWERS_OF_TEN[scale];
+    for (let from = 0; from < count; ) {
+      const to = runEnd(groups, from, count);
+      const group = groups[from];
+      tally.take(codes, rows, from, to);
+      from = to;
+      let numberCount = 0;
+      let total = 0;
+      let min = TALLIED_MAX;
+      let max = 0;
+      for (let at = 0; at < tally.codeCount; at++) {
+        const code = tally.codes[at];
+        if (code === 0) continue;
+        const times = tally.times[code];
+        numberCount += times;
+        total += (code - 1) * times;
+        if (code <= min) min = code - 1;
+        if (code > max) max = code;
+      }
+      if (numberCount === 0) continue;
+      this.#numberCounts[group] += numberCount;
+      this.#sums?.addDecimal(group, total, scale);
+      this.#mins[group] = Math.min(this.#mins[group], min / divisor);
+      this.#maxs[group] = Math.max(this.#maxs[group], (max - 1) / divisor);
+      quantiles.addTally(group, tally, divisor);
+    }
   }
 
   #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {

@@ -4,9 +4,17 @@ import { hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
 
 /*
- * Loops over pairs of a block's rows and groups. Neighbours are of one group mostly, as those in a step of time are: what is kept of a
- * group stays in variables while it does not change.
+ * Loops over pairs of a block's rows and groups. Where neighbours are of one group mostly, what is kept of a group stays in variables
+ * while it does not change.
  */
+
+/** The end of the run of pairs of one group that begins at `from`. */
+export function runEnd(groups: Uint32Array, from: number, count: number): number {
+  const group = groups[from];
+  let to = from + 1;
+  while (to < count && groups[to] === group) to++;
+  return to;
+}
 
 /** Takes into `kept` those of `pairs` whose rows have a number that the column does not hold as a text. */
 export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): void {
@@ -25,15 +33,18 @@ export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): vo
     if ((presence === undefined || hasRow(presence, row)) && (isPlain || !texts.has(row))) length++;
   }
   kept.count = length;
+  kept.isInRuns = pairs.isInRuns;
 }
 
 /** Counts the pairs of each group. */
-export function countPairs({ groups, count }: Pairs, counts: Float64Array): void {
+export function countPairs({ groups, count, isInRuns }: Pairs, counts: Float64Array): void {
+  if (!isInRuns) {
+    for (let at = 0; at < count; at++) counts[groups[at]]++;
+    return;
+  }
   for (let from = 0; from < count; ) {
-    const group = groups[from];
-    let to = from + 1;
-    while (to < count && groups[to] === group) to++;
-    counts[group] += to - from;
+    const to = runEnd(groups, from, count);
+    counts[groups[from]] += to - from;
     from = to;
   }
 }

@@ -2,6 +2,7 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { growInUnits } from '../../column/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';
+import type { Tally } from './tally.ts';
 
 const ENTRIES_MIN = 64;
 const ENTRY_BYTES = 16;
@@ -112,6 +113,35 @@ export class Quantiles {
         counts[used] = 1;
         places[offset + code] = used++;
       }
+    }
+    this.#count = used;
+  }
+
+  /** Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted; there is room for them. */
+  addTally(group: number, { codes: wholes, codeCount, times }: Tally, divisor: number): void {
+    this.#take();
+    this.#begin(group);
+    const small = smallCodesOf(divisor);
+    const offset = this.#offset;
+    const first = this.#first;
+    const groups = this.#groups;
+    const codes = this.#codes;
+    const counts = this.#counts;
+    let used = this.#count;
+    for (let at = 0; at < codeCount; at++) {
+      const whole = wholes[at];
+      if (whole === 0) continue;
+      const code = small[whole - 1];
+      const entry = places[offset + code];
+      const isNear = entry >= first && entry < used;
+      if (isNear && codes[entry] === code && groups[entry] === group) {
+        counts[entry] += times[whole];
+        continue;
+      }
+      groups[used] = group;
+      codes[used] = code;
+      counts[used] = times[whole];
+      places[offset + code] = used++;
     }
     this.#count = used;
   }

@@ -86,24 +86,18 @@ export class Sums {
   addDecimals({ rows, groups, count }: Pairs, mantissas: Float64Array, scale: number): void {
     if (count === 0) return;
     const totals = this.#totalsOf(scale);
-    let group = groups[0];
-    let total = totals[group];
     for (let at = 0; at < count; at++) {
-      if (groups[at] !== group) {
-        totals[group] = total;
-        group = groups[at];
-        total = totals[group];
-      }
+      const group = groups[at];
       const mantissa = mantissas[rows[at]];
+      const total = totals[group];
       const next = total + mantissa;
       if (next <= Number.MAX_SAFE_INTEGER && next >= Number.MIN_SAFE_INTEGER) {
-        total = next;
+        totals[group] = next;
       } else {
         this.#addLarge(group, BigInt(total), scale);
-        total = mantissa;
+        totals[group] = mantissa;
       }
     }
-    totals[group] = total;
   }
 
   /** Adds `mantissa / 10^scale` to a group. */

@@ -54,6 +54,21 @@ export interface RowValues {
   values: Int32Array;
 }
 
+/** What plain codes mean: each the value that is one lower. */
+let plain = new Int32Array(0);
+
+/** Values of rows by codes that are one higher, 0 for none: those of as many different ones. */
+export function plainCodes(values: Int32Array, valueCount: number): CodedValues {
+  if (plain.length <= valueCount) {
+    plain = new Int32Array(Math.max(valueCount + 1, plain.length * 2));
+    for (let code = 0; code < plain.length; code++) plain[code] = code + 1;
+  }
+  return {
+    codes: new Uint32Array(values.buffer, values.byteOffset, values.length),
+    known: plain.subarray(0, valueCount + 1),
+  };
+}
+
 /** Where the strings of a column are got from: `entries` when they are read whole. */
 interface Texts {
   shared: EntrySource | undefined;

@@ -11,13 +11,26 @@ export class Pairs {
   count = 0;
   rows = new Uint32Array(CAPACITY_MIN);
   groups = new Uint32Array(CAPACITY_MIN);
+  /** Whether neighbours are of one group mostly, as those in a step of time are; whoever adds pairs says so. */
+  isInRuns = false;
 
   /** Takes all of `rows`, in group 0. */
   reset(rows: Bitmap): void {
     this.reserve(rows.length * 32);
-    const count = listRows(rows, this.rows);
+    this.#group(listRows(rows, this.rows));
+  }
+
+  /** The same of a list of rows. */
+  take(rows: Uint32Array): void {
+    this.reserve(rows.length);
+    this.rows.set(rows);
+    this.#group(rows.length);
+  }
+
+  #group(count: number): void {
     this.groups.fill(0, 0, count);
     this.count = count;
+    this.isInRuns = true;
   }
 
   /** Makes room for `count` pairs in all. */
