@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { watchDisk } from '../engine/base/disk-watch.ts';
 import { type Disk, openDisk } from '../engine/base/file.ts';
+import { LoopWatch } from '../engine/base/thread/loop-watch.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
 import { lockFolder } from '../engine/store/lock.ts';
 import { addressText } from './address.ts';
@@ -12,7 +13,8 @@ import { troubleResource } from './api/admin-troubles.ts';
 import { declaredResolver } from './api/declared.ts';
 import { definitionRules } from './api/definition-rules.ts';
 import { followExtensions } from './api/extension-steps.ts';
-import type { ListenerCounts } from './api/metrics.ts';
+import { AnswerCounts } from './api/metrics/answer-counts.ts';
+import { quotasOf } from './api/metrics/quotas.ts';
 import { createOperation } from './api/operation.ts';
 import { createRoutes } from './api/routes.ts';
 import { filterIdsOf, securityFilters } from './api/security-filter.ts';
@@ -44,7 +46,7 @@ const STOP_MAX_MS = 19_000;
 /** What is told of the service while it runs. */
 interface ServiceState {
   stopping: boolean;
-  listeners: (() => ListenerCounts[])[];
+  listeners: Listeners | undefined;
 }
 
 /** The keys of a first start. */
@@ -104,10 +106,13 @@ async function start(
 ): Promise<Running> {
   const nowMs = Date.now;
   const { config } = runtime;
+  const loop = new LoopWatch();
+  loop.begin();
+  const answers = new AnswerCounts();
   const health = new DiskHealth(unwatched, log);
   const disk = watchDisk(unwatched, (failure) => health.fail(failure));
   const certificate = await certificateOf(config, disk, log);
-  const state: ServiceState = { stopping: false, listeners: [] };
+  const state: ServiceState = { stopping: false, listeners: undefined };
   const registries = [KEYS_PATH, DEFINITIONS_PATH];
   const opened = await openCatalog({ disk, nowMs: nowMs(), registries });
   reportRecovery(opened, log);
@@ -256,10 +261,22 @@ async function start(
         intake,
         queries,
         tails,
-        listeners: () => state.listeners.flatMap((counts) => counts()),
+        loops: () => ({
+          front: [loop],
+          ingest: intake.loops,
+          query: queries.loops,
+          merge: keeper.loops,
+        }),
+        restarts: () => ({ ingest: intake.restartCount, query: queries.restartCount }),
+        certificateEndMs: () => state.listeners?.certificate?.validToMs,
+        quotas: () => quotasOf(keys, cells, nowMs()),
+        answers,
+        heldBytes: () => lineCells.heldBytes,
+        listeners: () => state.listeners?.counts() ?? [],
         store: () => ({
           ...keeper.gauges(),
           damagedSegments: keeper.damagedCount,
+          missingSegments: keeper.missingCount,
           lostFiles: opened.report.lost.length,
         }),
         diskErrors: () => health.counts(),
@@ -292,6 +309,7 @@ async function start(
       },
     },
     routes,
+    answered: (channel, status) => answers.add(channel, status),
     log,
   }).catch(async (error) => {
     ready.resolve();
@@ -299,7 +317,7 @@ async function start(
     await Promise.all([intake.close(), queries.close(), keeper.close()]);
     throw error;
   });
-  state.listeners.push(() => listeners.counts());
+  state.listeners = listeners;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(0));
   process.stdout.write(
     readyText({

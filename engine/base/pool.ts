@@ -7,6 +7,7 @@ import {
 } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { assert, must } from './assert.ts';
+import { LoopWatch } from './thread/loop-watch.ts';
 
 /** What the function `start` of a pool's module gets: its data, its end of the channel, and its number. */
 export interface ThreadTask<Data> {
@@ -14,6 +15,8 @@ export interface ThreadTask<Data> {
   port: MessagePort;
   /** From 0 to the count of threads - 1. */
   thread: number;
+  /** The cells of its LoopWatch, which it begins. */
+  loop: SharedArrayBuffer;
 }
 
 /**
@@ -41,6 +44,8 @@ export interface HeapLimits {
 export interface Pool<Out, In> {
   /** The channel to each thread, by its number. A thread that is started anew has a new one. */
   readonly ports: readonly Port<Out, In>[];
+  /** How late each thread's event loop turns, by its number; a thread that is started anew begins anew. */
+  readonly loops: readonly LoopWatch[];
   /** Starts a thread anew, with new data, in the place of one that died; returns its channel. */
   restart(thread: number): Port<Out, In>;
   /** Ends a thread, whatever it does: it dies, and that is told. */
@@ -80,8 +85,11 @@ export function openPool<Data, Out, In>(
   after?: Promise<void>,
 ): Pool<Out, In> {
   let closing = false;
+  const loops: LoopWatch[] = [];
   const begin = (number: number): Thread<Out, In> => {
-    const task = { data: data(number), thread: number };
+    const loop = new LoopWatch();
+    loops[number] = loop;
+    const task = { data: data(number), thread: number, loop: loop.shared };
     const thread = new Thread<Out, In>({ entry, task, heap, after });
     void thread.ended.then((error) => {
       if (!closing) died(number, error);
@@ -92,6 +100,7 @@ export function openPool<Data, Out, In>(
   const ports: Port<Out, In>[] = threads.map(({ port }) => port);
   return {
     ports,
+    loops,
     restart: (number) => {
       assert(!closing && must(threads[number], 'thread').gone, `thread ${number} died`);
       const thread = begin(number);

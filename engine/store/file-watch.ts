@@ -34,6 +34,8 @@ export class FileWatch {
   readonly #tell: (change: FileChange) => void;
   /** Segments that were marked because of their files' sizes alone: they are whole when the bytes are back. */
   readonly #short = new Set<number>();
+  /** Segments whose files were short when they were last looked at. */
+  readonly #missing = new Set<number>();
   #rest: number[] = [];
 
   constructor(disk: Disk, opened: OpenedCatalog, tell: (change: FileChange) => void) {
@@ -44,6 +46,11 @@ export class FileWatch {
     for (const segment of manifest.sealed.keys()) {
       if (catalog.isDamaged(segment)) this.#short.add(segment);
     }
+  }
+
+  /** Segments whose files are missing or cut, as far as was looked. */
+  get missingCount(): number {
+    return this.#missing.size;
   }
 
   /** Looks at the next files. To be called about once a second. Throws IO when nobody can tell. */
@@ -59,12 +66,15 @@ export class FileWatch {
     const written = this.#written(segment);
     if (written === undefined) {
       this.#short.delete(segment);
+      this.#missing.delete(segment);
       return;
     }
     const { catalog } = this.#opened;
     const path = pathOfSegment(written.sealed, segment);
     const bytes = this.#disk.sizeOf(path) ?? 0;
     const lost = bytes < written.bytes;
+    if (lost) this.#missing.add(segment);
+    else this.#missing.delete(segment);
     if (lost === this.#short.has(segment)) return;
     // What was lost already when the segment was read is not back with the bytes.
     if (lost && catalog.isDamaged(segment)) return;

@@ -6,6 +6,11 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 /** Names and values of a sample's labels; the names are ours, the values anybody's. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** The one sample of a metric without labels. */
+export function one(value: number): [Labels, number][] {
+  return [[{}, value]];
+}
+
 /** Writes metrics in the text format of Prometheus, version 0.0.4. */
 export class Exposition {
   readonly #lines: string[] = [];

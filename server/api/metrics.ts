@@ -4,7 +4,10 @@ import type { Intake } from '../ingest/intake.ts';
 import type { Channel } from '../ingest/protocol.ts';
 import { COMMIT_SECONDS } from '../ingest/stats.ts';
 import type { QueryPool } from '../query/query-pool.ts';
-import { EXPOSITION_TYPE, Exposition, type Labels } from './exposition.ts';
+import { EXPOSITION_TYPE, Exposition, type Labels, one } from './exposition.ts';
+import type { AnswerCounts } from './metrics/answer-counts.ts';
+import { type ProcessSources, writeProcess } from './metrics/process.ts';
+import { type KeyQuota, writeQuotas } from './metrics/quotas.ts';
 import type { Reply } from './reply.ts';
 
 /** What a listener counts; what does not exist for its kind is left out. */
@@ -22,6 +25,7 @@ export interface ListenerCounts {
 export interface StoreGauges {
   segments: number;
   damagedSegments: number;
+  missingSegments: number;
   blocks: number;
   rows: number;
   bytes: number;
@@ -41,18 +45,21 @@ export interface StoreGauges {
 }
 
 /** Where the numbers are: each is read when somebody asks. */
-export interface MetricSources {
-  version: string;
+export interface MetricSources extends ProcessSources {
   /** The name of the write key with that id; `undefined` when it does not exist any more. */
   keyName(id: string): string | undefined;
-  intake: Pick<Intake, 'counts' | 'gauges' | 'stats' | 'restartCount'>;
-  queries: Pick<QueryPool, 'counts' | 'gauges' | 'restartCount'>;
+  /** Write keys with what they have brought today, as quotas count it. */
+  quotas(): readonly KeyQuota[];
+  intake: Pick<Intake, 'counts' | 'gauges' | 'stats'>;
+  queries: Pick<QueryPool, 'counts' | 'gauges'>;
   tails: { readonly count: number };
   listeners(): readonly ListenerCounts[];
+  answers: Pick<AnswerCounts, 'list'>;
+  /** Bytes of lines without an end that connections of TCP and TLS hold. */
+  heldBytes(): number;
   store(): StoreGauges;
   /** Changes that the disk refused, by what they were. */
   diskErrors(): readonly [string, number][];
-  ready(): boolean;
 }
 
 const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
@@ -66,22 +73,17 @@ const REPAIRS: Readonly<Record<keyof DecodeCounters, string>> = {
   extensionsFailed: 'extension_failed',
   patternsOverBudget: 'pattern_over_budget',
 };
-const NO_LABELS: Labels = {};
-const MICROSECONDS = 1_000_000;
 
 /** The answer of `/metrics`. */
 export function metricsReply(sources: MetricSources): Reply {
   const text = new Exposition();
   writeIngest(text, sources);
+  writeQuotas(text, sources.quotas());
   writeListeners(text, sources);
   writeQueries(text, sources);
   writeStore(text, sources);
   writeProcess(text, sources);
   return { status: 200, body: text.text(), contentType: EXPOSITION_TYPE };
-}
-
-function one(value: number): [Labels, number][] {
-  return [[NO_LABELS, value]];
 }
 
 function writeIngest(text: Exposition, { intake, keyName }: MetricSources): void {
@@ -140,15 +142,15 @@ function writeWorkers(text: Exposition, intake: MetricSources['intake']): void {
   text.histogram(
     'logseam_commit_seconds',
     'Time of a request over HTTP from its being decoded to its being durable.',
-    [[NO_LABELS, commits]],
+    [[{}, commits]],
   );
   text.gauge('logseam_ingest_slot_bytes', 'Memory for received bytes.', one(slotBytes));
   text.gauge('logseam_ingest_slot_bytes_free', 'What of it nobody holds.', one(slotBytesFree));
   text.gauge('logseam_ingest_tasks_pending', 'Tasks that are not durable.', one(tasksPending));
 }
 
-function writeListeners(text: Exposition, { listeners }: MetricSources): void {
-  const all = listeners();
+function writeListeners(text: Exposition, sources: MetricSources): void {
+  const all = sources.listeners();
   const of = (name: Exclude<keyof ListenerCounts, 'channel'>): [Labels, number][] =>
     all.flatMap(({ channel, [name]: value }) =>
       value === undefined ? [] : [[{ channel }, value]],
@@ -164,6 +166,18 @@ function writeListeners(text: Exposition, { listeners }: MetricSources): void {
     'logseam_connections_lost_total',
     'Connections that ended as their worker died.',
     of('connectionsLost'),
+  );
+  text.counter(
+    'logseam_http_answers_total',
+    'Answers over HTTP, but those of the HTTP library.',
+    sources.answers
+      .list()
+      .map(({ channel, status, count }) => [{ channel, status: String(status) }, count]),
+  );
+  text.gauge(
+    'logseam_held_bytes',
+    'Bytes of lines without an end that connections of TCP and TLS hold.',
+    one(sources.heldBytes()),
   );
   text.counter('logseam_datagrams_total', 'Datagrams taken.', of('datagrams'));
   text.counter(
@@ -204,6 +218,11 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'logseam_damaged_segments',
     'Segments of which events are lost: answers that may need them are partial.',
     one(store.damagedSegments),
+  );
+  text.gauge(
+    'logseam_missing_segments',
+    'Of them those whose files are missing or cut.',
+    one(store.missingSegments),
   );
   text.gauge('logseam_store_blocks', 'Blocks.', one(store.blocks));
   text.gauge('logseam_store_rows', 'Events.', one(store.rows));
@@ -264,31 +283,5 @@ function writeStore(text: Exposition, sources: MetricSources): void {
     'logseam_retention_wait_seconds',
     'Running time until they are dropped; 0 when none waits.',
     one((store.waitingDrop?.leftMs ?? 0) / 1_000),
-  );
-}
-
-function writeProcess(text: Exposition, sources: MetricSources): void {
-  const { intake, queries, version } = sources;
-  text.gauge('logseam_info', 'What runs.', [[{ version }, 1]]);
-  text.gauge('logseam_ready', 'Whether /readyz answers 200.', one(sources.ready() ? 1 : 0));
-  text.gauge('logseam_workers_up', 'Worker threads that are there.', [
-    [{ kind: 'ingest' }, intake.gauges().workersUp],
-    [{ kind: 'query' }, queries.gauges().workersUp],
-  ]);
-  text.counter('logseam_worker_restarts_total', 'Workers put in the place of dead ones.', [
-    [{ kind: 'ingest' }, intake.restartCount],
-    [{ kind: 'query' }, queries.restartCount],
-  ]);
-  const { user, system } = process.cpuUsage();
-  text.counter(
-    'process_cpu_seconds_total',
-    'CPU time of all threads.',
-    one((user + system) / MICROSECONDS),
-  );
-  text.gauge('process_resident_memory_bytes', 'Resident memory.', one(process.memoryUsage.rss()));
-  text.gauge(
-    'process_start_time_seconds',
-    'Start of the process, in seconds since 1970.',
-    one(performance.timeOrigin / 1_000),
   );
 }

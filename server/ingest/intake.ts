@@ -3,6 +3,7 @@ import type { DiskFailure } from '../../engine/base/disk-watch.ts';
 import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { Claim, CommittedGroup } from '../../engine/engine.ts';
 import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
@@ -279,6 +280,11 @@ export class Intake {
   /** Workers that were put in the place of dead ones. */
   get restartCount(): number {
     return this.#restarts.count;
+  }
+
+  /** How late the event loops of the workers turn; `undefined` for those that are not there. */
+  get loops(): readonly (LoopWatch | undefined)[] {
+    return this.#pool.loops.map((loop, writer) => (this.#thread(writer).dead ? undefined : loop));
   }
 
   /** Ends the workers when they have made durable what they have. No task may be given any more. */

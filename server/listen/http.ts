@@ -4,6 +4,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import type { Address } from '../address.ts';
 import { corsHeaders } from '../api/cors.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } from '../api/reply.ts';
+import type { Channel } from '../ingest/protocol.ts';
 import { SmallBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addressText, INPUT_PATH, lengthFault } from './header.ts';
@@ -26,6 +27,8 @@ export interface HttpOptions extends InputOptions {
   port: number;
   /** Answers everything but the input path; never rejects. Without it all else is 404. */
   routes?: (request: ApiRequest) => Promise<Reply>;
+  /** Told the status of each answer. */
+  answered?: (channel: Channel, status: number) => void;
   /** Makes it HTTPS, TLS 1.2 and 1.3. Both files have been checked. */
   certificate?: CertificateFiles;
 }
@@ -75,7 +78,13 @@ const STATUS_TEXTS = new Map([
 /** Listens for HTTP or HTTPS. Rejects with USAGE when the address cannot be had. */
 export function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const { setting, host, port, certificate } = options;
-  const open: OpenRequests = { count: 0, closing: false, faultyPeers: new Set() };
+  const { channel = 'http', answered } = options;
+  const open: OpenRequests = {
+    count: 0,
+    closing: false,
+    faultyPeers: new Set(),
+    answered: (status) => answered?.(channel, status),
+  };
   const input = createInput(options);
   const serve = (response: HttpResponse, request: HttpRequest): void => {
     const exchange = new UwsExchange(response, request, open);
@@ -185,6 +194,7 @@ async function noRoutes(): Promise<Reply> {
 interface OpenRequests {
   count: number;
   closing: boolean;
+  answered: (status: number) => void;
   /** Peers who sent a faulty request in this turn of the event loop. */
   faultyPeers: Set<string>;
 }
@@ -374,6 +384,7 @@ class UwsExchange implements Exchange {
 
   #writeHead(reply: Reply): void {
     const response = this.#response;
+    this.#open.answered(reply.status);
     response.writeStatus(STATUS_TEXTS.get(reply.status) ?? `${reply.status} Status`);
     if (reply.status !== 204) {
       response.writeHeader('content-type', reply.contentType ?? 'application/json');

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { FromIngest, IngestData, ToIngest } from '../ingest/protocol.ts';
 import { IngestWorker } from '../ingest/worker.ts';
 import { LineCells } from './line-cells.ts';
@@ -17,7 +18,8 @@ const HEAP_LOOK_MS = 100;
  * ends the thread before, but the end of its memory, resets its connections first: senders take a close in order for an
  * acknowledgement.
  */
-export async function start({ data, port }: ThreadTask<IngestData>): Promise<void> {
+export async function start({ data, port, loop }: ThreadTask<IngestData>): Promise<void> {
+  new LoopWatch(loop).begin();
   const worker = new IngestWorker(data, openPort<FromIngest, ToIngest>(port), (order) => {
     void sockets.take(order);
   });

@@ -67,10 +67,15 @@ export class LineMeter {
 
   /** Whether all workers together hold too much. */
   get isFull(): boolean {
-    let heldBytes = 0;
-    for (let at = HELD; at < this.#cells.length; at += STRIDE) heldBytes += this.#cells[at];
-    return heldBytes > HELD_BYTES_MAX;
+    return heldIn(this.#cells) > HELD_BYTES_MAX;
   }
+}
+
+/** What all workers hold of lines without an end. */
+function heldIn(cells: Float64Array): number {
+  let heldBytes = 0;
+  for (let at = HELD; at < cells.length; at += STRIDE) heldBytes += cells[at];
+  return heldBytes;
 }
 
 /** What the connections of all workers count, in memory that all threads see. */
@@ -101,6 +106,11 @@ export class LineCells {
     for (const [index, channel] of LINE_CHANNELS.entries()) {
       this.meter(worker, channel).lost(this.#cells[first + index * OF_CHANNEL + OPEN]);
     }
+  }
+
+  /** Bytes of lines without an end that all workers hold. */
+  get heldBytes(): number {
+    return heldIn(this.#cells);
   }
 
   /** The sums of a channel over all workers. */

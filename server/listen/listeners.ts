@@ -27,6 +27,8 @@ export interface ListenersOptions {
   input: Omit<InputOptions, 'channel'>;
   /** Answers everything but the input path; never rejects. */
   routes: (request: ApiRequest) => Promise<Reply>;
+  /** Told the status of each answer over HTTP. */
+  answered: (channel: Channel, status: number) => void;
   log: Log;
 }
 
@@ -45,6 +47,8 @@ export interface Listeners {
   readonly http: Address;
   /** All of them, in the order in which they are told. */
   readonly addresses: readonly ListenerAddress[];
+  /** What TLS and HTTPS show; `undefined` when neither is on. */
+  readonly certificate: Certificate | undefined;
   /** Sums of each channel since the start. */
   counts(): ListenerCounts[];
   /** New connections get this certificate. Throws USAGE when it cannot be used. */
@@ -63,14 +67,19 @@ const PRIVILEGED_PORT_MAX = 1_023;
  */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const opening = new Opening(options);
+  let { certificate } = options;
   try {
     const http = await opening.all();
     return {
       http,
+      get certificate() {
+        return certificate;
+      },
       addresses: opening.addresses,
       counts: () => summed(opening.counts.flatMap((count) => count())),
-      reload: (certificate) => {
-        for (const listener of opening.secure) listener.reload(certificate);
+      reload: (next) => {
+        for (const listener of opening.secure) listener.reload(next);
+        certificate = next;
       },
       close: (graceMs) => opening.close(graceMs),
     };
@@ -124,11 +133,12 @@ class Opening {
   }
 
   async #http(kind: 'HTTP' | 'HTTPS' | 'HTTP input', wanted: Address): Promise<Address> {
-    const { input, routes, certificate } = this.#options;
+    const { input, routes, answered, certificate } = this.#options;
     const listener: HttpListener = await listenHttp({
       ...input,
       ...wanted,
       setting: kind.toLowerCase().replace(' ', '_'),
+      answered,
       channel: kind === 'HTTPS' ? 'https' : 'http',
       ...(kind === 'HTTP input' ? {} : { routes }),
       ...(kind === 'HTTPS' ? { certificate: needed(certificate) } : {}),

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { diskFailureOf } from '../../engine/base/disk-watch.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
 import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
@@ -118,6 +119,16 @@ export class Keeper {
   /** Segments of which rows are lost. */
   get damagedCount(): number {
     return this.#opened.catalog.damagedCount;
+  }
+
+  /** Of them those whose files are missing or cut. */
+  get missingCount(): number {
+    return this.#files.missingCount;
+  }
+
+  /** How late the event loops of the merge threads turn; `undefined` for those that are not there. */
+  get loops(): readonly (LoopWatch | undefined)[] {
+    return this.#merger.loops;
   }
 
   gauges(): UpkeepGauges {

@@ -1,6 +1,7 @@
 import { assert, must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { openPool, type Pool } from '../../engine/base/pool.ts';
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
 import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
@@ -48,6 +49,11 @@ export class MergeThread {
   /** Whether a merge runs. */
   get isBusy(): boolean {
     return this.#work !== undefined;
+  }
+
+  /** How late its event loop turns; `undefined` while it is not there. */
+  get loop(): LoopWatch | undefined {
+    return this.#pool?.loops[0];
   }
 
   /** Whether the thread is there, with a priority that an urgent merge may have. */

@@ -3,12 +3,14 @@ import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { isDiskFull, openDisk } from '../../engine/base/file.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob } from '../../engine/engine.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
 /** The task of a merge thread; see `openPool`. Does one job after the other, and resolves when it is told to stop. */
-export async function start({ data, port: end }: ThreadTask<MergeData>): Promise<void> {
+export async function start({ data, port: end, loop }: ThreadTask<MergeData>): Promise<void> {
+  new LoopWatch(loop).begin();
   const port = openPort<FromMerge, ToMerge>(end);
   const abort = new AbortController();
   const stopped = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
 import { MergeThread, type MergeThreadOptions } from './merge-thread.ts';
 
@@ -16,6 +17,11 @@ export class Merger {
     const idle = this.#threads.filter(({ isBusy }) => !isBusy);
     const thread = idle.find((each) => each.isReady(job)) ?? must(idle[0], 'an idle merge thread');
     return thread.run(job, allocate);
+  }
+
+  /** How late the event loops of the threads turn, by number; `undefined` for those that are not there. */
+  get loops(): readonly (LoopWatch | undefined)[] {
+    return this.#threads.map(({ loop }) => loop);
   }
 
   /** Stops what is running, which rejects, and takes nothing more; resolves when all threads are gone. */

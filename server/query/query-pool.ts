@@ -4,6 +4,7 @@ import { Histogram } from '../../engine/base/histogram.ts';
 import { buffersIn } from '../../engine/base/moved.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { BlockChanges, JoinedPart } from '../../engine/engine.ts';
 import { Admission, type Ticket } from './admission.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
@@ -244,6 +245,13 @@ export class QueryPool {
   /** Workers that were put in the place of dead ones. */
   get restartCount(): number {
     return this.#restarts.count;
+  }
+
+  /** How late the event loops of the workers turn; `undefined` for those that are not there. */
+  get loops(): readonly (LoopWatch | undefined)[] {
+    return this.#pool.loops.map((loop, number) =>
+      this.#threads[number]?.dead === true ? undefined : loop,
+    );
   }
 
   /** Refuses what is running and what comes, and ends the workers. */

@@ -2,6 +2,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { openDisk } from '../../engine/base/file.ts';
 import { buffersIn } from '../../engine/base/moved.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
+import { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import {
   type AggregateResult,
   openLiveBlocks,
@@ -25,7 +26,8 @@ import { TailTokens } from './tail-token.ts';
 type Message<T extends ToQuery['type']> = Extract<ToQuery, { type: T }>;
 
 /** The task of a query thread; see `openPool`. Resolves when it was told to close. */
-export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
+export async function start({ data, port: end, loop }: ThreadTask<QueryData>): Promise<void> {
+  new LoopWatch(loop).begin();
   const port = openPort<FromQuery, ToQuery>(end);
   const reader = openReader(openDisk(data.root), data.secret, {
     queryBytesMax: data.memoryMb * 2 ** 20,

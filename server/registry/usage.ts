@@ -137,9 +137,14 @@ export class UsageCells {
     return usedBytes;
   }
 
+  /** Bytes that a day may bring; NO_QUOTA when there is no bound. */
+  quotaBytes(cell: number): number {
+    return this.#floats[cell * FLOAT_STRIDE + QUOTA];
+  }
+
   /** Whether `reserve` would refuse as the quota of `day` is spent. */
   isSpent(cell: number, day: number): boolean {
-    const quotaBytes = this.#floats[cell * FLOAT_STRIDE + QUOTA];
+    const quotaBytes = this.quotaBytes(cell);
     return quotaBytes >= 0 && this.usedBytes(cell, day) >= quotaBytes;
   }
 

@@ -21,7 +21,7 @@ t.teardown(() => removeFolder(folder));
 let service: Service;
 
 t.before(async () => {
-  service = await startService(folder, ['--ingest-workers', '2']);
+  service = await startService(folder, ['--ingest-workers', '2', '--query-workers', '2']);
 });
 t.teardown(() => service.stop());
 
@@ -93,6 +93,42 @@ t.test('metrics count exactly what was sent, by channel and key', async (t) => {
   t.ok(count('logseam_disk_free_bytes') > 0);
   t.ok(count('process_cpu_seconds_total') > 0);
   t.ok(count('process_resident_memory_bytes') > 10_000_000);
+});
+
+t.test('metrics tell how the process does and what it answered', async (t) => {
+  const key = await makeKey('--write', '--name', 'bounded', '--quota-mb', '2');
+  t.equal((await send({ ...service, writeKey: key }, '{"n":1}')).status, 200);
+  const before = await metrics();
+  const held = `${service.writeKey} a line without its end`;
+  const socket = connect(service.tcpPort, '127.0.0.1', () => socket.write(held));
+  const answers = (families: Families, status: string): number =>
+    sumOf(families, 'logseam_http_answers_total', { channel: 'http', status });
+  for (let times = 0; times < 3; times++) {
+    t.equal((await request(`${service.http}/nothing`)).status, 404);
+    t.equal((await send(service, '{"bad"')).status, 400);
+  }
+  let after = await metrics();
+  t.equal(answers(after, '404') - answers(before, '404'), 3);
+  t.equal(answers(after, '400') - answers(before, '400'), 3);
+  t.equal(answers(after, '200') - answers(before, '200'), 1, 'its own answer counts later');
+  t.equal(sumOf(after, 'logseam_quota_bytes', { key: 'bounded' }), 2_000_000);
+  t.equal(sumOf(after, 'logseam_quota_used_bytes', { key: 'bounded' }), '{"n":1}'.length);
+  t.equal(after.get('logseam_quota_bytes')?.samples.length, 1, 'others have no quota');
+  t.same(after.get('logseam_certificate_end_seconds')?.samples, [], 'nor is there a certificate');
+  while (sumOf(after, 'logseam_held_bytes') === 0) after = await metrics();
+  t.equal(sumOf(after, 'logseam_held_bytes'), held.length);
+  socket.destroy();
+  while (sumOf(after, 'logseam_held_bytes') > 0) after = await metrics();
+  const open = sumOf(after, 'process_open_fds');
+  t.ok(open > 10 && open < sumOf(after, 'process_max_fds'));
+  t.same(
+    after.get('logseam_event_loop_lag_seconds')?.samples.map(({ labels }) => labels),
+    [
+      { kind: 'front', worker: '0' },
+      ...[0, 1].map((worker) => ({ kind: 'ingest', worker: String(worker) })),
+      ...[0, 1].map((worker) => ({ kind: 'query', worker: String(worker) })),
+    ],
+  );
 });
 
 t.test('classes of a histogram never shrink with their bound', async (t) => {

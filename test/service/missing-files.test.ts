@@ -78,6 +78,12 @@ async function checkTold(t: Test, service: Service, damaged: number): Promise<vo
     headers: { 'x-api-key': service.readKey },
   });
   t.match(metrics.text, `\nlogseam_damaged_segments ${damaged}\n`);
+  await until('the look at all files', async () => {
+    const { text } = await request(`${service.http}/metrics`, {
+      headers: { 'x-api-key': service.readKey },
+    });
+    return text.includes(`\nlogseam_missing_segments ${damaged}\n`);
+  });
 }
 
 t.test('files that are lost', async (t) => {

@@ -1,0 +1,63 @@
+/** How often a thread notes that its event loop turns. */
+const BEAT_MS = 100;
+/** Lateness is told for at least so long, and at most twice as long. */
+const WINDOW_MS = 15_000;
+
+/** The cells: when the loop turned last, when the window began, the most lateness in it and in the window before. */
+const BEAT = 0;
+const WINDOW = 1;
+const MOST = 2;
+const MOST_BEFORE = 3;
+const CELLS = 4;
+
+/** Milliseconds of a clock that all threads of the process have in common and that does not jump. */
+function sharedNowMs(): number {
+  return Number(process.hrtime.bigint()) / 1_000_000;
+}
+
+/** Whether and how late the event loop of a thread turns: cells that the thread writes and others read. */
+export class LoopWatch {
+  /** The memory; given to another thread it makes a view of the same cells there. */
+  readonly shared: SharedArrayBuffer;
+  readonly #cells: Float64Array;
+  readonly #nowMs: () => number;
+
+  constructor(
+    shared = new SharedArrayBuffer(CELLS * Float64Array.BYTES_PER_ELEMENT),
+    nowMs: () => number = sharedNowMs,
+  ) {
+    this.shared = shared;
+    this.#cells = new Float64Array(shared);
+    this.#nowMs = nowMs;
+  }
+
+  /** Notes from now on, in the thread that is watched, that its loop turns, for as long as it does anything else. */
+  begin(): void {
+    this.beat();
+    setInterval(() => this.beat(), BEAT_MS).unref();
+  }
+
+  /** Notes that the loop turns: to be called as often as `begin` has it. */
+  beat(): void {
+    const cells = this.#cells;
+    const nowMs = this.#nowMs();
+    if (nowMs - cells[WINDOW] >= WINDOW_MS) {
+      cells[MOST_BEFORE] = cells[MOST];
+      cells[MOST] = 0;
+      cells[WINDOW] = nowMs;
+    }
+    cells[MOST] = Math.max(cells[MOST], this.stalledMs);
+    cells[BEAT] = nowMs;
+  }
+
+  /** How long the loop has been late by now; 0 before it begins. */
+  get stalledMs(): number {
+    const beatMs = this.#cells[BEAT];
+    return beatMs === 0 ? 0 : Math.max(0, this.#nowMs() - beatMs - BEAT_MS);
+  }
+
+  /** The most that it was late of late. */
+  get lagMs(): number {
+    return Math.max(this.#cells[MOST], this.#cells[MOST_BEFORE], this.stalledMs);
+  }
+}
