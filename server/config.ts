@@ -215,6 +215,12 @@ const SETTINGS = {
     '256',
     'megabytes (2^20) of memory that a query may take',
   ),
+  queriesMemoryMb: setting(
+    'Limits',
+    wholeNumber(16, 1_048_576),
+    '512',
+    'megabytes (2^20) of all queries, answers not yet read included',
+  ),
   queryCacheMb: setting(
     'Limits',
     wholeNumber(0, 4_096),

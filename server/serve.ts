@@ -161,6 +161,7 @@ async function start(
     perKey: config.queriesPerKey,
     seconds: config.querySeconds,
     memoryMb: config.queryMemoryMb,
+    totalMemoryMb: config.queriesMemoryMb,
     cacheMb: config.queryCacheMb,
     behind,
     root: config.data,
@@ -237,8 +238,8 @@ async function start(
     isWriteKey: (text) => keys.lookup(text)?.kind === 'write',
     definitions,
     resolver,
-    run: (job, signal, key, progress) =>
-      queries.run(job, signal, key, progress).finally(keeper.pin()),
+    run: (job, signal, key, progress, held) =>
+      queries.run(job, signal, key, progress, held).finally(keeper.pin()),
     tails,
     nowMs,
     boundEvents: config.boundEvents,

@@ -30,6 +30,7 @@ async function openWorker(
     queries: 8,
     perKey: 8,
     seconds: SECONDS_MAX,
+    totalMemoryMb: 512,
     memoryMb: MEMORY_MB,
     cacheMb: 0,
     behind: new SharedArrayBuffer(4),

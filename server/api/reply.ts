@@ -27,13 +27,15 @@ export interface ReplySink {
 /**
  * What goes back. `body` is a whole JSON text unless `contentType` says otherwise. With `pieces` it is these, one after the
  * other, none of them empty; they are not joined, and written as the client takes them. With `stream` it is what that
- * writes: when it rejects the connection is cut, so that the client does not take a part for the whole.
+ * writes: when it rejects the connection is cut, so that the client does not take a part for the whole. `over` is called once,
+ * when the client has been given all of it, or is gone.
  */
 export interface Reply {
   status: number;
   body: Uint8Array | string;
   pieces?: readonly Uint8Array[];
   stream?: (sink: ReplySink) => Promise<void>;
+  over?: () => void;
   contentType?: string;
   headers?: Record<string, string>;
 }

@@ -1,6 +1,7 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { LiveQueries, type QueryProgress } from '../query/live-queries.ts';
+import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
 import { shown } from '../query/shown.ts';
 import { aggregateEvents } from './aggregate.ts';
@@ -50,14 +51,15 @@ export interface RouteDependencies {
   definitions: DefinitionTable;
   resolver: Resolver;
   /**
-   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is. Rejects with
-   * EngineError and QueryRefused.
+   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is; its answer counts as
+   * memory until `held` lets it go. Rejects with EngineError and QueryRefused.
    */
   run(
     job: QueryJob,
     signal: AbortSignal,
     key: string,
     progress?: QueryProgress,
+    held?: HeldAnswer,
   ): Promise<JobAnswer>;
   tails: OpenTails;
   nowMs(): number;
@@ -199,6 +201,7 @@ async function withContext(
   const query = queryOf(live, request, key);
   const signal = query?.signal ?? request.signal;
   const packing = acceptsGzip(request.headers.get('accept-encoding')) ? { gzip: true } : {};
+  const held = new HeldAnswer();
   const context: ReadContext = {
     body: undefined,
     key,
@@ -207,11 +210,16 @@ async function withContext(
     nowMs: dependencies.nowMs(),
     boundEvents: dependencies.boundEvents,
     currentKey: () => authenticate(dependencies, request),
-    run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress),
+    run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress, held),
     tails: dependencies.tails,
     signal,
   };
-  return closing(query, async () => answer(context));
+  try {
+    return { ...(await closing(query, async () => answer(context))), over: () => held.release() };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
 }
 
 /** Whether a client takes gzip. Source: RFC 9110, 12.5.3. */

@@ -52,6 +52,17 @@ export interface HttpCounts {
 /** Bytes of a body that is no input. */
 const API_BODY_BYTES_MAX = 1_048_576;
 const CLOSE_POLL_MS = 10;
+/** A body of up to so many bytes is dropped behind an answer that was given before it was read. */
+const DROPPED_BYTES_MAX = 2 ** 30;
+/** What is dropped of a chunked body before it is refused: bytes, time, and a pause in which the client sends nothing. */
+const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
+const DRAIN_MS = 5_000;
+const DRAIN_PAUSE_MS = 250;
+/** A client has to take an answer with so many bytes a second, behind a beginning. */
+const ANSWER_BYTES_A_SECOND = 64 * 1024;
+const ANSWER_MS = 20_000;
+/** Bytes of an answer in pieces that a chunked request may get: they are all given to the library at once. */
+const CHUNKED_ANSWER_BYTES_MAX = 1_048_576;
 
 // Otherwise every answer names the library and its version.
 library._cfg('silent');
@@ -240,12 +251,16 @@ function serveRoute(exchange: Exchange, routes: NonNullable<HttpOptions['routes'
       const message = `the body is too large; allowed: ${API_BODY_BYTES_MAX} bytes`;
       exchange.answer(errorReply(new ApiError(413, message, corsHeaders())), true);
     } else if (isLast) {
-      const { method, headers } = exchange;
-      const query = new Map(new URLSearchParams(exchange.query));
-      routes({ method, path, query, headers, body: body.whole(), signal: abort.signal }).then(
-        (reply) => exchange.answer(reply),
-        () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),
-      );
+      // As with input: nothing is done for a request that cannot be answered.
+      setImmediate(() => {
+        if (abort.signal.aborted) return;
+        const { method, headers } = exchange;
+        const query = new Map(new URLSearchParams(exchange.query));
+        routes({ method, path, query, headers, body: body.whole(), signal: abort.signal }).then(
+          (reply) => exchange.answer(reply),
+          () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),
+        );
+      });
     }
   });
 }
@@ -275,7 +290,16 @@ class UwsExchange implements Exchange {
   readonly #isChunked: boolean;
   #over = false;
   #answered = false;
+  /** Takes the body, once it was asked for. */
+  #take: (chunk: Uint8Array, isLast: boolean) => void = () => {};
+  #isAsked = false;
+  /** Whether all of the body has come. */
+  #isRead = false;
   #gone: () => void = () => {};
+  /** Told when the answer was given, or cannot be. */
+  #replyOver: (() => void) | undefined;
+  /** Cuts a client that is too slow to take its answer. */
+  #cut: NodeJS.Timeout | undefined;
   /** Whoever waits until the client has taken what was written. */
   #writable: PromiseWithResolvers<void> | undefined;
 
@@ -309,8 +333,12 @@ class UwsExchange implements Exchange {
   }
 
   read(take: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.#take = take;
+    if (this.#isAsked) return;
+    this.#isAsked = true;
     this.#response.onData((chunk, isLast) => {
-      if (!this.#over && !this.#answered) take(new Uint8Array(chunk), isLast);
+      this.#isRead ||= isLast;
+      if (!this.#over) this.#take(new Uint8Array(chunk), isLast);
     });
   }
 
@@ -319,28 +347,60 @@ class UwsExchange implements Exchange {
   }
 
   answer(reply: Reply, close = false): void {
-    if (this.#over || this.#answered) return;
-    const { stream } = reply;
-    if (stream !== undefined && this.#isChunked) {
+    if (this.#over || this.#answered) {
+      reply.over?.();
+      return;
+    }
+    const { stream, pieces } = reply;
+    const isLong = pieces !== undefined && bytesOf(pieces) > CHUNKED_ANSWER_BYTES_MAX;
+    if ((stream !== undefined || isLong) && this.#isChunked) {
+      reply.over?.();
       // Its connection could not be ended behind the answer.
       const message =
-        'a chunked request is not answered in parts; allowed: one with Content-Length';
+        'the answer to a chunked request would be too long; allowed: a request with Content-Length';
       this.answer(errorReply(new ApiError(411, message, corsHeaders())));
       return;
     }
     this.#answered = true;
+    this.#take = () => {};
+    this.#replyOver = reply.over;
     if (stream !== undefined) {
       void this.#stream(reply, stream);
       return;
     }
-    if (!close && !this.#isChunked && !this.#open.closing) {
-      this.#write(reply, false);
+    const mustEnd = close && (this.contentBytes ?? 0) > DROPPED_BYTES_MAX;
+    if (!mustEnd && !this.#isChunked && !this.#open.closing) {
+      // What is left of the body is read and dropped by the library.
+      const headers = close ? { ...reply.headers, connection: 'close' } : reply.headers;
+      this.#write(headers === undefined ? reply : { ...reply, headers }, false);
       return;
     }
+    const write = (): void => {
+      if (!this.#over) this.#write(reply, true);
+    };
+    if (this.#isChunked && !this.#isRead) this.#drain(write);
     // Not while the library still reads from what it received: it would go on behind an answer that closes. What is
     // not answered yet lets it give the connection up instead.
-    setImmediate(() => {
-      if (!this.#over) this.#write(reply, true);
+    else setImmediate(write);
+  }
+
+  /**
+   * Drops what comes of a body until it ends or pauses, for a short time, and calls `over`: an answer that closes before that
+   * is lost with what was not read.
+   */
+  #drain(over: () => void): void {
+    const startedMs = performance.now();
+    let leftBytes = DRAINED_BYTES_MAX;
+    let pause: NodeJS.Timeout;
+    const wait = (ms: number): void => {
+      clearTimeout(pause);
+      const leftMs = startedMs + DRAIN_MS - performance.now();
+      pause = setTimeout(over, Math.min(ms, Math.max(0, leftMs)));
+    };
+    wait(DRAIN_PAUSE_MS);
+    this.read((chunk, isLast) => {
+      leftBytes -= chunk.length;
+      wait(isLast || leftBytes <= 0 ? 0 : DRAIN_PAUSE_MS);
     });
   }
 
@@ -397,7 +457,8 @@ class UwsExchange implements Exchange {
   /** Answers with a body of known length, no faster than the client takes it. */
   #writePieces(reply: Reply, pieces: readonly Uint8Array[]): void {
     const response = this.#response;
-    const bodyBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    const bodyBytes = bytesOf(pieces);
+    const slowMs = ANSWER_MS + (bodyBytes / ANSWER_BYTES_A_SECOND) * 1_000;
     let next = 0;
     let sentBefore = 0;
     const writeFrom = (sent: number): boolean => {
@@ -417,6 +478,11 @@ class UwsExchange implements Exchange {
       this.#writeHead(reply);
       writeFrom(0);
     });
+    if (this.#over) return;
+    this.#cut = setTimeout(() => {
+      this.#end();
+      response.close();
+    }, slowMs);
   }
 
   #write(reply: Reply, closing: boolean): void {
@@ -441,7 +507,13 @@ class UwsExchange implements Exchange {
   #end(): void {
     this.#over = true;
     this.#open.count--;
+    clearTimeout(this.#cut);
+    this.#replyOver?.();
   }
+}
+
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 function gone(): EngineError {

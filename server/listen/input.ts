@@ -134,11 +134,8 @@ interface InputHead {
 }
 
 /** Reads the body into a slot and, when it is whole, has it decoded and stored. */
-function receive(
-  options: InputOptions,
-  exchange: Exchange,
-  { key, enrichment, dry }: InputHead,
-): void {
+function receive(options: InputOptions, exchange: Exchange, head: InputHead): void {
+  const { dry } = head;
   const { bodyBytesMax } = options.limits;
   const bytesMax = dry ? Math.min(bodyBytesMax, DRY_BYTES_MAX) : bodyBytesMax;
   if (dry && (exchange.contentBytes ?? 0) > bytesMax) {
@@ -158,25 +155,38 @@ function receive(
       const large = dry ? DRY_TOO_LARGE : tooLarge(options);
       refuse(options, exchange, progress === 'large' ? large : OVERLOADED);
     } else if (isLast) {
-      const slot = body.take();
-      if (slot === undefined) return;
-      const encoding = bodyEncoding(exchange.headers.get('content-encoding'));
-      body.thread
-        .body(slot, {
-          type: 'body',
-          channel: options.channel ?? 'http',
-          bytes: body.bytes,
-          form: bodyForm(exchange.headers.get('content-type')),
-          key,
-          receivedMs: options.nowMs(),
-          enrichment,
-          compression:
-            encoding === 'identity' || encoding === 'unknown' ? undefined : { encoding, bytesMax },
-          dry: dry ? {} : undefined,
-        })
-        .then((outcome) => answer(options, exchange, outcome));
+      // What is wrong behind the body, and a further request before the answer, show in this turn of the event loop: then
+      // the client is gone, and nothing is stored that could not be answered.
+      setImmediate(() => give(options, exchange, body, head, bytesMax));
     }
   });
+}
+
+/** Has a whole body decoded and stored, unless its client is gone. */
+function give(
+  options: InputOptions,
+  exchange: Exchange,
+  body: InputBody,
+  { key, enrichment, dry }: InputHead,
+  bytesMax: number,
+): void {
+  const slot = body.take();
+  if (slot === undefined) return;
+  const encoding = bodyEncoding(exchange.headers.get('content-encoding'));
+  body.thread
+    .body(slot, {
+      type: 'body',
+      channel: options.channel ?? 'http',
+      bytes: body.bytes,
+      form: bodyForm(exchange.headers.get('content-type')),
+      key,
+      receivedMs: options.nowMs(),
+      enrichment,
+      compression:
+        encoding === 'identity' || encoding === 'unknown' ? undefined : { encoding, bytesMax },
+      dry: dry ? {} : undefined,
+    })
+    .then((outcome) => answer(options, exchange, outcome));
 }
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {

@@ -1,13 +1,23 @@
 import type { EngineErrorCode } from '../../engine/base/errors.ts';
 import type { BlockChanges, JoinedPart, Joining, SharedScan } from '../../engine/engine.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
+import type { Allowance } from './scheduler.ts';
 
 /** What the front thread says to a query worker. */
 export type ToQuery =
   /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
   | { type: 'run'; query: number; key: string; job: QueryJob | TailJob; changes?: BlockChanges }
   /** Join in a scan of another worker, under a number like that of a query. */
-  | { type: 'join'; query: number; key: string; scan: SharedScan; joining: Joining }
+  | {
+      type: 'join';
+      query: number;
+      key: string;
+      allowance: Allowance;
+      scan: SharedScan;
+      joining: Joining;
+    }
+  /** A query that stands still may take more, and goes on. */
+  | { type: 'allow'; query: number; allowance: Allowance }
   /** What another worker has found that joined in the scan `share` of a query. */
   | { type: 'part'; query: number; share: number; part: JoinedPart }
   | { type: 'cancel'; query: number }
@@ -21,6 +31,8 @@ export type FromQuery =
   | { type: 'ready' }
   /** How far a query is that takes long; never after its answer. */
   | { type: 'progress'; query: number; unitsDone: number; unitsTotal: number }
+  /** It needs more than it may take, and stands still. */
+  | { type: 'needs'; query: number; allowance: Allowance }
   /** Others may join in a scan of a query. */
   | { type: 'share'; query: number; share: number; scan: SharedScan }
   /** What was found by joining. */

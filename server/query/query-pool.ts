@@ -6,20 +6,26 @@ import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/restart.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { BlockChanges, JoinedPart } from '../../engine/engine.ts';
-import { Admission, type Ticket } from './admission.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { type Join, Joins, nothingOf } from './joins.ts';
 import { noProgress, type QueryProgress } from './live-queries.ts';
+import { Admission, type Ticket } from './load/admission.ts';
+import type { HeldAnswer } from './load/held-answer.ts';
+import { Stopwatch } from './load/stopwatch.ts';
+import { loadOf, type Work } from './load/work.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { type QueryRefusalReason, QueryRefused } from './refusal.ts';
+import type { Allowance } from './scheduler.ts';
 
 /** What the query pool needs of the rest of the front thread. */
 export interface QueryPoolOptions extends QueryData {
   /** Queries of all keys, and of one, that run at once; more wait. */
   queries: number;
   perKey: number;
-  /** Time that a query may take, waiting included. */
+  /** Time that a query may take, what it waits for others not included. */
   seconds: number;
+  /** Memory of all queries, with answers that clients have not taken, in 2^20 bytes. */
+  totalMemoryMb: number;
   /** What leads from the committed blocks of number `since` to those of this moment, as `Catalog.changes` tells it. */
   changes: (since: number | undefined) => BlockChanges | undefined;
   /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
@@ -48,6 +54,8 @@ export interface QueryGauges {
   workersUp: number;
   running: number;
   waiting: number;
+  /** Bytes that count for queries and for answers that clients have not taken. */
+  memoryBytes: number;
 }
 
 const CLOSE_GRACE_MS = 2_000;
@@ -58,16 +66,22 @@ const HEAP = { oldMb: 2_048 };
 /** Queries that wait: of one key, and of all. */
 const WAITING_PER_KEY_MAX = 64;
 const WAITING_MAX = 1_024;
+const MEGABYTE = 2 ** 20;
 const SECONDS_BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
 /** A query that has no answer yet. */
-interface Asked {
+interface Asked extends Work {
   query: number;
   key: string;
   job: QueryJob | TailJob;
   progress: QueryProgress;
   /** Where it runs, once it does. */
   thread: QueryThread | undefined;
+  /** Missing for tails, and until it was let in. */
+  ticket: Ticket | undefined;
+  watch: Stopwatch;
+  allowance: Allowance;
+  isStanding: boolean;
   resolve: (answer: JobAnswer | TailAnswer) => void;
   reject: (error: Error) => void;
 }
@@ -119,6 +133,9 @@ export class QueryPool {
       perKey: options.perKey,
       waitingPerKey: WAITING_PER_KEY_MAX,
       waiting: WAITING_MAX,
+      heavyPerKey: options.workers,
+      queryBytes: options.memoryMb * MEGABYTE,
+      memoryBytes: options.totalMemoryMb * MEGABYTE,
     });
     this.#restarts = new Restarts({
       prepare: async () => {},
@@ -156,7 +173,7 @@ export class QueryPool {
 
   /**
    * Runs `job` of `key` over what is committed when its turn comes, in the worker with the fewest queries, and writes into
-   * `progress` how far it is. Rejects with what the engine says, with CANCELLED when `signal` is aborted (or with the
+   * `progress` how far it is. The answer counts as memory until `held` lets it go. Rejects with what the engine says, with CANCELLED when `signal` is aborted (or with the
    * QueryRefused that it was aborted with), with QueryRefused when too many queries wait, when the time is over, and when
    * the worker is gone.
    */
@@ -165,8 +182,9 @@ export class QueryPool {
     signal: AbortSignal,
     key: string,
     progress = noProgress(),
+    held?: HeldAnswer,
   ): Promise<JobAnswer> {
-    return this.#ask<JobAnswer>(job, signal, key, progress);
+    return this.#ask<JobAnswer>(job, signal, key, progress, held);
   }
 
   /** The same for a live tail, at once: it has one job at a time, of a few blocks. */
@@ -180,17 +198,17 @@ export class QueryPool {
     signal: AbortSignal,
     key: string,
     progress: QueryProgress,
+    held?: HeldAnswer,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw cancelled(signal);
+      held?.release();
       Object.assign(progress, noProgress());
       const startedMs = performance.now();
-      let ticket: Ticket | undefined;
       const over = (): void => {
         this.#endJoins(asked.query);
-        clearTimeout(timer);
+        asked.watch.stop();
         signal.removeEventListener('abort', gone);
-        ticket?.leave();
       };
       const asked: Asked = {
         query: this.#nextQuery++,
@@ -198,28 +216,32 @@ export class QueryPool {
         job,
         progress,
         thread: undefined,
+        ticket: undefined,
+        watch: new Stopwatch(this.#options.seconds * 1_000, () => this.#cancel(asked, late())),
+        allowance: 'light',
+        isStanding: false,
         resolve: (answer) => {
           over();
+          settle(asked.ticket, answer, held);
           this.counts.seconds[job.type].add((performance.now() - startedMs) / 1_000);
           resolve(answer as Answer);
         },
         reject: (error) => {
           over();
+          asked.ticket?.leave();
           this.#countFailure(error);
           reject(error);
         },
       };
       const gone = (): void => this.#cancel(asked, cancelled(signal));
-      const { seconds } = this.#options;
-      const late = (): void => this.#cancel(asked, overdue(seconds));
-      const timer = setTimeout(late, seconds * 1_000);
+      const late = (): QueryRefused => overdue(this.#options.seconds);
       signal.addEventListener('abort', gone);
       if (job.type === 'tail') {
         this.#start(asked);
         return;
       }
       try {
-        ticket = this.#admission.enter(key, () => this.#start(asked));
+        asked.ticket = this.#admission.enter(key, () => this.#start(asked));
       } catch (error) {
         asked.reject(error as Error);
       }
@@ -239,7 +261,8 @@ export class QueryPool {
       if (!thread.dead) workersUp++;
       running += thread.running.size;
     }
-    return { workersUp, running, waiting: this.#admission.waitingCount };
+    const { waitingCount: waiting, bytes: memoryBytes } = this.#admission;
+    return { workersUp, running, waiting, memoryBytes };
   }
 
   /** Workers that were put in the place of dead ones. */
@@ -277,6 +300,7 @@ export class QueryPool {
     const { query, key, job } = asked;
     asked.thread = thread;
     asked.progress.state = 'running';
+    asked.watch.start();
     thread.running.set(query, asked);
     // A tail's job has its blocks with it.
     const changes = job.type === 'tail' ? undefined : this.#options.changes(thread.version);
@@ -333,6 +357,10 @@ export class QueryPool {
       this.#share(thread, message);
       return;
     }
+    if (message.type === 'needs') {
+      this.#stand(thread, message);
+      return;
+    }
     if (message.type !== 'joined') {
       const join = message.type === 'failed' ? this.#joins.close(message.query) : undefined;
       if (join === undefined) take(thread, message);
@@ -345,13 +373,31 @@ export class QueryPool {
     this.#give(join, message.part);
   }
 
-  /** Has those workers join in a scan that have fewer queries than its own. */
+  /** Has a query that needs more stand still until it may take that. */
+  #stand(thread: QueryThread, { query, allowance }: Extract<FromQuery, { type: 'needs' }>): void {
+    const asked = thread.running.get(query);
+    if (asked === undefined) return;
+    asked.isStanding = true;
+    asked.progress.state = 'waiting';
+    asked.watch.stop();
+    asked.ticket?.need(allowance, () => {
+      asked.isStanding = false;
+      asked.allowance = allowance;
+      asked.progress.state = 'running';
+      asked.watch.start();
+      thread.port.post({ type: 'allow', query, allowance });
+    });
+  }
+
+  /** Has those workers join in a scan that have less to do than its own. */
   #share(owner: QueryThread, { query, share, scan }: Extract<FromQuery, { type: 'share' }>): void {
     const asked = owner.running.get(query);
     if (asked === undefined) return;
+    const { allowance } = asked;
+    const ownLoad = loadOf(owner.running.values(), allowance);
     const workers = [...this.#threads.keys()].filter((number) => {
       const { dead, running } = this.#threads[number];
-      return !dead && running.size < owner.running.size;
+      return !dead && loadOf(running.values(), allowance) < ownLoad;
     });
     const place = { owner: this.#threads.indexOf(owner), query, share };
     for (const { join, worker, joining } of this.#joins.open(
@@ -360,7 +406,7 @@ export class QueryPool {
       () => this.#nextQuery++,
     )) {
       const { port } = this.#threads[worker];
-      port.post({ type: 'join', query: join, key: asked.key, scan, joining });
+      port.post({ type: 'join', query: join, key: asked.key, allowance, scan, joining });
     }
   }
 
@@ -381,10 +427,29 @@ export class QueryPool {
     let best: QueryThread | undefined;
     for (const thread of this.#threads) {
       if (thread.dead || this.#closed) continue;
-      if (best === undefined || thread.running.size < best.running.size) best = thread;
+      if (best === undefined || compareLoads(thread, best) < 0) best = thread;
     }
     return best;
   }
+}
+
+function compareLoads({ running: a }: QueryThread, { running: b }: QueryThread): number {
+  return loadOf(a.values(), 'light') - loadOf(b.values(), 'light') || a.size - b.size;
+}
+
+/** Counts an answer until its request lets it go. */
+function settle(
+  ticket: Ticket | undefined,
+  answer: JobAnswer | TailAnswer,
+  held: HeldAnswer | undefined,
+): void {
+  if (ticket === undefined) return;
+  if (held === undefined || !Array.isArray(answer)) {
+    ticket.leave();
+    return;
+  }
+  ticket.answered(answer.reduce((sum, { length }) => sum + length, 0));
+  held.keep(() => ticket.leave());
 }
 
 function take(

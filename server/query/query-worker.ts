@@ -48,18 +48,23 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
         job.type === 'tail'
           ? tailUnits(reader, job, tokens)
           : replyUnits(reader, at, job, data.workers > 1 ? offers.of(query) : undefined);
-      const answer = await scheduler.run(query, key, units, (progress) =>
-        port.post({ type: 'progress', query, ...progress }),
-      );
+      const answer = await scheduler.run(query, key, units, {
+        progressed: ({ unitsDone, unitsTotal }) =>
+          port.post({ type: 'progress', query, unitsDone, unitsTotal }),
+        // What a tail finds is bounded.
+        ...(job.type === 'tail'
+          ? {}
+          : { needs: (allowance) => port.post({ type: 'needs', query, allowance }) }),
+      });
       const moved = Array.isArray(answer) ? answer.map(({ buffer }) => buffer) : [];
       port.post({ type: 'answer', query, answer }, moved);
     } catch (error) {
       port.post(failure(query, error, data.memoryMb));
     }
   };
-  const join = async ({ query, key, scan, joining }: Message<'join'>): Promise<void> => {
+  const join = async ({ query, key, allowance, scan, joining }: Message<'join'>): Promise<void> => {
     try {
-      const part = await scheduler.run(query, key, reader.join(scan, joining));
+      const part = await scheduler.run(query, key, reader.join(scan, joining), { allowance });
       port.post({ type: 'joined', query, part }, buffersIn(part));
     } catch (error) {
       port.post(failure(query, error, data.memoryMb));
@@ -74,6 +79,8 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
     } else if (message.type === 'part') {
       offers.add(message.share, message.part);
       scheduler.wake(message.query);
+    } else if (message.type === 'allow') {
+      scheduler.allow(message.query, message.allowance);
     } else if (message.type === 'cancel') {
       scheduler.cancel(message.query);
     } else if (message.type === 'forget') {

@@ -9,6 +9,21 @@ export interface UnitProgress {
   unitsTotal: number;
   /** Whether nothing can be done before `wake`. */
   waits?: boolean;
+  /** Bytes of what it has found by now. */
+  heldBytes?: number;
+}
+
+/** What a query may take: `light`, little of both, else as much time as it needs, or memory too. */
+export type Allowance = 'light' | 'time' | 'memory';
+
+/** What a scheduler has to know of a query besides its units. */
+export interface Running {
+  /** Of a query that takes longer it is told every 100 ms at most what its last unit yielded. */
+  progressed?: (progress: UnitProgress) => void;
+  /** What it may take at first; `light` when it is not said. */
+  allowance?: Allowance;
+  /** Told when it needs more than it may take: then it stands still until `allow`. Without it nothing is asked. */
+  needs?: (allowance: Allowance) => void;
 }
 
 /** What a scheduler goes by. */
@@ -21,14 +36,20 @@ export interface SchedulerOptions {
 
 /** How long units of one query are done before the event loop has its turn. */
 const TURN_MS = 2;
-/** A query is heavy when it had so much time. */
-const HEAVY_MS = 50;
+/** While ingestion is behind a query pauses when it had so much time. */
+const PAUSED_MS = 50;
+/** What a light query may take: many times what most need. */
+const LIGHT_MS = 2_000;
+/** Bytes of what a light query may have found. */
+export const LIGHT_BYTES = 16 * 1024 * 1024;
+/** A turn of a query that is not light counts so many times, so that light ones are answered nearly as quickly as alone. */
+const HEAVY_COST = 4;
 /** How often it is told how far a query is that takes longer than this. */
 const PROGRESS_MS = 100;
 /** While ingestion is behind, one turn of a heavy query comes in so much time: it goes on, at a tenth of the speed. */
 const HEAVY_PAUSE_MS = 20;
 
-/** Time that someone had, counted from what the others had had in the mean when it came. */
+/** Time that someone had, that of heavy queries several times, counted from what the others had had in the mean when it came. */
 interface Served {
   servedMs: number;
 }
@@ -42,6 +63,10 @@ interface Active extends Served {
   waits: boolean;
   /** Time that it had itself. */
   usedMs: number;
+  allowance: Allowance;
+  /** Whether it stands still until `allow`. */
+  isHeld: boolean;
+  needs: ((allowance: Allowance) => void) | undefined;
   /** When it was told how far the query is, or when it came. */
   toldMs: number;
   progressed: ((progress: UnitProgress) => void) | undefined;
@@ -84,14 +109,13 @@ export class Scheduler {
   }
 
   /**
-   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw. Of a query
-   * that takes longer `progressed` is told every 100 ms at most what its last unit yielded.
+   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw.
    */
   run<T>(
     query: number,
     key: string,
     units: Units<T>,
-    progressed?: (progress: UnitProgress) => void,
+    { progressed, allowance = 'light', needs }: Running = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let party = this.#parties.get(key);
@@ -106,6 +130,9 @@ export class Scheduler {
         waits: false,
         servedMs: party.meanMs,
         usedMs: 0,
+        allowance,
+        isHeld: false,
+        needs,
         toldMs: this.#nowMs(),
         progressed,
         resolve: resolve as Active['resolve'],
@@ -122,6 +149,15 @@ export class Scheduler {
     const active = this.#active.get(query);
     if (active === undefined) return;
     active.waits = false;
+    this.#schedule();
+  }
+
+  /** Lets a query take more, and go on. */
+  allow(query: number, allowance: Allowance): void {
+    const active = this.#active.get(query);
+    if (active === undefined) return;
+    active.allowance = allowance;
+    active.isHeld = false;
     this.#schedule();
   }
 
@@ -170,7 +206,8 @@ export class Scheduler {
 
   /** The query whose turn it is; heavy ones are left aside when `lightOnly`. */
   #choose(lightOnly: boolean): Active | undefined {
-    const may = ({ usedMs, waits }: Active): boolean => !waits && (!lightOnly || usedMs < HEAVY_MS);
+    const may = ({ usedMs, waits, isHeld }: Active): boolean =>
+      !waits && !isHeld && (!lightOnly || usedMs < PAUSED_MS);
     let chosen: Active | undefined;
     for (const party of this.#parties.values()) {
       if (chosen !== undefined && party.servedMs > chosen.party.servedMs) continue;
@@ -187,6 +224,7 @@ export class Scheduler {
       while (
         step.done !== true &&
         step.value?.waits !== true &&
+        lackOf(active, step.value) === undefined &&
         this.#nowMs() - startedMs < TURN_MS
       );
     } catch (error) {
@@ -199,6 +237,8 @@ export class Scheduler {
     if (step.done !== true) {
       active.waits = step.value?.waits === true;
       this.#tell(active, step.value);
+      const lacking = lackOf(active, step.value);
+      if (lacking !== undefined) hold(active, lacking);
       return;
     }
     this.#end(active);
@@ -217,13 +257,30 @@ export class Scheduler {
     const { party } = active;
     const endMs = this.#nowMs();
     const tookMs = endMs - startedMs;
+    const cost = active.allowance === 'light' ? tookMs : tookMs * HEAVY_COST;
     active.usedMs += tookMs;
-    active.servedMs += tookMs;
-    party.servedMs += tookMs;
-    party.meanMs += tookMs / party.queries.size;
-    this.#meanMs += tookMs / this.#parties.size;
-    if (active.usedMs >= HEAVY_MS) this.#heavyMs = endMs;
+    active.servedMs += cost;
+    party.servedMs += cost;
+    party.meanMs += cost / party.queries.size;
+    this.#meanMs += cost / this.#parties.size;
+    if (active.usedMs >= PAUSED_MS) this.#heavyMs = endMs;
   }
+}
+
+/** What a query needs that it may not take; `undefined` when it may go on. */
+function lackOf(
+  { allowance, needs, usedMs }: Active,
+  progress: UnitProgress | undefined,
+): Allowance | undefined {
+  if (needs === undefined || allowance === 'memory') return undefined;
+  if ((progress?.heldBytes ?? 0) > LIGHT_BYTES) return 'memory';
+  return allowance === 'light' && usedMs >= LIGHT_MS ? 'time' : undefined;
+}
+
+/** Has a query stand still until it may take more. */
+function hold(active: Active, allowance: Allowance): void {
+  active.isHeld = true;
+  active.needs?.(allowance);
 }
 
 /** The query that had the least time of those that `may`; of equals the last, as it waits for its first answer. */

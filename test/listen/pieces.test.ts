@@ -13,12 +13,15 @@ const BODY = Buffer.concat(PIECES);
 interface Service {
   listener: HttpListener;
   requests: ApiRequest[];
+  /** Paths of the requests whose replies are over. */
+  overs: string[];
   url: string;
 }
 
 /** A service whose replies come in pieces: of `/small` a few bytes. */
 async function open(): Promise<Service> {
   const requests: ApiRequest[] = [];
+  const overs: string[] = [];
   const listener = await listenHttp({
     setting: 'http',
     host: '127.0.0.1',
@@ -31,10 +34,11 @@ async function open(): Promise<Service> {
     routes: async (request) => {
       requests.push(request);
       const small = [Buffer.from('{"result":'), Buffer.from('[1]'), Buffer.from('}')];
-      return { status: 200, body: '', pieces: request.path === '/small' ? small : PIECES };
+      const pieces = request.path === '/small' ? small : PIECES;
+      return { status: 200, body: '', pieces, over: () => overs.push(request.path) };
     },
   });
-  return { listener, requests, url: `http://127.0.0.1:${listener.port}` };
+  return { listener, requests, overs, url: `http://127.0.0.1:${listener.port}` };
 }
 
 t.test('a reply in pieces is one body of known length, however large', async (t) => {
@@ -79,17 +83,37 @@ t.test(
   },
 );
 
-t.test('the reply to a chunked request is whole too, and ends its connection', async (t) => {
-  const { listener } = await open();
+t.test(
+  'a chunked request ends its connection, and gets no reply that would wait for it',
+  async (t) => {
+    const { listener } = await open();
+    const told = async (path: string): Promise<string> => {
+      const socket = connect(listener.port, '127.0.0.1');
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      );
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk);
+      return Buffer.concat(chunks).toString('latin1');
+    };
+    t.match(await told('/small'), /^HTTP\/1\.1 200 .*\r\n\r\n\{"result":\[1\]\}$/s);
+    t.match(await told('/large'), /^HTTP\/1\.1 411 .*a chunked request .*Content-Length/s);
+    await listener.close(1_000);
+  },
+);
+
+t.test('a reply is over when it was taken, refused or left', async (t) => {
+  const { listener, overs, url } = await open();
+  await (await fetch(`${url}/small`)).text();
+  await (await fetch(`${url}/large`)).arrayBuffer();
+  t.same(overs, ['/small', '/large']);
   const socket = connect(listener.port, '127.0.0.1');
-  socket.write(
-    'POST /large HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-  );
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  const all = Buffer.concat(chunks);
-  t.match(all.subarray(0, 300).toString('latin1'), `Content-Length: ${BODY.length}\r\n`);
-  t.ok(BODY.equals(all.subarray(-BODY.length)));
+  socket.write('GET /left HTTP/1.1\r\nhost: a\r\n\r\n');
+  await new Promise((resolve) => socket.once('data', resolve));
+  t.equal(overs.length, 2, 'not before');
+  socket.destroy();
+  while (overs.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  t.equal(overs[2], '/left');
   await listener.close(1_000);
 });
 

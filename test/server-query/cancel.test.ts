@@ -23,6 +23,7 @@ t.test('a query whose client leaves does one turn of units more at most', async 
     seconds: 60,
     root: 'folder',
     memoryMb: 256,
+    totalMemoryMb: 512,
     cacheMb: 16,
     secret: new Uint8Array(32),
     behind,

@@ -57,6 +57,7 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
     seconds: 60,
     root: 'folder',
     memoryMb: 256,
+    totalMemoryMb: 512,
     cacheMb: 16,
     secret: new Uint8Array(32),
     behind: new SharedArrayBuffer(4),

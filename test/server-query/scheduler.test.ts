@@ -183,11 +183,12 @@ t.test('of a query that takes long it is told how far it is, now and then', asyn
       yield { unitsDone: unit, unitsTotal: count };
     }
   }
-  const progressed = ({ unitsDone }: UnitProgress) => told.push([clock.nowMs, unitsDone]);
-  await scheduler.run(1, 'key', units(19), progressed);
+  const progressed = ({ unitsDone }: UnitProgress): void =>
+    void told.push([clock.nowMs, unitsDone]);
+  await scheduler.run(1, 'key', units(19), { progressed });
   t.same(told, [], 'a short one says nothing');
   const startMs = clock.nowMs;
-  await scheduler.run(2, 'key', units(101), progressed);
+  await scheduler.run(2, 'key', units(101), { progressed });
   t.same(
     told,
     [20, 40, 60, 80, 100].map((unit) => [startMs + unit * 5, unit]),

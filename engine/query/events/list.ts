@@ -14,7 +14,7 @@ import {
   noRows,
   previousRow,
 } from '../model/bitmap.ts';
-import { checkCharacters } from '../model/budget.ts';
+import { bytesOfCharacters, checkCharacters } from '../model/budget.ts';
 import {
   compareEvents,
   type EventKey,
@@ -282,7 +282,7 @@ class Listing {
         } catch (error) {
           this.#noteDamage(ref, error);
         }
-        yield this.#progress();
+        yield { ...this.#progress(), heldBytes: bytesOfCharacters(text) };
       }
     }
     if (text < textMax) return events.filter((event) => event !== undefined);

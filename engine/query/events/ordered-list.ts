@@ -17,7 +17,7 @@ import {
   nextRow,
   noRows,
 } from '../model/bitmap.ts';
-import { checkCharacters } from '../model/budget.ts';
+import { bytesOfCharacters, checkCharacters } from '../model/budget.ts';
 import type { ListedEvent, ListQuery, ListResult, Snapshot } from '../model/query.ts';
 import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
 import { partsOfRows, telling } from '../model/units.ts';
@@ -89,6 +89,10 @@ class FirstFinder implements BlockVisitor {
     yield* telling(() => progress, this.#level.prepare(place.block, rows));
     const value = this.#knownOf(this.#valueOf(this.#level.values(), place.row));
     this.#after = { ...key, value: value?.key };
+  }
+
+  get memoryBytes(): number {
+    return this.#level.memoryBytes + bytesOfCharacters(this.first.characters);
   }
 
   skips(ref: BlockRef): boolean {
@@ -217,8 +221,11 @@ export function* orderedListUnits(
     yield* scan.run(finder);
     const page = yield* telling(() => scan.progress, pageOf(finder.first, query));
     const damagedBefore = damaged.size;
-    const built = rebuild(source, query, finder.refs, page, damaged);
-    const events = yield* telling(() => scan.progress, built);
+    const built = { characters: 0 };
+    const events = yield* telling(
+      () => ({ ...scan.progress, heldBytes: bytesOfCharacters(built.characters) }),
+      rebuild(source, query, finder.refs, page, damaged, built),
+    );
     // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
     if (damaged.size > damagedBefore) continue;
     const stats = { ...scan.stats, blocksDamaged: scan.stats.blocksDamaged + damaged.size };
@@ -237,13 +244,14 @@ function* pageOf(first: FirstEvents, { skip = 0 }: ListQuery): Units<OrderedEven
   return events.reverse().slice(skip);
 }
 
-/** Rebuilds events block by block; blocks that turn out damaged are noted. */
+/** Rebuilds events block by block, and counts their characters in `built`; blocks that turn out damaged are noted. */
 function* rebuild(
   source: BlockSource,
   query: ListQuery,
   refs: readonly BlockRef[],
   page: readonly OrderedEvent[],
   damaged: Set<BlockRef>,
+  built: { characters: number },
 ): Units<ListedEvent[]> {
   const places = new Map<number, number[]>();
   for (const [place, { block }] of page.entries()) {
@@ -251,7 +259,6 @@ function* rebuild(
   }
   const events: ListedEvent[] = [];
   const pace = new Pace();
-  let characters = 0;
   for (const [number, wanted] of places) {
     try {
       const rows = wanted.map((place) => page[place].row);
@@ -260,9 +267,9 @@ function* rebuild(
       for (const place of wanted) {
         const event = builder.build(page[place].row);
         events[place] = event;
-        characters += event.columns.reduce((sum, { length }) => sum + length, 0);
-        characters += event.event?.length ?? 0;
-        checkCharacters(source, characters);
+        built.characters += event.columns.reduce((sum, { length }) => sum + length, 0);
+        built.characters += event.event?.length ?? 0;
+        checkCharacters(source, built.characters);
         if (pace.isFull(EVENT_STEPS)) yield;
       }
     } catch (error) {

@@ -38,6 +38,8 @@ export interface BlockVisitor {
   readonly needsRows: boolean;
   /** Whether it wants no more blocks. */
   readonly isFull: boolean;
+  /** Bytes of what it has found, when that may be much. */
+  readonly memoryBytes?: number;
   /** Whether it does not need a block. */
   skips?(ref: BlockRef): boolean;
   /** Takes events of which nothing but their number is known. */
@@ -72,6 +74,7 @@ export class BlockScan {
   #scanCount = 0;
   #unitsDone = 0;
   #unitsTotal = 0;
+  #heldBytes = 0;
 
   /** With `sharing` other threads may join in its scans. */
   constructor(
@@ -123,7 +126,11 @@ export class BlockScan {
 
   /** How far the scans are. */
   get progress(): Progress {
-    return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
+    return {
+      unitsDone: this.#unitsDone,
+      unitsTotal: this.#unitsTotal,
+      heldBytes: this.#heldBytes,
+    };
   }
 
   /**
@@ -226,6 +233,7 @@ export class BlockScan {
         if (!isFirst) return 'damaged';
       }
       this.#unitsDone++;
+      this.#heldBytes = visitor.memoryBytes ?? 0;
       yield this.progress;
       if (visitor.isFull && claims.isLeft) {
         this.scanned = claims.claimedCount / this.#refs.length;

@@ -206,6 +206,10 @@ export class EntryCounts implements BlockVisitor {
     }
   }
 
+  get memoryBytes(): number {
+    return this.#bytes + this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
+  }
+
   skips(ref: BlockRef): boolean {
     return this.#done.has(ref);
   }
@@ -355,8 +359,7 @@ export class EntryCounts implements BlockVisitor {
 
   /** Finds out whether there is too much. */
   #check(): void {
-    const values = this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
-    if (this.#bytes + values > this.#bytesMax) this.isFull = true;
+    if (this.memoryBytes > this.#bytesMax) this.isFull = true;
   }
 }
 

@@ -226,10 +226,13 @@ export class Pass implements BlockVisitor {
   }
 
   get isFull(): boolean {
-    if (this.#nesting.isLarge) return true;
+    return this.#nesting.isLarge || this.memoryBytes > this.#memoryBytesMax;
+  }
+
+  get memoryBytes(): number {
     let bytes = this.#nesting.memoryBytes;
     for (const { metrics } of this.#tables) bytes += metrics.memoryBytes;
-    return bytes > this.#memoryBytesMax;
+    return bytes;
   }
 
   spec(): VisitorSpec | undefined {

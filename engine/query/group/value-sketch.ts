@@ -74,6 +74,10 @@ export class ValueSketch implements BlockVisitor {
     this.#values = new FieldValues(path, new HashNumbers(seed, this.bits));
   }
 
+  get memoryBytes(): number {
+    return this.counts.byteLength;
+  }
+
   addCount(): void {}
 
   *add(block: Block, rows: Bitmap): Units<void> {

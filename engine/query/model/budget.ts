@@ -25,6 +25,11 @@ export function bitmapBytesOf(bound: MemoryBound): number {
   return Math.floor(memoryOf(bound) / BITMAPS_PART);
 }
 
+/** Bytes that events of so many characters take, with their answer. */
+export function bytesOfCharacters(count: number): number {
+  return count * CHARACTER_BYTES;
+}
+
 /** Throws MEMORY when the events of an answer have too many characters. */
 export function checkCharacters(bound: MemoryBound, count: number): void {
   const max = Math.floor(memoryOf(bound) / CHARACTER_BYTES);

@@ -38,6 +38,8 @@ export interface Progress {
   unitsTotal: number;
   /** Whether nothing can be done before other threads have found something. */
   waits?: boolean;
+  /** Bytes of what it has found by now, as far as that may be much. */
+  heldBytes?: number;
 }
 
 /** Events with `fromMs <= date < toMs`, of those at `fromMs` only the ones from `floor` on, when it is there: `fromMs` is its time. */

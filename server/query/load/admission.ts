@@ -1,0 +1,263 @@
+import { must } from '../../../engine/base/assert.ts';
+import { QueryRefused } from '../refusal.ts';
+import { type Allowance, LIGHT_BYTES } from '../scheduler.ts';
+
+/** How many queries may run and wait, and what they may take. */
+export interface AdmissionLimits {
+  /** Queries of all keys, and of one, that run at once. */
+  running: number;
+  perKey: number;
+  /** Queries of one key, and of all keys, that wait. */
+  waitingPerKey: number;
+  waiting: number;
+  /** Queries of one key that run at once and are not light. */
+  heavyPerKey: number;
+  /** Bytes that one query may take, and that all may take with the answers that clients have not taken. */
+  queryBytes: number;
+  memoryBytes: number;
+}
+
+/** A place among those that run or wait. */
+export interface Ticket {
+  /** Calls `go` when it may take more than a light query, maybe at once; until then it stands still. */
+  need(allowance: Allowance, go: () => void): void;
+  /** It is answered: what is left of it are the bytes of its answer, until `leave`. */
+  answered(bytes: number): void;
+  /** Gives the place up, whether its turn came or not; calling it again does nothing. */
+  leave(): void;
+}
+
+/** A query that runs, waits, or is answered. */
+interface Entry {
+  party: Party;
+  start: () => void;
+  /** `standing`: it needs more than it may take, and waits for that. */
+  state: 'waiting' | 'running' | 'standing' | 'answered' | 'left';
+  allowance: Allowance;
+  /** What counts for it in the memory of all. */
+  bytes: number;
+  /** What it waits for while it stands still. */
+  needed: Allowance;
+  go: () => void;
+}
+
+/** A key with queries or answers. */
+interface Party {
+  /** Queries that began and are not answered, and those of them that are not light, without the ones that stand still. */
+  begunCount: number;
+  heavyCount: number;
+  /** Bytes of all of it, and of its answers alone. */
+  bytes: number;
+  answerBytes: number;
+  readonly waiting: Set<Entry>;
+  readonly standing: Set<Entry>;
+}
+
+/** The part of all memory that the answers of one key may take before its next query waits for its clients. */
+const ANSWERS_PART = 4;
+
+/**
+ * Lets some queries run at once, a few of each key, as long as there is memory for them; more wait, up to a limit: those of a
+ * key in the order in which they came, and the next is of the key with the fewest that run. A query begins as a light one.
+ * When it turns out heavy it stands still until there is room for it, so that of many heavy ones a few run at a time. One
+ * that may take memory may have all else too, so it ends; when there is none the next one may, whatever it takes: all go on.
+ */
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  /** The key whose turn came last at the end. */
+  readonly #parties = new Map<string, Party>();
+  #runningCount = 0;
+  #waitingCount = 0;
+  #standingCount = 0;
+  /** Queries that may take memory. */
+  #largeCount = 0;
+  #bytes = 0;
+
+  constructor(limits: AdmissionLimits) {
+    this.#limits = limits;
+  }
+
+  /** Queries that wait for their turn, also those that began and stand still. */
+  get waitingCount(): number {
+    return this.#waitingCount + this.#standingCount;
+  }
+
+  /** Bytes that are counted of all. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Calls `start` when it is the turn of a query of `key`, maybe at once. Throws QueryRefused 429 when too many wait. */
+  enter(key: string, start: () => void): Ticket {
+    const party = this.#parties.get(key) ?? newParty();
+    const { waitingPerKey, waiting } = this.#limits;
+    if (
+      !this.#mayRun(party) &&
+      (party.waiting.size >= waitingPerKey || this.#waitingCount >= waiting)
+    ) {
+      throw new QueryRefused(
+        429,
+        'queue_full',
+        `too many queries: ${this.#runningCount} run, ${party.begunCount} of this key; ${this.#waitingCount} wait, ${party.waiting.size} of this key; try again`,
+      );
+    }
+    this.#parties.set(key, party);
+    const entry: Entry = {
+      ...{ party, start, state: 'waiting', allowance: 'light', bytes: 0 },
+      ...{ needed: 'light', go: () => {} },
+    };
+    party.waiting.add(entry);
+    this.#waitingCount++;
+    this.#advance();
+    return {
+      need: (allowance, go) => this.#need(entry, allowance, go),
+      answered: (bytes) => this.#answered(entry, bytes),
+      leave: () => this.#leave(key, entry),
+    };
+  }
+
+  #mayRun(party: Party): boolean {
+    const { running, perKey, memoryBytes } = this.#limits;
+    if (this.#runningCount >= running || party.begunCount >= perKey) return false;
+    // Whoever has little is not kept waiting by what others take.
+    if (party.begunCount === 0 && party.answerBytes <= LIGHT_BYTES) return true;
+    if (party.answerBytes > memoryBytes / ANSWERS_PART) return false;
+    return this.#bytes + LIGHT_BYTES <= memoryBytes;
+  }
+
+  #need(entry: Entry, allowance: Allowance, go: () => void): void {
+    if (entry.state !== 'running') return;
+    this.#stop(entry);
+    entry.state = 'standing';
+    entry.needed = allowance;
+    entry.go = go;
+    entry.party.standing.add(entry);
+    this.#standingCount++;
+    this.#advance();
+  }
+
+  #answered(entry: Entry, bytes: number): void {
+    if (entry.state !== 'running') return;
+    this.#stop(entry);
+    this.#end(entry);
+    entry.state = 'answered';
+    this.#charge(entry, bytes);
+    entry.party.answerBytes += bytes;
+    this.#advance();
+  }
+
+  #leave(key: string, entry: Entry): void {
+    const { party, state } = entry;
+    if (state === 'left') return;
+    entry.state = 'left';
+    if (state === 'waiting') {
+      party.waiting.delete(entry);
+      this.#waitingCount--;
+    } else if (state === 'answered') {
+      party.answerBytes -= entry.bytes;
+    } else {
+      if (state === 'running') this.#stop(entry);
+      else this.#unstand(entry);
+      this.#end(entry);
+    }
+    this.#charge(entry, 0);
+    if (party.bytes === 0 && party.begunCount === 0 && party.waiting.size === 0) {
+      this.#parties.delete(key);
+    }
+    this.#advance();
+  }
+
+  /** Lets go on what stands still, and then starts what may run now. */
+  #advance(): void {
+    for (let entry = this.#nextStanding(); entry !== undefined; entry = this.#nextStanding()) {
+      this.#unstand(entry);
+      if (entry.needed === 'memory' && entry.allowance !== 'memory') this.#largeCount++;
+      entry.allowance = entry.needed;
+      this.#run(entry);
+      if (entry.needed === 'memory') this.#charge(entry, this.#limits.queryBytes);
+      entry.go();
+    }
+    for (let key = this.#nextKey(); key !== undefined; key = this.#nextKey()) {
+      const party = must(this.#parties.get(key), 'party');
+      const [entry] = party.waiting;
+      party.waiting.delete(entry);
+      this.#waitingCount--;
+      party.begunCount++;
+      this.#run(entry);
+      this.#charge(entry, LIGHT_BYTES);
+      this.#parties.delete(key);
+      this.#parties.set(key, party);
+      entry.start();
+    }
+  }
+
+  /** Of what may go on, the one of the key with the fewest heavy ones. */
+  #nextStanding(): Entry | undefined {
+    if (this.#standingCount === 0) return undefined;
+    let next: Entry | undefined;
+    for (const { standing } of this.#parties.values()) {
+      for (const entry of standing) {
+        if (next !== undefined && entry.party.heavyCount >= next.party.heavyCount) break;
+        if (this.#mayGoOn(entry)) next = entry;
+      }
+    }
+    return next;
+  }
+
+  #mayGoOn({ party, needed, bytes }: Entry): boolean {
+    const { heavyPerKey, queryBytes, memoryBytes } = this.#limits;
+    if (party.heavyCount >= heavyPerKey) return false;
+    if (needed === 'time' || this.#largeCount === 0) return true;
+    return this.#bytes - bytes + queryBytes <= memoryBytes;
+  }
+
+  /** Of the keys with a query that may run, the one with the fewest that do. */
+  #nextKey(): string | undefined {
+    if (this.#waitingCount === 0) return undefined;
+    let least: string | undefined;
+    let leastCount = Number.POSITIVE_INFINITY;
+    for (const [key, party] of this.#parties) {
+      if (party.waiting.size === 0 || party.begunCount >= leastCount || !this.#mayRun(party))
+        continue;
+      least = key;
+      leastCount = party.begunCount;
+    }
+    return least;
+  }
+
+  #run(entry: Entry): void {
+    entry.state = 'running';
+    this.#runningCount++;
+    if (entry.allowance !== 'light') entry.party.heavyCount++;
+  }
+
+  #stop(entry: Entry): void {
+    this.#runningCount--;
+    if (entry.allowance !== 'light') entry.party.heavyCount--;
+  }
+
+  #unstand(entry: Entry): void {
+    entry.party.standing.delete(entry);
+    this.#standingCount--;
+  }
+
+  /** A query that began is over. */
+  #end(entry: Entry): void {
+    entry.party.begunCount--;
+    if (entry.allowance === 'memory') this.#largeCount--;
+  }
+
+  #charge(entry: Entry, bytes: number): void {
+    const change = bytes - entry.bytes;
+    entry.bytes = bytes;
+    entry.party.bytes += change;
+    this.#bytes += change;
+  }
+}
+
+function newParty(): Party {
+  return {
+    ...{ begunCount: 0, heavyCount: 0, bytes: 0, answerBytes: 0 },
+    ...{ waiting: new Set(), standing: new Set() },
+  };
+}
