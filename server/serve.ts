@@ -18,7 +18,7 @@ import { quotasOf } from './api/metrics/quotas.ts';
 import { createOperation } from './api/operation.ts';
 import { createRoutes } from './api/routes.ts';
 import { filterIdsOf, securityFilters } from './api/security-filter.ts';
-import { type Config, version, workersOf } from './config.ts';
+import { type Config, version } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
@@ -36,6 +36,7 @@ import { KEYS_PATH, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { UsageCells } from './registry/usage.ts';
 import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
+import { workersOf } from './workers.ts';
 
 const MINUTE_MS = 60_000;
 /** How long open requests and connections may take to end after SIGTERM. */

@@ -11,8 +11,8 @@ import {
   settingsHelp,
   version,
   wantsColor,
-  workersOf,
 } from '../server/config.ts';
+import { workersOf } from '../server/workers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'logseam-config-'));
 t.teardown(() => rmSync(folder, { recursive: true }));

@@ -14,7 +14,7 @@ import type { HeldAnswer } from './load/held-answer.ts';
 import { Stopwatch } from './load/stopwatch.ts';
 import { loadOf, type Work } from './load/work.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
-import { type QueryRefusalReason, QueryRefused } from './refusal.ts';
+import { overdue, type QueryRefusalReason, QueryRefused, stopping, workerDied } from './refusal.ts';
 import type { Allowance } from './scheduler.ts';
 
 /** What the query pool needs of the rest of the front thread. */
@@ -496,17 +496,4 @@ function failAll(thread: QueryThread, error: Error): void {
 function cancelled({ reason }: AbortSignal): Error {
   if (reason instanceof QueryRefused) return reason;
   return new EngineError('CANCELLED', 'the query was cancelled');
-}
-
-function overdue(seconds: number): QueryRefused {
-  const message = `the query took longer than query_seconds allows: ${seconds}`;
-  return new QueryRefused(503, 'deadline', message);
-}
-
-function workerDied(what: string): QueryRefused {
-  return new QueryRefused(503, 'worker_died', `${what}, try again`);
-}
-
-function stopping(): QueryRefused {
-  return new QueryRefused(503, 'stopping', 'the service is stopping');
 }

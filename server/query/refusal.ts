@@ -24,3 +24,19 @@ export type QueryRefusalReason =
   | 'cancelled'
   | 'worker_died'
   | 'stopping';
+
+/** The refusal of a query that took longer than it may. */
+export function overdue(seconds: number): QueryRefused {
+  const message = `the query took longer than query_seconds allows: ${seconds}`;
+  return new QueryRefused(503, 'deadline', message);
+}
+
+/** The refusal of a query whose worker is gone; `what` says how. */
+export function workerDied(what: string): QueryRefused {
+  return new QueryRefused(503, 'worker_died', `${what}, try again`);
+}
+
+/** The refusal of queries while the service stops. */
+export function stopping(): QueryRefused {
+  return new QueryRefused(503, 'stopping', 'the service is stopping');
+}
