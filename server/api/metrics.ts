@@ -189,7 +189,7 @@ function writeListeners(text: Exposition, sources: MetricSources): void {
 
 function writeQueries(text: Exposition, { queries, tails }: MetricSources): void {
   const { seconds, refused, cancelled, joined } = queries.counts;
-  const { running, waiting } = queries.gauges();
+  const { running, waiting, memoryBytes } = queries.gauges();
   text.histogram(
     'logseam_query_seconds',
     'Time of the queries that were answered, waiting included.',
@@ -208,6 +208,11 @@ function writeQueries(text: Exposition, { queries, tails }: MetricSources): void
   );
   text.gauge('logseam_queries_running', 'Queries that are worked on.', one(running));
   text.gauge('logseam_queries_waiting', 'Queries that wait for their turn.', one(waiting));
+  text.gauge(
+    'logseam_query_memory_bytes',
+    'What counts for queries and for answers that clients have not taken.',
+    one(memoryBytes),
+  );
   text.gauge('logseam_tails_open', 'Live tails.', one(tails.count));
 }
 

@@ -1,6 +1,11 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Scheduler, type UnitProgress, type Units } from '../../server/query/scheduler.ts';
+import {
+  LIGHT_BYTES,
+  Scheduler,
+  type UnitProgress,
+  type Units,
+} from '../../server/query/scheduler.ts';
 
 /** A clock that stands still but for what the units take. */
 class Clock {
@@ -235,4 +240,51 @@ t.test('a query that waits takes no turn until it is woken, and others go on', a
   scheduler.cancel(3);
   scheduler.wake(3);
   await t.rejects(never, { code: 'CANCELLED' });
+});
+
+t.test('a query that needs more than it may take stands still until it may', async (t) => {
+  const clock = new Clock();
+  const scheduler = schedulerOf(clock);
+  const needed: string[] = [];
+  function* growing(): Units<string> {
+    yield { unitsDone: 1, unitsTotal: 2, heldBytes: LIGHT_BYTES };
+    clock.trace.push('small');
+    yield { unitsDone: 2, unitsTotal: 2, heldBytes: LIGHT_BYTES + 1 };
+    clock.trace.push('large');
+    return yield* clock.units('long', 500, 5);
+  }
+  const asked = Promise.withResolvers<void>();
+  const answer = scheduler.run(1, 'key', growing(), {
+    needs: (allowance) => {
+      needed.push(allowance);
+      asked.resolve();
+    },
+  });
+  await asked.promise;
+  t.equal(await scheduler.run(2, 'key', clock.units('other', 50, 5)), 'other done');
+  scheduler.wake(1);
+  await scheduler.run(3, 'key', clock.units('other', 1, 5));
+  t.notOk(clock.trace.includes('large'), 'also when what it waited for is there');
+  scheduler.allow(1, 'memory');
+  t.equal(await answer, 'long done');
+  t.same(needed, ['memory'], 'who may take memory may take time');
+});
+
+t.test('a query that takes long needs time, a light one passes it by', async (t) => {
+  const clock = new Clock();
+  const scheduler = schedulerOf(clock);
+  const needed: string[] = [];
+  const long = scheduler.run(1, 'key', clock.units('long', 700, 5), {
+    needs: (allowance) => {
+      needed.push(allowance);
+      scheduler.allow(1, allowance);
+    },
+  });
+  while (needed.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const before = clock.trace.length;
+  await scheduler.run(2, 'other', clock.units('light', 40, 5));
+  const passed = clock.trace.slice(before).filter((name) => name === 'long').length;
+  t.ok(passed <= 12, `${passed} units of the long one beside 40 of the light one`);
+  t.equal(await long, 'long done');
+  t.same(needed, ['time']);
 });

@@ -1,4 +1,3 @@
-import { must } from '../../../engine/base/assert.ts';
 import { QueryRefused } from '../refusal.ts';
 import { type Allowance, LIGHT_BYTES } from '../scheduler.ts';
 
@@ -43,6 +42,7 @@ interface Entry {
 
 /** A key with queries or answers. */
 interface Party {
+  readonly key: string;
   /** Queries that began and are not answered, and those of them that are not light, without the ones that stand still. */
   begunCount: number;
   heavyCount: number;
@@ -89,7 +89,7 @@ export class Admission {
 
   /** Calls `start` when it is the turn of a query of `key`, maybe at once. Throws QueryRefused 429 when too many wait. */
   enter(key: string, start: () => void): Ticket {
-    const party = this.#parties.get(key) ?? newParty();
+    const party = this.#parties.get(key) ?? newParty(key);
     const { waitingPerKey, waiting } = this.#limits;
     if (
       !this.#mayRun(party) &&
@@ -112,7 +112,7 @@ export class Admission {
     return {
       need: (allowance, go) => this.#need(entry, allowance, go),
       answered: (bytes) => this.#answered(entry, bytes),
-      leave: () => this.#leave(key, entry),
+      leave: () => this.#leave(entry),
     };
   }
 
@@ -146,7 +146,7 @@ export class Admission {
     this.#advance();
   }
 
-  #leave(key: string, entry: Entry): void {
+  #leave(entry: Entry): void {
     const { party, state } = entry;
     if (state === 'left') return;
     entry.state = 'left';
@@ -162,7 +162,7 @@ export class Admission {
     }
     this.#charge(entry, 0);
     if (party.bytes === 0 && party.begunCount === 0 && party.waiting.size === 0) {
-      this.#parties.delete(key);
+      this.#parties.delete(party.key);
     }
     this.#advance();
   }
@@ -175,20 +175,24 @@ export class Admission {
       entry.allowance = entry.needed;
       this.#run(entry);
       if (entry.needed === 'memory') this.#charge(entry, this.#limits.queryBytes);
+      this.#hadTurn(entry.party);
       entry.go();
     }
-    for (let key = this.#nextKey(); key !== undefined; key = this.#nextKey()) {
-      const party = must(this.#parties.get(key), 'party');
+    for (let party = this.#nextParty(); party !== undefined; party = this.#nextParty()) {
       const [entry] = party.waiting;
       party.waiting.delete(entry);
       this.#waitingCount--;
       party.begunCount++;
       this.#run(entry);
       this.#charge(entry, LIGHT_BYTES);
-      this.#parties.delete(key);
-      this.#parties.set(key, party);
+      this.#hadTurn(party);
       entry.start();
     }
+  }
+
+  #hadTurn(party: Party): void {
+    this.#parties.delete(party.key);
+    this.#parties.set(party.key, party);
   }
 
   /** Of what may go on, the one of the key with the fewest heavy ones. */
@@ -212,14 +216,14 @@ export class Admission {
   }
 
   /** Of the keys with a query that may run, the one with the fewest that do. */
-  #nextKey(): string | undefined {
+  #nextParty(): Party | undefined {
     if (this.#waitingCount === 0) return undefined;
-    let least: string | undefined;
+    let least: Party | undefined;
     let leastCount = Number.POSITIVE_INFINITY;
-    for (const [key, party] of this.#parties) {
+    for (const party of this.#parties.values()) {
       if (party.waiting.size === 0 || party.begunCount >= leastCount || !this.#mayRun(party))
         continue;
-      least = key;
+      least = party;
       leastCount = party.begunCount;
     }
     return least;
@@ -255,8 +259,9 @@ export class Admission {
   }
 }
 
-function newParty(): Party {
+function newParty(key: string): Party {
   return {
+    key,
     ...{ begunCount: 0, heavyCount: 0, bytes: 0, answerBytes: 0 },
     ...{ waiting: new Set(), standing: new Set() },
   };
