@@ -6,10 +6,12 @@ import { corsHeaders } from '../api/cors.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } from '../api/reply.ts';
 import type { Channel } from '../ingest/protocol.ts';
 import { SmallBody } from './body.ts';
+import { Drain } from './drain.ts';
 import type { Exchange } from './exchange.ts';
 import { addressText, INPUT_PATH, lengthFault } from './header.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { listenFault } from './listen-fault.ts';
+import { STATUS_TEXTS } from './status-texts.ts';
 import { claimPort } from './tcp.ts';
 
 /** Files with a certificate, with its chain, and its key, both PEM. */
@@ -54,10 +56,6 @@ const API_BODY_BYTES_MAX = 1_048_576;
 const CLOSE_POLL_MS = 10;
 /** A body of up to so many bytes is dropped behind an answer that was given before it was read. */
 const DROPPED_BYTES_MAX = 2 ** 30;
-/** What is dropped of a chunked body before it is refused: bytes, time, and a pause in which the client sends nothing. */
-const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
-const DRAIN_MS = 5_000;
-const DRAIN_PAUSE_MS = 250;
 /** A client has to take an answer with so many bytes a second, behind a beginning. */
 const ANSWER_BYTES_A_SECOND = 64 * 1024;
 const ANSWER_MS = 20_000;
@@ -66,25 +64,6 @@ const CHUNKED_ANSWER_BYTES_MAX = 1_048_576;
 
 // Otherwise every answer names the library and its version.
 library._cfg('silent');
-
-const STATUS_TEXTS = new Map([
-  [200, '200 OK'],
-  [201, '201 Created'],
-  [204, '204 No Content'],
-  [400, '400 Bad Request'],
-  [401, '401 Unauthorized'],
-  [403, '403 Forbidden'],
-  [404, '404 Not Found'],
-  [405, '405 Method Not Allowed'],
-  [409, '409 Conflict'],
-  [411, '411 Length Required'],
-  [413, '413 Payload Too Large'],
-  [415, '415 Unsupported Media Type'],
-  [429, '429 Too Many Requests'],
-  [500, '500 Internal Server Error'],
-  [503, '503 Service Unavailable'],
-  [507, '507 Insufficient Storage'],
-]);
 
 /** Listens for HTTP or HTTPS. Rejects with USAGE when the address cannot be had. */
 export function listenHttp(options: HttpOptions): Promise<HttpListener> {
@@ -378,30 +357,13 @@ class UwsExchange implements Exchange {
     const write = (): void => {
       if (!this.#over) this.#write(reply, true);
     };
-    if (this.#isChunked && !this.#isRead) this.#drain(write);
+    if (this.#isChunked && !this.#isRead) {
+      const drain = new Drain(write);
+      this.read((chunk, isLast) => drain.take(chunk.length, isLast));
+    }
     // Not while the library still reads from what it received: it would go on behind an answer that closes. What is
     // not answered yet lets it give the connection up instead.
     else setImmediate(write);
-  }
-
-  /**
-   * Drops what comes of a body until it ends or pauses, for a short time, and calls `over`: an answer that closes before that
-   * is lost with what was not read.
-   */
-  #drain(over: () => void): void {
-    const startedMs = performance.now();
-    let leftBytes = DRAINED_BYTES_MAX;
-    let pause: NodeJS.Timeout;
-    const wait = (ms: number): void => {
-      clearTimeout(pause);
-      const leftMs = startedMs + DRAIN_MS - performance.now();
-      pause = setTimeout(over, Math.min(ms, Math.max(0, leftMs)));
-    };
-    wait(DRAIN_PAUSE_MS);
-    this.read((chunk, isLast) => {
-      leftBytes -= chunk.length;
-      wait(isLast || leftBytes <= 0 ? 0 : DRAIN_PAUSE_MS);
-    });
   }
 
   /** Refuses a request of which nobody knows where it ends; see `distrust`. */
