@@ -8,11 +8,11 @@ import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 import { MetricTable } from '../metric/metric-table.ts';
-import { type Bitmap, isEmpty, nextRow } from '../model/bitmap.ts';
+import { type Bitmap, eachRow, isEmpty, nextRow } from '../model/bitmap.ts';
 import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '../model/query.ts';
 import { partsOfRows } from '../model/units.ts';
 import { columnsAt, rowsPresent } from '../scan/scan.ts';
-import type { RowValues } from '../value/field-values.ts';
+import type { CodedValues } from '../value/field-values.ts';
 import { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -114,11 +114,10 @@ export class ValueCounter implements BlockVisitor {
       const columns = columnsAt(block, level.path);
       if (columns.length === 0) continue;
       counted.dates.add(block, columns, rows);
-      const found = level.values();
       if (level.valueCount > counted.eventCounts.length) {
         counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
       }
-      countValues(found, rows, counted.eventCounts);
+      countValues(level, rows, counted.eventCounts);
       yield;
       this.#settle(counted, level.valueCount);
     }
@@ -275,17 +274,38 @@ function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): Simpl
   return { type: 'attribute', path, aggregation };
 }
 
-/** Counts the events of each value. */
-function countValues({ starts, values }: RowValues, rows: Bitmap, counts: Float64Array): void {
-  for (let word = 0; word < rows.length; word++) {
-    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-      const row = (word << 5) + 31 - Math.clz32(bits & -bits);
-      if (starts === undefined) {
-        if (values[row] !== 0) counts[values[row] - 1]++;
-      } else {
-        for (let at = starts[row]; at < starts[row + 1]; at++) counts[values[at]]++;
-      }
+/** Counts the events of each value of a level that is prepared for `rows`. */
+function countValues(level: FieldLevel, rows: Bitmap, counts: Float64Array): void {
+  const coded = level.coded();
+  if (coded !== undefined) {
+    countCoded(coded, rows, counts);
+    return;
+  }
+  const { starts, values } = level.values();
+  eachRow(rows, (row) => {
+    if (starts === undefined) {
+      if (values[row] !== 0) counts[values[row] - 1]++;
+    } else {
+      for (let at = starts[row]; at < starts[row + 1]; at++) counts[values[at]]++;
     }
+  });
+}
+
+/** The same by codes, which are counted first. */
+function countCoded({ codes, known }: CodedValues, rows: Bitmap, counts: Float64Array): void {
+  const times = new Uint32Array(known.length);
+  for (let word = 0; word < rows.length; word++) {
+    const base = word << 5;
+    if (rows[word] === 0xffffffff) {
+      for (let row = base; row < base + 32; row++) times[codes[row]]++;
+      continue;
+    }
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      times[codes[base + 31 - Math.clz32(bits & -bits)]]++;
+    }
+  }
+  for (let code = 0; code < known.length; code++) {
+    if (known[code] > 1) counts[known[code] - 2] += times[code];
   }
 }
 

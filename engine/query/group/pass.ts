@@ -182,7 +182,9 @@ export class Nesting {
     const inner = this.#spare;
     const stage = this.#stages[place];
     const { level } = stage;
-    if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
+    if (level.runs !== undefined && place === 0 && !stage.total) {
+      nestFirstRuns(stage, level.runs, this.#pairs, inner);
+    } else if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
     else {
       const coded = codedOf(level);
       if (coded === undefined) nestMany(stage, level.values(), this.#pairs, inner);
@@ -360,6 +362,38 @@ function nestOne(
     }
   }
   inner.count = length;
+}
+
+/** Nests rows of no bucket by their runs of time. */
+function nestFirstRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
+  const rows = outer.rows.subarray(0, outer.count);
+  inner.reserve(rows.length);
+  inner.isInRuns = true;
+  inner.count = 0;
+  for (let run = 0, from = 0; from < rows.length; run++) {
+    const to = rowsBelow(rows, from, runs.ends[run]);
+    const value = runs.values[run];
+    const tuple = value === 0 || to === from ? -1 : tupleOf(stage, 0, value);
+    if (tuple >= 0) {
+      const at = inner.count;
+      inner.rows.set(rows.subarray(from, to), at);
+      inner.count += to - from;
+      inner.groups.fill(tuple, at, inner.count);
+    }
+    from = to;
+  }
+}
+
+/** The number of ascending `rows` that are below `end`; those before `from` are. */
+function rowsBelow(rows: Uint32Array, from: number, end: number): number {
+  let low = from;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle] < end) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Nests rows by their runs of time. */
