@@ -464,6 +464,12 @@ export function settingsHelp(bold: (text: string) => string): string {
   return [...groups].map(([group, lines]) => [bold(group), ...lines, ''].join('\n')).join('\n');
 }
 
+/** What systemd wants to hear of a service that it started; `undefined` when nothing. Source: sd_notify(3). */
+export function supervision(environment = process.env): { watchdogMs: number } | undefined {
+  if (environment['NOTIFY_SOCKET'] === undefined) return undefined;
+  return { watchdogMs: Number(environment['WATCHDOG_USEC'] ?? 0) / 1_000 };
+}
+
 /** Whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org). */
 export function wantsColor(
   stream: { isTTY?: boolean },

@@ -18,7 +18,7 @@ import { quotasOf } from './api/metrics/quotas.ts';
 import { createOperation } from './api/operation.ts';
 import { createRoutes } from './api/routes.ts';
 import { filterIdsOf, securityFilters } from './api/security-filter.ts';
-import { type Config, version } from './config.ts';
+import { type Config, supervision, version } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
@@ -36,6 +36,7 @@ import { KEYS_PATH, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { UsageCells } from './registry/usage.ts';
 import { BoundCells, certificateOf, Runtime, reload } from './runtime.ts';
+import { Supervisor } from './supervisor.ts';
 import { workersOf } from './workers.ts';
 
 const MINUTE_MS = 60_000;
@@ -84,13 +85,17 @@ export async function serve(config: Config, read: () => Config): Promise<number>
     );
   });
   const lock = await lockFolder(config.data);
+  const supervised = supervision();
+  const supervisor = supervised && new Supervisor(supervised.watchdogMs, log);
   try {
     const stopped = Promise.withResolvers<number>();
     const running = await start(runtime, disk, log, stopped.resolve);
     const { listeners } = running;
     await lock.tell({ http: addressText(listeners.http) });
     opened.resolve(listeners);
+    supervisor?.ready(() => ({ ingest: running.intake.loops, query: running.queries.loops }));
     const code = await stopped.promise;
+    supervisor?.stopping();
     await stop(running, log);
     return code;
   } finally {
@@ -253,6 +258,9 @@ async function start(
         stopping: state.stopping,
         ingestWorkersUp: intake.gauges().workersUp,
         queryWorkersUp: queries.gauges().workersUp,
+        ingestStalledMs: stalledMs(intake.loops),
+        queryStalledMs: stalledMs(queries.loops),
+        linesRefused: state.listeners?.areLinesRefused ?? false,
         diskFull: keeper.full,
         diskFailing: health.failing,
         damagedSegments: keeper.damagedCount,
@@ -356,6 +364,12 @@ async function stop(running: Running, log: Log): Promise<void> {
   await opened.manifest.release();
   clearTimeout(overdue);
   log.info('stopped');
+}
+
+/** How long all threads of a kind that are there have been late by now. */
+function stalledMs(loops: readonly (LoopWatch | undefined)[]): number {
+  const late = loops.flatMap((loop) => loop?.stalledMs ?? []);
+  return late.length === 0 ? 0 : Math.min(...late);
 }
 
 /** Opens the keys and the definitions: made at the first start, and from then on they must be there. */

@@ -28,6 +28,7 @@ const LAYERS = [
   'server/decode/',
   'server/registry/',
   'server/ready.ts',
+  'server/supervisor.ts',
   'server/workers.ts',
   'server/config.ts',
   'server/bound-listener.ts',

@@ -10,6 +10,11 @@ export interface ReadinessFacts {
   stopping: boolean;
   ingestWorkersUp: number;
   queryWorkersUp: number;
+  /** How long the event loops of all workers of a kind have been late by now, in milliseconds. */
+  ingestStalledMs: number;
+  queryStalledMs: number;
+  /** Whether no worker may listen on the ports of TCP and TLS. */
+  linesRefused: boolean;
   /** Segments of which rows are lost: what is left is served, and answers that may need them are partial. */
   damagedSegments: number;
   /** Whether there is less free disk than the reserve, so that nothing is taken in. */
@@ -17,6 +22,9 @@ export interface ReadinessFacts {
   /** Whether the last write failed. */
   diskFailing: boolean;
 }
+
+/** Workers that have not turned to anything new for so long do not work. */
+const STALLED_MS = 10_000;
 
 /** What tells how the service does is made of this. */
 export interface OperationOptions {
@@ -46,6 +54,9 @@ function unreadiness(facts: ReadinessFacts): string[] {
   if (facts.stopping) reasons.push('the service is stopping');
   if (facts.ingestWorkersUp === 0) reasons.push('no ingest worker is up');
   if (facts.queryWorkersUp === 0) reasons.push('no query worker is up');
+  if (facts.ingestStalledMs > STALLED_MS) reasons.push('no ingest worker goes on');
+  if (facts.queryStalledMs > STALLED_MS) reasons.push('no query worker goes on');
+  if (facts.linesRefused) reasons.push('no worker can listen on the ports of TCP and TLS');
   if (facts.diskFull) reasons.push('the free disk is below the reserve, nothing is taken in');
   if (facts.diskFailing) reasons.push('the disk fails, nothing is taken in');
   return reasons;

@@ -46,6 +46,8 @@ export class LineListeners implements SocketWatcher {
   #plans: LinePlan[] = [];
   /** By worker: who waits for it to listen, or to have stopped. */
   readonly #answers = new Map<number, PromiseWithResolvers<void>>();
+  /** Workers that could not listen when they last tried. */
+  readonly #refused = new Set<number>();
   #isOpen = false;
 
   constructor(options: LineListenersOptions) {
@@ -106,23 +108,32 @@ export class LineListeners implements SocketWatcher {
     return [...channels].map((channel) => ({ channel, ...this.#options.cells.counts(channel) }));
   }
 
+  /** Whether there are workers and none of them could listen. */
+  get areRefused(): boolean {
+    const { writers } = this.#options.intake;
+    return writers.length > 0 && writers.every((writer) => this.#refused.has(writer));
+  }
+
   begun(writer: number): void {
     if (this.#isOpen) this.#options.intake.order(writer, { type: 'listen', plans: this.#plans });
   }
 
   died(writer: number): void {
     this.#options.cells.lose(writer);
+    this.#refused.delete(writer);
     this.#answers.get(writer)?.resolve();
   }
 
   told(writer: number, report: SocketReport): void {
     const { log } = this.#options;
     const answer = this.#answers.get(writer);
+    if (report.type === 'listening') this.#refused.delete(writer);
     if (report.type === 'failed') {
       log.error('a listener failed, it goes on', { worker: writer, error: report.error });
     } else if (report.type !== 'refused') answer?.resolve();
     else if (answer !== undefined) answer.reject(new EngineError('USAGE', report.message));
     else {
+      this.#refused.add(writer);
       log.error('a worker cannot listen, it tries again', { worker: writer, why: report.message });
       setTimeout(() => this.#again(writer), RETRY_MS).unref();
     }

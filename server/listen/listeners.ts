@@ -49,6 +49,8 @@ export interface Listeners {
   readonly addresses: readonly ListenerAddress[];
   /** What TLS and HTTPS show; `undefined` when neither is on. */
   readonly certificate: Certificate | undefined;
+  /** Whether no worker may listen on the ports of TCP and TLS. */
+  readonly areLinesRefused: boolean;
   /** Sums of each channel since the start. */
   counts(): ListenerCounts[];
   /** New connections get this certificate. Throws USAGE when it cannot be used. */
@@ -76,6 +78,9 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
         return certificate;
       },
       addresses: opening.addresses,
+      get areLinesRefused() {
+        return opening.areLinesRefused;
+      },
       counts: () => summed(opening.counts.flatMap((count) => count())),
       reload: (next) => {
         for (const listener of opening.secure) listener.reload(next);
@@ -122,6 +127,10 @@ class Opening {
     }
     await this.#overConnections.open();
     return http;
+  }
+
+  get areLinesRefused(): boolean {
+    return this.#overConnections.areRefused;
   }
 
   async close(graceMs: number): Promise<void> {

@@ -1,60 +1,8 @@
-import { renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { readExposition, sumOf } from '../support/exposition.ts';
-import {
-  ask,
-  listAll,
-  removeFolder,
-  request,
-  type Service,
-  sendTcp,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
-
-const MORTAL = new URL('../support/mortal.ts', import.meta.url).href;
-
-/** Starts a service whose worker threads end when a file says so: ingest workers have the first numbers. */
-async function startMortal(t: Test, args: string[]): Promise<{ service: Service; die: Die }> {
-  const folder = temporaryFolder();
-  const signs = temporaryFolder();
-  t.teardown(() => {
-    removeFolder(folder);
-    removeFolder(signs);
-  });
-  const before = process.env['NODE_OPTIONS'];
-  process.env['NODE_OPTIONS'] = `${before ?? ''} --import ${MORTAL}`;
-  process.env['MORTAL_FOLDER'] = signs;
-  const service = await startService(folder, args);
-  if (before === undefined) delete process.env['NODE_OPTIONS'];
-  else process.env['NODE_OPTIONS'] = before;
-  const die: Die = (thread, how = '') => {
-    const sign = join(signs, `die-${thread}`);
-    writeFileSync(`${sign}.new`, how);
-    renameSync(`${sign}.new`, sign);
-  };
-  return { service, die };
-}
-
-/** Ends a thread, as `mortal.ts` has it. */
-type Die = (thread: number, how?: '' | 'throw' | 'fill') => void;
-
-/** Resolves when so many workers of a kind were replaced and so many are up. */
-async function untilReplaced(
-  service: Service,
-  kind: string,
-  replaced: number,
-  up: number,
-): Promise<void> {
-  for (;;) {
-    const families = readExposition((await request(`${service.http}/metrics`)).text);
-    const restarts = sumOf(families, 'logseam_worker_restarts_total', { kind });
-    if (restarts >= replaced && sumOf(families, 'logseam_workers_up', { kind }) === up) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+import { startMortal, untilReplaced } from '../support/mortal-service.ts';
+import { ask, listAll, request, sendTcp, startService } from '../support/service.ts';
 
 t.test('an ingest worker that dies is replaced, and nothing acknowledged is lost', async (t) => {
   const { service, die } = await startMortal(t, [
