@@ -51,6 +51,8 @@ export class ObjectReader {
   #row = 0;
   /** Whether an object has leaves that lie apart. */
   #isMixed = false;
+  /** Whether the object stands in the text behind a header, whose attributes it cannot set. */
+  #isInText = false;
   /** Whether the event has objects that are not there by the dots of names alone. */
   #hasObjects = false;
   /** The open objects by level: of `custom` from 0, of `syslog` from SYSLOG_LEVEL. */
@@ -79,6 +81,7 @@ export class ObjectReader {
       this.#used.fill(0);
       this.#row = 2;
     }
+    this.#isInText = false;
     this.#isMixed = false;
     this.#hasObjects = false;
     this.#keys.begin();
@@ -90,11 +93,16 @@ export class ObjectReader {
   /** Reads the object at `at`; returns the offset behind it, BROKEN or NEEDS_TREE. */
   read(at: number): number {
     this.begin();
-    return this.readMore(at);
+    return this.#read(at);
   }
 
-  /** As `read`, for an event that was begun and may have leaves. */
-  readMore(at: number): number {
+  /** As `read`, for an object in the text behind a header, the attributes of which were added. */
+  readText(at: number): number {
+    this.#isInText = true;
+    return this.#read(at);
+  }
+
+  #read(at: number): number {
     const { bytes, end } = this.#leaves;
     const inside = skipBlanks(bytes, at + 1, end);
     if (inside < end && bytes[inside] === CLOSE_BRACE) return inside + 1;
@@ -123,6 +131,11 @@ export class ObjectReader {
   /** Puts the leaves of the event in order, at its end. */
   putInOrder(): void {
     if (this.#isMixed) this.#rows.reorderRow(this.#order.of(this.#rows));
+  }
+
+  /** Whether a path is one of a header: in `syslog`, or what an attribute of that name has. */
+  isOfHeader(path: number): boolean {
+    return this.#keys.level[path] >= SYSLOG_LEVEL || this.#leaves.roles[path] === Role.SYSLOG;
   }
 
   /** Whether the event has more attributes than it may have; `message` is none. */
@@ -223,6 +236,7 @@ export class ObjectReader {
   #value(path: number, at: number): number {
     const { bytes, end } = this.#leaves;
     const role = this.#leaves.roles[path];
+    if (this.#isInText && this.isOfHeader(path)) return NEEDS_TREE;
     if (at < end && bytes[at] === OPEN_BRACE) return this.#object(path, role, at);
     if (role === Role.NONE) {
       if (this.claim(path)) return this.#leaves.read(path, at);

@@ -64,6 +64,13 @@ export class SyslogHeader {
     return this.hasDate && this.date.isClosed;
   }
 
+  /** Forgets what was found of the part `first` and those behind it. */
+  dropParts(first: Part): void {
+    this.length.fill(-1, first);
+    this.hasDate = false;
+    this.elements.count = 0;
+  }
+
   /** Gives a part its text `[start, end)` of the line. */
   set(part: Part, start: number, end: number): void {
     this.start[part] = this.#inSide ? ~start : start;

@@ -7,20 +7,20 @@ import type { KeyTable } from './key.ts';
 import { PairScanner } from './keyvalue.ts';
 import type { LeafReader } from './leaf.ts';
 import type { Member, PlainText } from './member.ts';
-import type { ObjectReader } from './object.ts';
+import { BROKEN, type ObjectReader } from './object.ts';
 import { Note, Pairs } from './pairs.ts';
 import { scanRfc3164 } from './rfc3164.ts';
 import { scanRfc5424 } from './rfc5424.ts';
 import { NUMBER_PART_MAX, PART_NAMES, Part, SyslogHeader } from './syslog-header.ts';
-import { BACKSLASH, CLOSE_BRACKET, latin1, OPEN_BRACE, QUOTE, skipBlanks, ZERO } from './text.ts';
+import { BACKSLASH, CLOSE_BRACKET, latin1, QUOTE, ZERO } from './text.ts';
+import { nextObject, OBJECTS_TRIED_MAX, type TextAround, textAround } from './text-object.ts';
 import type { EventTree } from './tree.ts';
 
 const BLANK = 0x20;
 const LESS = 0x3c;
 const GREATER = 0x3e;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-/** What marks JSON in the text of a line. Source: CEE Log Syntax. */
-const COOKIE = Uint8Array.from(Buffer.from('@cee:'));
+const NO_TEXT = new Uint8Array(0);
 const PRIVAL_DIGITS_MAX = 3;
 const PRIVAL_MAX = 191;
 /**
@@ -74,9 +74,11 @@ export class SyslogReader {
     if (behind < 0) return false;
     this.#deriveParts(bytes);
     const text = textStart(bytes, behind, end);
-    const object = behindCookie(bytes, text, end);
-    if (object < end && bytes[object] === OPEN_BRACE && this.#readObject(text, object, added)) {
-      return true;
+    let object = nextObject(bytes, text, text, end);
+    for (let tried = 0; object >= 0 && tried < OBJECTS_TRIED_MAX; tried++) {
+      if (this.#readObject(text, object, added)) return true;
+      // What is in an object that is broken is none of its own.
+      object = nextObject(bytes, text, Math.max(object + 1, this.#leaves.errorAt), end);
     }
     this.#pairs.count = 0;
     this.#scanner.scan(bytes, text, end, this.#pairs);
@@ -84,7 +86,8 @@ export class SyslogReader {
       return true;
     }
     this.#rows.dropRow();
-    this.#beginTree(text);
+    this.#beginTree();
+    this.#placeMessage(text);
     this.#placePairs();
     this.#writeTree(added);
     return true;
@@ -110,11 +113,14 @@ export class SyslogReader {
     return behind >= 0 ? behind : this.#scanOld(bytes, at, end);
   }
 
-  /** As `#scanHeader`, behind the PRI that ends at `at`, for the older form. */
+  /** As `#scanHeader`, behind the PRI that ends at `at`, for the older form; without a date all behind the PRI is text. */
   #scanOld(bytes: Uint8Array, at: number, end: number): number {
     const header = this.#header;
-    header.length.fill(-1, Part.VERSION);
-    return scanRfc3164(bytes, at + 1, end, header, this.#rows.receivedMs);
+    header.dropParts(Part.VERSION);
+    const behind = scanRfc3164(bytes, at + 1, end, header, this.#rows.receivedMs);
+    if (behind >= 0 || at + 1 === end) return behind;
+    header.dropParts(Part.VERSION);
+    return at + 1;
   }
 
   /** Makes the parts that do not stand in the line, in the side buffer. */
@@ -146,22 +152,50 @@ export class SyslogReader {
   }
 
   /**
-   * Adds the event whose text, which begins at `text`, is the JSON object at `object`; false, and then nothing, when it
+   * Adds the event whose text, which begins at `text`, has the JSON object at `object`; false, and then nothing, when it
    * is none.
    */
   #readObject(text: number, object: number, added: readonly AddedAttribute[]): boolean {
     const { bytes, end } = this.#leaves;
-    let isWhole = false;
+    const rows = this.#rows;
     if (this.#addHeader()) {
-      const behind = this.#objects.readMore(object);
-      isWhole = behind >= 0 && skipBlanks(bytes, behind, end) === end;
-      if (isWhole && this.#addMessage(text) && this.#isDone(added)) return true;
+      const behind = this.#objects.readText(object);
+      if (behind === BROKEN) {
+        rows.dropRow();
+        return false;
+      }
+      if (behind >= 0) {
+        const around = textAround(bytes, text, end, object, behind);
+        if (this.#addAround(text, around) && this.#isDone(added)) return true;
+      }
     }
-    this.#rows.dropRow();
-    this.#beginTree(text);
+    rows.dropRow();
+    this.#beginTree();
     const behind = this.#tree.readMore(object);
-    if (behind < 0 || skipBlanks(bytes, behind, end) < end) return false;
+    if (behind < 0) return false;
+    const around = textAround(bytes, text, end, object, behind);
+    const hasMessage = this.#tree.hasMessage;
+    if (!hasMessage && around === undefined) this.#placeMessage(text);
+    if (!hasMessage && around !== undefined) {
+      const { start, length } = around.join(rows, NO_TEXT);
+      this.#tree.placeMessage(start, length);
+    }
     this.#writeTree(added);
+    if (hasMessage) around?.joinMessage(rows);
+    return true;
+  }
+
+  /** Makes the message of what stands around an object and the object's own; the whole text when there is neither. */
+  #addAround(text: number, around: TextAround | undefined): boolean {
+    if (around === undefined) return this.#addMessage(text);
+    const rows = this.#rows;
+    if (this.#objects.isUsed(PATH_MESSAGE)) {
+      around.joinMessage(rows);
+      return true;
+    }
+    if (!this.#objects.claim(PATH_MESSAGE)) return false;
+    const { start, length } = around.join(rows, NO_TEXT);
+    rows.add(PATH_MESSAGE, Kind.STRING, start, length, 0, 0);
     return true;
   }
 
@@ -217,7 +251,8 @@ export class SyslogReader {
     const end = pairs.nameEnd[place];
     const key = this.#keys.find(container, bytes, start, end);
     const path = key >= 0 ? this.#keys.path[key] : this.#keys.resolve(container, bytes, start, end);
-    if (path < 0 || !this.#objects.claim(path)) return false;
+    if (path < 0 || (container === PATH_CUSTOM && this.#objects.isOfHeader(path))) return false;
+    if (!this.#objects.claim(path)) return false;
     this.#takeValue(pairs, place, escaped);
     const mayBeNumber = pairs.note[place] === Note.PLAIN;
     this.#leaves.addPlain(path, this.#valueStart, this.#valueLength, mayBeNumber);
@@ -238,8 +273,8 @@ export class SyslogReader {
     return !this.#objects.isWide() && this.#objects.enrich(added);
   }
 
-  #beginTree(text: number): void {
-    const { bytes, end, inSide } = this.#leaves;
+  #beginTree(): void {
+    const { bytes } = this.#leaves;
     const { start, length, elements } = this.#header;
     const tree = this.#tree;
     tree.begin();
@@ -260,7 +295,12 @@ export class SyslogReader {
       }
       tree.placeElement(name, members);
     }
-    if (text < end) tree.placeMessage(inSide ? ~text : text, end - text);
+  }
+
+  /** Makes the text from `text` on the message of the tree's event, unless it is empty. */
+  #placeMessage(text: number): void {
+    const { end, inSide } = this.#leaves;
+    if (text < end) this.#tree.placeMessage(inSide ? ~text : text, end - text);
   }
 
   #placePairs(): void {
@@ -324,13 +364,6 @@ function textStart(bytes: Uint8Array, behind: number, end: number): number {
     at = skipSpaces(bytes, at + BYTE_ORDER_MARK.length, end);
   }
   return at;
-}
-
-/** Offset of what stands behind the cookie `@cee:` and blanks at `text`; `text` when it is not there. */
-function behindCookie(bytes: Uint8Array, text: number, end: number): number {
-  if (bytes[text] !== COOKIE[0] || text + COOKIE.length > end) return text;
-  const isThere = COOKIE.every((byte, index) => bytes[text + index] === byte);
-  return isThere ? skipSpaces(bytes, text + COOKIE.length, end) : text;
 }
 
 function skipSpaces(bytes: Uint8Array, start: number, end: number): number {

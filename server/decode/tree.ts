@@ -83,6 +83,11 @@ export class EventTree {
     this.#message = { type: 'text', start, length };
   }
 
+  /** Whether the event has a message by now. */
+  get hasMessage(): boolean {
+    return this.#message !== undefined;
+  }
+
   /** Gives the event an attribute of its syslog header. */
   placeSyslog(name: string, plain: PlainText): void {
     this.#hasHeader = true;
@@ -94,10 +99,9 @@ export class EventTree {
     this.#syslogObject().set(0, name, { name, start: 0, end: 0, isObject: true, members });
   }
 
-  /** Gives the event an attribute that was found in a text; a `message` stays under `custom`. */
+  /** Gives the event an attribute that was found in a text: it is under `custom`, whatever its name. */
   placePair(member: Member): void {
-    if (member.name === 'message') this.#custom.put(0, member);
-    else this.#place(member);
+    this.#custom.put(0, member);
   }
 
   /** Adds the attributes of an enrichment. */
@@ -172,11 +176,9 @@ export class EventTree {
     }
   }
 
-  /** Gives the event an attribute under `custom` or, when its name says so, `syslog`; one that it has wins. */
+  /** Gives the event an attribute under `custom`, whatever its name; one that it has wins. */
   offer(member: Member): void {
-    // A message is not found by chance: whoever means the event's says so.
-    if (member.name === 'message') this.#custom.put(0, member, true);
-    else this.#place(member, true);
+    this.#custom.put(0, member, true);
   }
 
   /** Puts an attribute under `syslog` or, otherwise, `custom`. When `keeps`, one that the event has wins. */
@@ -211,18 +213,20 @@ export class EventTree {
     return this.#syslog;
   }
 
-  /** Puts an attribute of the event under `message`, `syslog` or `custom`. */
-  #place(member: Member, keeps = false): void {
+  /** Puts an attribute of the event under `message`, `syslog` or `custom`; only a header has `syslog` where there is one. */
+  #place(member: Member): void {
     const { name, start, end, members } = member;
     if (name === 'message' && this.#leaves.bytes[start] === QUOTE) {
       this.#message = { type: 'value', start, end };
+    } else if (this.#hasHeader) {
+      this.#custom.put(0, member);
     } else if (name === 'syslog' && members !== undefined) {
-      for (const inner of members) this.#syslogObject().put(0, inner, keeps);
+      for (const inner of members) this.#syslogObject().put(0, inner);
       this.#syslogObject();
     } else if (/^syslog(\.[^.]+)+$/s.test(name)) {
-      this.#syslogObject().put(0, { ...member, name: name.slice('syslog.'.length) }, keeps);
+      this.#syslogObject().put(0, { ...member, name: name.slice('syslog.'.length) });
     } else {
-      this.#custom.put(0, member, keeps);
+      this.#custom.put(0, member);
     }
   }
 

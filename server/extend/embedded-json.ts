@@ -15,6 +15,7 @@ import {
   stringEnd,
   unescapeString,
 } from '../decode/text.ts';
+import { OBJECTS_TRIED_MAX } from '../decode/text-object.ts';
 import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
 import { NumberText } from './extraction.ts';
 
@@ -24,7 +25,7 @@ const LETTER_N = 0x6e;
 
 /**
  * Finds a JSON object that is the text or stands in it, with any text before and behind: the first `{` with a name
- * behind it that begins a valid one. What is in an object that is not valid is no object of its own, so that half an
+ * behind it that begins a valid one, of at most OBJECTS_TRIED_MAX. What is in an object that is not valid is no object of its own, so that half an
  * event does not look like a whole one.
  */
 export class EmbeddedJsonExtractor implements Extractor {
@@ -35,11 +36,17 @@ export class EmbeddedJsonExtractor implements Extractor {
     const bytes = Buffer.from(text);
     const end = bytes.length;
     let at = bytes.indexOf(OPEN_BRACE);
-    while (at >= 0) {
+    for (let tried = 0; at >= 0 && tried < OBJECTS_TRIED_MAX; ) {
       let next = skipBlanks(bytes, at + 1, end);
       if (next < end && bytes[next] === QUOTE) {
+        tried++;
         const behind = this.#scanner.skip(bytes, at, end);
-        if (behind >= 0) return { attributes: new ValidJson(text, bytes, behind).object(at, 1) };
+        if (behind >= 0) {
+          const before = bytes.toString('utf8', 0, at).trim();
+          const rest = bytes.toString('utf8', behind).trim();
+          const around = before === '' && rest === '' ? {} : { around: [before, rest] as const };
+          return { attributes: new ValidJson(text, bytes, behind).object(at, 1), ...around };
+        }
         // Behind the error, not behind the brace: this keeps the time linear.
         next = Math.max(next, this.#scanner.errorAt);
       }

@@ -127,7 +127,7 @@ export class Extender {
 
   #add(
     { id, target }: CompiledStep,
-    { attributes, rule }: Extraction,
+    { attributes, around = ['', ''], rule }: Extraction,
     takesMessage: boolean,
   ): void {
     const draft = this.#draft;
@@ -137,7 +137,8 @@ export class Extender {
       const rest = new Map(attributes);
       rest.delete(MESSAGE);
       draft.add(rest, undefined);
-      draft.setMessage(message);
+      const parts = [around[0], message, around[1]];
+      draft.setMessage(parts.filter((part) => part !== '').join(' '));
     } else {
       draft.add(attributes, target);
     }

@@ -26,6 +26,8 @@ export type Attributes = Map<string, ExtractedValue>;
 /** What was found in a text. */
 export interface Extraction {
   attributes: Attributes;
+  /** The text before and behind what was taken out, when there is any. */
+  around?: readonly [before: string, behind: string];
   /** Name of the rule that matched, of extractors that have several. */
   rule?: string;
 }

@@ -145,17 +145,6 @@ t.test('a header that is malformed leaves the line as text, whole', async (t) =>
     '<>1 - - app - - - text',
     '<34',
     '<34>',
-    '<34>text',
-    '<34>2 - - app - - - text',
-    '<34>1',
-    '<34>1 ',
-    '<34>1 - - app -',
-    '<34>1 -  app - - - text',
-    '<34>1 yesterday host app - - - text',
-    '<34>1 - h\u0001ost app - - - text',
-    '<34>Oct 32 22:14:15 host app: text',
-    '<34>Oct 11 24:14:15 host app: text',
-    '<34>Foo 11 22:14:15 host app: text',
     'Oct 11 22:14:15 host some text',
     'Oct 11 22:14:15 (host) app: text',
     'Oct 11 22:14:15 app: text',
@@ -166,6 +155,28 @@ t.test('a header that is malformed leaves the line as text, whole', async (t) =>
     const want = `{"custom":{},"message":${JSON.stringify(line)}}`;
     t.equal(read(line).event, want, JSON.stringify(line));
   }
+});
+
+t.test('behind a PRI a header that is malformed is text', async (t) => {
+  const texts = [
+    'text',
+    '2 - - app - - - text',
+    '1',
+    '1 ',
+    '1 - - app -',
+    '1 -  app - - - text',
+    '1 yesterday host app - - - text',
+    '1 - h\u0001ost app - - - text',
+    'Oct 32 22:14:15 host app: text',
+    'Oct 11 24:14:15 host app: text',
+    'Foo 11 22:14:15 host app: text',
+  ];
+  for (const text of texts) {
+    const want = `{"custom":{},"syslog":{${priority(34)}},"message":${JSON.stringify(text)}}`;
+    t.equal(read(`<34>${text}`).event, want, JSON.stringify(text));
+  }
+  const { event } = read('<189>date=2026-11-21 devname="FG100" n=1');
+  t.match(event, '{"custom":{"date":"2026-11-21","devname":"FG100","n":1},"syslog":{"prival":189,');
 });
 
 t.test('structured data is taken whole or stays in the text', async (t) => {
@@ -224,7 +235,13 @@ t.test('pairs are found in the text of a line', async (t) => {
     t.equal(decoding.lines(text)[0], `{"custom":{},"message":${JSON.stringify(text)}}`, 'plain');
   }
   const [event] = decoding.lines('<13>1 - - app - - - syslog.appname=mine syslog.x=1');
-  t.match(event, '"appname":"mine","x":1}');
+  t.match(event, '{"custom":{"syslog":{"appname":"mine","x":1}},');
+  t.match(event, '"appname":"app"}');
+  const [object] = decoding.lines(
+    '<13>1 - host - - - - {"syslog.hostname":"x","syslog":{"severity":0},"date":1}',
+  );
+  t.match(object, '{"custom":{"syslog":{"hostname":"x","severity":0},"date":1},');
+  t.match(object, '"severity":5,"facility":1,"version":1,"hostname":"host"}');
 });
 
 t.test('a date in the text comes before that of the header', async (t) => {

@@ -63,16 +63,21 @@ const pairs: fc.Arbitrary<SyslogText> = fc.record({
   }),
   separator: fc.constantFrom(' ', ', ', ';', ','),
 });
+const around = fc.constantFrom('', '', 'words', 'a: b', 'n=1', '{x} [y]', "it's");
+const members = fc.array(
+  fc.tuple(
+    fc.constantFrom('a', 'a.b', 'message', 'syslog', 'syslog.x', 'b', 'date'),
+    fc.constantFrom('1', '"x"', 'null', '{"y":2}', '{}', '[1,"z"]', '{"prival":"mine","y":{}}'),
+  ),
+  { maxLength: 5 },
+);
 const json: fc.Arbitrary<SyslogText> = fc
-  .array(
-    fc.tuple(
-      fc.constantFrom('a', 'a.b', 'message', 'syslog', 'syslog.x', 'b', 'date'),
-      fc.constantFrom('1', '"x"', 'null', '{"y":2}', '{}', '[1,"z"]', '{"prival":"mine","y":{}}'),
-    ),
-    { maxLength: 5 },
-  )
-  .map((members) => ({
-    json: `{${members.map(([key, value]) => `"${key}":${value}`).join(',')}}`,
+  .tuple(members, around, around)
+  .filter(([its, before, behind]) => its.length > 0 || before + behind === '')
+  .map(([its, before, behind]) => ({
+    json: `{${its.map(([key, value]) => `"${key}":${value}`).join(',')}}`,
+    before,
+    behind,
   }));
 
 const parts: fc.Arbitrary<SyslogParts> = fc.record(

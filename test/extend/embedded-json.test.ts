@@ -31,6 +31,8 @@ t.test('an object that is the text or stands in it is found', async (t) => {
     ['{"a":01}', 'none'],
     ['{"a":1,}', 'none'],
     ["{'a':1}", 'none'],
+    ['{"b":x} {"b":x} {"b":x} {"a":1}', '{"a":1}'],
+    ['{"b":x} {"b":x} {"b":x} {"b":x} {"a":1}', 'none'],
     ['text', 'none'],
     ['', 'none'],
   ] as const) {

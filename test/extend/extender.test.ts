@@ -136,7 +136,15 @@ t.test('only who means the message of the event changes it', async (t) => {
   );
   t.equal(
     extended('{"message":"see {\\"message\\":\\"in\\",\\"n\\":1.50}"}', step({ kind: 'json' })),
-    '{"custom":{"n":1.50},"message":"in"}',
+    '{"custom":{"n":1.50},"message":"see in"}',
+  );
+  t.equal(
+    extended('{"message":"a {\\"message\\":\\"b\\",\\"x\\":1} c"}', step({ kind: 'json' })),
+    '{"custom":{"x":1},"message":"a b c"}',
+  );
+  t.equal(
+    extended('{"message":"{\\"message\\":\\"b\\",\\"x\\":1}"}', step({ kind: 'json' })),
+    '{"custom":{"x":1},"message":"b"}',
   );
 });
 

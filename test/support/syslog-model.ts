@@ -2,7 +2,7 @@ import { expectedEvent } from './event-model.ts';
 
 /**
  * Syslog lines from their parts, and the events that they are to become, in their plainest form: a line is what a JSON
- * object with the same attributes would be. Imports nothing of what it judges. Source: decisions.md 3.4 and 3.5.
+ * object with the same attributes would be, but for a text's `syslog`. Imports nothing of what it judges. Source: decisions.md 3.4 and 3.5.
  */
 
 /** The parts of an RFC 5424 line. */
@@ -22,9 +22,9 @@ export interface SyslogParts {
   text?: SyslogText;
 }
 
-/** The text of a line: a JSON object, or words and pairs with what stands behind each. */
+/** The text of a line: a JSON object with words before and behind, or words and pairs with what stands behind each. */
 export type SyslogText =
-  | { json: string }
+  | { json: string; before: string; behind: string }
   | { pieces: ({ word: string } | SyslogPair)[]; separator: string };
 
 /** A pair of a text. `quote` is the quotes of its value, none or two characters. */
@@ -49,7 +49,7 @@ export function syslogLine(parts: SyslogParts): string {
 }
 
 function textOf(text: SyslogText): string {
-  if ('json' in text) return text.json;
+  if ('json' in text) return [text.before, text.json, text.behind].filter(Boolean).join(' ');
   return text.pieces
     .map((piece) => ('word' in piece ? piece.word : pairText(piece)))
     .join(text.separator);
@@ -86,19 +86,30 @@ export function syslogEvent(parts: SyslogParts): string {
   const whole = textOf(text);
   if ('json' in text) {
     const inside = text.json.trim().slice(1, -1).trim();
-    if (inside !== '') members.push(inside);
-    const event = expectedEvent(`{${members.join(',')}}`);
-    const isNamed = typeof JSON.parse(text.json).message === 'string';
-    return isNamed ? event : withMessage(event, whole);
+    if (inside !== '') members.push(inside.replaceAll(/"syslog(?=[".][^:]*:)/g, `"${OTHER}`));
+    const event = eventOf(members);
+    const { message } = JSON.parse(text.json);
+    const isNamed = typeof message === 'string';
+    if (text.before + text.behind === '') return isNamed ? event : withMessage(event, whole);
+    const parts = [text.before, isNamed ? message : '', text.behind].filter(Boolean);
+    return withMessage(event.replace(/,"message":"[^"]*"}$/, '}'), parts.join(' '));
   }
   for (const piece of text.pieces) {
     if ('word' in piece) continue;
     const { name, value, quote } = piece;
     const isNumber = quote === '' && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(value);
-    if (isNumber) add(name, value);
-    else if (quote !== '' || (value !== '' && value !== 'null')) addText(name, value);
+    const its = name.replace(/^syslog(?=\.|$)/, OTHER);
+    if (isNumber) add(its, value);
+    else if (quote !== '' || (value !== '' && value !== 'null')) addText(its, value);
   }
-  return withMessage(expectedEvent(`{${members.join(',')}}`), whole);
+  return withMessage(eventOf(members), whole);
+}
+
+/** What is named like it is written as `syslog` below `custom`, since only a header sets the event's `syslog`. */
+const OTHER = 'zyslog';
+
+function eventOf(members: readonly string[]): string {
+  return expectedEvent(`{${members.join(',')}}`).replaceAll(`"${OTHER}`, '"syslog');
 }
 
 function withMessage(event: string, text: string): string {
