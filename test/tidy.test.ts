@@ -26,6 +26,7 @@ const LAYERS = [
   'server/extend/',
   'server/query/',
   'server/decode/',
+  'server/date/',
   'server/registry/',
   'server/ready.ts',
   'server/supervisor.ts',

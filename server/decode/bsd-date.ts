@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
+import { parseTime } from '../date/time-of-day.ts';
 import { COLON, COMMA, DOT, latin1, MINUS, ZERO } from './text.ts';
-import { parseTime } from './time-of-day.ts';
 
 const BLANK = 0x20;
 const ASTERISK = 0x2a;
@@ -10,6 +10,8 @@ const LETTER_A = 0x41;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
 const LOWER = 0x20;
+/** `Nov 1 `. */
+const DAY_BYTES_MIN = 6;
 /** `hh:mm:ss`. */
 const TIME_BYTES_MIN = 8;
 /** `yyyy-mm-ddT`. */
@@ -78,13 +80,15 @@ export class BsdDate {
       if (year < 0) return -1;
       at += 5;
     }
-    if (end - at < 7 + TIME_BYTES_MIN) return -1;
-    if (bytes[at + 3] !== BLANK || bytes[at + 6] !== BLANK) return -1;
+    if (end - at < DAY_BYTES_MIN + TIME_BYTES_MIN || bytes[at + 3] !== BLANK) return -1;
     this.#month = monthAt(bytes, at);
     if (this.#month === 0) return -1;
-    const isPadded = bytes[at + 4] === BLANK;
-    this.#day = isPadded ? digitsAt(bytes, at + 5, 1) : digitsAt(bytes, at + 4, 2);
-    at += 7;
+    // A day of one digit stands behind two blanks, or one where programs do not fill up.
+    at += bytes[at + 4] === BLANK ? 5 : 4;
+    const isShort = bytes[at + 1] === BLANK;
+    this.#day = digitsAt(bytes, at, isShort ? 1 : 2);
+    at += isShort ? 2 : 3;
+    if (bytes[at - 1] !== BLANK) return -1;
     if (year < 0 && bytes[at + 4] === BLANK) {
       year = yearAt(bytes, at, end);
       if (year < 0) return -1;
@@ -155,7 +159,7 @@ export class BsdDate {
     this.#timeEnd = this.isClosed ? at - 1 : at;
     this.#zoneMinutes = 0;
     if (this.#timeEnd - start < TIME_BYTES_MIN) return -1;
-    this.#timeMs = parseTime(bytes, start, this.#timeEnd, false);
+    this.#timeMs = parseTime(bytes, start, this.#timeEnd);
     return Number.isNaN(this.#timeMs) ? -1 : at;
   }
 

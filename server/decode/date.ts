@@ -7,11 +7,12 @@ import {
   parseDateForm,
 } from '../../engine/column/date-form.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
+import { type IsoDate, scanIsoDate } from '../date/iso-date.ts';
+import { digitsEnd } from '../date/time-of-day.ts';
 import { BsdDate } from './bsd-date.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
 import { DOT, MINUS } from './text.ts';
-import { digitsEnd, parseTime } from './time-of-day.ts';
 
 /** Event dates lie in [-2^47, 2^47) milliseconds. Source: FORMAT.md 8. */
 const DATE_LIMIT_MS = 2 ** 47;
@@ -19,19 +20,25 @@ const DATE_LIMIT_MS = 2 ** 47;
 const SECONDS_MIN = 1e8;
 const SECONDS_END = 1e11;
 
+/** Bytes of `2016-05`. */
+const ISO_BYTES_MIN = 7;
+
 const BLANK = 0x20;
 const ASTERISK = 0x2a;
+const PLUS = 0x2b;
 const LETTER_T = 0x74;
+const LETTER_W = 0x77;
 const LOWER = 0x20;
 
 const number: NumberResult = { value: 0, detail: 0 };
+const iso: IsoDate = { wallMs: 0, offsetMs: 0 };
 const bsd = new BsdDate();
 
 /**
  * Reads `bytes[from, to)`, blanks around it left aside, as a date text; NaN when it is none, or lies beyond 2^47 ms from
  * the epoch.
- * ISO 8601 with a blank for `T`, 0 to 9 fraction digits, any usual form of the offset, UTC without one, or without
- * separators; digits of epoch milliseconds or seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds.
+ * ISO 8601 as `scanIsoDate` reads it, UTC without an offset; eight digits that are a day; digits of epoch milliseconds or
+ * seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds.
  * Source: decisions.md 3.3.
  */
 export function parseDate(bytes: Uint8Array, from: number, to: number, nowMs: number): number {
@@ -39,15 +46,21 @@ export function parseDate(bytes: Uint8Array, from: number, to: number, nowMs: nu
   let end = to;
   while (start < end && bytes[start] === BLANK) start++;
   while (start < end && bytes[end - 1] === BLANK) end--;
-  if (end - start < 8) return digitsDate(bytes, start, end);
-  if (bytes[start + 4] === MINUS) return boundedDate(parseIsoDate(bytes, start, end));
+  const length = end - start;
+  if (length < ISO_BYTES_MIN) return digitsDate(bytes, start, end);
   const first = bytes[start];
+  if (bytes[start + 4] === MINUS || (bytes[start + 4] | LOWER) === LETTER_W) {
+    return isoDate(bytes, start, end);
+  }
   if (first > 0x40 || first === ASTERISK || first === DOT || bytes[start + 4] === BLANK) {
     return bsd.scanWhole(bytes, start, end, nowMs) ? boundedDate(bsd.timeMs()) : Number.NaN;
   }
-  if ((bytes[start + 8] | LOWER) === LETTER_T && end - start > 8) {
-    return boundedDate(parseBasicDate(bytes, start, end));
-  }
+  // Days without separators have a time behind them; years of six digits have separators.
+  const isTimed = hasLetterT(bytes, start + 7, end) || hasLetterT(bytes, start + 8, end);
+  const isLong = (first === PLUS || first === MINUS) && bytes[start + 7] === MINUS;
+  if (isTimed || isLong) return isoDate(bytes, start, end);
+  const day = length === 8 ? dayOfDigits(bytes, start) : Number.NaN;
+  if (!Number.isNaN(day)) return day;
   return digitsDate(bytes, start, end);
 }
 
@@ -69,6 +82,10 @@ export function boundedDate(ms: number): number {
   return ms >= -DATE_LIMIT_MS && ms < DATE_LIMIT_MS ? ms : Number.NaN;
 }
 
+function hasLetterT(bytes: Uint8Array, at: number, end: number): boolean {
+  return at < end && (bytes[at] | LOWER) === LETTER_T;
+}
+
 function digitsDate(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at++) {
     const byte = bytes[at];
@@ -78,28 +95,18 @@ function digitsDate(bytes: Uint8Array, start: number, end: number): number {
   return numberDate(number.value, number.detail);
 }
 
-function parseIsoDate(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start < 10 || bytes[start + 7] !== MINUS) return Number.NaN;
-  const year = digitsAt(bytes, start, 4);
-  const month = digitsAt(bytes, start + 5, 2);
-  const day = digitsAt(bytes, start + 8, 2);
-  if (year < 0 || month < 1 || month > 12) return Number.NaN;
-  if (day < 1 || day > daysInMonth(year, month)) return Number.NaN;
-  const dayMs = daysFromCivil(year, month, day) * DAY_MS;
-  if (end - start === 10) return dayMs;
-  const separator = bytes[start + 10];
-  if (separator !== BLANK && (separator | LOWER) !== LETTER_T) return Number.NaN;
-  return dayMs + parseTime(bytes, start + 11, end, true);
+function isoDate(bytes: Uint8Array, start: number, end: number): number {
+  if (!scanIsoDate(bytes, start, end, iso)) return Number.NaN;
+  return boundedDate(iso.wallMs - (Number.isNaN(iso.offsetMs) ? 0 : iso.offsetMs));
 }
 
-/** ISO 8601 without separators, `yyyymmddThhmmss`; the letter is at its place. */
-function parseBasicDate(bytes: Uint8Array, start: number, end: number): number {
-  const year = digitsAt(bytes, start, 4);
+/** The day that eight digits are, NaN when they are none. */
+function dayOfDigits(bytes: Uint8Array, start: number): number {
   const month = digitsAt(bytes, start + 4, 2);
   const day = digitsAt(bytes, start + 6, 2);
-  if (year < 0 || month < 1 || month > 12) return Number.NaN;
-  if (day < 1 || day > daysInMonth(year, month)) return Number.NaN;
-  return daysFromCivil(year, month, day) * DAY_MS + parseTime(bytes, start + 9, end, true, true);
+  const year = digitsAt(bytes, start, 4);
+  const isDay = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  return isDay && year >= 0 ? daysFromCivil(year, month, day) * DAY_MS : Number.NaN;
 }
 
 /** Length of `2016-11-21T12:28:`, which dates of one minute share. */

@@ -1,7 +1,7 @@
+import { digitsEnd } from '../date/time-of-day.ts';
 import { isDateLike } from './rfc5424.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';
 import { CLOSE_BRACKET, COLON, MINUS, OPEN_BRACKET, ZERO } from './text.ts';
-import { digitsEnd } from './time-of-day.ts';
 
 const BLANK = 0x20;
 

@@ -6,6 +6,8 @@ import { MINUS, OPEN_BRACKET } from './text.ts';
 const BLANK = 0x20;
 const VERSION_0 = 0x30;
 const VERSION_1 = 0x31;
+const LOWER = 0x20;
+const LETTER_T = 0x74;
 const DATE_BYTES = 10;
 
 /**
@@ -42,12 +44,13 @@ export function scanRfc5424(
   return behind < 0 ? at : behind;
 }
 
-/** Whether `bytes[start, end)` begins like a date of ISO 8601. What is wrong behind that makes the date unreadable only. */
+/** Whether `bytes[start, end)` begins like a day and a time of ISO 8601. A fault behind that makes the date unreadable only. */
 export function isDateLike(bytes: Uint8Array, start: number, end: number): boolean {
   return (
-    end - start >= DATE_BYTES &&
+    end - start > DATE_BYTES &&
     bytes[start + 4] === MINUS &&
     bytes[start + 7] === MINUS &&
+    (bytes[start + 10] | LOWER) === LETTER_T &&
     digitsAt(bytes, start, 4) >= 0 &&
     digitsAt(bytes, start + 5, 2) >= 0 &&
     digitsAt(bytes, start + 8, 2) >= 0

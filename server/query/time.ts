@@ -1,15 +1,16 @@
-import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
+import { type IsoDate, scanIsoDate } from '../date/iso-date.ts';
 import { evaluateDateMath } from './date-math.ts';
 import { shown } from './shown.ts';
 import { instantOf, parseZone, UTC, type Zone, zoneOfOffset } from './zone.ts';
 
 /** Instants are within this of 1970: a little less than a `Date` holds, so that every zone can write them. */
 const INSTANT_MS_MAX = 8_639_000_000_000_000;
-const MINUTE_MS = 60_000;
 /** Longer texts are no times: every term of date math costs. */
 const POINT_CHARACTERS_MAX = 200;
 const POINT_ALLOWED =
   'an ISO 8601 date, epoch milliseconds, or date math such as now, now-15m, now - 3h, now-1d/d';
+
+const iso: IsoDate = { wallMs: 0, offsetMs: 0 };
 
 /** The `time` object of a request. Source: interface.md 4.2. */
 export interface TimeRequest {
@@ -103,30 +104,8 @@ function instant(name: string, value: string | number, zone: Zone, nowMs: number
   return ms;
 }
 
-const ISO =
-  /^(\d{4}|[+-]\d{6})-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?)?)?$/;
-
 function parseIso(text: string, zone: Zone): number | undefined {
-  const parts = ISO.exec(text);
-  if (parts === null || parts[1] === '-000000') return undefined;
-  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? 1)];
-  const [hour, minute, second] = [4, 5, 6].map((group) => Number(parts[group] ?? 0));
-  const fractionMs = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
-  const endOfDay = hour === 24 && minute === 0 && second === 0 && fractionMs === 0;
-  if ((hour > 23 && !endOfDay) || minute > 59 || second > 60) return undefined;
-  const seconds = daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-  const wallMs = seconds * 1000 + fractionMs;
-  if (parts[8] === undefined) return instantOf(zone, wallMs);
-  const offsetMs = parseOffset(parts[8]);
-  return offsetMs === undefined ? undefined : wallMs - offsetMs;
-}
-
-/** Milliseconds of the offset that an ISO text carries: any up to 23:59, as other tools write them. */
-function parseOffset(text: string): number | undefined {
-  if (text === 'Z' || text === 'z') return 0;
-  const hours = Number(text.slice(1, 3));
-  const minutes = Number(text.slice(3).replace(':', ''));
-  if (hours > 23 || minutes > 59) return undefined;
-  return (hours * 60 + minutes) * (text[0] === '-' ? -MINUTE_MS : MINUTE_MS);
+  const bytes = Buffer.from(text);
+  if (!scanIsoDate(bytes, 0, bytes.length, iso)) return undefined;
+  return Number.isNaN(iso.offsetMs) ? instantOf(zone, iso.wallMs) : iso.wallMs - iso.offsetMs;
 }

@@ -73,6 +73,17 @@ const NEITHER_IS_RIGHT = [
   ...['rule: the month in any case', 'rule: an IPv6 host'],
   // What we make of JSON is ours.
   ...['rule: JSON behind the header', 'rule: a date in the JSON', 'CEE cookie', 'JSON behind'],
+  ...['rule: text behind JSON', 'rule: text around JSON', 'rule: text before JSON'],
+  'rule: an object that is broken',
+  // What is no header behind a PRI is text for us.
+  ...['rule: VERSION 2', 'rule: two blanks', 'rule: a part is', 'rule: a timestamp that'],
+  ...[
+    'rule: a date with a blank',
+    'rule: two hosts',
+    'rule: day 32',
+    'rule: hour 24',
+    'rule: month F',
+  ],
 ];
 
 t.test('each part of a line of the corpus is what one of the oracles says', async (t) => {

@@ -152,10 +152,11 @@ t.test('any changes leave what a list of attributes would have', async () => {
           draft.set(path, JSON.parse(text));
           putLeaf(model, path, JSON.stringify(JSON.parse(text)));
         } else {
-          const [, root, rest] = /^(\w+)\.(.+)$/.exec(path) ?? [];
-          const attributes = new Map([[root === 'syslog' ? path : rest, JSON.parse(text)]]);
-          draft.add(attributes, undefined);
-          if (!model.has(path)) putLeaf(model, path, JSON.stringify(JSON.parse(text)));
+          // What is found in a text is below `custom`, whatever its name.
+          const found = path.replace(/^custom\./, '');
+          draft.add(new Map([[found, JSON.parse(text)]]), undefined);
+          const place = `custom.${found}`;
+          if (!model.has(place)) putLeaf(model, place, JSON.stringify(JSON.parse(text)));
         }
         if (writes) draft.write();
       }
@@ -210,7 +211,7 @@ const CHANGES: [string, string, (draft: Draft) => void, string][] = [
     'a message that is added is an attribute',
     '{"message":"m"}',
     (draft) => draft.add(mapOf({ message: 'x', 'syslog.a': 1 }), undefined),
-    '{"custom":{"message":"x"},"syslog":{"a":1},"message":"m"}',
+    '{"custom":{"message":"x","syslog":{"a":1}},"message":"m"}',
   ],
   [
     'number texts, nulls, booleans, arrays and numbers without a text of JSON',
