@@ -59,7 +59,7 @@ export class TextAround {
   /** Puts both into the side buffer of `rows`, with `message` between them; `start` and `length` of a row entry. */
   join(rows: Rows, message: Uint8Array): { start: number; length: number } {
     const parts = [this.#before, message, this.#behind].filter(({ length }) => length > 0);
-    const length = parts.reduce((sum, part) => sum + part.length, parts.length - 1);
+    const length = parts.reduce((sum, part) => sum + part.length, Math.max(parts.length - 1, 0));
     const start = rows.reserveSide(length);
     let at = start;
     for (const part of parts) {
@@ -85,6 +85,6 @@ export class TextAround {
 function trimmed(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const from = skipBlanks(bytes, start, end);
   let to = end;
-  while (to > from && bytes[to - 1] <= BLANK) to--;
+  while (to > from && skipBlanks(bytes, to - 1, to) === to) to--;
   return bytes.subarray(from, to);
 }
