@@ -166,6 +166,7 @@ const SETTINGS = {
   http: setting('Listeners', ADDRESS, '0.0.0.0:8080', 'input, output and admin API over HTTP'),
   https: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:8443', 'the same over HTTPS, or off'),
   httpInput: setting('Listeners', ADDRESS_OR_OFF, 'off', 'input over HTTP and nothing else'),
+  httpsInput: setting('Listeners', ADDRESS_OR_OFF, 'off', 'input over HTTPS and nothing else'),
   tcp: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:10514', 'input of lines over TCP, or off'),
   tls: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:10515', 'input of lines over TLS, or off'),
   udp: setting('Listeners', ADDRESS_OR_OFF, '0.0.0.0:514', 'input of lines over UDP, or off'),

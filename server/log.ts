@@ -1,3 +1,5 @@
+import { withoutKeys, withoutSteering } from './safe-text.ts';
+
 /** How much is told: `error` a person must look, `info` a state changed, `debug` the rest. */
 export type LogLevel = 'error' | 'info' | 'debug';
 
@@ -17,14 +19,8 @@ export interface Log {
 /** What may wait for the reader of the standard error output. */
 const UNREAD_CHARACTERS_MAX = 1_048_576;
 
-/** Characters that steer terminals or reorder text and that JSON leaves as they are. */
-const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-/** A run of exactly as many key characters as a key has: never let through, wherever it came from. */
-const KEY = /(?<![\w-])[\w-]{22}(?![\w-])/g;
-
 function plain(_name: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(KEY, '<key>');
+  if (typeof value === 'string') return withoutKeys(value);
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Map) return Object.fromEntries(value);
   if (!(value instanceof Error)) return value;
@@ -45,11 +41,7 @@ export function logLine(
 ): string {
   const time = new Date(nowMs).toISOString();
   const text = JSON.stringify({ time, level, message, ...fields }, plain);
-  const safe = text.replace(
-    STEERING,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return `${safe}\n`;
+  return `${withoutSteering(text)}\n`;
 }
 
 /** Writes to the standard error output, unless too much waits there for somebody who does not read. */

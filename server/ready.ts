@@ -22,10 +22,10 @@ function reachable({ host, port }: Address): string {
 }
 
 function listenerLine({ kind, address, key }: ReadyFacts['listeners'][number]): string {
-  const scheme = { HTTP: 'http://', HTTPS: 'https://', 'HTTP input': 'http://' }[kind] ?? '';
+  const scheme = kind.startsWith('HTTP') ? `${kind.split(' ', 1)[0].toLowerCase()}://` : '';
   const where = address === undefined ? 'off' : scheme + reachable(address);
   const bound = key === undefined ? '' : `, bound to the write key ${JSON.stringify(key)}`;
-  return `  ${kind.padEnd(10)}  ${where}${bound}`;
+  return `  ${kind.padEnd(11)}  ${where}${bound}`;
 }
 
 /**

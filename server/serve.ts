@@ -5,7 +5,8 @@ import { LoopWatch } from '../engine/base/thread/loop-watch.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../engine/store/catalog.ts';
 import { lockFolder } from '../engine/store/lock.ts';
 import { addressText } from './address.ts';
-import { createAdmin } from './api/admin.ts';
+import { AuthFailures } from './api/access/failures.ts';
+import { createAdmin, isAdministrator } from './api/admin.ts';
 import { definitionResources } from './api/admin-definitions.ts';
 import { extensionResource } from './api/admin-extensions.ts';
 import { keyResources } from './api/admin-keys.ts';
@@ -32,6 +33,7 @@ import { TailTokens } from './query/tail-token.ts';
 import { Tails } from './query/tails.ts';
 import { readyText } from './ready.ts';
 import { DEFINITIONS_PATH, type Definitions, openDefinitions } from './registry/definitions.ts';
+import { FirstKeyFile } from './registry/first-key.ts';
 import { KEYS_PATH, type Keys, openKeys } from './registry/keys.ts';
 import { openAdminToken } from './registry/secret.ts';
 import { UsageCells } from './registry/usage.ts';
@@ -128,6 +130,11 @@ async function start(
   const healed = [...opened.report.healed, ...keys.healed, ...definitions.healed];
   if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });
   const token = await openAdminToken(disk);
+  const failures = new AuthFailures(log);
+  const firstKey = new FirstKeyFile(disk, keys, (error) =>
+    log.error('the file with the first write key could not be removed', { error }),
+  );
+  firstKey.used(opened.usage);
 
   const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const workers = workersOf(config, availableParallelism(), memoryBytes);
@@ -153,7 +160,10 @@ async function start(
     allocate: () => opened.manifest.reserve(),
     begun: (segment, writer) => opened.manifest.begin(segment, writer),
     closed: (segment, bytes, sequence) => opened.manifest.close(segment, bytes, sequence),
-    committed: (group) => opened.catalog.apply(group),
+    committed: (group) => {
+      opened.catalog.apply(group);
+      firstKey.used(group.usage);
+    },
     fault: (error) => log.error('a bug showed while events were taken in', { error }),
     diskFailed: (failure) => health.fail(failure),
     died: died('ingest'),
@@ -220,6 +230,7 @@ async function start(
   const bound = new BoundCells(keys, config, log);
   const admin = createAdmin({
     token,
+    failures,
     resources: new Map([
       ...keyResources({
         keys,
@@ -254,6 +265,7 @@ async function start(
     operation: createOperation({
       metricsOpen: config.metricsOpen,
       token,
+      failures,
       facts: () => ({
         stopping: state.stopping,
         ingestWorkersUp: intake.gauges().workersUp,
@@ -317,6 +329,8 @@ async function start(
         intake.counts.refuse(channel, reasonOf(refusal));
         intake.troubles.refused(refusal, nowMs());
       },
+      unauthenticated: (peer) => failures.note('input', peer),
+      isAdministrator: (authorization) => isAdministrator(authorization, token),
     },
     routes,
     answered: (channel, status) => answers.add(channel, status),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EngineError } from '../engine/base/errors.ts';
 import { openDisk } from '../engine/base/file.ts';
+import { AuthFailures } from '../server/api/access/failures.ts';
 import { createAdmin } from '../server/api/admin.ts';
 import { keyResources } from '../server/api/admin-keys.ts';
 import { type ApiError, errorReply } from '../server/api/reply.ts';
@@ -21,6 +22,7 @@ const cells = new UsageCells();
 const keys = await openKeys({ disk, cells, planLimitMb: undefined, nowMs: Date.now });
 const admin = createAdmin({
   token: await openAdminToken(disk),
+  failures: new AuthFailures({ info: () => {} }),
   resources: new Map(
     keyResources({
       keys,
@@ -49,6 +51,7 @@ const server = createServer(async (message, response) => {
     query: new Map(),
     headers: new Map(Object.entries(message.headers).map(([name, value]) => [name, String(value)])),
     body: await bodyOf(message),
+    peer: '127.0.0.1',
     signal: new AbortController().signal,
   }).catch((error: ApiError) => errorReply(error));
   response.writeHead(reply.status).end(reply.body);

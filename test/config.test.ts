@@ -35,6 +35,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     http: { host: '0.0.0.0', port: 8080 },
     https: { host: '0.0.0.0', port: 8443 },
     httpInput: undefined,
+    httpsInput: undefined,
     tcp: { host: '0.0.0.0', port: 10514 },
     tls: { host: '0.0.0.0', port: 10515 },
     udp: { host: '0.0.0.0', port: 514 },

@@ -36,6 +36,7 @@ const LAYERS = [
   'server/address.ts',
   'server/disk-health.ts',
   'server/log.ts',
+  'server/safe-text.ts',
   'engine/embedded.ts',
   'engine/engine.ts',
   'engine/query/reader.ts',

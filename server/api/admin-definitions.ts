@@ -1,6 +1,7 @@
 import { shown } from '../query/shown.ts';
 import { DEFINITION_KINDS, type DefinitionKind, SINGULAR } from '../registry/definition.ts';
 import type { Definitions } from '../registry/definitions.ts';
+import type { Asker } from '../registry/journal.ts';
 import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
 import { parseJsonBody } from './json.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from './reply.ts';
@@ -14,8 +15,8 @@ export function definitionResources(definitions: Definitions): [string, AdminRes
   return DEFINITION_KINDS.filter((kind) => kind !== 'extensions').map((kind) => [
     kind,
     {
-      collection: (request, who) => collection(definitions, kind, request, who),
-      single: (id, request, who) => single(definitions, kind, id, request, who),
+      collection: (request, asker) => collection(definitions, kind, request, asker),
+      single: (id, request, asker) => single(definitions, kind, id, request, asker),
     },
   ]);
 }
@@ -24,13 +25,13 @@ async function collection(
   definitions: Definitions,
   kind: DefinitionKind,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   if (request.method === 'GET') {
     return resultReply(JSON.stringify({ [kind]: definitions.list(kind) }));
   }
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
-  const made = await definitions.create(kind, readBody(request), who);
+  const made = await definitions.create(kind, readBody(request), asker);
   return resultReply(JSON.stringify(made.definition));
 }
 
@@ -39,7 +40,7 @@ async function single(
   kind: DefinitionKind,
   id: string,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   const definition = definitions.get(kind, id);
   if (definition === undefined) {
@@ -47,11 +48,11 @@ async function single(
   }
   if (request.method === 'GET') return resultReply(JSON.stringify(definition));
   if (request.method === 'PATCH') {
-    const changed = await definitions.change(kind, id, readBody(request), who);
+    const changed = await definitions.change(kind, id, readBody(request), asker);
     return resultReply(JSON.stringify(changed.definition));
   }
   if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  await definitions.delete(kind, id, who);
+  await definitions.delete(kind, id, asker);
   return resultReply(JSON.stringify({ id, name: definition.name, deleted: true }));
 }
 

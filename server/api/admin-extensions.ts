@@ -4,6 +4,7 @@ import { shown } from '../query/shown.ts';
 import type { ExtensionDefinition } from '../registry/definition.ts';
 import type { Along, Changed, Definitions } from '../registry/definitions.ts';
 import { definitionSetOf } from '../registry/extension-sets.ts';
+import type { Asker } from '../registry/journal.ts';
 import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
@@ -32,11 +33,11 @@ export function extensionResource(deps: ExtensionResourceDeps): [string, AdminRe
   return [
     KIND,
     {
-      collection: (request, who) => collection(deps, request, who),
-      single: (id, request, who) => {
+      collection: (request, asker) => collection(deps, request, asker),
+      single: (id, request, asker) => {
         // Nothing else is posted to an id, so that an extension may have this one.
         const isTest = id === TEST && request.method === 'POST';
-        return isTest ? test(deps, request) : single(deps, id, request, who);
+        return isTest ? test(deps, request) : single(deps, id, request, asker);
       },
     },
   ];
@@ -45,7 +46,7 @@ export function extensionResource(deps: ExtensionResourceDeps): [string, AdminRe
 async function collection(
   { definitions }: ExtensionResourceDeps,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   if (request.method === 'GET') {
     const extensions = definitions
@@ -55,7 +56,7 @@ async function collection(
   }
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
   const { value, along, wantsSet } = readBody(request);
-  const made = await definitions.create(KIND, value, who, along);
+  const made = await definitions.create(KIND, value, asker, along);
   return resultReply(JSON.stringify(shownChange(definitions, made, wantsSet)));
 }
 
@@ -63,7 +64,7 @@ async function single(
   { definitions }: ExtensionResourceDeps,
   id: string,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   const definition = definitions.get(KIND, id);
   if (definition === undefined) {
@@ -75,11 +76,11 @@ async function single(
   }
   if (request.method === 'PATCH') {
     const { value, along, wantsSet } = readBody(request);
-    const changed = await definitions.change(KIND, id, value, who, along);
+    const changed = await definitions.change(KIND, id, value, asker, along);
     return resultReply(JSON.stringify(shownChange(definitions, changed, wantsSet)));
   }
   if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  await definitions.delete(KIND, id, who);
+  await definitions.delete(KIND, id, asker);
   return resultReply(JSON.stringify({ id, name: definition.name, deleted: true }));
 }
 

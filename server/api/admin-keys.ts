@@ -1,4 +1,5 @@
 import { shown } from '../query/shown.ts';
+import type { Asker } from '../registry/journal.ts';
 import type { KeyKind, Quota } from '../registry/key-record.ts';
 import type { Key, KeyChange, Keys, NewKey } from '../registry/keys.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
@@ -39,8 +40,8 @@ export function keyResources(deps: KeyResourceDeps): [string, AdminResource][] {
   return (['write', 'read'] as const).map((kind) => [
     `${kind}_keys`,
     {
-      collection: (request, who) => collection(deps, kind, request, who),
-      single: (idOrName, request, who) => single(deps, kind, idOrName, request, who),
+      collection: (request, asker) => collection(deps, kind, request, asker),
+      single: (idOrName, request, asker) => single(deps, kind, idOrName, request, asker),
     },
   ]);
 }
@@ -49,7 +50,7 @@ async function collection(
   deps: KeyResourceDeps,
   kind: KeyKind,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   if (request.method === 'GET') {
     const keys = deps.keys.list(kind).map((key) => shownKey(deps, key));
@@ -64,7 +65,7 @@ async function collection(
   if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;
   if (fields.filter !== undefined && fields.filter !== null) wanted.filter = fields.filter;
   if (fields.filterIds !== undefined) wanted.filterIds = fields.filterIds;
-  const { text, key } = await deps.keys.create(wanted, who);
+  const { text, key } = await deps.keys.create(wanted, asker);
   deps.changed();
   return resultReply(JSON.stringify({ ...shownKey(deps, key), key: text }));
 }
@@ -74,7 +75,7 @@ async function single(
   kind: KeyKind,
   idOrName: string,
   request: ApiRequest,
-  who: string,
+  asker: Asker,
 ): Promise<Reply> {
   const key = deps.keys.named(kind, idOrName);
   if (key === undefined) {
@@ -82,12 +83,12 @@ async function single(
   }
   if (request.method === 'GET') return resultReply(JSON.stringify(shownKey(deps, key)));
   if (request.method === 'PATCH') {
-    const changed = await deps.keys.change(key.id, readChange(deps, kind, request), who);
+    const changed = await deps.keys.change(key.id, readChange(deps, kind, request), asker);
     deps.changed();
     return resultReply(JSON.stringify(shownKey(deps, changed)));
   }
   if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  await deps.keys.delete(key.id, who);
+  await deps.keys.delete(key.id, asker);
   deps.changed();
   return resultReply(JSON.stringify({ id: key.id, name: key.name, deleted: true }));
 }

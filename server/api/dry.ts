@@ -1,9 +1,13 @@
 import type { DryEvent } from '../ingest/protocol.ts';
 import { isoIn, UTC } from '../query/zone.ts';
 
-/** JSON text of an event of a dry run: `date` and `event` as a fetch has them, and `extensions`, when some found something. */
-export function dryEventText({ timeMs, event, matches }: DryEvent): string {
-  const matched = matches.length === 0 ? '' : `,"extensions":${JSON.stringify(matches)}`;
+/** JSON text of an event of a dry run: `date` and `event` as a fetch has them, and `extensions`, when some found something and are named. */
+export function dryEventText(
+  { timeMs, event, matches }: DryEvent,
+  namesExtensions: boolean,
+): string {
+  const matched =
+    matches.length === 0 || !namesExtensions ? '' : `,"extensions":${JSON.stringify(matches)}`;
   return `{"date":"${isoIn(UTC, timeMs)}","event":${event}${matched}}`;
 }
 

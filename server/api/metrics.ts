@@ -4,6 +4,7 @@ import type { Intake } from '../ingest/intake.ts';
 import type { Channel } from '../ingest/protocol.ts';
 import { COMMIT_SECONDS } from '../ingest/stats.ts';
 import type { QueryPool } from '../query/query-pool.ts';
+import type { FailureRoute } from './access/failures.ts';
 import { EXPOSITION_TYPE, Exposition, type Labels, one } from './exposition.ts';
 import type { AnswerCounts } from './metrics/answer-counts.ts';
 import { type ProcessSources, writeProcess } from './metrics/process.ts';
@@ -46,6 +47,8 @@ export interface StoreGauges {
 
 /** Where the numbers are: each is read when somebody asks. */
 export interface MetricSources extends ProcessSources {
+  /** Requests whose caller could not be authenticated. */
+  authFailures: Readonly<Record<FailureRoute, number>>;
   /** The name of the write key with that id; `undefined` when it does not exist any more. */
   keyName(id: string): string | undefined;
   /** Write keys with what they have brought today, as quotas count it. */
@@ -86,7 +89,7 @@ export function metricsReply(sources: MetricSources): Reply {
   return { status: 200, body: text.text(), contentType: EXPOSITION_TYPE };
 }
 
-function writeIngest(text: Exposition, { intake, keyName }: MetricSources): void {
+function writeIngest(text: Exposition, { intake, keyName, authFailures }: MetricSources): void {
   const { counts } = intake;
   const ofKeys = counts.ofKeys().map(({ channel, key, ...sums }) => {
     const labels: Labels = { channel, key: keyName(key) ?? key, key_id: key };
@@ -111,6 +114,11 @@ function writeIngest(text: Exposition, { intake, keyName }: MetricSources): void
     'logseam_refusals_total',
     'Requests, or on raw channels batches of lines, of which nothing was stored.',
     counts.refused().map(({ channel, reason, count }) => [{ channel, reason }, count]),
+  );
+  text.counter(
+    'logseam_authentication_failures_total',
+    'Requests whose key or token is missing or wrong.',
+    Object.entries(authFailures).map(([route, count]) => [{ route }, count]),
   );
   text.counter(
     'logseam_lines_dropped_total',

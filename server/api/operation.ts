@@ -1,3 +1,4 @@
+import type { AuthFailures } from './access/failures.ts';
 import { isAdministrator } from './admin.ts';
 import { type MetricSources, metricsReply } from './metrics.ts';
 import { openapiReply } from './openapi.ts';
@@ -31,20 +32,26 @@ export interface OperationOptions {
   metricsOpen: boolean;
   /** The token of the file `admin-token`. */
   token: string;
+  failures: AuthFailures;
   facts(): ReadinessFacts;
-  sources: Omit<MetricSources, 'ready'>;
+  sources: Omit<MetricSources, 'ready' | 'authFailures'>;
 }
 
 /** Makes what `/readyz`, `/metrics` and `/openapi.json` answer. */
 export function createOperation(options: OperationOptions): Operation {
-  const { metricsOpen, token, facts } = options;
-  const sources = { ...options.sources, ready: () => unreadiness(facts()).length === 0 };
+  const { metricsOpen, token, failures, facts } = options;
+  const sources = {
+    ...options.sources,
+    authFailures: failures.counts,
+    ready: () => unreadiness(facts()).length === 0,
+  };
   return {
     ready: () => readinessReply(unreadiness(facts()), facts().damagedSegments),
     metrics: () => metricsReply(sources),
     openapi: () => openapiReply(sources.version),
     metricsOpen,
-    isAdministrator: (request) => isAdministrator(request, token),
+    failures,
+    isAdministrator: (request) => isAdministrator(request.headers.get('authorization'), token),
   };
 }
 

@@ -11,6 +11,8 @@ export interface ApiRequest {
   query: Map<string, string>;
   headers: Map<string, string>;
   body: Uint8Array;
+  /** The caller's address. */
+  peer: string;
   /** Aborted when the client goes away. */
   signal: AbortSignal;
 }

@@ -4,6 +4,7 @@ import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { shown } from '../query/shown.ts';
 import type { Tails } from '../query/tails.ts';
 import type { Definitions } from '../registry/definitions.ts';
+import { withoutLongWords } from '../safe-text.ts';
 import { ApiError, type ApiRequest, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -70,7 +71,7 @@ export function requireKnownQuery(
     const hint = nearestHint(name, allowed);
     throw new ApiError(
       400,
-      `the query parameter ${shown(name)} is unknown;${hint} allowed: ${allowed.join(', ')}`,
+      `the query parameter ${shown(withoutLongWords(name))} is unknown;${hint} allowed: ${allowed.join(', ')}`,
     );
   }
 }

@@ -4,6 +4,8 @@ import { LiveQueries, type QueryProgress } from '../query/live-queries.ts';
 import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
 import { shown } from '../query/shown.ts';
+import { withoutKeys, withoutLongWords } from '../safe-text.ts';
+import type { AuthFailures } from './access/failures.ts';
 import { aggregateEvents } from './aggregate.ts';
 import { executeAnalysis } from './analyses.ts';
 import { discoverAttributes } from './attributes.ts';
@@ -41,6 +43,7 @@ export interface Operation {
   metricsOpen: boolean;
   /** Whether the request carries the administration's token. */
   isAdministrator(request: ApiRequest): boolean;
+  failures: Pick<AuthFailures, 'note'>;
 }
 
 /** What the routes need of the rest of the server. */
@@ -176,7 +179,7 @@ async function route(
   }
   const read = READ_ROUTES.get(request.path);
   if (read === undefined) {
-    throw new ApiError(404, `the path ${shown(request.path)} does not exist`);
+    throw new ApiError(404, `the path ${shown(withoutLongWords(request.path))} does not exist`);
   }
   requireMethod(request, ['POST']);
   return withContext(dependencies, live, request, (context) => {
@@ -251,8 +254,10 @@ function requireOverview(dependencies: RouteDependencies, request: ApiRequest): 
 }
 
 function authenticate(dependencies: RouteDependencies, request: ApiRequest): ReadKey {
+  const { failures } = dependencies.operation;
   const key = keyOf(request);
   if (key === undefined) {
+    failures.note('read', request.peer);
     throw new ApiError(
       401,
       'the caller could not be authenticated: a read key is missing; allowed: header x-api-key or ' +
@@ -264,6 +269,7 @@ function authenticate(dependencies: RouteDependencies, request: ApiRequest): Rea
   if (dependencies.isWriteKey(key)) {
     throw new ApiError(403, 'forbidden: a write key cannot read; allowed: a read key');
   }
+  failures.note('read', request.peer);
   throw new ApiError(401, 'the caller could not be authenticated: the read key is unknown');
 }
 
@@ -277,8 +283,14 @@ async function answered(
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal.status === 500) dependencies.log(error);
+    // What was sent in a wrong place is told back, but for keys.
+    refusal.message = withoutKeys(refusal.message, (text) => isKey(dependencies, text));
     return errorReply(refusal);
   }
+}
+
+function isKey({ readKey, isWriteKey }: RouteDependencies, text: string): boolean {
+  return readKey(text) !== undefined || isWriteKey(text);
 }
 
 function refusalOf(error: unknown): ApiError {

@@ -8,7 +8,7 @@ import type { Channel } from '../ingest/protocol.ts';
 import { SmallBody } from './body.ts';
 import { Drain } from './drain.ts';
 import type { Exchange } from './exchange.ts';
-import { addressText, INPUT_PATH, lengthFault } from './header.ts';
+import { addressText, callerAddress, INPUT_PATH, lengthFault } from './header.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { listenFault } from './listen-fault.ts';
 import { STATUS_TEXTS } from './status-texts.ts';
@@ -87,7 +87,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
     } else if (exchange.path === INPUT_PATH || exchange.path.startsWith(`${INPUT_PATH}/`)) {
       input(exchange);
     } else {
-      serveRoute(exchange, options.routes ?? noRoutes);
+      serveRoute(exchange, options.routes ?? noRoutes, options.limits.trustedProxies);
     }
   };
   const counts: HttpCounts = { connections: 0, connectionsOpen: 0 };
@@ -214,7 +214,11 @@ async function close(
 }
 
 /** Collects the body and lets the routes answer. */
-function serveRoute(exchange: Exchange, routes: NonNullable<HttpOptions['routes']>): void {
+function serveRoute(
+  exchange: Exchange,
+  routes: NonNullable<HttpOptions['routes']>,
+  trusted: ReadonlySet<string>,
+): void {
   const path = decodedPath(exchange.path);
   if (path === undefined) {
     exchange.answer(
@@ -222,7 +226,10 @@ function serveRoute(exchange: Exchange, routes: NonNullable<HttpOptions['routes'
     );
     return;
   }
+  const { method, headers } = exchange;
+  const peer = callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
   const abort = new AbortController();
+  const { signal } = abort;
   const body = new SmallBody(API_BODY_BYTES_MAX);
   exchange.whenGone(() => abort.abort());
   exchange.read((chunk, isLast) => {
@@ -232,10 +239,9 @@ function serveRoute(exchange: Exchange, routes: NonNullable<HttpOptions['routes'
     } else if (isLast) {
       // As with input: nothing is done for a request that cannot be answered.
       setImmediate(() => {
-        if (abort.signal.aborted) return;
-        const { method, headers } = exchange;
+        if (signal.aborted) return;
         const query = new Map(new URLSearchParams(exchange.query));
-        routes({ method, path, query, headers, body: body.whole(), signal: abort.signal }).then(
+        routes({ method, path, query, headers, peer, body: body.whole(), signal }).then(
           (reply) => exchange.answer(reply),
           () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),
         );

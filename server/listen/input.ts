@@ -32,6 +32,10 @@ export interface InputOptions {
   channel?: 'http' | 'https';
   /** Told of each request that is refused before it was given to a worker. */
   refused?: (channel: Channel, refusal: Refusal) => void;
+  /** Told from where a request came that was refused by 401. */
+  unauthenticated?: (peer: string) => void;
+  /** Whether the header `Authorization` is that of an administrator. */
+  isAdministrator?: (authorization: string | undefined) => boolean;
 }
 
 /** Seconds after which a request that was refused for load may come again. */
@@ -69,7 +73,7 @@ export function createInput(options: InputOptions): (exchange: Exchange) => void
 function preflight({ path, method, headers }: Exchange): Reply {
   const signal = new AbortController().signal;
   const body = new Uint8Array(0);
-  return preflightReply({ method, path, query: new Map(), headers, body, signal });
+  return preflightReply({ method, path, query: new Map(), headers, peer: '', body, signal });
 }
 
 function keyOf(
@@ -191,15 +195,21 @@ function give(
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {
   if (outcome.status === 200) {
-    const body = outcome.dry === undefined ? STORED : dryText(outcome.dry);
+    const body = outcome.dry === undefined ? STORED : dryText(options, exchange, outcome.dry);
     exchange.answer({ status: 200, body, headers: corsHeaders() });
   } else {
     exchange.answer(refusalReply(options, outcome));
   }
 }
 
-function dryText({ events, tookMs }: DryRun): string {
-  const texts = events.map(dryEventText).join(',');
+/** Which extensions there are is for administrators to know. */
+function dryText(
+  { isAdministrator }: InputOptions,
+  { headers }: Exchange,
+  { events, tookMs }: DryRun,
+): string {
+  const namesExtensions = isAdministrator?.(headers.get('authorization')) === true;
+  const texts = events.map((event) => dryEventText(event, namesExtensions)).join(',');
   return `{"ok":true,"debug":true,"events":[${texts}],"tookMs":${roundedMs(tookMs)}}`;
 }
 
@@ -207,6 +217,12 @@ function dryText({ events, tookMs }: DryRun): string {
 function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): void {
   options.refused?.(options.channel ?? 'http', refusal);
   const { contentBytes, headers } = exchange;
+  if (refusal.status === 401) {
+    const { trustedProxies } = options.limits;
+    options.unauthenticated?.(
+      callerAddress(exchange.peer, headers.get('x-forwarded-for'), trustedProxies),
+    );
+  }
   const endless = contentBytes === undefined && headers.has('transfer-encoding');
   const close = endless || (contentBytes ?? 0) > DROPPED_BYTES_MAX;
   exchange.answer(refusalReply(options, refusal), close);

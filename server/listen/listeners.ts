@@ -32,9 +32,12 @@ export interface ListenersOptions {
   log: Log;
 }
 
+/** What is listened on over HTTP; `input` has the input route alone. */
+type HttpKind = 'HTTP' | 'HTTPS' | 'HTTP input' | 'HTTPS input';
+
 /** An address that is listened on. */
 export interface ListenerAddress {
-  kind: 'HTTP' | 'HTTPS' | 'HTTP input' | 'TCP' | 'TLS' | 'UDP';
+  kind: HttpKind | 'TCP' | 'TLS' | 'UDP';
   /** `undefined` when it is off. */
   address: Address | undefined;
   /** Name of the write key that it is bound to. */
@@ -119,6 +122,7 @@ class Opening {
     if (config.https === undefined) this.#add('HTTPS', undefined);
     else await this.#http('HTTPS', config.https);
     if (config.httpInput !== undefined) await this.#http('HTTP input', config.httpInput);
+    if (config.httpsInput !== undefined) await this.#http('HTTPS input', config.httpsInput);
     await this.#lines('TCP', config.tcp);
     await this.#lines('TLS', config.tls);
     await this.#lines('UDP', config.udp);
@@ -141,20 +145,21 @@ class Opening {
     this.addresses.push({ kind, address, ...(key === undefined ? {} : { key }) });
   }
 
-  async #http(kind: 'HTTP' | 'HTTPS' | 'HTTP input', wanted: Address): Promise<Address> {
+  async #http(kind: HttpKind, wanted: Address): Promise<Address> {
+    const isSecure = kind.startsWith('HTTPS');
+    const channel = isSecure ? 'https' : 'http';
     const { input, routes, answered, certificate } = this.#options;
     const listener: HttpListener = await listenHttp({
       ...input,
       ...wanted,
       setting: kind.toLowerCase().replace(' ', '_'),
       answered,
-      channel: kind === 'HTTPS' ? 'https' : 'http',
-      ...(kind === 'HTTP input' ? {} : { routes }),
-      ...(kind === 'HTTPS' ? { certificate: needed(certificate) } : {}),
+      channel,
+      ...(kind.endsWith('input') ? {} : { routes }),
+      ...(isSecure ? { certificate: needed(certificate) } : {}),
     });
-    if (kind === 'HTTPS') this.secure.push(listener);
+    if (isSecure) this.secure.push(listener);
     this.#closers.push((graceMs) => listener.close(graceMs));
-    const channel = kind === 'HTTPS' ? 'https' : 'http';
     this.counts.push(() => [{ channel, ...listener.counts }]);
     const address = { host: wanted.host, port: listener.port };
     this.#add(kind, address);
@@ -234,9 +239,9 @@ const KINDS: Readonly<Record<BoundListener['protocol'], 'TCP' | 'TLS' | 'UDP'>> 
 };
 
 /** Whether TLS or HTTPS is listened on, so that a certificate is needed. */
-export function needsCertificate({ https, tls, listeners }: Config): boolean {
+export function needsCertificate({ https, httpsInput, tls, listeners }: Config): boolean {
   const isBound = listeners.some(({ protocol }) => protocol === 'tls');
-  return https !== undefined || tls !== undefined || isBound;
+  return https !== undefined || httpsInput !== undefined || tls !== undefined || isBound;
 }
 
 function needed(certificate: Certificate | undefined): Certificate {

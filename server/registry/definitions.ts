@@ -19,7 +19,7 @@ import { checkDefinitionId, idFromName } from './definition-id.ts';
 import { type DefinitionEntry, readDefinitionEntries } from './definition-record.ts';
 import { type DefinitionSet, missingOf } from './definition-set.ts';
 import { checkFormulas } from './formula-graph.ts';
-import { type Journal, openJournal } from './journal.ts';
+import { type Asker, type Journal, openJournal } from './journal.ts';
 import { type Languages, referencesOf, removedTag } from './references.ts';
 
 /** Definitions of a kind. */
@@ -29,8 +29,7 @@ export const DEFINITIONS_MAX = 4_096;
 export const DEFINITION_CHARACTERS_MAX = 100_000;
 
 /** A line of the audit log but for its time. */
-interface AuditText {
-  who: string;
+interface AuditText extends Asker {
   what: string;
   resource: string;
   [which: string]: unknown;
@@ -139,7 +138,7 @@ export class Definitions {
   create<K extends DefinitionKind>(
     kind: K,
     value: ReadonlyMap<string, unknown>,
-    who: string,
+    asker: Asker,
     along: Along = {},
   ): Promise<Changed<K>> {
     return this.#journal.inTurn(async () => {
@@ -160,7 +159,7 @@ export class Definitions {
       }
       this.#check(kind, definition);
       this.#checkNewMeaning(kind, definition);
-      return this.#put(kind, definition, who, 'create', along);
+      return this.#put(kind, definition, asker, 'create', along);
     });
   }
 
@@ -169,7 +168,7 @@ export class Definitions {
     kind: K,
     id: string,
     change: ReadonlyMap<string, unknown>,
-    who: string,
+    asker: Asker,
     along: Along = {},
   ): Promise<Changed<K>> {
     return this.#journal.inTurn(async () => {
@@ -187,12 +186,12 @@ export class Definitions {
       if (kind === 'tagsets') {
         this.#checkTags(before as TagsetDefinition, definition as TagsetDefinition);
       }
-      return this.#put(kind, definition, who, 'change', along);
+      return this.#put(kind, definition, asker, 'change', along);
     });
   }
 
   /** Deletes a definition, unless another uses it. */
-  delete(kind: DefinitionKind, id: string, who: string): Promise<void> {
+  delete(kind: DefinitionKind, id: string, asker: Asker): Promise<void> {
     return this.#journal.inTurn(async () => {
       const { name } = this.#existing(kind, id);
       if (kind === 'metrics' && id === CORE_METRIC_ID) {
@@ -205,7 +204,7 @@ export class Definitions {
           `${SINGULAR[kind]} "${id}" cannot be deleted: it is used by the ${user}`,
         );
       }
-      const line = { who, what: 'delete', resource: kind, id, name };
+      const line = { ...asker, what: 'delete', resource: kind, id, name };
       await this.#write([{ type: 'deleted', kind, id }], [line]);
     });
   }
@@ -326,7 +325,7 @@ export class Definitions {
   async #put<K extends DefinitionKind>(
     kind: K,
     definition: DefinitionTypes[K],
-    who: string,
+    asker: Asker,
     what: string,
     along: Along,
   ): Promise<Changed<K>> {
@@ -338,14 +337,14 @@ export class Definitions {
     for (const [madeKind, one] of made) {
       this.#checkCount(madeKind, made.filter(([other]) => other === madeKind).length);
       entries.push({ type: 'definition', kind: madeKind, definition: one });
-      lines.push({ who, what: 'create', resource: madeKind, id: one.id, definition: one });
+      lines.push({ ...asker, what: 'create', resource: madeKind, id: one.id, definition: one });
     }
     entries.push({ type: 'definition', kind, definition });
-    lines.push({ who, what, resource: kind, id, definition });
+    lines.push({ ...asker, what, resource: kind, id, definition });
     const { position } = along;
     if (position !== undefined) {
       entries.push({ type: 'order', kind, ids: this.#moved(kind, id, position) });
-      lines.push({ who, what: 'move', resource: kind, id, position });
+      lines.push({ ...asker, what: 'move', resource: kind, id, position });
     }
     await this.#write(entries, lines);
     return { definition, made };

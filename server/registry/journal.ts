@@ -1,15 +1,22 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { copyPaths, type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
+import { withoutSteering } from '../safe-text.ts';
 
 const LINE_END = 0x0a;
 
+/** Who asks for a change. */
+export interface Asker {
+  /** `admin-token`, `first start`. */
+  readonly who: string;
+  /** The address from which it was asked for. */
+  readonly peer?: string;
+}
+
 /** One change as `audit.log` tells it. Never holds a key or a digest. */
-export interface AuditLine {
+export interface AuditLine extends Asker {
   /** When, ISO 8601 UTC. */
   at: string;
-  /** Who asked for it: `admin-token`, `first start`. */
-  who: string;
   /** What was done: `create`, `change`, `delete`. */
   what: string;
   /** Which resource it was done to, and what it became. */
@@ -46,7 +53,7 @@ export class AuditLog {
       const place = file.bytes();
       const last = new Uint8Array(1);
       const cut = place > 0 && file.read(last, place - 1) === 1 && last[0] !== LINE_END;
-      const text = `${cut ? '\n' : ''}${JSON.stringify(line)}\n`;
+      const text = `${cut ? '\n' : ''}${withoutSteering(JSON.stringify(line))}\n`;
       await file.write([new TextEncoder().encode(text)], place);
       await file.sync();
     } finally {

@@ -2,7 +2,7 @@ import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { digestName, digestNameOf, digestOf, makeId, makeKey } from './digest.ts';
-import { type AuditLine, type Journal, openJournal } from './journal.ts';
+import { type Asker, type AuditLine, type Journal, openJournal } from './journal.ts';
 import {
   checkName,
   checkQuota,
@@ -15,7 +15,7 @@ import {
   readEntries,
 } from './key-record.ts';
 import type { KeyTable } from './key-table.ts';
-import { writeSecret } from './secret.ts';
+import { WRITE_KEY_PATH, writeSecret } from './secret.ts';
 import { CELLS_MAX, dayOf, NO_QUOTA, type UsageCells } from './usage.ts';
 
 /** Write keys, and read keys, that may exist at once. */
@@ -27,8 +27,7 @@ export const FIRST_KEY_NAME = 'default';
 /** Path of the record file. */
 export const KEYS_PATH = 'keys';
 const AUDIT_PATH = 'audit.log';
-const WRITE_KEY_PATH = 'write-key';
-const FIRST_START = 'first start';
+const FIRST_START: Asker = { who: 'first start' };
 
 /** A key in memory: its record and, of a write key, the cell of its usage (otherwise -1). */
 export interface Key extends Readonly<KeyRecord> {
@@ -96,7 +95,7 @@ export class Keys {
 
   /**
    * Makes a write key and a read key when there has never been one, and keeps the text of the write key in the file
-   * `write-key`. The texts are given this once.
+   * `write-key` until it is used. The texts are given this once.
    */
   provision(): Promise<{ writeKey: string; readKey: string } | undefined> {
     return this.#journal.inTurn(async () => {
@@ -113,8 +112,8 @@ export class Keys {
     });
   }
 
-  /** Makes a key; its text is given this once. `who` goes to the audit log. */
-  create(wanted: NewKey, who: string): Promise<{ text: string; key: Key }> {
+  /** Makes a key; its text is given this once. `asker` goes to the audit log. */
+  create(wanted: NewKey, asker: Asker): Promise<{ text: string; key: Key }> {
     return this.#journal.inTurn(async () => {
       const count = this.list(wanted.kind).length;
       if (count >= KEYS_MAX) {
@@ -125,13 +124,13 @@ export class Keys {
       }
       const text = makeKey();
       const entry = this.#newEntry(wanted, text);
-      await this.#write([entry], who, 'create');
+      await this.#write([entry], asker, 'create');
       return { text, key: must(this.#byId.get(entry.key.id), 'new key') };
     });
   }
 
   /** Changes a key. */
-  change(id: string, change: KeyChange, who: string): Promise<Key> {
+  change(id: string, change: KeyChange, asker: Asker): Promise<Key> {
     return this.#journal.inTurn(async () => {
       const { cell: _, ...record } = this.#existing(id);
       if (change.name !== undefined) record.name = change.name;
@@ -145,16 +144,16 @@ export class Keys {
         if (change.filterIds !== undefined) record.filterIds = change.filterIds;
       }
       this.#check(record);
-      await this.#write([{ type: 'key', key: record }], who, 'change');
+      await this.#write([{ type: 'key', key: record }], asker, 'change');
       return this.#existing(id);
     });
   }
 
   /** Deletes a key for ever. */
-  delete(id: string, who: string): Promise<void> {
+  delete(id: string, asker: Asker): Promise<void> {
     return this.#journal.inTurn(async () => {
       this.#existing(id);
-      await this.#write([{ type: 'deleted', id }], who, 'delete');
+      await this.#write([{ type: 'deleted', id }], asker, 'delete');
     });
   }
 
@@ -256,12 +255,12 @@ export class Keys {
     }
   }
 
-  async #write(entries: KeyEntry[], who: string, what: string): Promise<void> {
+  async #write(entries: KeyEntry[], asker: Asker, what: string): Promise<void> {
     const at = new Date(this.#options.nowMs()).toISOString();
     const lines = entries.map((entry): AuditLine => {
       const key = entry.type === 'key' ? entry.key : this.#existing(entry.id);
       const { kind, id, name, enabled, quota, filter } = key;
-      return { at, who, what, resource: `${kind}_keys`, id, name, enabled, quota, filter };
+      return { at, ...asker, what, resource: `${kind}_keys`, id, name, enabled, quota, filter };
     });
     await this.#journal.write(entries, lines);
     for (const entry of entries) this.#apply(entry);

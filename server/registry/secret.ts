@@ -6,6 +6,9 @@ import { isToken, makeToken, TOKEN_CHARACTERS } from './digest.ts';
 /** The file of the data folder that holds the token of the admin API. */
 export const ADMIN_TOKEN_PATH = 'admin-token';
 
+/** The file of the data folder that holds the write key of the first start, until it is used. */
+export const WRITE_KEY_PATH = 'write-key';
+
 /** Writes a secret to a file that only its owner may read. Rejects with IO. */
 export async function writeSecret(disk: Disk, path: string, secret: string): Promise<void> {
   await writeText(disk, path, `${secret}\n`);

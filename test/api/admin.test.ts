@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import { openDisk } from '../../engine/base/file.ts';
+import { AuthFailures } from '../../server/api/access/failures.ts';
 import { createAdmin } from '../../server/api/admin.ts';
 import { keyResources } from '../../server/api/admin-keys.ts';
 import { ApiError, type ApiRequest } from '../../server/api/reply.ts';
@@ -30,6 +31,7 @@ t.teardown(async () => {
 let changedCount = 0;
 const admin = createAdmin({
   token: TOKEN,
+  failures: new AuthFailures({ info: () => {} }),
   resources: new Map(
     keyResources({
       keys,
@@ -65,6 +67,7 @@ function request(
       }),
     ),
     body: new TextEncoder().encode(text),
+    peer: '192.0.2.7',
     signal: new AbortController().signal,
   };
 }
@@ -134,7 +137,10 @@ t.test('a write key is made, shown once, changed and deleted', async (t) => {
   t.same(await ask('DELETE', 'write_keys/a/b'), { id: rest['id'], name: 'a/b', deleted: true });
   t.equal(changedCount, 3);
   t.equal(keys.lookup(String(key)), undefined);
-  t.match(readFileSync(join(folder, 'audit.log'), 'utf8'), /"admin-token","what":"delete"/);
+  t.match(
+    readFileSync(join(folder, 'audit.log'), 'utf8'),
+    /"admin-token","peer":"192.0.2.7","what":"delete"/,
+  );
 });
 
 t.test('a read key has a security filter that is checked', async (t) => {
@@ -235,7 +241,11 @@ t.test('a change that cannot be written is 503 and tells no path', async (t) => 
     filterIds: () => [],
     changed: () => t.fail('nothing changed'),
   });
-  const broken = createAdmin({ token: TOKEN, resources: new Map(resources) });
+  const broken = createAdmin({
+    token: TOKEN,
+    failures: { note: () => false },
+    resources: new Map(resources),
+  });
   const error = await broken(request('POST', 'write_keys', { name: 'x' })).catch((e) => e);
   t.ok(error instanceof ApiError);
   t.equal(error.status, 503);

@@ -42,6 +42,7 @@ export function service(changes: Partial<RouteDependencies> = {}) {
       metrics: () => ({ status: 200, body: 'x 1\n', contentType: 'text/plain' }),
       openapi: () => ({ status: 200, body: '{}' }),
       metricsOpen: false,
+      failures: { note: () => false },
       isAdministrator: ({ headers }) => headers.get('authorization') === 'Bearer token',
     },
     log: (error) => logged.push(error),
@@ -70,6 +71,7 @@ export function request(path: string, sent: Sent = {}): ApiRequest {
     query: new Map(sent.query ?? []),
     headers: new Map(Object.entries(headers).filter(([, value]) => value !== '')),
     body: Buffer.from(sent.raw ?? JSON.stringify('body' in sent ? sent.body : {})),
+    peer: '127.0.0.1',
     signal: new AbortController().signal,
   };
 }

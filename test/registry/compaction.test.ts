@@ -8,6 +8,8 @@ import { type Keys, openKeys } from '../../server/registry/keys.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 
+const WHO = { who: 'test' };
+
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 const nowMs = (): number => NOW_MS;
 
@@ -45,7 +47,7 @@ const KEYS: Kind<Keys> = {
   records: keyRecords,
   open: (disk) => openKeys({ disk, cells: new UsageCells(), planLimitMb: undefined, nowMs }),
   state: (keys) => keys.list('write').map((key) => ({ ...key, digest: [...key.digest] })),
-  change: (keys) => keys.create({ kind: 'write', name: 'new' }, 'test'),
+  change: (keys) => keys.create({ kind: 'write', name: 'new' }, WHO),
 };
 
 const definition = (id: string, name: string): object => ({
@@ -68,7 +70,7 @@ const DEFINITIONS: Kind<Definitions> = {
   open: (disk) => openDefinitions({ disk, rules: definitionRules(() => [], nowMs), nowMs }),
   state: (definitions) => definitions.list('fields'),
   change: (definitions) =>
-    definitions.create('fields', new Map(Object.entries(FIELD_OF_TEST)), 'test'),
+    definitions.create('fields', new Map(Object.entries(FIELD_OF_TEST)), WHO),
 };
 
 const FIELD_OF_TEST = { id: 'd', name: 'D', attribute: 'custom.d' };
@@ -156,7 +158,7 @@ t.test('without room for another file the old one is as good', async (t) => {
     disk.faults = { failAtCall: disk.calls + call };
     const keys = await KEYS.open(disk);
     t.equal(keys.list('write').length, 2);
-    await keys.create({ kind: 'write', name: 'new' }, 'test');
+    await keys.create({ kind: 'write', name: 'new' }, WHO);
     await keys.close();
     disk.crash({ type: 'all' });
     t.equal((await KEYS.open(disk)).list('write').length, 3);

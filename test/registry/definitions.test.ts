@@ -14,7 +14,7 @@ import { openKeys } from '../../server/registry/keys.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
-const WHO = 'test';
+const WHO = { who: 'test' };
 
 /** A data folder of its own for one test. */
 class Folder {
@@ -105,7 +105,7 @@ t.test('a fresh service has the event count, syslog fields, and a group of them'
   await again.close();
   t.match(folder.audit(), [
     { who: 'first start', what: 'create', resource: 'all' },
-    { who: WHO, what: 'delete', resource: 'groups', id: 'default' },
+    { ...WHO, what: 'delete', resource: 'groups', id: 'default' },
   ]);
 });
 

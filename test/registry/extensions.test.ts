@@ -16,7 +16,7 @@ import {
 } from '../../server/registry/definitions.ts';
 import { definitionSetOf } from '../../server/registry/extension-sets.ts';
 
-const WHO = 'test';
+const WHO = { who: 'test' };
 const nowMs = (): number => Date.UTC(2026, 2, 1);
 
 interface Teardown {

@@ -26,6 +26,9 @@ import { openAdminToken, readSecret } from '../../server/registry/secret.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
 import { type Loss, MemoryDisk } from '../support/memory-disk.ts';
 
+const WHO = { who: 'test' };
+const ADMIN = { who: 'admin-token', peer: '192.0.2.7' };
+
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 const DAY = dayOf(NOW_MS);
 
@@ -79,8 +82,8 @@ t.test('the first start makes a write key and a read key, later ones none', asyn
   const again = await folder.open();
   t.equal(await again.provision(), undefined);
   t.equal(again.lookup(made.writeKey)?.name, 'default');
-  await again.delete(must(again.named('write', 'default'), 'key').id, 'test');
-  await again.delete(must(again.named('read', 'default'), 'key').id, 'test');
+  await again.delete(must(again.named('write', 'default'), 'key').id, WHO);
+  await again.delete(must(again.named('read', 'default'), 'key').id, WHO);
   await again.close();
   const bare = await folder.open();
   t.equal(await bare.provision(), undefined, 'deleting all keys is no first start');
@@ -91,7 +94,7 @@ t.test('no key stands in any file but write-key, and all are for the owner only'
   const folder = new Folder(t);
   const keys = await folder.open();
   const made = must(await keys.provision(), 'keys');
-  const { text } = await keys.create({ kind: 'write', name: 'one' }, 'test');
+  const { text } = await keys.create({ kind: 'write', name: 'one' }, WHO);
   const token = await openAdminToken(openDisk(folder.root));
   t.match(token, /^[\w-]{43}$/);
   t.equal(await openAdminToken(openDisk(folder.root)), token, 'the token stays');
@@ -109,13 +112,13 @@ t.test('no key stands in any file but write-key, and all are for the owner only'
 t.test('keys survive a reopen with all that was changed', async (t) => {
   const folder = new Folder(t);
   const keys = await folder.open(1_000);
-  const write = await keys.create({ kind: 'write', name: 'web' }, 'test');
-  const read = await keys.create({ kind: 'read', name: 'web', filter: 'team:red' }, 'test');
-  const gone = await keys.create({ kind: 'write', name: 'gone' }, 'test');
+  const write = await keys.create({ kind: 'write', name: 'web' }, WHO);
+  const read = await keys.create({ kind: 'read', name: 'web', filter: 'team:red' }, WHO);
+  const gone = await keys.create({ kind: 'write', name: 'gone' }, WHO);
   const quota = { type: 'percentage', value: 12.5 } as const;
-  await keys.change(write.key.id, { name: 'Wéb 🙂', enabled: false, quota }, 'test');
-  await keys.change(read.key.id, { filter: null }, 'test');
-  await keys.delete(gone.key.id, 'test');
+  await keys.change(write.key.id, { name: 'Wéb 🙂', enabled: false, quota }, WHO);
+  await keys.change(read.key.id, { filter: null }, WHO);
+  await keys.delete(gone.key.id, WHO);
   const before = shown(keys);
   t.match(before, [
     { name: 'Wéb 🙂', enabled: false, quota },
@@ -133,24 +136,24 @@ t.test('keys survive a reopen with all that was changed', async (t) => {
 t.test('changes are in force in the cells at once', async (t) => {
   const folder = new Folder(t);
   const keys = await folder.open(10);
-  const { key } = await keys.create({ kind: 'write', name: 'a' }, 'test');
+  const { key } = await keys.create({ kind: 'write', name: 'a' }, WHO);
   const { cells } = folder;
   t.equal(cells.reserve(key.cell, 900_000, DAY), 'ok');
-  await keys.change(key.id, { quota: { type: 'megabytes', value: 0.9 } }, 'test');
+  await keys.change(key.id, { quota: { type: 'megabytes', value: 0.9 } }, WHO);
   t.equal(cells.reserve(key.cell, 1, DAY), 'quota');
-  await keys.change(key.id, { quota: { type: 'percentage', value: 10 } }, 'test');
+  await keys.change(key.id, { quota: { type: 'percentage', value: 10 } }, WHO);
   t.equal(cells.reserve(key.cell, 100_000, DAY), 'ok', '10 percent of 10 MB are 1 MB');
   t.equal(cells.reserve(key.cell, 1, DAY), 'quota');
-  await keys.change(key.id, { quota: null }, 'test');
+  await keys.change(key.id, { quota: null }, WHO);
   t.equal(cells.reserve(key.cell, 1, DAY), 'ok');
-  await keys.change(key.id, { enabled: false }, 'test');
+  await keys.change(key.id, { enabled: false }, WHO);
   t.equal(cells.reserve(key.cell, 1, DAY), 'disabled');
   t.equal(cells.reserve(key.cell, 1, DAY + 1), 'disabled', 'also after midnight');
-  await keys.change(key.id, { enabled: true }, 'test');
+  await keys.change(key.id, { enabled: true }, WHO);
   t.equal(cells.reserve(key.cell, 1, DAY), 'ok');
-  await keys.delete(key.id, 'test');
+  await keys.delete(key.id, WHO);
   t.equal(cells.reserve(key.cell, 1, DAY), 'disabled');
-  const next = await keys.create({ kind: 'write', name: 'a' }, 'test');
+  const next = await keys.create({ kind: 'write', name: 'a' }, WHO);
   t.not(next.key.cell, key.cell, 'a freed cell rests');
   await keys.close();
 });
@@ -158,35 +161,32 @@ t.test('changes are in force in the cells at once', async (t) => {
 t.test('what is not allowed is refused with its reason and changes nothing', async (t) => {
   const folder = new Folder(t);
   const keys = await folder.open();
-  const { key } = await keys.create({ kind: 'write', name: 'a' }, 'test');
-  const read = await keys.create({ kind: 'read', name: 'a' }, 'test');
+  const { key } = await keys.create({ kind: 'write', name: 'a' }, WHO);
+  const read = await keys.create({ kind: 'read', name: 'a' }, WHO);
   const before = shown(keys);
   const table: [Promise<unknown>, RegExp][] = [
-    [keys.create({ kind: 'write', name: 'a' }, 'test'), /"a" is taken/],
-    [keys.create({ kind: 'write', name: key.id }, 'test'), /is taken/],
-    [keys.create({ kind: 'write', name: '' }, 'test'), /0 characters.*1 to 100/],
-    [keys.create({ kind: 'write', name: 'é'.repeat(101) }, 'test'), /101 characters/],
-    [keys.create({ kind: 'write', name: 'a\u001b[1m' }, 'test'), /control character/],
-    [keys.create({ kind: 'write', name: ' a' }, 'test'), /blank/],
-    [keys.create({ kind: 'write', name: 'b', filter: 'x' }, 'test'), /no security filter/],
-    [keys.create({ kind: 'read', name: 'b', enabled: false }, 'test'), /neither quota nor switch/],
-    [keys.change(key.id, { quota: { type: 'megabytes', value: 0 } }, 'test'), /value is 0/],
-    [
-      keys.change(key.id, { quota: { type: 'megabytes', value: 1e9 } }, 'test'),
-      /at most 100000000/,
-    ],
-    [keys.change(key.id, { quota: { type: 'percentage', value: 101 } }, 'test'), /at most 100/],
-    [keys.change(key.id, { quota: { type: 'percentage', value: 1 } }, 'test'), /plan_limit_mb/],
-    [keys.change(read.key.id, { filter: 'x'.repeat(10_001) }, 'test'), /10001 characters/],
-    [keys.change('nobody', {}, 'test'), /"nobody"/],
-    [keys.delete('nobody', 'test'), /"nobody"/],
+    [keys.create({ kind: 'write', name: 'a' }, WHO), /"a" is taken/],
+    [keys.create({ kind: 'write', name: key.id }, WHO), /is taken/],
+    [keys.create({ kind: 'write', name: '' }, WHO), /0 characters.*1 to 100/],
+    [keys.create({ kind: 'write', name: 'é'.repeat(101) }, WHO), /101 characters/],
+    [keys.create({ kind: 'write', name: 'a\u001b[1m' }, WHO), /control character/],
+    [keys.create({ kind: 'write', name: ' a' }, WHO), /blank/],
+    [keys.create({ kind: 'write', name: 'b', filter: 'x' }, WHO), /no security filter/],
+    [keys.create({ kind: 'read', name: 'b', enabled: false }, WHO), /neither quota nor switch/],
+    [keys.change(key.id, { quota: { type: 'megabytes', value: 0 } }, WHO), /value is 0/],
+    [keys.change(key.id, { quota: { type: 'megabytes', value: 1e9 } }, WHO), /at most 100000000/],
+    [keys.change(key.id, { quota: { type: 'percentage', value: 101 } }, WHO), /at most 100/],
+    [keys.change(key.id, { quota: { type: 'percentage', value: 1 } }, WHO), /plan_limit_mb/],
+    [keys.change(read.key.id, { filter: 'x'.repeat(10_001) }, WHO), /10001 characters/],
+    [keys.change('nobody', {}, WHO), /"nobody"/],
+    [keys.delete('nobody', WHO), /"nobody"/],
   ];
   for (const [refused, message] of table) await t.rejects(refused, { code: 'USAGE', message });
   t.same(shown(keys), before);
   t.equal(folder.audit().length, 2);
   const both = [
-    keys.create({ kind: 'write', name: 'c' }, 'x'),
-    keys.create({ kind: 'write', name: 'c' }, 'x'),
+    keys.create({ kind: 'write', name: 'c' }, WHO),
+    keys.create({ kind: 'write', name: 'c' }, WHO),
   ];
   const outcomes = await Promise.allSettled(both);
   t.same(
@@ -195,7 +195,7 @@ t.test('what is not allowed is refused with its reason and changes nothing', asy
     'names are unique in a race too',
   );
   await keys.close();
-  await t.rejects(keys.delete(key.id, 'test'), { code: 'CLOSED' });
+  await t.rejects(keys.delete(key.id, WHO), { code: 'CLOSED' });
 });
 
 t.test('a percentage quota needs the plan limit at every start, and follows it', async (t) => {
@@ -203,7 +203,7 @@ t.test('a percentage quota needs the plan limit at every start, and follows it',
   const keys = await folder.open(100);
   const { text } = await keys.create(
     { kind: 'write', name: 'a', quota: { type: 'percentage', value: 50 } },
-    'test',
+    WHO,
   );
   await keys.close();
   await t.rejects(folder.open(), { code: 'USAGE', message: /"a" .* 50 percent.*plan_limit_mb/ });
@@ -218,12 +218,12 @@ t.test('every change is a line of audit.log without the key', async (t) => {
   const folder = new Folder(t);
   const keys = await folder.open();
   await keys.provision();
-  const { key } = await keys.create({ kind: 'write', name: 'a' }, 'admin-token');
+  const { key } = await keys.create({ kind: 'write', name: 'a' }, ADMIN);
   await keys.close();
   appendFileSync(folder.path('audit.log'), '{"cut');
   const again = await folder.open();
-  await again.change(key.id, { enabled: false }, 'admin-token');
-  await again.delete(key.id, 'admin-token');
+  await again.change(key.id, { enabled: false }, ADMIN);
+  await again.delete(key.id, ADMIN);
   await again.close();
   const text = readFileSync(folder.path('audit.log'), 'utf8');
   t.match(text, /\n\{"cut\n\{/, 'a line that was cut is closed');
@@ -235,15 +235,15 @@ t.test('every change is a line of audit.log without the key', async (t) => {
     { at, who: 'first start', what: 'create', resource: 'read_keys', name: 'default' },
     {
       at,
-      who: 'admin-token',
+      ...ADMIN,
       what: 'create',
       resource: 'write_keys',
       id,
       name: 'a',
       enabled: true,
     },
-    { at, who: 'admin-token', what: 'change', id, enabled: false },
-    { at, who: 'admin-token', what: 'delete', id },
+    { at, ...ADMIN, what: 'change', id, enabled: false },
+    { at, ...ADMIN, what: 'delete', id },
   ]);
 });
 
@@ -271,15 +271,15 @@ t.test('a change that cannot be written is not in force', async (t) => {
     },
   };
   const keys = await folder.open(undefined, disk);
-  const { key } = await keys.create({ kind: 'write', name: 'a' }, 'test');
+  const { key } = await keys.create({ kind: 'write', name: 'a' }, WHO);
   for (const path of ['keys', 'audit.log']) {
     failing = path;
-    await t.rejects(keys.change(key.id, { enabled: false }, 'test'), { code: 'IO' }, path);
+    await t.rejects(keys.change(key.id, { enabled: false }, WHO), { code: 'IO' }, path);
     t.equal(keys.named('write', 'a')?.enabled, true);
     t.equal(folder.cells.reserve(key.cell, 1, DAY), 'ok');
   }
   failing = '';
-  await keys.change(key.id, { enabled: false }, 'test');
+  await keys.change(key.id, { enabled: false }, WHO);
   await keys.close();
   const again = await folder.open();
   t.equal(again.named('write', 'a')?.enabled, false);
@@ -292,11 +292,11 @@ async function changeKeys(disk: Disk, acknowledged: Map<string, string>): Promis
   const keys = await openKeys({ disk, cells, planLimitMb: undefined, nowMs: () => NOW_MS });
   const made = await keys.provision();
   if (made !== undefined) acknowledged.set('default', made.writeKey);
-  const { key, text } = await keys.create({ kind: 'write', name: 'a' }, 'test');
+  const { key, text } = await keys.create({ kind: 'write', name: 'a' }, WHO);
   acknowledged.set('a', text);
-  await keys.change(key.id, { enabled: false }, 'test');
+  await keys.change(key.id, { enabled: false }, WHO);
   acknowledged.set('off', text);
-  await keys.delete(key.id, 'test');
+  await keys.delete(key.id, WHO);
   acknowledged.set('gone', text);
 }
 
@@ -367,7 +367,7 @@ t.test('a worker finds write keys by their bytes, and nothing else', async (t) =
   const folder = new Folder(t);
   const keys = await folder.open();
   const made = must(await keys.provision(), 'keys');
-  const second = await keys.create({ kind: 'write', name: 'second' }, 'test');
+  const second = await keys.create({ kind: 'write', name: 'second' }, WHO);
   const lookup = new KeyLookup();
   const find = (text: string): number => {
     const line = new TextEncoder().encode(`..${text} content`);
@@ -389,7 +389,7 @@ t.test('a worker finds write keys by their bytes, and nothing else', async (t) =
     t.equal(find(changed), NO_CELL, 'a key that differs in its last character');
     t.equal(find(`\u00ff${second.text.slice(2)}`), NO_CELL);
   }
-  await keys.delete(second.key.id, 'test');
+  await keys.delete(second.key.id, WHO);
   lookup.update(keys.table());
   t.equal(find(second.text), NO_CELL);
   t.equal(lookup.id(second.key.cell), second.key.id, 'events on their way still have their key');

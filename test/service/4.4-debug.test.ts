@@ -117,10 +117,14 @@ t.test('4.4 what debug=1 shows is what is fetched later, extensions included', a
     const text = await fetched(`word${index + 1}`);
     t.ok(shown !== '' && text.includes(shown), `${shown} is in ${text}`);
   }
-  const debug = await post('?debug=1', bodies[1]);
-  t.match(debug.body, {
-    events: [{ date: '2000-10-10T20:55:36.000Z', extensions: [{ extension: 'access_log' }] }],
-  });
+  const named = { events: [{ extensions: [{ extension: 'access_log' }] }] };
+  const asAdmin = { authorization: `Bearer ${token}` };
+  t.match((await post('?debug=1', bodies[1], asAdmin)).body, named);
+  for (const headers of [{}, { authorization: `Bearer ${token.slice(1)}` }]) {
+    const debug = await post('?debug=1', bodies[1], headers);
+    t.match(debug.body, { events: [{ date: '2000-10-10T20:55:36.000Z' }] });
+    t.notMatch(debug.text, /extensions|access_log/, 'who sends is not told which there are');
+  }
 });
 
 t.test('4.4 extensions are in force from the start', async (t) => {

@@ -20,6 +20,7 @@ export interface Service {
   /** Those that are not listened on are 0 or empty; `https` is like `http`. */
   https: string;
   httpInput: string;
+  httpsInput: string;
   tlsPort: number;
   udpPort: number;
   /** Keys that the first start printed; empty on a later start in the same folder. */
@@ -123,6 +124,7 @@ function describe(
     https: find(/^ +HTTPS +(https:\/\/127\.0\.0\.1:\d+)$/m),
     httpInput: find(/^ +HTTP input +(http:\/\/127\.0\.0\.1:\d+)$/m),
     tcpPort: Number(find(/^ +TCP +127\.0\.0\.1:(\d+)$/m)),
+    httpsInput: find(/^ +HTTPS input +(https:\/\/127\.0\.0\.1:\d+)$/m),
     tlsPort: Number(find(/^ +TLS +127\.0\.0\.1:(\d+)$/m)),
     udpPort: Number(find(/^ +UDP +127\.0\.0\.1:(\d+)$/m)),
     writeKey: find(/write key +([\w-]{22})/),
