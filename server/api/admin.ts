@@ -61,7 +61,7 @@ function authenticate(request: ApiRequest, { token, failures }: AdminDeps): void
   if (isAdministrator(request.headers.get('authorization'), token)) return;
   // Whoever has the token is let in whatever others do that come from the same address.
   if (failures.note('admin', request.peer)) {
-    const message = 'too many requests with a wrong token; allowed: 10 a minute';
+    const message = 'too many requests with a wrong token; allowed: 100 a minute';
     throw new ApiError(429, message, { 'Retry-After': '60' });
   }
   const message =

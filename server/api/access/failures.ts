@@ -5,7 +5,7 @@ export type FailureRoute = 'admin' | 'input' | 'read';
 
 const WINDOW_MS = 60_000;
 /** Failures of a peer in a minute, behind which it is told to wait. */
-const PER_PEER_MAX = 10;
+const PER_PEER_MAX = 100;
 /** Peers that are remembered; the one that was seen first is forgotten for a further one. */
 const PEERS_MAX = 4_096;
 /** Lines of the log a minute. */
