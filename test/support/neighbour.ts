@@ -11,6 +11,10 @@ const ROUND_EVENTS = 5;
 /** An answer that takes longer counts as none. */
 const ANSWER_MAX_MS = 60_000;
 
+/** Numbers of a neighbour: several of one service have their own. */
+const NUMBERS = 10_000_000;
+let firstNumber = 0;
+
 /** What a good neighbour was told. */
 export interface Told {
   /** Numbers of events that were acknowledged. */
@@ -43,10 +47,11 @@ export class Neighbour {
   readonly #acknowledged: number[] = [];
   readonly #timesMs: number[] = [];
   readonly #senders: Promise<void>[];
-  #number = 0;
+  #number = firstNumber;
   #isOver = false;
 
   constructor(service: Service, { writeKey, from }: NeighbourOptions = {}) {
+    firstNumber += NUMBERS;
     this.#service = service;
     this.#writeKey = writeKey ?? service.writeKey;
     this.#from = from ?? '127.0.0.1';
@@ -167,7 +172,7 @@ function roundsIn(tookMs: number): number[] {
   return Array.from({ length: count }, (_, later) => tookMs - later * ROUND_MS);
 }
 
-/** Tests that the events of a neighbour that were acknowledged are stored, and none of its events twice. */
+/** Tests that the events of neighbours that were acknowledged are stored, and none of their events twice. */
 export async function checkStored(
   t: Test,
   service: Service,
