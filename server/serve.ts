@@ -23,9 +23,10 @@ import { type Config, supervision, version } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
+import { connectionLimits, descriptorsMax } from './listen/descriptors.ts';
 import { LineCells } from './listen/line-cells.ts';
 import { INGEST_ENTRY } from './listen/line-listeners.ts';
-import { type Listeners, openListeners } from './listen/listeners.ts';
+import { httpListenersOf, type Listeners, openListeners } from './listen/listeners.ts';
 import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
@@ -144,7 +145,8 @@ async function start(
     (what: string) =>
     (error: Error, worker: number, delayMs: number): void =>
       log.error('a worker died, another takes its place', { what, worker, delayMs, error });
-  const lineCells = LineCells.for(workers.ingest);
+  const connections = connectionLimits(descriptorsMax(), httpListenersOf(config));
+  const lineCells = LineCells.for(workers.ingest, connections.lines);
   const intake = new Intake({
     workers: workers.ingest,
     entry: INGEST_ENTRY,
@@ -311,6 +313,7 @@ async function start(
     certificate,
     intake,
     cells: lineCells,
+    httpConnectionsMax: connections.http,
     cellOf: (name) => bound.of(name),
     input: {
       intake,

@@ -80,11 +80,22 @@ export function readWritten<T>(path: string, read: () => T): T {
   }
 }
 
+/** What the operating system calls an error of IO; `undefined` for all others. */
+export function systemCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof EngineError) || error.code !== 'IO') return undefined;
+  return (error.cause as NodeJS.ErrnoException | undefined)?.code;
+}
+
 /** Whether `error` says that the disk, or the quota on it, is full: what it refused may work later. */
 export function isDiskFull(error: unknown): boolean {
-  if (!(error instanceof EngineError) || error.code !== 'IO') return false;
-  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  const code = systemCodeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** Whether `error` says that the process or the machine has too many open files: it tells nothing of the file at hand. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  const code = systemCodeOf(error);
+  return code === 'EMFILE' || code === 'ENFILE';
 }
 
 /** Runs a callback-style fs call as a promise, naming what failed. */

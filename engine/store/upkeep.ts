@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { type Disk, type DiskSpace, isDiskFull } from '../base/file.ts';
+import { type Disk, type DiskSpace, isDiskFull, isOutOfDescriptors } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { SealResult } from '../segment/seal.ts';
 import type { CatalogTotals, OpenedCatalog, UnclosedSegment } from './catalog.ts';
@@ -448,7 +448,8 @@ export class Upkeep {
     this.#failedCount++;
     if (error instanceof EngineError && error.code === 'MISMATCH') this.#mismatchCount++;
     const nowMs = this.#options.monotonicMs();
-    const retryMs = this.#failures.failed(sources, !isDiskFull(error), nowMs);
+    const isTheirs = !isDiskFull(error) && !isOutOfDescriptors(error);
+    const retryMs = this.#failures.failed(sources, isTheirs, nowMs);
     this.#options.tell({ type: 'mergeFailed', sources, error, retryMs });
   }
 

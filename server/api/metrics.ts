@@ -167,7 +167,7 @@ function writeListeners(text: Exposition, sources: MetricSources): void {
   text.gauge('logseam_connections_open', 'Connections that are open.', of('connectionsOpen'));
   text.counter(
     'logseam_connections_refused_total',
-    'Connections that the service ended for want of memory.',
+    'Connections that the service ended for want of room or of a valid key.',
     of('connectionsRefused'),
   );
   text.counter(

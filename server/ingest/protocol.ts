@@ -75,10 +75,10 @@ export interface DryRun {
 
 /**
  * A part of a slot with lines, `[start, end)` from the task's start, a line feed behind it. `frame`: one content, line
- * feeds included. `datagram`: lines of which those behind the first may lack their key.
+ * feeds included; `cut`: one that lacks its end. `datagram`: lines of which those behind the first may lack their key.
  */
 export interface Span {
-  form: 'frame' | 'datagram';
+  form: 'frame' | 'cut' | 'datagram';
   start: number;
   end: number;
 }

@@ -121,9 +121,9 @@ export class RawDecoder {
       return;
     }
     const { form, start, end } = span;
-    if (form === 'frame') {
+    if (form !== 'datagram') {
       this.#leftCount--;
-      this.#line(source, start, end, task.cell);
+      this.#line(source, start, end, task.cell, form === 'cut');
       place.at = end + 1;
     } else {
       place.at = this.#lines(source, task.start, place.at, end + 1, place, true);
@@ -161,8 +161,8 @@ export class RawDecoder {
   }
 
   /** Decodes one line, or drops and counts it; the cell of the key that it belongs to, or NO_CELL. */
-  #line(source: Uint8Array, start: number, end: number, owner: number): number {
-    if (source[start] === BRACE) return this.#keyedObject(start, end, owner);
+  #line(source: Uint8Array, start: number, end: number, owner: number, isCut = false): number {
+    if (source[start] === BRACE && !isCut) return this.#keyedObject(start, end, owner);
     const keyEnd = endOfKey(source, start, end);
     const found = this.#keys.find(source, start, keyEnd);
     const contentStart = found === NO_CELL ? start : Math.min(keyEnd + 1, end);
@@ -174,7 +174,7 @@ export class RawDecoder {
     }
     const before = this.#rows.rowCount;
     this.#names?.begin(cell, this.#day);
-    this.#decoder.line(contentStart, end);
+    this.#decoder.line(contentStart, end, isCut);
     if (this.#rows.rowCount > before) this.#shares.add(cell, bytes, 1);
     else this.#cells.release(cell, bytes, this.#day);
     return cell;

@@ -28,8 +28,11 @@ export interface LineSource {
   readonly origin: LineOrigin;
   /** `bytes` of its lines were read out of their slot: there is room for as many. */
   read(bytes: number): void;
-  /** `bytes` of its lines are over: durable and in the catalog, or lost. */
-  settled(bytes: number, stored: boolean): void;
+  /**
+   * `bytes` of its lines are over: durable and in the catalog, or lost. `hasKey`: they brought events, and none of those
+   * beside them was without a valid key.
+   */
+  settled(bytes: number, stored: boolean, hasKey: boolean): void;
 }
 
 /** What takes lines: it has room for some of them, or not now. */
@@ -246,7 +249,9 @@ export class IngestThread implements LineSink {
     }
     const { slot, shares, spans } = open;
     const done = (outcome: TaskOutcome): void => {
-      for (const share of shares) share.source.settled(share.bytes, outcome.status === 200);
+      const { status, events, linesDropped } = outcome;
+      const hasKey = events > 0 && linesDropped === 0;
+      for (const { source, bytes } of shares) source.settled(bytes, status === 200, hasKey);
     };
     const { channel } = origin;
     const task = this.#await({ channel, slot, bytes: open.filledBytes, shares, done });

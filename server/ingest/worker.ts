@@ -6,8 +6,8 @@ import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { Sequences } from '../../engine/store/sequences.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { PatternBudget } from '../extend/pattern-budget.ts';
-import { KeyLookup } from '../registry/key-table.ts';
-import { UsageCells } from '../registry/usage.ts';
+import { KeyLookup, NO_CELL } from '../registry/key-table.ts';
+import { dayOf, UsageCells } from '../registry/usage.ts';
 import { Acknowledger, type TaskEnds } from './acknowledge.ts';
 import { Ledger } from './ledger.ts';
 import { NameBudget } from './name-budget.ts';
@@ -49,6 +49,7 @@ export class IngestWorker {
   /** What sockets of this thread bring. */
   readonly lines: OwnLines;
   readonly #port: Port<FromIngest, ToIngest>;
+  readonly #cells: UsageCells;
   readonly #stats: StatCells;
   readonly #keys = new KeyLookup();
   readonly #ledger: Ledger;
@@ -80,6 +81,7 @@ export class IngestWorker {
     const troubles = this.#troubles;
     const budget = new PatternBudget();
     keys.update(data.keys);
+    this.#cells = cells;
     this.#stats = stats;
     this.#ledger = new Ledger(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
@@ -143,6 +145,12 @@ export class IngestWorker {
   /** The cell of the write key with that name; NO_CELL when there is none. */
   cellOf(name: string): number {
     return this.#keys.named(name);
+  }
+
+  /** Whether `bytes[start, end)` is a write key that is on and has quota left. */
+  isKey(bytes: Uint8Array, start: number, end: number): boolean {
+    const cell = this.#keys.find(bytes, start, end);
+    return cell !== NO_CELL && this.#cells.reserve(cell, 0, dayOf(Date.now())) === 'ok';
   }
 
   /** Calls `resume` when all that is durable by now is in the catalog, with all groups that go before it. */

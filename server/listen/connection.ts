@@ -1,10 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { LineOrigin, LineSink, LineSource } from '../ingest/thread.ts';
+import { Crowd, type Member } from './crowd.ts';
 import { type Framing, LineFrame } from './frame.ts';
-import type { LineChannel, LineMeter } from './line-cells.ts';
+import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
 
 /** Where the lines of connections go. */
 export interface ConnectionSink extends LineSink {
+  /** Whether `bytes[start, end)` is a write key that is on and has quota left. */
+  isKey(bytes: Uint8Array, start: number, end: number): boolean;
   /** Calls `resume` once, when there is room again behind a refusal. */
   whenRoom(resume: () => void): void;
   /** Calls `resume` when all that is durable by now is in the catalog, as a close in order says. */
@@ -18,6 +21,15 @@ export interface ConnectionsOptions {
   meter: LineMeter;
   /** The cell of the write key that the listener is bound to; without it each line brings its own key. */
   cell?: () => number;
+  /** The connections of the thread; those of the listener alone when it is not given. */
+  crowd?: Crowd;
+}
+
+/** A socket that was accepted. */
+export interface AcceptedSocket {
+  readonly remoteAddress?: string | undefined;
+  resetAndDestroy(): unknown;
+  on(event: 'close', closed: () => void): unknown;
 }
 
 /** A connected socket, encrypted or not. */
@@ -30,33 +42,58 @@ export interface LineSocket extends Duplex {
 const UNREAD_BYTES_MAX = 1_048_576;
 /** Room beyond a chunk and what is held: line feeds that are added, the length of a frame that was none. */
 const ADDED_BYTES_MAX = 16;
+/** The first bytes of a line that may hold its key. */
+const KEY_LOOK_BYTES = 64;
+const BLANK = 0x20;
 
 /** The connections of a listener and what they share. */
 export class Connections {
   readonly origin: LineOrigin;
   readonly sink: ConnectionSink;
   readonly meter: LineMeter;
+  readonly crowd: Crowd;
   readonly #open = new Set<Connection>();
   /** Whether no connection is read, as there is no room for lines. */
   #isFull = false;
 
-  constructor(channel: LineChannel, { sink, meter, cell }: ConnectionsOptions) {
+  constructor(channel: LineChannel, { sink, meter, cell, crowd }: ConnectionsOptions) {
     this.origin = cell === undefined ? { channel } : { channel, cell };
     this.sink = sink;
     this.meter = meter;
+    this.crowd = crowd ?? new Crowd();
   }
 
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Takes a new connection; `reset` ends it so that the peer sees an error. */
-  add(socket: LineSocket, reset: () => void): void {
+  /**
+   * Takes a socket in, or ends it when there are too many, of all or of its peer; which place its peer is counted at. Near
+   * the limits idle connections without a valid key end for it.
+   */
+  admit(socket: AcceptedSocket): number | undefined {
+    const { meter, crowd } = this;
+    const place = meter.placeOf(socket.remoteAddress ?? '');
+    if (isCrowded(meter.peerShare(place))) crowd.evict(place);
+    else if (isCrowded(meter.socketShare)) crowd.evict();
+    if (meter.peerShare(place) >= 1 || meter.socketShare >= 1) {
+      meter.refused();
+      socket.resetAndDestroy();
+      return undefined;
+    }
+    meter.socket(place, 1);
+    socket.on('close', () => meter.socket(place, -1));
+    return place;
+  }
+
+  /** Takes a new connection of a peer; `reset` ends it so that the peer sees an error. */
+  add(socket: LineSocket, reset: () => void, place = 0): void {
     this.meter.opened();
-    this.#open.add(new Connection(socket, reset, this));
+    this.#open.add(new Connection(socket, reset, this, place));
   }
 
   remove(connection: Connection): void {
+    this.crowd.leave(connection);
     if (this.#open.delete(connection)) this.meter.closed();
   }
 
@@ -94,8 +131,9 @@ export class Connections {
  * One connection. Its lines go to one sink, in their order. It holds no slot, and no memory but the beginning
  * of a line whose end has not come yet.
  */
-class Connection implements LineSource {
+class Connection implements LineSource, Member {
   readonly origin: LineOrigin;
+  readonly place: number;
   readonly #socket: LineSocket;
   readonly #reset: () => void;
   readonly #shared: Connections;
@@ -111,13 +149,18 @@ class Connection implements LineSource {
   #finished = false;
   /** Whether we end it before the peer has: what was not read is unknown, so that a close in order would be a lie. */
   #isStopped = false;
+  /** Whether it has brought a valid key. */
+  #isKnown = false;
 
-  constructor(socket: LineSocket, reset: () => void, shared: Connections) {
+  constructor(socket: LineSocket, reset: () => void, shared: Connections, place: number) {
     this.#socket = socket;
     this.#reset = reset;
     this.#shared = shared;
     this.origin = shared.origin;
-    this.#frame = new LineFrame(shared.origin.cell !== undefined);
+    this.place = place;
+    const isBound = shared.origin.cell !== undefined;
+    this.#frame = new LineFrame(isBound, isBound ? undefined : (head) => this.#isKnownBy(head));
+    shared.crowd.join(this);
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('end', () => this.#finish());
     // Errors are those of the peer or its network, and 'close' follows.
@@ -131,10 +174,49 @@ class Connection implements LineSource {
     this.adjust();
   }
 
-  settled(bytes: number, stored: boolean): void {
+  settled(bytes: number, stored: boolean, hasKey: boolean): void {
     this.#unsettledBytes -= bytes;
+    if (hasKey) this.#know();
     if (!stored) this.reset();
     else this.#closeWhenDurable();
+  }
+
+  get heldBytes(): number {
+    return this.#frame.heldBytes;
+  }
+
+  get isIdle(): boolean {
+    return this.#unsettledBytes === 0 && this.#chunk === undefined;
+  }
+
+  refuse(): void {
+    this.#shared.meter.refused();
+    this.reset();
+  }
+
+  cut(): void {
+    const { heldBytes } = this.#frame;
+    if (!this.#shared.sink.roomForLines(heldBytes + ADDED_BYTES_MAX, this.origin)) {
+      this.#shared.stopReading();
+      return;
+    }
+    this.#frame.cut(this.#give);
+    this.#shared.meter.hold(this.place, -heldBytes);
+    this.#shared.crowd.note(this, false, 0);
+  }
+
+  #know(): void {
+    if (this.#isKnown) return;
+    this.#isKnown = true;
+    this.#shared.crowd.know(this);
+  }
+
+  /** Whether a line begins with a valid key; then the connection has one. */
+  #isKnownBy(head: Uint8Array): boolean {
+    const keyEnd = head.indexOf(BLANK);
+    const isKey = keyEnd > 0 && this.#shared.sink.isKey(head, 0, keyEnd);
+    if (isKey) this.#know();
+    return isKey;
   }
 
   /** The peer has ended: takes what is left as the last line, and closes when everything is durable. */
@@ -190,16 +272,26 @@ class Connection implements LineSource {
       this.#shared.stopReading();
       return;
     }
-    this.#frame.push(chunk, this.#give);
-    const { meter } = this.#shared;
-    const added = this.#frame.heldBytes - before;
-    if (added !== 0) meter.hold(added);
-    if (added > 0 && meter.isFull) {
-      meter.refused();
-      this.reset();
-      return;
+    if (!this.#isKnown && !this.#frame.hasBegun && this.origin.cell === undefined) {
+      this.#isKnownBy(chunk.subarray(0, KEY_LOOK_BYTES));
     }
+    const wasKeyless = this.#frame.isKeyless;
+    this.#frame.push(chunk, this.#give);
+    const added = this.#frame.heldBytes - before;
+    const { isKeyless } = this.#frame;
+    if (added !== 0 || wasKeyless || isKeyless) this.#hold(added, isKeyless && wasKeyless);
     this.adjust();
+  }
+
+  /** Notes what is held. `isSame`: of a line that had begun before. */
+  #hold(addedBytes: number, isSame: boolean): void {
+    const { meter, crowd } = this.#shared;
+    meter.hold(this.place, addedBytes);
+    if (!isSame) crowd.note(this, false, 0);
+    crowd.note(this, this.#frame.isKeyless, performance.now());
+    if (addedBytes <= 0) return;
+    if (meter.holdsMuchOf(this.place)) crowd.cutLargest(this.place);
+    else if (meter.holdsMuch) crowd.cutLargest();
   }
 
   /** The stream is over: gives the last line, when there is one and there is room. */
@@ -212,7 +304,7 @@ class Connection implements LineSource {
         return;
       }
       this.#frame.end(this.#give);
-      this.#shared.meter.hold(-heldBytes);
+      this.#shared.meter.hold(this.place, -heldBytes);
     }
     this.#finished = true;
     this.#closeWhenDurable();
@@ -220,7 +312,7 @@ class Connection implements LineSource {
 
   readonly #give = (head: Uint8Array, rest: Uint8Array, framing: Framing): void => {
     const isBare = framing !== 'lines';
-    const form = framing === 'frame' ? framing : undefined;
+    const form = framing === 'frame' || framing === 'cut' ? framing : undefined;
     const bytes = this.#shared.sink.lines(head, rest, isBare, this, form);
     this.#unreadBytes += bytes;
     this.#unsettledBytes += bytes;
@@ -241,7 +333,7 @@ class Connection implements LineSource {
 
   #forget(): void {
     this.#shared.remove(this);
-    this.#shared.meter.hold(-this.#frame.heldBytes);
+    this.#shared.meter.hold(this.place, -this.#frame.heldBytes);
     this.#frame.drop();
     this.#chunk = undefined;
     this.#ended = true;

@@ -8,6 +8,10 @@ export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 64;
 
 /** Bytes of a chunk that are looked at in one go; less than a line may have, so lines inside a piece are whole. */
 const PIECE_BYTES = 262_144;
+/** A write key and more: what has to tell whether a line is kept whose end has not come. */
+const HEAD_BYTES = 64;
+/** Bytes that are kept of an object, which may bring its key anywhere. */
+const KEYLESS_OBJECT_BYTES_MAX = 65_536;
 /** Digits of a frame's length. Source: decisions.md 2.4. */
 const LENGTH_DIGITS_MAX = 7;
 const LINE_FEED = 10;
@@ -30,13 +34,14 @@ export type Framing = 'lines' | 'line' | 'cut' | 'frame';
 export type TakeLines = (head: Uint8Array, rest: Uint8Array, framing: Framing) => void;
 
 /** Where in the stream we are: at the start of a line or frame, or inside of what. */
-type State = 'start' | 'length' | 'line' | 'skip' | 'frame';
+type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
 
 /**
  * Finds where the lines and octet-counted frames (RFC 6587) of a stream end, however its bytes were cut into chunks.
  * A frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key, where
  * a line of text may begin so, a frame has to begin with `<` or `{`. Of what is beyond LINE_BYTES_MAX as much is given
- * and the rest is skipped. Source: decisions.md 2.1, 2.4, 2.6.
+ * and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is skipped
+ * as soon as that is known. Source: decisions.md 2.1, 2.4, 2.6.
  */
 export class LineFrame {
   readonly #isBound: boolean;
@@ -48,9 +53,15 @@ export class LineFrame {
   /** Bytes of the frame that have not come, and whether it is longer than what is kept. */
   #missingBytes = 0;
   #isLong = false;
+  readonly #isKnown: ((head: Uint8Array) => boolean) | undefined;
+  /** Whether what has begun may be kept, as far as its key goes. */
+  #isProven: boolean;
 
-  constructor(isBound = false) {
+  /** `isKnown` says whether a line that begins so brings a valid key; without it none has to. */
+  constructor(isBound = false, isKnown?: (head: Uint8Array) => boolean) {
     this.#isBound = isBound;
+    this.#isKnown = isKnown;
+    this.#isProven = isKnown === undefined;
   }
 
   /** Bytes of memory held for the line or frame whose end has not come yet. */
@@ -60,7 +71,13 @@ export class LineFrame {
 
   /** Whether a line or frame has begun whose end has not come yet, and of which `end` would give something. */
   get hasBegun(): boolean {
-    return this.#state !== 'start' && this.#state !== 'skip';
+    const state = this.#state;
+    return state === 'line' || state === 'frame' || state === 'length';
+  }
+
+  /** Whether a line or frame has begun of which nobody knows yet whether it brings a valid key. */
+  get isKeyless(): boolean {
+    return !this.#isProven && this.hasBegun;
   }
 
   /** Looks at the next bytes of the stream; keeps no reference to them. */
@@ -81,11 +98,20 @@ export class LineFrame {
     this.drop();
   }
 
+  /** Gives what there is of the line or frame that has begun; the rest of it is skipped. */
+  cut(take: TakeLines): void {
+    const state = this.#state === 'frame' ? 'skipFrame' : 'skip';
+    take(this.#held(), NOTHING, 'cut');
+    this.drop();
+    this.#state = state;
+  }
+
   /** Forgets what has begun. */
   drop(): void {
     this.#tail = undefined;
     this.#tailBytes = 0;
     this.#state = 'start';
+    this.#isProven = this.#isKnown === undefined;
   }
 
   /** Takes what the state can take of `piece` from `at`; how far it came. */
@@ -94,6 +120,7 @@ export class LineFrame {
     if (this.#state === 'length') return this.#length(piece, at);
     if (this.#state === 'line') return this.#line(piece, at, take);
     if (this.#state === 'frame') return this.#frame(piece, at, take);
+    if (this.#state === 'skipFrame') return this.#skipFrame(piece, at);
     const lineEnd = piece.indexOf(LINE_FEED, at);
     if (lineEnd < 0) return piece.length;
     this.#state = 'start';
@@ -176,9 +203,34 @@ export class LineFrame {
       if (this.#missingBytes === 0) {
         this.#giveFrame(this.#held(), take);
         this.drop();
+      } else {
+        this.#prove(take, 'skipFrame');
       }
     }
     return at + bytes.length;
+  }
+
+  #skipFrame(piece: Buffer, at: number): number {
+    const bytes = Math.min(this.#missingBytes, piece.length - at);
+    this.#missingBytes -= bytes;
+    if (this.#missingBytes === 0) this.#state = 'start';
+    return at + bytes;
+  }
+
+  /** Gives the head alone of what has begun, and skips the rest, when it is known to lack a valid key. */
+  #prove(take: TakeLines, skip: State): void {
+    if (this.#isProven || this.#tailBytes < HEAD_BYTES) return;
+    const head = this.#held().subarray(0, HEAD_BYTES);
+    if (head[0] === BRACE) {
+      if (this.#tailBytes <= KEYLESS_OBJECT_BYTES_MAX) return;
+    } else if (this.#isKnown?.(head) === true) {
+      this.#isProven = true;
+      return;
+    }
+    const lineFeed = head.indexOf(LINE_FEED);
+    take(lineFeed < 0 ? head : head.subarray(0, lineFeed), NOTHING, 'line');
+    this.drop();
+    this.#state = skip;
   }
 
   /** Gives a frame without the line ends behind it, which senders put there for receivers that want them. */
@@ -201,6 +253,7 @@ export class LineFrame {
       this.#state = end < 0 ? 'skip' : 'start';
     } else if (end < 0) {
       this.#keep(rest, 0);
+      this.#prove(take, 'skip');
     } else {
       take(this.#held(), piece.subarray(at, end + 1), 'lines');
       this.drop();

@@ -9,6 +9,7 @@ import { SmallBody } from './body.ts';
 import { Drain } from './drain.ts';
 import type { Exchange } from './exchange.ts';
 import { addressText, callerAddress, INPUT_PATH, lengthFault } from './header.ts';
+import { HttpConnections, type HttpCounts } from './http-connections.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { listenFault } from './listen-fault.ts';
 import { STATUS_TEXTS } from './status-texts.ts';
@@ -31,6 +32,8 @@ export interface HttpOptions extends InputOptions {
   routes?: (request: ApiRequest) => Promise<Reply>;
   /** Told the status of each answer. */
   answered?: (channel: Channel, status: number) => void;
+  /** Connections that may be open, beside some of this machine; those beyond are closed. Any number when it is not said. */
+  connectionsMax?: number;
   /** Makes it HTTPS, TLS 1.2 and 1.3. Both files have been checked. */
   certificate?: CertificateFiles;
 }
@@ -43,12 +46,6 @@ export interface HttpListener {
   reload(certificate: CertificateFiles): void;
   /** Takes no new connection, lets open requests end for up to `graceMs`, then closes all connections. */
   close(graceMs: number): Promise<void>;
-}
-
-/** Connections: taken since the start, and open now. */
-export interface HttpCounts {
-  connections: number;
-  connectionsOpen: number;
 }
 
 /** Bytes of a body that is no input. */
@@ -90,13 +87,10 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       serveRoute(exchange, options.routes ?? noRoutes, options.limits.trustedProxies);
     }
   };
-  const counts: HttpCounts = { connections: 0, connectionsOpen: 0 };
+  const connections = new HttpConnections(options.connectionsMax ?? Number.POSITIVE_INFINITY);
   const handlers: Handlers = {
     serve,
-    changed: (_, change) => {
-      counts.connectionsOpen += change;
-      if (change > 0) counts.connections++;
-    },
+    changed: (response, change) => connections.changed(response, change),
   };
   const apps = certificate === undefined ? plainApps(handlers) : secureApps(handlers, certificate);
   return new Promise((resolve, reject) => {
@@ -107,7 +101,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       }
       resolve({
         port: library.us_socket_local_port(socket),
-        counts,
+        counts: connections.counts,
         reload: apps.reload,
         close: (graceMs) => close(apps.all, socket, open, graceMs),
       });

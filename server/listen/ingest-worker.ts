@@ -12,6 +12,7 @@ import { WorkerSockets } from './worker-sockets.ts';
  */
 const HEAP_SHARE_MAX = 0.8;
 const HEAP_LOOK_MS = 100;
+const TICK_MS = 1_000;
 
 /**
  * The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. Whatever
@@ -34,10 +35,12 @@ export async function start({ data, port, loop }: ThreadTask<IngestData>): Promi
       new Error(`the heap of an ingest worker has ${usedBytes} bytes of ${limitBytes}`),
     );
   }, HEAP_LOOK_MS);
+  const ticks = setInterval(() => sockets.tick(), TICK_MS);
   try {
     await Promise.race([worker.run(), failed.promise]);
   } finally {
     clearInterval(timer);
+    clearInterval(ticks);
     sockets.lose();
   }
 }

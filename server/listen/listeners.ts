@@ -22,6 +22,8 @@ export interface ListenersOptions {
   intake: Pick<Intake, 'leastBusy' | 'writers' | 'order' | 'watchSockets'>;
   /** What the connections of TCP and TLS count. */
   cells: LineCells;
+  /** Of each listener for HTTP. */
+  httpConnectionsMax: number;
   /** The cell of the write key with that name; NO_CELL when there is none. */
   cellOf: (name: string) => number;
   input: Omit<InputOptions, 'channel'>;
@@ -148,10 +150,11 @@ class Opening {
   async #http(kind: HttpKind, wanted: Address): Promise<Address> {
     const isSecure = kind.startsWith('HTTPS');
     const channel = isSecure ? 'https' : 'http';
-    const { input, routes, answered, certificate } = this.#options;
+    const { input, routes, answered, certificate, httpConnectionsMax } = this.#options;
     const listener: HttpListener = await listenHttp({
       ...input,
       ...wanted,
+      connectionsMax: httpConnectionsMax,
       setting: kind.toLowerCase().replace(' ', '_'),
       answered,
       channel,
@@ -237,6 +240,11 @@ const KINDS: Readonly<Record<BoundListener['protocol'], 'TCP' | 'TLS' | 'UDP'>> 
   tls: 'TLS',
   udp: 'UDP',
 };
+
+/** How many listeners for HTTP there are. */
+export function httpListenersOf({ http, https, httpInput, httpsInput }: Config): number {
+  return [http, https, httpInput, httpsInput].filter((address) => address !== undefined).length;
+}
 
 /** Whether TLS or HTTPS is listened on, so that a certificate is needed. */
 export function needsCertificate({ https, httpsInput, tls, listeners }: Config): boolean {

@@ -62,7 +62,8 @@ export async function claimPort(setting: string, { host, port }: Address): Promi
 export function listenTcp(options: LinesOptions): Promise<TcpListener> {
   const connections = new Connections('tcp', options);
   const server = createServer(SOCKET_OPTIONS, (socket) => {
-    connections.add(socket, () => socket.resetAndDestroy());
+    const place = connections.admit(socket);
+    if (place !== undefined) connections.add(socket, () => socket.resetAndDestroy(), place);
   });
   return listenWith(server, options, connections);
 }

@@ -52,11 +52,13 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     handshakeTimeout: options.handshakeMs ?? HANDSHAKE_MS,
   });
   // A reset is for the socket below the encryption. Nothing leads to it from above but the peer that both have.
-  const sockets = new Map<string, Socket>();
+  const sockets = new Map<string, { below: Socket; place: number }>();
   const inHandshake = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
-    const peer = peerOf(socket);
-    sockets.set(peer, socket);
+    const place = connections.admit(socket);
+    if (place === undefined) return;
+    const peer = endOf(socket);
+    sockets.set(peer, { below: socket, place });
     inHandshake.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -65,15 +67,16 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     });
   });
   server.on('secureConnection', (socket) => {
-    const below = sockets.get(peerOf(socket));
-    if (below === undefined) {
+    const admitted = sockets.get(endOf(socket));
+    if (admitted === undefined) {
       socket.destroy();
       return;
     }
+    const { below, place } = admitted;
     inHandshake.delete(below);
     // A client that asks for new handshakes all the time costs more than it does.
     socket.disableRenegotiation();
-    connections.add(socket, () => below.resetAndDestroy());
+    connections.add(socket, () => below.resetAndDestroy(), place);
   });
   server.on('tlsClientError', (_, socket) => socket.destroy());
   const { port, close, lose } = await listenWith(server, options, connections);
@@ -95,6 +98,6 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   };
 }
 
-function peerOf({ remoteAddress, remotePort }: Socket): string {
+function endOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,6 +1,7 @@
 import type { LinePlan, SocketOrder } from '../ingest/socket-order.ts';
 import type { IngestWorker } from '../ingest/worker.ts';
 import type { ConnectionSink } from './connection.ts';
+import { Crowd } from './crowd.ts';
 import type { LineCells } from './line-cells.ts';
 import { type LinesOptions, listenTcp, type TcpListener } from './tcp.ts';
 import { listenTls, type TlsListener } from './tls.ts';
@@ -11,6 +12,7 @@ export class WorkerSockets {
   readonly #number: number;
   readonly #cells: LineCells;
   readonly #sink: ConnectionSink;
+  readonly #crowd = new Crowd();
   #listeners: TcpListener[] = [];
   #secure: TlsListener[] = [];
 
@@ -24,9 +26,15 @@ export class WorkerSockets {
     this.#sink = {
       roomForLines: (bytes, origin) => sink.roomForLines(bytes, origin),
       lines: (...given) => sink.lines(...given),
+      isKey: (...asked) => worker.isKey(...asked),
       whenRoom: (resume) => lines.whenRoom(resume),
       whenVisible: (resume) => worker.whenVisible(resume),
     };
+  }
+
+  /** Ends connections that are to end after a time; to be called about once a second. */
+  tick(): void {
+    this.#crowd.sweep(performance.now());
   }
 
   /** Does what the front thread says. */
@@ -65,6 +73,7 @@ export class WorkerSockets {
       host,
       port,
       sink: this.#sink,
+      crowd: this.#crowd,
       meter: this.#cells.meter(this.#number, tls === undefined ? 'tcp' : 'tls'),
       failed: (error) => this.#worker.tell({ type: 'failed', error }),
       ...(key === undefined ? {} : { cell: () => this.#worker.cellOf(key) }),

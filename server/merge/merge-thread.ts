@@ -136,8 +136,8 @@ export class MergeThread {
   }
 }
 
-function errorOf({ code, diskFull, message }: Extract<FromMerge, { type: 'failed' }>): Error {
+function errorOf({ code, systemCode, message }: Extract<FromMerge, { type: 'failed' }>): Error {
   if (code === undefined) return new Error(message);
-  // The cause does not cross threads; what is asked of it is whether the disk was full.
-  return new EngineError(code, message, diskFull ? { cause: { code: 'ENOSPC' } } : undefined);
+  // The cause does not cross threads but for its code, which says whether it lay at the files.
+  return new EngineError(code, message, { cause: { code: systemCode } });
 }

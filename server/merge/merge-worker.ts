@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { isDiskFull, openDisk } from '../../engine/base/file.ts';
+import { openDisk, systemCodeOf } from '../../engine/base/file.ts';
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 import { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob } from '../../engine/engine.ts';
@@ -66,5 +66,6 @@ function lowerPriority(): void {
 function failure(error: unknown): FromMerge {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof EngineError ? { code: error.code } : {};
-  return { type: 'failed', ...code, diskFull: isDiskFull(error), message };
+  const systemCode = systemCodeOf(error);
+  return { type: 'failed', ...code, systemCode, message };
 }

@@ -17,8 +17,8 @@ export type ToMerge =
   /** Leave what is being done, remove what was written of it, and end. */
   | { type: 'stop' };
 
-/** What a merge worker says. `code` is missing for what is a bug; `diskFull` says why a write failed. */
+/** What a merge worker says. `code` is missing for what is a bug; `systemCode` is the operating system's. */
 export type FromMerge =
   | { type: 'allocate' }
   | { type: 'done'; result: SealResult }
-  | { type: 'failed'; code?: EngineErrorCode; diskFull: boolean; message: string };
+  | { type: 'failed'; code?: EngineErrorCode; systemCode: string | undefined; message: string };

@@ -6,21 +6,24 @@ import { FakeIntake } from '../support/fake-intake.ts';
 const MEGABYTE = 1_048_576;
 const HOST = '127.0.0.1';
 
-t.test(
-  'what all workers hold together has one bound, and that of a dead one is free',
-  async (t) => {
-    const cells = LineCells.for(2);
-    const there = new LineCells(cells.shared);
-    const [first, second] = [cells.meter(0, 'tcp'), there.meter(1, 'tls')];
-    first.hold(40 * MEGABYTE);
-    second.hold(24 * MEGABYTE);
-    t.notOk(first.isFull || second.isFull);
-    second.hold(1);
-    t.ok(first.isFull && second.isFull);
-    cells.lose(0);
-    t.notOk(second.isFull);
-  },
-);
+t.test('each worker holds its part, a peer its share of all, and a dead one nothing', async (t) => {
+  const cells = LineCells.for(2);
+  const there = new LineCells(cells.shared);
+  const [first, second] = [cells.meter(0, 'tcp'), there.meter(1, 'tls')];
+  const [one, other] = [first.placeOf('192.0.2.1'), first.placeOf('192.0.2.2')];
+  t.equal(second.placeOf('::ffff:192.0.2.1'), one, 'all threads know its place');
+  first.hold(one, 10 * MEGABYTE);
+  second.hold(one, 6 * MEGABYTE);
+  t.notOk(first.holdsMuchOf(one) || second.holdsMuchOf(one));
+  second.hold(one, 1);
+  t.ok(first.holdsMuchOf(one) && second.holdsMuchOf(one));
+  t.notOk(first.holdsMuchOf(other));
+  second.hold(other, 26 * MEGABYTE);
+  t.ok(second.holdsMuch);
+  t.notOk(first.holdsMuch);
+  cells.lose(1);
+  t.notOk(second.holdsMuch || first.holdsMuchOf(one));
+});
 
 t.test('open connections of a dead worker are lost, those of others stay', async (t) => {
   const cells = LineCells.for(2);

@@ -8,6 +8,8 @@ export class FakeIntake {
   readonly thread: IngestThread;
   readonly tasks: IngestTask[] = [];
   readonly texts: string[] = [];
+  /** Whether a text is a write key. */
+  isKey: (text: string) => boolean = () => true;
   #waiting: (() => void)[] = [];
   #next = Promise.withResolvers<void>();
 
@@ -27,6 +29,7 @@ export class FakeIntake {
     return {
       roomForLines: (...asked) => this.thread.roomForLines(...asked),
       lines: (...given) => this.thread.lines(...given),
+      isKey: (bytes, start, end) => this.isKey(Buffer.from(bytes.subarray(start, end)).toString()),
       whenRoom: (resume) => this.whenRoom(resume),
       whenVisible: (resume) => resume(),
     };

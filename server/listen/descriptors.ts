@@ -1,0 +1,36 @@
+import { readKernelText } from '../../engine/base/text-file.ts';
+
+/** How many connections may be open. */
+export interface ConnectionLimits {
+  /** Of all listeners for lines and all workers together. */
+  lines: number;
+  /** Of each listener for HTTP. */
+  http: number;
+}
+
+/** Where the system sets no limit. */
+const UNLIMITED = 1_048_576;
+/** Descriptors that files and threads keep, at least, and their share. */
+const FILES_MIN = 128;
+const FILES_SHARE = 1 / 4;
+/** The share of HTTP in the others, so that queries and administration have some whatever comes in as lines. */
+const HTTP_SHARE = 1 / 5;
+const CONNECTIONS_MIN = 8;
+
+/** The limits for a process that may have so many descriptors, with so many listeners for HTTP. */
+export function connectionLimits(descriptors: number, httpListeners: number): ConnectionLimits {
+  const files = Math.max(FILES_MIN, descriptors * FILES_SHARE);
+  const rest = Math.max(0, descriptors - files);
+  const http = Math.floor((rest * HTTP_SHARE) / Math.max(httpListeners, 1));
+  return {
+    lines: Math.max(CONNECTIONS_MIN, Math.floor(rest * (1 - HTTP_SHARE))),
+    http: Math.max(CONNECTIONS_MIN, http),
+  };
+}
+
+/** The descriptors that this process may have. */
+export function descriptorsMax(): number {
+  const limits = readKernelText('/proc/self/limits') ?? '';
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return soft === undefined ? UNLIMITED : Number(soft);
+}
