@@ -45,6 +45,8 @@ export interface NumberColumn {
   small(max: number): Uint32Array | undefined;
   /** The text of a row that has a value, as it was written. */
   text(row: number): string;
+  /** The rows whose mantissa is from `low` to `high`; of those without one it says nothing. A new bitmap. */
+  rowsWithin(low: number, high: number): Uint32Array;
 }
 
 /** A decoded column of booleans: bit set in `values` means true. */

@@ -136,12 +136,32 @@ export class IntegerStream {
   #sumUp(): Float64Array {
     const sums = new Float64Array(Math.ceil(this.count / SUM_VALUES));
     let value = this.#base;
-    for (let from = 0; from < this.count; from += SUM_VALUES) {
-      sums[from / SUM_VALUES] = value;
-      const steps = this.#lower(from, Math.min(SUM_VALUES, this.count - 1 - from));
-      for (let index = 0; index < steps.length; index++) value += this.#step + steps[index];
+    sums[0] = value;
+    for (let from = 0; from < this.count; from += PART_VALUES) {
+      const steps = this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from));
+      for (let index = 0; index < steps.length; ) {
+        value += this.#step + steps[index++];
+        if (index % SUM_VALUES === 0) sums[(from + index) / SUM_VALUES] = value;
+      }
     }
     return sums;
+  }
+
+  /**
+   * A bit for each value, set when it is from `low` to `high`: found without decoding the values. `undefined` when they are stored so
+   * that this is not possible.
+   */
+  bitsWithin(low: number, high: number): Uint32Array | undefined {
+    if (this.#encoding !== PACKED || this.#width > WORD_BITS) return undefined;
+    const bits = new Uint32Array(Math.ceil(this.count / 32));
+    const first = Math.max(Math.ceil(low - this.#base), 0);
+    const last = Math.min(Math.floor(high - this.#base), WORD_RANGE - 1);
+    if (!(first <= last)) return bits;
+    for (let from = 0; from < this.count; from += PART_VALUES) {
+      const part = this.#lower(from, Math.min(PART_VALUES, this.count - from));
+      addWithin(bits, from >>> 5, part, first, last - first);
+    }
+    return bits;
   }
 
   /** All values; decoded once and kept. Not to be written. */
@@ -222,6 +242,22 @@ export class IntegerStream {
       if (!(values[index] >= 0 && values[index] <= max)) damaged(`id ${values[index]} of ${max}`);
     }
     return new Uint32Array(values);
+  }
+}
+
+/** Sets the bits of those of `part` that are from `first` to `first + span`, from word `word` on. */
+function addWithin(
+  bits: Uint32Array,
+  word: number,
+  part: Uint32Array,
+  first: number,
+  span: number,
+): void {
+  for (let base = 0; base < part.length; base += 32) {
+    const end = Math.min(base + 32, part.length);
+    let found = 0;
+    for (let at = base; at < end; at++) found |= (part[at] - first) >>> 0 <= span ? 1 << at : 0;
+    bits[word++] = found;
   }
 }
 

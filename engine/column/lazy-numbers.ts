@@ -1,7 +1,7 @@
 import type { NumberColumn } from './column.ts';
 import type { IntegerStream } from './integer-stream.ts';
 import { Kind } from './kind.ts';
-import { type PresentRows, presenceOf, spread } from './presence.ts';
+import { bitmapWords, type PresentRows, presenceOf, spread } from './presence.ts';
 
 /** A column of numbers, which are decoded when they are asked for. */
 export class LazyNumberColumn implements NumberColumn {
@@ -46,6 +46,12 @@ export class LazyNumberColumn implements NumberColumn {
     return this.#small;
   }
 
+  rowsWithin(low: number, high: number): Uint32Array {
+    const isDecoded = this.#mantissas !== undefined || this.#present !== undefined;
+    const found = isDecoded ? undefined : this.#stream.bitsWithin(low, high);
+    return found ?? numbersWithin(this.mantissas, low, high);
+  }
+
   /** Puts the ranks of the present rows to their rows. */
   #spreadSmall(ranks: Uint32Array): Uint32Array {
     if (this.#present === undefined) return ranks;
@@ -54,4 +60,18 @@ export class LazyNumberColumn implements NumberColumn {
     for (let index = 0; index < rows.length; index++) small[rows[index]] = ranks[index];
     return small;
   }
+}
+
+/** A bit for each of `numbers`, set when it is from `low` to `high`. */
+function numbersWithin(numbers: Float64Array, low: number, high: number): Uint32Array {
+  const bits = new Uint32Array(bitmapWords(numbers.length));
+  for (let word = 0; word < bits.length; word++) {
+    const end = Math.min((word + 1) << 5, numbers.length);
+    let found = 0;
+    for (let at = word << 5; at < end; at++) {
+      found |= numbers[at] >= low && numbers[at] <= high ? 1 << at : 0;
+    }
+    bits[word] = found;
+  }
+  return bits;
 }

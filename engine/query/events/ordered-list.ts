@@ -1,6 +1,7 @@
 import { must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
+import type { NumberColumn } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { Block } from '../../segment/block.ts';
@@ -10,10 +11,11 @@ import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { FieldLevel } from '../group/level.ts';
 import {
   addRow,
+  addRows,
   type Bitmap,
   countRows,
-  dropRow,
   isEmpty,
+  keepRows,
   nextRow,
   noRows,
 } from '../model/bitmap.ts';
@@ -38,6 +40,8 @@ import {
 const VALUES_BYTES_MAX = 8 * 1024 * 1024;
 /** Words of a bitmap whose rows are looked at before others are narrowed down by them: 2,048 rows. */
 const PART_WORDS = 64;
+/** More than what a product and a quotient of doubles are rounded by, as a part of them. */
+const ROUNDING = 2 ** -50;
 /** Steps of a unit that it takes to rebuild an event. */
 const EVENT_STEPS = 64;
 
@@ -166,21 +170,37 @@ class FirstFinder implements BlockVisitor {
     if (worst === undefined) return rows;
     const left = noRows(block.rowCount);
     for (const index of columnsAt(block, this.#query.orderBy)) {
+      const { kind, min = 0, max = 0 } = block.columns[index];
+      const isBeaten = kind === Kind.NUMBER && isNumber(worst) && this.#isBeyond(worst, min, max);
+      if (isBeaten) continue;
       const column = block.column(index);
-      const present = rowsPresent(column, rows);
-      if (column.kind === Kind.NUMBER && isNumber(worst)) {
-        const { mantissas, scale, exceptions } = column;
-        const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
-        const sign = this.#query.order === 'asc' ? 1 : -1;
-        const kept = new Set(exceptions.map(({ row }) => row));
-        for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
-          const isBeaten = sign * (mantissas[row] / divisor - worst.number) > 0;
-          if (isBeaten && !kept.has(row)) dropRow(present, row);
-        }
-      }
-      for (let word = 0; word < left.length; word++) left[word] |= present[word];
+      const isNarrowed = column.kind === Kind.NUMBER && isNumber(worst);
+      addRows(
+        left,
+        isNarrowed ? this.#numbersUpTo(worst, column, rows) : rowsPresent(column, rows),
+      );
     }
     return left;
+  }
+
+  /** Whether all numbers from `min` to `max` come after `worst`. */
+  #isBeyond({ number }: OrderKey, min: number, max: number): boolean {
+    return this.#query.order === 'asc' ? min > number : max < number;
+  }
+
+  /** The rows among `rows` whose number does not come after `worst`, and perhaps some whose number is next to it. */
+  #numbersUpTo({ number }: OrderKey, column: NumberColumn, rows: Bitmap): Bitmap {
+    const { scale, exceptions, presence } = column;
+    const limit = number * (scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale]);
+    const room = Math.abs(limit) * ROUNDING;
+    const found =
+      this.#query.order === 'asc'
+        ? column.rowsWithin(Number.NEGATIVE_INFINITY, limit + room)
+        : column.rowsWithin(limit - room, Number.POSITIVE_INFINITY);
+    for (const { row } of exceptions) addRow(found, row);
+    keepRows(found, rows);
+    keepRows(found, presence);
+    return found;
   }
 
   /** The value of a row that comes first in the order; -1 when it has none. */

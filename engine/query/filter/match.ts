@@ -3,7 +3,7 @@ import { parseDateForm } from '../../column/date-form.ts';
 import { Kind } from '../../column/kind.ts';
 import { SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { ColumnFacts } from '../../segment/column-outline.ts';
-import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
+import { addRow, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
 import type { LiteralFinder } from './literal.ts';
@@ -70,9 +70,10 @@ export class TextTest implements ValueTest {
 
   numbers(column: NumberColumn, rows: Bitmap): Bitmap {
     const wanted = this.#storedAs(column.scale);
-    return wanted === undefined
-      ? new Uint32Array(rows.length)
-      : rowsEqual(column.mantissas, wanted, rows);
+    if (wanted === undefined) return new Uint32Array(rows.length);
+    const passed = column.rowsWithin(wanted, wanted);
+    keepRows(passed, rows);
+    return passed;
   }
 
   dates(column: DateColumn, rows: Bitmap): Bitmap {
@@ -99,22 +100,6 @@ export class TextTest implements ValueTest {
     if (scale !== SCALE_DOUBLE) return mantissaAt(this.#decimal, scale);
     return this.numberText(String(this.#double)) ? this.#double : undefined;
   }
-}
-
-/** Those of `rows` whose number is `wanted`. */
-function rowsEqual(numbers: Float64Array, wanted: number, rows: Bitmap): Bitmap {
-  const passed = new Uint32Array(rows.length);
-  for (let word = 0; word < rows.length; word++) {
-    if (rows[word] === 0) continue;
-    const base = word << 5;
-    const count = Math.min(32, numbers.length - base);
-    let bits = 0;
-    for (let bit = 0; bit < count; bit++) {
-      if (numbers[base + bit] === wanted) bits |= 1 << bit;
-    }
-    passed[word] = bits & rows[word];
-  }
-  return passed;
 }
 
 /** Whether an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */
