@@ -22,6 +22,8 @@ export interface StringColumn {
   readonly bytes: Uint8Array;
   /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
   readonly shared: EntrySource | undefined;
+  /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */
+  rowsOf?(id: number): Uint32Array | undefined;
   /**
    * Of a text: entries as `EntrySource.piece` gives them, for those who look at each once; with `scratch` good until that is used
    * again. Throws CORRUPTION.

@@ -1,22 +1,33 @@
 import type { StringColumn } from './column.ts';
 import type { Entries, EntrySource, Scratch } from './entries.ts';
 
+/** What a column over a dictionary reads when it is asked for. Throws CORRUPTION. */
+interface SharedReads {
+  ids(): Uint32Array;
+  /** The rows of the entry `id` - 1; `undefined` when the ids have to be read for that. */
+  rowsOf(id: number): Uint32Array | undefined;
+}
+
 /** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
 export class SharedStringColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
   readonly shared: EntrySource;
-  readonly #readIds: () => Uint32Array;
+  readonly #reads: SharedReads;
   #ids: Uint32Array | undefined;
 
-  constructor(kind: StringColumn['kind'], shared: EntrySource, readIds: () => Uint32Array) {
+  constructor(kind: StringColumn['kind'], shared: EntrySource, reads: SharedReads) {
     this.kind = kind;
     this.shared = shared;
-    this.#readIds = readIds;
+    this.#reads = reads;
   }
 
   get ids(): Uint32Array {
-    this.#ids ??= this.#readIds();
+    this.#ids ??= this.#reads.ids();
     return this.#ids;
+  }
+
+  rowsOf(id: number): Uint32Array | undefined {
+    return this.#ids === undefined ? this.#reads.rowsOf(id) : undefined;
   }
 
   get entryCount(): number {

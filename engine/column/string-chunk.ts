@@ -6,7 +6,7 @@ import { decompress, readPacked } from './compress.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
-import type { PresentRows } from './presence.ts';
+import { bitmapWords, type PresentRows } from './presence.ts';
 import { StringEncoding } from './text.ts';
 
 /** Bytes that the strings of a chunk have at most. */
@@ -121,6 +121,19 @@ export class StringChunk {
     return ids;
   }
 
+  /**
+   * A bit for each value (with an id a row, for each row), set when it is the entry `id` - 1 of the segment's dictionary: found
+   * without its id being decoded. `undefined` when that is not possible. Throws CORRUPTION.
+   */
+  bitsOf(id: number): Uint32Array | undefined {
+    if (this.#encoding !== StringEncoding.SHARED) return undefined;
+    const list = this.#sharedList(this.#dictionary());
+    const own = list === undefined ? id : list.indexOf(id) + 1;
+    return own === 0
+      ? new Uint32Array(bitmapWords(this.#valueCount))
+      : this.#idStream().bitsWithin(own, own);
+  }
+
   /** Entry + 1 of each value, or 0; with an id a row, of each row. A new array. Throws CORRUPTION. */
   denseIds(): Uint32Array {
     if (this.#encoding === StringEncoding.SHARED) return this.#sharedIds();
@@ -145,7 +158,10 @@ export class StringChunk {
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     if (this.#encoding === StringEncoding.SHARED) {
-      return new SharedStringColumn(kind, this.#dictionary(), () => guard(readIds));
+      return new SharedStringColumn(kind, this.#dictionary(), {
+        ids: () => guard(readIds),
+        rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
+      });
     }
     if (this.#encoding === StringEncoding.TEXT) {
       return new TextColumn(kind, this.#valueCount, {

@@ -91,8 +91,16 @@ interface Known {
   openCount: number;
   /** Whether a block was tested before. */
   isUsed: boolean;
-  /** Whether no entry passed, when all pieces are WHOLE and that was asked. */
-  isNone: boolean | undefined;
+  /** What passed, when all pieces are WHOLE and that was asked. */
+  found: Passes | undefined;
+}
+
+/** The entries of a column that pass. */
+export interface Passes {
+  /** 1 for each entry + 1 that passes and that a wanted row has; others mean nothing, but the first one is 0. Not to be written. */
+  passes: Uint8Array;
+  /** The only entry + 1 of the dictionary that passes, 0 when none does; `undefined` when that is not known. */
+  only?: number;
 }
 
 /** What a test said of dictionaries of segments, for the other blocks of them. */
@@ -104,12 +112,11 @@ interface Memory {
 const memories = new WeakMap<object, Memory>();
 
 /**
- * 1 for each entry + 1 of a column that passes and that a row of `rows` has; others mean nothing, but the first one is 0.
- * `undefined` when no entry passes: from its second block on, most of whose rows are wanted, a segment is looked through by its
- * dictionary alone, so that one without the value costs no ids. Not to be written. A piece of a segment's dictionary is tested whole when many of its entries are wanted, or again some:
- * so no entry is tested more often than twice, and few rows cost little. `owner`: what makes the test, always the same one.
- * `weight`: how many times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most
- * rows are wanted. Throws CORRUPTION.
+ * The entries of a column that pass and that a row of `rows` has. From its second block on, most of whose rows are wanted, a
+ * segment is looked through by its dictionary alone, so that one without the value costs no ids. A piece of a segment's dictionary
+ * is tested whole when many of its entries are wanted, or again some: so no entry is tested more often than twice, and few rows
+ * cost little. `owner`: what makes the test, always the same one. `weight`: how many times as long a test takes as a comparison.
+ * `text`: the only one that passes, which is looked up where most rows are wanted. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
@@ -118,7 +125,7 @@ export function* entriesThatPass(
   test: EntryTest,
   weight = 1,
   text?: Uint8Array,
-): Units<Uint8Array | undefined> {
+): Units<Passes> {
   const { shared } = column;
   const pace = new Pace();
   if (shared === undefined) {
@@ -131,7 +138,7 @@ export function* entriesThatPass(
         yield* testEntries(column.piece(first, scratch), passes, first + 1, test, pace, weight);
       }
     }
-    return passes;
+    return { passes };
   }
   const known = knownOf(owner, shared);
   if (known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
@@ -140,8 +147,15 @@ export function* entriesThatPass(
   }
   if (known.openCount > 0) yield* decide(known, shared, column.ids, rows, test, pace, weight);
   known.isUsed = true;
-  if (known.openCount === 0) known.isNone ??= !known.passes.includes(1);
-  return known.isNone === true ? undefined : known.passes;
+  if (known.openCount > 0) return { passes: known.passes };
+  known.found ??= foundOf(known.passes);
+  return known.found;
+}
+
+function foundOf(passes: Uint8Array): Passes {
+  const only = passes.indexOf(1);
+  if (only < 0) return { passes, only: 0 };
+  return only === passes.lastIndexOf(1) ? { passes, only } : { passes };
 }
 
 /** Looks a text up that alone passes; nothing is known of a damaged dictionary then. */
@@ -269,7 +283,7 @@ function knownOf(owner: object, dictionary: EntrySource): Known {
     pieces: new Uint8Array(pieceCount),
     openCount: pieceCount,
     isUsed: false,
-    isNone: undefined,
+    found: undefined,
   };
   if (memory === undefined || memory.bytes + known.passes.length > PASSES_BYTES_MAX) {
     memory = { dictionaries: new WeakMap(), bytes: 0 };

@@ -22,7 +22,7 @@ import {
   noRows,
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { entriesThatPass, testEach } from './entry-passes.ts';
+import { entriesThatPass, type Passes, testEach } from './entry-passes.ts';
 
 const MESSAGE = 'message';
 /** Rows of a block above which each test of a column is a unit. */
@@ -132,11 +132,7 @@ function* rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Units<Bi
   return found;
 }
 
-function textsWithWords(
-  column: StringColumn,
-  words: WordSequence,
-  rows: Bitmap,
-): Units<Uint8Array | undefined> {
+function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap): Units<Passes> {
   return entriesThatPass(column, rows, words, (bytes, offsets, passes, first) => {
     const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
     const finder = plain ? words.anchor : undefined;
@@ -185,10 +181,15 @@ function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bit
   }
 }
 
-/** The rows among `rows` whose entry + 1 has a 1 in `passes`; none without it. */
-function rowsOfEntries(column: StringColumn, passes: Uint8Array | undefined, rows: Bitmap): Bitmap {
+/** The rows among `rows` whose entry passes. */
+function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bitmap): Bitmap {
+  if (only === 0) return new Uint32Array(rows.length);
+  const packed = only === undefined ? undefined : column.rowsOf?.(only);
+  if (packed !== undefined) {
+    keepRows(packed, rows);
+    return packed;
+  }
   const found = new Uint32Array(rows.length);
-  if (passes === undefined) return found;
   const { ids } = column;
   for (let word = 0; word < rows.length; word++) {
     if (rows[word] === 0) continue;
@@ -201,11 +202,7 @@ function rowsOfEntries(column: StringColumn, passes: Uint8Array | undefined, row
   return found;
 }
 
-function textsThatPass(
-  column: StringColumn,
-  test: ValueTest,
-  rows: Bitmap,
-): Units<Uint8Array | undefined> {
+function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {
   const isArray = column.kind === Kind.ARRAY;
   const finder = isArray ? undefined : test.finder;
   return entriesThatPass(
