@@ -450,15 +450,17 @@ export class Block {
 
 /**
  * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
- * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment.
+ * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment. `checked`: of
+ * its file, see `FrameSource`.
  */
 export function openBlock(
   source: Pick<DiskFile, 'read'>,
   ref: BlockRef,
   dictionaries?: DictionarySource,
+  checked?: Set<number>,
 ): Block {
   return placed(ref, () => {
-    const frame = new FrameSource(source, ref);
+    const frame = new FrameSource(source, ref, checked);
     const header = frame.header();
     const directory = readDirectory(frame.meta(header), header);
     return new Block(ref, frame, header.firstSequence, directory, dictionaries);

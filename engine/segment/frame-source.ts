@@ -1,3 +1,4 @@
+import { unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
@@ -30,16 +31,22 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
   return header.metaRawBytes === 0 ? stored : decompress(stored, header.metaRawBytes);
 }
 
+/** Regions of a file that are known to be right, at most. */
+const CHECKED_MAX = 4_096;
+
 /** Bytes of a block's frame as they are needed, each region checked against its checksum before it is used. */
 export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;
   readonly #ref: BlockRef;
+  readonly #checked: Set<number> | undefined;
   readonly #first: Uint8Array;
   #regionsStart = 0;
 
-  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef) {
+  /** `checked`: where regions begin in the file that were found right; they are not checked again. */
+  constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef, checked?: Set<number>) {
     this.#source = source;
     this.#ref = ref;
+    this.#checked = checked;
     this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
   }
 
@@ -74,9 +81,13 @@ export class FrameSource {
   /** The bytes of a region; in `scratch`, when it is given and as long, until it is used again. */
   region(region: Region, scratch?: Uint8Array): Uint8Array {
     if (region.inline !== undefined) return region.inline;
-    const bytes = this.#at(this.#regionsStart + region.offset, region.bytes, scratch);
+    const position = this.#regionsStart + region.offset;
+    const bytes = this.#at(position, region.bytes, scratch);
+    const place = this.#ref.offset + position;
+    if (this.#checked?.has(place) === true) return bytes;
     if (checksum(bytes) !== region.checksum)
       damaged(`region at ${region.offset} is not as written`);
+    if (this.#checked !== undefined && this.#checked.size < CHECKED_MAX) this.#checked.add(place);
     return bytes;
   }
 
@@ -91,7 +102,7 @@ export class FrameSource {
 
   #read(position: number, count: number, scratch?: Uint8Array): Uint8Array {
     const fits = scratch !== undefined && scratch.length >= count;
-    const bytes = fits ? scratch.subarray(0, count) : new Uint8Array(count);
+    const bytes = fits ? scratch.subarray(0, count) : unfilled(count);
     const done = this.#source.read(bytes, this.#ref.offset + position);
     if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
     return bytes;

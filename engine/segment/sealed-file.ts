@@ -1,3 +1,4 @@
+import { unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
@@ -76,6 +77,7 @@ export class SealedFile implements DictionarySource {
   readonly #footerElsewhere: (() => Footer) | undefined;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
+  readonly #checked = new Set<number>();
 
   /** `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`. */
   constructor(source: SealedSource, segment: number, footer?: () => Footer) {
@@ -123,7 +125,7 @@ export class SealedFile implements DictionarySource {
 
   /** Opens a block of the segment. */
   open(ref: BlockRef): Block {
-    return openBlock(this.#source, ref, this);
+    return openBlock(this.#source, ref, this, this.#checked);
   }
 
   #readFooter(): Footer {
@@ -144,7 +146,7 @@ export class SealedFile implements DictionarySource {
 
   #read(position: number, count: number): Uint8Array {
     if (position + count > this.#source.bytes()) damaged(`${count} bytes beyond the file's end`);
-    const bytes = new Uint8Array(count);
+    const bytes = unfilled(count);
     const done = this.#source.read(bytes, position);
     if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
     return bytes;

@@ -14,6 +14,7 @@ import {
   addRows,
   type Bitmap,
   countRows,
+  hasRow,
   isEmpty,
   keepRows,
   nextRow,
@@ -42,6 +43,8 @@ const VALUES_BYTES_MAX = 8 * 1024 * 1024;
 const PART_WORDS = 64;
 /** More than what a product and a quotient of doubles are rounded by, as a part of them. */
 const ROUNDING = 2 ** -50;
+/** Rows whose numbers are printed one by one. */
+const FEW_ROWS = 64;
 /** Steps of a unit that it takes to rebuild an event. */
 const EVENT_STEPS = 64;
 
@@ -119,12 +122,14 @@ class FirstFinder implements BlockVisitor {
         return;
       }
       const keys = block.keysOf(countRows(parts.length > 1 ? rows : wanted));
-      yield* this.#level.prepare(block, wanted);
+      const numbers = this.#fewNumbers(block, wanted);
+      if (numbers === undefined) yield* this.#level.prepare(block, wanted);
       if (number < 0) {
         this.total += countRows(rows);
         number = this.refs.push(block.ref) - 1;
       }
-      yield* this.#offer(keys, number, wanted);
+      if (numbers === undefined) yield* this.#offer(keys, number, wanted);
+      else this.#offerNumbers(numbers, keys, number, wanted);
     }
   }
 
@@ -150,12 +155,38 @@ class FirstFinder implements BlockVisitor {
         if (known !== undefined && order > 0) known.isBeaten = true;
         if (order > 0) continue;
       }
-      const key = { writer: keys.writerAt(row), sequence: keys.sequenceAt(row) };
-      const event = { timeMs: keys.timeAt(row), ...key, value: known?.key, block: number, row };
-      if (this.#after !== undefined && this.first.compare(event, this.#after) <= 0) continue;
-      this.first.offer(event);
-      checkCharacters(this.#source, this.first.characters);
+      this.#offerRow(keys, number, row, known?.key);
     }
+  }
+
+  /** The column of the only values that the block has there, when these are numbers of which few are wanted. */
+  #fewNumbers(block: Block, wanted: Bitmap): NumberColumn | undefined {
+    const [index, ...others] = columnsAt(block, this.#query.orderBy);
+    if (index === undefined || others.length > 0 || countRows(wanted) > FEW_ROWS) return undefined;
+    const column = block.column(index);
+    return column.kind === Kind.NUMBER ? column : undefined;
+  }
+
+  /** Offers the events of few rows that have numbers: these need not all be decoded for that. */
+  #offerNumbers(column: NumberColumn, keys: RowKeyReader, number: number, rows: Bitmap): void {
+    const present = rowsPresent(column, rows);
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const text = hasRow(present, row) ? column.text(row) : undefined;
+      this.#offerRow(
+        keys,
+        number,
+        row,
+        text === undefined ? undefined : orderKey({ type: 'number', text }),
+      );
+    }
+  }
+
+  #offerRow(keys: RowKeyReader, number: number, row: number, value: OrderKey | undefined): void {
+    const key = { writer: keys.writerAt(row), sequence: keys.sequenceAt(row) };
+    const event = { timeMs: keys.timeAt(row), ...key, value, block: number, row };
+    if (this.#after !== undefined && this.first.compare(event, this.#after) <= 0) return;
+    this.first.offer(event);
+    checkCharacters(this.#source, this.first.characters);
   }
 
   #newLevel(): FieldLevel {
