@@ -21,9 +21,31 @@ function fault(values: number[], use: StreamUse, before = 0): string | undefined
   for (let index = 0; index < values.length; index += 1 + (values.length >> 6)) {
     if (stream.at(index) !== values[index]) return `at(${index}) is ${stream.at(index)}`;
   }
+  if (before === 0) {
+    const inParts = faultOfParts(new IntegerStream(new ByteReader(bytes), values.length), values);
+    if (inParts !== undefined) return inParts;
+  }
   const all = stream.values();
   const wrong = values.findIndex((value, index) => value !== all[index]);
   return wrong < 0 ? undefined : `${wrong} is ${all[wrong]}, not ${values[wrong]}`;
+}
+
+/** What is wrong with parts of `values`, and with those between two of them; undefined when nothing is. */
+function faultOfParts(stream: IntegerStream, values: number[]): string | undefined {
+  const low = Math.min(values[0], values[values.length >> 1]);
+  const high = Math.max(values[0], values[values.length >> 1]);
+  const bits = stream.bitsWithin(low, high);
+  for (const [index, value] of values.entries()) {
+    if (bits === undefined) break;
+    const isWithin = ((bits[index >>> 5] >>> (index & 31)) & 1) === 1;
+    if (isWithin !== (value >= low && value <= high)) return `bit ${index} of ${value} is wrong`;
+  }
+  for (let from = 0; from < values.length; from += 512) {
+    const part = stream.part(from, Math.min(512, values.length - from));
+    const wrong = part.findIndex((value, index) => value !== values[from + index]);
+    if (wrong >= 0) return `${from + wrong} is ${part[wrong]} in its part`;
+  }
+  return undefined;
 }
 
 const steps = (count: number, step: (index: number) => number): number[] => {

@@ -60,10 +60,35 @@ function fault(texts: string[]): string | undefined {
 const repeat = (count: number, text: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => text(index));
 
+t.test('numbers within bounds are the same ones before and after they are decoded', async (t) => {
+  const texts = [...repeat(300, (index) => ((index * 37) % 101).toFixed(1)), '1e400', '-0.5'];
+  const chunk = new NumberChunk(encode(texts).bytes, texts.length);
+  const column = chunk.column(undefined, texts.length);
+  for (const [low, high] of [
+    [200, 500],
+    [-5, 0],
+    [370, 370],
+    [2_000, Number.POSITIVE_INFINITY],
+    [500, 200],
+  ]) {
+    const packed = chunk.column(undefined, texts.length).rowsWithin(low, high);
+    t.ok(column.mantissas.length > 0);
+    const decoded = column.rowsWithin(low, high);
+    for (const { row } of column.exceptions) {
+      packed[row >>> 5] &= ~(1 << (row & 31));
+      decoded[row >>> 5] &= ~(1 << (row & 31));
+    }
+    t.same(packed, decoded, `${low} to ${high}`);
+  }
+});
+
 t.test('small whole mantissas are known by codes that are one higher', async (t) => {
   const texts = repeat(500, (index) => (0.2 + (index % 90) / 100).toFixed(2));
   const column = new NumberChunk(encode(texts).bytes, texts.length).column(undefined, texts.length);
-  t.same(column.small(150), Uint32Array.from(column.mantissas, (mantissa) => mantissa + 1));
+  t.same(
+    column.small(150),
+    Uint32Array.from(column.mantissas, (mantissa) => mantissa + 1),
+  );
   t.equal(column.small(20), undefined);
   const one = new NumberChunk(encode(['7', '7']).bytes, 2).column(undefined, 2);
   t.same(one.small(7), Uint32Array.of(8, 8));
