@@ -234,6 +234,10 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['bound.from', 'The date of the oldest event that is reached.'],
   ['blocksTotal', 'Blocks that there were.'],
   ['blocksOpened', 'Blocks that were read.'],
+  ['ways', 'The ways in which buckets were found, in their order.'],
+  ['way', 'The way.'],
+  ['levels', 'Of how many first groupBys it finds the buckets.'],
+  ['full', 'Whether it took too much, so that the next way was gone.'],
   ['rowsScanned', 'Events that were looked at.'],
   ['blocksDamaged', 'Blocks that could not be read.'],
   [

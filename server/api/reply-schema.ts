@@ -65,9 +65,11 @@ export const listedEvent = shape({
 });
 const damaged = maybe(shape({ blocks: count }));
 const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
-const explain = maybe(
-  shape({ blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count }),
-);
+const read = { blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count };
+const explain = maybe(shape(read));
+/** What an aggregation did. */
+const way = oneOf('minutes', 'cube', 'trial', 'entries', 'sketch', 'passes', 'values');
+const ways = Type.Array(shape({ way, levels: count, full: maybe(Type.Literal(true)) }));
 const hints = maybe(
   Type.Array(
     shape({
@@ -125,7 +127,7 @@ export const aggregateReply = resultOf(
     lastBucket: maybe(named(Type.Union([string, Type.Number(), Type.Boolean()]))),
     ...whole,
     hints,
-    explain,
+    explain: maybe(shape({ ...read, ways: maybe(ways) })),
   }),
 );
 /** Of the execution of a saved analysis: a list view, or an analytical view. Source: interface.md 4.7. */

@@ -107,9 +107,9 @@ function* writeAggregate(
   if (job.saved === undefined) yield* writeAggregates(writer, job, result);
   else yield* writeRows(writer, job, result);
   const zone = zoneOf(job.zone);
-  writer.add(
-    `${boundText(result.bound, zone)}${hintsText(facts, zone)}${statsText(result.stats, job.explain)}}`,
-  );
+  const { bound, stats, ways = [] } = result;
+  const read = statsText({ ...stats, ways }, job.explain);
+  writer.add(`${boundText(bound, zone)}${hintsText(facts, zone)}${read}}`);
 }
 
 function* writeContext(
@@ -147,7 +147,7 @@ function hintsText(facts: HintFacts | undefined, zone: Zone): string {
 }
 
 /** That the answer is partial, when it is, and what was read for it, when that was asked. */
-function statsText(stats: QueryStats, explain: boolean): string {
+function statsText(stats: QueryStats & Pick<AggregateResult, 'ways'>, explain: boolean): string {
   const damaged = stats.blocksDamaged > 0 ? `,"damaged":{"blocks":${stats.blocksDamaged}}` : '';
   return explain ? `${damaged},"explain":${JSON.stringify(stats)}` : damaged;
 }

@@ -14,7 +14,7 @@ import type { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { FieldLevel, takeValues } from './level.ts';
-import { Nesting, type PassStage } from './pass.ts';
+import { Nesting, type PassStage } from './nesting.ts';
 import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Memory of counts at most; beyond it values are found in another way. */

@@ -2,6 +2,7 @@ import type {
   AggregateBucket,
   AggregateQuery,
   AggregateResult,
+  AggregateWay,
   BucketKey,
   QueryStats,
   Snapshot,
@@ -17,30 +18,29 @@ const MINUTE_MS = 60_000;
 type FlooredQuery = AggregateQuery & { floor?: Floor };
 
 /**
- * Units of a query that counts events, of all there are, by steps of whole minutes; `undefined` for any other one. The
- * minutes in the footers of sealed segments answer it: opened are the blocks in which the range is cut inside a minute,
+ * Counts the events of a query for which `isOfMinutes` holds. The minutes in the footers of sealed segments answer it: opened are the blocks in which the range is cut inside a minute,
  * and those of log segments that lie in several steps. Damaged blocks are left out and counted. Throws LIMIT, and what
  * the source throws but CORRUPTION.
  */
-export function minuteCounts(
+export function* minuteCounts(
   source: BlockSource,
   snapshot: Snapshot,
   query: FlooredQuery,
-): Generator<Progress, AggregateResult> | undefined {
-  return isOfMinutes(query) ? countUnits(new Counting(source, snapshot, query), query) : undefined;
-}
-
-function* countUnits(
-  counting: Counting,
-  query: AggregateQuery,
 ): Generator<Progress, AggregateResult> {
+  const counting = new Counting(source, snapshot, query);
   yield* counting.run();
-  const buckets = bucketsOf(counting, query);
-  return { buckets, more: false, stats: counting.stats };
+  const ways: AggregateWay[] = [{ way: 'minutes', levels: query.groupBys.length }];
+  return { buckets: bucketsOf(counting, query), more: false, stats: counting.stats, ways };
 }
 
-/** Whether all that is asked for is how many events there are between minutes. */
-function isOfMinutes({ predicate, fromMs, toMs, computes, groupBys }: AggregateQuery): boolean {
+/** Whether all that is asked for is how many events there are, of all, between whole minutes. */
+export function isOfMinutes({
+  predicate,
+  fromMs,
+  toMs,
+  computes,
+  groupBys,
+}: AggregateQuery): boolean {
   if (predicate.type !== 'all' || groupBys.length > 1) return false;
   const atMinutes = (boundaries: readonly number[]): boolean =>
     boundaries.every((timeMs) => timeMs <= fromMs || timeMs >= toMs || timeMs % MINUTE_MS === 0);

@@ -2,7 +2,7 @@ import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { AggregateBucket, BucketKey, GroupBy } from '../model/query.ts';
 import type { ComputedValues } from './computes.ts';
-import { type PassStage, TOTAL } from './pass.ts';
+import { type PassStage, TOTAL } from './nesting.ts';
 
 /** Steps of a unit that a bucket of the answer takes. */
 const BUCKET_STEPS = 4;

@@ -5,7 +5,8 @@ import { FieldValues } from '../value/field-values.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';
 import type { ValuePart } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
-import { type GroupShare, Nesting, type PassStage } from './pass.ts';
+import { Nesting, type PassStage } from './nesting.ts';
+import type { GroupShare } from './pass.ts';
 
 /** Counts of all parents together: 16 MiB of them. */
 const COUNT_BITS = 22;

@@ -296,6 +296,19 @@ export interface AggregateBucket {
   values: (number | null | (number | null)[])[];
 }
 
+/**
+ * A way that an aggregation went, for `explain`: by the minutes in footers, a cube that counts levels together, a trial pass,
+ * entries of dictionaries, a sketch and passes over its candidates, passes over all values, or the pass that computes the
+ * values of buckets that were found.
+ */
+export interface AggregateWay {
+  way: 'minutes' | 'cube' | 'trial' | 'entries' | 'sketch' | 'passes' | 'values';
+  /** Of how many first levels it finds the buckets. */
+  levels: number;
+  /** Whether it took too much, so that another way was gone. */
+  full?: true;
+}
+
 /** Buckets in their order; without levels there is one, even of no events. */
 export interface AggregateResult {
   buckets: AggregateBucket[];
@@ -304,6 +317,8 @@ export interface AggregateResult {
   /** When there are more, the last one that was looked into: perhaps without a bucket of the next level in it. */
   last?: BucketKey;
   stats: QueryStats;
+  /** The ways in their order. */
+  ways?: AggregateWay[];
   /** Left out when all events of the range are reached. */
   bound?: Bound;
 }

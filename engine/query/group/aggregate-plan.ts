@@ -1,0 +1,72 @@
+import type { AggregateLimits } from '../model/aggregate-limits.ts';
+import type { AggregateQuery } from '../model/query.ts';
+import { countableLevels } from './computes.ts';
+import { isOfMinutes } from './minute-counts.ts';
+import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
+
+/** Rows that a count of a sketch can take. */
+const SKETCH_ROWS_MAX = 2 ** 32 - 1;
+
+/**
+ * A way to find the buckets of a level. `trial`: one pass that takes little memory; `entries`: counts of entries of dictionaries;
+ * `sketch`: a sketch, and passes over the candidates that it finds; `passes`: passes over shares of all values.
+ */
+export type LevelWay = 'trial' | 'entries' | 'sketch' | 'passes';
+
+/** What is known when it is a level's turn. */
+export interface LevelFacts {
+  limits: AggregateLimits;
+  /** Rows of the blocks. */
+  rowCount: number;
+  /** Buckets of the level before. */
+  parentCount: number;
+  /** Whether a level before may still get more of them. */
+  grows: boolean;
+}
+
+/** How an aggregation goes. */
+export interface AggregatePlan {
+  /** Whether the minutes in the footers of segments answer it: nothing else is done then. */
+  byMinutes: boolean;
+  /** Numbers of first levels that are counted together, descending: when a cube is full, the next one that fits. */
+  cubes: readonly number[];
+}
+
+/** Plans an aggregation. */
+export function planAggregate(
+  query: AggregateQuery,
+  { cellsMax }: Pick<AggregateLimits, 'cellsMax'>,
+): AggregatePlan {
+  if (isOfMinutes(query)) return { byMinutes: true, cubes: [] };
+  const cubes: number[] = [];
+  for (let levels = query.groupBys.length; levels > 0 && cellsMax > 0; levels--) {
+    const count = countableLevels(query, levels);
+    if (count > 0 && count !== cubes.at(-1)) cubes.push(count);
+  }
+  return { byMinutes: false, cubes };
+}
+
+/** Plans how the buckets of the level at `place` are found that no cube has found: the next way when one is full. */
+export function planLevel(
+  query: AggregateQuery,
+  place: number,
+  facts: LevelFacts,
+): readonly LevelWay[] {
+  return mayBeSketched(query, place, facts) ? ['trial', 'entries', 'sketch'] : ['passes'];
+}
+
+/** Whether the first buckets of a level can be told from counts that are too high. */
+function mayBeSketched(
+  { groupBys, afterBucket }: AggregateQuery,
+  place: number,
+  { limits, rowCount, parentCount, grows }: LevelFacts,
+): boolean {
+  const groupBy = groupBys[place];
+  if (groupBy.type !== 'field') return false;
+  const { by, direction } = groupBy.order;
+  if (by.type !== 'core' || direction !== 'desc') return false;
+  if (place === 0 && afterBucket !== undefined) return false;
+  if (limits.trialBytesMax >= limits.memoryBytesMax) return false;
+  const mayHaveParents = !grows && parentCount > 0 && parentCount <= SKETCH_PARENTS_MAX;
+  return mayHaveParents && rowCount <= SKETCH_ROWS_MAX;
+}

@@ -1,0 +1,304 @@
+import { Pace, type Units } from '../../base/pause.ts';
+import { grow } from '../../column/growth.ts';
+import type { Block } from '../../segment/block.ts';
+import { type Bitmap, rowList } from '../model/bitmap.ts';
+import type { CodedValues, RowValues } from '../value/field-values.ts';
+import { Pairs } from '../value/pairs.ts';
+import type { TupleTable } from '../value/tuple-table.ts';
+import { codedOf, type Level, type RowRuns, takeValues } from './level.ts';
+import type { StageData, StageSpec } from './shared-scan.ts';
+
+/** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
+export const TOTAL = 0;
+/** Pairs of a parent and a value whose tuples are kept in an array. */
+const KNOWN_MAX = 1 << 18;
+const UNKNOWN = -2;
+
+/** A level of buckets in a pass. */
+export interface PassStage {
+  level: Level;
+  tuples: TupleTable;
+  /** Whether buckets that are not in `tuples` get there; otherwise their events are left out. */
+  grows: boolean;
+  total: boolean;
+}
+
+/** The tuples of a level by parent and value, as far as rows have asked for them: a look into an array instead of a search. */
+class KnownTuples {
+  /** Values of a parent that it has room for; 0 when they would take too much. */
+  size = 0;
+  /** Tuple + 2 at `parent * size + value`, 1 for none, 0 for not known yet. */
+  tuples = new Int32Array(0);
+
+  /** Makes room for `parentCount * size` pairs of a parent and a value. */
+  fit(parentCount: number, size: number): void {
+    const needed = parentCount * size;
+    if (needed > KNOWN_MAX) {
+      this.size = 0;
+    } else if (size !== this.size) {
+      this.size = size;
+      this.tuples = new Int32Array(needed);
+    } else if (needed > this.tuples.length) {
+      this.tuples = grow(this.tuples, needed);
+    }
+  }
+}
+
+/** Puts the selected rows of one block after the other into nested buckets. Works on numbers in typed arrays only. */
+export class Nesting {
+  readonly #stages: readonly PassStage[];
+  readonly #known: readonly KnownTuples[];
+  #scratch = new Uint32Array(0);
+  /** The rows for which it is prepared. */
+  #list: Uint32Array = new Uint32Array(0);
+  #pairs = new Pairs();
+  #spare = new Pairs();
+
+  constructor(stages: readonly PassStage[]) {
+    this.#stages = stages;
+    this.#known = stages.map(() => new KnownTuples());
+  }
+
+  /** Buckets of the last level so far; one without levels. */
+  get bucketCount(): number {
+    return this.#stages.at(-1)?.tuples.count ?? 1;
+  }
+
+  /** Memory that levels and buckets take. */
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const { level, tuples } of this.#stages) bytes += level.memoryBytes + tuples.memoryBytes;
+    for (const { tuples } of this.#known) bytes += tuples.byteLength;
+    return bytes;
+  }
+
+  /** Whether a level has too many values for what it was made for. */
+  get isLarge(): boolean {
+    return this.#stages.some(({ level }) => level.isLarge === true);
+  }
+
+  /** Of what it is made; `undefined` when a level is of a part of its values. */
+  get specs(): StageSpec[] | undefined {
+    const specs: StageSpec[] = [];
+    for (const { level, tuples, grows, total } of this.#stages) {
+      const spec = level.spec(grows);
+      if (spec === undefined) return undefined;
+      specs.push({ level: spec, tuples: tuples.data, grows, total });
+    }
+    return specs;
+  }
+
+  /** What the levels have that grow. */
+  get found(): (StageData | undefined)[] {
+    return this.#stages.map(({ level, tuples, grows }) =>
+      grows ? { values: level.data, tuples: tuples.data } : undefined,
+    );
+  }
+
+  /** Takes the buckets that others have found, in units: what their buckets of the last level are here. */
+  *merge(found: readonly (StageData | undefined)[]): Units<Uint32Array> {
+    const pace = new Pace();
+    let parents = Uint32Array.of(0);
+    for (const [place, { level, tuples }] of this.#stages.entries()) {
+      const data = found[place];
+      if (data === undefined) {
+        parents = new Uint32Array(tuples.count);
+        for (let tuple = 0; tuple < tuples.count; tuple++) parents[tuple] = tuple;
+        continue;
+      }
+      const take = yield* takeValues(level, data.values);
+      const { count, parents: outer, values } = data.tuples;
+      const taken = new Uint32Array(count);
+      yield* tuples.reserve(count, level.valueCount);
+      for (let tuple = 0; tuple < count; tuple++) {
+        const value = values[tuple] === TOTAL ? TOTAL : take(values[tuple] - 1) + 1;
+        taken[tuple] = tuples.add(parents[outer[tuple]], value);
+        if (pace.isFull(1)) yield;
+      }
+      parents = taken;
+    }
+    return parents;
+  }
+
+  /** Reads all that it needs of `rows` of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
+  *prepare(block: Block, rows: Bitmap): Units<void> {
+    for (const { level } of this.#stages) yield* level.prepare(block, rows);
+    if (this.#scratch.length < block.rowCount) this.#scratch = new Uint32Array(block.rowCount);
+    this.#list = rowList(rows, block.rowCount, this.#scratch);
+  }
+
+  /** The rows for which it is prepared. */
+  get rowCount(): number {
+    return this.#list.length;
+  }
+
+  /** Makes room for the buckets of so many rows, in units, so that `pairs` takes no longer than they do. */
+  *reserve(rowCount: number): Units<void> {
+    for (const { level, tuples, grows } of this.#stages) {
+      if (grows) yield* tuples.reserve(rowCount, level.valueCount);
+    }
+  }
+
+  /** The rows from number `from` up to `to` of those for which it is prepared, with their buckets of the last level, until the next call. Throws LIMIT. */
+  pairs(from = 0, to = this.rowCount): Pairs {
+    this.#pairs.take(this.#list.subarray(from, to));
+    for (const place of this.#stages.keys()) this.#nest(place);
+    return this.#pairs;
+  }
+
+  /** Puts what is in a bucket into the buckets of the next level in it. */
+  #nest(place: number): void {
+    const inner = this.#spare;
+    const stage = this.#stages[place];
+    const { level } = stage;
+    if (level.runs !== undefined && place === 0 && !stage.total) {
+      nestFirstRuns(stage, level.runs, this.#pairs, inner);
+    } else if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
+    else {
+      const coded = codedOf(level);
+      if (coded === undefined) nestMany(stage, level.values(), this.#pairs, inner);
+      else {
+        const known = this.#known[place];
+        known.fit(this.#stages[place - 1]?.tuples.count ?? 1, level.valueCount + 1);
+        nestOne(stage, known, coded, this.#pairs, inner);
+      }
+    }
+    this.#spare = this.#pairs;
+    this.#pairs = inner;
+  }
+}
+
+/** Nests rows of which each has at most one value. */
+function nestOne(
+  stage: PassStage,
+  known: KnownTuples,
+  { codes, known: values }: CodedValues,
+  outer: Pairs,
+  inner: Pairs,
+): void {
+  const { total } = stage;
+  const { rows, groups, count } = outer;
+  inner.reserve(total ? count * 2 : count);
+  inner.isInRuns = false;
+  const innerRows = inner.rows;
+  const innerGroups = inner.groups;
+  const { size, tuples } = known;
+  let length = 0;
+  for (let at = 0; at < count; at++) {
+    const row = rows[at];
+    const parent = groups[at];
+    if (total) {
+      innerRows[length] = row;
+      innerGroups[length++] = tupleOf(stage, parent, TOTAL);
+    }
+    const value = values[codes[row]] - 1;
+    if (value === 0) continue;
+    let tuple = size === 0 ? UNKNOWN : tuples[parent * size + value] - 2;
+    if (tuple === UNKNOWN) {
+      tuple = tupleOf(stage, parent, value);
+      if (size !== 0) tuples[parent * size + value] = tuple + 2;
+    }
+    if (tuple >= 0) {
+      innerRows[length] = row;
+      innerGroups[length++] = tuple;
+    }
+  }
+  inner.count = length;
+}
+
+/** Nests rows of no bucket by their runs of time. */
+function nestFirstRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
+  const rows = outer.rows.subarray(0, outer.count);
+  inner.reserve(rows.length);
+  inner.isInRuns = true;
+  inner.count = 0;
+  for (let run = 0, from = 0; from < rows.length; run++) {
+    const to = rowsBelow(rows, from, runs.ends[run]);
+    const value = runs.values[run];
+    const tuple = value === 0 || to === from ? -1 : tupleOf(stage, 0, value);
+    if (tuple >= 0) {
+      const at = inner.count;
+      inner.rows.set(rows.subarray(from, to), at);
+      inner.count += to - from;
+      inner.groups.fill(tuple, at, inner.count);
+    }
+    from = to;
+  }
+}
+
+/** The number of ascending `rows` that are below `end`; those before `from` are. */
+function rowsBelow(rows: Uint32Array, from: number, end: number): number {
+  let low = from;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle] < end) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Nests rows by their runs of time. */
+function nestRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
+  const { total } = stage;
+  const { rows, groups, count } = outer;
+  inner.reserve(total ? count * 2 : count);
+  inner.isInRuns = outer.isInRuns && !total;
+  const innerRows = inner.rows;
+  const innerGroups = inner.groups;
+  let length = 0;
+  let run = 0;
+  for (let at = 0; at < count; run++) {
+    const end = runs.ends[run];
+    const value = runs.values[run];
+    let parent = -1;
+    let whole = -1;
+    let tuple = -1;
+    for (; at < count && rows[at] < end; at++) {
+      if (groups[at] !== parent) {
+        parent = groups[at];
+        if (total) whole = tupleOf(stage, parent, TOTAL);
+        if (value !== 0) tuple = tupleOf(stage, parent, value);
+      }
+      if (total) {
+        innerRows[length] = rows[at];
+        innerGroups[length++] = whole;
+      }
+      if (tuple >= 0) {
+        innerRows[length] = rows[at];
+        innerGroups[length++] = tuple;
+      }
+    }
+  }
+  inner.count = length;
+}
+
+/** Nests rows that may have several values: `values[starts[row]]` to `values[starts[row + 1] - 1]`. */
+function nestMany(
+  stage: PassStage,
+  { starts = new Uint32Array(0), values }: RowValues,
+  outer: Pairs,
+  inner: Pairs,
+): void {
+  inner.count = 0;
+  inner.isInRuns = false;
+  for (let at = 0; at < outer.count; at++) {
+    const row = outer.rows[at];
+    const parent = outer.groups[at];
+    if (stage.total) put(stage, inner, row, parent, TOTAL);
+    for (let index = starts[row]; index < starts[row + 1]; index++) {
+      put(stage, inner, row, parent, values[index] + 1);
+    }
+  }
+}
+
+/** The bucket of `value` in `parent`; -1 when there is none and may be none. */
+function tupleOf({ tuples, grows }: PassStage, parent: number, value: number): number {
+  return grows ? tuples.add(parent, value) : tuples.find(parent, value);
+}
+
+/** Adds a row to the bucket of `value` in `parent`, if there is or may be one. */
+function put(stage: PassStage, pairs: Pairs, row: number, parent: number, value: number): void {
+  const tuple = tupleOf(stage, parent, value);
+  if (tuple >= 0) pairs.add(row, tuple);
+}
