@@ -3,6 +3,7 @@ const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufe
 
 /** A run of exactly as many key characters as a key has, or a token: never let through, wherever it came from. */
 const SECRET = /(?<![\w-])(?:[\w-]{22}|[\w-]{43})(?![\w-])/g;
+const KEY_LENGTH = 22;
 /** What a random key is not, but names such as `ERR_WORKER_INIT_FAILED` are. */
 const NAME = /^(?:[A-Z_]+|[a-z_]+)$/;
 /** A run that may hold a key, with what stands before or behind it. */
@@ -16,9 +17,12 @@ export function withoutSteering(json: string): string {
   );
 }
 
-/** A text in which `<key>` stands for keys: what may be one, unless `isKey` knows. */
+/** A text in which `<key>` stands for tokens and keys: what may be one, unless `isKey` knows the keys. */
 export function withoutKeys(text: string, isKey = mayBeKey): string {
-  return text.replace(SECRET, (run) => (isKey(run) ? '<key>' : run));
+  return text.replace(SECRET, (run) => {
+    const isSecret = run.length === KEY_LENGTH ? isKey(run) : mayBeKey(run);
+    return isSecret ? '<key>' : run;
+  });
 }
 
 function mayBeKey(run: string): boolean {

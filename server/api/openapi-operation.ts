@@ -67,8 +67,8 @@ export const json = (schema: TSchema): ApiContent[] => [{ type: JSON_TYPE, schem
 
 /** Statuses of all requests with a body of JSON to the output API that are no success. */
 export const BODY_REFUSALS: readonly number[] = [400, 413, 415];
-/** Those of all that run a query: an id that is in use, too many of them, and what stops them. */
-export const QUERY_REFUSALS: readonly number[] = [...BODY_REFUSALS, 409, 429, 503];
+/** Those of all that run a query: an id that is in use, a chunked request with a long answer, too many of them, and what stops them. */
+export const QUERY_REFUSALS: readonly number[] = [...BODY_REFUSALS, 409, 411, 429, 503];
 
 /** The header by which a query can be asked for. */
 export const QUERY_ID: ApiParameter = {

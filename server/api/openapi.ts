@@ -40,7 +40,7 @@ const ACCESS_REFUSALS: Readonly<Record<Access, readonly number[]>> = {
   anybody: [405],
   writer: [401, 405],
   reader: [401, 403, 405],
-  admin: [401, 405],
+  admin: [401, 405, 429],
   overview: [401, 403, 405],
 };
 const SECURITY_SCHEMES = {

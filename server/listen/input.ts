@@ -7,6 +7,7 @@ import type { Intake } from '../ingest/intake.ts';
 import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
 import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
+import { withoutKeys } from '../safe-text.ts';
 import { InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates } from './header.ts';
@@ -104,7 +105,7 @@ function refusalBeforeBody(
   if (diskRefusal !== undefined) return diskRefusal;
   const encoding = headers.get('content-encoding');
   if (bodyEncoding(encoding) === 'unknown') {
-    const shown = JSON.stringify(encoding?.slice(0, 100));
+    const shown = JSON.stringify(withoutKeys(encoding ?? '').slice(0, 100));
     const message = `the header Content-Encoding ${shown} is not allowed; allowed: one of ${ENCODINGS}`;
     return { status: 415, message };
   }
