@@ -13,6 +13,9 @@ import {
 } from './bound-listener.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
+/** Larger bodies would not fit into the memory of an ingest worker while they arrive. */
+const BODY_MB_MAX = 100;
+
 /** What a value that a setting does not take is read as. */
 const WRONG = Symbol('wrong value');
 
@@ -179,7 +182,12 @@ const SETTINGS = {
     'newest TLS for lines; with 1.3 some senders lose their last ones',
   ),
   trustedProxies: setting('Listeners', IP_LIST, '', 'peers whose X-Forwarded-For is believed'),
-  bodyMbMax: setting('Limits', wholeNumber(1, 1_024), '64', 'megabytes (2^20) of a request body'),
+  bodyMbMax: setting(
+    'Limits',
+    wholeNumber(1, BODY_MB_MAX),
+    '64',
+    'megabytes (2^20) of a request body',
+  ),
   planLimitMb: setting(
     'Limits',
     numberOrNone(1, 100_000_000),

@@ -23,6 +23,7 @@ import { type Config, supervision, version } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
+import { BodyRoom } from './listen/body.ts';
 import { connectionLimits, descriptorsMax } from './listen/descriptors.ts';
 import { LineCells } from './listen/line-cells.ts';
 import { INGEST_ENTRY } from './listen/line-listeners.ts';
@@ -316,7 +317,7 @@ async function start(
     httpConnectionsMax: connections.http,
     cellOf: (name) => bound.of(name),
     input: {
-      intake,
+      room: new BodyRoom(intake),
       lookup: (text) => {
         const key = keys.lookup(text);
         return key?.kind === 'write' ? key : undefined;

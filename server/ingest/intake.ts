@@ -32,6 +32,8 @@ import { TroubleLog } from './trouble.ts';
 const OWN_BYTES = 64 * 1024 * 1024;
 /** The same with what the front thread receives for it. */
 const MEMORY_BYTES = OWN_BYTES + 160 * 1024 * 1024;
+/** What bodies leave of that for datagrams. */
+const SPARE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
 /** How long the workers may take to make everything durable at the end. */
 const CLOSE_GRACE_MS = 30_000;
@@ -158,7 +160,12 @@ export class Intake {
       HEAP,
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
-      const slots = new Slots(must(this.#memories[writer], 'memory'), OWN_BYTES);
+      const slots = new Slots(
+        must(this.#memories[writer], 'memory'),
+        OWN_BYTES,
+        MEMORY_BYTES,
+        SPARE_BYTES,
+      );
       const thread = new IngestThread(slots, port, options.nowMs, (channel, outcome) =>
         this.counts.take(channel, outcome),
       );
@@ -427,7 +434,7 @@ function reserveIn(
   bytes: number,
 ): { thread: IngestThread; slot: Slot } | undefined {
   if (thread.dead) return undefined;
-  const slot = thread.slots.reserve(bytes);
+  const slot = thread.slots.reserveBody(bytes);
   return slot === undefined ? undefined : { thread, slot };
 }
 

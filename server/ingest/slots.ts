@@ -30,10 +30,20 @@ export class Slots {
   readonly #baseBytes: number;
   readonly #taken: Uint8Array;
   readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
+  readonly #spareUnits: number;
   #freeUnits: number;
 
-  /** They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. */
-  constructor(memory: WebAssembly.Memory, baseBytes: number, endBytes = memory.buffer.byteLength) {
+  /**
+   * They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. Bodies leave
+   * `spareBytes` free for lines.
+   */
+  constructor(
+    memory: WebAssembly.Memory,
+    baseBytes: number,
+    endBytes = memory.buffer.byteLength,
+    spareBytes = 0,
+  ) {
+    this.#spareUnits = spareBytes / SLOT_UNIT_BYTES;
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
     this.bytes = new Uint8Array(memory.buffer);
     this.#baseBytes = baseBytes;
@@ -63,13 +73,20 @@ export class Slots {
     return undefined;
   }
 
+  /** Takes room for `bytes` of a body; `undefined` when there is none beside the spare bytes. */
+  reserveBody(bytes: number): Slot | undefined {
+    return unitsFor(bytes) + this.#spareUnits > this.#freeUnits ? undefined : this.reserve(bytes);
+  }
+
   /**
-   * A slot for `bytes` of content that begins with the first `usedBytes` of `slot`: the same one when it is large
-   * enough, otherwise a new one, `slot` being given back. `undefined` when there is no room: then `slot` stays.
+   * A slot for `bytes` of a body that begins with the first `usedBytes` of `slot`: the same one when it is large
+   * enough or what is behind it is free, otherwise a new one, `slot` being given back. `undefined` when there is no room: then `slot` stays.
    */
   grow(slot: Slot, usedBytes: number, bytes: number): Slot | undefined {
     if (bytes <= slot.capacityBytes) return slot;
-    const larger = this.reserve(bytes);
+    const extended = this.#extend(slot, unitsFor(bytes) - unitsFor(slot.capacityBytes));
+    if (extended !== undefined) return extended;
+    const larger = this.reserveBody(bytes);
     if (larger === undefined) return undefined;
     this.bytes.copyWithin(larger.start, slot.start, slot.start + usedBytes);
     this.release(slot);
@@ -98,6 +115,19 @@ export class Slots {
       this.#taken[unit] = 0;
     }
     this.#freeUnits += units;
+  }
+
+  /** The same slot with more units, when those behind it are free. */
+  #extend({ start, capacityBytes }: Slot, more: number): Slot | undefined {
+    if (more + this.#spareUnits > this.#freeUnits) return undefined;
+    const units = unitsFor(capacityBytes);
+    const first = (start - this.#baseBytes) / SLOT_UNIT_BYTES;
+    const end = first + units + more;
+    if (end > this.#taken.length || this.#taken.subarray(first + units, end).includes(1)) {
+      return undefined;
+    }
+    this.#take(first + units, more);
+    return { start, capacityBytes: (units + more) * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES };
   }
 
   #take(first: number, units: number): Slot {

@@ -2,47 +2,119 @@ import type { Intake } from '../ingest/intake.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot } from '../ingest/slots.ts';
 import type { IngestThread } from '../ingest/thread.ts';
 
-/** What a slot of a body of unknown length has at first. */
-const FIRST_BYTES = SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
+/** What a slot has at first, whatever was declared to come: a larger one follows what has come. */
+const FIRST_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
+/** A body that has come for less time does not give way: nobody knows yet how fast it is. */
+const TRIED_MS = 1_000;
 
 /** What came of adding a chunk: taken; the body is too large; there is no room. */
 export type BodyProgress = 'taken' | 'large' | 'full';
 
+/**
+ * Room for the bodies of input requests while they arrive. When it lacks, the one that has come slowest gives way to those
+ * that are faster or new.
+ */
+export class BodyRoom {
+  readonly #intake: Pick<Intake, 'reserve'>;
+  readonly #nowMs: () => number;
+  readonly #bodies = new Set<InputBody>();
+
+  constructor(intake: Pick<Intake, 'reserve'>, nowMs = () => performance.now()) {
+    this.#intake = intake;
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * Begins a body of `bytes`, or of unknown length, and at most `bytesMax`; `gaveWay` is called when it loses its room.
+   * `undefined` when there is no room.
+   */
+  begin(bytes: number | undefined, bytesMax: number, gaveWay: () => void): InputBody | undefined {
+    const firstBytes = Math.min(bytes ?? FIRST_BYTES, bytesMax, FIRST_BYTES);
+    let place = this.#intake.reserve(firstBytes);
+    while (place === undefined && this.#makeWay()) place = this.#intake.reserve(firstBytes);
+    if (place === undefined) return undefined;
+    const fullBytes = Math.min(bytes ?? bytesMax, bytesMax);
+    const sizes = { fullBytes, bytesMax };
+    const body = new InputBody(this, place, sizes, this.#nowMs(), gaveWay);
+    this.#bodies.add(body);
+    return body;
+  }
+
+  /** A slot for `bytes` of a body in the place of its own, `slot`; `undefined` when there is no room: then that stays. */
+  grow(body: InputBody, slot: Slot, bytes: number): Slot | undefined {
+    const { slots } = body.thread;
+    let grown = slots.grow(slot, body.bytes, bytes);
+    while (grown === undefined && this.#makeWay(body)) grown = slots.grow(slot, body.bytes, bytes);
+    return grown;
+  }
+
+  /** A body is whole, or over. */
+  end(body: InputBody): void {
+    this.#bodies.delete(body);
+  }
+
+  /** Has the slowest body give way, to `faster` when that is given; false when none has to. */
+  #makeWay(faster?: InputBody): boolean {
+    const nowMs = this.#nowMs();
+    let slowest: InputBody | undefined;
+    for (const body of this.#bodies) {
+      if (nowMs - body.begunMs < TRIED_MS) continue;
+      if (faster !== undefined && body.thread !== faster.thread) continue;
+      if (slowest === undefined || body.speed(nowMs) < slowest.speed(nowMs)) slowest = body;
+    }
+    if (slowest === undefined || slowest === faster) return false;
+    slowest.giveWay();
+    return true;
+  }
+}
+
+/** How large a body may become: what it was declared to be, and what none may exceed. */
+interface BodySizes {
+  fullBytes: number;
+  bytesMax: number;
+}
+
 /** The body of an input request while it arrives: it lies in a slot from its first byte on. */
 export class InputBody {
   readonly thread: IngestThread;
-  readonly #bytesMax: number;
+  readonly begunMs: number;
+  readonly #room: BodyRoom;
+  readonly #sizes: BodySizes;
+  readonly #gaveWay: () => void;
   #slot: Slot | undefined;
   #filledBytes = 0;
 
-  constructor(thread: IngestThread, slot: Slot, bytesMax: number) {
+  constructor(
+    room: BodyRoom,
+    { thread, slot }: { thread: IngestThread; slot: Slot },
+    sizes: BodySizes,
+    begunMs: number,
+    gaveWay: () => void,
+  ) {
     this.thread = thread;
+    this.begunMs = begunMs;
+    this.#room = room;
+    this.#sizes = sizes;
     this.#slot = slot;
-    this.#bytesMax = bytesMax;
-  }
-
-  /** Takes a slot for a body of `bytes`, or of unknown length; `undefined` when there is no room. */
-  static reserve(
-    intake: Pick<Intake, 'reserve'>,
-    bytes: number | undefined,
-    bytesMax: number,
-  ): InputBody | undefined {
-    const place = intake.reserve(bytes ?? Math.min(FIRST_BYTES, bytesMax));
-    return place === undefined ? undefined : new InputBody(place.thread, place.slot, bytesMax);
+    this.#gaveWay = gaveWay;
   }
 
   get bytes(): number {
     return this.#filledBytes;
   }
 
+  /** Bytes a millisecond so far. */
+  speed(nowMs: number): number {
+    return this.#filledBytes / (nowMs - this.begunMs);
+  }
+
   /** Copies a chunk behind the ones before; the slot moves when it has to grow. Takes nothing when it says so. */
   add(chunk: Uint8Array): BodyProgress {
     if (this.#slot === undefined) return 'full';
     const bytes = this.#filledBytes + chunk.length;
-    if (bytes > this.#bytesMax) return 'large';
+    if (bytes > this.#sizes.bytesMax) return 'large';
     if (bytes > this.#slot.capacityBytes) {
-      const wanted = Math.min(Math.max(bytes, this.#filledBytes * 2), this.#bytesMax);
-      const grown = this.thread.slots.grow(this.#slot, this.#filledBytes, wanted);
+      const grown = this.#room.grow(this, this.#slot, this.#stepFor(bytes));
       if (grown === undefined) return 'full';
       this.#slot = grown;
     }
@@ -51,10 +123,19 @@ export class InputBody {
     return 'taken';
   }
 
+  /** The smallest halving of the full size that `bytes` fit in: so the last step finds no more than half in its way. */
+  #stepFor(bytes: number): number {
+    const needed = bytes + SLOT_PADDING_BYTES;
+    let step = Math.max(this.#sizes.fullBytes + SLOT_PADDING_BYTES, needed);
+    while (step / 2 >= needed) step = Math.ceil(step / 2);
+    return step - SLOT_PADDING_BYTES;
+  }
+
   /** The slot, which is the caller's from now on; `undefined` when it was given up. */
   take(): Slot | undefined {
     const slot = this.#slot;
     this.#slot = undefined;
+    this.#room.end(this);
     return slot;
   }
 
@@ -62,6 +143,12 @@ export class InputBody {
   release(): void {
     const slot = this.take();
     if (slot !== undefined) this.thread.slots.release(slot);
+  }
+
+  /** Gives the slot back to others, and tells so. */
+  giveWay(): void {
+    this.release();
+    this.#gaveWay();
   }
 }
 

@@ -3,12 +3,11 @@ import { dryEventText, roundedMs } from '../api/dry.ts';
 import type { Reply } from '../api/reply.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';
-import type { Intake } from '../ingest/intake.ts';
 import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
 import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { withoutKeys } from '../safe-text.ts';
-import { InputBody } from './body.ts';
+import type { BodyRoom, InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates } from './header.ts';
 
@@ -21,7 +20,7 @@ export interface InputLimits {
 
 /** What input over HTTP needs of the rest of the front thread. */
 export interface InputOptions {
-  intake: Pick<Intake, 'reserve'>;
+  room: BodyRoom;
   /** The write key with that text, switched-off ones too. */
   lookup: (key: string) => Readonly<WriteKey> | undefined;
   cells: UsageCells;
@@ -147,7 +146,9 @@ function receive(options: InputOptions, exchange: Exchange, head: InputHead): vo
     refuse(options, exchange, DRY_TOO_LARGE);
     return;
   }
-  const body = InputBody.reserve(options.intake, exchange.contentBytes, bytesMax);
+  const body = options.room.begin(exchange.contentBytes, bytesMax, () =>
+    refuse(options, exchange, OVERLOADED),
+  );
   if (body === undefined) {
     refuse(options, exchange, OVERLOADED);
     return;

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import type { ApiRequest } from '../../server/api/reply.ts';
+import { BodyRoom } from '../../server/listen/body.ts';
 import { type HttpListener, listenHttp } from '../../server/listen/http.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
@@ -30,7 +31,7 @@ async function open(pages = 64): Promise<Service> {
     setting: 'http',
     host: '127.0.0.1',
     port: 0,
-    intake,
+    room: new BodyRoom(intake),
     cells,
     lookup: (text) => {
       const cell = [KEY, OFF, SPENT].indexOf(text);

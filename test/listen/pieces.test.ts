@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import t from 'tap';
 import type { ApiRequest } from '../../server/api/reply.ts';
+import { BodyRoom } from '../../server/listen/body.ts';
 import { type HttpListener, listenHttp } from '../../server/listen/http.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
@@ -26,7 +27,7 @@ async function open(): Promise<Service> {
     setting: 'http',
     host: '127.0.0.1',
     port: 0,
-    intake: new FakeIntake(4),
+    room: new BodyRoom(new FakeIntake(4)),
     cells: new UsageCells(),
     lookup: () => undefined,
     limits: { bodyBytesMax: 1_000, trustedProxies: new Set() },

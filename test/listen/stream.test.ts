@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { ReplySink } from '../../server/api/reply.ts';
+import { BodyRoom } from '../../server/listen/body.ts';
 import { type HttpListener, listenHttp } from '../../server/listen/http.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
@@ -14,7 +15,7 @@ function open(stream: (sink: ReplySink) => Promise<void>): Promise<HttpListener>
     setting: 'http',
     host: '127.0.0.1',
     port: 0,
-    intake: new FakeIntake(1),
+    room: new BodyRoom(new FakeIntake(1)),
     cells: new UsageCells(),
     lookup: () => undefined,
     limits: { bodyBytesMax: 1_000, trustedProxies: new Set() },
