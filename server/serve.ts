@@ -99,7 +99,6 @@ export async function serve(config: Config, read: () => Config): Promise<number>
     opened.resolve(listeners);
     supervisor?.ready(() => ({ ingest: running.intake.loops, query: running.queries.loops }));
     const code = await stopped.promise;
-    supervisor?.stopping();
     await stop(running, log);
     return code;
   } finally {

@@ -33,11 +33,6 @@ export class Supervisor {
       setInterval(() => this.#beat(loops()), this.#watchdogMs / TIMES).unref();
   }
 
-  /** Says that the service ends. */
-  stopping(): void {
-    this.#tell('STOPPING=1');
-  }
-
   #beat(loops: Readonly<Record<string, Loops>>): void {
     const stuck = Object.entries(loops).flatMap(([kind, threads]) =>
       threads.flatMap((loop, worker) =>

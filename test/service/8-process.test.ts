@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import t from 'tap';
 import { Neighbour } from '../support/neighbour.ts';
 import {
@@ -15,6 +16,16 @@ import {
   temporaryFolder,
 } from '../support/service.ts';
 
+/** Where a service is that has told so; its output is closed then. */
+async function addressOf(output: Readable | null): Promise<string | undefined> {
+  let told = '';
+  for await (const chunk of output ?? []) {
+    told += chunk;
+    if (told.endsWith('ready\n')) break;
+  }
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(told)?.[0];
+}
+
 t.test('a service whose output nobody reads any more goes on', async (t) => {
   const folder = temporaryFolder();
   t.teardown(() => removeFolder(folder));
@@ -23,13 +34,7 @@ t.test('a service whose output nobody reads any more goes on', async (t) => {
     const args = ['serve', '--data', folder, ...TEST_LISTENERS, '--log-level', 'debug'];
     const child = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', errors] });
     child.stderr?.destroy();
-    let told = '';
-    for await (const chunk of child.stdout ?? []) {
-      told += chunk;
-      if (told.endsWith('ready\n')) break;
-    }
-    // What is not read to its end is closed by now.
-    const http = /http:\/\/127\.0\.0\.1:\d+/.exec(told)?.[0];
+    const http = await addressOf(child.stdout);
     for (let times = 0; times < 20; times++) {
       child.kill('SIGHUP');
       t.equal((await request(`${http}/healthz`)).status, 200);
@@ -38,6 +43,25 @@ t.test('a service whose output nobody reads any more goes on', async (t) => {
     t.same(await once(child, 'close'), [0, null]);
   }
   closeSync(full);
+});
+
+t.test('a service whose messages nobody takes goes on, and ends', async (t) => {
+  const folder = temporaryFolder();
+  t.teardown(() => removeFolder(folder));
+  const settings = join(folder, 'settings');
+  writeFileSync(settings, '');
+  const args = ['serve', '--data', join(folder, 'data'), ...TEST_LISTENERS, '--config', settings];
+  const child = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const http = await addressOf(child.stdout);
+  // Each message about this name is larger than what a pipe holds.
+  writeFileSync(settings, `${'x'.repeat(100_000)} = 1`);
+  for (let times = 0; times < 20; times++) {
+    child.kill('SIGHUP');
+    t.equal((await request(`${http}/healthz`)).status, 200);
+  }
+  child.kill('SIGTERM');
+  t.same(await once(child, 'exit'), [0, null]);
 });
 
 t.test('the variables of a Kubernetes service named logseam change nothing', async (t) => {
@@ -58,14 +82,15 @@ t.test('an address that is taken or not there is refused, with its setting and w
   const folder = temporaryFolder();
   t.teardown(() => removeFolder(folder));
   const certificate = ['--https', '127.0.0.1:0', '--tls', '127.0.0.1:0', '--udp', '127.0.0.1:0'];
-  const input = ['--http-input', '127.0.0.1:0', '--ingest-workers', '2'];
-  const service = await startService(folder, [...certificate, ...input]);
+  const input = ['--http-input', '127.0.0.1:0', '--https-input', '127.0.0.1:0'];
+  const service = await startService(folder, [...certificate, ...input, '--ingest-workers', '2']);
   const neighbour = new Neighbour(service);
   const port = (url: string): number => Number(new URL(url).port);
   const settings = new Map([
     ['http', port(service.http)],
     ['https', port(service.https)],
     ['http_input', port(service.httpInput)],
+    ['https_input', port(service.httpsInput)],
     ['tcp', service.tcpPort],
     ['tls', service.tlsPort],
     ['udp', service.udpPort],

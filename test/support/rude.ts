@@ -14,7 +14,7 @@ const RANDOM_BYTES_MAX = 3_000;
 /** A service that does not close a connection by then whose client has ended its side is at fault. */
 const CLOSE_MAX_MS = 60_000;
 const NEIGHBOUR_MAX_MS = 5_000;
-const EVERYWHERE = ['https', 'tls', 'udp', 'http-input'].flatMap((name) => [
+const EVERYWHERE = ['https', 'tls', 'udp', 'http-input', 'https-input'].flatMap((name) => [
   `--${name}`,
   '127.0.0.1:0',
 ]);
@@ -79,12 +79,14 @@ class Rude {
 
   /** One rudeness, on a channel by chance. */
   once(): Promise<void> {
-    const { http, httpInput, https, tcpPort, tlsPort, udpPort } = this.#service;
-    const [plain, input, secure] = [http, httpInput, https].map((url) => Number(new URL(url).port));
+    const { http, httpInput, https, httpsInput, tcpPort, tlsPort, udpPort } = this.#service;
+    const urls = [http, httpInput, https, httpsInput];
+    const [plain, input, secure, secureInput] = urls.map((url) => Number(new URL(url).port));
     return this.#one([
       () => this.#talk(plain, this.#one(this.#requests)),
       () => this.#talk(input, this.#one(this.#requests)),
       () => this.#talkSecurely(secure, this.#one(this.#requests)),
+      () => this.#talkSecurely(secureInput, this.#one(this.#requests)),
       () => this.#talk(secure, this.#one(this.#requests)),
       () => this.#talk(tcpPort, this.#one(this.#lines)),
       () => this.#talkSecurely(tlsPort, this.#one(this.#lines)),

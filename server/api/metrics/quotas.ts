@@ -12,17 +12,18 @@ export interface KeyQuota {
   quotaBytes: number | undefined;
 }
 
-/** The use of all write keys. */
+/** The use of the write keys that have a quota or were used. */
 export function quotasOf(
   keys: Pick<Keys, 'list'>,
   cells: Pick<UsageCells, 'usedBytes' | 'quotaBytes'>,
   nowMs: number,
 ): KeyQuota[] {
   const day = dayOf(nowMs);
-  return keys.list('write').map(({ id, name, cell }) => {
+  return keys.list('write').flatMap(({ id, name, cell }) => {
     const quotaBytes = cells.quotaBytes(cell);
     const usedBytes = cells.usedBytes(cell, day);
-    return { id, name, usedBytes, quotaBytes: quotaBytes < 0 ? undefined : quotaBytes };
+    if (quotaBytes < 0 && usedBytes === 0) return [];
+    return [{ id, name, usedBytes, quotaBytes: quotaBytes < 0 ? undefined : quotaBytes }];
   });
 }
 
