@@ -145,7 +145,8 @@ async function start(
     (what: string) =>
     (error: Error, worker: number, delayMs: number): void =>
       log.error('a worker died, another takes its place', { what, worker, delayMs, error });
-  const connections = connectionLimits(descriptorsMax(), httpListenersOf(config));
+  const descriptors = descriptorsMax();
+  const connections = connectionLimits(descriptors, httpListenersOf(config));
   const lineCells = LineCells.for(workers.ingest, connections.lines);
   const intake = new Intake({
     workers: workers.ingest,
@@ -293,6 +294,7 @@ async function start(
         }),
         restarts: () => ({ ingest: intake.restartCount, query: queries.restartCount }),
         certificateEndMs: () => state.listeners?.certificate?.validToMs,
+        descriptorsMax: descriptors,
         quotas: () => quotasOf(keys, cells, nowMs()),
         answers,
         heldBytes: () => lineCells.heldBytes,

@@ -32,13 +32,10 @@ export function readKernelText(path: string): string | undefined {
   }
 }
 
-/** Descriptors of this process: those that are open, and how many may be. NaN where the kernel does not tell. */
-export function descriptors(): { open: number; most: number } {
-  const limits = readKernelText('/proc/self/limits') ?? '';
-  const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
+/** Descriptors of this process that are open; 0 where the kernel does not tell. */
+export function openDescriptors(): number {
   // Since Linux 6.2 that folder's size is the number of its entries, for which nobody has to read them.
-  const open = statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
-  return { open: open > 0 ? open : Number.NaN, most };
+  return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { descriptors } from '../../../engine/base/text-file.ts';
+import { openDescriptors } from '../../../engine/base/text-file.ts';
 import type { LoopWatch } from '../../../engine/base/thread/loop-watch.ts';
 import { type Exposition, type Labels, one } from '../exposition.ts';
 
@@ -9,6 +9,8 @@ export type Loops = readonly (LoopWatch | undefined)[];
 export interface ProcessSources {
   version: string;
   ready(): boolean;
+  /** Descriptors that the process may have. */
+  descriptorsMax: number;
   /** How late the event loops of all threads turn, by kind. */
   loops(): Readonly<Record<'front' | 'ingest' | 'query' | 'merge', Loops>>;
   /** Workers that were put in the place of dead ones, by kind. */
@@ -37,9 +39,8 @@ export function writeProcess(text: Exposition, sources: ProcessSources): void {
     one((user + system) / MICROSECONDS),
   );
   text.gauge('process_resident_memory_bytes', 'Resident memory.', one(process.memoryUsage.rss()));
-  const { open, most } = descriptors();
-  text.gauge('process_open_fds', 'Open files and sockets.', one(open));
-  text.gauge('process_max_fds', 'How many of them there may be.', one(most));
+  text.gauge('process_open_fds', 'Open files and sockets.', one(openDescriptors()));
+  text.gauge('process_max_fds', 'How many of them there may be.', one(sources.descriptorsMax));
   text.gauge(
     'process_start_time_seconds',
     'Start of the process, in seconds since 1970.',
