@@ -39,7 +39,7 @@ const TURN_MS = 2;
 /** While ingestion is behind a query pauses when it had so much time. */
 const PAUSED_MS = 50;
 /** What a light query may take: many times what most need. */
-const LIGHT_MS = 2_000;
+const LIGHT_MS = 500;
 /** Bytes of what a light query may have found. */
 export const LIGHT_BYTES = 16 * 1024 * 1024;
 /** A turn of a query that is not light counts so many times, so that light ones are answered nearly as quickly as alone. */
