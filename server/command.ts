@@ -235,10 +235,12 @@ async function keyCommand(
   if (action === 'delete') {
     const key = await findKey(admin, kindsOf(invocation), words[2]);
     await admin.ask('DELETE', `${key.kind}_keys/${key.id}`);
+    world.print(`${key.kind} key ${key.name} is deleted\n`);
     return EXIT_OK;
   }
   const key = await findKey(admin, ['write'], words[2]);
   await admin.ask('PATCH', `write_keys/${key.id}`, { enabled: action === 'enable' });
+  world.print(`write key ${key.name} is ${action}d\n`);
   return EXIT_OK;
 }
 

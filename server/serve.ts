@@ -127,6 +127,11 @@ async function start(
   reportRecovery(opened, log);
   const cells = new UsageCells();
   const { keys, definitions, provisioned } = await openRegistries(config, disk, opened, cells);
+  for (const name of keys.withoutLimit()) {
+    log.error('a write key takes nothing: its quota is in percent, and plan_limit_mb is not set', {
+      name,
+    });
+  }
   keys.restoreUsage(opened.usage);
   const healed = [...opened.report.healed, ...keys.healed, ...definitions.healed];
   if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });

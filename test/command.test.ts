@@ -200,12 +200,12 @@ t.test('keys are made, listed, switched and deleted in the running service', asy
   t.match(listed.out, /^web +read +enabled +- +team:red +[0-9a-f]{16}$/m);
   t.notOk(listed.out.includes(made.out.trim()));
   t.notMatch((await key('list', '--read')).out, ' write ');
-  t.match(await key('disable', 'web'), { code: 0, out: '', err: '' });
+  t.match(await key('disable', 'web'), { code: 0, out: 'write key web is disabled\n', err: '' });
   t.match((await key('list')).out, / disabled /);
   t.match(await key('enable', 'web'), { code: 0 });
   t.notMatch((await key('list')).out, / disabled /);
   t.match(await key('delete', 'web'), { code: 2, err: /--write or --read/ });
-  t.match(await key('delete', '--read', 'web'), { code: 0 });
+  t.match(await key('delete', '--read', 'web'), { code: 0, out: 'read key web is deleted\n' });
   t.match(await key('delete', 'web'), { code: 0 });
   t.equal(keys.lookup(made.out.trim()), undefined);
 });

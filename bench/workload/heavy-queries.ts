@@ -1,3 +1,4 @@
+import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 import { parseSearch } from '../../server/query/search.ts';
 import { request, service as routes } from '../../test/api/service.ts';
@@ -82,7 +83,7 @@ export async function jobOf(
 ): Promise<QueryJob> {
   const tagset = { id: 'tags', name: 'tags', type: 'tagset' as const, tags: TAGS };
   const { answer, jobs } = routes({
-    resolver: { field: (id) => (id === tagset.id ? tagset : undefined), metric: () => undefined },
+    resolver: { ...NOTHING_DECLARED, field: (id) => (id === tagset.id ? tagset : undefined) },
   });
   const reply = await answer(request(path, { body: { time: TIME, ...body } }));
   const [job] = jobs;

@@ -35,6 +35,12 @@ export async function executeAnalysis(
 /** What is asked of an analysis by GET: each parameter as it would stand in a body. */
 function bodyOfQuery(request: ApiRequest): ExecuteBody {
   requireKnownQuery(request, QUERY_PARAMETERS);
+  if (request.body.length > 0) {
+    throw new ApiError(
+      400,
+      `the body has ${request.body.length} bytes; allowed: none with GET, whose parameters stand in the query`,
+    );
+  }
   const time = new Map<string, unknown>();
   const body = new Map<string, unknown>();
   for (const [name, text] of request.query) {

@@ -1,6 +1,11 @@
 import type { Aggregation } from '../../engine/engine.ts';
 import type { Definitions } from '../registry/definitions.ts';
-import type { FieldDefinition, MetricDefinition, Resolver } from './resolver.ts';
+import {
+  type FieldDefinition,
+  type MetricDefinition,
+  NOTHING_DECLARED,
+  type Resolver,
+} from './resolver.ts';
 import { searchOf } from './selection.ts';
 
 /** A resolver over the definitions of the service, which are read anew after each change of them. */
@@ -18,12 +23,13 @@ export function declaredResolver(definitions: Definitions): Resolver {
       return known;
     },
     metric: (id) => metricOf(definitions, id),
+    metricIds: () => definitions.list('metrics').map(({ id }) => id),
   };
 }
 
 /** What ids mean in the queries of tags, which know attributes alone: so tagsets cannot reach themselves. */
 export function attributesOf(definitions: Definitions): Resolver {
-  return { field: (id) => definitions.get('fields', id), metric: () => undefined };
+  return { ...NOTHING_DECLARED, field: (id) => definitions.get('fields', id) };
 }
 
 /** Throws ApiError 400 when the query of a tag is malformed. */

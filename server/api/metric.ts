@@ -8,6 +8,8 @@ import type { Resolver } from './resolver.ts';
 
 /** Id of the number of events. Source: decisions.md 5.4. */
 const CORE_METRIC = 'count';
+/** Declared ids that a message lists. */
+const IDS_SHOWN = 20;
 /** Parts of a formula, once all formulas in it are written out. */
 const PARTS_MAX = 2_000;
 
@@ -32,7 +34,7 @@ export interface ResolvedMetric {
  */
 export function metricOf(id: string, parameter: string, resolver: Resolver): ResolvedMetric {
   const declared = resolver.metric(id);
-  if (declared === undefined) return { metric: parseMetric(id, parameter) };
+  if (declared === undefined) return { metric: parseMetric(id, parameter, resolver) };
   if (declared.type === 'core') return { metric: { type: 'core' } };
   const unit = declared.unit === undefined ? {} : { unit: declared.unit };
   if (declared.type === 'attribute') {
@@ -82,7 +84,10 @@ class Expander {
     const declared = this.#resolver.metric(node.id);
     if (declared?.type === 'formula') return this.expand(node.id, declared.formula);
     if (declared === undefined) {
-      return { type: 'metric', metric: parseMetric(node.id, `${this.#parameter}: metric`) };
+      return {
+        type: 'metric',
+        metric: parseMetric(node.id, `${this.#parameter}: metric`, this.#resolver),
+      };
     }
     if (declared.type === 'core') return { type: 'metric', metric: { type: 'core' } };
     const { attribute: path, aggregation } = declared;
@@ -98,7 +103,7 @@ class Expander {
  * The metric whose id is `id`: `count`, or `<aggregation>:<path>`. Throws ApiError 400 that names `parameter` and the
  * nearest id. Source: decisions.md 4.2, 5.4.
  */
-function parseMetric(id: string, parameter: string): SimpleMetric {
+function parseMetric(id: string, parameter: string, resolver: Resolver): SimpleMetric {
   if (id === CORE_METRIC) return { type: 'core' };
   const colon = id.indexOf(':');
   const name = colon < 0 ? id : id.slice(0, colon);
@@ -112,10 +117,13 @@ function parseMetric(id: string, parameter: string): SimpleMetric {
         'syslog.<name> or message',
     );
   }
-  const hint = nearestHint(name, colon < 0 ? [CORE_METRIC] : AGGREGATIONS.keys());
+  const declared = resolver.metricIds().filter((one) => one !== CORE_METRIC);
+  const hint = nearestHint(name, colon < 0 ? [CORE_METRIC, ...declared] : AGGREGATIONS.keys());
+  const ids = [CORE_METRIC, ...declared.slice(0, IDS_SHOWN)].join(', ');
+  const more = declared.length > IDS_SHOWN ? ` and ${declared.length - IDS_SHOWN} more` : '';
   throw new ApiError(
     400,
-    `${parameter} ${shown(id)} is unknown;${hint} allowed: count, or <aggregation>:<attribute path> with ` +
+    `${parameter} ${shown(id)} is unknown;${hint} allowed: ${ids}${more}, or <aggregation>:<attribute path> with ` +
       [...AGGREGATIONS.keys()].join(', '),
   );
 }

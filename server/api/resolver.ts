@@ -33,7 +33,13 @@ export type MetricDefinition =
 export interface Resolver {
   field(id: string): FieldDefinition | undefined;
   metric(id: string): MetricDefinition | undefined;
+  /** Ids of the declared metrics, for messages. */
+  metricIds(): readonly string[];
 }
 
 /** Knows no id: all ids are attribute paths, `count`, or `<aggregation>:<path>`. */
-export const NOTHING_DECLARED: Resolver = { field: () => undefined, metric: () => undefined };
+export const NOTHING_DECLARED: Resolver = {
+  field: () => undefined,
+  metric: () => undefined,
+  metricIds: () => [],
+};

@@ -12,6 +12,22 @@ interface Fault {
   params: object;
 }
 
+/** What other products call a parameter. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['tz', 'timezone'],
+  ['time_zone', 'timezone'],
+  ['zone', 'timezone'],
+  ['start', 'from'],
+  ['since', 'from'],
+  ['end', 'to'],
+  ['until', 'to'],
+  ['size', 'limit'],
+  ['sort', 'order'],
+  ['q', 'query'],
+  ['aggs', 'compute'],
+  ['group_by', 'groupBy'],
+]);
+
 /** Throws the ApiError 400 that names the parameter, its value, and what is allowed, of a body that does not pass. */
 export function refuse(validator: Validator, body: unknown): never {
   const schema: unknown = validator.Type();
@@ -62,7 +78,9 @@ function faultOfUnion(faults: readonly Fault[], from: string): Fault {
 
 /** `filters[0].feild is unknown; did you mean "field"? allowed: field, search` */
 function unknownMessage(parameter: string, name: string, known: string[]): string {
-  const hint = nearestHint(name, known);
+  const meant = MEANT.get(name.toLowerCase());
+  const isKnown = meant !== undefined && known.includes(meant);
+  const hint = isKnown ? ` did you mean "${meant}"?` : nearestHint(name, known);
   return `${parameter} is unknown;${hint} allowed: ${known.join(', ')}`;
 }
 

@@ -288,16 +288,19 @@ export class Keys {
     this.#options.cells.enable(cell, record.enabled);
   }
 
-  #quotaBytes({ name, quota }: KeyRecord): number {
+  /** Names of the write keys that take nothing, since their quota is a share of a plan limit that is not set. */
+  withoutLimit(): string[] {
+    if (this.#options.planLimitMb !== undefined) return [];
+    return this.list('write')
+      .filter(({ quota }) => quota?.type === 'percentage')
+      .map(({ name }) => name);
+  }
+
+  #quotaBytes({ quota }: KeyRecord): number {
     if (quota === undefined) return NO_QUOTA;
     if (quota.type === 'megabytes') return Math.ceil(quota.value * MEGABYTE_BYTES);
     const planLimitMb = this.#options.planLimitMb;
-    if (planLimitMb === undefined) {
-      throw new EngineError(
-        'USAGE',
-        `write key "${name}" has a quota of ${quota.value} percent, but plan_limit_mb is not set`,
-      );
-    }
+    if (planLimitMb === undefined) return 0;
     return Math.ceil((quota.value / 100) * planLimitMb * MEGABYTE_BYTES);
   }
 

@@ -21,6 +21,7 @@ const tags = ['slow', 'fast'].map((id) => ({
 }));
 const resolver: Resolver = {
   metric: (id) => metrics.get(id),
+  metricIds: () => [...metrics.keys()],
   field: (id) => {
     if (id === 'verb') return { id, name: id, type: 'attribute', attribute: 'custom.http.verb' };
     return id === 'speed' ? { id, name: id, type: 'tagset', tags } : undefined;
@@ -122,6 +123,13 @@ t.test('the default order is the first metric, descending; an output names a met
   t.match(await jobOf({ compute, groupBy: [{ field: byOutput }] }), {
     query: { groupBys: [{ order: { by: { type: 'core' }, direction: 'desc' } }] },
   });
+});
+
+t.test('an unknown metric lists those that are declared', async (t) => {
+  const { answer } = service({ resolver });
+  const body = { time: TIME, compute: [{ metric: { id: 'hist' } }] };
+  const reply = await answer(request(AGGREGATE, { body }));
+  t.match(messageOf(reply), /"hist" is unknown; did you mean "hits"\? allowed: count, .*hits/);
 });
 
 t.test('afterBucket is a bucket of the first groupBy', async (t) => {

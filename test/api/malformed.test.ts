@@ -166,6 +166,7 @@ const OF_AGGREGATE: [unknown, RegExp][] = [
     { groupBy: [{ time: {} }], afterBucket: { time: 'later' } },
     /^afterBucket\.time "later" is not allowed; allowed: the date of a bucket/,
   ],
+  [{ time: { ...TIME, tz: 'UTC' } }, /^time\.tz is unknown; did you mean "timezone"\?/],
   [{ format: 'yes' }, /^format "yes"/],
   [{ limit: 5 }, /^limit is unknown/],
 ];

@@ -137,6 +137,7 @@ function resolverOf(world: World) {
     metrics.set(id, { id, name: id, type: 'formula', formula: printFormula(expression) });
   }
   return {
+    metricIds: () => [...metrics.keys()],
     field: (id: string) => fields.get(id),
     metric: (id: string) => metrics.get(id),
   };

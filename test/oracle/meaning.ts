@@ -327,7 +327,7 @@ function levelOf(
   computed: Computed,
 ): { sent: Record<string, unknown>; means: ModelGroupBy; output: string } {
   const { total } = groupBy;
-  const given = place === 0 ? undefined : place === 2 ? '__proto__' : `g ${place}`;
+  const given = place === 0 ? undefined : place === 2 ? 'constructor' : `g ${place}`;
   const named = { ...(given === undefined ? {} : { output: given }), ...totalled(total, place) };
   if (groupBy.type === 'time') {
     const interval = intervalOf(groupBy.interval, scope);

@@ -198,21 +198,28 @@ t.test('what is not allowed is refused with its reason and changes nothing', asy
   await t.rejects(keys.delete(key.id, WHO), { code: 'CLOSED' });
 });
 
-t.test('a percentage quota needs the plan limit at every start, and follows it', async (t) => {
-  const folder = new Folder(t);
-  const keys = await folder.open(100);
-  const { text } = await keys.create(
-    { kind: 'write', name: 'a', quota: { type: 'percentage', value: 50 } },
-    WHO,
-  );
-  await keys.close();
-  await t.rejects(folder.open(), { code: 'USAGE', message: /"a" .* 50 percent.*plan_limit_mb/ });
-  const again = await folder.open(2);
-  const cell = must(again.lookup(text), 'key').cell;
-  t.equal(folder.cells.reserve(cell, 1_000_000, DAY), 'ok');
-  t.equal(folder.cells.reserve(cell, 1, DAY), 'quota');
-  await again.close();
-});
+t.test(
+  'a key with a percentage quota takes nothing without the plan limit, and follows it',
+  async (t) => {
+    const folder = new Folder(t);
+    const keys = await folder.open(100);
+    const { text } = await keys.create(
+      { kind: 'write', name: 'a', quota: { type: 'percentage', value: 50 } },
+      WHO,
+    );
+    await keys.close();
+    const off = await folder.open();
+    t.same(off.withoutLimit(), ['a']);
+    t.equal(folder.cells.reserve(must(off.lookup(text), 'key').cell, 1, DAY), 'quota');
+    await off.close();
+    const again = await folder.open(2);
+    t.same(again.withoutLimit(), []);
+    const cell = must(again.lookup(text), 'key').cell;
+    t.equal(folder.cells.reserve(cell, 1_000_000, DAY), 'ok');
+    t.equal(folder.cells.reserve(cell, 1, DAY), 'quota');
+    await again.close();
+  },
+);
 
 t.test('every change is a line of audit.log without the key', async (t) => {
   const folder = new Folder(t);

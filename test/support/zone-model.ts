@@ -118,7 +118,7 @@ function reachOf({ count, unit }: ModelInterval): number {
 
 /**
  * Where the buckets of a range begin, and where the last one ends: of seconds, minutes and hours at all instants at which the
- * clock shows a multiple; of days and more at the first instants of days that begin another bucket.
+ * clock shows a multiple, or jumps into another step; of days and more at the first instants of days that begin another bucket.
  */
 export function stepsOf(
   zone: string,
@@ -145,6 +145,10 @@ function clockStarts(zone: string, stepMs: number, fromMs: number, toMs: number)
   for (let at = first * QUARTER_MS; at < toMs + lookMs; at += QUARTER_MS) {
     const wall = wallOf(zone, at);
     const next = Math.ceil(wall / stepMs) * stepMs;
+    const before = wallOf(zone, at - 1);
+    const isJump = wall !== before + 1 && next !== wall;
+    // A jump into another step begins it.
+    if (isJump && Math.floor(wall / stepMs) !== Math.floor(before / stepMs)) starts.push(at);
     for (let shown = next; shown < wall + QUARTER_MS; shown += stepMs) {
       starts.push(at + shown - wall);
       if (starts[starts.length - 1] >= toMs && starts[0] <= fromMs) return starts;
