@@ -192,10 +192,9 @@ function nestOne(
       innerGroups[length++] = tupleOf(stage, parent, TOTAL);
     }
     const value = values[codes[row]] - 1;
-    if (value === 0) continue;
     let tuple = size === 0 ? UNKNOWN : tuples[parent * size + value] - 2;
     if (tuple === UNKNOWN) {
-      tuple = tupleOf(stage, parent, value);
+      tuple = value === 0 ? -1 : tupleOf(stage, parent, value);
       if (size !== 0) tuples[parent * size + value] = tuple + 2;
     }
     if (tuple >= 0) {

@@ -413,8 +413,9 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 }
 
-/** Whether nothing is 0 in `known` that the codes of `rows` are looked up with. */
+/** Whether nothing is 0 in `known` that the codes of `rows` are looked up with, which all are its places. */
 function areKnown(codes: Uint32Array, known: Int32Array, rows: Bitmap): boolean {
+  if (known.length <= codes.length && !known.includes(0)) return true;
   // Signs of differences: the loop has no branches.
   let signs = 0;
   for (let word = 0; word < rows.length && signs >= 0; word++) {
