@@ -95,10 +95,10 @@ export function rowList(bitmap: Bitmap, rowCount: number, scratch: Uint32Array):
   return scratch.subarray(0, count);
 }
 
-/** Puts the set rows of words `from` to `end - 1` into `list`, ascending, which has room for 32 a word; their number. */
-export function listRows(bitmap: Bitmap, list: Uint32Array, from = 0, end = bitmap.length): number {
+/** Puts the set rows into `list`, ascending, which has room for all rows of the block; their number. */
+export function listRows(bitmap: Bitmap, list: Uint32Array): number {
   let count = 0;
-  for (let word = from; word < end; word++) {
+  for (let word = 0; word < bitmap.length; word++) {
     const base = word << 5;
     let bits = bitmap[word];
     if (bits === 0xffffffff) {
