@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Disk, openDisk } from './file.ts';
 
@@ -36,6 +36,29 @@ export function readKernelText(path: string): string | undefined {
 export function openDescriptors(): number {
   // Since Linux 6.2 that folder's size is the number of its entries, for which nobody has to read them.
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The inodes of the sockets of this process; none where the kernel does not tell. */
+export function socketInodes(): Set<string> {
+  const inodes = new Set<string>();
+  try {
+    for (const descriptor of readdirSync('/proc/self/fd')) {
+      const inode = /^socket:\[(\d+)\]$/.exec(linkedFrom(`/proc/self/fd/${descriptor}`))?.[1];
+      if (inode !== undefined) inodes.add(inode);
+    }
+  } catch {
+    // There is no such folder.
+  }
+  return inodes;
+}
+
+/** Where a link leads; nowhere when it is gone. */
+function linkedFrom(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 /**

@@ -10,6 +10,8 @@ import type {
 } from '../ingest/socket-order.ts';
 import type { Log } from '../log.ts';
 import type { LineCells, LineChannel, LineCounts } from './line-cells.ts';
+import { listenFault } from './listen-fault.ts';
+import { sharedPorts } from './shared-ports.ts';
 import { type ClaimedPort, claimPort } from './tcp.ts';
 import { checkPair } from './tls.ts';
 
@@ -72,11 +74,14 @@ export class LineListeners implements SocketWatcher {
     return claim.port;
   }
 
-  /** Has all workers listen. Rejects with USAGE when one cannot. */
+  /** Has all workers listen. Rejects with USAGE when one cannot, and when another process has begun to meanwhile. */
   async open(): Promise<void> {
     await this.#release();
     this.#isOpen = true;
     await this.#orderAll({ type: 'listen', plans: this.#plans });
+    const shared = sharedPorts();
+    const plan = this.#plans.find(({ port }) => shared.has(port));
+    if (plan !== undefined) throw listenFault(plan.setting, plan, { code: 'EADDRINUSE' });
   }
 
   /** New connections get this certificate; those that are open stay. Throws USAGE as `checkPair` does. */

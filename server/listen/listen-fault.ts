@@ -15,7 +15,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function listenFault(
   setting: string,
   address: Address,
-  cause: NodeJS.ErrnoException | undefined,
+  cause: Partial<NodeJS.ErrnoException> | undefined,
 ): EngineError {
   const code = cause?.code ?? '';
   const reason = REASONS.get(code) ?? cause?.message ?? 'the system does not say why';
