@@ -114,7 +114,12 @@ export class Work {
     try {
       // A key that is off or spent has nothing inflated.
       const isOn = cells.reserve(cell, 0, day);
-      if (isOn === 'ok') source = this.#source(task);
+      if (isOn === 'ok') {
+        const small = this.#smallSource(task);
+        if (small === undefined && (yield 'large') === false) return;
+        source = small ?? this.#source(task);
+        sum.decoding = decodings.current;
+      }
       const granted = isOn === 'ok' ? cells.reserve(cell, source.length, day) : isOn;
       const refusal = refusalOf(granted);
       if (refusal !== undefined) {
@@ -188,6 +193,17 @@ export class Work {
     // An inflated body goes before the next one comes.
     if (task.compression !== undefined) decoding.decoder.begin(NOTHING, 0, undefined);
     if (gathered !== undefined) this.#options.decodings.giveBack(decoding);
+  }
+
+  /** The task's content, unless it is compressed and more than a piece of a body. */
+  #smallSource(task: BodyTask): Uint8Array | undefined {
+    try {
+      return this.#source(task, PIECE_BYTES);
+    } catch (error) {
+      const isLarge = (task.compression?.bytesMax ?? 0) > PIECE_BYTES;
+      if (error instanceof BodyTooLarge && isLarge) return undefined;
+      throw error;
+    }
   }
 
   /** The task's content, inflated to at most `bytesMax` and what the task allows. */
