@@ -25,6 +25,8 @@ import { type TaskRun, Work } from './turns/work.ts';
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 const TICK_MS = 1_000;
+/** A turn of a large body that took longer, as it was inflated, is followed by a rest as long. */
+const LONG_MS = 20;
 /** Lanes beside those of bodies, which have the cells of their write keys. */
 const OWN_LANE = -1;
 const LINES_LANE = -2;
@@ -219,7 +221,7 @@ export class IngestWorker {
     if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
     const lane = this.#lanes.next();
     if (lane === undefined) {
-      if (this.#closing) this.#over.resolve();
+      if (this.#closing && this.#large === undefined) this.#over.resolve();
       return;
     }
     this.#go(lane, must(this.#lanes.first(lane), 'job'));
@@ -236,24 +238,38 @@ export class IngestWorker {
     if (isMoved && this.#large !== undefined) job.run?.next(false);
     const ms = performance.now() - begunMs;
     job.tookMs += ms;
-    this.#lanes.took(lane, ms, done === true || isMoved);
+    const rests = lane === LARGE_LANE && ms > LONG_MS;
+    this.#lanes.took(lane, ms, done === true || isMoved || rests);
     if (isMoved && this.#large !== undefined) {
       this.#waiting.add(cellOf(job), { ...job, run: undefined });
-    } else if (isMoved) {
-      this.#large = job;
-      this.#lanes.add(LARGE_LANE, job);
-    } else if (done === true && lane === LARGE_LANE) {
-      this.#nextLarge(job);
+      return;
     }
+    if (isMoved) this.#large = job;
+    else if (done === true && lane === LARGE_LANE) this.#large = this.#largeAfter(job);
+    else if (!rests) return;
+    this.#addLarge(rests ? ms : 0);
   }
 
-  /** Goes on with the next body of several pieces when one is over. */
-  #nextLarge(over: Job): void {
+  /** Goes on with the large body, after a while in which what waits for the disk is seen to. */
+  #addLarge(afterMs: number): void {
+    const job = this.#large;
+    if (job === undefined) return;
+    if (afterMs === 0) {
+      this.#lanes.add(LARGE_LANE, job);
+      return;
+    }
+    setTimeout(() => {
+      this.#lanes.add(LARGE_LANE, job);
+      this.#wake();
+    }, afterMs);
+  }
+
+  /** The next body of several pieces when one is over. */
+  #largeAfter(over: Job): Job | undefined {
     const cell = cellOf(over);
     if (this.#waiting.first(cell) === over) this.#waiting.took(cell, over.tookMs, true);
     const next = this.#waiting.next();
-    this.#large = next === undefined ? undefined : this.#waiting.first(next);
-    if (this.#large !== undefined) this.#lanes.add(LARGE_LANE, this.#large);
+    return next === undefined ? undefined : this.#waiting.first(next);
   }
 }
 

@@ -40,7 +40,7 @@ export interface WorkOptions {
   stored: () => void;
 }
 
-/** A task in progress. At each yield others have their turn; `large` says that a body goes on in a second piece. */
+/** A task in progress. At each yield others have their turn; `large` says that a body is of several pieces. */
 export type TaskRun = Generator<'piece' | 'large', void, boolean | undefined>;
 
 /** A piece of a body, beside PIECE_EVENTS_MAX events. */
