@@ -51,7 +51,13 @@ export const STATUSES: ReadonlyMap<number, { name: string; about: string }> = ne
   [404, { name: 'NotFound', about: 'There is no such thing, or the key may not see it.' }],
   [405, { name: 'MethodNotAllowed', about: 'The path has other methods.' }],
   [409, { name: 'Conflict', about: 'Another query of the key has this X-Query-Id.' }],
-  [411, { name: 'LengthRequired', about: 'The request is chunked; the reply comes in parts or is long.' }],
+  [
+    411,
+    {
+      name: 'LengthRequired',
+      about: 'The request is chunked; the reply comes in parts or is long.',
+    },
+  ],
   [413, { name: 'TooLarge', about: 'The body, or an event in it, is too large.' }],
   [415, { name: 'UnsupportedType', about: 'The type or encoding of the body is not understood.' }],
   [
