@@ -32,6 +32,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['server/ingest/commit-order.ts', 'write', 'other'],
   ['server/ingest/recorder.ts', 'write', 'other'],
   ['server/decode/', 'decode', 'other'],
+  ['server/date/', 'decode', 'other'],
   ['server/extend/', 'decode', 'other'],
   ['server/registry/', 'receive', 'receive'],
   ['server/merge/', 'seal', 'seal'],

@@ -89,9 +89,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a failed merge waits by the clock of the wall',
     file: 'engine/store/upkeep.ts',
-    find: 'const retryMs = this.#failures.failed(sources, !isDiskFull(error), nowMs);',
-    replace:
-      'const retryMs = this.#failures.failed(sources, !isDiskFull(error), this.#options.nowMs());',
+    find: 'const retryMs = this.#failures.failed(sources, isTheirs, nowMs);',
+    replace: 'const retryMs = this.#failures.failed(sources, isTheirs, this.#options.nowMs());',
     tests: ['test/store/upkeep.test.ts'],
   },
   {

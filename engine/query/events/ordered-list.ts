@@ -201,21 +201,24 @@ class FirstFinder implements BlockVisitor {
     if (worst === undefined) return rows;
     const left = noRows(block.rowCount);
     for (const index of columnsAt(block, this.#query.orderBy)) {
-      const { kind, min = 0, max = 0 } = block.columns[index];
-      const isBeaten = kind === Kind.NUMBER && isNumber(worst) && this.#isBeyond(worst, min, max);
-      if (isBeaten) continue;
+      const { kind, min, max } = block.columns[index];
+      // Numbers beyond all doubles are infinite here, and the last double in a column's bounds.
+      const isNarrowed = kind === Kind.NUMBER && isNumber(worst) && Number.isFinite(worst.number);
+      if (isNarrowed && this.#isBeyond(worst, min, max)) continue;
       const column = block.column(index);
-      const isNarrowed = column.kind === Kind.NUMBER && isNumber(worst);
       addRows(
         left,
-        isNarrowed ? this.#numbersUpTo(worst, column, rows) : rowsPresent(column, rows),
+        isNarrowed && column.kind === Kind.NUMBER
+          ? this.#numbersUpTo(worst, column, rows)
+          : rowsPresent(column, rows),
       );
     }
     return left;
   }
 
   /** Whether all numbers from `min` to `max` come after `worst`. */
-  #isBeyond({ number }: OrderKey, min: number, max: number): boolean {
+  #isBeyond({ number }: OrderKey, min: number | undefined, max: number | undefined): boolean {
+    if (min === undefined || max === undefined) return false;
     return this.#query.order === 'asc' ? min > number : max < number;
   }
 
