@@ -14,6 +14,7 @@ const HEAD_BYTES = 64;
 const KEYLESS_OBJECT_BYTES_MAX = 65_536;
 /** Digits of a frame's length. Source: decisions.md 2.4. */
 const LENGTH_DIGITS_MAX = 7;
+const NUL = 0;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const BLANK = 0x20;
@@ -32,6 +33,11 @@ export type Framing = 'lines' | 'line' | 'cut' | 'frame';
 
 /** Takes what a frame has found: `head` followed by `rest`. Both views are valid during the call only. */
 export type TakeLines = (head: Uint8Array, rest: Uint8Array, framing: Framing) => void;
+
+/** Makes line feeds of NULs, by which some programs end their lines, Python's `SysLogHandler` among them. */
+export function endLinesAtNuls(bytes: Buffer): void {
+  for (let at = bytes.indexOf(NUL); at >= 0; at = bytes.indexOf(NUL, at + 1)) bytes[at] = LINE_FEED;
+}
 
 /** Where in the stream we are: at the start of a line or frame, or inside of what. */
 type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
@@ -80,10 +86,11 @@ export class LineFrame {
     return !this.#isProven && this.hasBegun;
   }
 
-  /** Looks at the next bytes of the stream; keeps no reference to them. */
+  /** Looks at the next bytes of the stream; keeps no reference to them, and makes line feeds of NULs among them. */
   push(chunk: Uint8Array, take: TakeLines): void {
     // The search of a Buffer is ten times as fast as that of a plain typed array.
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    endLinesAtNuls(bytes);
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
       for (let done = 0; done < piece.length; ) done = this.#step(piece, done, take);

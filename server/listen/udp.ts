@@ -3,6 +3,7 @@ import { readKernelText } from '../../engine/base/text-file.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/thread.ts';
+import { endLinesAtNuls } from './frame.ts';
 import { listenFault } from './listen-fault.ts';
 
 /** What a listener for datagrams needs. Its port may be 0: any free one. */
@@ -117,6 +118,7 @@ class Receiver implements LineSource {
 
   take(datagram: Buffer): void {
     this.counts.datagrams++;
+    endLinesAtNuls(datagram);
     const bytes = endOfLines(datagram);
     if (bytes === 0) return;
     if (this.#filledBytes + bytes >= LINES_SLOT_BYTES && !this.handOver()) {

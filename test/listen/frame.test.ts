@@ -59,6 +59,13 @@ t.test('any cut of a stream gives the same lines', async () => {
   );
 });
 
+t.test('a NUL ends a line, and stays in none', async (t) => {
+  const texts = (text: string, places: number[]) =>
+    framed(cutAt(text, places)).map((line) => line.text);
+  t.same(texts('one\0two\0\nthree\0', [2, 4, 9]), ['one', 'two', '', 'three']);
+  t.same(texts('\0\0x', []), ['', '', 'x']);
+});
+
 t.test('long lines are cut at the same place whatever the chunks', async (t) => {
   const around = [LINE_BYTES_MAX - 1, LINE_BYTES_MAX, LINE_BYTES_MAX + 1, 3 * LINE_BYTES_MAX];
   for (const bytes of around) {

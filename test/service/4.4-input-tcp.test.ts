@@ -46,6 +46,14 @@ t.test(
   },
 );
 
+t.test('a NUL ends a line, as Python ends those of syslog', async (t) => {
+  await sendTcp(tcpPort, `${writeKey} <14>nulled one\0${writeKey} <14>nulled two\0`);
+  t.same(
+    (await found('nulled')).map(({ message }) => message),
+    ['nulled one', 'nulled two'],
+  );
+});
+
 t.test('lines without a valid key are dropped, their neighbours stay', async (t) => {
   await sendTcp(
     tcpPort,
