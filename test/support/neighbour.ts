@@ -144,6 +144,12 @@ export class Neighbour {
         socket.destroy();
       });
       socket.on('close', () => resolve('TCP close'));
+      // While nobody listens on a port of the range that clients get theirs from, the kernel may connect one to itself.
+      socket.on('connect', () => {
+        if (socket.localPort !== socket.remotePort) return;
+        resolve('TCP ECONNREFUSED');
+        socket.destroy();
+      });
       socket.resume();
       begin(socket);
     });
