@@ -31,8 +31,8 @@ import { httpListenersOf, type Listeners, openListeners } from './listen/listene
 import { type Log, openLog } from './log.ts';
 import { Keeper } from './merge/keeper.ts';
 import { QueryPool } from './query/query-pool.ts';
-import { TailTokens } from './query/tail-token.ts';
-import { Tails } from './query/tails.ts';
+import { TailTokens } from './query/tail/tail-token.ts';
+import { Tails } from './query/tail/tails.ts';
 import { readyText } from './ready.ts';
 import { DEFINITIONS_PATH, type Definitions, openDefinitions } from './registry/definitions.ts';
 import { FirstKeyFile } from './registry/first-key.ts';

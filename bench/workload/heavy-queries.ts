@@ -1,6 +1,6 @@
 import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
+import { parseSearch } from '../../server/language/search.ts';
 import type { QueryJob } from '../../server/query/job.ts';
-import { parseSearch } from '../../server/query/search.ts';
 import { request, service as routes } from '../../test/api/service.ts';
 import { CORPUS_START_MS } from '../corpus/clock.ts';
 

@@ -1,4 +1,4 @@
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import { DEFINITION_KINDS, type DefinitionKind, SINGULAR } from '../registry/definition.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import type { Asker } from '../registry/journal.ts';

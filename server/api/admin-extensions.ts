@@ -1,6 +1,6 @@
 import type { Intake } from '../ingest/intake.ts';
 import type { DryEvent } from '../ingest/protocol.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import type { ExtensionDefinition } from '../registry/definition.ts';
 import type { Along, Changed, Definitions } from '../registry/definitions.ts';
 import { definitionSetOf } from '../registry/extension-sets.ts';

@@ -1,4 +1,4 @@
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import type { Asker } from '../registry/journal.ts';
 import type { KeyKind, Quota } from '../registry/key-record.ts';
 import type { Key, KeyChange, Keys, NewKey } from '../registry/keys.ts';

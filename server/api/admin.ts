@@ -1,6 +1,6 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import { nearest } from '../../engine/base/nearest.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import { sameSecret } from '../registry/digest.ts';
 import type { Asker } from '../registry/journal.ts';
 import { withoutLongWords } from '../safe-text.ts';

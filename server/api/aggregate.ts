@@ -8,10 +8,10 @@ import type {
   GroupBy,
 } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
-import { boundariesOf, bucketCount, parseInterval, TIME_BUCKETS_MAX } from '../query/bucket.ts';
+import { boundariesOf, bucketCount, parseInterval, TIME_BUCKETS_MAX } from '../language/bucket.ts';
+import { shown } from '../language/shown.ts';
+import { parseInstant, type TimeRange } from '../language/time.ts';
 import type { ComputeOutput, GroupOutput, QueryJob } from '../query/job.ts';
-import { shown } from '../query/shown.ts';
-import { parseInstant, type TimeRange } from '../query/time.ts';
 import { numberTextIn } from './json.ts';
 import { metricOf } from './metric.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';

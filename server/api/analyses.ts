@@ -1,5 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import { jobOfAnalysis } from './analysis-job.ts';
 import { checkExecuteBody, type ExecuteBody } from './execute-schema.ts';
 import { parseJsonBody } from './json.ts';

@@ -1,6 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
-import { isAttributePath } from '../query/filter.ts';
-import { shown } from '../query/shown.ts';
+import { isAttributePath } from '../language/filter.ts';
+import { shown } from '../language/shown.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkAttributesBody } from './schema.ts';

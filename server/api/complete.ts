@@ -7,12 +7,12 @@ import {
   type Typing,
   tagSuggestions,
   typingAt,
-} from '../query/complete.ts';
-import { allOf } from '../query/filter.ts';
+} from '../language/complete.ts';
+import { allOf } from '../language/filter.ts';
+import { SearchError } from '../language/lexer.ts';
+import { type Expectation, expectedAfter } from '../language/search.ts';
+import type { TimeRange } from '../language/time.ts';
 import type { NameSource, ValueSource } from '../query/job.ts';
-import { SearchError } from '../query/lexer.ts';
-import { type Expectation, expectedAfter } from '../query/search.ts';
-import type { TimeRange } from '../query/time.ts';
 import { ApiError, answerReply, type Reply, resultReply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkCompleteBody } from './schema.ts';

@@ -1,6 +1,6 @@
-import { shown } from '../query/shown.ts';
-import { TimeError, zoneNamed } from '../query/time.ts';
-import { UTC, type Zone } from '../query/zone.ts';
+import { shown } from '../language/shown.ts';
+import { TimeError, zoneNamed } from '../language/time.ts';
+import { UTC, type Zone } from '../language/zone.ts';
 import { columnsOf } from './columns.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';

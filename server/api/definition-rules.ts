@@ -1,8 +1,8 @@
-import { isAttributePath } from '../query/filter.ts';
-import { FormulaError, formulaMetrics } from '../query/formula.ts';
-import { SearchError } from '../query/lexer.ts';
-import { type DeclaredNames, parseSearch, searchNames } from '../query/search.ts';
-import { shown } from '../query/shown.ts';
+import { isAttributePath } from '../language/filter.ts';
+import { FormulaError, formulaMetrics } from '../language/formula.ts';
+import { SearchError } from '../language/lexer.ts';
+import { type DeclaredNames, parseSearch, searchNames } from '../language/search.ts';
+import { shown } from '../language/shown.ts';
 import type {
   Definition,
   DefinitionKind,

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isAttributePath } from '../query/filter.ts';
-import { shown } from '../query/shown.ts';
+import { isAttributePath } from '../language/filter.ts';
+import { shown } from '../language/shown.ts';
 import type {
   DefinitionKind,
   DefinitionTypes,

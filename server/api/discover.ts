@@ -1,5 +1,5 @@
 import { nearestHint } from '../../engine/base/nearest.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import type {
   FieldDefinition,
   GroupDefinition,

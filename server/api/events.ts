@@ -1,7 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import { shown } from '../language/shown.ts';
 import type { JobAnswer } from '../query/job.ts';
-import { shown } from '../query/shown.ts';
 import { columnsOf } from './columns.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';

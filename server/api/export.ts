@@ -1,12 +1,17 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { PageQuery } from '../../engine/engine.ts';
-import type { AnswerPieces } from '../query/answer-writer.ts';
-import { type ExportPage, exportHeader, type PageBound, readPage } from '../query/export-page.ts';
-import { allOf } from '../query/filter.ts';
+import { allOf } from '../language/filter.ts';
+import { shown } from '../language/shown.ts';
+import type { AnswerPieces } from '../query/answer/answer-writer.ts';
+import {
+  type ExportPage,
+  exportHeader,
+  type PageBound,
+  readPage,
+} from '../query/answer/export-page.ts';
 import type { ExportFormat, QueryJob } from '../query/job.ts';
 import { QueryRefused } from '../query/refusal.ts';
-import { shown } from '../query/shown.ts';
 import { columnsOf } from './columns.ts';
 import { ApiError, type Reply, type ReplySink } from './reply.ts';
 import type { ReadContext } from './route.ts';

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isAttributePath } from '../query/filter.ts';
-import { shown } from '../query/shown.ts';
+import { isAttributePath } from '../language/filter.ts';
+import { shown } from '../language/shown.ts';
 import { EXTENSION_PLACES } from '../registry/default-extensions.ts';
 import { EXTENSION_KINDS, type ExtensionDefinition } from '../registry/definition.ts';
 import { FILTER_CHARACTERS_MAX } from '../registry/key-record.ts';

@@ -1,8 +1,8 @@
 import { checkDatePattern } from '../extend/date-pattern.ts';
 import type { ExtensionAction, ExtensionStep } from '../extend/extension.ts';
 import { checkGrok } from '../extend/grok.ts';
-import { shown } from '../query/shown.ts';
-import { parseZone } from '../query/zone.ts';
+import { shown } from '../language/shown.ts';
+import { parseZone } from '../language/zone.ts';
 import type { ExtensionDefinition } from '../registry/definition.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import { ApiError } from './reply.ts';

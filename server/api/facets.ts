@@ -1,5 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import { ApiError, answerReply, type Reply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 import { checkFacetsBody } from './schema.ts';

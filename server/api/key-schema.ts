@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import type { KeyKind, Quota } from '../registry/key-record.ts';
 import { ApiError } from './reply.ts';
 import { choice, flag, object, text } from './schema.ts';

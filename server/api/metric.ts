@@ -1,8 +1,8 @@
 import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../../engine/engine.ts';
-import { isAttributePath } from '../query/filter.ts';
-import { FormulaError, type FormulaNode, parseFormula } from '../query/formula.ts';
-import { shown } from '../query/shown.ts';
+import { isAttributePath } from '../language/filter.ts';
+import { FormulaError, type FormulaNode, parseFormula } from '../language/formula.ts';
+import { shown } from '../language/shown.ts';
 import { ApiError } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 

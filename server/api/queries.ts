@@ -1,5 +1,5 @@
+import { shown } from '../language/shown.ts';
 import type { LiveQueries, LiveQuery } from '../query/live-queries.ts';
-import { shown } from '../query/shown.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from './reply.ts';
 import { type ReadKey, requireKnownQuery } from './route.ts';
 

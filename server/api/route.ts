@@ -1,8 +1,8 @@
 import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
+import { shown } from '../language/shown.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
-import { shown } from '../query/shown.ts';
-import type { Tails } from '../query/tails.ts';
+import type { Tails } from '../query/tail/tails.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import { withoutLongWords } from '../safe-text.ts';
 import { ApiError, type ApiRequest, type Reply } from './reply.ts';

@@ -1,9 +1,9 @@
 import { EngineError } from '../../engine/base/errors.ts';
+import { shown } from '../language/shown.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { LiveQueries, type QueryProgress } from '../query/live-queries.ts';
 import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
-import { shown } from '../query/shown.ts';
 import { withoutKeys, withoutLongWords } from '../safe-text.ts';
 import type { AuthFailures } from './access/failures.ts';
 import { aggregateEvents } from './aggregate.ts';

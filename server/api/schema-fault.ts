@@ -1,7 +1,7 @@
 import type { Validator } from 'typebox/compile';
 import { assert, must } from '../../engine/base/assert.ts';
 import { nearestHint } from '../../engine/base/nearest.ts';
-import { shown } from '../query/shown.ts';
+import { shown } from '../language/shown.ts';
 import { ApiError } from './reply.ts';
 
 /** What a fault is said from: where it is in the body, and where the broken rule is in the schema. */

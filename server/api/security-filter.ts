@@ -1,5 +1,5 @@
 import type { Predicate } from '../../engine/query/model/predicate.ts';
-import { parseSearch } from '../query/search.ts';
+import { parseSearch } from '../language/search.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import type { Key } from '../registry/keys.ts';
 import type { Resolver } from './resolver.ts';

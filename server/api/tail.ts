@@ -1,7 +1,7 @@
-import { allOf } from '../query/filter.ts';
-import { shown } from '../query/shown.ts';
-import type { TailEnd } from '../query/tail.ts';
-import type { TailPlace } from '../query/tail-token.ts';
+import { allOf } from '../language/filter.ts';
+import { shown } from '../language/shown.ts';
+import type { TailEnd } from '../query/tail/tail.ts';
+import type { TailPlace } from '../query/tail/tail-token.ts';
 import { columnsOf } from './columns.ts';
 import { zoneOf } from './context.ts';
 import { jsonFault, parseQueryBody } from './json.ts';

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../engine/base/day.ts';
 import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
 import { boundedDate } from '../decode/date.ts';
-import type { Zone } from '../query/zone.ts';
-import { instantOf, parseZone, UTC } from '../query/zone.ts';
+import type { Zone } from '../language/zone.ts';
+import { instantOf, parseZone, UTC } from '../language/zone.ts';
 
 /** What is wrong with a date pattern, its zone or its locale. */
 export class DatePatternError extends Error {

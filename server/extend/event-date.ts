@@ -1,5 +1,5 @@
 import { parseDate } from '../decode/date.ts';
-import { instantOf, parseZone, UTC, type Zone } from '../query/zone.ts';
+import { instantOf, parseZone, UTC, type Zone } from '../language/zone.ts';
 import { DatePatterns } from './date-pattern.ts';
 
 /** Dates of the known forms that do not say where their clock stands: ISO 8601 and RFC 3164. */

@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import type { AnswerPieces } from './answer-writer.ts';
+import type { AnswerPieces } from './answer/answer-writer.ts';
 import type { JobAnswer } from './job.ts';
 import type { Units } from './scheduler.ts';
 

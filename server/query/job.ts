@@ -9,8 +9,8 @@ import type {
   Snapshot,
   TailQuery,
 } from '../../engine/engine.ts';
-import type { AnswerPieces } from './answer-writer.ts';
-import type { DeclaredId, Typing } from './complete.ts';
+import type { DeclaredId, Typing } from '../language/complete.ts';
+import type { AnswerPieces } from './answer/answer-writer.ts';
 import type { HintScope } from './hint/hint.ts';
 
 /** What every job whose answer can be explained says. */

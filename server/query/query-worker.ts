@@ -11,17 +11,17 @@ import {
   type Snapshot,
   type UnitReader,
 } from '../../engine/engine.ts';
-import { writeAnswer } from './answer.ts';
-import { AnswerWriter } from './answer-writer.ts';
-import { completionText, nameSuggestions, valueSuggestions } from './complete.ts';
+import { completionText, nameSuggestions, valueSuggestions } from '../language/complete.ts';
+import { writeAnswer } from './answer/answer.ts';
+import { AnswerWriter } from './answer/answer-writer.ts';
 import { packed } from './gzip.ts';
 import { aggregateFacts, listFacts } from './hint/facts.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { Offers } from './offers.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
 import { Scheduler, type Units } from './scheduler.ts';
-import { writeTail } from './tail-answer.ts';
-import { TailTokens } from './tail-token.ts';
+import { writeTail } from './tail/tail-answer.ts';
+import { TailTokens } from './tail/tail-token.ts';
 
 type Message<T extends ToQuery['type']> = Extract<ToQuery, { type: T }>;
 

@@ -60,7 +60,7 @@ export const SERVER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a token of a tail that was changed is taken',
-    file: 'server/query/tail-token.ts',
+    file: 'server/query/tail/tail-token.ts',
     find: '      decipher.final();\n',
     replace: '',
     tests: ['test/server-query/tail-token.test.ts'],

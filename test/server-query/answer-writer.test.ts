@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { AggregateQuery, ListedEvent } from '../../engine/engine.ts';
-import { writeAnswer } from '../../server/query/answer.ts';
-import { AnswerWriter } from '../../server/query/answer-writer.ts';
+import { writeAnswer } from '../../server/query/answer/answer.ts';
+import { AnswerWriter } from '../../server/query/answer/answer-writer.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 import { textOf } from '../support/answer.ts';
 

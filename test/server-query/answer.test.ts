@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AggregateQuery, ListQuery, QueryStats } from '../../engine/engine.ts';
-import { formatNumber } from '../../server/query/format.ts';
+import { formatNumber } from '../../server/query/answer/format.ts';
 import { answerJob } from '../support/answer.ts';
 
 const stats: QueryStats = { blocksTotal: 3, blocksOpened: 2, rowsScanned: 9, blocksDamaged: 0 };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { textCell, valueCell } from '../../server/query/csv.ts';
+import { textCell, valueCell } from '../../server/query/answer/csv.ts';
 
 t.test('a cell is in quotes when it has to be', async (t) => {
   t.equal(textCell('plain text; no need', false), 'plain text; no need');

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { BlockChanges } from '../../engine/engine.ts';
 import type { TailAnswer, TailJob } from '../../server/query/job.ts';
-import { Tail } from '../../server/query/tail.ts';
-import { type TailPlace, TailTokens } from '../../server/query/tail-token.ts';
+import { Tail } from '../../server/query/tail/tail.ts';
+import { type TailPlace, TailTokens } from '../../server/query/tail/tail-token.ts';
 
 type Block = BlockChanges['added'][number];
 

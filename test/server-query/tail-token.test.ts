@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { TailTokens } from '../../server/query/tail-token.ts';
+import { TailTokens } from '../../server/query/tail/tail-token.ts';
 
 const tokens = new TailTokens(new Uint8Array(32).fill(7));
 const others = new TailTokens(new Uint8Array(32));

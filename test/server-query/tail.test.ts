@@ -1,6 +1,6 @@
 import t from 'tap';
-import { Tail, type TailSources } from '../../server/query/tail.ts';
-import { TailTokens } from '../../server/query/tail-token.ts';
+import { Tail, type TailSources } from '../../server/query/tail/tail.ts';
+import { TailTokens } from '../../server/query/tail/tail-token.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;

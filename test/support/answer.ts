@@ -1,6 +1,6 @@
 import { finished } from '../../engine/base/pause.ts';
-import { writeAnswer } from '../../server/query/answer.ts';
-import type { AnswerPieces } from '../../server/query/answer-writer.ts';
+import { writeAnswer } from '../../server/query/answer/answer.ts';
+import type { AnswerPieces } from '../../server/query/answer/answer-writer.ts';
 import type { JobAnswer } from '../../server/query/job.ts';
 
 /** The text of an answer. */

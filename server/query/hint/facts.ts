@@ -9,7 +9,7 @@ import type {
   UnitReader,
 } from '../../../engine/engine.ts';
 import type { Predicate } from '../../../engine/query/model/predicate.ts';
-import { allOf } from '../filter.ts';
+import { allOf } from '../../language/filter.ts';
 import {
   type CountedTerm,
   type HintFacts,

@@ -1,6 +1,6 @@
 import type { Selection } from '../../../engine/engine.ts';
 import type { Predicate } from '../../../engine/query/model/predicate.ts';
-import type { Term } from '../search.ts';
+import type { Term } from '../../language/search.ts';
 
 /** What hints on an answer without events are looked for with. Plain data that crosses threads. */
 export interface HintScope {

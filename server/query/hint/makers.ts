@@ -1,6 +1,6 @@
 import { nearest } from '../../../engine/base/nearest.ts';
-import { shown } from '../shown.ts';
-import { isoIn, type Zone } from '../zone.ts';
+import { shown } from '../../language/shown.ts';
+import { isoIn, type Zone } from '../../language/zone.ts';
 import { type Hint, type HintFacts, isKnown, leavesOf } from './hint.ts';
 
 /** Makes hints of one kind. */

@@ -5,8 +5,8 @@ import {
   type DateUnit,
   evaluateDateMath,
   startOfUnit,
-} from '../../server/query/date-math.ts';
-import { isoIn, parseZone, UTC, type Zone } from '../../server/query/zone.ts';
+} from '../../server/language/date-math.ts';
+import { isoIn, parseZone, UTC, type Zone } from '../../server/language/zone.ts';
 import { clock } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
-import { must } from '../../engine/base/assert.ts';
-import { Pace, type Units } from '../../engine/base/pause.ts';
-import type { TailResult } from '../../engine/engine.ts';
-import { eventText } from './event-text.ts';
-import type { TailAnswer, TailJob } from './job.ts';
+import { must } from '../../../engine/base/assert.ts';
+import { Pace, type Units } from '../../../engine/base/pause.ts';
+import type { TailResult } from '../../../engine/engine.ts';
+import { parseZone } from '../../language/zone.ts';
+import { eventText } from '../answer/event-text.ts';
+import type { TailAnswer, TailJob } from '../job.ts';
 import type { TailTokens } from './tail-token.ts';
-import { parseZone } from './zone.ts';
 
 /** Steps that a server-sent event takes: its token is enciphered. */
 const EVENT_STEPS = 32;

@@ -7,7 +7,7 @@ import {
   UTC,
   type Zone,
   zoneOfOffset,
-} from '../../server/query/zone.ts';
+} from '../../server/language/zone.ts';
 import { clock } from '../support/clock.ts';
 
 const HOUR_MS = 3_600_000;

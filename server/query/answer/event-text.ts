@@ -1,5 +1,5 @@
-import type { ListedEvent } from '../../engine/engine.ts';
-import { isoIn, type Zone } from './zone.ts';
+import type { ListedEvent } from '../../../engine/engine.ts';
+import { isoIn, type Zone } from '../../language/zone.ts';
 
 /** An event of a reply as JSON text; `event` and `columns` are JSON texts already. */
 export function eventText(event: ListedEvent, withColumns: boolean, zone: Zone): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Pattern, Predicate, RangeEnd } from '../../engine/query/model/predicate.ts';
-import { QUERY_CHARACTERS_MAX, SearchError } from '../../server/query/lexer.ts';
+import { QUERY_CHARACTERS_MAX, SearchError } from '../../server/language/lexer.ts';
 import {
   type DeclaredName,
   type DeclaredNames,
@@ -10,7 +10,7 @@ import {
   SEARCH_DEPTH_MAX,
   searchNames,
   wordsOf,
-} from '../../server/query/search.ts';
+} from '../../server/language/search.ts';
 import { printSearch } from '../support/search-printer.ts';
 
 const ALL: Predicate = { type: 'all' };

@@ -1,11 +1,11 @@
-import { assert, must } from '../../engine/base/assert.ts';
-import type { Units } from '../../engine/base/pause.ts';
-import type { AggregateResult, BucketKey } from '../../engine/engine.ts';
+import { assert, must } from '../../../engine/base/assert.ts';
+import type { Units } from '../../../engine/base/pause.ts';
+import type { AggregateResult, BucketKey } from '../../../engine/engine.ts';
+import { isoIn, parseZone, type Zone } from '../../language/zone.ts';
+import type { ComputeOutput, GroupOutput, QueryJob } from '../job.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import { colorOf } from './color.ts';
 import { formatNumber } from './format.ts';
-import type { ComputeOutput, GroupOutput, QueryJob } from './job.ts';
-import { isoIn, parseZone, type Zone } from './zone.ts';
 
 type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
 

@@ -1,5 +1,5 @@
-import { must } from '../../engine/base/assert.ts';
-import { QueryRefused } from './refusal.ts';
+import { must } from '../../../engine/base/assert.ts';
+import { QueryRefused } from '../refusal.ts';
 import { Tail, type TailRequest, type TailSources, type TailStream } from './tail.ts';
 import type { TailPlace } from './tail-token.ts';
 

@@ -1,10 +1,10 @@
-import { must } from '../../engine/base/assert.ts';
-import type { Units } from '../../engine/base/pause.ts';
-import type { AggregateResult, ListedEvent } from '../../engine/engine.ts';
+import { must } from '../../../engine/base/assert.ts';
+import type { Units } from '../../../engine/base/pause.ts';
+import type { AggregateResult, ListedEvent } from '../../../engine/engine.ts';
+import { isoIn, type Zone } from '../../language/zone.ts';
+import type { QueryJob } from '../job.ts';
 import { BucketTexts, VALUE_TEXTS } from './aggregate-answer.ts';
 import type { AnswerWriter } from './answer-writer.ts';
-import type { QueryJob } from './job.ts';
-import { isoIn, type Zone } from './zone.ts';
 
 /**
  * An event as a saved list view shows it: `id`, `date`, what the event has of `custom`, `syslog` and `message`, and its

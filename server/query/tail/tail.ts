@@ -1,7 +1,7 @@
-import type { BlockChanges, ListColumn, Snapshot } from '../../engine/engine.ts';
-import type { Predicate } from '../../engine/query/model/predicate.ts';
-import type { TailAnswer, TailJob } from './job.ts';
-import { QueryRefused } from './refusal.ts';
+import type { BlockChanges, ListColumn, Snapshot } from '../../../engine/engine.ts';
+import type { Predicate } from '../../../engine/query/model/predicate.ts';
+import type { TailAnswer, TailJob } from '../job.ts';
+import { QueryRefused } from '../refusal.ts';
 import { droppedText } from './tail-answer.ts';
 import type { TailPlace, TailTokens } from './tail-token.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FormulaError, formulaMetrics, parseFormula } from '../../server/query/formula.ts';
+import { FormulaError, formulaMetrics, parseFormula } from '../../server/language/formula.ts';
 
 /** A formula with all its parentheses. */
 function written(text: string): string {

@@ -1,4 +1,4 @@
-import type { Units } from '../../engine/base/pause.ts';
+import type { Units } from '../../../engine/base/pause.ts';
 
 /** Characters after which a piece ends. */
 const PIECE_CHARACTERS = 64 * 1024;

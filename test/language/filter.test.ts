@@ -8,7 +8,7 @@ import {
   negated,
   pathsOfName,
   tagFilter,
-} from '../../server/query/filter.ts';
+} from '../../server/language/filter.ts';
 
 const ALL: Predicate = { type: 'all' };
 const NONE: Predicate = { type: 'none' };

@@ -11,14 +11,14 @@ import {
   tagSuggestions,
   typingAt,
   valueSuggestions,
-} from '../../server/query/complete.ts';
-import { SearchError } from '../../server/query/lexer.ts';
+} from '../../server/language/complete.ts';
+import { SearchError } from '../../server/language/lexer.ts';
 import {
   type DeclaredNames,
   type Expectation,
   expectedAfter,
   parseSearch,
-} from '../../server/query/search.ts';
+} from '../../server/language/search.ts';
 
 const TAGS = [
   { id: 'high', name: 'High', predicate: { type: 'all' as const } },

@@ -1,10 +1,10 @@
-import type { Units } from '../../engine/base/pause.ts';
-import type { Bound, ListedEvent, PageResult } from '../../engine/engine.ts';
+import type { Units } from '../../../engine/base/pause.ts';
+import type { Bound, ListedEvent, PageResult } from '../../../engine/engine.ts';
+import { isoIn, type Zone } from '../../language/zone.ts';
+import type { ExportFormat, QueryJob } from '../job.ts';
 import type { AnswerPieces, AnswerWriter } from './answer-writer.ts';
 import { CSV_LINE_END, textCell, valueCell } from './csv.ts';
 import { eventText } from './event-text.ts';
-import type { ExportFormat, QueryJob } from './job.ts';
-import { isoIn, type Zone } from './zone.ts';
 
 const decoder = new TextDecoder();
 

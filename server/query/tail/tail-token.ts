@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
-import { derivedKey } from '../../engine/base/derived-key.ts';
+import { derivedKey } from '../../../engine/base/derived-key.ts';
 
 const CIPHER = 'aes-128-gcm';
 const PURPOSE = 'tail tokens';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { resolveTime, TimeError, type TimeRequest } from '../../server/query/time.ts';
+import { resolveTime, TimeError, type TimeRequest } from '../../server/language/time.ts';
 
 const NOW = Date.UTC(2021, 2, 31, 12, 34, 56, 789);
 

@@ -6,8 +6,8 @@ import {
   type Interval,
   parseInterval,
   TIME_BUCKETS_MAX,
-} from '../../server/query/bucket.ts';
-import { isoIn, parseZone, UTC, type Zone } from '../../server/query/zone.ts';
+} from '../../server/language/bucket.ts';
+import { isoIn, parseZone, UTC, type Zone } from '../../server/language/zone.ts';
 
 const HOUR_MS = 3_600_000;
 

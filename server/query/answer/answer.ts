@@ -1,5 +1,5 @@
-import { must } from '../../engine/base/assert.ts';
-import type { Units } from '../../engine/base/pause.ts';
+import { must } from '../../../engine/base/assert.ts';
+import type { Units } from '../../../engine/base/pause.ts';
 import type {
   AggregateResult,
   AttributesResult,
@@ -10,17 +10,17 @@ import type {
   ListResult,
   PageResult,
   QueryStats,
-} from '../../engine/engine.ts';
+} from '../../../engine/engine.ts';
+import { isoIn, parseZone, UTC, type Zone } from '../../language/zone.ts';
+import type { HintFacts } from '../hint/hint.ts';
+import { hintsOf } from '../hint/makers.ts';
+import type { JobAnswer, QueryJob } from '../job.ts';
 import { writeAggregates } from './aggregate-answer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { attributeText, facetText } from './attribute-answer.ts';
 import { eventText } from './event-text.ts';
 import { writePage } from './export-page.ts';
-import type { HintFacts } from './hint/hint.ts';
-import { hintsOf } from './hint/makers.ts';
-import type { JobAnswer, QueryJob } from './job.ts';
 import { rawEventText, writeRows } from './saved-answer.ts';
-import { isoIn, parseZone, UTC, type Zone } from './zone.ts';
 
 type JobOf<T extends QueryJob['type']> = Extract<QueryJob, { type: T }>;
 

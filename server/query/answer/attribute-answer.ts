@@ -1,6 +1,6 @@
-import { assert } from '../../engine/base/assert.ts';
-import type { AttributeFacts, BucketKey, Facet } from '../../engine/engine.ts';
-import { isoIn, type Zone } from './zone.ts';
+import { assert } from '../../../engine/base/assert.ts';
+import type { AttributeFacts, BucketKey, Facet } from '../../../engine/engine.ts';
+import { isoIn, type Zone } from '../../language/zone.ts';
 
 /** An element of `result.attributes`, as JSON text. Source: INTERFACE.md 4.5. */
 export function attributeText(facts: AttributeFacts, zone: Zone): string {
