@@ -18,7 +18,7 @@ const FIELDS: readonly string[] = ['protocol', 'address', 'key'];
 const LISTENERS_MAX = 100;
 
 /**
- * Reads the tables `[[listener]]` of a file of settings. Source: decisions.md 2.4.
+ * Reads the tables `[[listener]]` of a file of settings. Source: INTERFACE.md 1.1.
  * Throws USAGE naming the table, the field, its value and what is allowed.
  */
 export function readBoundListeners(path: string, value: unknown): BoundListener[] {

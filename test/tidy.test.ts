@@ -262,6 +262,37 @@ t.test('every export has a docstring', async (t) => {
   t.same(bare, []);
 });
 
+t.test('every citation is of a section that exists in the repository', async (t) => {
+  const documents: Record<string, string> = {
+    INTERFACE: 'server/INTERFACE.md',
+    FORMAT: 'engine/FORMAT.md',
+    ARCHITECTURE: 'ARCHITECTURE.md',
+  };
+  const sections = new Map(
+    Object.entries(documents).map(([name, file]) => {
+      const headings = readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm);
+      return [name, new Set([...headings].map((heading) => heading[1]))];
+    }),
+  );
+  const pages = [...Object.values(documents), 'README.md', 'CHANGELOG.md'];
+  const cited = new Map(pages.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+  const wrong: string[] = [];
+  for (const [file, source] of [...text, ...cited]) {
+    for (const [, name, list] of source.matchAll(
+      /\b([\w/-]+)\.md`?(?:\s+(?:\* )?)((?:(?:, | and )?\d+(?:\.\d+)*)+)/g,
+    )) {
+      const known = sections.get(name.replace(/^.*\//, ''));
+      for (const number of list.split(/, | and /)) {
+        if (!known?.has(number)) wrong.push(`${file} cites ${name}.md ${number}`);
+      }
+    }
+    for (const [page] of source.matchAll(/\b(decisions|design|interface)\.md\b/g)) {
+      if (file !== 'test/tidy.test.ts') wrong.push(`${file} cites ${page}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
 t.test('no words that the house does not use', async (t) => {
   const banned =
     /\b(TODO|FIXME|XXX|HACK)\b|: any[;,)[\]]|: any =|as any\b|<any>|@ts-ignore|@ts-nocheck/;

@@ -12,7 +12,7 @@ const SYSTEMS = [
 ];
 
 /**
- * Makes access-log events as one well-kept web server writes them in JSON: the attributes of INTERFACE.md 1.5 with
+ * Makes access-log events as one well-kept web server writes them in JSON: the attributes of INTERFACE.md 11 with
  * dotted names in one order, about 465 bytes. Addresses: 500,000, Zipf 0.9; URLs: 50,000, Zipf 1.05, a third of the
  * requests with a number of their own in the query; response times and sizes lognormal.
  */

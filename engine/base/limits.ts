@@ -42,10 +42,10 @@ export const COMPRESSION_GAIN_MIN = 0.15;
 /** Paths one writer knows before it starts its table anew with the next block. */
 export const PATHS_MAX = 65_536;
 
-/** Levels of nesting below `custom` or `syslog`; deeper subtrees become text. decisions.md 3.7. */
+/** Levels of nesting below `custom` or `syslog`; deeper subtrees become text. INTERFACE.md 8. */
 export const DEPTH_MAX = 20;
 
-/** Attributes of one event; those beyond go to `custom._excess`. decisions.md 3.7. */
+/** Attributes of one event; those beyond go to `custom._excess`. INTERFACE.md 8. */
 export const ATTRIBUTES_MAX = 1_000;
 
 /** Bytes of an attribute's name; an attribute with a longer one goes to `custom._excess`. */
@@ -54,7 +54,7 @@ export const NAME_BYTES_MAX = 256;
 /** Distinct attribute names that a write key may bring on a UTC day; others go to `custom._excess`. */
 export const NAMES_PER_KEY_DAY = 100_000;
 
-/** Bytes of one event or line. decisions.md 3.7. */
+/** Bytes of one event or line. INTERFACE.md 8. */
 export const EVENT_BYTES_MAX = 1_048_576;
 
 /** Events of one body, lines or elements that turn out to be none included. */
@@ -63,10 +63,10 @@ export const BODY_EVENTS_MAX = 1_048_576;
 /** Bytes that an event counts as at least, in quotas. */
 export const EVENT_BYTES_MIN = 64;
 
-/** Events of one list reply. interface.md 4.6. */
+/** Events of one list reply. INTERFACE.md 4.6. */
 export const LIST_LIMIT_MAX = 1_000;
 
-/** Distinct values up to which `cardinality` is exact. decisions.md 5.3. */
+/** Distinct values up to which `cardinality` is exact. INTERFACE.md 4.8. */
 export const CARDINALITY_EXACT_MAX = 10_000;
 
 assert(BLOCK_ROWS_CLOSE <= BLOCK_ROWS_MAX, 'an open block fits in a block');

@@ -4,7 +4,7 @@
  * A form is 16 bits: bits 0-1 the fraction (0 none, 1 three digits, 2 six digits), bit 2 a blank instead of `T`,
  * bits 3-4 the zone (0 none, 1 `Z`, 2 `+hh:mm`, 3 `+hhmm`), bits 8-15 the zone's offset in quarter hours plus 128.
  * The value counts milliseconds since the epoch (UTC), microseconds when the fraction has six digits.
- * Source: FORMAT.md 4, decisions.md 3.3.
+ * Source: FORMAT.md 4, INTERFACE.md 1.2.
  */
 
 const FRACTION_NONE = 0;

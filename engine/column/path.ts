@@ -15,7 +15,7 @@ const FIXED_NAMES = ['custom', 'syslog', 'message'];
 
 /**
  * The attribute paths that one ingest thread has met: a tree of names, each node a small number.
- * A name may hold dots (see decisions.md 3.1: colliding names keep theirs), so a path is not its dotted text.
+ * A name may hold dots (see INTERFACE.md 2.3: colliding names keep theirs), so a path is not its dotted text.
  * Owned by one thread. Names are bytes (WTF-8), never keys of plain objects: they come from strangers.
  */
 export class PathTable {

@@ -11,7 +11,7 @@ export const NUMBER_AS_TEXT = 0xffff;
  * Row records: what a decoder says of a run of events, and all that `Batch.append` reads.
  *
  * An event is a row: its leaves in the order in which they come back (document order after the rules of
- * decisions.md 3.1; objects are contiguous), its time, and nothing else. A leaf is an entry of parallel arrays:
+ * INTERFACE.md 2.3; objects are contiguous), its time, and nothing else. A leaf is an entry of parallel arrays:
  * - `path`, a number of the decoder's PathTable; `kind`;
  * - `start`, `length`: its text in `source`, or in `side` when `start` is negative (`~start` is the offset there).
  *   STRING: unescaped, WTF-8. NUMBER and DATE: as written. ARRAY: JSON without blanks. BOOLEAN: length 1 is true,

@@ -9,7 +9,7 @@ import { requireJsonType } from './route.ts';
 
 /**
  * The resources `fields`, `tagsets`, `metrics`, `groups` and `saved_analyses`, by id: GET, POST, PATCH and DELETE.
- * PATCH changes what the body has; null takes away what may be left out. Source: decisions.md 6.3.
+ * PATCH changes what the body has; null takes away what may be left out. Source: INTERFACE.md 13.
  */
 export function definitionResources(definitions: Definitions): [string, AdminResource][] {
   return DEFINITION_KINDS.filter((kind) => kind !== 'extensions').map((kind) => [

@@ -27,7 +27,7 @@ const TEST = 'test';
 /**
  * The resource `extensions`, by id: GET, POST, PATCH and DELETE as of other definitions, in the order in which they run.
  * `position` of POST and PATCH moves one; `definitions: true` makes the fields, metrics and group that go with it and
- * lists them as `made`. `POST extensions/test` tries extensions on samples. Source: decisions.md 3.6 and 6.3.
+ * lists them as `made`. `POST extensions/test` tries extensions on samples. Source: INTERFACE.md 11 and 13.
  */
 export function extensionResource(deps: ExtensionResourceDeps): [string, AdminResource] {
   return [

@@ -33,8 +33,8 @@ interface ShownKey {
 
 /**
  * The resources `write_keys` and `read_keys`, by id or name.
- * `enabled` is the state of interface.md 3: false for a key that is switched off and for one whose quota is spent.
- * `daily_usage` is in bytes. Source: interface.md 2.1 and 2.2, decisions.md 6.3.
+ * `enabled` is the state of INTERFACE.md 3: false for a key that is switched off and for one whose quota is spent.
+ * `daily_usage` is in bytes. Source: INTERFACE.md 2.1, 2.2 and 13.
  */
 export function keyResources(deps: KeyResourceDeps): [string, AdminResource][] {
   return (['write', 'read'] as const).map((kind) => [

@@ -31,7 +31,7 @@ const WHO = 'admin-token';
 
 /**
  * Makes the handler of `/admin/api/`. It needs `Authorization: Bearer` with the token.
- * Rejects with ApiError: 400, 401, 404, 405, 413, 415, 503. Source: decisions.md 6.3.
+ * Rejects with ApiError: 400, 401, 404, 405, 413, 415, 503. Source: INTERFACE.md 13.
  */
 export function createAdmin(deps: AdminDeps): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {

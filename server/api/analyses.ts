@@ -13,7 +13,7 @@ const QUERY_PARAMETERS = [...TEXT_PARAMETERS, ...NUMBER_PARAMETERS, 'format', 'a
 
 /**
  * `POST` and `GET /beta/saved_analyses/<id>/execute`. A POST without a body needs no content type; what is not asked is as
- * it was saved. Throws or rejects with ApiError. Source: interface.md 4.7, decisions.md 5.8 and 5b.11.
+ * it was saved. Throws or rejects with ApiError. Source: INTERFACE.md 4.7.
  */
 export async function executeAnalysis(
   id: string,

@@ -6,7 +6,7 @@ import { fieldOf } from './selection.ts';
 
 /**
  * What the columns of a request show. A tagset shows the id of the event's tag, a metric of an attribute the event's value,
- * the event count 1, a formula what it comes to on these. Throws ApiError 400. Source: interface.md 4.6, decisions.md 5b.9.
+ * the event count 1, a formula what it comes to on these. Throws ApiError 400. Source: INTERFACE.md 4.6.
  */
 export function columnsOf(columns: Readonly<ColumnsBody>, resolver: Resolver): ListColumn[] {
   return columns.map(({ metric, field, attribute = '' }, place) => {

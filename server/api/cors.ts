@@ -8,14 +8,14 @@ const ASKED_HEADERS_MAX = 50;
 /** A header's name. Source: RFC 9110 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** Headers of every reply of the input and output APIs, refusals included. Source: decisions.md 1.5. */
+/** Headers of every reply of the input and output APIs, refusals included. Source: INTERFACE.md 4.1. */
 export function corsHeaders(): Record<string, string> {
   return { 'access-control-allow-origin': '*' };
 }
 
 /**
  * The answer to an `OPTIONS` preflight on any path of the input and output APIs: no key, no content. The asked
- * headers are echoed when they are valid names. Source: decisions.md 1.5, Fetch Standard 3.2.
+ * headers are echoed when they are valid names. Source: INTERFACE.md 4.1, Fetch Standard 3.2.
  */
 export function preflightReply(request: ApiRequest): Reply {
   const asked = (request.headers.get('access-control-request-headers') ?? '')

@@ -133,7 +133,7 @@ export const DEFINITION_SCHEMAS = {
   ...{ discoverGroups: groups.Type(), discover: discoverBody },
 };
 
-/** Body of `POST /beta/discover/fields_metrics`. Source: interface.md 4.5. */
+/** Body of `POST /beta/discover/fields_metrics`. Source: INTERFACE.md 4.5. */
 export type DiscoverBody = Static<typeof discoverBody>;
 
 /** The body as it is, when it is one of fields and metrics. Throws ApiError 400 naming the first fault. */

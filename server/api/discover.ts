@@ -10,7 +10,7 @@ import { checkDiscoverBody, checkGroupsBody } from './definition-schema.ts';
 import { ApiError, type Reply, resultReply } from './reply.ts';
 import type { ReadContext } from './route.ts';
 
-/** `POST /beta/discover/groups`: all groups. Source: interface.md 4.5. */
+/** `POST /beta/discover/groups`: all groups. Source: INTERFACE.md 4.5. */
 export async function discoverGroups(context: ReadContext): Promise<Reply> {
   checkGroupsBody(context.body);
   const groups = context.definitions
@@ -21,7 +21,7 @@ export async function discoverGroups(context: ReadContext): Promise<Reply> {
 
 /**
  * `POST /beta/discover/fields_metrics`: what is declared, of some groups or of all; `false` leaves a key out.
- * Source: interface.md 4.5, decisions.md 5b.10.
+ * Source: INTERFACE.md 4.5.
  */
 export async function discoverFieldsMetrics(context: ReadContext): Promise<Reply> {
   const { fields, metrics, groups } = checkDiscoverBody(context.body);
@@ -64,13 +64,13 @@ function listed(ids: readonly string[]): string {
   return ids.length > 10 ? `${few} and ${ids.length - 10} more` : few;
 }
 
-/** The queries of tags stay inside: they tell of data that the key may not see. Source: interface.md 2.5. */
+/** The queries of tags stay inside: they tell of data that the key may not see. Source: INTERFACE.md 2.5. */
 function shownField(field: FieldDefinition | TagsetDefinition): object {
   if (field.type === 'attribute') return field;
   return { ...field, tags: field.tags.map(({ id, name, color }) => ({ id, name, color })) };
 }
 
-/** Source: interface.md 2.6. */
+/** Source: INTERFACE.md 2.6. */
 function shownMetric({ id, name, description, ...metric }: MetricDefinition): object {
   const summary = { id, name, description, type: metric.type };
   if (metric.type === 'core') return summary;

@@ -37,7 +37,7 @@ export const executeBody = object({
 });
 const validator = Compile(executeBody);
 
-/** Body of the execution of a saved analysis. Source: interface.md 4.7, decisions.md 5b.11. */
+/** Body of the execution of a saved analysis. Source: INTERFACE.md 4.7. */
 export type ExecuteBody = Static<typeof executeBody>;
 
 /** The body as it is, when it is one of an execution. Throws ApiError 400 naming the first fault. */

@@ -9,7 +9,7 @@ import { refuse } from './schema-fault.ts';
 /** What a key has that is never set. */
 const READ_ONLY = new Set(['id', 'key', 'daily_usage', 'quota_reached']);
 
-/** Types of quotas in the words of people. Source: INTERFACE.md 2. */
+/** Types of quotas in the words of people. Source: INTERFACE.md 2.1. */
 const QUOTA_WORDS: ReadonlyMap<string, Quota['type']> = new Map([
   ['Percentage of global limit', 'percentage'],
   ['Volume in MB', 'megabytes'],

@@ -6,7 +6,7 @@ import { shown } from '../language/shown.ts';
 import { ApiError } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 
-/** Id of the number of events. Source: decisions.md 5.4. */
+/** Id of the number of events. Source: INTERFACE.md 4.8. */
 const CORE_METRIC = 'count';
 /** Declared ids that a message lists. */
 const IDS_SHOWN = 20;
@@ -30,7 +30,7 @@ export interface ResolvedMetric {
 
 /**
  * The metric whose id is `id`: a declared one, else `count` or `<aggregation>:<path>`. Formulas are written out. Throws
- * ApiError 400 that names `parameter`. Source: decisions.md 4.2, 5.4.
+ * ApiError 400 that names `parameter`. Source: INTERFACE.md 4.8.
  */
 export function metricOf(id: string, parameter: string, resolver: Resolver): ResolvedMetric {
   const declared = resolver.metric(id);
@@ -101,7 +101,7 @@ class Expander {
 
 /**
  * The metric whose id is `id`: `count`, or `<aggregation>:<path>`. Throws ApiError 400 that names `parameter` and the
- * nearest id. Source: decisions.md 4.2, 5.4.
+ * nearest id. Source: INTERFACE.md 4.8.
  */
 function parseMetric(id: string, parameter: string, resolver: Resolver): SimpleMetric {
   if (id === CORE_METRIC) return { type: 'core' };

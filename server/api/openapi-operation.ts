@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Who may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 8. */
+/** Who may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 14. */
 export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview';
 
 /** A parameter of a path, of a query or in a header. */

@@ -19,7 +19,7 @@ const json = Type.Unknown();
 /** `{"result": ...}` around what an endpoint answers. */
 export const resultOf = <T extends TSchema>(result: T) => shape({ result });
 
-/** Of the output API and the administration: a refusal. Source: interface.md 7. */
+/** Of the output API and the administration: a refusal. Source: INTERFACE.md 7. */
 export const errorReply = shape({ error: shape({ status: Type.Integer(), message: string }) });
 /** Of the input API: a refusal. */
 export const inputErrorReply = shape({
@@ -50,13 +50,13 @@ export const inputBody = Type.Union([Type.Object({}), Type.Array(Type.Unknown())
 /** Of `GET /openapi.json`. */
 export const openapiReply = Type.Object({ openapi: string, paths: named(json) });
 
-/** An event in full. Source: interface.md 2.3. */
+/** An event in full. Source: INTERFACE.md 2.3. */
 export const eventBody = shape({
   custom: named(json),
   syslog: maybe(named(json)),
   message: maybe(string),
 });
-/** An event of a list. Source: interface.md 2.3. */
+/** An event of a list. Source: INTERFACE.md 2.3. */
 export const listedEvent = shape({
   id: string,
   date,
@@ -113,7 +113,7 @@ const metricValue = Type.Union([
   ...[Type.Number(), Type.Null()],
   shape({ value: orNull(Type.Number()), formatted: string }),
 ]);
-/** Of `POST /beta/events/aggregate`. Source: interface.md 2.8. */
+/** Of `POST /beta/events/aggregate`. Source: INTERFACE.md 2.8. */
 export const aggregateReply = resultOf(
   shape({
     aggregates: Type.Array(
@@ -130,7 +130,7 @@ export const aggregateReply = resultOf(
     explain: maybe(shape({ ...read, ways: maybe(ways) })),
   }),
 );
-/** Of the execution of a saved analysis: a list view, or an analytical view. Source: interface.md 4.7. */
+/** Of the execution of a saved analysis: a list view, or an analytical view. Source: INTERFACE.md 4.7. */
 export const executeReply = resultOf(
   Type.Union([
     shape({
@@ -163,15 +163,15 @@ export const cancelledReply = resultOf(shape({ state: Type.Literal('cancelled') 
 
 const summary = { id: string, name: string, description: string };
 const tagset = { ...summary, type: Type.Literal('tagset') };
-/** A field that is an attribute. Source: interface.md 2.5. */
+/** A field that is an attribute. Source: INTERFACE.md 2.5. */
 export const attributeField = shape({
   ...summary,
   type: Type.Literal('attribute'),
   attribute: string,
 });
-/** Of `POST /beta/discover/groups`. Source: interface.md 2.4. */
+/** Of `POST /beta/discover/groups`. Source: INTERFACE.md 2.4. */
 export const groupsReply = resultOf(shape({ groups: Type.Array(shape(summary)) }));
-/** Of `POST /beta/discover/fields_metrics`. Source: interface.md 2.5 and 2.6. */
+/** Of `POST /beta/discover/fields_metrics`. Source: INTERFACE.md 2.5 and 2.6. */
 export const discoverReply = resultOf(
   shape({
     fields: maybe(

@@ -44,7 +44,7 @@ export interface Reply {
 
 /**
  * A refusal. The message names the parameter, its value and what is allowed; never a path of the file system, a
- * stack, a key or data of others. Source: decisions.md 5.9.
+ * stack, a key or data of others. Source: INTERFACE.md 7.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -58,7 +58,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error form of interface.md 7. */
+/** The error form of INTERFACE.md 7. */
 export function errorReply(error: ApiError): Reply {
   return {
     status: error.status,

@@ -10,12 +10,12 @@ export interface TagDefinition {
   predicate: Predicate;
 }
 
-/** A declared field. Source: interface.md 2.5. */
+/** A declared field. Source: INTERFACE.md 2.5. */
 export type FieldDefinition =
   | { id: string; name: string; type: 'attribute'; attribute: string }
   | { id: string; name: string; type: 'tagset'; tags: readonly TagDefinition[] };
 
-/** A declared metric; `formula` is its text over metric ids. Source: interface.md 2.6, decisions.md 5.4. */
+/** A declared metric; `formula` is its text over metric ids. Source: INTERFACE.md 2.6 and 4.8. */
 export type MetricDefinition =
   | { id: string; name: string; type: 'core' }
   | {

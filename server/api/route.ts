@@ -47,13 +47,13 @@ export type ReadRoute = (context: ReadContext) => Promise<Reply>;
 /** Parameters that a POST endpoint takes in its query. */
 const QUERY_PARAMETERS = ['api_key'];
 
-/** The key that a request carries: header `x-api-key`, else parameter `api_key`. Source: interface.md 5.3. */
+/** The key that a request carries: header `x-api-key`, else parameter `api_key`. Source: INTERFACE.md 5. */
 export function keyOf(request: ApiRequest): string | undefined {
   const key = request.headers.get('x-api-key') ?? request.query.get('api_key');
   return key === '' ? undefined : key;
 }
 
-/** Throws 415 unless the body is declared as JSON; parameters are allowed. Source: decisions.md 5.1. */
+/** Throws 415 unless the body is declared as JSON; parameters are allowed. Source: INTERFACE.md 4.1. */
 export function requireJsonType(request: ApiRequest): void {
   const type = request.headers.get('content-type');
   if (type?.split(';', 1)[0].trim().toLowerCase() === 'application/json') return;
@@ -61,7 +61,7 @@ export function requireJsonType(request: ApiRequest): void {
   throw new ApiError(415, `the header Content-Type ${sent}; allowed: application/json`);
 }
 
-/** Throws 400 for a query parameter that is not `allowed`. Source: decisions.md 5.1. */
+/** Throws 400 for a query parameter that is not `allowed`. Source: INTERFACE.md 4.1. */
 export function requireKnownQuery(
   request: ApiRequest,
   allowed: readonly string[] = QUERY_PARAMETERS,

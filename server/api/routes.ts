@@ -106,7 +106,7 @@ const BARE_PATHS: ReadonlySet<string> = new Set(['/beta/discover/groups']);
 /**
  * The function that answers every request but those of the input routes. It never rejects; its replies carry the CORS
  * headers, except those of the administration. Checks come in the order path, method, key, content type, query
- * parameters, body. Source: interface.md 4.1 and 7, decisions.md 5.1, 5.9.
+ * parameters, body. Source: INTERFACE.md 4.1 and 7.
  */
 export function createRoutes(
   dependencies: RouteDependencies,

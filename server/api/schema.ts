@@ -310,9 +310,9 @@ const completeBody = object({
   limit: Type.Optional(whole(1, SUGGESTIONS_MAX)),
 });
 
-/** Body of `POST /beta/events/list`. Source: interface.md 4.6; `order` is ours (decisions.md 5.2). */
+/** Body of `POST /beta/events/list`. Source: INTERFACE.md 4.6. */
 export type ListBody = Static<typeof listBody>;
-/** Body of `POST /beta/events/fetch`. Source: interface.md 4.6. */
+/** Body of `POST /beta/events/fetch`. Source: INTERFACE.md 4.6. */
 export type FetchBody = Static<typeof fetchBody>;
 /** Body of `POST /beta/events/export`. */
 export type ExportBody = Static<typeof exportBody>;
@@ -320,7 +320,7 @@ export type ExportBody = Static<typeof exportBody>;
 export type ContextBody = Static<typeof contextBody>;
 /** Body of `POST /beta/events/tail`, and the parameters of `GET`. */
 export type TailBody = Static<typeof tailBody>;
-/** Body of `POST /beta/events/aggregate`. Source: interface.md 4.8. */
+/** Body of `POST /beta/events/aggregate`. Source: INTERFACE.md 4.8. */
 export type AggregateBody = Static<typeof aggregateBody>;
 /** Body of `POST /beta/discover/attributes`. Source: INTERFACE.md 4.5. */
 export type AttributesBody = Static<typeof attributesBody>;
@@ -328,15 +328,15 @@ export type AttributesBody = Static<typeof attributesBody>;
 export type FacetsBody = Static<typeof facetsBody>;
 /** Body of `POST /beta/discover/complete`. Source: INTERFACE.md 4.5. */
 export type CompleteBody = Static<typeof completeBody>;
-/** The `compute` array. Source: interface.md 4.8, decisions.md 5b.1. */
+/** The `compute` array. Source: INTERFACE.md 4.8. */
 export type ComputeBody = Static<typeof compute>;
-/** The `groupBy` array. Source: interface.md 4.8, decisions.md 5b.1. */
+/** The `groupBy` array. Source: INTERFACE.md 4.8. */
 export type GroupByBody = Static<typeof groupBy>;
-/** The `time` object. Source: interface.md 4.2. */
+/** The `time` object. Source: INTERFACE.md 4.2. */
 export type TimeBody = Static<typeof time>;
-/** The `filters` array, in both spellings of a search. Source: interface.md 4.3, decisions.md 5b.1. */
+/** The `filters` array, in both spellings of a search. Source: INTERFACE.md 4.3. */
 export type FiltersBody = Static<typeof filters>;
-/** The `columns` array. Source: interface.md 4.6. */
+/** The `columns` array. Source: INTERFACE.md 4.6. */
 export type ColumnsBody = Static<typeof columns>;
 
 /** Schemas of request bodies and of their parts, for the description of the interface. */

@@ -7,7 +7,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A body of type JSON that is not JSON; nothing of it is kept. Source: decisions.md 1.8. */
+/** A body of type JSON that is not JSON; nothing of it is kept. Source: INTERFACE.md 4.4. */
 export class BadBody extends Error {
   /** Bytes of the source before the fault. */
   readonly offset: number;
@@ -19,7 +19,7 @@ export class BadBody extends Error {
   }
 }
 
-/** An event of a body that is longer than EVENT_BYTES_MAX; nothing of the body is kept. Source: decisions.md 1.8. */
+/** An event of a body that is longer than EVENT_BYTES_MAX; nothing of the body is kept. Source: INTERFACE.md 4.4. */
 export class EventTooLarge extends Error {
   /** Bytes of the source before the event. */
   readonly offset: number;

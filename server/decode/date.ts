@@ -16,7 +16,7 @@ import { DOT, MINUS } from './text.ts';
 
 /** Event dates lie in [-2^47, 2^47) milliseconds. Source: FORMAT.md 8. */
 const DATE_LIMIT_MS = 2 ** 47;
-/** Numbers in [SECONDS_MIN, SECONDS_END) are seconds since the epoch. Source: decisions.md 3.3. */
+/** Numbers in [SECONDS_MIN, SECONDS_END) are seconds since the epoch. Source: INTERFACE.md 1.2. */
 const SECONDS_MIN = 1e8;
 const SECONDS_END = 1e11;
 
@@ -39,7 +39,7 @@ const bsd = new BsdDate();
  * the epoch.
  * ISO 8601 as `scanIsoDate` reads it, UTC without an offset; eight digits that are a day; digits of epoch milliseconds or
  * seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds.
- * Source: decisions.md 3.3.
+ * Source: INTERFACE.md 1.2.
  */
 export function parseDate(bytes: Uint8Array, from: number, to: number, nowMs: number): number {
   let start = from;

@@ -8,12 +8,12 @@ import type { NameLimit } from './name-limit.ts';
 
 /**
  * Turns the bytes of requests and lines into row records: the reference that every faster decoder is held to.
- * Owned by one thread, with its path table and its rows. Source: decisions.md 1 to 3.
+ * Owned by one thread, with its path table and its rows. Source: INTERFACE.md 1.2, 2.3, 4.4 and 8.
  */
 export class Decoder {
   /** What limits and repairs did. */
   readonly counters: DecodeCounters;
-  /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. decisions.md 1.7. */
+  /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. INTERFACE.md 4.4. */
   unquotes = false;
 
   readonly #rows: Rows;
@@ -35,7 +35,7 @@ export class Decoder {
 
   /**
    * Whether a string attribute `logmaticKey` of a line's object is taken out of the event, for raw lines without a
-   * key before them. `writeKey` gives it. decisions.md 2.3.
+   * key before them. `writeKey` gives it. INTERFACE.md 4.4.
    */
   set takesWriteKey(value: boolean) {
     this.#lines.leaves.takesWriteKey = value;

@@ -10,7 +10,7 @@ export interface EnrichmentAttribute {
 /**
  * What a request adds to each of its events: `hostname`, `appname`, `username` of the query, and what
  * `X-Service-Add-IP` and `X-Service-Add-UserAgent` ask for. Plain data that crosses threads.
- * Source: interface.md 4.4, decisions.md 1.6 and 1.7.
+ * Source: INTERFACE.md 4.4.
  */
 export interface Enrichment {
   attributes: EnrichmentAttribute[];

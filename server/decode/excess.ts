@@ -3,7 +3,7 @@ import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, QUOTE } from './text.
 
 /**
  * Writes the attributes of an event that have no place of their own as one JSON object, nested as they were.
- * Names and texts have one character a byte. Source: decisions.md 3.7.
+ * Names and texts have one character a byte. Source: INTERFACE.md 8.
  */
 export class ExcessWriter {
   readonly #out = new ByteWriter();

@@ -23,7 +23,7 @@ export const SYSLOG_LEVEL = 32;
 /**
  * Keys of JSON objects as they stand in events, each with the path that it means inside its container: a dotted
  * key stands for several names. Remembers what followed what, so that the next key is mostly a compare.
- * Source: decisions.md 3.1.
+ * Source: INTERFACE.md 2.3.
  */
 export class KeyTable {
   /** Names between the path and `custom`, or `syslog` plus SYSLOG_LEVEL, of each path this table has met. */

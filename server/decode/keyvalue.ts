@@ -33,7 +33,7 @@ for (const byte of [QUOTE, BACKSLASH, EQUALS]) QUOTED_NAME_END[byte] = 1;
  * Finds the pairs `name=value` of a text. A name begins the text or stands behind a blank, `,`, `;` or a closing
  * quote; it may stand in double quotes and then hold all but `=`, `"` and `\`. A value ends at a blank, `,` or `;`, or
  * is quoted by `"` (in which `\"` and `\\` stand for themselves), `'` or `<>`; a quote that is never closed is part of
- * the value. `name=`, `name=null` and `name==` give nothing. Owned by one thread. Source: decisions.md 3.5.
+ * the value. `name=`, `name=null` and `name==` give nothing. Owned by one thread. Source: INTERFACE.md 1.2.
  */
 export class PairScanner {
   /** Whether a closing quote may still come: after one vain search there is none, so a text is read only twice. */

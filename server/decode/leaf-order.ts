@@ -6,7 +6,7 @@ const NONE = -1;
 
 /**
  * Finds the order of a row's leaves in which each object is contiguous, at the place of its first leaf: names with dots that
- * interleave make objects that come back. Source: decisions.md 3.1.
+ * interleave make objects that come back. Source: INTERFACE.md 2.3.
  */
 export class LeafOrder {
   readonly #paths: PathTable;

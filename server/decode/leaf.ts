@@ -21,7 +21,7 @@ import {
 /** What the rules say of an attribute beyond its value. Values from `Role.DATE` on are date attributes by rank. */
 export const Role = { NONE: 0, MESSAGE: 1, SYSLOG: 2, WRITE_KEY: 3, DATE: 4 } as const;
 
-/** Attributes that are read as the event's date, in this order. Source: interface.md 1.2, decisions.md 3.3. */
+/** Attributes that are read as the event's date, in this order. Source: INTERFACE.md 1.2. */
 const DATE_NAMES = [
   'timestamp',
   'date',

@@ -35,7 +35,7 @@ export type RowExtension = (hasDate: boolean) => void;
 /**
  * Reads one line of content, wherever it came from, as an event: JSON object, else syslog, else text; and the object
  * of a body.
- * Source: decisions.md 1.7 and 1.8.
+ * Source: INTERFACE.md 4.4.
  */
 export class LineReader {
   readonly leaves: LeafReader;

@@ -33,7 +33,7 @@ const BLANK = 0x20;
  * Reads an event's JSON object and adds its leaves to the rows while it reads. Names with dots may come back to an object
  * that others lie behind: then the leaves are put in order at the end. That is watched by two stamps: the row in which a path was
  * last a leaf or an object, and the objects that the last leaf lies in, the open ones. An attribute that repeats replaces the
- * one before. Anything else is refused with NEEDS_TREE, whether it would have been wrong or not. Source: decisions.md 3.1.
+ * one before. Anything else is refused with NEEDS_TREE, whether it would have been wrong or not. Source: INTERFACE.md 2.3.
  */
 export class ObjectReader {
   readonly #paths: PathTable;

@@ -10,7 +10,7 @@ const BLANK = 0x20;
  * is none. Behind a PRI the timestamp may be ISO 8601 as well, host or tag may be missing, and devices may put
  * `SEQUENCE:` or `SEQUENCE: HOSTNAME:` before the timestamp, which then ends with a colon. Without one, only a date of
  * RFC 3164 with a host and a tag that ends with a colon is a header: it is a line of a log file.
- * Source: RFC 3164 section 4, decisions.md 3.4.
+ * Source: RFC 3164 section 4, INTERFACE.md 1.2.
  */
 export function scanRfc3164(
   bytes: Uint8Array,

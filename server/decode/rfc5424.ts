@@ -14,7 +14,7 @@ const DATE_BYTES = 10;
  * Reads the header behind the PRI at `start`, `VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA`, into
  * `header`; returns where the text begins, -1 when it is none. VERSION is 1, or 0 as rsyslog writes it for what it got
  * in the older form. Structured data may be missing, as in log drains: then the text follows the MSGID.
- * Source: RFC 5424 section 6, decisions.md 3.4.
+ * Source: RFC 5424 section 6, INTERFACE.md 1.2.
  */
 export function scanRfc5424(
   bytes: Uint8Array,

@@ -19,7 +19,7 @@ export const Part = {
 /** One of the values of `Part`. */
 export type Part = (typeof Part)[keyof typeof Part];
 
-/** The attributes that the parts become. Source: interface.md 1.2, decisions.md 3.4. */
+/** The attributes that the parts become. Source: INTERFACE.md 1.2. */
 export const PART_NAMES: readonly string[] = [
   'prival',
   'severity',

@@ -27,7 +27,7 @@ const PRIVAL_MAX = 191;
  * Reads lines with a syslog header (RFC 5424, RFC 3164) as events: the header's parts and its structured data as
  * attributes of `syslog`, the text behind it as the message, and from that text the members of a JSON object, or else
  * its pairs `name=value`. The line is scanned once into offsets; these go straight into the rows or, where names
- * repeat or collide or limits are reached, into the tree. Source: interface.md 1.2, decisions.md 3.4 and 3.5.
+ * repeat or collide or limits are reached, into the tree. Source: INTERFACE.md 1.2.
  */
 export class SyslogReader {
   readonly #rows: Rows;

@@ -24,7 +24,7 @@ const PLAIN_MEMBER = { start: 0, end: 0, isObject: false, members: undefined };
 
 /**
  * Reads an event's JSON object into a tree, puts it in order by the rules, and adds its leaves to the rows: for the
- * events that ObjectReader refuses. It is complete where that one is fast. Source: decisions.md 3.1 and 3.7.
+ * events that ObjectReader refuses. It is complete where that one is fast. Source: INTERFACE.md 2.3 and 8.
  */
 export class EventTree {
   readonly #rows: Rows;

@@ -36,8 +36,8 @@ const FORWARDED_NAMES = new Set([
 
 /**
  * Reads lines of access logs in the common and combined format of Apache and nginx, with a virtual host before and
- * with what is usual behind them (INTERFACE.md 1.5 has the rules). Gives the attributes that interface.md 1.3 names.
- * Source: Apache mod_log_config, nginx ngx_http_log_module.
+ * with what is usual behind them.
+ * Source: INTERFACE.md 1.3, Apache mod_log_config, nginx ngx_http_log_module.
  */
 export class AccessLogExtractor implements Extractor {
   readonly #date = new AccessDateReader();

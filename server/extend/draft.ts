@@ -24,7 +24,7 @@ const ALL_PATHS = -1;
  * An event between decoding and storing: the last row of rows, which has just ended. What is read is the row; changes
  * are collected in a tree, and are in the row after `write`. Attributes are named by dotted paths as in predicates:
  * `message`, `custom.http.verb`, `syslog.appname`. Made for one path table, owned by one thread.
- * Source: decisions.md 3.1, 3.3 and 3.7.
+ * Source: INTERFACE.md 1.2, 2.3 and 8.
  */
 export class Draft implements EventValues {
   kind: Kind = Kind.NULL;

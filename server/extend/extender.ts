@@ -34,7 +34,7 @@ export interface ExtenderOptions {
 
 /**
  * Runs the parsing extensions on events that were decoded, in their order, each on what those before it left.
- * Made for one path table, owned by one thread. Source: decisions.md 3.3 and 3.6.
+ * Made for one path table, owned by one thread. Source: INTERFACE.md 1.2 and 11.
  */
 export class Extender {
   readonly #steps: readonly CompiledStep[];

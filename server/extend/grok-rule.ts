@@ -34,7 +34,7 @@ export interface GrokReference {
   end: number;
 }
 
-/** What is wrong with a text of rules. Source: INTERFACE.md 1.5. */
+/** What is wrong with a text of rules. Source: INTERFACE.md 11. */
 export class GrokError extends Error {
   /** Line of the rules or the helper rules, from 1. */
   readonly line: number;

@@ -37,7 +37,7 @@ interface CompiledRule {
 
 /**
  * Finds attributes by rules of a user's. A rule holds for a whole text; the first one that matches wins. A name that a
- * rule extracts twice gets an array. Source: INTERFACE.md 1.5.
+ * rule extracts twice gets an array. Source: INTERFACE.md 11.
  */
 export class GrokExtractor implements Extractor {
   #rules: readonly CompiledRule[];

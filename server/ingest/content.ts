@@ -10,7 +10,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
-/** Digits of a frame's length. Source: decisions.md 2.4. */
+/** Digits of a frame's length. Source: INTERFACE.md 4.4. */
 const LENGTH_DIGITS_MAX = 7;
 
 /** What the rows are after a piece: `more` to keep, or the sign that what came before counts as nothing. */
@@ -19,7 +19,7 @@ export type PieceKind = 'more' | 'anew';
 /**
  * Decodes a body, `source`, to which the decoder was begun, piece by piece: at each yield the rows hold one, and the last
  * one at the end. Throws EventTooLarge, TooManyEvents, and BadBody when the body is declared as JSON or as frames and is
- * not; then no piece counts. Source: decisions.md 1.3, 1.8.
+ * not; then no piece counts. Source: INTERFACE.md 4.4.
  */
 export function* decodePieces(
   decoder: Decoder,

@@ -49,7 +49,7 @@ const ZSTD_RESERVED = 3;
 /**
  * Inflates a whole body into memory of its own. Stops, and throws BodyTooLarge, as soon as it has more than `bytesMax`
  * bytes. Throws BrokenBody. `deflate` is with the header of zlib, or without as some clients send it.
- * Source: RFC 9110 section 8.4.1, decisions.md 1.4.
+ * Source: RFC 9110 section 8.4.1, INTERFACE.md 4.4.
  */
 export function inflate(source: Uint8Array, { encoding, bytesMax }: Compression): Uint8Array {
   if (source.length === 0) return source;

@@ -10,14 +10,14 @@ import type { TroubleReport } from './trouble.ts';
 /**
  * How a body is read. `auto` is for content types that say nothing: JSON when it begins like JSON and is valid,
  * lines otherwise. `frames`: octet-counted frames, `<bytes> <frame>`, as Heroku's log drains send them.
- * Source: decisions.md 1.3.
+ * Source: INTERFACE.md 4.4.
  */
 export type BodyForm = 'json' | 'lines' | 'frames' | 'auto';
 
 /** The ways in which events come. */
 export type Channel = 'http' | 'https' | 'tcp' | 'tls' | 'udp';
 
-/** How a body is compressed, and the bytes that it may have when it is inflated. Source: decisions.md 1.4. */
+/** How a body is compressed, and the bytes that it may have when it is inflated. Source: INTERFACE.md 4.4. */
 export interface Compression {
   encoding: CompressedEncoding;
   bytesMax: number;

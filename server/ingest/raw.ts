@@ -41,7 +41,7 @@ export interface RawLines {
 /**
  * Decodes lines of raw channels. Each brings its write key, `<key> <content>` or a JSON object with the attribute
  * `logmaticKey`, or belongs to the key that its listener is bound to, or to the first one of its datagram. A line means
- * the same as on every other channel. Owned by one ingest thread. Source: interface.md 4.4, decisions.md 2.
+ * the same as on every other channel. Owned by one ingest thread. Source: INTERFACE.md 4.4.
  */
 export class RawDecoder {
   readonly #decoder: Decoder;

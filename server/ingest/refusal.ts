@@ -1,6 +1,6 @@
 import type { Reservation } from '../registry/usage.ts';
 
-/** Why something was not taken in, in the terms of HTTP. Source: decisions.md 1.8. */
+/** Why something was not taken in, in the terms of HTTP. Source: INTERFACE.md 4.4. */
 export interface Refusal {
   status: number;
   message: string;
@@ -35,7 +35,7 @@ export const NOT_STORED: Refusal = {
   message: 'could not be stored, try again',
 };
 
-/** There is less free disk than the reserve. Source: decisions.md 1.8. */
+/** There is less free disk than the reserve. Source: INTERFACE.md 4.4. */
 export const DISK_FULL: Refusal = {
   status: 507,
   message: 'the free disk is below the reserve (disk_reserve_mb), try again later',

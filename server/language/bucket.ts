@@ -1,7 +1,7 @@
 import type { DateUnit } from './date-math.ts';
 import { instantOf, type Zone } from './zone.ts';
 
-/** Time buckets of a reply. Source: decisions.md 5b.3. */
+/** Time buckets of a reply. Source: INTERFACE.md 4.8. */
 export const TIME_BUCKETS_MAX = 10_000;
 
 /** Lengths of units; those of months and years are means. */
@@ -48,7 +48,7 @@ export function bucketCount({ count, unit }: Interval, fromMs: number, toMs: num
  * at midnight, weeks on Monday. Several days, weeks, months and years are counted from 1970 or the year 0. A bucket whose begin
  * clocks skip begins where they go on, and one that they skip as a whole is left out. An hour that clocks show twice has a
  * bucket each time. `undefined` when there are more than TIME_BUCKETS_MAX.
- * Source: decisions.md 5.3, 5b.3.
+ * Source: INTERFACE.md 4.8.
  */
 export function boundariesOf(
   interval: Interval,

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** 1970-01-01 was a Thursday: days from a Monday to it. */
 const MONDAY_BIAS_DAYS = 3;
 
-/** Units of date math: second, minute, hour, day, week (from Monday), month, year. Source: decisions.md 5.5. */
+/** Units of date math: second, minute, hour, day, week (from Monday), month, year. Source: INTERFACE.md 4.2. */
 export type DateUnit = 's' | 'm' | 'h' | 'd' | 'w' | 'M' | 'y';
 
 const WHOLE = /^now(?:\s*(?:[+-]\s*\d{1,9}\s*[smhdwMy]|\/\s*[smhdwMy]))*$/;

@@ -31,7 +31,7 @@ export function negated(child: Predicate): Predicate {
 
 /**
  * Whether `id` is an attribute path as request bodies write it: `custom.<name>`, `syslog.<name>` or `message`.
- * Source: decisions.md 4.2.
+ * Source: INTERFACE.md 10.
  */
 export function isAttributePath(id: string): boolean {
   return id === 'message' || /^(?:custom|syslog)\../s.test(id);
@@ -39,7 +39,7 @@ export function isAttributePath(id: string): boolean {
 
 /**
  * The paths that an attribute name of the search bar may mean: `@x` is `custom.@x` or `custom.x`; paths of request
- * bodies stand for themselves, after `@` too; anything else is below `custom`. Source: decisions.md 4.2.
+ * bodies stand for themselves, after `@` too; anything else is below `custom`. Source: INTERFACE.md 10.
  */
 export function pathsOfName(name: string): string[] {
   const path = (rest: string): string => (isAttributePath(rest) ? rest : `custom.${rest}`);
@@ -66,7 +66,7 @@ export function tagFilter(
 
 /**
  * Events whose attribute at `path` has one of `values`; with `exclude` all others, those without it included.
- * Source: interface.md 4.3, decisions.md 5b.7.
+ * Source: INTERFACE.md 4.3.
  */
 export function fieldFilter(path: string, values: readonly string[], exclude: boolean): Predicate {
   const matches: Predicate[] = values.map((text) => ({

@@ -55,7 +55,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /**
  * Cuts a query into tokens, the last of type `end`, in linear time. Throws SearchError.
  * Where a value is expected (after `name:` and inside `name:( )`) a colon belongs to the value, `>`, `<`, `[` and `{`
- * begin comparisons and ranges. Source: decisions.md 4.
+ * begin comparisons and ranges. Source: INTERFACE.md 10.
  */
 export function tokenize(query: string): Token[] {
   return new Lexer(query, false).tokens();

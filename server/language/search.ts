@@ -68,7 +68,7 @@ export interface Expectation {
 
 const NOTHING_DECLARED: DeclaredNames = () => undefined;
 
-/** Runs of word characters, and runs of others. Source: decisions.md 4.1, FORMAT.md. */
+/** Runs of word characters, and runs of others. Source: INTERFACE.md 10, FORMAT.md 4.9. */
 const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
 
 /**
@@ -77,7 +77,7 @@ const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
  * An empty query, `*`, and a bare term of nothing but `*` and other characters hold for every event. A term without a
  * word character and without wildcard (`"--"`) holds for none: no message has such a word.
  * An attribute's value is compared exactly, also that of `message:`. `declared` tells what a name means that is the id of a
- * field or tagset, which wins over what it means otherwise. Source: decisions.md 4.
+ * field or tagset, which wins over what it means otherwise. Source: INTERFACE.md 10.
  */
 export function parseSearch(query: string, declared = NOTHING_DECLARED): Predicate {
   const parser = new Parser(tokenize(query), declared);
@@ -124,7 +124,7 @@ export function searchNames(query: string): Set<string> {
 
 /**
  * The words of a pattern, lower-cased, each with the wildcards that touch it. A word of `*` alone at either end says
- * nothing and is left out. Source: decisions.md 4.1.
+ * nothing and is left out. Source: INTERFACE.md 10.
  */
 export function wordsOf(pattern: Pattern): WordPattern[] {
   const words: WordPattern[] = [];

@@ -12,7 +12,7 @@ const POINT_ALLOWED =
 
 const iso: IsoDate = { wallMs: 0, offsetMs: 0 };
 
-/** The `time` object of a request. Source: interface.md 4.2. */
+/** The `time` object of a request. Source: INTERFACE.md 4.2. */
 export interface TimeRequest {
   from: string | number;
   to: string | number;
@@ -37,7 +37,7 @@ export class TimeError extends Error {
 
 /**
  * The range that `time` means at `nowMs`, which is read once a request. A zone wins over an offset; without either
- * it is UTC. Throws TimeError, also when `from` is after `to`. Source: interface.md 4.2, decisions.md 5.5.
+ * it is UTC. Throws TimeError, also when `from` is after `to`. Source: INTERFACE.md 4.2.
  */
 export function resolveTime(time: TimeRequest, nowMs: number): TimeRange {
   const zone = resolveZone(time.timezone, time.offset);

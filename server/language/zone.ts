@@ -4,7 +4,7 @@ import { daysFromCivil } from '../../engine/column/date-form.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Farthest offset from UTC in seconds: 14 hours. Source: decisions.md 5.5. */
+/** Farthest offset from UTC in seconds: 14 hours. Source: INTERFACE.md 4.2. */
 const OFFSET_SECONDS_MAX = 50_400;
 const OFFSET_MS_MAX = 50_400_000;
 /** Milliseconds around 1970 that a `Date` holds. */
@@ -30,7 +30,7 @@ const namedZones = new Map<string, Zone>();
 
 /**
  * The zone that `text` names: IANA (`Europe/Paris`), `UTC`, `GMT`, or `UTC+1`, `UTC+01:00`, `+01:00` up to 14 hours,
- * all without regard to case. `undefined` when it names none. Source: interface.md 4.2, decisions.md 5.5.
+ * all without regard to case. `undefined` when it names none. Source: INTERFACE.md 4.2.
  */
 export function parseZone(text: string): Zone | undefined {
   if (/^(?:utc|gmt|z)$/i.test(text)) return UTC;
@@ -45,7 +45,7 @@ export function parseZone(text: string): Zone | undefined {
 
 /**
  * The zone `offset` east of UTC: seconds up to 50,400, milliseconds above that, `undefined` above 50,400,000 (both
- * ways). Cut to whole minutes, because ISO 8601 writes no finer ones. Source: decisions.md 5.5.
+ * ways). Cut to whole minutes, because ISO 8601 writes no finer ones. Source: INTERFACE.md 4.2.
  */
 export function zoneOfOffset(offset: number): Zone | undefined {
   const size = Math.abs(offset);
@@ -162,7 +162,7 @@ export function instantOf(zone: Zone, wallMs: number, preferredMs?: number): num
 /**
  * ISO 8601 text of an instant in `zone`, with milliseconds and offset, `Z` for UTC. Years beyond 9999 and before 0
  * have a sign and six digits. Offsets with seconds (before 1972) are cut to minutes and the clock with them, so
- * that the text always denotes the instant. Source: decisions.md 5b.2.
+ * that the text always denotes the instant. Source: INTERFACE.md 4.2.
  */
 export function isoIn(zone: Zone, ms: number): string {
   if (zone === UTC) return new Date(ms).toISOString();

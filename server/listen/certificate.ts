@@ -43,7 +43,7 @@ const NAMES_MAX = 64;
 /**
  * The certificate of the TLS listeners: the configured one or the one of the data folder, which the first start makes.
  * Rejects with USAGE when a file is missing, is not what it should be or does not fit the other; IO.
- * Source: decisions.md 2.7.
+ * Source: INTERFACE.md 1.1.
  */
 export async function openCertificate(options: CertificateOptions): Promise<Certificate> {
   const { disk, root, certPath, keyPath } = options;

@@ -12,7 +12,7 @@ const PIECE_BYTES = 262_144;
 const HEAD_BYTES = 64;
 /** Bytes that are kept of an object, which may bring its key anywhere. */
 const KEYLESS_OBJECT_BYTES_MAX = 65_536;
-/** Digits of a frame's length. Source: decisions.md 2.4. */
+/** Digits of a frame's length. Source: INTERFACE.md 4.4. */
 const LENGTH_DIGITS_MAX = 7;
 const NUL = 0;
 const LINE_FEED = 10;
@@ -47,7 +47,7 @@ type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
  * A frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key, where
  * a line of text may begin so, a frame has to begin with `<` or `{`. Of what is beyond LINE_BYTES_MAX as much is given
  * and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is skipped
- * as soon as that is known. Source: decisions.md 2.1, 2.4, 2.6.
+ * as soon as that is known. Source: INTERFACE.md 4.4.
  */
 export class LineFrame {
   readonly #isBound: boolean;

@@ -9,7 +9,7 @@ const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
 
 /**
  * The texts that may be the write key of an input request, from the place that comes first: path, `api_key`,
- * `x-api-key`, `Authorization` (Bearer, or either part of Basic). Empty when there is none. Source: decisions.md 1.2.
+ * `x-api-key`, `Authorization` (Bearer, or either part of Basic). Empty when there is none. Source: INTERFACE.md 5.
  */
 export function keyCandidates(
   path: string,
@@ -33,7 +33,7 @@ export function keyCandidates(
 /**
  * What is wrong with how a request tells the end of its body, from all values of its headers `Content-Length` and
  * `Transfer-Encoding`; `undefined` when nothing is. Whoever is before us may have read it otherwise, and what we take
- * for the next request may be of somebody else. Source: RFC 9112 6.3, decisions.md 6.5.
+ * for the next request may be of somebody else. Source: RFC 9112 6.3, INTERFACE.md 4.4.
  */
 export function lengthFault(
   lengths: readonly string[],
@@ -55,7 +55,7 @@ export function lengthFault(
   return undefined;
 }
 
-/** How a body of that `Content-Type` is read; parameters are left aside. Source: decisions.md 1.3. */
+/** How a body of that `Content-Type` is read; parameters are left aside. Source: INTERFACE.md 4.4. */
 export function bodyForm(contentType: string | undefined): BodyForm {
   const type = (contentType ?? '').split(';', 1)[0].trim().toLowerCase();
   switch (type) {
@@ -135,7 +135,7 @@ export function plainAddress(address: string): string {
 
 /**
  * The caller's address: the peer's or, when the peer is a trusted proxy, the last of `X-Forwarded-For` that is not one.
- * A part that is no address ends the search: whoever is before it is not known. Source: decisions.md 1.6.
+ * A part that is no address ends the search: whoever is before it is not known. Source: INTERFACE.md 4.4.
  */
 export function callerAddress(
   peer: string,
@@ -160,7 +160,7 @@ function withoutPort(text: string): string {
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
 }
 
-/** What query parameters and headers ask to be added to each event. Source: interface.md 4.4, decisions.md 1.6, 1.7. */
+/** What query parameters and headers ask to be added to each event. Source: INTERFACE.md 4.4. */
 export function addedAttributes(
   query: URLSearchParams | undefined,
   headers: Map<string, string>,

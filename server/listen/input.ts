@@ -50,7 +50,7 @@ const ENCODINGS = 'gzip, deflate, br, zstd, identity';
 /**
  * Makes the handler of the input path. It authenticates, takes room for the body before it is read, hands it to an
  * ingest worker and answers when its events are durable and in the catalog.
- * Source: interface.md 4.4, decisions.md 1.
+ * Source: INTERFACE.md 4.4.
  */
 export function createInput(options: InputOptions): (exchange: Exchange) => void {
   return (exchange) => {
@@ -230,7 +230,7 @@ function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): vo
   exchange.answer(refusalReply(options, refusal), close);
 }
 
-/** The form of a refusal of the input API. Source: decisions.md 1.8. */
+/** The form of a refusal of the input API. Source: INTERFACE.md 4.4. */
 function refusalReply(options: InputOptions, refusal: Refusal): Reply {
   const { status, message } = refusal;
   const headers = corsHeaders();

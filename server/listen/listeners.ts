@@ -64,13 +64,13 @@ export interface Listeners {
   close(graceMs: number): Promise<void>;
 }
 
-/** The port of syslog over UDP when the one of the settings may not be used. Source: decisions.md 2.8. */
+/** The port of syslog over UDP when the one of the settings may not be used. Source: INTERFACE.md 1.1. */
 const UDP_PORT_INSTEAD = 10_514;
 const PRIVILEGED_PORT_MAX = 1_023;
 
 /**
  * Opens all listeners of the settings. Rejects with USAGE, with none left open, when an address cannot be had.
- * Source: interface.md 1.1, decisions.md 2, 6.5.
+ * Source: INTERFACE.md 1.1 and 4.4.
  */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const opening = new Opening(options);

@@ -56,8 +56,7 @@ export async function claimPort(setting: string, { host, port }: Address): Promi
 
 /**
  * Listens for lines, `<key> <content>` each, on a port that others who do so share. Nothing is ever sent; a half-close is
- * answered by ours when all lines are durable. Rejects with USAGE when the address cannot be had. Source: interface.md
- * 4.4, decisions.md 2.
+ * answered by ours when all lines are durable. Rejects with USAGE when the address cannot be had. Source: INTERFACE.md 4.4.
  */
 export function listenTcp(options: LinesOptions): Promise<TcpListener> {
   const connections = new Connections('tcp', options);

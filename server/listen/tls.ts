@@ -35,7 +35,7 @@ export function checkPair(certificate: CertificateTexts, what: string): void {
 /**
  * Listens for lines as `listenTcp` does, over TLS. A client that fails the handshake, or is too slow at it, is cut off.
  * At most TLS 1.2 is the safe choice: clients that never read lose their last lines to the session tickets of 1.3.
- * Source: interface.md 4.4, decisions.md 2.7.
+ * Source: INTERFACE.md 1.1 and 4.4.
  */
 export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   const connections = new Connections('tls', options);

@@ -48,7 +48,7 @@ const DROPS = 12;
 /**
  * Listens for datagrams with lines: the first begins with the write key, later ones may. Nothing is ever sent. What there
  * is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the code,
- * EACCES without the right to the port. Source: interface.md 4.4, decisions.md 2.5.
+ * EACCES without the right to the port. Source: INTERFACE.md 4.4.
  */
 export function listenUdp(options: UdpOptions): Promise<UdpListener> {
   const { setting, host, port, failed } = options;

@@ -22,7 +22,7 @@ const MESSAGE = ['message'];
 const AGENT_DETAILS = 'custom.http.useragent_details';
 const REQUEST_DETAILS = 'custom.http.request_details';
 
-/** The places of each kind. Source: interface.md 1.3, decisions.md 3.6. */
+/** The places of each kind. Source: INTERFACE.md 1.3 and 11. */
 export const EXTENSION_PLACES: Readonly<Record<ExtensionKind, ExtensionPlaces>> = {
   json: { sources: MESSAGE },
   keyvalue: { sources: MESSAGE },

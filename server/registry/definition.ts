@@ -5,7 +5,7 @@ interface Named {
   description: string;
 }
 
-/** A field that is an attribute of events. Source: interface.md 2.5. */
+/** A field that is an attribute of events. Source: INTERFACE.md 2.5. */
 export interface FieldDefinition extends Named {
   type: 'attribute';
   /** A path such as `custom.http.verb`. */
@@ -21,7 +21,7 @@ export interface Tag {
   query: string;
 }
 
-/** A field whose value is the first tag whose query holds for an event. Source: interface.md 2.5. */
+/** A field whose value is the first tag whose query holds for an event. Source: INTERFACE.md 2.5. */
 export interface TagsetDefinition extends Named {
   type: 'tagset';
   tags: readonly Tag[];
@@ -29,7 +29,7 @@ export interface TagsetDefinition extends Named {
 
 /**
  * A metric; of type `core` there is one, the number of events. `unit` stands behind formatted values, such as `ms`.
- * Source: interface.md 2.6, decisions.md 5.7.
+ * Source: INTERFACE.md 2.6.
  */
 export type MetricDefinition = Named &
   (
@@ -38,38 +38,38 @@ export type MetricDefinition = Named &
     | { type: 'formula'; formula: string; unit?: string }
   );
 
-/** A collection of fields, tagsets and metrics by their ids. Source: interface.md 2.4. */
+/** A collection of fields, tagsets and metrics by their ids. Source: INTERFACE.md 2.4. */
 export interface GroupDefinition extends Named {
   fields: readonly string[];
   metrics: readonly string[];
 }
 
-/** An element of `filters`. Source: interface.md 4.3. */
+/** An element of `filters`. Source: INTERFACE.md 4.3. */
 export interface SavedFilter {
   field?: { id: string; values: string[]; exclude?: boolean };
   search?: string | { query: string };
 }
 
-/** An element of `columns`. Source: interface.md 4.6. */
+/** An element of `columns`. Source: INTERFACE.md 4.6. */
 export interface SavedColumn {
   field?: string;
   metric?: string;
   attribute?: string;
 }
 
-/** An element of `compute`. Source: interface.md 4.8. */
+/** An element of `compute`. Source: INTERFACE.md 4.8. */
 export interface SavedCompute {
   metric?: { id: string; output?: string };
   timeseries?: { metricId: string; output?: string; interval: string };
 }
 
-/** An element of `groupBy`. Source: interface.md 4.8. */
+/** An element of `groupBy`. Source: INTERFACE.md 4.8. */
 export interface SavedGroupBy {
   field?: { id: string; limit?: number; output?: string; order?: Record<string, string> };
   time?: { interval?: string; output?: string };
 }
 
-/** A bookmarked analysis with all that it needs to run. Source: interface.md 2.7, decisions.md 6.3. */
+/** A bookmarked analysis with all that it needs to run. Source: INTERFACE.md 2.7. */
 export interface SavedAnalysis extends Named {
   kind: 'list' | 'timeseries' | 'toplist' | 'table';
   time: { from: string | number; to: string | number; timezone?: string; offset?: number };
@@ -95,7 +95,7 @@ export const EXTENSION_KINDS = [
   'attribute',
 ] as const;
 
-/** What a parsing extension does. Source: decisions.md 3.6. */
+/** What a parsing extension does. Source: INTERFACE.md 11. */
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
 /** Kinds of extensions that need nothing but where to look and where to put it. */
@@ -103,7 +103,7 @@ export type PlainExtensionKind = Exclude<ExtensionKind, 'grok' | 'date' | 'attri
 
 /**
  * A parsing extension: what else is read from the events for which `filter` holds. The order of the definitions is the
- * order in which they run. Source: decisions.md 3.6.
+ * order in which they run. Source: INTERFACE.md 11.
  */
 export type ExtensionDefinition = Named & {
   enabled: boolean;
@@ -158,5 +158,5 @@ export const SINGULAR: Readonly<Record<DefinitionKind, string>> = {
   extensions: 'extension',
 };
 
-/** Id of the number of events. Source: decisions.md 5.4. */
+/** Id of the number of events. Source: INTERFACE.md 4.8. */
 export const CORE_METRIC_ID = 'count';

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Characters of a key: 128 random bits as base64url without padding. Source: decisions.md 6.1. */
+/** Characters of a key: 128 random bits as base64url without padding. Source: INTERFACE.md 2.1. */
 export const KEY_CHARACTERS = 22;
 
 /** Characters of a token: 256 random bits as base64url without padding. */

@@ -1,5 +1,5 @@
 /**
- * Rules (INTERFACE.md 1.5) for the logs of programs that many run. Dates without a zone are read as UTC. `level` is a
+ * Rules (INTERFACE.md 11) for the logs of programs that many run. Dates without a zone are read as UTC. `level` is a
  * source of the severity extension. Whoever has a format of their own copies a rule and changes it.
  */
 

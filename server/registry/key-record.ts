@@ -30,7 +30,7 @@ export interface KeyRecord {
 /** An entry of a record in the file `keys`: the state of a key from now on, or the id of a deleted one. */
 export type KeyEntry = { type: 'key'; key: KeyRecord } | { type: 'deleted'; id: string };
 
-/** Bytes of a megabyte, in quotas and limits. Source: decisions.md 6.2. */
+/** Bytes of a megabyte, in quotas and limits. Source: INTERFACE.md 2.1. */
 export const MEGABYTE_BYTES = 1_000_000;
 
 /** Characters of a name, at most. */

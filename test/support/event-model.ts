@@ -1,5 +1,5 @@
 /**
- * The rules of decisions.md 3.1 and 3.7 in their plainest form, over lists and strings: what comes back for a JSON
+ * The rules of INTERFACE.md 2.3 and 8 in their plainest form, over lists and strings: what comes back for a JSON
  * object that was sent. Imports nothing of what it judges.
  *
  * A key with dots is a list of names unless one of them would be empty. A key that an object has twice has its last

@@ -27,7 +27,7 @@ function isDigit(byte: number): boolean {
 
 /**
  * Whether `bytes[start, end)` is a number: a sign or none, digits with a point or without, an exponent or none.
- * This is also what makes a string numeric. Source: decisions.md 3.8.
+ * This is also what makes a string numeric. Source: INTERFACE.md 4.8.
  */
 export function isNumberText(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;

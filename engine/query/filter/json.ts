@@ -123,7 +123,7 @@ function hexUnit(bytes: Uint8Array, at: number): number {
 /**
  * Walks the elements of an array that count as its values: strings, numbers and booleans. Nulls, arrays and objects
  * in it are passed over. After `next` the element is `kind` and `bytes[start, end)`: a string unescaped, a number
- * as written; a boolean is in `truth`. Source: decisions.md 4.2, 5b.7.
+ * as written; a boolean is in `truth`. Source: INTERFACE.md 4.3 and 10.
  */
 export class ArrayCursor {
   kind: typeof Kind.STRING | typeof Kind.NUMBER | typeof Kind.BOOLEAN = Kind.STRING;

@@ -331,7 +331,7 @@ function* firstValues(
     .map(({ value }) => ({ key: level.key(value), eventCount: eventCounts[value] }));
 }
 
-/** Least and greatest number among the values; numeric strings are numbers. Source: decisions.md 3.8. */
+/** Least and greatest number among the values; numeric strings are numbers. Source: INTERFACE.md 4.8. */
 function* numberBounds(level: FieldLevel): Units<{ min: number; max: number } | undefined> {
   const pace = new Pace();
   let min = Number.POSITIVE_INFINITY;

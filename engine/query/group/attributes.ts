@@ -28,7 +28,7 @@ const LIMITS: ValueLimits = { distinctMax: 50_000, memoryBytesMax: 8 * 1024 * 10
  * each are counted, a block a unit, of sealed blocks that are selected whole by their footers; then the values of a few
  * attributes a pass. All is exact but the number of distinct values above 10,000, which is within 1 %: the values of an
  * attribute that has too many are left out. Damaged blocks are left out and counted. Throws LIMIT when there are too many
- * attributes, and what the source throws but CORRUPTION. Source: decisions.md 5.3.
+ * attributes, and what the source throws but CORRUPTION. Source: INTERFACE.md 4.8.
  */
 export function* attributesUnits(
   source: BlockSource,

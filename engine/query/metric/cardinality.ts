@@ -26,7 +26,7 @@ const NO_REGISTERS = new Uint8Array(0);
 
 /**
  * Counts distinct 64-bit hashes by group: exactly up to CARDINALITY_EXACT_MAX, then by HyperLogLog. The answer does not
- * depend on the order of what is added or merged. Source: decisions.md 5.3.
+ * depend on the order of what is added or merged. Source: INTERFACE.md 4.8.
  */
 export class Cardinalities {
   #counts = new Uint32Array(64);

@@ -5,7 +5,7 @@
  * `paths` are dotted attribute paths (`custom.http.status_code`, `syslog.appname`, `message`), each an alternative:
  * a leaf holds when it holds for one of them. A path names all columns under it, whatever their kinds, and all
  * attributes whose names joined by dots are that text. Arrays match when an element does. NULL counts as missing.
- * Source: decisions.md 4 and 5b.7.
+ * Source: INTERFACE.md 4.3 and 10.
  */
 export type Predicate =
   | { type: 'all' }

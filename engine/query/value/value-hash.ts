@@ -14,7 +14,7 @@ const HALF_WORD = 2 ** 32;
 /**
  * Hashes values to 64 bits, `low` and `high` after each call. Equal values have equal hashes however they are
  * stored: a number by what it says (200 = 200.0), a date text as such or in a string. Keyed by the store's secret,
- * so that hashes of several threads agree and nobody outside chooses colliding values. Source: decisions.md 5b.6.
+ * so that hashes of several threads agree and nobody outside chooses colliding values. Source: INTERFACE.md 4.8.
  */
 export class ValueHash {
   low = 0;

@@ -15,7 +15,7 @@ export const VALUE_TEXTS = 4;
 
 /**
  * Writes the members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when there
- * are more buckets. Works in units. Source: interface.md 2.8 and 4.8, decisions.md 5b.
+ * are more buckets. Works in units. Source: INTERFACE.md 2.8 and 4.8.
  */
 export function* writeAggregates(
   writer: AnswerWriter,
@@ -66,7 +66,7 @@ function* writeSeries(
   writer.add(']');
 }
 
-/** The last bucket of the first level, when there are more that can be asked for. Source: decisions.md 5b.5. */
+/** The last bucket of the first level, when there are more that can be asked for. Source: INTERFACE.md 4.8. */
 function lastKey(job: AggregateJob, result: AggregateResult): BucketKey | undefined {
   const first = job.query.groupBys[0];
   if (!result.more || first.type === 'time' || first.order.by.type !== 'natural') return undefined;

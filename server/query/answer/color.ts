@@ -6,7 +6,7 @@ const STRENGTHS: readonly [saturation: number, lightness: number][] = [
   [0.72, 0.6],
 ];
 
-/** The colour of a value, `#rrggbb`: the same for the same text in every reply. Source: decisions.md 5.7. */
+/** The colour of a value, `#rrggbb`: the same for the same text in every reply. Source: INTERFACE.md 4.8. */
 export function colorOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {

@@ -9,7 +9,7 @@ import type { AnswerWriter } from './answer-writer.ts';
 /**
  * An event as a saved list view shows it: `id`, `date`, what the event has of `custom`, `syslog` and `message`, and its
  * reception date. Its only column is `syslog`, which tells whether there is one; `{}` stands for none.
- * Source: interface.md 4.7, decisions.md 5b.11.
+ * Source: INTERFACE.md 4.7.
  */
 export function rawEventText(event: ListedEvent, zone: Zone): string {
   const text = must(event.event, 'event of a list view');
@@ -25,7 +25,7 @@ export function rawEventText(event: ListedEvent, zone: Zone): string {
 /**
  * Writes the member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of
  * computes that are time series, which all have the same steps. Fields are counted without those of time. Works in units.
- * Source: interface.md 4.7, decisions.md 5.8.
+ * Source: INTERFACE.md 4.7.
  */
 export function* writeRows(
   writer: AnswerWriter,
