@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { EngineError } from '../engine/base/errors.ts';
 import { nearest } from '../engine/base/nearest.ts';
-import { AdminClient, AdminFailure, type ListedKey } from './api/admin-client.ts';
+import { AdminClient, AdminFailure, type ListedKey } from './api/admin/client.ts';
 import {
   type Config,
   dashed,

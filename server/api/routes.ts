@@ -6,18 +6,19 @@ import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
 import { withoutKeys, withoutLongWords } from '../safe-text.ts';
 import type { AuthFailures } from './access/failures.ts';
-import { aggregateEvents } from './aggregate.ts';
-import { executeAnalysis } from './analyses.ts';
-import { discoverAttributes } from './attributes.ts';
-import { completeSearch } from './complete.ts';
-import { contextOfEvent } from './context.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
-import { discoverFieldsMetrics, discoverGroups } from './discover.ts';
-import { fetchEvent, listEvents } from './events.ts';
-import { exportEvents } from './export.ts';
-import { discoverFacets } from './facets.ts';
 import { parseQueryBody } from './json.ts';
-import { closing, liveQuery, queryOf } from './queries.ts';
+import { aggregateEvents } from './read/aggregate.ts';
+import { executeAnalysis } from './read/analyses.ts';
+import { discoverAttributes } from './read/attributes.ts';
+import { completeSearch } from './read/complete.ts';
+import { contextOfEvent } from './read/context.ts';
+import { discoverFieldsMetrics, discoverGroups } from './read/discover.ts';
+import { fetchEvent, listEvents } from './read/events.ts';
+import { exportEvents } from './read/export.ts';
+import { discoverFacets } from './read/facets.ts';
+import { closing, liveQuery, queryOf } from './read/queries.ts';
+import { tailEvents } from './read/tail.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 import {
@@ -30,7 +31,6 @@ import {
   requireJsonType,
   requireKnownQuery,
 } from './route.ts';
-import { tailEvents } from './tail.ts';
 
 /** What tells how the service does. */
 export interface Operation {

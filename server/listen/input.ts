@@ -1,5 +1,5 @@
+import { dryEventText, roundedMs } from '../api/admin/dry.ts';
 import { corsHeaders, preflightReply } from '../api/cors.ts';
-import { dryEventText, roundedMs } from '../api/dry.ts';
 import type { Reply } from '../api/reply.ts';
 import type { Enrichment } from '../decode/enrichment.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';

@@ -1,6 +1,6 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Address } from '../address.ts';
-import type { ListenerCounts } from '../api/metrics.ts';
+import type { ListenerCounts } from '../api/metrics/metrics.ts';
 import type { ApiRequest, Reply } from '../api/reply.ts';
 import type { BoundListener } from '../bound-listener.ts';
 import type { Config } from '../config.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Histogram } from '../../engine/base/histogram.ts';
-import { Exposition } from '../../server/api/exposition.ts';
+import { Exposition } from '../../server/api/metrics/exposition.ts';
 import { readExposition, sumOf } from '../support/exposition.ts';
 
 t.test('any label text comes back from the exposition, in its own sample', async () => {

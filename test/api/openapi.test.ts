@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { OPERATIONS, openapiDocument, openapiReply } from '../../server/api/openapi.ts';
-import { MEANINGS } from '../../server/api/openapi-meanings.ts';
+import { MEANINGS } from '../../server/api/openapi/meanings.ts';
+import { OPERATIONS, openapiDocument, openapiReply } from '../../server/api/openapi/openapi.ts';
 
 type Json = Record<string, unknown>;
 
@@ -170,7 +170,7 @@ t.test('each request has the example that works, and its reply', async (t) => {
 });
 
 t.test('each path that the service has is described', async (t) => {
-  const sources = ['../../server/api/routes.ts', '../../server/api/operation.ts'].map((file) =>
+  const sources = ['../../server/api/routes.ts', '../../server/api/metrics/operation.ts'].map((file) =>
     readFileSync(new URL(file, import.meta.url), 'utf8'),
   );
   const routed = sources.flatMap((source) => [

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { RecordFile, readRecords } from '../../engine/base/record-file.ts';
-import { definitionRules } from '../../server/api/definition-rules.ts';
+import { definitionRules } from '../../server/api/admin/definition-rules.ts';
 import { type Definitions, openDefinitions } from '../../server/registry/definitions.ts';
 import { digestOf } from '../../server/registry/digest.ts';
 import type { KeyEntry } from '../../server/registry/key-record.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openDisk } from '../../engine/base/file.ts';
 import { RecordFile } from '../../engine/base/record-file.ts';
+import { definitionRules } from '../../server/api/admin/definition-rules.ts';
+import { followExtensions } from '../../server/api/admin/extension-steps.ts';
 import { declaredResolver } from '../../server/api/declared.ts';
-import { definitionRules } from '../../server/api/definition-rules.ts';
-import { followExtensions } from '../../server/api/extension-steps.ts';
 import type { ExtensionStep } from '../../server/extend/extension.ts';
 import type { Definition, ExtensionDefinition } from '../../server/registry/definition.ts';
 import {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { must } from '../../engine/base/assert.ts';
-import { OPERATIONS, refusalsOf } from '../../server/api/openapi.ts';
-import type { ApiExample, ApiOperation } from '../../server/api/openapi-operation.ts';
-import { errorReply, inputErrorReply } from '../../server/api/reply-schema.ts';
+import { OPERATIONS, refusalsOf } from '../../server/api/openapi/openapi.ts';
+import type { ApiExample, ApiOperation } from '../../server/api/openapi/operation.ts';
+import { errorReply, inputErrorReply } from '../../server/api/openapi/reply-schema.ts';
 import {
   answerTo,
   type ExampleRequest,

@@ -1,12 +1,12 @@
 import { must } from '../../engine/base/assert.ts';
-import { OPERATIONS } from '../../server/api/openapi.ts';
+import { OPERATIONS } from '../../server/api/openapi/openapi.ts';
 import {
   type ApiExample,
   type ApiOperation,
   EXAMPLE_EVENT_ID,
   EXAMPLE_TIME,
   EXAMPLE_WRITE_KEY,
-} from '../../server/api/openapi-operation.ts';
+} from '../../server/api/openapi/operation.ts';
 import { type Answer, ask, type Listed, type Service } from './service.ts';
 
 /** Runs the examples of the description of the interface against a service. */

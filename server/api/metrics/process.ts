@@ -1,6 +1,6 @@
 import { openDescriptors } from '../../../engine/base/text-file.ts';
 import type { LoopWatch } from '../../../engine/base/thread/loop-watch.ts';
-import { type Exposition, type Labels, one } from '../exposition.ts';
+import { type Exposition, type Labels, one } from './exposition.ts';
 
 /** The threads of a kind, by number; `undefined` for one that is not there. */
 export type Loops = readonly (LoopWatch | undefined)[];

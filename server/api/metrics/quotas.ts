@@ -1,6 +1,6 @@
 import type { Keys } from '../../registry/keys.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
-import type { Exposition, Labels } from '../exposition.ts';
+import type { Exposition, Labels } from './exposition.ts';
 
 /** What a write key has of its quota. */
 export interface KeyQuota {

@@ -1,0 +1,184 @@
+import type { Intake } from '../../ingest/intake.ts';
+import type { DryEvent } from '../../ingest/protocol.ts';
+import { shown } from '../../language/shown.ts';
+import type { ExtensionDefinition } from '../../registry/definition.ts';
+import type { Along, Changed, Definitions } from '../../registry/definitions.ts';
+import { definitionSetOf } from '../../registry/extension-sets.ts';
+import type { Asker } from '../../registry/journal.ts';
+import { parseJsonBody } from '../json.ts';
+import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
+import type { Resolver } from '../resolver.ts';
+import { requireJsonType } from '../route.ts';
+import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
+import { readExtension, readTestBody } from './extension-schema.ts';
+import { checkExtension, stepOf } from './extension-steps.ts';
+
+/** What the resource of extensions acts on. */
+export interface ExtensionResourceDeps {
+  definitions: Definitions;
+  resolver: Resolver;
+  /** Tries extensions on samples. */
+  intake: Pick<Intake, 'dry'>;
+}
+
+const KIND = 'extensions';
+const TEST = 'test';
+
+/**
+ * The resource `extensions`, by id: GET, POST, PATCH and DELETE as of other definitions, in the order in which they run.
+ * `position` of POST and PATCH moves one; `definitions: true` makes the fields, metrics and group that go with it and
+ * lists them as `made`. `POST extensions/test` tries extensions on samples. Source: INTERFACE.md 11 and 13.
+ */
+export function extensionResource(deps: ExtensionResourceDeps): [string, AdminResource] {
+  return [
+    KIND,
+    {
+      collection: (request, asker) => collection(deps, request, asker),
+      single: (id, request, asker) => {
+        // Nothing else is posted to an id, so that an extension may have this one.
+        const isTest = id === TEST && request.method === 'POST';
+        return isTest ? test(deps, request) : single(deps, id, request, asker);
+      },
+    },
+  ];
+}
+
+async function collection(
+  { definitions }: ExtensionResourceDeps,
+  request: ApiRequest,
+  asker: Asker,
+): Promise<Reply> {
+  if (request.method === 'GET') {
+    const extensions = definitions
+      .list(KIND)
+      .map((definition, position) => ({ ...definition, position }));
+    return resultReply(JSON.stringify({ extensions }));
+  }
+  if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
+  const { value, along, wantsSet } = readBody(request);
+  const made = await definitions.create(KIND, value, asker, along);
+  return resultReply(JSON.stringify(shownChange(definitions, made, wantsSet)));
+}
+
+async function single(
+  { definitions }: ExtensionResourceDeps,
+  id: string,
+  request: ApiRequest,
+  asker: Asker,
+): Promise<Reply> {
+  const definition = definitions.get(KIND, id);
+  if (definition === undefined) {
+    if (id === TEST && request.method === 'PUT') throw methodNotAllowed(request.method, 'POST');
+    throw unknownExtension(id);
+  }
+  if (request.method === 'GET') {
+    return resultReply(JSON.stringify(withPosition(definitions, definition)));
+  }
+  if (request.method === 'PATCH') {
+    const { value, along, wantsSet } = readBody(request);
+    const changed = await definitions.change(KIND, id, value, asker, along);
+    return resultReply(JSON.stringify(shownChange(definitions, changed, wantsSet)));
+  }
+  if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
+  await definitions.delete(KIND, id, asker);
+  return resultReply(JSON.stringify({ id, name: definition.name, deleted: true }));
+}
+
+async function test(deps: ExtensionResourceDeps, request: ApiRequest): Promise<Reply> {
+  requireJsonType(request);
+  const { extension, samples } = readTestBody(parseJsonBody(request.body));
+  const steps = stepsOfTest(deps, extension);
+  // A string in an array is a line of content, whatever is in it.
+  const body = Buffer.from(JSON.stringify(samples));
+  const { status, message, events, tookMs } = await deps.intake.dry(body, 'json', steps);
+  if (status !== 200) throw new ApiError(status, message);
+  return resultReply(`{"events":[${events.map(testedText).join(',')}],"ms":${tookMs}}`);
+}
+
+/** JSON text of what became of a sample. `rule` is that of the last extension that found something by one. */
+function testedText({ event, timeMs, matches }: DryEvent): string {
+  const date = JSON.stringify(new Date(timeMs).toISOString());
+  const rule = matches.findLast((match) => match.rule !== undefined)?.rule;
+  const ruleText = rule === undefined ? '' : `,"rule":${JSON.stringify(rule)}`;
+  return `{"event":${event},"date":${date},"matched":${matches.length > 0}${ruleText}}`;
+}
+
+/** The steps that a test names. Throws ApiError 400 when there is no such extension, or it is malformed. */
+function stepsOfTest({ definitions, resolver }: ExtensionResourceDeps, extension: unknown) {
+  if (extension === undefined) {
+    const on = definitions.list(KIND).filter(({ enabled }) => enabled);
+    return on.map((definition) => stepOf(definition, resolver));
+  }
+  if (typeof extension === 'string') {
+    const definition = definitions.get(KIND, extension);
+    if (definition === undefined) throw new ApiError(400, unknownExtension(extension).message);
+    return [stepOf(definition, resolver)];
+  }
+  const fields = new Map(fieldsOf(extension, 'extension'));
+  for (const name of ['id', 'name']) if (!fields.has(name)) fields.set(name, TEST);
+  const definition = readExtension(Object.fromEntries(fields));
+  checkExtension(definition, definitions.list(KIND), resolver);
+  return [stepOf(definition, resolver)];
+}
+
+function unknownExtension(id: string): ApiError {
+  return new ApiError(404, `there is no extension with the id ${shown(id)}`);
+}
+
+/** Reads the body of POST and PATCH: the definition or what changes of it, and what is done along with that. */
+function readBody(request: ApiRequest): {
+  value: Map<string, unknown>;
+  along: Along;
+  wantsSet: boolean;
+} {
+  requireJsonType(request);
+  const value = new Map(fieldsOf(parseJsonBody(request.body), 'the body'));
+  const position = value.get('position');
+  const wantsSet = value.get('definitions') ?? false;
+  value.delete('position');
+  value.delete('definitions');
+  if (typeof wantsSet !== 'boolean') {
+    throw new ApiError(
+      400,
+      `definitions ${shown(wantsSet)} is not allowed; allowed: true or false`,
+    );
+  }
+  const along: Along = {};
+  if (wantsSet) along.set = (definition) => definitionSetOf(definition as ExtensionDefinition);
+  if (position !== undefined) along.position = readPosition(position);
+  return { value, along, wantsSet };
+}
+
+function readPosition(position: unknown): number {
+  if (typeof position === 'number' && Number.isSafeInteger(position) && position >= 0) {
+    return position;
+  }
+  throw new ApiError(
+    400,
+    `position ${shown(position)} is not allowed; allowed: a whole number from 0 (runs first)`,
+  );
+}
+
+function withPosition(definitions: Definitions, definition: ExtensionDefinition): object {
+  const position = definitions.list(KIND).findIndex(({ id }) => id === definition.id);
+  return { ...definition, position };
+}
+
+/** The definition; when others were to be made with it, those that were, by resource. */
+function shownChange(
+  definitions: Definitions,
+  { definition, made }: Changed<typeof KIND>,
+  wantsSet: boolean,
+): object {
+  const shownDefinition = withPosition(definitions, definition);
+  if (!wantsSet) return shownDefinition;
+  const ofKind = (wanted: string) => made.flatMap(([kind, one]) => (kind === wanted ? [one] : []));
+  return {
+    ...shownDefinition,
+    made: {
+      fields: ofKind('fields'),
+      metrics: ofKind('metrics'),
+      groups: ofKind('groups'),
+    },
+  };
+}

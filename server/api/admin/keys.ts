@@ -1,0 +1,138 @@
+import { shown } from '../../language/shown.ts';
+import type { Asker } from '../../registry/journal.ts';
+import type { KeyKind, Quota } from '../../registry/key-record.ts';
+import type { Key, KeyChange, Keys, NewKey } from '../../registry/keys.ts';
+import { dayOf, type UsageCells } from '../../registry/usage.ts';
+import { parseJsonBody } from '../json.ts';
+import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
+import { requireJsonType } from '../route.ts';
+import { type AdminResource, methodNotAllowed } from './admin.ts';
+import { checkKeyBody, quotaOf } from './key-schema.ts';
+
+/** What the resources of keys act on. */
+export interface KeyResourceDeps {
+  keys: Keys;
+  cells: UsageCells;
+  nowMs(): number;
+  /** The declared ids that a security filter names. Throws an Error whose message tells the fault and its position. */
+  filterIds(text: string): string[];
+  /** Called after each change, before it is answered: the workers get the new table. */
+  changed(): void;
+}
+
+/** A key as the API shows it, without its text. */
+interface ShownKey {
+  id: string;
+  name: string;
+  enabled?: boolean;
+  quota_reached?: boolean;
+  daily_usage?: number;
+  daily_quota?: Quota | null;
+  security_filter?: string | null;
+}
+
+/**
+ * The resources `write_keys` and `read_keys`, by id or name.
+ * `enabled` is the state of INTERFACE.md 3: false for a key that is switched off and for one whose quota is spent.
+ * `daily_usage` is in bytes. Source: INTERFACE.md 2.1, 2.2 and 13.
+ */
+export function keyResources(deps: KeyResourceDeps): [string, AdminResource][] {
+  return (['write', 'read'] as const).map((kind) => [
+    `${kind}_keys`,
+    {
+      collection: (request, asker) => collection(deps, kind, request, asker),
+      single: (idOrName, request, asker) => single(deps, kind, idOrName, request, asker),
+    },
+  ]);
+}
+
+async function collection(
+  deps: KeyResourceDeps,
+  kind: KeyKind,
+  request: ApiRequest,
+  asker: Asker,
+): Promise<Reply> {
+  if (request.method === 'GET') {
+    const keys = deps.keys.list(kind).map((key) => shownKey(deps, key));
+    return resultReply(JSON.stringify({ [`${kind}_keys`]: keys }));
+  }
+  if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
+  const { name, ...fields } = readChange(deps, kind, request);
+  if (name === undefined)
+    throw new ApiError(400, 'name is missing; allowed: a string of 1 to 100 characters');
+  const wanted: NewKey = { kind, name };
+  if (fields.enabled !== undefined) wanted.enabled = fields.enabled;
+  if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;
+  if (fields.filter !== undefined && fields.filter !== null) wanted.filter = fields.filter;
+  if (fields.filterIds !== undefined) wanted.filterIds = fields.filterIds;
+  const { text, key } = await deps.keys.create(wanted, asker);
+  deps.changed();
+  return resultReply(JSON.stringify({ ...shownKey(deps, key), key: text }));
+}
+
+async function single(
+  deps: KeyResourceDeps,
+  kind: KeyKind,
+  idOrName: string,
+  request: ApiRequest,
+  asker: Asker,
+): Promise<Reply> {
+  const key = deps.keys.named(kind, idOrName);
+  if (key === undefined) {
+    throw new ApiError(404, `there is no ${kind} key with the id or name ${shown(idOrName)}`);
+  }
+  if (request.method === 'GET') return resultReply(JSON.stringify(shownKey(deps, key)));
+  if (request.method === 'PATCH') {
+    const changed = await deps.keys.change(key.id, readChange(deps, kind, request), asker);
+    deps.changed();
+    return resultReply(JSON.stringify(shownKey(deps, changed)));
+  }
+  if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
+  await deps.keys.delete(key.id, asker);
+  deps.changed();
+  return resultReply(JSON.stringify({ id: key.id, name: key.name, deleted: true }));
+}
+
+function shownKey(deps: KeyResourceDeps, key: Key): ShownKey {
+  if (key.kind === 'read') {
+    return { id: key.id, name: key.name, security_filter: key.filter ?? null };
+  }
+  const day = dayOf(deps.nowMs());
+  const isSpent = deps.cells.isSpent(key.cell, day);
+  return {
+    id: key.id,
+    name: key.name,
+    enabled: key.enabled && !isSpent,
+    quota_reached: isSpent,
+    daily_usage: deps.cells.usedBytes(key.cell, day),
+    daily_quota: key.quota ?? null,
+  };
+}
+
+/** Reads the body of POST and PATCH: the fields that are there. What a quota may be is for the registry to say. */
+function readChange(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): KeyChange {
+  requireJsonType(request);
+  const body = checkKeyBody(kind, parseJsonBody(request.body));
+  const change: KeyChange = {};
+  if (body.name !== undefined) change.name = body.name;
+  if (body.enabled !== undefined) change.enabled = body.enabled;
+  const quota = quotaOf(body);
+  if (quota !== undefined) change.quota = quota;
+  const filter = body.security_filter;
+  if (filter === null) change.filter = null;
+  else if (filter !== undefined) {
+    change.filter = filter;
+    change.filterIds = readFilter(deps, filter);
+  }
+  return change;
+}
+
+/** The declared ids that a security filter names. Throws ApiError 400 when it is malformed. */
+function readFilter(deps: KeyResourceDeps, text: string): string[] {
+  try {
+    return deps.filterIds(text);
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    throw new ApiError(400, `security_filter ${shown(text)}: ${cause.message}`);
+  }
+}

@@ -1,0 +1,76 @@
+import type { AuthFailures } from '../access/failures.ts';
+import { isAdministrator } from '../admin/admin.ts';
+import { openapiReply } from '../openapi/openapi.ts';
+import type { Reply } from '../reply.ts';
+import type { Operation } from '../routes.ts';
+import { type MetricSources, metricsReply } from './metrics.ts';
+
+/** What decides whether the service can do its work now. */
+export interface ReadinessFacts {
+  /** Why it ends, or has not begun. */
+  stopping: boolean;
+  ingestWorkersUp: number;
+  queryWorkersUp: number;
+  /** How long the event loops of all workers of a kind have been late by now, in milliseconds. */
+  ingestStalledMs: number;
+  queryStalledMs: number;
+  /** Whether no worker may listen on the ports of TCP and TLS. */
+  linesRefused: boolean;
+  /** Segments of which rows are lost: what is left is served, and answers that may need them are partial. */
+  damagedSegments: number;
+  /** Whether there is less free disk than the reserve, so that nothing is taken in. */
+  diskFull: boolean;
+  /** Whether the last write failed. */
+  diskFailing: boolean;
+}
+
+/** Workers that have not turned to anything new for so long do not work. */
+const STALLED_MS = 10_000;
+
+/** What tells how the service does is made of this. */
+export interface OperationOptions {
+  metricsOpen: boolean;
+  /** The token of the file `admin-token`. */
+  token: string;
+  failures: AuthFailures;
+  facts(): ReadinessFacts;
+  sources: Omit<MetricSources, 'ready' | 'authFailures'>;
+}
+
+/** Makes what `/readyz`, `/metrics` and `/openapi.json` answer. */
+export function createOperation(options: OperationOptions): Operation {
+  const { metricsOpen, token, failures, facts } = options;
+  const sources = {
+    ...options.sources,
+    authFailures: failures.counts,
+    ready: () => unreadiness(facts()).length === 0,
+  };
+  return {
+    ready: () => readinessReply(unreadiness(facts()), facts().damagedSegments),
+    metrics: () => metricsReply(sources),
+    openapi: () => openapiReply(sources.version),
+    metricsOpen,
+    failures,
+    isAdministrator: (request) => isAdministrator(request.headers.get('authorization'), token),
+  };
+}
+
+/** Why the service cannot do its work now; empty when it can. */
+function unreadiness(facts: ReadinessFacts): string[] {
+  const reasons: string[] = [];
+  if (facts.stopping) reasons.push('the service is stopping');
+  if (facts.ingestWorkersUp === 0) reasons.push('no ingest worker is up');
+  if (facts.queryWorkersUp === 0) reasons.push('no query worker is up');
+  if (facts.ingestStalledMs > STALLED_MS) reasons.push('no ingest worker goes on');
+  if (facts.queryStalledMs > STALLED_MS) reasons.push('no query worker goes on');
+  if (facts.linesRefused) reasons.push('no worker can listen on the ports of TCP and TLS');
+  if (facts.diskFull) reasons.push('the free disk is below the reserve, nothing is taken in');
+  if (facts.diskFailing) reasons.push('the disk fails, nothing is taken in');
+  return reasons;
+}
+
+function readinessReply(reasons: readonly string[], damagedSegments: number): Reply {
+  const damaged = damagedSegments === 0 ? {} : { damaged_segments: damagedSegments };
+  if (reasons.length === 0) return { status: 200, body: JSON.stringify({ ok: true, ...damaged }) };
+  return { status: 503, body: JSON.stringify({ ok: false, reasons, ...damaged }) };
+}
