@@ -6,7 +6,14 @@ import type { Allowance } from './scheduler.ts';
 /** What the front thread says to a query worker. */
 export type ToQuery =
   /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
-  | { type: 'run'; query: number; key: string; job: QueryJob | TailJob; changes?: BlockChanges }
+  | {
+      type: 'run';
+      query: number;
+      key: string;
+      allowance: Allowance;
+      job: QueryJob | TailJob;
+      changes?: BlockChanges;
+    }
   /** Join in a scan of another worker, under a number like that of a query. */
   | {
       type: 'join';
@@ -31,7 +38,7 @@ export type FromQuery =
   | { type: 'ready' }
   /** How far a query is that takes long; never after its answer. */
   | { type: 'progress'; query: number; unitsDone: number; unitsTotal: number }
-  /** It needs more than it may take, and stands still. */
+  /** It needs more than it may take, and stands still: until `allow`, or it is stopped to be run again later. */
   | { type: 'needs'; query: number; allowance: Allowance }
   /** Others may join in a scan of a query. */
   | { type: 'share'; query: number; share: number; scan: SharedScan }

@@ -10,11 +10,19 @@ import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { type Join, Joins, nothingOf } from './joins.ts';
 import { noProgress, type QueryProgress } from './live-queries.ts';
 import { Admission, type Ticket } from './load/admission.ts';
-import type { HeldAnswer } from './load/held-answer.ts';
+import { type HeldAnswer, settle } from './load/held-answer.ts';
 import { Stopwatch } from './load/stopwatch.ts';
 import { loadOf, type Work } from './load/work.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
-import { overdue, type QueryRefusalReason, QueryRefused, stopping, workerDied } from './refusal.ts';
+import {
+  cancelled,
+  failureOf,
+  overdue,
+  type QueryRefusalReason,
+  QueryRefused,
+  stopping,
+  workerDied,
+} from './refusal.ts';
 import type { Allowance } from './scheduler.ts';
 
 /** What the query pool needs of the rest of the front thread. */
@@ -297,7 +305,7 @@ export class QueryPool {
       queueMicrotask(() => asked.reject(refusal));
       return;
     }
-    const { query, key, job } = asked;
+    const { query, key, allowance, job } = asked;
     asked.thread = thread;
     asked.progress.state = 'running';
     asked.watch.start();
@@ -306,17 +314,20 @@ export class QueryPool {
     const changes = job.type === 'tail' ? undefined : this.#options.changes(thread.version);
     thread.version = changes?.version ?? thread.version;
     const told = changes === undefined ? {} : { changes };
-    thread.port.post({ type: 'run', query, key, job, ...told });
+    thread.port.post({ type: 'run', query, key, allowance, job, ...told });
   }
 
   #cancel(asked: Asked, error: Error): void {
-    const { thread, query } = asked;
-    if (thread?.running.delete(query) === true) {
-      thread.port.post({ type: 'cancel', query });
-      const kill = (): void => this.#pool.kill(this.#threads.indexOf(thread));
-      thread.leaving.set(query, setTimeout(kill, this.#options.leaveMs ?? LEAVE_MS));
-    }
+    this.#withdraw(asked);
     asked.reject(error);
+  }
+
+  /** Has its worker leave a query. */
+  #withdraw({ thread, query }: Asked): void {
+    if (thread?.running.delete(query) !== true) return;
+    thread.port.post({ type: 'cancel', query });
+    const kill = (): void => this.#pool.kill(this.#threads.indexOf(thread));
+    thread.leaving.set(query, setTimeout(kill, this.#options.leaveMs ?? LEAVE_MS));
   }
 
   #countFailure(error: Error): void {
@@ -373,7 +384,10 @@ export class QueryPool {
     this.#give(join, message.part);
   }
 
-  /** Has a query that needs more stand still until it may take that. */
+  /**
+   * Has a query that needs more stand still until it may take that. What waits for memory keeps none meanwhile: its worker leaves
+   * it, and it begins anew.
+   */
   #stand(thread: QueryThread, { query, allowance }: Extract<FromQuery, { type: 'needs' }>): void {
     const asked = thread.running.get(query);
     if (asked === undefined) return;
@@ -383,10 +397,19 @@ export class QueryPool {
     asked.ticket?.need(allowance, () => {
       asked.isStanding = false;
       asked.allowance = allowance;
+      if (asked.thread === undefined) {
+        this.#start(asked);
+        return;
+      }
       asked.progress.state = 'running';
       asked.watch.start();
       thread.port.post({ type: 'allow', query, allowance });
     });
+    if (!asked.isStanding || allowance !== 'memory') return;
+    this.#endJoins(query);
+    this.#withdraw(asked);
+    asked.thread = undefined;
+    asked.query = this.#nextQuery++;
   }
 
   /** Has those workers join in a scan that have less to do than its own. */
@@ -437,21 +460,6 @@ function compareLoads({ running: a }: QueryThread, { running: b }: QueryThread):
   return loadOf(a.values(), 'light') - loadOf(b.values(), 'light') || a.size - b.size;
 }
 
-/** Counts an answer until its request lets it go. */
-function settle(
-  ticket: Ticket | undefined,
-  answer: JobAnswer | TailAnswer,
-  held: HeldAnswer | undefined,
-): void {
-  if (ticket === undefined) return;
-  if (held === undefined || !Array.isArray(answer)) {
-    ticket.leave();
-    return;
-  }
-  ticket.answered(answer.reduce((sum, { length }) => sum + length, 0));
-  held.keep(() => ticket.leave());
-}
-
 function take(
   thread: QueryThread,
   message: Extract<FromQuery, { type: 'progress' | 'answer' | 'failed' }>,
@@ -474,13 +482,6 @@ function take(
   else asked.reject(failureOf(message));
 }
 
-function failureOf({ code, message }: Extract<FromQuery, { type: 'failed' }>): Error {
-  if (code === undefined) return new Error(message);
-  return code === 'MEMORY'
-    ? new QueryRefused(400, 'memory', message)
-    : new EngineError(code, message);
-}
-
 function forgetLeaving({ leaving }: QueryThread): void {
   for (const timer of leaving.values()) clearTimeout(timer);
   leaving.clear();
@@ -490,10 +491,4 @@ function failAll(thread: QueryThread, error: Error): void {
   const failed = [...thread.running.values()];
   thread.running.clear();
   for (const asked of failed) asked.reject(error);
-}
-
-/** Why a query was cancelled: what the signal says, else the client went away. */
-function cancelled({ reason }: AbortSignal): Error {
-  if (reason instanceof QueryRefused) return reason;
-  return new EngineError('CANCELLED', 'the query was cancelled');
 }

@@ -42,7 +42,7 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
     port.post({ type: 'share', query, share, scan }),
   );
   const run = async (message: Message<'run'>, at: Snapshot): Promise<void> => {
-    const { query, key, job } = message;
+    const { query, key, allowance, job } = message;
     try {
       const units: Units<JobAnswer | TailAnswer> =
         job.type === 'tail'
@@ -51,6 +51,7 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
       const answer = await scheduler.run(query, key, units, {
         progressed: ({ unitsDone, unitsTotal }) =>
           port.post({ type: 'progress', query, unitsDone, unitsTotal }),
+        allowance,
         // What a tail finds is bounded.
         ...(job.type === 'tail'
           ? {}

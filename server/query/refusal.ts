@@ -1,3 +1,6 @@
+import { EngineError } from '../../engine/base/errors.ts';
+import type { FromQuery } from './protocol.ts';
+
 /** Why a query was not run, or not to its end, in the terms of HTTP; the message is for the client. */
 export class QueryRefused extends Error {
   readonly status: 400 | 429 | 503;
@@ -39,4 +42,18 @@ export function workerDied(what: string): QueryRefused {
 /** The refusal of queries while the service stops. */
 export function stopping(): QueryRefused {
   return new QueryRefused(503, 'stopping', 'the service is stopping');
+}
+
+/** Why a query was cancelled: what the signal says, else the client went away. */
+export function cancelled({ reason }: AbortSignal): Error {
+  if (reason instanceof QueryRefused) return reason;
+  return new EngineError('CANCELLED', 'the query was cancelled');
+}
+
+/** Why a query failed, as its worker says it. */
+export function failureOf({ code, message }: Extract<FromQuery, { type: 'failed' }>): Error {
+  if (code === undefined) return new Error(message);
+  return code === 'MEMORY'
+    ? new QueryRefused(400, 'memory', message)
+    : new EngineError(code, message);
 }

@@ -272,6 +272,24 @@ t.test('a query that waits and whose client leaves is never run', async (t) => {
   await pool.close();
 });
 
+t.test(
+  'what waits for memory is left by its worker, and begins anew when there is some',
+  async (t) => {
+    const { pool, run } = await open(1, { totalMemoryMb: 256 });
+    const stop = new AbortController();
+    const first = run('heavy');
+    const [second, third] = [run('heavy'), run('heavy')];
+    const gone = refusal(run('heavy', stop.signal));
+    stop.abort();
+    t.equal(parsed(await first), 'allowed');
+    t.same(parsed(await second), { root: 'folder', cancelCount: 3, blockCount: 0, sent: -1 });
+    t.same(parsed(await third), { root: 'folder', cancelCount: 3, blockCount: 0, sent: -1 });
+    t.match(await gone, /cancelled/);
+    t.same(pool.gauges(), { workersUp: 1, running: 0, waiting: 0, memoryBytes: 0 });
+    await pool.close();
+  },
+);
+
 t.test('a query that takes too long is refused and stopped, running or waiting', async (t) => {
   const { pool, run } = await open(1, { perKey: 1, seconds: 0.05 });
   const queries = [run('hang'), run('hang')];

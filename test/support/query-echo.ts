@@ -14,7 +14,7 @@ const DATA: VisitorData = { type: 'cube', values: [], sizes: [], cells: new Floa
 
 /**
  * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
- * `share` (offers a scan, and answers the part that comes), `hang`, `half` (hangs half done), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
+ * `share` (offers a scan, and answers the part that comes), `hang`, `half` (hangs half done), `heavy` (needs memory), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
  */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
@@ -23,7 +23,13 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   let cancelCount = 0;
   port.listen((message) => {
     if (message.type === 'close') over.resolve();
-    else if (message.type === 'cancel') {
+    else if (message.type === 'allow') {
+      port.post({
+        type: 'answer',
+        query: message.query,
+        answer: [new TextEncoder().encode('"allowed"')],
+      });
+    } else if (message.type === 'cancel') {
       cancelCount++;
       const { query } = message;
       port.post({ type: 'failed', query, code: 'CANCELLED', message: 'cancelled' });
@@ -45,6 +51,10 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       const blockCount = live.snapshot().blocks.length;
       const { id } = job.query;
       if (id === 'hang') return;
+      if (id === 'heavy' && message.allowance === 'light') {
+        port.post({ type: 'needs', query, allowance: 'memory' });
+        return;
+      }
       if (id === 'half') {
         port.post({ type: 'progress', query, unitsDone: 5, unitsTotal: 10 });
         return;

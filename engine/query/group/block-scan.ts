@@ -74,7 +74,8 @@ export class BlockScan {
   #scanCount = 0;
   #unitsDone = 0;
   #unitsTotal = 0;
-  #heldBytes = 0;
+  /** Whose findings count as held; those of the last scan still do. */
+  #visitor: BlockVisitor | undefined;
 
   /** With `sharing` other threads may join in its scans. */
   constructor(
@@ -129,7 +130,7 @@ export class BlockScan {
     return {
       unitsDone: this.#unitsDone,
       unitsTotal: this.#unitsTotal,
-      heldBytes: this.#heldBytes,
+      heldBytes: this.#visitor?.memoryBytes ?? 0,
     };
   }
 
@@ -140,6 +141,7 @@ export class BlockScan {
   *run(visitor: BlockVisitor): Generator<Progress, ScanOutcome> {
     const isFirst = this.#scanCount++ === 0;
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
+    this.#visitor = visitor;
     const claims = new Claims(this.#refs);
     const offer = this.#offer(visitor, claims);
     const taken = new Set<number>();
@@ -233,7 +235,6 @@ export class BlockScan {
         if (!isFirst) return 'damaged';
       }
       this.#unitsDone++;
-      this.#heldBytes = visitor.memoryBytes ?? 0;
       yield this.progress;
       if (visitor.isFull && claims.isLeft) {
         this.scanned = claims.claimedCount / this.#refs.length;

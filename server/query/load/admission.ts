@@ -18,7 +18,7 @@ export interface AdmissionLimits {
 
 /** A place among those that run or wait. */
 export interface Ticket {
-  /** Calls `go` when it may take more than a light query, maybe at once; until then it stands still. */
+  /** Calls `go` when it may take more than a light query, maybe at once; until then it stands still, and keeps nothing when it waits for memory. */
   need(allowance: Allowance, go: () => void): void;
   /** It is answered: what is left of it are the bytes of its answer, until `leave`. */
   answered(bytes: number): void;
@@ -133,6 +133,7 @@ export class Admission {
     entry.go = go;
     entry.party.standing.add(entry);
     this.#standingCount++;
+    if (allowance === 'memory') this.#charge(entry, 0);
     this.#advance();
   }
 

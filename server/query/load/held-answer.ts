@@ -1,3 +1,6 @@
+import type { JobAnswer, TailAnswer } from '../job.ts';
+import type { Ticket } from './admission.ts';
+
 /**
  * What a request keeps of its last query: the memory of the answer counts until the client has taken it. Owned by the request,
  * which has one query at a time.
@@ -16,4 +19,19 @@ export class HeldAnswer {
     this.#release?.();
     this.#release = undefined;
   }
+}
+
+/** Counts an answer until its request lets it go. */
+export function settle(
+  ticket: Ticket | undefined,
+  answer: JobAnswer | TailAnswer,
+  held: HeldAnswer | undefined,
+): void {
+  if (ticket === undefined) return;
+  if (held === undefined || !Array.isArray(answer)) {
+    ticket.leave();
+    return;
+  }
+  ticket.answered(answer.reduce((sum, { length }) => sum + length, 0));
+  held.keep(() => ticket.leave());
 }
