@@ -79,7 +79,7 @@ export type {
   TailQuery,
   TailResult,
 } from './query/model/query.ts';
-/** What comes of sealing and merging. Plain data that crosses threads. */
+/** Result of sealing and merging. Plain data that crosses threads. */
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
 export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
@@ -87,15 +87,15 @@ export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
 export type { GatheredRows } from './store/gathered-rows.ts';
 /** The sequences that a commit group takes. Plain data that crosses threads. */
 export type { Claim } from './store/sequences.ts';
-/** What sealing and merging are asked to do. Plain data that crosses threads. */
+/** Order to seal or merge. Plain data that crosses threads. */
 export type { MergeJob } from './store/upkeep.ts';
 
-/** What a write key brought in on a day. */
+/** Usage of a write key on one day. */
 export type { KeyUsage } from './store/usage.ts';
 
 /**
- * What the server needs of a place that keeps events. The embedded engine is one; a cluster may be another.
- * It takes batches of row records, never single events.
+ * The server's view of a place that keeps events. The embedded engine is one; a cluster may be another. It takes
+ * batches of row records, never single events.
  */
 export interface Store {
   /**
@@ -113,7 +113,7 @@ export interface Store {
 /** A group that a writer made durable, as the catalog takes it. Plain data that crosses threads. */
 export type CommittedGroup = StoreGroup;
 
-/** What an ingest thread needs of its writer: makes row records durable, in commit groups. */
+/** An ingest thread's view of its writer, which makes row records durable in commit groups. */
 export type RowWriter = Pick<
   Writer,
   'append' | 'appendGathered' | 'tick' | 'replacePaths' | 'close' | 'pendingBytes'
@@ -129,7 +129,7 @@ export function gatherRows(paths: PathTable): GatheredRows {
   return new GatheredRows(paths);
 }
 
-/** What a query thread needs of the engine: queries in units of a few milliseconds, which it may stop between. */
+/** A query thread's view of the engine: queries in units of a few milliseconds, between which they may be stopped. */
 export interface UnitReader {
   list(snapshot: Snapshot, query: ListQuery): Generator<Progress, ListResult, void>;
   page(snapshot: Snapshot, query: PageQuery): Generator<Progress, PageResult, void>;

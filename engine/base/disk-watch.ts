@@ -1,7 +1,9 @@
 import { EngineError } from './errors.ts';
 import type { Disk, DiskFile } from './file.ts';
 
-/** What was refused. `changed`: a file that this process writes was removed, replaced or changed from outside. */
+/**
+ * An operation that failed. `changed`: a file that this process writes was removed, replaced or changed from outside.
+ */
 export type DiskOp =
   | 'open'
   | 'write'

@@ -1,9 +1,8 @@
 /**
- * What can go wrong while operating, as opposed to a bug:
- * CORRUPTION bytes on disk are not what was written; MISMATCH a file that was made of others does not hold their rows; LIMIT a documented bound was reached;
- * MEMORY a query would take more memory than it may;
- * IO the operating system refused; USAGE the caller asked for something impossible;
- * CLOSED the thing is no longer open; CANCELLED the asker went away or the time ran out.
+ * Failures of operation, as opposed to bugs. CORRUPTION: bytes on disk are not the bytes that were written. MISMATCH:
+ * a file made from others lacks some of their rows. LIMIT: a documented bound was reached. MEMORY: a query would
+ * exceed its memory. IO: the operating system refused. USAGE: the caller asked for something impossible. CLOSED: the
+ * object is no longer open. CANCELLED: the client left or the time ran out.
  */
 export type EngineErrorCode =
   | 'CORRUPTION'

@@ -23,7 +23,7 @@ export interface DiskFile {
    * descriptor has it, of this process too. The file must be open for writing. Source: fcntl(2), F_OFD_SETLK.
    */
   lock(): boolean;
-  /** Whether `path` names this very file still and it has exactly `bytes`; false when nothing is there. */
+  /** Reports whether `path` still names this very file, with exactly `bytes`; false when nothing is there. */
   standsAt(path: string, bytes: number): boolean;
   close(): void;
 }
@@ -62,7 +62,7 @@ export function refuseForeign(file: DiskFile, path: string, bytes: number): void
   throw new EngineError('IO', `${path} was removed, replaced or changed from outside`);
 }
 
-/** What the operating system calls a file that is not there, is none, or that the disk does not give back. */
+/** Error codes of the operating system for a path that is missing, is no file, or cannot be read from the disk. */
 const UNREADABLE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO']);
 
 /**
@@ -80,19 +80,22 @@ export function readWritten<T>(path: string, read: () => T): T {
   }
 }
 
-/** What the operating system calls an error of IO; `undefined` for all others. */
+/** The operating system's code of an IO error; `undefined` for all other errors. */
 export function systemCodeOf(error: unknown): string | undefined {
   if (!(error instanceof EngineError) || error.code !== 'IO') return undefined;
   return (error.cause as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Whether `error` says that the disk, or the quota on it, is full: what it refused may work later. */
+/** Recognises the errors of a full disk or a spent disk quota. The operation may succeed later. */
 export function isDiskFull(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Whether `error` says that the process or the machine has too many open files: it tells nothing of the file at hand. */
+/**
+ * Recognises the errors of too many open files in the process or the machine. They say nothing about the file at
+ * hand.
+ */
 export function isOutOfDescriptors(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code === 'EMFILE' || code === 'ENFILE';
@@ -196,7 +199,7 @@ class RealFile implements DiskFile {
   }
 }
 
-/** What is left of `chunks` after their first `count` bytes were written: a write may be short. */
+/** The rest of `chunks` after a write of `count` bytes, because a write may be short. */
 function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
   let left = count;
   const rest: Uint8Array[] = [];
@@ -254,7 +257,7 @@ export function openDisk(root: string): Disk {
 
 /** Room of the file system that a folder lies in. */
 export interface DiskSpace {
-  /** What this process may still take. */
+  /** Free space that this process may still use. */
   freeBytes: number;
   totalBytes: number;
 }

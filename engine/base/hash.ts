@@ -20,7 +20,7 @@ export function hashBytes(bytes: Uint8Array, start: number, end: number, seed: n
   return (hash ^ (hash >>> 16)) >>> 1;
 }
 
-/** Whether `left[leftStart, leftStart + length)` and `right[rightStart, ...)` hold the same bytes. */
+/** Compares `left[leftStart, leftStart + length)` with `right[rightStart, ...)`, byte by byte. */
 export function sameBytes(
   left: Uint8Array,
   leftStart: number,

@@ -1,4 +1,4 @@
-/** What is wrong with a pattern, and where. */
+/** The fault of a pattern, and its position. */
 export class PatternError extends Error {
   /** Offset in the pattern, in UTF-16 units from 0. */
   readonly at: number;
@@ -26,11 +26,11 @@ export interface PatternText {
   size: number;
   /** Longest text that every match contains; empty when none is known. */
   literal: string;
-  /** Whether an inset of it captures. */
+  /** Set when an inset of it captures. */
   captures: boolean;
 }
 
-/** What stands for `%{...}` in a pattern. */
+/** The replacement of `%{...}` in a pattern. */
 export interface Inset extends PatternText {
   /** Offset behind the closing brace. */
   end: number;
@@ -74,9 +74,9 @@ interface Level {
   /** Size of the last atom, which a repeat behind it multiplies. */
   atomSize: number;
   captures: boolean;
-  /** Whether the last atom captures. */
+  /** Set when the last atom captures. */
   atomCaptures: boolean;
-  /** Whether there is an atom that a repeat could follow. */
+  /** Set when there is an atom that a repeat could follow. */
   hasAtom: boolean;
 }
 
@@ -112,7 +112,7 @@ class PatternReader {
   #level: Level = this.#levels[0];
   /** Literal characters that stand side by side outside groups, and the longest such text so far. */
   #run: string[] = [];
-  /** Whether the run is the literal of an inset, which what stands behind does not continue. */
+  /** Set while the run is the literal of an inset, which the following text does not continue. */
   #isInsetRun = false;
   #literal = '';
   #hasLiteral = true;
@@ -408,7 +408,7 @@ class PatternReader {
   }
 }
 
-/** What `\letter` is with the `u` flag; `undefined` when it means something else there, or nothing. */
+/** The meaning of `\letter` under the `u` flag; `undefined` when it has none, or another one there. */
 function nativeEscape(letter: string): string | undefined {
   if (letter === 's') return `[${BLANKS}]`;
   if (letter === 'S') return `[^${BLANKS}]`;
@@ -417,7 +417,7 @@ function nativeEscape(letter: string): string | undefined {
   return /[dDwWtnrfv]/.test(letter) ? `\\${letter}` : undefined;
 }
 
-/** What a character of a class is with the `u` flag. */
+/** The meaning of a character of a class under the `u` flag. */
 function nativeInClass(character: string, isEscape: boolean): string | undefined {
   if (isEscape && /[A-Za-z0-9]/.test(character)) {
     if (character === 's') return BLANKS;

@@ -47,12 +47,12 @@ export class Pattern {
     return isQuick ? characterCount : characterCount * this.size;
   }
 
-  /** Whether the native matcher is used for texts that are not very long. */
+  /** Is set when the native matcher serves texts of ordinary length. */
   get isNative(): boolean {
     return this.#native !== undefined;
   }
 
-  /** Whether the whole of `text` matches; `group` tells the parts, until `forget`. */
+  /** Matches the whole of `text`; `group` gives the parts until `forget`. */
   match(text: string): boolean {
     if (this.#native !== undefined && text.length <= NATIVE_CHARACTERS_MAX) {
       const found = this.#native.exec(text);
@@ -62,7 +62,7 @@ export class Pattern {
     return this.matchByAutomaton(text);
   }
 
-  /** What `match` says, without the parts. */
+  /** Matches as `match` does, without the parts. */
   test(text: string): boolean {
     const isLong = text.length > NATIVE_CHARACTERS_MAX;
     if (this.#native !== undefined && !isLong) return this.#native.test(text);
@@ -71,7 +71,7 @@ export class Pattern {
     return isMatch;
   }
 
-  /** What `match` says, without the native matcher. */
+  /** Matches as `match` does, without the native matcher. */
   matchByAutomaton(text: string): boolean {
     this.#nativeGroups = undefined;
     const automaton = this.#automaton.re2();

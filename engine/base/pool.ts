@@ -9,7 +9,7 @@ import { Piscina } from 'piscina';
 import { assert, must } from './assert.ts';
 import { LoopWatch } from './thread/loop-watch.ts';
 
-/** What the function `start` of a pool's module gets: its data, its end of the channel, and its number. */
+/** Argument of the function `start` of a pool's module: its data, its end of the channel, and its number. */
 export interface ThreadTask<Data> {
   data: Data;
   port: MessagePort;
@@ -24,7 +24,10 @@ export interface ThreadTask<Data> {
  * posted and are copied by structured clone (shared memory stays shared).
  */
 export interface Port<Out, In> {
-  /** What is posted to a thread that is gone is lost. The buffers `moved`, which `message` has, are not copied: they go. */
+  /**
+   * Posts a message, which is lost when the thread is gone. The buffers `moved` of `message` are transferred, not
+   * copied.
+   */
   post(message: Out, moved?: ArrayBuffer[]): void;
   /** Calls `take` for every message from now on; messages wait until then. */
   listen(take: (message: In) => void): void;
@@ -132,12 +135,12 @@ function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
 /** How files of modules end: `.js` where the launcher has bundled them. */
 const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
-/** What a thread is begun with. */
+/** Data with which a thread begins. */
 interface ThreadStart {
   entry: URL;
   task: Omit<ThreadTask<unknown>, 'port'>;
   heap: HeapLimits | undefined;
-  /** What it waits for. */
+  /** Is awaited before the thread begins. */
   after: Promise<void> | undefined;
 }
 
@@ -161,7 +164,7 @@ class Thread<Out, In> {
     });
   }
 
-  /** Whether the thread is gone and its messages were taken. */
+  /** Is set when the thread has ended and its messages were taken. */
   get gone(): boolean {
     return this.#gone;
   }

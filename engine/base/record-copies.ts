@@ -127,8 +127,8 @@ function stateOf({ bytes }: CopyContent, whole: Uint8Array): CopyState {
 }
 
 /**
- * What is to be said of a stale copy; nothing when a stop left it so: the same up to `sureBytes`, or the file before a
- * rewriting.
+ * The remark about a stale copy. There is none when a stop explains it: both are equal up to `sureBytes`, or the copy
+ * is the file before a rewrite.
  */
 function remarkOn(
   { path, bytes }: CopyContent,

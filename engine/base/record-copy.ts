@@ -2,7 +2,7 @@ import { must } from './assert.ts';
 import { claimFile, type Disk, type DiskFile, refuseForeign } from './file.ts';
 import type { CopyState } from './record-copies.ts';
 
-/** What the name of a file ends in that is to take the place of another. */
+/** Suffix of a file that is to replace another. */
 const TEMPORARY_SUFFIX = '.new';
 
 /**
@@ -13,7 +13,7 @@ export class RecordCopy {
   readonly path: string;
   readonly #disk: Disk;
   #file: DiskFile | undefined;
-  /** Whether the content is known to be on stable storage: a process that was killed may not have synced it. */
+  /** Set when the content is known to be on stable storage: a killed process may not have synced it. */
   #synced = false;
   state: CopyState = 'stale';
 

@@ -5,10 +5,10 @@ import { frameRecord, packRecord } from './record.ts';
 import { type CopyContent, type MergedRecords, mergeCopies } from './record-copies.ts';
 import { folderOf, RecordCopy } from './record-copy.ts';
 
-/** What the name of the second copy ends in. */
+/** Suffix of the second copy. */
 const COPY_SUFFIX = '.copy';
 
-/** What `RecordFile.open` found. */
+/** Result of `RecordFile.open`. */
 export interface OpenedRecords {
   file: RecordFile;
   /** In their order. */

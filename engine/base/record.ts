@@ -3,7 +3,7 @@ import { assert, must } from './assert.ts';
 import { checksum } from './checksum.ts';
 
 const PREFIX_BYTES = 16;
-/** What the checksum covers begins behind it. */
+/** Offset of the first byte that the checksum covers. */
 const COVERED_AT = 4;
 
 /** Bytes of a record's payload; more is refused, so that a damaged length is recognised as one. */

@@ -7,7 +7,7 @@ export interface RestartTimes {
   longLifeMs: number;
 }
 
-/** What `Restarts` needs. */
+/** Dependencies of `Restarts`. */
 export interface RestartOptions {
   /** Puts in order what the dead one left, before another takes its place. When it rejects it is called again later. */
   prepare(number: number): Promise<void>;
@@ -20,7 +20,7 @@ export interface RestartOptions {
 
 const TIMES: RestartTimes = { firstMs: 100, mostMs: 30_000, longLifeMs: 60_000 };
 
-/** What is known of one that is started again. */
+/** State of a thread that is restarted. */
 interface Life {
   startedMs: number;
   quickCount: number;

@@ -56,7 +56,7 @@ export class Batch {
   #rowCount = 0;
   #bytes = 0;
   #textBytes = 0;
-  /** Whether a row did not fit any more. */
+  /** Set when a row did not fit any more. */
   #isTextFull = false;
 
   constructor(paths: PathTable) {
@@ -72,7 +72,7 @@ export class Batch {
     return this.#bytes;
   }
 
-  /** Whether it takes no more rows. */
+  /** Is set when the batch takes no more rows. */
   get isFull(): boolean {
     return (
       this.#rowCount === BLOCK_ROWS_CLOSE || this.#isTextFull || this.#bytes >= BATCH_BYTES_CLOSE
@@ -139,7 +139,7 @@ export class Batch {
     this.#bytes += textBytes + (end - entry) * LEAF_BYTES;
   }
 
-  /** Whether the text of a row fits. */
+  /** Checks that the text of a row fits. */
   #hasRoom(rows: Rows, entry: number, end: number): boolean {
     let textBytes = this.#textBytes;
     for (let at = entry; at < end; at++) {

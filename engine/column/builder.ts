@@ -4,7 +4,7 @@ import type { Kind } from './kind.ts';
 
 const CAPACITY_MIN = 4;
 
-/** What all columns of an open block have: the rows that hold a value, in ascending order, one entry a value. */
+/** Common part of all columns of an open block: the rows that hold a value, in ascending order, one entry a value. */
 export abstract class ColumnBuilder {
   readonly path: number;
   readonly kind: Kind;

@@ -10,7 +10,7 @@ import { writeIntegers } from './integers.ts';
 import { Kind } from './kind.ts';
 import { type PresentRows, presenceOf } from './presence.ts';
 
-/** What values are counted from. The numbers are on disk. Source: FORMAT.md 4.6. */
+/** Origins from which values are counted. The numbers are on disk. Source: FORMAT.md 4.6. */
 const FROM_EPOCH = 0;
 const FROM_EVENT = 1;
 

@@ -25,7 +25,7 @@ export class Dictionary {
     return this.offsets[this.entryCount];
   }
 
-  /** Whether `entry` is `source[start, start + length)`. */
+  /** Compares `entry` with `source[start, start + length)`. */
   is(entry: number, source: Uint8Array, start: number, length: number): boolean {
     const at = this.offsets[entry];
     return (

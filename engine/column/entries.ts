@@ -47,7 +47,7 @@ export interface EntrySource {
   verify(): void;
   /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
   piece(first: number): Entries;
-  /** What `entries` gives, read in units. */
+  /** The result of `entries`, read in units. */
   entryUnits(): Units<Entries>;
   /** The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next time. */
   findUnits(text: Uint8Array): Units<number>;

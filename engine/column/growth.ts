@@ -41,7 +41,10 @@ export function grow<T extends Growable>(array: T, needed: number): T {
   return grown;
 }
 
-/** What `grow` gives; the memory of `array`, which is the whole of its buffer, is free at once, and no view of it is left. */
+/**
+ * Grows as `grow` does, and frees the memory of `array` at once: `array` is the whole of its buffer, and no view of
+ * it remains.
+ */
 export function extend<T extends Growable>(array: T, needed: number): T {
   const length = nextLength(array, needed);
   assert(length <= LENGTH_MAX, `an array of ${length} elements`);
@@ -53,7 +56,7 @@ export function release<T extends Growable>(array: T): T {
   return over(array, array.buffer.transfer(0));
 }
 
-/** What `grow` gives, with `rest` behind the copy, made in units. */
+/** Grows as `grow` does, with `rest` behind the copy, in units. */
 export function* growInUnits<T extends Growable>(array: T, needed: number, rest = 0): Units<T> {
   const grown = make(array, nextLength(array, needed));
   const copied = array.length;

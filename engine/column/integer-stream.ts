@@ -93,7 +93,7 @@ export class IntegerStream {
     }
   }
 
-  /** Whether all values are the same without any being stored. */
+  /** Is set when all values are equal and none is stored. */
   get isConstant(): boolean {
     return this.#encoding === CONSTANT;
   }
@@ -110,7 +110,7 @@ export class IntegerStream {
     return this.#base + unpackOne(this.#high, this.#width - WORD_BITS, index) * WORD_RANGE + lower;
   }
 
-  /** Whether all values are from `min` to `max`, as far as that is known without decoding them. */
+  /** Checks that all values lie from `min` to `max`, as far as that is known without decoding them. */
   isWithin(min: number, max: number): boolean {
     if (this.#encoding !== CONSTANT && this.#encoding !== PACKED) return false;
     return this.#base >= min && this.#base + 2 ** this.#width - 1 <= max;

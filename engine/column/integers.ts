@@ -11,11 +11,12 @@ const RUN_START_BITS = 16;
 const RUNS_OVERHEAD_BITS = 128;
 
 /**
- * What a stream may be: `ids` are read at random and by kernels, so never as differences; `values` as is smallest.
+ * Use of a stream: `ids` are read at random and by kernels, so never stored as differences; `values` take the
+ * smallest form.
  */
 export type StreamUse = 'ids' | 'values';
 
-/** What a pass over the values finds out. */
+/** Findings of a pass over the values. */
 interface Extent {
   min: number;
   max: number;
@@ -47,7 +48,9 @@ function measure(values: Float64Array, count: number): Extent {
   return { min, max, minStep, maxStep, runCount, whole };
 }
 
-/** What is being packed: the low 32 bits (a store to it cuts to them) and the bits above; and the words made of it. */
+/**
+ * Values being packed, as their low 32 bits (a store cuts to them) and the bits above, and the words made of them.
+ */
 let low = new Uint32Array(1024);
 let high = new Uint32Array(1024);
 let words = new Uint32Array(1024);
@@ -77,7 +80,7 @@ export function idsToWrite(count: number): Uint32Array {
   return low;
 }
 
-/** What `writeIntegers` writes of the first `count` numbers of `idsToWrite` as ids; they are lost. */
+/** Writes the first `count` numbers of `idsToWrite` as `writeIntegers` writes ids, and overwrites them. */
 export function writeIds(writer: ByteWriter, count: number): void {
   if (count === 0) return;
   const ids = low;

@@ -1,9 +1,8 @@
 /**
- * What a leaf of an event is. NULL and OBJECT (an empty one) live in the shape alone; the others have a column,
- * so that a number that is sometimes a string is two columns under one path.
- * BOOLEAN and the rest are values of their own columns: they would multiply shapes.
- * ARRAY is its JSON text without insignificant blanks; DATE a text that one of the forms in date-form.ts prints.
- * The numbers are on disk. Source: FORMAT.md 4.
+ * Kind of a leaf of an event. NULL and OBJECT (an empty one) live in the shape alone. Every other kind has a column,
+ * so a number that is sometimes a string makes two columns under one path. BOOLEAN and the rest are values of their
+ * own columns, because they would multiply shapes. ARRAY is its JSON text without insignificant blanks; DATE is a
+ * text that one of the forms in date-form.ts prints. The numbers are on disk. Source: FORMAT.md 4.
  */
 export const Kind = {
   NULL: 0,

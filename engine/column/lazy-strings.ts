@@ -1,7 +1,7 @@
 import type { StringColumn } from './column.ts';
 import type { Entries, EntrySource, Scratch } from './entries.ts';
 
-/** What a column over a dictionary reads when it is asked for. Throws CORRUPTION. */
+/** Reads that a column over a dictionary makes on demand. They throw CORRUPTION. */
 interface SharedReads {
   ids(): Uint32Array;
   /** The rows of the entry `id` - 1; `undefined` when the ids have to be read for that. */
@@ -43,7 +43,7 @@ export class SharedStringColumn implements StringColumn {
   }
 }
 
-/** What a column of text reads when it is asked for. Throws CORRUPTION. */
+/** Reads that a column of text makes on demand. They throw CORRUPTION. */
 interface TextReads {
   ids(): Uint32Array;
   entries(): Entries;

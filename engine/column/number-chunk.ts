@@ -57,7 +57,7 @@ function decimalPlan(builder: NumberBuilder, from: number, to: number): Plan & {
   return { rule, scale: digitsMax, fits };
 }
 
-/** Whether all values have the same count of fraction digits and none is a text. */
+/** Checks that all values have the same number of fraction digits and none is a text. */
 function isUniform(builder: NumberBuilder, from: number, to: number): boolean {
   const { details } = builder;
   const first = details[from];
@@ -68,7 +68,7 @@ function isUniform(builder: NumberBuilder, from: number, to: number): boolean {
 
 const decoder = new TextDecoder();
 
-/** What a pass over the values to be written made of them. */
+/** Result of a pass over the values to be written. */
 class Conversion {
   readonly stored: Float64Array;
   readonly exceptionAt: number[] = [];
@@ -244,7 +244,7 @@ export interface NumberParts {
 
 const PLAIN_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
 
-/** What a builder holds of a number that is written like this. */
+/** The parts that a builder keeps of a number written in this way. */
 function partsOfText(text: string): { value: number; detail: number } {
   const match = PLAIN_NUMBER.exec(text);
   const digits = match?.[3]?.length ?? 0;

@@ -73,7 +73,7 @@ export class PathTable {
     return this.#add(parent, hash, bytes, start, end);
   }
 
-  /** Whether `path` is the child of `parent` named `bytes[start, end)`. */
+  /** Compares `path` with the child of `parent` named `bytes[start, end)`. */
   #is(path: number, parent: number, bytes: Uint8Array, start: number, end: number): boolean {
     const nameStart = this.#nameStart[path];
     return (

@@ -33,7 +33,7 @@ export class ShapeTable {
   #hashes = new Int32Array(64);
   #slots = new Int32Array(SLOTS_MIN);
 
-  /** Whether `shape` is the list of leaves of `rows` from `entry` to `end`. */
+  /** Compares `shape` with the leaves of `rows` from `entry` to `end`. */
   is(shape: number, rows: Rows, entry: number, end: number): boolean {
     const start = this.starts[shape];
     if (this.starts[shape + 1] - start !== end - entry) return false;

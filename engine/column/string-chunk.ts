@@ -39,7 +39,7 @@ export interface TextPiece {
   bytes: Uint8Array;
 }
 
-/** What `StringChunk` reads of its regions, each when it is needed. Throws CORRUPTION. */
+/** Regions that `StringChunk` reads on demand. Reads throw CORRUPTION. */
 export interface StringSource {
   /** Bytes of a region, checked; in `scratch` when it is given and they fit. */
   region(number: number, scratch?: Uint8Array): Uint8Array;

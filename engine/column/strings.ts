@@ -18,7 +18,7 @@ export class StringBuilder extends ColumnBuilder {
   /** Entry of each value. */
   entries = new Uint16Array(4);
   readonly dictionary = new Dictionary();
-  /** Whether entries may repeat. */
+  /** Set when entries may repeat. */
   plain = false;
   #plainBlocks = 0;
 
@@ -43,7 +43,7 @@ export class StringBuilder extends ColumnBuilder {
     if (at + 1 === TRIAL_VALUES) this.plain = dictionary.entryCount * 2 > TRIAL_VALUES;
   }
 
-  /** Whether there are so many values, and more than half of them are not equal to one before. */
+  /** Reports whether there are at least `least` values and more than half of them equal none before. */
   #isMostlyDistinct(least: number): boolean {
     return this.count >= least && this.dictionary.entryCount * 2 > this.count;
   }

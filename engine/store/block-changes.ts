@@ -4,13 +4,13 @@ import type { BlockRef } from '../segment/frame.ts';
 export type BlockPlace = Pick<BlockRef, 'segment' | 'ordinal'>;
 
 /**
- * What leads from one state of the live blocks to a later one: first all of `removed` go, then `added` come. Plain data
+ * Changes from one state of the live blocks to a later one: first all of `removed` go, then `added` come. Plain data
  * that crosses threads.
  */
 export interface BlockChanges {
   /** Number of the state that it leads to. */
   version: number;
-  /** Whether all blocks that were there before go: then `added` are all that there are. */
+  /** Set when all earlier blocks go, so that `added` are all live blocks. */
   isWhole: boolean;
   removed: readonly BlockPlace[];
   added: readonly BlockRef[];
@@ -33,7 +33,7 @@ export class ChangeLog {
   #version = 0;
   /** The steps to the last states, the oldest first. */
   #steps: Step[] = [];
-  /** What they come to, as `weightOf` has it. */
+  /** Weight of the kept changes, by `weightOf`. */
   #keptCount = 0;
 
   /** Number of the state of this moment. */
@@ -53,7 +53,7 @@ export class ChangeLog {
     this.#steps = this.#steps.slice(gone);
   }
 
-  /** What leads from state `since` to this one; `undefined` when that is not known any more. */
+  /** Changes from state `since` to this one; `undefined` when they are no longer known. */
   since(since: number): BlockChanges | undefined {
     const count = this.#version - since;
     if (count < 0 || count > this.#steps.length) return undefined;

@@ -24,14 +24,14 @@ import {
 } from './recovery.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
-/** What the live blocks come to. */
+/** Totals of the live blocks. */
 export interface CatalogTotals {
   blocks: number;
   rows: number;
   bytes: number;
 }
 
-/** What stands in a segment that was looked at, when it is not all well. */
+/** Findings about a faulty segment. */
 export interface SegmentReport {
   segment: number;
   damaged: Damage[];
@@ -39,7 +39,7 @@ export interface SegmentReport {
   cutBytes: number;
 }
 
-/** What `openCatalog` found and did. */
+/** Findings and actions of `openCatalog`. */
 export interface RecoveryReport {
   segments: number;
   /** Damage in one copy of the manifest that was healed from the other, a sentence each. */
@@ -58,7 +58,7 @@ export interface RecoveryReport {
   lost: LostFile[];
 }
 
-/** What the manifest is to be told of a recovered segment. */
+/** Facts of a recovered segment, for the manifest. */
 export interface UnclosedSegment {
   segment: number;
   bytes: number;
@@ -66,11 +66,11 @@ export interface UnclosedSegment {
   damagedBlocks: readonly number[];
 }
 
-/** What the catalog has of a segment. */
+/** The catalog's entry of a segment. */
 interface CatalogSegment {
   /** By ordinal. */
   readonly blocks: Map<number, BlockRef>;
-  /** What the commit groups of a log segment brought in. */
+  /** Usage by the commit groups of a log segment. */
   readonly usage: UsageSum;
 }
 
@@ -149,7 +149,7 @@ export class Catalog {
     this.#changed([hole], []);
   }
 
-  /** Whether rows of a segment are lost. */
+  /** Reports whether rows of a segment are lost. */
   isDamaged(segment: number): boolean {
     return this.#damaged.has(segment);
   }
@@ -164,7 +164,7 @@ export class Catalog {
     return this.#segments.get(segment)?.blocks.values() ?? [];
   }
 
-  /** What the commit groups of these segments brought in, by key and day. Copies. */
+  /** Usage by the commit groups of these segments, by key and day, as copies. */
   usageOf(segments: readonly number[]): KeyUsage[] {
     const sum = new UsageSum();
     for (const segment of segments) sum.addAll(this.#segments.get(segment)?.usage.list() ?? []);
@@ -188,8 +188,8 @@ export class Catalog {
   }
 
   /**
-   * What leads from the state of number `since` to the one of this moment: all blocks when there is none or when it is
-   * too long ago, `undefined` when nothing has changed.
+   * Changes from state number `since` to now. They are all blocks when `since` is missing or too long ago, and
+   * `undefined` when nothing changed.
    */
   changes(since: number | undefined): BlockChanges | undefined {
     const { version } = this.#log;
@@ -258,7 +258,7 @@ export class Catalog {
   }
 }
 
-/** What the store needs at its start. */
+/** Dependencies of the store at its start. */
 export interface OpenCatalogOptions {
   disk: Disk;
   nowMs: number;

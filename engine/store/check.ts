@@ -13,7 +13,7 @@ import { type LostFile, lostFiles, segmentFiles } from './leftover.ts';
 import { Manifest } from './manifest.ts';
 import { type Damage, recoverSegment } from './recovery.ts';
 
-/** What was found in a segment. */
+/** Findings about one segment. */
 export interface SegmentCheck {
   segment: number;
   sealed: boolean;
@@ -24,14 +24,14 @@ export interface SegmentCheck {
   damaged: Damage[];
 }
 
-/** What was found in a store. */
+/** Findings about a store. */
 export interface CheckReport {
   /** In the order of their numbers. */
   segments: SegmentCheck[];
   /** Files that no record names: the next start removes them or moves them to `lost/`. Paths. */
   leftovers: string[];
   lost: LostFile[];
-  /** What is wrong with the files of records, a sentence each: the manifest and the registries. */
+  /** Faults of the record files (the manifest and the registries), a sentence each. */
   faults: string[];
 }
 
@@ -82,7 +82,7 @@ export async function* checkStore(
   return { segments, leftovers, lost: lostFiles(disk), faults };
 }
 
-/** What is wrong with both copies of a record file that `mustExist`. */
+/** Faults of both copies of a record file. The file has to exist if `mustExist` is set. */
 function faultsOf(disk: Disk, path: string, mustExist: boolean): string[] {
   try {
     const { records, remarks } = readRecords(disk, path);
@@ -185,7 +185,7 @@ function checkFooter(file: DiskFile, segment: number, check: SegmentCheck): void
   }
 }
 
-/** What `read` gives; `undefined` when it finds damage or another version. */
+/** The result of `read`; `undefined` when it finds damage or another version. */
 function undamaged<T>(read: () => T): T | undefined {
   try {
     return read();

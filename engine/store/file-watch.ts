@@ -16,7 +16,7 @@ export interface FileChange {
   bytesWritten: number;
 }
 
-/** What a segment's file should have. */
+/** The expected state of a segment's file. */
 interface Written {
   sealed: boolean;
   bytes: number;

@@ -51,7 +51,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** Whether the whole frame lies within the limit. */
+  /** Checks that the whole frame lies within the limit. */
   holds(header: FrameHeader, offset: number): boolean {
     return offset + header.frameBytes <= this.limitBytes;
   }

@@ -13,7 +13,7 @@ import type { Manifest } from './manifest.ts';
 import type { SealedEntry } from './manifest-record.ts';
 import type { Damage } from './recovery.ts';
 
-/** What the name of a sealed segment ends in while it is being written. */
+/** Suffix of a sealed segment while it is being written. */
 const TEMPORARY_SUFFIX = '.new';
 
 /** The segments that have a file, by number. */
@@ -139,7 +139,7 @@ function missingSegments({ segments, sealed }: Manifest, files: SegmentFiles): n
   return missing;
 }
 
-/** What is not there of a sealed segment's file, by its size alone: its blocks are verified when they are read. */
+/** Damage of a sealed segment's file, judged by its size alone: its blocks are verified when they are read. */
 export function sealedDamage(disk: Disk, segment: number, entry: SealedEntry): Damage[] {
   const bytes = disk.sizeOf(sealedPath(segment)) ?? 0;
   return bytes < entry.bytes ? [{ offset: bytes, bytes: entry.bytes - bytes }] : [];

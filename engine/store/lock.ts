@@ -39,7 +39,10 @@ export async function lockFolder(root: string): Promise<FolderLock> {
   }
 }
 
-/** What the process that has the folder `root` tells of itself, as JSON; `undefined` when none has it. Throws IO. */
+/**
+ * Asks the process that holds the folder `root` about itself. Gives its answer as JSON; `undefined` when no process
+ * holds the folder. Throws IO.
+ */
 export async function askHolder(root: string): Promise<string | undefined> {
   const path = join(root, LOCK_NAME);
   if (readTextAt(path) === undefined) return undefined;

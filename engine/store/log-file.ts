@@ -27,7 +27,7 @@ export interface CommittedGroup {
   usage: KeyUsage[];
 }
 
-/** What becomes durable as one group. */
+/** Parts that become durable as one group. */
 export interface GroupParts {
   /** The file's until `append` settles. */
   blocks: readonly EncodedBlock[];
@@ -38,7 +38,7 @@ export interface GroupParts {
   usage: readonly KeyUsage[];
 }
 
-/** What a new segment's file is told about itself. */
+/** Identity of a new segment's file. */
 export interface LogFileOptions {
   disk: Disk;
   segment: number;

@@ -13,7 +13,7 @@ export const SECRET_BYTES = 32;
 /** Writers have 8 bits of an event id. Source: FORMAT.md 8. */
 export const WRITERS_MAX = 256;
 
-/** What the manifest says of a sealed segment. Plain data that crosses threads. */
+/** The manifest's entry of a sealed segment. Plain data that crosses threads. */
 export interface SealedEntry {
   bytes: number;
   rowCount: number;

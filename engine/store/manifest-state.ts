@@ -2,7 +2,7 @@ import { type ManifestRecord, refuseRecord, type SealedEntry } from './manifest-
 import type { KeptRetention } from './retention.ts';
 import { UsageSum } from './usage.ts';
 
-/** What a closed segment holds: frames up to `bytes`, rows with sequences below `sequence`. */
+/** Content of a closed segment: frames up to `bytes`, rows with sequences below `sequence`. */
 export interface Closing {
   bytes: number;
   sequence: number;
@@ -10,7 +10,7 @@ export interface Closing {
   damaged: number[];
 }
 
-/** What the manifest says of a log segment; `closed` is absent while its writer may append to it. */
+/** The manifest's entry of a log segment. `closed` is absent while the writer may append. */
 export interface SegmentEntry {
   writer: number;
   closed?: Closing;
@@ -19,7 +19,10 @@ export interface SegmentEntry {
 /** Days whose usage a rewritten manifest keeps: today's is among them, also when the clock has been wrong. */
 const USAGE_DAYS = 8;
 
-/** What the records of a manifest come to, one after the other. Owned by its manifest. Source: FORMAT.md 6. */
+/**
+ * State that the records of a manifest add up to, applied one after the other. Owned by its manifest. Source:
+ * FORMAT.md 6.
+ */
 export class ManifestState {
   /** Log segments by number, in their order. */
   readonly segments = new Map<number, SegmentEntry>();
@@ -27,11 +30,11 @@ export class ManifestState {
   readonly sealed = new Map<number, SealedEntry>();
   /** Above all rows of segments that were closed, those that are gone included. */
   sequence = 0;
-  /** What the segments that are gone brought in. */
+  /** Usage by segments that are gone. */
   readonly usage = new UsageSum();
   /** Segments that were there and are gone. */
   readonly gone = new Set<number>();
-  /** Whether the registries beside the manifest were made. */
+  /** Set once the registries beside the manifest were made. */
   hasRegistries = false;
   retention: KeptRetention = { ageMaxMs: 0, waitedMs: 0 };
   lastSegment = 0;

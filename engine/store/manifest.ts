@@ -133,22 +133,22 @@ export class Manifest {
     return this.#state.lastSegment;
   }
 
-  /** Whether the registries beside the manifest were made: from then on they are there. */
+  /** Is set once the registries beside the manifest were made; from then on they have to exist. */
   get hasRegistries(): boolean {
     return this.#state.hasRegistries;
   }
 
-  /** Whether a record says that a segment is gone. Those of before the last rewriting are not known. */
+  /** Reports whether a record says that a segment is gone. Records older than the last rewrite are not known. */
   isGone(segment: number): boolean {
     return this.#state.gone.has(segment);
   }
 
-  /** What retention was told to keep last. */
+  /** The last state that retention asked to be kept. */
   get retention(): KeptRetention {
     return this.#state.retention;
   }
 
-  /** What the segments that are gone brought in, by key and day. Copies. */
+  /** Usage by segments that are gone, by key and day, as copies. */
   usage(): KeyUsage[] {
     return this.#state.usage.list();
   }
@@ -250,7 +250,7 @@ function newStore(nowMs: number): StoreRecord {
   };
 }
 
-/** What the records of a manifest come to. */
+/** Result of replaying a manifest's records. */
 interface Replayed {
   store: StoreRecord | undefined;
   state: ManifestState;

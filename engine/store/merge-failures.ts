@@ -3,7 +3,7 @@ import type { MergePlan } from './policy.ts';
 const BACKOFF_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
 
-/** What failed with a segment among others. */
+/** Failures of one segment among others. */
 interface Failure {
   /** In a row. */
   count: number;
@@ -30,7 +30,7 @@ export class MergeFailures {
     return count;
   }
 
-  /** Whether a segment is not to be tried now. */
+  /** Reports whether a segment has to wait before it is tried again. */
   isWaiting(segment: number, nowMs: number): boolean {
     return (this.#failures.get(segment)?.retryAtMs ?? nowMs) > nowMs;
   }

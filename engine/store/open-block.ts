@@ -47,18 +47,18 @@ export class OpenBlock {
     return this.#batch.rowCount - this.#smallRows;
   }
 
-  /** Whether so much is in no small block that what is flushed should not be rewritten. */
+  /** Is set when enough rows lie in no small block to make the next flush final. */
   get isFlushFinal(): boolean {
     const freshBytes = this.#batch.bytes - this.#smallBytes;
     return this.freshRows >= BLOCK_ROWS_FINAL || freshBytes >= BLOCK_BYTES_FINAL;
   }
 
-  /** Whether it takes no more rows. */
+  /** Is set when the block takes no more rows. */
   get isFull(): boolean {
     return this.#batch.isFull;
   }
 
-  /** Whether small blocks of it are in the file. */
+  /** Is set when the file has small blocks of this block. */
   get hasSmallBlocks(): boolean {
     return this.#smallOrdinals.length > 0;
   }

@@ -18,7 +18,7 @@ const MERGE_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of closed log segments from which they are sealed. */
 const SEAL_BYTES = 256 * 1024 * 1024;
 
-/** What decides about a segment. Log segments are closed ones. */
+/** Facts by which policies judge a segment. Log segments are closed ones. */
 export interface SegmentFacts {
   segment: number;
   sealed: boolean;

@@ -11,7 +11,7 @@ import { FrameReader } from './frame-reader.ts';
 import type { SegmentEntry } from './manifest-state.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
-/** Whether all regions of a whole block frame have the right checksums. The header's is right already. */
+/** Verifies the checksums of all regions of a whole block frame, whose header is known to be right. */
 export type VerifyBlock = (frame: Uint8Array) => boolean;
 
 /** A stretch of a segment's file that does not hold what was written. */
@@ -20,7 +20,7 @@ export interface Damage {
   bytes: number;
 }
 
-/** What a segment's file holds. */
+/** Content of a segment's file. */
 export interface RecoveredSegment {
   /** Blocks that exist, by ordinal. */
   blocks: BlockRef[];
@@ -36,18 +36,20 @@ export interface RecoveredSegment {
   damagedBlocks: number[];
   /** Bytes behind the last committed group: what a stop left. */
   cutBytes: number;
-  /** Whether not even its head is there, of a segment that was not closed: it is whole again when its file is put back. */
+  /**
+   * Set when even the head of a segment that was not closed is missing. It is whole again when its file is put back.
+   */
   isLost: boolean;
 }
 
-/** What recovery has to know of a segment before it reads it. */
+/** Facts about a segment that recovery needs before it reads. */
 export interface RecoveryOptions {
   disk: Disk;
   segment: number;
   entry: SegmentEntry;
   folderId: Uint8Array;
   verifyBlock: VerifyBlock;
-  /** Whether it was an earlier process that wrote it: one that still does has it locked. */
+  /** Set when an earlier process wrote the segment; a living one holds its lock. */
   claim: boolean;
 }
 
@@ -185,7 +187,7 @@ class Recovery {
     }
   }
 
-  /** Whether a right header belongs where it stands. Behind damage the chain is not known. */
+  /** Checks that a valid header belongs where it stands. Behind damage the chain is unknown. */
   #fits(
     header: FrameHeader,
     offset: number,
@@ -216,7 +218,10 @@ class Recovery {
     }
   }
 
-  /** Whether the pending group's end is where `group` begins: not when a commit frame between them is lost. */
+  /**
+   * Reports whether the pending group ends where `group` begins. It does not when a commit frame between them is
+   * lost.
+   */
   #endsKnown(group: number): boolean {
     const { group: before, commit } = this.#pending;
     return group === before + 1 && (before === 0 || commit !== undefined);
@@ -279,7 +284,7 @@ class Recovery {
     );
   }
 
-  /** Whether a block's regions are right: looked at while the segment is open, known from then on. */
+  /** Verifies a block's regions while the segment is open; afterwards the result is known. */
   #isWhole(header: FrameHeader, offset: number): boolean {
     if (this.#damagedBlocks.has(header.ordinal) || !this.#reader.holds(header, offset))
       return false;

@@ -54,13 +54,13 @@ export interface WaitingDrop {
   leftMs: number;
 }
 
-/** What retention tells about a drop by age. */
+/** Reports of retention about a drop by age. */
 export type RetentionEvent =
   | ({ type: 'dropWaits' } & WaitingDrop)
   /** The clock, most likely, was put right: nothing was dropped. */
   | { type: 'dropCalledOff' };
 
-/** What retention needs around it. */
+/** Dependencies of retention. */
 export interface RetentionOptions {
   policy: RetentionPolicy;
   kept: KeptRetention;
@@ -82,7 +82,7 @@ export class Retention {
   #lastMs: number;
   #waiting: WaitingDrop | undefined;
   #toldMs = Number.NEGATIVE_INFINITY;
-  /** What the last drop for free disk has to come to before there is another. */
+  /** Wait after a drop for free disk, which ends at the time or once so many bytes are free. */
   #settling = { untilMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(options: RetentionOptions) {
@@ -97,7 +97,7 @@ export class Retention {
     return this.#waiting;
   }
 
-  /** What the manifest is to be told now; `kept` says that it was. */
+  /** The state that the manifest has still to be told; `kept` confirms it. */
   get unkept(): KeptRetention | undefined {
     const { ageMaxMs, waitedMs } = this.#state;
     const sinceMs = waitedMs - this.#kept.waitedMs;
@@ -133,7 +133,7 @@ export class Retention {
     return { old, surplus };
   }
 
-  /** Whether the segments that are too old may be dropped now. */
+  /** Decides whether the segments that are too old may be dropped now. */
   #judge(old: readonly SegmentFacts[], segments: readonly SegmentFacts[]): boolean {
     const { policy, monotonicMs } = this.#options;
     const ageMaxMs = policy.ageMaxMs ?? 0;
@@ -225,7 +225,10 @@ class Ages {
   }
 }
 
-/** Whether a drop is more than time alone brings about: a day's share of the sealed bytes, or a segment; a half at most. */
+/**
+ * Recognises a drop that passing time alone does not explain: several segments with more than a day's share of the
+ * sealed bytes (half at most), or one segment with more than half.
+ */
 function isLarge(
   old: readonly SegmentFacts[],
   segments: readonly SegmentFacts[],

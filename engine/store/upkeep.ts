@@ -31,13 +31,13 @@ const MERGE_RESERVE_SHARE = 0.25;
 /** Closed log segments, in times of what is sealed together, from which sealing does not stand back for anything. */
 const BACKLOG_URGENT = 2;
 
-/** What a merge is asked to do. Plain data that crosses threads. */
+/** Order to merge. Plain data that crosses threads. */
 export interface MergeJob {
   /** The live blocks of whole segments. */
   refs: readonly BlockRef[];
   /** Rows of a new segment at most. */
   rowsMax: number;
-  /** Whether it has to keep pace: what waits to be sealed has become much. */
+  /** Set when much waits to be sealed and the merge has to keep pace. */
   isUrgent: boolean;
 }
 
@@ -58,7 +58,7 @@ export type UpkeepEvent =
   | { type: 'failed'; error: unknown }
   | { type: 'full'; full: boolean; freeBytes: number; reserveBytes: number };
 
-/** What upkeep needs of the front thread around it. */
+/** Dependencies of upkeep on the front thread. */
 export interface UpkeepOptions {
   disk: Disk;
   opened: OpenedCatalog;
@@ -151,7 +151,7 @@ export class Upkeep {
     this.#lookAtSpace();
   }
 
-  /** Whether there is less free disk than the reserve: nothing should be taken in. */
+  /** Is set while free disk is below the reserve, so that nothing should be taken in. */
   get full(): boolean {
     return this.#full;
   }
@@ -282,7 +282,7 @@ export class Upkeep {
     }
   }
 
-  /** Whether a merge has room beside those that run. */
+  /** Reports whether a merge has room beside those that run. */
   #hasRoom(plan: MergePlan): boolean {
     const sources = [plan, ...this.#merging.keys()].flatMap((each) => each.sources);
     const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);

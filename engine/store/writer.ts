@@ -27,7 +27,7 @@ const ROWS_TO_WAIT_FOR = (BLOCK_ROWS_FINAL * PATIENCE_MS) / PATIENCE_MAX_MS;
 /** Time after a failure in which rows are refused at once, so that each attempt does not cost a segment. */
 const RETRY_AFTER_MS = 1_000;
 
-/** What a writer needs from the threads around it. */
+/** Dependencies of a writer on the threads around it. */
 export interface WriterOptions {
   disk: Disk;
   /** 0 to 255. */
@@ -93,11 +93,11 @@ export class Writer {
   /** When the segment got its first group, and its last one. */
   #logBegunMs = 0;
   #logGrownMs = 0;
-  /** Whether the segment is to be closed as soon as no small block is open in it. */
+  /** Set when the segment should close as soon as it has no open small block. */
   #rotateDue = false;
   /** Sequences of the group that is being written. */
   #claim: Claim | undefined;
-  /** Whether the next group is to be written as soon as the one before is done. */
+  /** Set when the next group should be written as soon as the previous one is done. */
   #due = false;
   #sealDue = false;
   #run: Promise<void> | undefined;
@@ -179,7 +179,7 @@ export class Writer {
     this.#demand();
   }
 
-  /** Whether the segment is one whose rows should not wait longer to be sealed. */
+  /** Reports whether the segment is old enough that its rows should be sealed without more delay. */
   #isSegmentOld(nowMs: number): boolean {
     if (this.#log === undefined || this.#logRows === 0) return false;
     const { segmentIdleMs = Number.POSITIVE_INFINITY } = this.#options;
@@ -267,7 +267,7 @@ export class Writer {
     this.#run = undefined;
   }
 
-  /** Whether there is nothing to be written, or nothing that may be. */
+  /** Is set when there is nothing to write, or nothing that may be written. */
   get #isEmpty(): boolean {
     if (this.#broken !== undefined) return true;
     const { blocks, usage } = this.#next;

@@ -15,7 +15,7 @@ function sharedNowMs(): number {
   return Number(process.hrtime.bigint()) / 1_000_000;
 }
 
-/** Whether and how late the event loop of a thread turns: cells that the thread writes and others read. */
+/** Lag of a thread's event loop: cells that the thread writes and others read. */
 export class LoopWatch {
   /** The memory; given to another thread it makes a view of the same cells there. */
   readonly shared: SharedArrayBuffer;
