@@ -15,7 +15,7 @@ import {
 } from './config.ts';
 import { type KeyKind, MEGABYTE_BYTES, type Quota } from './registry/key-record.ts';
 
-/** What the command line stands on. */
+/** Dependencies of the command line. */
 export interface CommandWorld {
   /** Runs the service until it is stopped; the exit code. `reload` reads the settings again; it throws as at the start. */
   serve(config: Config, reload: () => Config): Promise<number>;
@@ -31,7 +31,7 @@ export interface CommandWorld {
 /** All went well. */
 export const EXIT_OK = 0;
 
-/** What was asked for was understood, and failed. */
+/** Exit status of a command that was understood and failed. */
 export const EXIT_FAILED = 1;
 
 /** The command line or the configuration is wrong. */

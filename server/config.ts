@@ -16,7 +16,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 /** Larger bodies would not fit into the memory of an ingest worker while they arrive. */
 const BODY_MB_MAX = 100;
 
-/** What a value that a setting does not take is read as. */
+/** Stands for a value that a setting does not take. */
 const WRONG = Symbol('wrong value');
 
 /** How the text of a setting is read. `allowed` ends the sentence "allowed are". */
@@ -284,7 +284,10 @@ export interface LoadedConfig {
 
 const NAMES = Object.keys(SETTINGS) as Name[];
 const VARIABLE_PREFIX = 'LOGSEAM_';
-/** What Kubernetes tells its containers of services whose names begin with `logseam`. Somebody's own port is a number. */
+/**
+ * A variable that Kubernetes sets in its containers for services whose names begin with `logseam`. A user's own port
+ * is a number.
+ */
 const SERVICE_LINK =
   /^LOGSEAM_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT_\d+_\w+=|PORT=\w+:\/\/)/;
 const VALUE_SHOWN_MAX = 100;
@@ -349,7 +352,7 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Map<Name, Given> {
   return given;
 }
 
-/** What a file tells. */
+/** Settings of a file. */
 interface FileSettings {
   given: Map<Name, Given>;
   listeners: BoundListener[];
@@ -473,13 +476,18 @@ export function settingsHelp(bold: (text: string) => string): string {
   return [...groups].map(([group, lines]) => [bold(group), ...lines, ''].join('\n')).join('\n');
 }
 
-/** What systemd wants to hear of a service that it started; `undefined` when nothing. Source: sd_notify(3). */
+/**
+ * The watchdog interval that systemd expects of a service it started; `undefined` without systemd. Source:
+ * sd_notify(3).
+ */
 export function supervision(environment = process.env): { watchdogMs: number } | undefined {
   if (environment['NOTIFY_SOCKET'] === undefined) return undefined;
   return { watchdogMs: Number(environment['WATCHDOG_USEC'] ?? 0) / 1_000 };
 }
 
-/** Whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org). */
+/**
+ * Reports whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org).
+ */
 export function wantsColor(
   stream: { isTTY?: boolean },
   environment: NodeJS.ProcessEnv = process.env,

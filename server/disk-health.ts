@@ -7,7 +7,7 @@ const LINE_EVERY_MS = 10_000;
 /** Files that are written to see whether the disk takes writes again: where the manifest lies, and where events go. */
 const PROBES = ['probe', 'log/probe'];
 
-/** What is known of one kind of failure. */
+/** State of one kind of failure. */
 interface Kind {
   count: number;
   toldMs: number;
@@ -39,7 +39,7 @@ export class DiskHealth {
     this.#changed = changed;
   }
 
-  /** Whether the last write that was tried failed. */
+  /** Is set while the last write that was tried has failed. */
   get failing(): boolean {
     return this.#failing;
   }

@@ -6,7 +6,7 @@ export type LogLevel = 'error' | 'info' | 'debug';
 /** Levels from the quietest to the loudest. */
 export const LOG_LEVELS: readonly LogLevel[] = ['error', 'info', 'debug'];
 
-/** What a line says besides its message. Errors are written as message and code, without stack. */
+/** Facts of a log line besides its message. Errors are written as message and code, without stack. */
 export type LogFields = Record<string, unknown>;
 
 /** Where the service says what happens to it. Messages are constant texts; what varies is in the fields. */
@@ -16,7 +16,7 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** What may wait for the reader of the standard error output. */
+/** Characters that may wait for the reader of the standard error output. */
 const UNREAD_CHARACTERS_MAX = 1_048_576;
 
 function plain(_name: string, value: unknown): unknown {

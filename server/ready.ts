@@ -1,6 +1,6 @@
 import { type Address, addressText } from './address.ts';
 
-/** What the first lines of the service tell. */
+/** Facts that the first lines of the service tell. */
 export interface ReadyFacts {
   version: string;
   data: string;
@@ -29,8 +29,8 @@ function listenerLine({ kind, address, key }: ReadyFacts['listeners'][number]): 
 }
 
 /**
- * What is printed when the service takes events: its addresses and, on the first start, the keys and lines to try.
- * The last line is `ready`.
+ * Text printed when the service takes events: its addresses and, on the first start, the keys and lines to try. The
+ * last line is `ready`.
  */
 export function readyText(facts: ReadyFacts): string {
   const { version, data, http, listeners, certificate, provisioned, events } = facts;

@@ -71,7 +71,7 @@ export async function certificateOf(
   return certificate;
 }
 
-/** What a reload acts on. */
+/** Dependencies of a reload. */
 export interface ReloadOptions {
   runtime: Runtime;
   /** Reads the settings again; throws as at the start. */

@@ -4,7 +4,7 @@ const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufe
 /** A run of exactly as many key characters as a key has, or a token: never let through, wherever it came from. */
 const SECRET = /(?<![\w-])(?:[\w-]{22}|[\w-]{43})(?![\w-])/g;
 const KEY_LENGTH = 22;
-/** What a random key is not, but names such as `ERR_WORKER_INIT_FAILED` are. */
+/** A name such as `ERR_WORKER_INIT_FAILED`, which a random key never looks like. */
 const NAME = /^(?:[A-Z_]+|[a-z_]+)$/;
 /** A run that may hold a key, with what stands before or behind it. */
 const LONG = /[\w-]{16,}/g;

@@ -49,7 +49,7 @@ const CLOSE_GRACE_MS = 5_000;
 /** The process ends by then whatever hangs: what was acknowledged is durable at any moment. */
 const STOP_MAX_MS = 19_000;
 
-/** What is told of the service while it runs. */
+/** State of the running service. */
 interface ServiceState {
   stopping: boolean;
   listeners: Listeners | undefined;

@@ -77,7 +77,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9;
 }
 
-/** Whether `bytes[start, end)` is `UTC` or `GMT`, as databases write it. */
+/** Recognises `bytes[start, end)` as `UTC` or `GMT`, as databases write it. */
 function isUniversal(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start !== 3) return false;
   const letters = (bytes[start] << 16) | (bytes[start + 1] << 8) | bytes[start + 2];

@@ -51,7 +51,7 @@ export interface PieceSize {
   events: number;
   /** Bytes of the source. */
   bytes: number;
-  /** Whether the last event has cost so much that it ends the piece. */
+  /** Reports that the last event cost so much that it ends the piece. */
   isSpent?(): boolean;
 }
 

@@ -29,16 +29,19 @@ export type Leaf =
 export class Branch {
   name: string;
   leaf: Leaf | undefined;
-  /** Whether the event has it as an object, and not just by the dots of a name. */
+  /** Set when the event has it as an object, and not just by the dots of a name. */
   isExplicit = false;
   /**
-   * Whether an attribute of its own name took its place: its children then belong to the object that it is in, under
+   * Set when an attribute of its own name took its place. Its children then belong to the enclosing object, under
    * names with dots.
    */
   isSpread = false;
-  /** Whether it is an attribute of an enrichment or of a row, or has one in it: it has its place whatever the limits. */
+  /**
+   * Set when it is, or contains, an attribute of an enrichment or of a row, which keeps its place whatever the
+   * limits.
+   */
   isAdded = false;
-  /** Whether it is an attribute whose name its write key may not bring any more: it goes to the excess. */
+  /** Set when its write key may not bring this name any more, so that the attribute goes to the excess. */
   isOverBudget = false;
   /** Its path in the object whose path is `parentPath`, which is -1 while nobody has looked it up. */
   path = -1;

@@ -54,7 +54,7 @@ const ZONES = new Map([
  * Source: RFC 3164 section 4.1.2, INTERFACE.md 1.2.
  */
 export class BsdDate {
-  /** Whether a colon ends the date, so that no host can follow. */
+  /** Set when a colon ends the date, so that no host can follow. */
   isClosed = false;
 
   #year = 0;

@@ -1,4 +1,4 @@
-/** What the limits and repairs of decoding did, counted since the decoder was made. Source: INTERFACE.md 8. */
+/** Limits and repairs that decoding applied since the decoder was made. Source: INTERFACE.md 8. */
 export interface DecodeCounters {
   /** Lines that were longer than an event may be and lost their end. */
   linesCut: number;

@@ -129,7 +129,7 @@ export class DateFormReader implements DateFormResult {
   /** Milliseconds of the beginning of the remembered minute. */
   #minuteMs = 0;
 
-  /** Whether `bytes[start, end)` is one of the forms. */
+  /** Reads a date of a known form from `bytes[start, end)`; false when there is none. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#readKnown(bytes, start, end)) return true;
     if (!parseDateForm(bytes, start, end, this)) return false;

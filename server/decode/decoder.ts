@@ -11,9 +11,9 @@ import type { NameLimit } from './name-limit.ts';
  * Owned by one thread, with its path table and its rows. Source: INTERFACE.md 1.2, 2.3, 4.4 and 8.
  */
 export class Decoder {
-  /** What limits and repairs did. */
+  /** Limits and repairs that were applied. */
   readonly counters: DecodeCounters;
-  /** Whether `line` takes a line that is a JSON string for its content, as raw channels do. INTERFACE.md 4.4. */
+  /** Makes `line` take the content of a line that is a JSON string, as raw channels do. INTERFACE.md 4.4. */
   unquotes = false;
 
   readonly #rows: Rows;
@@ -34,8 +34,8 @@ export class Decoder {
   }
 
   /**
-   * Whether a string attribute `logmaticKey` of a line's object is taken out of the event, for raw lines without a
-   * key before them. `writeKey` gives it. INTERFACE.md 4.4.
+   * Takes a string attribute `logmaticKey` of a line's object out of the event, for raw lines without a leading key.
+   * `writeKey` gives it. INTERFACE.md 4.4.
    */
   set takesWriteKey(value: boolean) {
     this.#lines.leaves.takesWriteKey = value;

@@ -39,7 +39,7 @@ export function literalEnd(bytes: Uint8Array, at: number, end: number): number {
 export class ValueScanner {
   /** Objects and arrays around the innermost value of the last value: 0 for a scalar, 1 for `[1]` and `[]`. */
   depth = 0;
-  /** Whether the last value had blanks between its tokens. */
+  /** Set when the last value had blanks between its tokens. */
   hasBlanks = false;
   /** Where the last value that was refused is wrong. */
   errorAt = 0;

@@ -243,7 +243,7 @@ export class KeyTable {
   }
 }
 
-/** Whether a key begins or ends with a dot or has two in a row: then its dots are no steps. */
+/** Finds a dot at either end of a key, or two in a row. Such a key's dots are no steps. */
 function hasEmptyPart(bytes: Uint8Array, start: number, end: number): boolean {
   let wasDot = true;
   for (let at = start; at < end; at++) {

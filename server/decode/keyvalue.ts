@@ -14,7 +14,7 @@ const NULL = Uint8Array.from(Buffer.from('null'));
 const NAME = 1;
 const DELIMITER = 2;
 
-/** What a byte is to pairs: letters, digits, `_ . - @` and all beyond ASCII may stand in names. */
+/** Class of each byte in pairs: letters, digits, `_ . - @` and all bytes beyond ASCII may stand in names. */
 const CLASS = new Uint8Array(256).fill(DELIMITER, 0, BLANK + 1).fill(NAME, 0x80);
 CLASS[COMMA] = DELIMITER;
 CLASS[SEMICOLON] = DELIMITER;
@@ -25,7 +25,10 @@ for (let byte = 0; byte < 26; byte++) {
   if (byte < 10) CLASS[0x30 + byte] = NAME;
 }
 
-/** What cannot stand in a quoted name; with the `=` a stray quote does not hide the pairs behind it. */
+/**
+ * Bytes that cannot stand in a quoted name. They include `=`, so that a stray quote does not hide the pairs behind
+ * it.
+ */
 const QUOTED_NAME_END = new Uint8Array(256);
 for (const byte of [QUOTE, BACKSLASH, EQUALS]) QUOTED_NAME_END[byte] = 1;
 
@@ -36,7 +39,10 @@ for (const byte of [QUOTE, BACKSLASH, EQUALS]) QUOTED_NAME_END[byte] = 1;
  * the value. `name=`, `name=null` and `name==` give nothing. Owned by one thread. Source: INTERFACE.md 1.2.
  */
 export class PairScanner {
-  /** Whether a closing quote may still come: after one vain search there is none, so a text is read only twice. */
+  /**
+   * Set per quote while a closing one may still come. After one vain search there is none, so a text is read only
+   * twice.
+   */
   #mayClose = new Uint8Array(256);
 
   /** Adds the pairs of `bytes[start, end)` to `pairs`. */

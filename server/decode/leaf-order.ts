@@ -50,7 +50,7 @@ export class LeafOrder {
     return this.#order.subarray(0, leafCount);
   }
 
-  /** Whether the last call was for the same paths. */
+  /** Reports whether the last call was for the same paths. */
   #isKnown(path: Uint32Array, start: number, leafCount: number): boolean {
     if (leafCount !== this.#leafCount) return false;
     for (let leaf = 0; leaf < leafCount; leaf++) {

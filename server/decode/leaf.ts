@@ -18,7 +18,7 @@ import {
   unescapeString,
 } from './text.ts';
 
-/** What the rules say of an attribute beyond its value. Values from `Role.DATE` on are date attributes by rank. */
+/** Role of an attribute beyond its value. From `Role.DATE` on the roles are date attributes by rank. */
 export const Role = { NONE: 0, MESSAGE: 1, SYSLOG: 2, WRITE_KEY: 3, DATE: 4 } as const;
 
 /** Attributes that are read as the event's date, in this order. Source: INTERFACE.md 1.2. */
@@ -44,7 +44,7 @@ const RANK_NONE = 1000;
  * the rows, and keeps the event's date and write key. Shared by the two readers of objects (object.ts, tree.ts).
  */
 export class LeafReader {
-  /** What is being read: `bytes` up to `end`, which lies in the rows' source, or, `inSide`, in their side buffer. */
+  /** Bytes that are read, up to `end`. They are the rows' source or, when `inSide` is set, their side buffer. */
   bytes: Uint8Array = new Uint8Array(0);
   /** A view of `bytes`. */
   view = new DataView(this.bytes.buffer);
@@ -53,7 +53,7 @@ export class LeafReader {
   /** Where the JSON is wrong, after a failed read. */
   errorAt = 0;
 
-  /** Whether a string `logmaticKey` is taken out of events. */
+  /** Set when a string `logmaticKey` is taken out of events. */
   takesWriteKey = false;
   /** The event's `logmaticKey`, as `start` and `length` of a row entry; -1 when it has none. */
   writeKeyStart = 0;
@@ -105,7 +105,7 @@ export class LeafReader {
     this.inSide = inSide;
   }
 
-  /** Whether the event that was read has a date of its own. */
+  /** Is set when the event just read has a date of its own. */
   get hasDate(): boolean {
     return this.#dateRank !== RANK_NONE;
   }
@@ -186,7 +186,7 @@ export class LeafReader {
     if (role >= Role.DATE) this.#date(role - Role.DATE);
   }
 
-  /** Whether a text, given as `start` and `length` of a row entry, is a JSON number. */
+  /** Recognises a JSON number in a text given as `start` and `length` of a row entry. */
   isNumber(start: number, length: number): boolean {
     const bytes = start < 0 ? this.#rows.side : this.#rows.source;
     const at = start < 0 ? ~start : start;

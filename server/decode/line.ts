@@ -39,7 +39,7 @@ export type RowExtension = (hasDate: boolean) => void;
  */
 export class LineReader {
   readonly leaves: LeafReader;
-  /** Whether some of the source is not UTF-8, so that each event has to be looked at. */
+  /** Set when some of the source is not UTF-8, so that each event has to be checked. */
   isSuspect = false;
   /** Told of lines and elements that something was counted for. */
   watch: TroubleWatch | undefined;
@@ -86,7 +86,7 @@ export class LineReader {
     this.#added = addedAttributes(this.#enrichment, this.#keys, this.#rows);
   }
 
-  /** Whether `[start, end)` of the source has to be repaired before it is read. */
+  /** Reports whether `[start, end)` of the source needs repair before it is read. */
   isBroken(start: number, end: number): boolean {
     return this.isSuspect && !isUtf8(this.#rows.source.subarray(start, end));
   }

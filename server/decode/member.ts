@@ -18,7 +18,7 @@ const LEVELS_MAX = 2 * DEPTH_MAX;
 export interface PlainText {
   start: number;
   length: number;
-  /** Whether it is a number when it reads like one. */
+  /** Set when it counts as a number if it reads like one. */
   mayBeNumber: boolean;
 }
 

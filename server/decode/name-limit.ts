@@ -2,8 +2,8 @@ import type { Rows } from '../../engine/column/rows.ts';
 
 /** Which attribute names the events of the write key at hand may have. Paths are those of the decoder's table. */
 export interface NameLimit {
-  /** Whether all attributes of the row `row` have names that they may have. A name that is seen first is noted. */
+  /** Checks that all attributes of row `row` have allowed names, and notes new ones. */
   keepsAll(rows: Rows, row: number): boolean;
-  /** Whether an attribute at `path` has such a name. */
+  /** Checks that an attribute at `path` has an allowed name. */
   keeps(path: number): boolean;
 }

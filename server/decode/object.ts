@@ -49,11 +49,11 @@ export class ObjectReader {
   /** The row in which a path was last used: `#row` for a leaf, one more for an object. Rows count by two. */
   readonly #used = new Uint32Array(PATHS_MAX);
   #row = 0;
-  /** Whether an object has leaves that lie apart. */
+  /** Set when an object has leaves that lie apart. */
   #isMixed = false;
-  /** Whether the object stands in the text behind a header, whose attributes it cannot set. */
+  /** Set when the object stands in the text behind a header, whose attributes it cannot set. */
   #isInText = false;
-  /** Whether the event has objects that are not there by the dots of names alone. */
+  /** Set when the event has objects that more than dots in names make. */
   #hasObjects = false;
   /** The open objects by level: of `custom` from 0, of `syslog` from SYSLOG_LEVEL. */
   readonly #open = new Uint32Array(2 * SYSLOG_LEVEL);
@@ -123,7 +123,7 @@ export class ObjectReader {
     return true;
   }
 
-  /** Whether a path is a leaf or an object of the event. */
+  /** Reports whether a path is a leaf or an object of the event. */
   isUsed(path: number): boolean {
     return this.#used[path] >= this.#row;
   }
@@ -133,12 +133,12 @@ export class ObjectReader {
     if (this.#isMixed) this.#rows.reorderRow(this.#order.of(this.#rows));
   }
 
-  /** Whether a path is one of a header: in `syslog`, or what an attribute of that name has. */
+  /** Reports whether a path belongs to a header: it lies in `syslog`, or below an attribute of that name. */
   isOfHeader(path: number): boolean {
     return this.#keys.level[path] >= SYSLOG_LEVEL || this.#leaves.roles[path] === Role.SYSLOG;
   }
 
-  /** Whether the event has more attributes than it may have; `message` is none. */
+  /** Reports whether the event has more attributes than it may have, not counting `message`. */
   isWide(): boolean {
     const entryCount = this.#rows.entryCount - this.#rows.rowEntry[this.#rows.rowCount];
     return (
@@ -321,7 +321,7 @@ export class ObjectReader {
     return this.#members(inside, container);
   }
 
-  /** Whether neither a path nor the other place that its name may mean is used in this row. */
+  /** Reports whether neither a path nor the other place that its name may mean is used in this row. */
   #isNew(path: number, role: number): boolean {
     if (this.isUsed(path)) return false;
     if (role === Role.MESSAGE) return !this.isUsed(PATH_MESSAGE);

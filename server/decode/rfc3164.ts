@@ -77,7 +77,7 @@ function scanDate(
   return stop;
 }
 
-/** Whether a byte may begin a sequence number, which is empty at some devices. */
+/** Recognises a byte that may begin a sequence number, which some devices leave empty. */
 function hasSequence(byte: number): boolean {
   return byte >= ZERO && byte <= COLON;
 }
@@ -104,7 +104,7 @@ function behindOrigin(bytes: Uint8Array, start: number, end: number, header: Sys
   return colon + 2;
 }
 
-/** Whether a colon and a blank stand at `at`. */
+/** Finds a colon and a blank at `at`. */
 function isLoneColon(bytes: Uint8Array, at: number, end: number): boolean {
   return at + 1 < end && bytes[at] === COLON && bytes[at + 1] === BLANK;
 }
@@ -139,7 +139,7 @@ function scanTag(bytes: Uint8Array, start: number, end: number, header: SyslogHe
   return at;
 }
 
-/** Whether a token has only letters, digits, `. - _ :`, as names and addresses of hosts have. */
+/** Checks that a token consists of letters, digits and `. - _ :`, as names and addresses of hosts do. */
 function isHostName(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at];

@@ -44,7 +44,10 @@ export function scanRfc5424(
   return behind < 0 ? at : behind;
 }
 
-/** Whether `bytes[start, end)` begins like a day and a time of ISO 8601. A fault behind that makes the date unreadable only. */
+/**
+ * Recognises the beginning of a day and a time of ISO 8601 in `bytes[start, end)`. A later fault only makes the date
+ * unreadable.
+ */
 export function isDateLike(bytes: Uint8Array, start: number, end: number): boolean {
   return (
     end - start > DATE_BYTES &&

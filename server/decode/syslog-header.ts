@@ -36,7 +36,7 @@ export const PART_NAMES: readonly string[] = [
 /** Parts up to this one are numbers. */
 export const NUMBER_PART_MAX: Part = Part.SEQUENCE;
 
-/** What was found of a syslog header. One a reader, used again for each line. */
+/** Parts of a syslog header. A reader has one and uses it again for each line. */
 export class SyslogHeader {
   /** Text of each part as `start` and `length` of a row entry; a length of -1 when the line has no such part. */
   readonly start = new Int32Array(PART_NAMES.length);
@@ -59,7 +59,7 @@ export class SyslogHeader {
     this.#inSide = inSide;
   }
 
-  /** Whether a colon ends the date. */
+  /** Is set when a colon ends the date. */
   get isDateClosed(): boolean {
     return this.hasDate && this.date.isClosed;
   }

@@ -5,7 +5,7 @@ import { latin1, OPEN_BRACE, QUOTE, skipBlanks } from './text.ts';
 const BLANK = 0x20;
 const APOSTROPHE = 0x27;
 const EQUALS = 0x3d;
-/** What marks JSON in the text of a line. Source: CEE Log Syntax. */
+/** Mark of JSON in the text of a line. Source: CEE Log Syntax. */
 const COOKIE = '@cee:';
 /** Places of a text that are read as an object before it is taken to have none. */
 export const OBJECTS_TRIED_MAX = 4;
@@ -26,8 +26,8 @@ export function nextObject(bytes: Uint8Array, text: number, from: number, end: n
 }
 
 /**
- * What stands around the object `[object, objectEnd)` of the text `[text, end)`; `undefined` when that is nothing but blanks
- * and the cookie.
+ * The text around the object `[object, objectEnd)` in `[text, end)`; `undefined` when it is only blanks and the
+ * cookie.
  */
 export function textAround(
   bytes: Uint8Array,

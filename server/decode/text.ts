@@ -33,7 +33,7 @@ const BACKSLASHES = BACKSLASH * ONES;
 const BLANKS = BLANK * ONES;
 const HIGH_BITS = 0x80808080 | 0;
 
-/** What a one-letter escape stands for; 0 where there is no such escape. */
+/** Character that a one-letter escape stands for; 0 where there is no such escape. */
 const ESCAPE = new Uint8Array(256);
 for (const [letter, byte] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
   ESCAPE[letter.charCodeAt(0)] = byte.charCodeAt(0);
@@ -65,7 +65,7 @@ export function plainEnd(bytes: Uint8Array, at: number, end: number): number {
   return offset;
 }
 
-/** What `plainEnd` returns, read from a view of the bytes four at once: for texts of some length. */
+/** The result of `plainEnd`, read four bytes at once through a view, for texts of some length. */
 export function plainEndOf(view: DataView, at: number, end: number): number {
   let offset = at;
   for (; offset + 4 <= end; offset += 4) {

@@ -37,9 +37,9 @@ export class EventTree {
   #custom = new Branch('', undefined);
   #syslog: Branch | undefined;
   #message: Leaf | undefined;
-  /** Whether the event has attributes that come from a row. */
+  /** Set when the event has attributes that come from a row. */
   #hasEntries = false;
-  /** Whether the event has a syslog header, which then is the last to go to the excess. */
+  /** Set when the event has a syslog header, which is the last to go to the excess. */
   #hasHeader = false;
 
   /** Attributes that were added to the row, but for `message` and the enrichment's. */
@@ -83,7 +83,7 @@ export class EventTree {
     this.#message = { type: 'text', start, length };
   }
 
-  /** Whether the event has a message by now. */
+  /** Is set once the event has a message. */
   get hasMessage(): boolean {
     return this.#message !== undefined;
   }
@@ -409,7 +409,7 @@ export class EventTree {
       : source.subarray(start, start + length);
   }
 
-  /** Whether a leaf of a row reads like the excess that was written there. */
+  /** Recognises a leaf of a row that reads like excess written there. */
   #isObjectText(leaf: Leaf | undefined): leaf is EntryLeaf {
     if (leaf?.type !== 'entry' || leaf.kind !== Kind.STRING) return false;
     const bytes = this.#bytesOf(leaf);

@@ -12,8 +12,8 @@ const TIME = /^(?:\d+\/)?((?:0|[1-9]\d*)(\.\d+)?)(ms|us|µs|s)?$/;
 const PLACED_COUNT = 2;
 
 /**
- * What stands behind the bytes of an access line. Parts in quotes and bare words may come in any order; what none of
- * the rules knows is left out. Owned by one thread; `read` forgets what was read before.
+ * Parts behind the bytes of an access line. Quoted parts and bare words may come in any order; those that no rule
+ * knows are left out. Owned by one thread; `read` forgets the line before.
  */
 export class AccessLogExtras {
   referer: string | undefined;

@@ -12,7 +12,7 @@ const ADDRESS_LENGTH_MAX = 45;
 const IPV4 = /^(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/;
 const IPV6 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?$/i;
 
-/** Whether a character is a blank or a control character, which part what is in a line. */
+/** Recognises a blank or a control character, which separate the parts of a line. */
 export function isBlank(code: number): boolean {
   return code <= BLANK;
 }
@@ -43,7 +43,7 @@ export function wordsOf(text: string, start: number, end: number, count: number)
   return words;
 }
 
-/** Whether the quote at `at` has a backslash before it that is not itself escaped, from `start` on. */
+/** Finds a backslash, not itself escaped, before the quote at `at`, looking back to `start`. */
 export function isEscaped(text: string, start: number, at: number): boolean {
   let first = at;
   while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first--;
@@ -63,8 +63,8 @@ export function quotedEnd(text: string, start: number): number {
 }
 
 /**
- * What a quoted part says: `\"`, `\\` and `\xhh` undone. It stays as it is written when that would not give text
- * but control characters or bytes that are not UTF-8, as the first bytes of TLS do; `undefined` for `-` and nothing.
+ * The meaning of a quoted part, with `\"`, `\\` and `\xhh` undone. The part stays as written when the result would
+ * hold control characters or no UTF-8, as the first bytes of TLS do. Gives `undefined` for `-` and an empty part.
  */
 export function meaningOf(text: string): string | undefined {
   if (text === '' || text === '-') return undefined;
@@ -87,14 +87,14 @@ export function meaningOf(text: string): string | undefined {
   return isUtf8(meaning) ? meaning.toString() : text;
 }
 
-/** Whether `text` is an IPv4 or IPv6 address, without port and brackets. */
+/** Recognises an IPv4 or IPv6 address, without port and brackets. */
 export function isAddress(text: string): boolean {
   return text.length <= ADDRESS_LENGTH_MAX && (IPV4.test(text) || IPV6.test(text));
 }
 
 /**
- * Whether `text` is addresses between commas, as X-Forwarded-For has them: with ports or without, some perhaps
- * `unknown` or hidden by a name with `_`. Source: RFC 7239 sections 6 and 7.4.
+ * Recognises addresses between commas, as in X-Forwarded-For: with ports or without, some perhaps `unknown` or hidden
+ * by a name with `_`. Source: RFC 7239 sections 6 and 7.4.
  */
 export function isAddressList(text: string): boolean {
   let addressCount = 0;

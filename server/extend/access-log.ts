@@ -121,7 +121,7 @@ function taken(
   return undefined;
 }
 
-/** What stands before the date: `[host[:port]] client ident user`, the client perhaps as forwarded addresses. */
+/** Parts before the date: `[host[:port]] client ident user`. The client may be a list of forwarded addresses. */
 class AccessHead {
   host: string | undefined;
   port: number | undefined;
@@ -166,7 +166,7 @@ class AccessHead {
     }
   }
 
-  /** Whether a virtual host stands first: an address is behind it, or it has a port and a name is behind. */
+  /** Recognises a virtual host as the first word: an address follows it, or it has a port and a name follows. */
   #beginsWithHost(words: readonly string[]): boolean {
     if (this.forwardedAddresses !== undefined || words.length < 3) return false;
     const [first, second, third] = words;
@@ -194,7 +194,7 @@ function userOf(text: string): string | undefined {
   return meaningOf(isQuoted ? user.slice(1, -1) : user);
 }
 
-/** What stands behind the date: the request line in quotes, the status, the bytes. */
+/** Parts behind the date: the request line in quotes, the status, the bytes. */
 class AccessTail {
   verb: string | undefined;
   request: string | undefined;

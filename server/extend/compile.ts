@@ -12,7 +12,7 @@ import { QueryStringExtractor } from './query-string.ts';
 import { UrlExtractor } from './url.ts';
 import { UserAgentExtractor } from './user-agent.ts';
 
-/** What a step does to an event for which its predicate holds. */
+/** Work of a step on an event for which its predicate holds. */
 export type Work =
   /** `takesMessage`: a text `message` that is found becomes the event's. */
   | { type: 'extract'; extractor: Extractor; takesMessage: boolean }

@@ -4,7 +4,7 @@ import { boundedDate } from '../decode/date.ts';
 import type { Zone } from '../language/zone.ts';
 import { instantOf, parseZone, UTC } from '../language/zone.ts';
 
-/** What is wrong with a date pattern, its zone or its locale. */
+/** The fault of a date pattern, its zone or its locale. */
 export class DatePatternError extends Error {
   constructor(message: string) {
     super(message);
@@ -71,7 +71,7 @@ interface Part {
   digits: number;
 }
 
-/** What a text says; -1 for what it does not say. */
+/** Fields read from a text; -1 for those that it lacks. */
 interface Fields {
   year: number;
   month: number;
@@ -314,7 +314,7 @@ function readNumber(part: Part, text: string, start: number, fields: Fields): nu
   return setNumber(part, value, digitCount, fields) ? at : -1;
 }
 
-/** Whether `value` is one that the part can have; it is stored then. */
+/** Stores `value`; false when the part cannot have it. */
 function setNumber(part: Part, value: number, digitCount: number, fields: Fields): boolean {
   switch (part.letter) {
     case 'y':

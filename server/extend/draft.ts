@@ -14,10 +14,13 @@ import { MemberWriter } from './member-writer.ts';
 const CUSTOM = 'custom';
 const SYSLOG = 'syslog';
 const MESSAGE = 'message';
-/** What `#pathIds` says of paths: not looked at yet; not asked for by anybody. Others are ids of `#ids`. */
+/**
+ * Entries of `#pathIds` for paths that were not looked at yet, and for those that nobody asks for. Others are ids of
+ * `#ids`.
+ */
 const UNKNOWN = 0;
 const UNWANTED = 1;
-/** What the cursor looks for when it goes to all values. */
+/** Target of the cursor when it goes to all values. */
 const ALL_PATHS = -1;
 
 /**
@@ -48,7 +51,7 @@ export class Draft implements EventValues {
 
   #row = 0;
   #sideBytes = 0;
-  /** Whether the tree has the event, and more than the row has. */
+  /** Set when the tree has the event, and more than the row has. */
   #isOpen = false;
   #isChanged = false;
   #wasWritten = false;

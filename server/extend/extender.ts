@@ -22,11 +22,11 @@ export interface ExtensionMatch {
   rule?: string;
 }
 
-/** What an extender tells of its work. */
+/** Options of an extender, and its reports. */
 export interface ExtenderOptions {
   /** Told when a step threw, which is a bug of it: the event is without what it would have done. */
   failed: (step: string, error: unknown) => void;
-  /** What patterns may cost; one of its own when it is not said. */
+  /** Budget of patterns; one of its own when left out. */
   budget?: PatternBudget;
   /** Told of each extension that found something in the row `row`. */
   matched?: (row: number, match: ExtensionMatch) => void;

@@ -1,6 +1,6 @@
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 
-/** What an extension does. Source: INTERFACE.md 11. */
+/** Action of an extension. Source: INTERFACE.md 11. */
 export type ExtensionAction =
   /** Reads the JSON object in a text; its string `message` becomes the event's. */
   | { kind: 'json' }

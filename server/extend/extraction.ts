@@ -10,7 +10,7 @@ export class NumberText {
   }
 }
 
-/** What an extension can give an attribute. Strings are well formed. */
+/** A value that an extension can give an attribute. Strings are well formed. */
 export type ExtractedValue =
   | string
   | number
@@ -23,7 +23,7 @@ export type ExtractedValue =
 /** Attributes by name, in their order. A name with dots means steps, as in the JSON of an event. */
 export type Attributes = Map<string, ExtractedValue>;
 
-/** What was found in a text. */
+/** Attributes found in a text. */
 export interface Extraction {
   attributes: Attributes;
   /** The text before and behind what was taken out, when there is any. */
@@ -38,8 +38,8 @@ export interface Extraction {
  */
 export interface Extractor {
   /**
-   * What is in `text`; `undefined` when it is not of the form that is looked for, or when the budget does not reach. Never
-   * throws.
+   * Extracts attributes from `text`. Gives `undefined` when it has another form, or when the budget does not suffice.
+   * Never throws.
    */
   extract(text: string, budget?: PatternBudget): Extraction | undefined;
 }

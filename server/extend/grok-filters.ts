@@ -62,7 +62,7 @@ export function filterOf(call: GrokCall): Filter | undefined {
   return FILTERS.get(call.name)?.(call);
 }
 
-/** Whether a filter gives attributes, which need no name to stand under. */
+/** Reports whether a filter gives attributes, which need no name to stand under. */
 export function givesAttributes(name: string): boolean {
   return OF_ATTRIBUTES.has(name);
 }

@@ -9,7 +9,7 @@ import type { GrokArgument, GrokCall } from './grok-rule.ts';
 /** A value that was extracted from `text`, at `nowMs`; the text itself when it means no value of the kind. */
 export type Conversion = (text: string, nowMs: number) => ExtractedValue;
 
-/** What a `%{matcher}` matches and what an attribute gets of it. */
+/** Pattern of a `%{matcher}` and the value that it gives an attribute. */
 export interface Matcher {
   read: PatternText;
   /** `undefined`: the text as it is. */

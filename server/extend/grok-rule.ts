@@ -24,7 +24,7 @@ export interface GrokCall {
   at: number;
 }
 
-/** What stands in a pattern as `%{matcher:name:filter}`. */
+/** Parts of `%{matcher:name:filter}` in a pattern. */
 export interface GrokReference {
   matcher: GrokCall;
   /** Attribute that the matched text goes to; empty when it is not kept, or the filter's attributes stand alone. */
@@ -34,7 +34,7 @@ export interface GrokReference {
   end: number;
 }
 
-/** What is wrong with a text of rules. Source: INTERFACE.md 11. */
+/** The fault of a text of rules. Source: INTERFACE.md 11. */
 export class GrokError extends Error {
   /** Line of the rules or the helper rules, from 1. */
   readonly line: number;

@@ -18,7 +18,7 @@ const EXTRACTS_MAX = 200;
 /** Instructions of all rules and helper rules together: they bound the memory, and a second or so to compile them. */
 const SIZE_MAX = 40_000;
 
-/** What becomes of one capture. */
+/** Use of one capture. */
 interface Extract {
   /** Attribute; empty when the filter's attributes stand alone. */
   name: string;

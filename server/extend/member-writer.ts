@@ -17,7 +17,7 @@ const SHORT_LENGTH = 64;
 /** Bytes that UTF-8 needs at most for a unit of UTF-16. */
 const UNIT_BYTES_MAX = 3;
 const ASCII = /^[\0-\x7f]*$/;
-/** What JSON escapes; others that are found here are merely written the slow way. */
+/** Characters that JSON escapes. Others found here are merely written the slow way. */
 const NEEDS_ESCAPES = /["\\\p{Cc}\p{Cs}]/u;
 
 /**

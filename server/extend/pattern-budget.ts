@@ -2,20 +2,20 @@
 const EVENT_STEPS_MAX = 2 ** 20;
 /** Steps that they may take for all events of a body, or of lines that are decoded together. */
 const BODY_STEPS = 2 ** 26;
-/** What each event adds to that: ten rules take less for an ordinary line. */
+/** Steps that each event adds; ten rules take less for an ordinary line. */
 const STEPS_PER_EVENT = 2 ** 18;
 /** Steps after which others have their turn. */
 const PIECE_STEPS = 2 ** 19;
 
 /**
- * What users' patterns may cost, in steps: characters of a text times instructions of the pattern that is tried on it. What an
- * event gets depends on what came before it in its body alone, and not on time. Owned by one thread.
+ * Budget of users' patterns in steps: characters of a text times instructions of the pattern tried on it. An event's
+ * budget depends on the events before it in its body alone, and not on time. Owned by one thread.
  */
 export class PatternBudget {
   #bodySteps = BODY_STEPS;
   #eventSteps = EVENT_STEPS_MAX;
   #pieceSteps = 0;
-  /** Whether steps were refused since this was last set. */
+  /** Set when steps were refused; the owner clears it. */
   refused = false;
 
   /** Begins a body, or a piece of one whose earlier pieces have left `leftSteps`. */
@@ -24,7 +24,7 @@ export class PatternBudget {
     this.#pieceSteps = 0;
   }
 
-  /** Whether the piece has taken so much that it should end. */
+  /** Is set when the piece has taken enough steps to end. */
   get isPieceSpent(): boolean {
     return this.#pieceSteps > PIECE_STEPS;
   }

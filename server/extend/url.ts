@@ -89,7 +89,7 @@ function schemeEnd(text: string): number {
   return -1;
 }
 
-/** Whether digits of a port begin at `at` and end the text or stand before a `/`. */
+/** Finds the digits of a port at `at` that end the text or stand before a `/`. */
 function isPort(text: string, at: number): boolean {
   let end = at;
   while (end < text.length && end < at + 6 && isDigit(text.charCodeAt(end))) end++;

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const MEGABYTE_BYTES = 1_000_000;
 const GIGABYTE_BYTES = 1_000_000_000;
 
-/** What the keeper needs of the rest of the front thread. */
+/** Dependencies of the keeper on the front thread. */
 export interface KeeperOptions {
   config: Pick<
     Config,
@@ -111,7 +111,7 @@ export class Keeper {
     return this.#upkeep.pin();
   }
 
-  /** Whether there is less free disk than the reserve. */
+  /** Is set while free disk is below the reserve. */
   get full(): boolean {
     return this.#upkeep.full;
   }

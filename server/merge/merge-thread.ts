@@ -12,7 +12,7 @@ const KEPT_MS = 15_000;
 /** Objects of the thread; columns lie outside. With a full young generation sealing would take 30 MB more. */
 const HEAP = { oldMb: 512, youngMb: 4 };
 
-/** What a merge thread needs of the rest of the front thread. */
+/** Dependencies of a merge thread on the front thread. */
 export interface MergeThreadOptions {
   /** The data folder. */
   root: string;
@@ -36,7 +36,7 @@ interface Work {
 export class MergeThread {
   readonly #options: MergeThreadOptions;
   #pool: Pool<ToMerge, FromMerge> | undefined;
-  /** Whether the thread has lowered its priority, which is for good. */
+  /** Set when the thread has lowered its priority, which is for good. */
   #isLow = false;
   #work: Work | undefined;
   #keeping: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ export class MergeThread {
     this.#options = options;
   }
 
-  /** Whether a merge runs. */
+  /** Is set while a merge runs. */
   get isBusy(): boolean {
     return this.#work !== undefined;
   }
@@ -56,7 +56,7 @@ export class MergeThread {
     return this.#pool?.loops[0];
   }
 
-  /** Whether the thread is there, with a priority that an urgent merge may have. */
+  /** Reports whether the thread is up, with a priority that an urgent merge may have. */
   isReady({ isUrgent }: MergeJob): boolean {
     return this.#pool !== undefined && !(isUrgent && this.#isLow);
   }

@@ -1,14 +1,14 @@
 import type { EngineErrorCode } from '../../engine/base/errors.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
 
-/** What a merge worker starts with. */
+/** Data with which a merge worker starts. */
 export interface MergeData {
   /** The data folder, and the bytes by which its files know it. */
   root: string;
   folderId: Uint8Array;
 }
 
-/** What the front thread says to a merge worker. */
+/** Messages of the front thread to a merge worker. */
 export type ToMerge =
   /** Do this; nothing else is being done. */
   | { type: 'run'; job: MergeJob }
@@ -17,7 +17,7 @@ export type ToMerge =
   /** Leave what is being done, remove what was written of it, and end. */
   | { type: 'stop' };
 
-/** What a merge worker says. `code` is missing for what is a bug; `systemCode` is the operating system's. */
+/** Messages of a merge worker. `code` is missing for a bug; `systemCode` is the operating system's. */
 export type FromMerge =
   | { type: 'allocate' }
   | { type: 'done'; result: SealResult }

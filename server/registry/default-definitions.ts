@@ -13,8 +13,8 @@ const SYSLOG: readonly [name: string, description: string][] = [
 ];
 
 /**
- * What a fresh service has: the event count, a field for each syslog attribute, and a group of them. The fields' ids
- * are their paths, so that no name of the search bar changes its meaning. Source: INTERFACE.md 2.4.
+ * Definitions of a fresh service: the event count, a field for each syslog attribute, and a group of them. The
+ * fields' ids are their paths, so that no name of the search bar changes its meaning. Source: INTERFACE.md 2.4.
  */
 export function defaultDefinitions(): [DefinitionKind, Definition][] {
   const fields: [DefinitionKind, Definition][] = SYSLOG.map(([name, description]) => [

@@ -14,15 +14,16 @@ export interface DefinitionSet {
   group?: { id: string; name: string; description: string };
 }
 
-/** What is defined already. */
+/** Existing definitions. */
 interface Known {
   list<K extends DefinitionKind>(kind: K): DefinitionTypes[K][];
   get<K extends DefinitionKind>(kind: K, id: string): DefinitionTypes[K] | undefined;
 }
 
 /**
- * What of a set is to be made, in the order in which it can be: what exists stays, whatever its id. A field exists when
- * there is one of its attribute, a metric when there is one of its attribute and aggregation, each also when its id is taken.
+ * Definitions of a set that are still to be made, in a possible order. Existing ones stay, whatever their ids. A
+ * field exists when one has its attribute; a metric exists when one has its attribute and aggregation. Either also
+ * exists when its id is taken.
  */
 export function missingOf(set: DefinitionSet, known: Known): [DefinitionKind, Definition][] {
   const missing: [DefinitionKind, Definition][] = [];

@@ -1,4 +1,4 @@
-/** What every definition has. `id` never changes and is unique among its namespace: fields and tagsets share one. */
+/** Common part of definitions. `id` never changes and is unique in its namespace; fields and tagsets share one. */
 interface Named {
   id: string;
   name: string;
@@ -81,7 +81,7 @@ export interface SavedAnalysis extends Named {
   groupBy?: readonly SavedGroupBy[];
 }
 
-/** What parsing extensions do. */
+/** Kinds of parsing extensions. */
 export const EXTENSION_KINDS = [
   'json',
   'keyvalue',
@@ -95,7 +95,7 @@ export const EXTENSION_KINDS = [
   'attribute',
 ] as const;
 
-/** What a parsing extension does. Source: INTERFACE.md 11. */
+/** Kind of a parsing extension. Source: INTERFACE.md 11. */
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
 /** Kinds of extensions that need nothing but where to look and where to put it. */
@@ -148,7 +148,7 @@ export const DEFINITION_KINDS: readonly DefinitionKind[] = [
   'extensions',
 ];
 
-/** What one of a kind is called in messages. */
+/** Name of one definition of a kind, in messages. */
 export const SINGULAR: Readonly<Record<DefinitionKind, string>> = {
   fields: 'field',
   tagsets: 'tagset',

@@ -39,37 +39,37 @@ interface AuditText extends Asker {
 export const DEFINITIONS_PATH = 'definitions';
 const AUDIT_PATH = 'audit.log';
 
-/** What of definitions is for others to say. All throw an Error whose message is for the user. */
+/** Rules of definitions that others know. All throw an Error whose message is for the user. */
 export interface DefinitionRules extends Languages {
   /** A value from outside as a definition, what may be left out filled in. Looks at its shape only. */
   read<K extends DefinitionKind>(kind: K, value: unknown): DefinitionTypes[K];
-  /** Whether what a definition says means something: its texts, and the ids in them, among all that is defined. */
+  /** Checks that a definition makes sense: its texts, and the ids in them, among all that is defined. */
   check(kind: DefinitionKind, definition: Definition, definitions: Definitions): void;
   /** The read key whose security filter has this attribute name, as messages call it. */
   filterUser(name: string): string | undefined;
 }
 
-/** What else is done with a change, in one record with it. */
+/** Other changes that go into one record with a change. */
 export interface Along {
   /** Place among those of its kind, from 0. */
   position?: number;
-  /** What is made unless it is there, for a definition that is. */
+  /** Definitions to make along with this one unless they exist. */
   set?: (definition: Definition) => DefinitionSet | undefined;
 }
 
-/** What became of a change. */
+/** Result of a change. */
 export interface Changed<K extends DefinitionKind> {
   definition: DefinitionTypes[K];
-  /** What was made with it. */
+  /** Definitions that were made along with it. */
   made: readonly [DefinitionKind, Definition][];
 }
 
-/** What the definitions stand on. */
+/** Dependencies of the definitions. */
 export interface DefinitionsOptions {
   disk: Disk;
   rules: DefinitionRules;
   nowMs: () => number;
-  /** Whether the file was made before: then it is refused when nothing is in it. */
+  /** Set when the file was made before. An empty file is then refused. */
   mustExist?: boolean;
 }
 
@@ -219,7 +219,7 @@ export class Definitions {
     return this.#all(kind).get(id);
   }
 
-  /** Whether a field or tagset has that id. */
+  /** Reports whether a field or tagset has that id. */
   hasField(id: string): boolean {
     return this.#holderOf('fields', id) !== undefined;
   }
@@ -305,7 +305,7 @@ export class Definitions {
     );
   }
 
-  /** What names a field, tagset or metric, as messages call it; nothing uses the other kinds. */
+  /** The definition that uses a field, tagset or metric, as messages call it. Nothing uses the other kinds. */
   #userOf(kind: DefinitionKind, id: string): string | undefined {
     if (kind !== 'fields' && kind !== 'tagsets' && kind !== 'metrics') return undefined;
     const type = kind === 'metrics' ? 'metric' : 'field';

@@ -23,7 +23,7 @@ export function makeToken(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Whether a text is one that `makeToken` makes. */
+/** Recognises a text that `makeToken` could have made. */
 export function isToken(text: string): boolean {
   return /^[\w-]+$/.test(text) && text.length === TOKEN_CHARACTERS;
 }
@@ -51,7 +51,7 @@ export function digestNameOf(key: string | Uint8Array): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Whether two secrets are the same, in a time that does not depend on where they differ. */
+/** Compares two secrets in a time that does not depend on where they differ. */
 export function sameSecret(left: string, right: string): boolean {
   return timingSafeEqual(digestOf(left), digestOf(right));
 }

@@ -12,7 +12,7 @@ nginx_error_request %{nginx_head}%{regex(".*?"):error.message}, client: %{regex(
 nginx_error %{nginx_head}%{data:error.message}
 `;
 
-/** What NGINX_ERROR_RULES have in common. */
+/** Common part of NGINX_ERROR_RULES. */
 export const NGINX_ERROR_HELPERS = String.raw`
 nginx_head %{date("yyyy/MM/dd HH:mm:ss"):timestamp} \[%{word:level}\] %{integer:process.pid}#%{integer:process.thread_id}: (\*%{integer:network.connection_id} )?
 nginx_request (%{word:http.verb} %{notSpace:http.request} HTTP/%{regex("[0-9.]+"):http.version}|[^"]*)
@@ -24,7 +24,7 @@ apache_error_24 \[%{date("EEE MMM dd HH:mm:ss.SSSSSS yyyy"):timestamp}\] \[%{reg
 apache_error_22 \[%{date("EEE MMM dd HH:mm:ss yyyy"):timestamp}\] \[%{word:level}\] (\(%{integer:error.code}\)[^\[]*: )?(\[client %{regex("[^\]]+"):network.client_ip}\] )?%{apache_message}
 `;
 
-/** What APACHE_ERROR_RULES have in common. */
+/** Common part of APACHE_ERROR_RULES. */
 export const APACHE_ERROR_HELPERS = `
 apache_message %{regex(".*?"):error.message}(, referer: %{notSpace:http.referer})?
 `;
@@ -43,7 +43,7 @@ haproxy_error %{notSpace:network.client_ip}:%{port:network.client_port} %{haprox
 haproxy_connect Connect from %{notSpace:network.client_ip}:%{port:network.client_port} to %{notSpace:network.destination_ip}:%{port:network.destination_port} \(%{regex("[^/]+"):haproxy.frontend}/%{word:haproxy.mode}\)
 `;
 
-/** What HAPROXY_RULES have in common. */
+/** Common part of HAPROXY_RULES. */
 export const HAPROXY_HELPERS = String.raw`
 haproxy_date \[%{date("dd/MMM/yyyy:HH:mm:ss.SSS"):timestamp}\]
 haproxy_route :%{port:network.client_port} %{haproxy_date} %{notSpace:haproxy.frontend} %{regex("[^/ ]+"):haproxy.backend}/%{notSpace:haproxy.server}
@@ -65,7 +65,7 @@ postgresql_error %{postgresql_prefix}%{regex("ERROR|FATAL|PANIC|WARNING"):level}
 postgresql_line %{postgresql_prefix}%{regex("[A-Z]+[1-5]?"):level}:  %{data}
 `;
 
-/** What POSTGRESQL_RULES have in common. */
+/** Common part of POSTGRESQL_RULES. */
 export const POSTGRESQL_HELPERS = String.raw`
 postgresql_date (%{date("yyyy-MM-dd HH:mm:ss.SSS z"):timestamp}|%{date("yyyy-MM-dd HH:mm:ss z"):timestamp})
 postgresql_prefix %{postgresql_date} \[%{integer:process.pid}(-[0-9]+)?\]:? (\[[0-9]+-[0-9]+\] )?(user=%{regex("[^, ]*"):db.user:nullIf("")},db=%{regex("[^, ]*"):db.instance:nullIf("")}(,app=%{regex("[^,]*"):db.application:nullIf("")})?(,client=%{regex("[^, ]*"):network.client_ip:nullIf("")})? |%{regex("[^@ =]+"):db.user}@%{notSpace:db.instance} )?

@@ -1,7 +1,7 @@
 import type { ExtensionDefinition, ExtensionKind } from './definition.ts';
 import type { DefinitionSet } from './definition-set.ts';
 
-/** What turning an extension on can define; `undefined` when nothing stands ready for it. */
+/** Definitions that turning an extension on can make; `undefined` when nothing stands ready for it. */
 export function definitionSetOf({ id, kind }: ExtensionDefinition): DefinitionSet | undefined {
   return SETS_BY_KIND.get(kind) ?? SETS_BY_ID.get(id);
 }

@@ -17,7 +17,7 @@ export interface Asker {
 export interface AuditLine extends Asker {
   /** When, ISO 8601 UTC. */
   at: string;
-  /** What was done: `create`, `change`, `delete`. */
+  /** Action: `create`, `change` or `delete`. */
   what: string;
   /** Which resource it was done to, and what it became. */
   [which: string]: unknown;
@@ -30,7 +30,7 @@ export interface AuditLine extends Asker {
 export class AuditLog {
   readonly #disk: Disk;
   readonly #path: string;
-  /** Whether its name is known to be on stable storage. */
+  /** Set when its name is known to be on stable storage. */
   #named = false;
   #last: Promise<unknown> = Promise.resolve();
 

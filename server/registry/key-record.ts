@@ -4,7 +4,7 @@ import { DIGEST_BYTES } from './digest.ts';
 /** Write keys let events in, read keys let them out. */
 export type KeyKind = 'write' | 'read';
 
-/** What a key may bring in a day: percent of the plan limit, or megabytes of 1,000,000 bytes. */
+/** Daily quota of a key: percent of the plan limit, or megabytes of 1,000,000 bytes. */
 export interface Quota {
   type: 'percentage' | 'megabytes';
   value: number;

@@ -15,7 +15,7 @@ export interface KeyTable {
   entries: readonly KeyTableEntry[];
 }
 
-/** What `find` answers for bytes that are no write key. */
+/** Result of `find` for bytes that are no write key. */
 export const NO_CELL = -1;
 
 /** Places of the memory for verified keys, a power of two: 32 KB. */

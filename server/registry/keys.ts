@@ -34,7 +34,7 @@ export interface Key extends Readonly<KeyRecord> {
   readonly cell: number;
 }
 
-/** What is asked for when a key is made. */
+/** Fields of a key to be made. */
 export interface NewKey {
   kind: KeyKind;
   name: string;
@@ -44,7 +44,7 @@ export interface NewKey {
   filterIds?: readonly string[];
 }
 
-/** What of a key changes; `null` takes a quota or a filter away. */
+/** Changes of a key; `null` takes a quota or a filter away. */
 export interface KeyChange {
   name?: string;
   enabled?: boolean;
@@ -54,13 +54,13 @@ export interface KeyChange {
   filterIds?: readonly string[];
 }
 
-/** What the keys stand on. `planLimitMb` is the daily plan limit, for quotas in percent. */
+/** Dependencies of the keys. `planLimitMb` is the daily plan limit, for quotas in percent. */
 export interface KeysOptions {
   disk: Disk;
   cells: UsageCells;
   planLimitMb: number | undefined;
   nowMs: () => number;
-  /** Whether the file was made before: then it is refused when nothing is in it. */
+  /** Set when the file was made before. An empty file is then refused. */
   mustExist?: boolean;
 }
 
@@ -179,7 +179,7 @@ export class Keys {
     return this.#byDigest.get(digestNameOf(text));
   }
 
-  /** What ingest workers need to know of the write keys; a new version after each change. */
+  /** Table of the write keys for ingest workers; a new version after each change. */
   table(): KeyTable {
     const entries = this.list('write').map(({ digest, id, name, cell }) => {
       return { digest, id, name, cell };

@@ -8,13 +8,13 @@ import type {
   TagsetDefinition,
 } from './definition.ts';
 
-/** What a definition names: a field or tagset, or a metric, by an id or by a path that may become one. */
+/** A name in a definition: a field or tagset, or a metric, by an id or by a path that may become one. */
 export interface Reference {
   type: 'field' | 'metric';
   id: string;
 }
 
-/** What of the query languages is needed to see what a definition names. Both throw when a text is malformed. */
+/** The parts of the query languages that show the names in a definition. Both throw when a text is malformed. */
 export interface Languages {
   /** The attribute names in a search. */
   searchNames(query: string): Iterable<string>;

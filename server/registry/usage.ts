@@ -7,7 +7,7 @@ export const CELLS_MAX = 8_192;
 /** The quota of a key that has none. */
 export const NO_QUOTA = -1;
 
-/** What became of a reservation: taken, refused as the key is off, or refused as its day's quota is spent. */
+/** Result of a reservation: taken, refused because the key is off, or refused because its day's quota is spent. */
 export type Reservation = 'ok' | 'disabled' | 'quota';
 
 /** Days that a cell remembers, the one of the last reservation first. */
@@ -142,7 +142,7 @@ export class UsageCells {
     return this.#floats[cell * FLOAT_STRIDE + QUOTA];
   }
 
-  /** Whether `reserve` would refuse as the quota of `day` is spent. */
+  /** Reports whether `reserve` would refuse because the quota of `day` is spent. */
   isSpent(cell: number, day: number): boolean {
     const quotaBytes = this.quotaBytes(cell);
     return quotaBytes >= 0 && this.usedBytes(cell, day) >= quotaBytes;
