@@ -5,8 +5,8 @@ import type { ColumnsBody } from './schema.ts';
 import { fieldOf } from './selection.ts';
 
 /**
- * What the columns of a request show. A tagset shows the id of the event's tag, a metric of an attribute the event's value,
- * the event count 1, a formula what it comes to on these. Throws ApiError 400. Source: INTERFACE.md 4.6.
+ * Columns of a request. A tagset shows the id of the event's tag, a metric of an attribute the event's value, the
+ * event count 1, and a formula its value for these. Throws ApiError 400. Source: INTERFACE.md 4.6.
  */
 export function columnsOf(columns: Readonly<ColumnsBody>, resolver: Resolver): ListColumn[] {
   return columns.map(({ metric, field, attribute = '' }, place) => {

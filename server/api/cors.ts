@@ -2,7 +2,7 @@ import type { ApiRequest, Reply } from './reply.ts';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
 const MAX_AGE_SECONDS = 86_400;
-/** What a preflight that asks for no header is told. */
+/** Headers allowed to a preflight that asks for none. */
 const DEFAULT_HEADERS = 'content-type, x-api-key';
 const ASKED_HEADERS_MAX = 50;
 /** A header's name. Source: RFC 9110 5.6.2. */

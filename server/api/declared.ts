@@ -27,7 +27,7 @@ export function declaredResolver(definitions: Definitions): Resolver {
   };
 }
 
-/** What ids mean in the queries of tags, which know attributes alone: so tagsets cannot reach themselves. */
+/** Meanings of ids in the queries of tags, which know attributes alone, so that tagsets cannot reach themselves. */
 export function attributesOf(definitions: Definitions): Resolver {
   return { ...NOTHING_DECLARED, field: (id) => definitions.get('fields', id) };
 }

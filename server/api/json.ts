@@ -3,7 +3,7 @@ import { ApiError } from './reply.ts';
 /** Bytes of a request body of the output API. */
 export const REQUEST_BYTES_MAX = 1_048_576;
 
-/** What may come next at a place of a JSON text. */
+/** Token that may come next at a place of a JSON text. */
 type Expectation =
   | 'value'
   | 'value or ]'
@@ -103,7 +103,7 @@ export function jsonFault(text: string): { position: number; expected: string } 
   return { position: at + blanks, expected };
 }
 
-/** What may follow `kind`; `undefined` when it may not stand there. Keeps the open brackets in `closers`. */
+/** Tokens that may follow `kind`; `undefined` when it may not stand there. Keeps the open brackets in `closers`. */
 function expectedAfter(
   expected: Expectation,
   kind: string,

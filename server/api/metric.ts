@@ -22,7 +22,7 @@ const AGGREGATIONS: ReadonlyMap<string, Aggregation> = new Map(
   ).map((name) => [name, name]),
 );
 
-/** What a metric id means; `unit` stands behind its formatted values. */
+/** Meaning of a metric id; `unit` stands behind its formatted values. */
 export interface ResolvedMetric {
   metric: Metric;
   unit?: string;

@@ -27,10 +27,10 @@ export interface ReplySink {
 }
 
 /**
- * What goes back. `body` is a whole JSON text unless `contentType` says otherwise. With `pieces` it is these, one after the
- * other, none of them empty; they are not joined, and written as the client takes them. With `stream` it is what that
- * writes: when it rejects the connection is cut, so that the client does not take a part for the whole. `over` is called once,
- * when the client has been given all of it, or is gone.
+ * Reply to a request. `body` is a whole JSON text unless `contentType` says otherwise. `pieces` replace it: they are
+ * written one after the other as the client takes them, never joined, and none is empty. `stream` replaces it too:
+ * when it rejects the connection is cut, so that the client does not take a part for the whole. `over` is called
+ * once, when the client has received everything or is gone.
  */
 export interface Reply {
   status: number;

@@ -29,7 +29,7 @@ export type MetricDefinition =
     }
   | { id: string; name: string; type: 'formula'; formula: string; unit?: string };
 
-/** What the ids of requests mean that were declared; an id that it knows wins over an attribute path. */
+/** Meanings of declared ids in requests. A declared id wins over an attribute path. */
 export interface Resolver {
   field(id: string): FieldDefinition | undefined;
   metric(id: string): MetricDefinition | undefined;

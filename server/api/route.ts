@@ -15,15 +15,15 @@ export interface ReadKey {
   filter: Predicate;
 }
 
-/** What requests may see of the definitions. */
+/** Requests' view of the definitions. */
 export type DefinitionTable = Pick<Definitions, 'list' | 'get'>;
 
-/** What a route of the output API is given: the key is known, the body is JSON of any shape. */
+/** Context of a route of the output API: the key is known, the body is JSON of any shape. */
 export interface ReadContext {
   body: unknown;
   key: ReadKey;
   definitions: DefinitionTable;
-  /** What declared ids mean. */
+  /** Meanings of declared ids. */
   resolver: Resolver;
   /** The time of the request, read once. */
   nowMs: number;
@@ -38,7 +38,7 @@ export interface ReadContext {
   signal: AbortSignal;
 }
 
-/** What requests need of the live tails. */
+/** Requests' view of the live tails. */
 export type OpenTails = Pick<Tails, 'open' | 'placeOf'>;
 
 /** An endpoint of the output API. Throws or rejects with ApiError to refuse. */

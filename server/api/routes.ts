@@ -32,21 +32,21 @@ import {
   requireKnownQuery,
 } from './route.ts';
 
-/** What tells how the service does. */
+/** Answers about the service's operation. */
 export interface Operation {
-  /** Whether it can do its work now. */
+  /** Tells whether the service can do its work now. */
   ready(): Reply;
   metrics(): Reply;
   /** The description of the interface. */
   openapi(): Reply;
-  /** Whether anybody may read the metrics: they tell the names and the volumes of keys. */
+  /** Set when anybody may read the metrics, which tell the names and the volumes of keys. */
   metricsOpen: boolean;
-  /** Whether the request carries the administration's token. */
+  /** Reports whether the request carries the administration's token. */
   isAdministrator(request: ApiRequest): boolean;
   failures: Pick<AuthFailures, 'note'>;
 }
 
-/** What the routes need of the rest of the server. */
+/** Dependencies of the routes on the rest of the server. */
 export interface RouteDependencies {
   /** The read key whose secret is `key`. */
   readKey(key: string): ReadKey | undefined;
@@ -225,7 +225,7 @@ async function withContext(
   }
 }
 
-/** Whether a client takes gzip. Source: RFC 9110, 12.5.3. */
+/** Reports whether a client takes gzip. Source: RFC 9110, 12.5.3. */
 function acceptsGzip(accepted: string | undefined): boolean {
   return (accepted ?? '').split(',').some((element) => {
     const [coding, ...parameters] = element.toLowerCase().split(';');

@@ -4,7 +4,7 @@ import { nearestHint } from '../../engine/base/nearest.ts';
 import { shown } from '../language/shown.ts';
 import { ApiError } from './reply.ts';
 
-/** What a fault is said from: where it is in the body, and where the broken rule is in the schema. */
+/** A fault's place in the body, and the place of the broken rule in the schema. */
 interface Fault {
   keyword: string;
   schemaPath: string;
@@ -12,7 +12,7 @@ interface Fault {
   params: object;
 }
 
-/** What other products call a parameter. */
+/** Names that other products give to a parameter. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['tz', 'timezone'],
   ['time_zone', 'timezone'],

@@ -56,7 +56,7 @@ export const choice = (...values: string[]) =>
     values.map((value) => Type.Literal(value)),
     { description: values.map((value) => `"${value}"`).join(' or ') },
   );
-/** What every definition has. */
+/** Fields that every definition has. */
 export const named = {
   id: text(),
   name: text(),

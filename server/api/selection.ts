@@ -13,7 +13,7 @@ import { type FieldDefinition, NOTHING_DECLARED, type Resolver } from './resolve
 import type { ReadKey } from './route.ts';
 import type { FiltersBody, TimeBody } from './schema.ts';
 
-/** What a request's `time` means at `nowMs`. Throws ApiError 400. Source: INTERFACE.md 4.2. */
+/** The range that a request's `time` means at `nowMs`. Throws ApiError 400. Source: INTERFACE.md 4.2. */
 export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
   try {
     return resolveTime(time, nowMs);
@@ -36,8 +36,8 @@ export function boundOf(
 }
 
 /**
- * Whether the answer is explained. What was read tells of events that a security filter hides, so a key with one may
- * not ask. Throws ApiError 403.
+ * Checks that the answer may be explained. Counts of what was read tell of events that a security filter hides, so a
+ * key with one may not ask. Throws ApiError 403.
  */
 export function mayExplain(explain: boolean | undefined, key: ReadKey): boolean {
   if (explain !== true) return false;
@@ -57,7 +57,7 @@ export function predicateOf(
   return allOf([security, ...termsOf(filters, resolver).map(({ predicate }) => predicate)]);
 }
 
-/** What has to hold together for `filters` to hold. Throws ApiError 400. */
+/** Terms that must all hold for `filters` to hold. Throws ApiError 400. */
 function termsOf(filters: Readonly<FiltersBody>, resolver: Resolver): Term[] {
   return filters.flatMap(({ field, search = '' }, place) => {
     const parameter = `filters[${place}]`;
@@ -84,7 +84,7 @@ function fieldTerm(
   return { text, predicate: fieldFilter(field.attribute, values, exclude), isOpen: true };
 }
 
-/** What of a request selects events. */
+/** Parts of a request that select events. */
 interface Asked {
   filters?: FiltersBody;
   hints?: boolean;
@@ -138,7 +138,7 @@ export function searchOf(query: string, parameter: string, resolver: Resolver): 
   return readSearch(query, parameter, () => parseSearch(query, (name) => resolver.field(name)));
 }
 
-/** What `read` makes of a search. Throws ApiError 400 naming `parameter`. */
+/** The result of `read` on a search. Throws ApiError 400 naming `parameter`. */
 function readSearch<T>(query: string, parameter: string, read: () => T): T {
   try {
     return read();

@@ -13,7 +13,7 @@ const BRACE = 0x7b;
 /** Digits of a frame's length. Source: INTERFACE.md 4.4. */
 const LENGTH_DIGITS_MAX = 7;
 
-/** What the rows are after a piece: `more` to keep, or the sign that what came before counts as nothing. */
+/** Effect of a piece on the rows: `more` keeps them, and `anew` says that the earlier ones count as nothing. */
 export type PieceKind = 'more' | 'anew';
 
 /**
@@ -79,7 +79,7 @@ function* undeclared(
   yield* declared(decoder, source, false, size);
 }
 
-/** Whether a body of no declared form begins as JSON does, maybe behind a byte order mark. */
+/** Recognises the beginning of JSON, possibly behind a byte order mark, in a body of no declared form. */
 function beginsLikeJson(source: Uint8Array): boolean {
   const isMarked = BYTE_ORDER_MARK.every((byte, index) => source[index] === byte);
   let at = isMarked ? BYTE_ORDER_MARK.length : 0;

@@ -1,7 +1,7 @@
 import type { Channel, TaskOutcome } from './protocol.ts';
 import { type RefusalReason, reasonOf } from './refusal.ts';
 
-/** What a write key brought in over a channel. */
+/** Counts of a write key over one channel. */
 export interface KeyCounts {
   channel: Channel;
   /** Id of the key. */
@@ -19,7 +19,7 @@ export interface ChannelCount {
   count: number;
 }
 
-/** What was taken in and what was not, summed up since the start, on the front thread. Keys bound its size. */
+/** Sums of taken and refused input since the start, on the front thread. Keys bound its size. */
 export class IngestCounts {
   /** Events that are durable. */
   events = 0;

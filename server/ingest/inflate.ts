@@ -27,7 +27,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** What a synchronous call of node:zlib returns when it is asked for information. */
+/** Result of a synchronous call of node:zlib with `info` set. */
 interface Inflated {
   buffer: Buffer;
   engine: { bytesWritten: number };

@@ -32,7 +32,7 @@ import { TroubleLog } from './trouble.ts';
 const OWN_BYTES = 64 * 1024 * 1024;
 /** The same with what the front thread receives for it. */
 const MEMORY_BYTES = OWN_BYTES + 160 * 1024 * 1024;
-/** What bodies leave of that for datagrams. */
+/** Bytes that bodies leave free for datagrams. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
 /** How long the workers may take to make everything durable at the end. */
@@ -43,7 +43,7 @@ const BEHIND_SHARE = 0.25;
 /** Objects of a worker: one that takes more ends alone, and not the process. */
 const HEAP = { oldMb: 1_024 };
 
-/** What the intake needs of the rest of the front thread. */
+/** Dependencies of the intake on the front thread. */
 export interface IntakeOptions extends RecorderOptions {
   workers: number;
   /** The data folder. */
@@ -70,7 +70,7 @@ export interface IntakeOptions extends RecorderOptions {
   died: (error: Error, writer: number, delayMs: number) => void;
   /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
   behind?: SharedArrayBuffer;
-  /** What the sockets of all workers count. */
+  /** Counts of the sockets of all workers. */
   lineCells: SharedArrayBuffer;
   /** The module with the worker's `start`. */
   entry: URL;
@@ -78,13 +78,13 @@ export interface IntakeOptions extends RecorderOptions {
   restartTimes?: RestartTimes;
 }
 
-/** What came of a dry run, in the terms of HTTP; other statuses than 200 have a message and no events. */
+/** Outcome of a dry run in the terms of HTTP. Statuses other than 200 have a message and no events. */
 export interface DryOutcome {
   /** 200, 400, 413, 429, 503. */
   status: number;
   message: string;
   events: DryEvent[];
-  /** What decoding and the extensions took. */
+  /** Time of decoding and extensions. */
   tookMs: number;
 }
 
@@ -205,7 +205,7 @@ export class Intake {
     return undefined;
   }
 
-  /** Whether the disk takes nothing, being full or failing: then no lines are taken. */
+  /** Set while the disk takes nothing, being full or failing, so that no lines are taken. */
   set diskRefuses(refuses: boolean) {
     this.#diskRefuses = refuses;
     this.#tellTakers();
@@ -266,7 +266,7 @@ export class Intake {
     return { status, message, ...(dry ?? nothing) };
   }
 
-  /** What is going on now. */
+  /** Current values. */
   gauges(): IntakeGauges {
     const gauges = { workersUp: 0, slotBytes: 0, slotBytesFree: 0, tasksPending: 0 };
     for (const [writer, { dead, slots, pendingCount }] of this.#threads.entries()) {
@@ -279,7 +279,7 @@ export class Intake {
     return gauges;
   }
 
-  /** What the workers counted since the start, dead ones too. */
+  /** Counts of the workers since the start, dead ones included. */
   stats(): IngestStats {
     return sumStats(this.#stats.map(({ shared }) => shared));
   }

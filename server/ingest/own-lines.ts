@@ -7,7 +7,7 @@ import { IngestThread, type LineSink, type OutcomeObserver } from './thread.ts';
 /** Lines are taken again when this share of the memory is free. */
 const ROOM_SHARE = 0.5;
 
-/** What an ingest worker gives to the lines that it reads itself. */
+/** Dependencies of the lines that an ingest worker reads itself. */
 export interface OwnLinesOptions {
   memory: WebAssembly.Memory;
   /** Bytes of the memory, the first ones, for the lines. */
@@ -36,7 +36,7 @@ export class OwnLines implements TaskEnds {
     return { unreadBytes, pendingCount, takenBytes: slots.totalBytes - slots.freeBytes };
   }
 
-  /** Whether there may be room at all. */
+  /** Set while lines may be taken. */
   set takesLines(takes: boolean) {
     this.#takes = takes;
     this.#thread.takesLines = takes;

@@ -66,10 +66,10 @@ export interface DryEvent {
   matches: ExtensionMatch[];
 }
 
-/** What came of a dry run. */
+/** Result of a dry run. */
 export interface DryRun {
   events: DryEvent[];
-  /** What decoding and the extensions took. */
+  /** Time of decoding and extensions. */
   tookMs: number;
 }
 
@@ -96,10 +96,10 @@ export interface LinesTask {
   spans: readonly Span[];
 }
 
-/** What an ingest worker is given to do. */
+/** Task of an ingest worker. */
 export type IngestTask = BodyTask | LinesTask;
 
-/** What the front thread says to an ingest worker. */
+/** Messages of the front thread to an ingest worker. */
 export type ToIngest =
   | { type: 'tasks'; tasks: IngestTask[] }
   | { type: 'keys'; table: KeyTable }
@@ -111,14 +111,14 @@ export type ToIngest =
   | { type: 'failed'; of: 'allocate' | 'record'; message: string }
   /** The oldest report that asks was taken, and all that goes before it. */
   | { type: 'taken' }
-  /** Whether there is room for lines at all: not while the disk takes nothing. */
+  /** Says whether there is room for lines at all, which the disk may deny. */
   | { type: 'room'; takesLines: boolean }
   /** For the sockets of the worker. */
   | { type: 'sockets'; order: SocketOrder }
   /** No task comes any more: do the rest, make it durable, end. */
   | { type: 'close' };
 
-/** What became of a task. A status other than 200 means that nothing of it was stored. */
+/** Outcome of a task. A status other than 200 means that nothing of it was stored. */
 export interface TaskOutcome {
   task: number;
   /** As of HTTP: 200 durable and in the catalog, 400, 401, 413, 429, 503. */
@@ -127,15 +127,15 @@ export interface TaskOutcome {
   events: number;
   /** Lines without a valid key, or whose key is off or spent. */
   linesDropped: number;
-  /** What each write key brought in with it; empty when nothing was stored. */
+  /** Usage of each write key by the task; empty when nothing was stored. */
   usage: readonly KeyUsage[];
   /** Of a dry run that succeeded. */
   dry?: DryRun;
 }
 
 /**
- * What an ingest worker says to the front thread. A group's `committed` comes before the outcomes of what it holds,
- * so an outcome is answered after the catalog has taken the group: see `CommitOrder`.
+ * Messages of an ingest worker to the front thread. A group's `committed` comes before the outcomes of its tasks, so
+ * that an outcome is answered after the catalog has taken the group: see `CommitOrder`.
  */
 export type FromIngest =
   | { type: 'ready' }
@@ -159,7 +159,7 @@ export type FromIngest =
   | { type: 'begun'; segment: number }
   /** `failed`: the sequences of a group that failed behind `bytes`. */
   | { type: 'closed'; segment: number; bytes: number; sequence: number; failed: Claim | undefined }
-  /** What was wrong since the last such message, at most one a second. */
+  /** Troubles since the last such message, at most one message a second. */
   | { type: 'troubles'; troubles: readonly TroubleReport[] }
   /** A write failed; told at once, before what waited for it. */
   | { type: 'disk'; failure: DiskFailure }
@@ -174,12 +174,12 @@ export interface SegmentLimits {
   idleMs: number;
 }
 
-/** What an ingest worker starts with. */
+/** Data with which an ingest worker starts. */
 export interface IngestData {
   memory: WebAssembly.Memory;
   /** Bytes of the memory, the first ones, for slots of the worker's own. */
   ownBytes: number;
-  /** What the sockets of all workers count. */
+  /** Counts of the sockets of all workers. */
   lineCells: SharedArrayBuffer;
   cells: SharedArrayBuffer;
   /** Of `Sequences`. */

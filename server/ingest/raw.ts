@@ -29,7 +29,7 @@ export interface LinesPlace {
   cell: number;
 }
 
-/** What a piece of the lines of a task came to. */
+/** Result of decoding a piece of a task's lines. */
 export interface RawLines {
   shares: Shares;
   /** Lines without a valid key, or whose key is off or spent. */
@@ -83,7 +83,7 @@ export class RawDecoder {
     this.#search = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
   }
 
-  /** What the lines that were decoded last reserved, also when decoding broke off. */
+  /** Reservations of the lines decoded last, even when decoding broke off. */
   get shares(): Shares {
     return this.#shares;
   }

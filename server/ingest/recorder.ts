@@ -5,7 +5,7 @@ import type { FromIngest, ToIngest } from './protocol.ts';
 /** How long after a failure the manifest is told again what acknowledgements wait for. */
 const RETRY_MS = 1_000;
 
-/** What the intake has recorded. */
+/** Dependencies of the intake's recorder. */
 export interface RecorderOptions {
   /** Takes a segment number. */
   allocate: () => number;

@@ -47,7 +47,7 @@ export const DISK_FAILING: Refusal = {
   message: 'could not be stored, as the disk of the service fails, try again later',
 };
 
-/** What a reservation of usage that was not granted means; `undefined` for one that was. */
+/** The refusal for a reservation of usage; `undefined` when it was granted. */
 export function refusalOf(reservation: Reservation): Refusal | undefined {
   if (reservation === 'disabled') return KEY_DISABLED;
   if (reservation === 'quota') return QUOTA_SPENT;

@@ -1,7 +1,7 @@
 import type { KeyUsage } from '../../engine/engine.ts';
 import type { UsageCells } from '../registry/usage.ts';
 
-/** What each write key brought in with one task, all of it reserved in the cells on the same day. */
+/** Usage of each write key by one task, all of it reserved in the cells on the same day. */
 export class Shares {
   readonly #day: number;
   readonly #shares = new Map<number, { bytes: number; events: number }>();

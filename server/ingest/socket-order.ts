@@ -7,7 +7,7 @@ export interface CertificateTexts {
 /** The newest version of TLS that is offered. */
 export type TlsVersion = '1.2' | '1.3';
 
-/** What a listener over TLS has besides its address. */
+/** Plan of a listener over TLS, besides its address. */
 export interface TlsPlan {
   certificate: CertificateTexts;
   versionMax: TlsVersion;
@@ -27,7 +27,7 @@ export interface LinePlan {
   tls: TlsPlan | undefined;
 }
 
-/** What the front thread says to the sockets of an ingest worker. */
+/** Orders of the front thread to the sockets of an ingest worker. */
 export type SocketOrder =
   /** Once in the life of a worker, again when it was refused. */
   | { type: 'listen'; plans: readonly LinePlan[] }
@@ -36,7 +36,7 @@ export type SocketOrder =
   /** Takes nothing new and ends what is open, within `graceMs`. */
   | { type: 'stop'; graceMs: number };
 
-/** What the sockets of an ingest worker say to the front thread. */
+/** Reports of an ingest worker's sockets to the front thread. */
 export type SocketReport =
   | { type: 'listening' }
   /** A listener could not be opened, so none is. */

@@ -14,7 +14,7 @@ const COMMIT_SUM = OWN_TAKEN + 1;
 const COMMIT_CLASSES = COMMIT_SUM + 1;
 const CELLS = COMMIT_CLASSES + COMMIT_SECONDS.length + 1;
 
-/** What an ingest worker counts by itself, summed up since the service began. */
+/** Counts that an ingest worker keeps by itself, summed up since the service began. */
 export interface IngestStats {
   decode: DecodeCounters;
   /** Rows by the way in which they were decoded. */

@@ -16,7 +16,7 @@ import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './sl
 export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 const LINE_FEED = 10;
 
-/** What sources have in common whose lines may lie in one slot: a listener has one for all of its connections. */
+/** Common facts of sources whose lines may lie in one slot: a listener has one for all of its connections. */
 export interface LineOrigin {
   readonly channel: Channel;
   /** The cell of the write key that the listener is bound to, asked once a task; NO_CELL while there is no such key. */
@@ -35,7 +35,7 @@ export interface LineSource {
   settled(bytes: number, stored: boolean, hasKey: boolean): void;
 }
 
-/** What takes lines: it has room for some of them, or not now. */
+/** Receiver of lines, which has room for some of them, or not now. */
 export interface LineSink {
   /** Makes sure that `bytes` of lines can be added without a refusal; false when there is no room for them now. */
   roomForLines(bytes: number, origin: LineOrigin): boolean;
@@ -60,7 +60,7 @@ interface OpenLines {
   spans: Span[];
 }
 
-/** What one source has in a slot. */
+/** Lines of one source in a slot. */
 interface Share {
   source: LineSource;
   bytes: number;
@@ -72,7 +72,7 @@ interface Pending {
   slot: Slot | undefined;
   bytes: number;
   shares: Share[];
-  /** Whether it stores nothing on purpose, so that it counts nowhere. */
+  /** Set for a dry run, which stores nothing and counts nowhere. */
   isDry?: boolean;
   done: (outcome: TaskOutcome) => void;
 }
@@ -125,12 +125,12 @@ export class IngestThread implements LineSink {
     return this.#unreadBytes;
   }
 
-  /** Whether the worker is gone: nothing that it is given will be done. */
+  /** Is set once the worker is gone: it does nothing that it is given. */
   get dead(): boolean {
     return this.#dead;
   }
 
-  /** Whether there may be room for lines at all: those who have some are made to wait while no worker is there. */
+  /** Set while lines may be taken; while no worker is there, those who have lines wait. */
   set takesLines(takes: boolean) {
     this.#takesLines = takes;
   }

@@ -4,9 +4,9 @@ export const TROUBLE_LINE_BYTES = 512;
 export const TROUBLE_KEPT_BYTES = TROUBLE_LINE_BYTES + 64;
 
 const MASK = '***';
-/** What may be a key, or was meant to be one, at the beginning of a line. */
+/** Matches a first word that may be a key, or was meant to be one. */
 const FIRST_WORD = /^[\w-]{16,64}(?=\s|$)/;
-/** What has the form of a key, anywhere: some senders put it behind a length or a header. */
+/** Matches the form of a key anywhere: some senders put it behind a length or a header. */
 const KEY = /(?<![\w-])[\w-]{22}(?![\w-])/g;
 const KEY_ATTRIBUTE = /("logmaticKey"\s*:\s*")[^"]*/g;
 /** Control characters, and those that change how the text around them is shown. */

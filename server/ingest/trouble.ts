@@ -2,7 +2,7 @@ import type { DecodeCounters } from '../decode/counters.ts';
 import type { Refusal } from './refusal.ts';
 import { TROUBLE_KEPT_BYTES, troubleLine } from './trouble-line.ts';
 
-/** What decoders count, by the kind of trouble that it is. */
+/** Kinds of trouble, by the decoders' counters. */
 export const DECODE_TROUBLES: Readonly<Record<keyof DecodeCounters, string>> = {
   linesCut: 'line_cut',
   subtreesTooDeep: 'subtree_too_deep',
@@ -42,7 +42,7 @@ export interface TroubleReport {
   atMs: number;
   /** The line, as `troubleLine` shows it; empty when there is nothing that could be read. */
   line: string;
-  /** What was wrong, of a body that was refused. */
+  /** Fault of a refused body. */
   reason?: string | undefined;
   /** Id of the write key whose names are too many. */
   key?: string | undefined;
@@ -50,7 +50,7 @@ export interface TroubleReport {
 
 /** The last line of each kind of trouble, in buffers that never grow. Owned by one ingest thread. */
 export class TroubleNotes {
-  /** What the decoders had counted when they were last looked at. */
+  /** Counts of the decoders when they were last read. */
   readonly #counted = new Float64Array(COUNTERS.length);
   readonly #bytes = new Uint8Array(TROUBLE_KINDS.length * TROUBLE_KEPT_BYTES);
   readonly #lengths = new Int32Array(TROUBLE_KINDS.length);
@@ -111,7 +111,7 @@ export class TroubleNotes {
     }
   }
 
-  /** What was noted since the last report; `undefined` when nothing was. */
+  /** Troubles noted since the last report; `undefined` when there were none. */
   report(): TroubleReport[] | undefined {
     if (!this.#anyChanged) return undefined;
     const reports: TroubleReport[] = [];
@@ -154,7 +154,7 @@ export class TroubleLog {
   }
 }
 
-/** Whether keys are made of such bytes. */
+/** Recognises the bytes of keys. */
 function isKeyByte(byte: number): boolean {
   const letter = byte | 0x20;
   const isDigit = byte >= 0x30 && byte <= 0x39;

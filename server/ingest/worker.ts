@@ -48,7 +48,7 @@ type SocketTaker = (order: SocketOrder) => void;
  * its own, over UDP and with each write key take turns, and so do bodies of several pieces, of which one is in progress.
  */
 export class IngestWorker {
-  /** What sockets of this thread bring. */
+  /** Lines from sockets of this thread. */
   readonly lines: OwnLines;
   readonly #port: Port<FromIngest, ToIngest>;
   readonly #cells: UsageCells;
@@ -65,7 +65,7 @@ export class IngestWorker {
   /** Bodies of several pieces that wait for the one in progress to end, by the cells of their keys. */
   readonly #waiting = new Lanes<Job>();
   #large: Job | undefined;
-  /** What the decoders had counted when they were last looked at. */
+  /** Counts of the decoders when they were last read. */
   readonly #counted: DecodeCounters = noDecodeCounters();
   #busy = false;
   #closing = false;
@@ -149,7 +149,7 @@ export class IngestWorker {
     return this.#keys.named(name);
   }
 
-  /** Whether `bytes[start, end)` is a write key that is on and has quota left. */
+  /** Recognises `bytes[start, end)` as a write key that is on and has quota left. */
   isKey(bytes: Uint8Array, start: number, end: number): boolean {
     const cell = this.#keys.find(bytes, start, end);
     return cell !== NO_CELL && this.#cells.reserve(cell, 0, dayOf(Date.now())) === 'ok';

@@ -5,7 +5,7 @@ import { anyOf, pathsOfName } from './filter.ts';
 import { endOfPiece } from './lexer.ts';
 import type { Expectation } from './search.ts';
 
-/** What may replace a part of a query. */
+/** Suggestion to replace a part of a query. */
 export interface Suggestion {
   text: string;
   kind: 'attribute' | 'field' | 'tagset' | 'tag' | 'value' | 'keyword';
@@ -20,7 +20,10 @@ interface Found extends Suggestion {
   tier: number;
 }
 
-/** What is being typed: `query[from, to)`, of which `typed` is there. Plain data that crosses threads. */
+/**
+ * The part of a query that is being typed, `query[from, to)`; `typed` is there already. Plain data that crosses
+ * threads.
+ */
 export interface Typing {
   from: number;
   to: number;
@@ -49,7 +52,7 @@ const BARE_VALUE = /^[\p{L}\p{N}_][\p{L}\p{N}_./:@-]*$/u;
 const KEYWORD = /^(?:AND|OR|NOT|TO)$/;
 const CUSTOM = 'custom.';
 
-/** What is being typed at `position` of `query`; the colon behind a name is replaced with it. */
+/** The part that is being typed at `position` of `query`. The colon behind a name is replaced with it. */
 export function typingAt(
   query: string,
   position: number,

@@ -30,8 +30,8 @@ export function negated(child: Predicate): Predicate {
 }
 
 /**
- * Whether `id` is an attribute path as request bodies write it: `custom.<name>`, `syslog.<name>` or `message`.
- * Source: INTERFACE.md 10.
+ * Recognises an attribute path as request bodies write it: `custom.<name>`, `syslog.<name>` or `message`. Source:
+ * INTERFACE.md 10.
  */
 export function isAttributePath(id: string): boolean {
   return id === 'message' || /^(?:custom|syslog)\../s.test(id);

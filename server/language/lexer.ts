@@ -40,7 +40,7 @@ export type Token =
 export interface Caret {
   type: 'caret';
   at: number;
-  /** What is there of the piece, quotes and escapes undone. */
+  /** The typed beginning of the piece, quotes and escapes undone. */
   typed: string;
   quoted: boolean;
   /** `any`: what the parser expects; `bound`: a value of a comparison or a range; `to`: the TO of a range; `close`: its end. */
@@ -89,7 +89,7 @@ function isTokenizable(query: string): boolean {
   }
 }
 
-/** Whether a character ends bare terms. */
+/** Recognises a character that ends bare terms. */
 function isBreak(character: string): boolean {
   return BLANK.test(character) || '()"'.includes(character);
 }
@@ -112,7 +112,7 @@ export function rangeEnd(text: string, inclusive: boolean): RangeEnd {
 
 class Lexer {
   readonly #query: string;
-  /** Whether the text goes on behind its end. */
+  /** Set when the text goes on behind its end. */
   readonly #isCut: boolean;
   readonly #tokens: Token[] = [];
   /** For each open parenthesis whether it holds the values of an attribute. */
@@ -146,7 +146,7 @@ class Lexer {
     return this.#tokens;
   }
 
-  /** Whether the text ends here and goes on. */
+  /** Is set when the text ends here and goes on. */
   get #atCaret(): boolean {
     return this.#isCut && this.#at === this.#query.length;
   }
@@ -159,7 +159,7 @@ class Lexer {
     while (this.#at < this.#query.length && BLANK.test(this.#query[this.#at])) this.#at++;
   }
 
-  /** Whether a term ends at `at`. */
+  /** Reports whether a term ends at `at`. */
   #endsAt(at: number): boolean {
     const character = this.#query[at];
     return character === undefined || isBreak(character);

@@ -29,7 +29,7 @@ const TEXT_CHARACTERS_MAX = 200;
 /** Terms of a query, those of the tags that it names included. */
 const SEARCH_TAG_CLAUSES_MAX = 20_000;
 
-/** What an id that was declared stands for: the path of a field, or the tags of a tagset. */
+/** Meaning of a declared id: the path of a field, or the tags of a tagset. */
 export type DeclaredName = { type: 'attribute'; attribute: string } | TagsetName;
 
 /** The tags of a tagset, whose values they are. */
@@ -39,28 +39,28 @@ interface TagsetName {
   tags: readonly Tag[];
 }
 
-/** What the id `name` stands for; `undefined` when there is none. */
+/** Looks up the meaning of the id `name`; `undefined` when it is not declared. */
 export type DeclaredNames = (name: string) => DeclaredName | undefined;
 
-/** What values are of: the paths that a name may mean, or a tagset. */
+/** Subject of values: the paths that a name may mean, or a tagset. */
 export type Subject = { type: 'paths'; paths: string[] } | TagsetName;
 
-/** What has to hold beside others in a query. Plain data that crosses threads. */
+/** A term of a query, which holds together with others. Plain data that crosses threads. */
 export interface Term {
   /** As it is written, cut off when it is long. */
   text: string;
   predicate: Predicate;
-  /** Whether its parts may be told to whoever wrote it: the queries of tags may not. */
+  /** Set when its parts may be told to the author; the queries of tags may not. */
   isOpen: boolean;
 }
 
-/** What a term is asked of: values, any attribute, or the message. */
+/** Scope of a term: values, any attribute, or the message. */
 type Scope = Subject | { type: 'anywhere' } | undefined;
 
-/** What may stand at a caret. */
+/** Texts that may stand at a caret. */
 export interface Expectation {
   caret: Caret;
-  /** What a value is of; `undefined` where a term is expected. */
+  /** Subject of a value; `undefined` where a term is expected. */
   subject: Subject | undefined;
   /** The words of the language that may stand there. */
   keywords: string[];
@@ -103,8 +103,8 @@ export function shownTerm(text: string): string {
 }
 
 /**
- * What may stand at the end of `query`, which goes on there; `undefined` when nothing can be said of it. Throws SearchError
- * when what stands before is malformed already.
+ * Texts that may stand at the end of `query`, which goes on there; `undefined` when nothing can be said. Throws
+ * SearchError when the text before the end is malformed already.
  */
 export function expectedAfter(query: string, declared: DeclaredNames): Expectation | undefined {
   const parser = new Parser(tokenizeToCaret(query), declared);
@@ -151,18 +151,18 @@ export function wordsOf(pattern: Pattern): WordPattern[] {
   return words.slice(from, to);
 }
 
-/** Whether a pattern is `*`. */
+/** Recognises the pattern `*`. */
 function isAnyRun(pattern: Pattern): boolean {
   const [piece] = pattern;
   return pattern.length === 1 && 'wildcard' in piece && piece.wildcard === '*';
 }
 
 class Parser {
-  /** What may stand at the caret, when there is one and it was reached. */
+  /** Texts that may stand at the caret, once one was reached. */
   expectation: Expectation | undefined;
   /** The terms outside of parentheses: where they begin, and what follows them. */
   readonly spans: (Omit<Term, 'text'> & { from: number; to: number })[] = [];
-  /** Whether there is an OR between them. */
+  /** Set when there is an OR between them. */
   isChoice = false;
   readonly #tokens: Token[];
   readonly #declared: DeclaredNames;
@@ -218,7 +218,7 @@ class Parser {
     }
   }
 
-  /** What stands between AND, and where when that is outside of parentheses. */
+  /** Parses the text between ANDs, and notes its place when it is outside of parentheses. */
   #term(subject: Scope): Predicate {
     if (this.#depth > 0) return this.#negation(subject);
     const from = this.#token().at;

@@ -39,7 +39,7 @@ function clausesOf(predicate: Predicate): number {
   return predicate.children.reduce((sum, child) => sum + clausesOf(child), 0);
 }
 
-/** Whether a text is as a pattern says. Goes back to the last `*` only: at most pattern times text steps. */
+/** Matches a text with a pattern. Goes back to the last `*` only: at most pattern times text steps. */
 function matches(pattern: Pattern, text: string): boolean {
   const steps = stepsOf(pattern);
   const characters = [...text];

@@ -124,7 +124,7 @@ function clamped(ms: number): number {
   return Math.floor(Math.min(Math.max(ms, -DATE_MS_MAX), DATE_MS_MAX));
 }
 
-/** What a clock of the formatter's zone shows at `ms`, as if it were UTC. */
+/** Time on a clock of the formatter's zone at `ms`, as if it were UTC. */
 function wallClockOf(format: Intl.DateTimeFormat, ms: number): number {
   let year = 0;
   let month = 0;

@@ -2,12 +2,12 @@ import type { Intake } from '../ingest/intake.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot } from '../ingest/slots.ts';
 import type { IngestThread } from '../ingest/thread.ts';
 
-/** What a slot has at first, whatever was declared to come: a larger one follows what has come. */
+/** Bytes of a slot at first, whatever length was declared. A larger slot follows the bytes that came. */
 const FIRST_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
 /** A body that has come for less time does not give way: nobody knows yet how fast it is. */
 const TRIED_MS = 1_000;
 
-/** What came of adding a chunk: taken; the body is too large; there is no room. */
+/** Result of adding a chunk: taken; the body is too large; there is no room. */
 export type BodyProgress = 'taken' | 'large' | 'full';
 
 /**

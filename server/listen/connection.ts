@@ -6,7 +6,7 @@ import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
 
 /** Where the lines of connections go. */
 export interface ConnectionSink extends LineSink {
-  /** Whether `bytes[start, end)` is a write key that is on and has quota left. */
+  /** Recognises `bytes[start, end)` as a write key that is on and has quota left. */
   isKey(bytes: Uint8Array, start: number, end: number): boolean;
   /** Calls `resume` once, when there is room again behind a refusal. */
   whenRoom(resume: () => void): void;
@@ -14,7 +14,7 @@ export interface ConnectionSink extends LineSink {
   whenVisible(resume: () => void): void;
 }
 
-/** What the connections of a listener need. */
+/** Dependencies of a listener's connections. */
 export interface ConnectionsOptions {
   sink: ConnectionSink;
   /** Of the listener's channel. */
@@ -53,7 +53,7 @@ export class Connections {
   readonly meter: LineMeter;
   readonly crowd: Crowd;
   readonly #open = new Set<Connection>();
-  /** Whether no connection is read, as there is no room for lines. */
+  /** Set while no connection is read for lack of room for lines. */
   #isFull = false;
 
   constructor(channel: LineChannel, { sink, meter, cell, crowd }: ConnectionsOptions) {
@@ -147,9 +147,11 @@ class Connection implements LineSource, Member {
   #paused = false;
   #ended = false;
   #finished = false;
-  /** Whether we end it before the peer has: what was not read is unknown, so that a close in order would be a lie. */
+  /**
+   * Set when we end it before the peer does. Unread lines are then unknown, so that a close in order would be a lie.
+   */
   #isStopped = false;
-  /** Whether it has brought a valid key. */
+  /** Set once it has brought a valid key. */
   #isKnown = false;
 
   constructor(socket: LineSocket, reset: () => void, shared: Connections, place: number) {
@@ -211,7 +213,7 @@ class Connection implements LineSource, Member {
     this.#shared.crowd.know(this);
   }
 
-  /** Whether a line begins with a valid key; then the connection has one. */
+  /** Recognises a valid key at the beginning of a line; the connection then has one. */
   #isKnownBy(head: Uint8Array): boolean {
     const keyEnd = head.indexOf(BLANK);
     const isKey = keyEnd > 0 && this.#shared.sink.isKey(head, 0, keyEnd);

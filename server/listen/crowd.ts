@@ -9,7 +9,7 @@ export interface Member {
   readonly place: number;
   /** Memory for a line without its end. */
   readonly heldBytes: number;
-  /** Whether nothing of it waits to be durable. */
+  /** Set when none of its lines waits to be durable. */
   readonly isIdle: boolean;
   /** Ends it, so that the sender sees an error. */
   refuse(): void;

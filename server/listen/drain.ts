@@ -1,4 +1,4 @@
-/** What is dropped of a body at most: bytes, time, and a pause in which nothing comes. */
+/** Limits of the rest of a body that is dropped: bytes, time, and a pause without bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const MS_MAX = 5_000;
 const PAUSE_MS = 250;

@@ -26,8 +26,8 @@ const BRACE = 0x7b;
 const NOTHING = new Uint8Array(0);
 
 /**
- * What is given: `lines`, whole lines, each with its line feed; `line`, one without it; `cut`, the beginning of one
- * that is too long, without it; `frame`, one content that has line feeds in it.
+ * Form of an emitted text. `lines`: whole lines, each with its line feed. `line`: one without it. `cut`: the
+ * beginning of one that is too long, without it. `frame`: one content with line feeds in it.
  */
 export type Framing = 'lines' | 'line' | 'cut' | 'frame';
 
@@ -60,7 +60,7 @@ export class LineFrame {
   #missingBytes = 0;
   #isLong = false;
   readonly #isKnown: ((head: Uint8Array) => boolean) | undefined;
-  /** Whether what has begun may be kept, as far as its key goes. */
+  /** Set when the line or frame that has begun may be kept, as far as its key goes. */
   #isProven: boolean;
 
   /** `isKnown` says whether a line that begins so brings a valid key; without it none has to. */
@@ -75,13 +75,13 @@ export class LineFrame {
     return this.#tail?.length ?? 0;
   }
 
-  /** Whether a line or frame has begun whose end has not come yet, and of which `end` would give something. */
+  /** Is set when a line or frame has begun, has not ended yet, and would be emitted by `end`. */
   get hasBegun(): boolean {
     const state = this.#state;
     return state === 'line' || state === 'frame' || state === 'length';
   }
 
-  /** Whether a line or frame has begun of which nobody knows yet whether it brings a valid key. */
+  /** Is set when a line or frame has begun that may or may not bring a valid key. */
   get isKeyless(): boolean {
     return !this.#isProven && this.hasBegun;
   }
@@ -152,7 +152,7 @@ export class LineFrame {
     return at;
   }
 
-  /** Whether a frame begins at `from`, or may begin there as the piece ends before that is known. */
+  /** Reports whether a frame begins at `from`, or may begin there because the piece ends too early to tell. */
   #mayBeFrame(piece: Buffer, from: number): boolean {
     if (!(piece[from] >= ONE && piece[from] <= NINE)) return false;
     const digitsEnd = Math.min(piece.length, from + LENGTH_DIGITS_MAX);
@@ -287,7 +287,7 @@ export class LineFrame {
   }
 }
 
-/** Whether a frame may begin so on a listener that is bound to a key. */
+/** Recognises the first byte of a frame on a listener that is bound to a key. */
 function isContentStart(byte: number): boolean {
   return byte === ANGLE || byte === BRACE;
 }

@@ -31,9 +31,9 @@ export function keyCandidates(
 }
 
 /**
- * What is wrong with how a request tells the end of its body, from all values of its headers `Content-Length` and
- * `Transfer-Encoding`; `undefined` when nothing is. Whoever is before us may have read it otherwise, and what we take
- * for the next request may be of somebody else. Source: RFC 9112 6.3, INTERFACE.md 4.4.
+ * The fault in how a request tells the end of its body, from all values of its headers `Content-Length` and
+ * `Transfer-Encoding`; `undefined` when there is none. A proxy before us may have read the request otherwise, and
+ * what we take for the next request may be somebody else's. Source: RFC 9112 6.3, INTERFACE.md 4.4.
  */
 export function lengthFault(
   lengths: readonly string[],
@@ -75,7 +75,10 @@ export function bodyForm(contentType: string | undefined): BodyForm {
   }
 }
 
-/** What `Content-Encoding` means, in any case; `unknown` for what is not understood and for several encodings. */
+/**
+ * Meaning of `Content-Encoding`, in any case of letters; `unknown` for several encodings and those that are not
+ * understood.
+ */
 export function bodyEncoding(
   contentEncoding: string | undefined,
 ): CompressedEncoding | 'identity' | 'unknown' {
@@ -160,7 +163,7 @@ function withoutPort(text: string): string {
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
 }
 
-/** What query parameters and headers ask to be added to each event. Source: INTERFACE.md 4.4. */
+/** Attributes that query parameters and headers add to each event. Source: INTERFACE.md 4.4. */
 export function addedAttributes(
   query: URLSearchParams | undefined,
   headers: Map<string, string>,

@@ -9,7 +9,7 @@ export interface HttpCounts {
   connectionsRefused: number;
 }
 
-/** What is needed of a connection. */
+/** Used part of a connection. */
 interface HttpConnection {
   getRemoteAddress(): ArrayBuffer;
   close(): unknown;

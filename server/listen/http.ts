@@ -21,7 +21,7 @@ export interface CertificateFiles {
   keyPath: string;
 }
 
-/** What the HTTP listener needs. */
+/** Dependencies of the HTTP listener. */
 export interface HttpOptions extends InputOptions {
   /** The setting that errors name. */
   setting: string;
@@ -120,7 +120,7 @@ async function whyNot(setting: string, address: Address): Promise<unknown> {
   }
 }
 
-/** What an application calls. */
+/** Handlers that an application calls. */
 interface Handlers {
   serve: (response: HttpResponse, request: HttpRequest) => void;
   /** `change` is 1 for a connection that was opened, -1 for one that was closed. */
@@ -261,7 +261,7 @@ class UwsExchange implements Exchange {
   readonly query: string;
   readonly headers = new Map<string, string>();
   readonly contentBytes: number | undefined;
-  /** What is wrong with the request's head; a request with a fault is not to be served. */
+  /** Fault of the request's head; a request with a fault is not served. */
   readonly fault: string | undefined;
   readonly #response: HttpResponse;
   readonly #open: OpenRequests;
@@ -272,7 +272,7 @@ class UwsExchange implements Exchange {
   /** Takes the body, once it was asked for. */
   #take: (chunk: Uint8Array, isLast: boolean) => void = () => {};
   #isAsked = false;
-  /** Whether all of the body has come. */
+  /** Set when all of the body has come. */
   #isRead = false;
   #gone: () => void = () => {};
   /** Told when the answer was given, or cannot be. */

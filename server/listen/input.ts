@@ -11,14 +11,14 @@ import type { BodyRoom, InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates } from './header.ts';
 
-/** What is asked at each request, and may change while the listener is open. */
+/** Limits that are read at each request, and may change while the listener is open. */
 export interface InputLimits {
   bodyBytesMax: number;
   /** In the spelling of `plainAddress`. */
   trustedProxies: ReadonlySet<string>;
 }
 
-/** What input over HTTP needs of the rest of the front thread. */
+/** Dependencies of input over HTTP on the front thread. */
 export interface InputOptions {
   room: BodyRoom;
   /** The write key with that text, switched-off ones too. */
@@ -34,7 +34,7 @@ export interface InputOptions {
   refused?: (channel: Channel, refusal: Refusal) => void;
   /** Told from where a request came that was refused by 401. */
   unauthenticated?: (peer: string) => void;
-  /** Whether the header `Authorization` is that of an administrator. */
+  /** Reports whether the header `Authorization` is an administrator's. */
   isAdministrator?: (authorization: string | undefined) => boolean;
 }
 
@@ -88,7 +88,7 @@ function keyOf(
   return undefined;
 }
 
-/** What can be refused by the head alone. The reservation of nothing asks whether the key is on and has quota left. */
+/** The refusal by the head alone. Reserving nothing tells whether the key is on and has quota left. */
 function refusalBeforeBody(
   options: InputOptions,
   { method, headers, contentBytes }: Exchange,
@@ -129,11 +129,11 @@ function enrichmentOf(
   return attributes.length === 0 ? undefined : { attributes };
 }
 
-/** What the head of a request says of its events. */
+/** Facts about a request's events from its head. */
 interface InputHead {
   key: WriteKey;
   enrichment: Enrichment | undefined;
-  /** Whether they are only to be shown. */
+  /** Set when they are only to be shown. */
   dry: boolean;
 }
 

@@ -8,7 +8,7 @@ const LINE_CHANNELS = ['tcp', 'tls'] as const;
 /** A channel of connections with lines. */
 export type LineChannel = (typeof LINE_CHANNELS)[number];
 
-/** What the connections of a channel come to. */
+/** Counts of a channel's connections. */
 export interface LineCounts {
   /** Since the start. */
   connections: number;
@@ -21,7 +21,7 @@ export interface LineCounts {
 
 /** Memory for the beginnings of lines, of all connections of all workers together; each worker has an equal part. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
-/** What one peer may have of it. */
+/** Bytes that one peer may hold. */
 const HELD_BYTES_PEER_MAX = HELD_BYTES_MAX / 4;
 /** The part of all connections that one peer may have: many senders stand behind one address. */
 const PEER_SHARE = 7 / 8;
@@ -55,7 +55,7 @@ interface Cells {
   workers: number;
 }
 
-/** What the connections of a channel count in one worker, their only writer. */
+/** Counts of a channel's connections in one worker, their only writer. */
 export class LineMeter {
   readonly #cells: Cells;
   readonly #worker: number;
@@ -122,13 +122,13 @@ export class LineMeter {
     this.#cells.peers[this.#peers + PEERS + place] += bytes;
   }
 
-  /** Whether the worker holds more than its part. */
+  /** Is set while the worker holds more than its part. */
   get holdsMuch(): boolean {
     const { numbers, workers } = this.#cells;
     return numbers[this.#worker + HELD] > HELD_BYTES_MAX / workers;
   }
 
-  /** Whether all workers together hold too much of a peer. */
+  /** Reports whether all workers together hold too much of a peer. */
   holdsMuchOf(place: number): boolean {
     return this.#peerSum(PEERS + place) > HELD_BYTES_PEER_MAX;
   }
@@ -141,12 +141,12 @@ export class LineMeter {
   }
 }
 
-/** Whether a share of a limit is such that connections without a valid key have to end. */
+/** Reports whether a limit is so nearly reached that connections without a valid key have to end. */
 export function isCrowded(share: number): boolean {
   return share >= CROWDED_SHARE;
 }
 
-/** What the connections of all workers count, in memory that all threads see. */
+/** Counts of all workers' connections, in memory that all threads see. */
 export class LineCells {
   /** The memory; given to another thread it makes a view of the same cells there. */
   readonly shared: SharedArrayBuffer;

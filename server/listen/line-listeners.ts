@@ -18,14 +18,14 @@ import { checkPair } from './tls.ts';
 /** The module of ingest threads, which have the sockets of TCP and TLS. */
 export const INGEST_ENTRY = new URL('./ingest-worker.ts', import.meta.url);
 
-/** What the listeners for lines need of the rest of the front thread. */
+/** Dependencies of the listeners for lines on the front thread. */
 export interface LineListenersOptions {
   intake: Pick<Intake, 'writers' | 'order' | 'watchSockets'>;
   cells: LineCells;
   log: Log;
 }
 
-/** What a listener for lines over TLS has besides its address. */
+/** Plan of a listener for lines over TLS, besides its address. */
 export interface SecurePlan {
   certificate: CertificateTexts;
   versionMax: TlsVersion;
@@ -113,7 +113,7 @@ export class LineListeners implements SocketWatcher {
     return [...channels].map((channel) => ({ channel, ...this.#options.cells.counts(channel) }));
   }
 
-  /** Whether there are workers and none of them could listen. */
+  /** Is set when there are workers and none of them could listen. */
   get areRefused(): boolean {
     const { writers } = this.#options.intake;
     return writers.length > 0 && writers.every((writer) => this.#refused.has(writer));

@@ -14,13 +14,13 @@ import type { LineCells } from './line-cells.ts';
 import { LineListeners } from './line-listeners.ts';
 import { listenUdp, type UdpListener, type UdpOptions } from './udp.ts';
 
-/** What all listeners together need of the rest of the front thread. */
+/** Dependencies of all listeners on the front thread. */
 export interface ListenersOptions {
   config: Config;
   /** For TLS and HTTPS. */
   certificate: Certificate | undefined;
   intake: Pick<Intake, 'leastBusy' | 'writers' | 'order' | 'watchSockets'>;
-  /** What the connections of TCP and TLS count. */
+  /** Counts of the connections of TCP and TLS. */
   cells: LineCells;
   /** Of each listener for HTTP. */
   httpConnectionsMax: number;
@@ -34,7 +34,7 @@ export interface ListenersOptions {
   log: Log;
 }
 
-/** What is listened on over HTTP; `input` has the input route alone. */
+/** Kind of a listener over HTTP; `input` has the input route alone. */
 type HttpKind = 'HTTP' | 'HTTPS' | 'HTTP input' | 'HTTPS input';
 
 /** An address that is listened on. */
@@ -52,9 +52,9 @@ export interface Listeners {
   readonly http: Address;
   /** All of them, in the order in which they are told. */
   readonly addresses: readonly ListenerAddress[];
-  /** What TLS and HTTPS show; `undefined` when neither is on. */
+  /** Certificate of TLS and HTTPS; `undefined` when neither is on. */
   readonly certificate: Certificate | undefined;
-  /** Whether no worker may listen on the ports of TCP and TLS. */
+  /** Is set when no worker may listen on the ports of TCP and TLS. */
   readonly areLinesRefused: boolean;
   /** Sums of each channel since the start. */
   counts(): ListenerCounts[];
@@ -246,7 +246,7 @@ export function httpListenersOf({ http, https, httpInput, httpsInput }: Config):
   return [http, https, httpInput, httpsInput].filter((address) => address !== undefined).length;
 }
 
-/** Whether TLS or HTTPS is listened on, so that a certificate is needed. */
+/** Reports whether TLS or HTTPS is on, so that a certificate is needed. */
 export function needsCertificate({ https, httpsInput, tls, listeners }: Config): boolean {
   const isBound = listeners.some(({ protocol }) => protocol === 'tls');
   return https !== undefined || httpsInput !== undefined || tls !== undefined || isBound;

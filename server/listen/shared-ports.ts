@@ -36,7 +36,7 @@ function listeningIn(line: string, own: ReadonlySet<string>): Listening[] {
   return [{ host, port: Number.parseInt(port, 16), isOwn: own.has(columns[INODE] ?? '') }];
 }
 
-/** Whether a connection may go to either: one host, or all of them. */
+/** Reports whether a connection may go to either: one host, or all of them. */
 function overlap(one: Listening, other: Listening): boolean {
   return one.host === other.host || [one, other].some(({ host }) => /^0+$/.test(host));
 }

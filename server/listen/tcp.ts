@@ -4,7 +4,7 @@ import type { Address } from '../address.ts';
 import { Connections, type ConnectionsOptions } from './connection.ts';
 import { listenFault } from './listen-fault.ts';
 
-/** What a listener for lines needs. Its port may be 0: any free one. */
+/** Dependencies of a listener for lines. Its port may be 0: any free one. */
 export interface LinesOptions extends Address, ConnectionsOptions {
   /** The setting that errors name. */
   setting: string;

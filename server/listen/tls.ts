@@ -5,7 +5,7 @@ import type { CertificateTexts, TlsPlan } from '../ingest/socket-order.ts';
 import { Connections } from './connection.ts';
 import { type LinesOptions, listenWith, SOCKET_OPTIONS, type TcpListener } from './tcp.ts';
 
-/** What the TLS listener needs. */
+/** Dependencies of the TLS listener. */
 export interface TlsOptions extends LinesOptions, TlsPlan {
   /** How long a handshake may take; 10 seconds when it is not said. */
   handshakeMs?: number;

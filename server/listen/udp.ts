@@ -6,7 +6,7 @@ import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/th
 import { endLinesAtNuls } from './frame.ts';
 import { listenFault } from './listen-fault.ts';
 
-/** What a listener for datagrams needs. Its port may be 0: any free one. */
+/** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {
   /** The setting that errors name. */
   setting: string;
@@ -34,7 +34,7 @@ export interface UdpCounts {
   datagramsDropped: number;
 }
 
-/** What is asked of the kernel, which gives what `net.core.rmem_max` allows. */
+/** Buffer asked of the kernel, which gives as much as `net.core.rmem_max` allows. */
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
 /** How long a line waits for others. */
 const BATCH_MS = 20;
@@ -174,7 +174,7 @@ function endOfLines(datagram: Uint8Array): number {
   return end;
 }
 
-/** What the kernel dropped on all sockets of a port. */
+/** Datagrams that the kernel dropped on all sockets of a port. */
 function kernelDrops(port: number): number | undefined {
   let drops: number | undefined;
   for (const path of ['/proc/net/udp', '/proc/net/udp6']) {

@@ -54,7 +54,7 @@ declare module 'uWebSockets.js' {
     ): TemplatedApp;
     /** Closes what listens and all connections. */
     close(): TemplatedApp;
-    /** What names the application to another one, in this process. */
+    /** The application's name for another one in this process. */
     getDescriptor(): unknown;
     /** From now on accepted connections are the other's; of several, in turn. Both are of the same kind. */
     addChildAppDescriptor(descriptor: unknown): void;

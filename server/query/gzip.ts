@@ -36,7 +36,7 @@ function* gzip(pieces: readonly Uint8Array[]): Units<AnswerPieces> {
   return packed;
 }
 
-/** Whether an answer is a gzip member: no JSON text begins like one. */
+/** Recognises an answer that is a gzip member: no JSON text begins like one. */
 export function isGzip(answer: readonly Uint8Array[]): boolean {
   const [first] = answer;
   return first !== undefined && first[0] === HEAD[0] && first[1] === HEAD[1];

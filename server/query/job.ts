@@ -13,15 +13,15 @@ import type { DeclaredId, Typing } from '../language/complete.ts';
 import type { AnswerPieces } from './answer/answer-writer.ts';
 import type { HintScope } from './hint/hint.ts';
 
-/** What every job whose answer can be explained says. */
+/** Common part of jobs whose answer can be explained. */
 interface Explainable {
-  /** Whether the answer tells, in `explain`, what was read for it. */
+  /** Adds `explain` to the answer: what was read for it. */
   explain: boolean;
 }
 
-/** What every job says whose answer may have no events. */
+/** Common part of jobs whose answer may have no events. */
 interface Hinted {
-  /** What is told of an answer without events; left out: nothing. */
+  /** Scope of hints on an answer without events; none when left out. */
   hints?: HintScope;
 }
 
@@ -60,11 +60,11 @@ export interface ValueSource {
  * `ids` are what the request calls the paths of facets. Plain data that crosses threads.
  */
 export type QueryJob = AskedJob & {
-  /** Whether the client takes the whole reply as gzip; an export is never that. */
+  /** Set when the client takes the whole reply as gzip, which an export never is. */
   gzip?: boolean;
 };
 
-/** What is asked. */
+/** A question of a client. */
 type AskedJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
   | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable & Hinted)
@@ -93,7 +93,7 @@ type AskedJob =
  * JSON text of `result`, or the whole reply as gzip; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */
 export type JobAnswer = AnswerPieces | undefined;
 
-/** What a live tail asks of a query worker. Plain data that crosses threads. */
+/** A live tail's question to a query worker. Plain data that crosses threads. */
 export interface TailJob {
   type: 'tail';
   query: TailQuery;
@@ -106,13 +106,13 @@ export interface TailJob {
   zone: string;
 }
 
-/** What a query worker found for a tail. */
+/** A query worker's answer to a tail. */
 export interface TailAnswer {
   /** Server-sent events: how many were dropped, when there are such, then the events. */
   text: string;
   eventCount: number;
   /** Where the next job goes on. */
   position: number;
-  /** Whether that is the `to` of the job. */
+  /** Set when that is the `to` of the job. */
   isWhole: boolean;
 }

@@ -46,7 +46,7 @@ export class Joins {
 /** The number of the first who joins: that of the owner is 1. */
 const FIRST_MEMBER = 2;
 
-/** What one has found who failed: the owner visits its blocks itself. */
+/** The empty part of a member that failed: the owner visits its blocks itself. */
 export function nothingOf({ member }: Join): JoinedPart {
   return { member, opened: [], damaged: [] };
 }

@@ -14,7 +14,7 @@ export class Offers {
     this.#post = post;
   }
 
-  /** What a query offers its scans to. */
+  /** Offers of a query's scans to other threads. */
   of(query: number): Sharing {
     return {
       rowsMin: ROWS_MIN,

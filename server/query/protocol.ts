@@ -3,7 +3,7 @@ import type { BlockChanges, JoinedPart, Joining, SharedScan } from '../../engine
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import type { Allowance } from './scheduler.ts';
 
-/** What the front thread says to a query worker. */
+/** Messages of the front thread to a query worker. */
 export type ToQuery =
   /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
   | {
@@ -25,7 +25,7 @@ export type ToQuery =
     }
   /** A query that stands still may take more, and goes on. */
   | { type: 'allow'; query: number; allowance: Allowance }
-  /** What another worker has found that joined in the scan `share` of a query. */
+  /** Part that another worker found by joining in the scan `share` of a query. */
   | { type: 'part'; query: number; share: number; part: JoinedPart }
   | { type: 'cancel'; query: number }
   /** These segments are gone, and no query that is not answered reads them. */
@@ -33,7 +33,7 @@ export type ToQuery =
   /** Leave what is being worked on, and end. */
   | { type: 'close' };
 
-/** What a query worker says: the answer, or why there is none. `code` is missing for what is a bug. */
+/** Messages of a query worker: the answer, or why there is none. `code` is missing for a bug. */
 export type FromQuery =
   | { type: 'ready' }
   /** How far a query is that takes long; never after its answer. */
@@ -42,12 +42,12 @@ export type FromQuery =
   | { type: 'needs'; query: number; allowance: Allowance }
   /** Others may join in a scan of a query. */
   | { type: 'share'; query: number; share: number; scan: SharedScan }
-  /** What was found by joining. */
+  /** Part that was found by joining. */
   | { type: 'joined'; query: number; part: JoinedPart }
   | { type: 'answer'; query: number; answer: JobAnswer | TailAnswer }
   | { type: 'failed'; query: number; code?: EngineErrorCode; message: string };
 
-/** What a query worker starts with. */
+/** Data with which a query worker starts. */
 export interface QueryData {
   /** The data folder. */
   root: string;

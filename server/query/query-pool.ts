@@ -25,7 +25,7 @@ import {
 } from './refusal.ts';
 import type { Allowance } from './scheduler.ts';
 
-/** What the query pool needs of the rest of the front thread. */
+/** Dependencies of the query pool on the front thread. */
 export interface QueryPoolOptions extends QueryData {
   /** Queries of all keys, and of one, that run at once; more wait. */
   queries: number;
@@ -34,7 +34,7 @@ export interface QueryPoolOptions extends QueryData {
   seconds: number;
   /** Memory of all queries, with answers that clients have not taken, in 2^20 bytes. */
   totalMemoryMb: number;
-  /** What leads from the committed blocks of number `since` to those of this moment, as `Catalog.changes` tells it. */
+  /** Changes from the committed blocks of number `since` to the current ones, as `Catalog.changes` tells them. */
   changes: (since: number | undefined) => BlockChanges | undefined;
   /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
   died: (error: Error, worker: number, delayMs: number) => void;
@@ -47,7 +47,7 @@ export interface QueryPoolOptions extends QueryData {
   leaveMs?: number;
 }
 
-/** What queries came to since the start. */
+/** Counts of queries since the start. */
 export interface QueryCounts {
   /** Seconds of the queries that were answered, by kind. */
   readonly seconds: Readonly<Record<(QueryJob | TailJob)['type'], Histogram>>;
@@ -57,7 +57,7 @@ export interface QueryCounts {
   readonly joined: number;
 }
 
-/** What is going on now. */
+/** Current values. */
 export interface QueryGauges {
   workersUp: number;
   running: number;
@@ -261,7 +261,7 @@ export class QueryPool {
     for (const { port } of this.#threads) port.post({ type: 'forget', segments });
   }
 
-  /** What is going on now. */
+  /** Current values. */
   gauges(): QueryGauges {
     let workersUp = 0;
     let running = 0;

@@ -13,7 +13,7 @@ export class QueryRefused extends Error {
     this.reason = reason;
   }
 
-  /** Whether the same query may be answered a little later. */
+  /** Is set when the same query may be answered a little later. */
   get mayRetry(): boolean {
     return this.reason !== 'memory' && this.reason !== 'cancelled';
   }

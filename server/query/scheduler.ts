@@ -3,34 +3,37 @@ import { EngineError } from '../../engine/base/errors.ts';
 /** A query in pieces of a few milliseconds: each `next` does one, the last one returns the result. */
 export type Units<T> = Generator<UnitProgress | undefined, T, void>;
 
-/** What a unit may yield: how far the query is. */
+/** Progress that a unit may yield. */
 export interface UnitProgress {
   unitsDone: number;
   unitsTotal: number;
-  /** Whether nothing can be done before `wake`. */
+  /** Set when nothing can be done before `wake`. */
   waits?: boolean;
   /** Bytes of what it has found by now. */
   heldBytes?: number;
 }
 
-/** What a query may take: `light`, little of both, else as much time as it needs, or memory too. */
+/**
+ * Resources that a query may take: `light`, little of both; `time`, as much time as it needs; `memory`, that and
+ * memory.
+ */
 export type Allowance = 'light' | 'time' | 'memory';
 
-/** What a scheduler has to know of a query besides its units. */
+/** A scheduler's view of a query besides its units. */
 export interface Running {
   /** Of a query that takes longer it is told every 100 ms at most what its last unit yielded. */
   progressed?: (progress: UnitProgress) => void;
-  /** What it may take at first; `light` when it is not said. */
+  /** Allowance at first; `light` when left out. */
   allowance?: Allowance;
   /** Told when it needs more than it may take: then it stands still until `allow`. Without it nothing is asked. */
   needs?: (allowance: Allowance) => void;
 }
 
-/** What a scheduler goes by. */
+/** Settings of a scheduler. */
 export interface SchedulerOptions {
   /** A clock that does not jump, in milliseconds. */
   nowMs?: () => number;
-  /** Whether ingestion is behind: then heavy queries pause. */
+  /** Reports whether ingestion is behind, so that heavy queries pause. */
   isBehind?: () => boolean;
 }
 
@@ -38,7 +41,7 @@ export interface SchedulerOptions {
 const TURN_MS = 2;
 /** While ingestion is behind a query pauses when it had so much time. */
 const PAUSED_MS = 50;
-/** What a light query may take: many times what most need. */
+/** Time of a light query: many times what most need. */
 const LIGHT_MS = 500;
 /** Bytes of what a light query may have found. */
 export const LIGHT_BYTES = 16 * 1024 * 1024;
@@ -59,12 +62,12 @@ interface Active extends Served {
   query: number;
   party: Party;
   units: Units<unknown>;
-  /** Whether it waits for `wake`. */
+  /** Set while it waits for `wake`. */
   waits: boolean;
   /** Time that it had itself. */
   usedMs: number;
   allowance: Allowance;
-  /** Whether it stands still until `allow`. */
+  /** Set while it stands still until `allow`. */
   isHeld: boolean;
   needs: ((allowance: Allowance) => void) | undefined;
   /** When it was told how far the query is, or when it came. */
@@ -267,7 +270,7 @@ export class Scheduler {
   }
 }
 
-/** What a query needs that it may not take; `undefined` when it may go on. */
+/** Resource that a query lacks; `undefined` when it may go on. */
 function lackOf(
   { allowance, needs, usedMs }: Active,
   progress: UnitProgress | undefined,

@@ -15,7 +15,7 @@ export interface AdminResource {
   single(id: string, request: ApiRequest, asker: Asker): Promise<Reply>;
 }
 
-/** What the admin API acts on. */
+/** Dependencies of the admin API. */
 export interface AdminDeps {
   /** The token of the file `admin-token`. */
   token: string;
@@ -51,7 +51,7 @@ export function createAdmin(deps: AdminDeps): (request: ApiRequest) => Promise<R
   };
 }
 
-/** Whether the header `Authorization` carries the token of the file `admin-token`. */
+/** Reports whether the header `Authorization` carries the token of the file `admin-token`. */
 export function isAdministrator(authorization: string | undefined, token: string): boolean {
   const match = /^Bearer +(\S+) *$/i.exec(authorization ?? '');
   return match !== null && sameSecret(match[1], token);
@@ -76,7 +76,7 @@ function unknownResource(deps: AdminDeps, name: string): string {
   return `resource ${shown(withoutLongWords(name))} is unknown; there are ${allowed}${hint}`;
 }
 
-/** What an EngineError of the registry is to the caller. */
+/** The ApiError for an EngineError of the registry; other errors as they are. */
 function asApiError(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   if (error.code === 'USAGE' || error.code === 'LIMIT') return new ApiError(400, error.message);

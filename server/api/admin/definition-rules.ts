@@ -20,7 +20,7 @@ import { searchOf } from '../selection.ts';
 import { readDefinition } from './definition-schema.ts';
 import { checkExtension } from './extension-steps.ts';
 
-/** What the registry of definitions is told of languages and requests. `readKeys` gives those of the moment. */
+/** Rules by which the registry of definitions knows languages and requests. `readKeys` gives the current ones. */
 export function definitionRules(
   readKeys: () => readonly Key[],
   nowMs: () => number,

@@ -84,7 +84,7 @@ export function readExtension(value: unknown): ExtensionDefinition {
   return { ...placed(value, given, value.target), kind: given };
 }
 
-/** What all kinds have, with their defaults. */
+/** Fields that all kinds have, with their defaults. */
 interface Common {
   id: string;
   name: string;
@@ -146,7 +146,7 @@ export const EXTENSION_SCHEMAS = {
   test: test.Type(),
 };
 
-/** What a test asks for. */
+/** Body of a test of extensions. */
 export interface TestBody {
   /** A definition of any shape, or an id; `undefined`: all that are on. */
   extension: unknown;

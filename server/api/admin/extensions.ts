@@ -13,7 +13,7 @@ import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
 
-/** What the resource of extensions acts on. */
+/** Dependencies of the resource of extensions. */
 export interface ExtensionResourceDeps {
   definitions: Definitions;
   resolver: Resolver;

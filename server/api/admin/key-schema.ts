@@ -6,7 +6,7 @@ import { ApiError } from '../reply.ts';
 import { choice, flag, object, text } from '../schema.ts';
 import { refuse } from '../schema-fault.ts';
 
-/** What a key has that is never set. */
+/** Fields of a key that nobody sets. */
 const READ_ONLY = new Set(['id', 'key', 'daily_usage', 'quota_reached']);
 
 /** Types of quotas in the words of people. Source: INTERFACE.md 2.1. */
@@ -43,7 +43,7 @@ const validators = { write: Compile(writeKey), read: Compile(readKey) };
 /** Schemas of the bodies by which keys are made and changed, for the description of the interface. */
 export const KEY_SCHEMAS = { write: writeKey, read: readKey };
 
-/** What can be said of a key of either kind when it is made or changed; that of the other kind is never there. */
+/** Body that makes or changes a key of either kind; fields of the other kind are never there. */
 export type KeyBody = Static<typeof writeKey> & Static<typeof readKey>;
 
 /** The body as it is, when it is one of a change of a key. Throws ApiError 400 naming the first fault. */

@@ -9,7 +9,7 @@ import { requireJsonType } from '../route.ts';
 import { type AdminResource, methodNotAllowed } from './admin.ts';
 import { checkKeyBody, quotaOf } from './key-schema.ts';
 
-/** What the resources of keys act on. */
+/** Dependencies of the resources of keys. */
 export interface KeyResourceDeps {
   keys: Keys;
   cells: UsageCells;

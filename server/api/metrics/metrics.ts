@@ -11,7 +11,7 @@ import { EXPOSITION_TYPE, Exposition, type Labels, one } from './exposition.ts';
 import { type ProcessSources, writeProcess } from './process.ts';
 import { type KeyQuota, writeQuotas } from './quotas.ts';
 
-/** What a listener counts; what does not exist for its kind is left out. */
+/** Counts of a listener, without those that its kind lacks. */
 export interface ListenerCounts {
   channel: Channel;
   connections?: number;
@@ -22,7 +22,7 @@ export interface ListenerCounts {
   datagramsDropped?: number;
 }
 
-/** What the store holds, and what its upkeep has before it and has done. */
+/** Gauges of the store, and of its upkeep's work that waits and is done. */
 export interface StoreGauges {
   segments: number;
   damagedSegments: number;

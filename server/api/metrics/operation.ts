@@ -5,7 +5,7 @@ import type { Reply } from '../reply.ts';
 import type { Operation } from '../routes.ts';
 import { type MetricSources, metricsReply } from './metrics.ts';
 
-/** What decides whether the service can do its work now. */
+/** Facts that decide whether the service can do its work now. */
 export interface ReadinessFacts {
   /** Why it ends, or has not begun. */
   stopping: boolean;
@@ -14,20 +14,20 @@ export interface ReadinessFacts {
   /** How long the event loops of all workers of a kind have been late by now, in milliseconds. */
   ingestStalledMs: number;
   queryStalledMs: number;
-  /** Whether no worker may listen on the ports of TCP and TLS. */
+  /** Set while no worker may listen on the ports of TCP and TLS. */
   linesRefused: boolean;
   /** Segments of which rows are lost: what is left is served, and answers that may need them are partial. */
   damagedSegments: number;
-  /** Whether there is less free disk than the reserve, so that nothing is taken in. */
+  /** Set while free disk is below the reserve, so that nothing is taken in. */
   diskFull: boolean;
-  /** Whether the last write failed. */
+  /** Set while the last write has failed. */
   diskFailing: boolean;
 }
 
 /** Workers that have not turned to anything new for so long do not work. */
 const STALLED_MS = 10_000;
 
-/** What tells how the service does is made of this. */
+/** Sources of the answers about the service's operation. */
 export interface OperationOptions {
   metricsOpen: boolean;
   /** The token of the file `admin-token`. */

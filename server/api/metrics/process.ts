@@ -5,7 +5,7 @@ import { type Exposition, type Labels, one } from './exposition.ts';
 /** The threads of a kind, by number; `undefined` for one that is not there. */
 export type Loops = readonly (LoopWatch | undefined)[];
 
-/** What of the process is asked elsewhere. */
+/** Facts about the process that come from elsewhere. */
 export interface ProcessSources {
   version: string;
   ready(): boolean;

@@ -2,7 +2,7 @@ import type { Keys } from '../../registry/keys.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
 import type { Exposition, Labels } from './exposition.ts';
 
-/** What a write key has of its quota. */
+/** Quota of a write key and its use. */
 export interface KeyQuota {
   id: string;
   name: string;

@@ -23,10 +23,10 @@ import {
 /** A resource, and what its examples make and change. */
 interface Resource {
   name: string;
-  /** What one of it is called, and its operations. */
+  /** Name of one of it, and of its operations. */
   one: string;
   operation: string;
-  /** What many of it are called in ids of operations. */
+  /** Name of many of it in ids of operations. */
   operations: string;
   made: readonly Record<string, unknown>[];
   /** As they are shown then. */
@@ -368,12 +368,12 @@ function examplesOfMaking({ name, made, shown }: Resource): ApiExample[] {
   }));
 }
 
-/** What stands in the address: of keys, whose ids are random, the name. */
+/** Id in the address. Ids of keys are random, so keys show their name. */
 function idOf({ id, name }: Record<string, unknown>): string {
   return /^[0-9a-f]{16}$/.test(String(id)) ? String(name) : String(id);
 }
 
-/** What a change leaves; null takes away a part of a definition, and is shown of a key. */
+/** State after a change. Null takes a part of a definition away, and is shown for a key. */
 function changedOf(
   shown: Record<string, unknown>,
   changed: Record<string, unknown>,
@@ -383,7 +383,7 @@ function changedOf(
   return Object.fromEntries(parts.filter(([, value]) => isKey || value !== null));
 }
 
-/** Whether one that another definition uses is kept. */
+/** Reports whether definitions of a resource may be used by others, which protects them from deletion. */
 function isUsedByOthers(name: string): boolean {
   return ['fields', 'tagsets', 'metrics'].includes(name);
 }

@@ -189,7 +189,7 @@ export const ANALYSIS_OPERATIONS: readonly ApiOperation[] = [
 
 const DISCOVERY = { ...POST, tag: 'Discovery' } as const;
 
-/** What there is to ask for. */
+/** Operations of discovery. */
 export const DISCOVERY_OPERATIONS: readonly ApiOperation[] = [
   {
     ...{ ...DISCOVERY, id: 'discoverGroups', path: '/beta/discover/groups' },

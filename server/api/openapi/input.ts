@@ -155,7 +155,7 @@ export const INPUT_OPERATIONS: readonly ApiOperation[] = [
   },
 ];
 
-/** What tells how the service does. */
+/** Operations that tell how the service does. */
 export const OPERATION_OPERATIONS: readonly ApiOperation[] = [
   {
     ...{ id: 'health', method: 'get', path: '/healthz', tag: 'Operation', access: 'anybody' },

@@ -37,7 +37,7 @@ export const PARTS: readonly SchemaPart[] = [
   { name: 'InputError', schema: inputErrorReply, isReply: true },
 ];
 
-/** What statuses mean, and the names of their replies. */
+/** Meanings of statuses, and the names of their replies. */
 export const STATUSES: ReadonlyMap<number, { name: string; about: string }> = new Map([
   [
     400,
@@ -72,7 +72,7 @@ export const STATUSES: ReadonlyMap<number, { name: string; about: string }> = ne
   [507, { name: 'DiskFull', about: 'Less free disk than the reserve.' }],
 ]);
 
-/** What members of bodies and replies mean, by the end of their path; the longest one counts. */
+/** Meanings of members of bodies and replies, by the end of their path; the longest match counts. */
 export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['time', 'The range of dates.'],
   ['from', 'The first instant.'],

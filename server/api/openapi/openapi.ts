@@ -35,7 +35,7 @@ const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
   admin: [{ bearer: [] }],
   overview: [{ bearer: [] }, { keyHeader: [] }, { keyParameter: [] }],
 };
-/** What all operations of an access refuse. */
+/** Refusals that all operations of an access share. */
 const ACCESS_REFUSALS: Readonly<Record<Access, readonly number[]>> = {
   anybody: [405],
   writer: [401, 405],
@@ -171,7 +171,7 @@ function responsesObject(operation: ApiOperation, schemas: SchemaWriter): JsonOb
   return responses;
 }
 
-/** What has parts stands under a name, a text says only that it is one. */
+/** A reference to a named schema, except for plain text, which is written in place. */
 function schemaObject(schemas: SchemaWriter, part: SchemaPart): JsonObject {
   return part.schema === plainText ? schemas.inline(part.schema) : schemas.refer(part);
 }

@@ -9,7 +9,7 @@ export interface ApiParameter {
   in: 'path' | 'query' | 'header';
   about: string;
   schema: TSchema;
-  /** Whether its text is JSON. */
+  /** Set when its text is JSON. */
   isJson?: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface ApiExample {
   status?: number;
   /** Content type of the reply; the first unless it is said. */
   replyType?: string;
-  /** What is made up anew by each service, such as ids of events, is another one there. */
+  /** Shown reply. Values that each service makes anew, such as ids of events, differ there. */
   reply: unknown;
-  /** Whether arrays of the reply have elements that are not shown here. */
+  /** Set when arrays of the reply have elements that are not shown here. */
   isExcerpt?: boolean;
 }
 
-/** What can be asked of the service. Of a path there are as many as it has methods. */
+/** Operation of the service. A path has one for each of its methods. */
 export interface ApiOperation {
   id: string;
   method: 'get' | 'post' | 'patch' | 'delete';
@@ -49,7 +49,7 @@ export interface ApiOperation {
   parameters?: readonly ApiParameter[];
   /** Forms of the body; none: there is no body. */
   bodies?: readonly ApiContent[];
-  /** Whether the body may be missing. */
+  /** Set when the body may be missing. */
   isBodyOptional?: boolean;
   replies: readonly ApiContent[];
   /** The reply by 503, when that is no error. */

@@ -45,7 +45,7 @@ const dryReply = shape({
 
 /** Of the input API, of either kind. */
 export const inputAnswer = Type.Union([storedReply, dryReply]);
-/** What the input API takes as JSON. */
+/** JSON body of the input API. */
 export const inputBody = Type.Union([Type.Object({}), Type.Array(Type.Unknown())]);
 /** Of `GET /openapi.json`. */
 export const openapiReply = Type.Object({ openapi: string, paths: named(json) });
@@ -67,7 +67,7 @@ const damaged = maybe(shape({ blocks: count }));
 const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
 const read = { blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count };
 const explain = maybe(shape(read));
-/** What an aggregation did. */
+/** Steps of an aggregation. */
 const way = oneOf('minutes', 'cube', 'trial', 'entries', 'sketch', 'passes', 'values');
 const ways = Type.Array(shape({ way, levels: count, full: maybe(Type.Literal(true)) }));
 const hints = maybe(
@@ -80,7 +80,7 @@ const hints = maybe(
     }),
   ),
 );
-/** What of an answer is missing, and why. */
+/** Missing parts of an answer, and why they are missing. */
 const whole = { damaged, bound };
 
 /** Of `POST /beta/events/list`. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** What is allowed by the type alone. */
+/** Rules that the type alone says. */
 const BY_TYPE = ['a string', 'true or false'];
 
 /** A JSON value of the description. */

@@ -41,7 +41,7 @@ const INTERVAL_DEFAULT = '1m';
 type FieldBody = NonNullable<GroupByBody[number]['field']>;
 type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
 
-/** What the ids and times of a request mean. */
+/** Meanings of the ids and times of a request. */
 export interface AggregateScope {
   resolver: Resolver;
   nowMs: number;
@@ -150,7 +150,7 @@ function stepsOf(text: string, parameter: string, { fromMs, toMs, zone }: TimeRa
   );
 }
 
-/** What a groupBy is read with. */
+/** Scope in which a groupBy is read. */
 interface GroupByScope {
   resolver: Resolver;
   range: TimeRange;

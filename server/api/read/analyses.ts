@@ -32,7 +32,7 @@ export async function executeAnalysis(
   return answerReply(must(answer, 'answer of a saved analysis'));
 }
 
-/** What is asked of an analysis by GET: each parameter as it would stand in a body. */
+/** The body that a GET's parameters stand for. */
 function bodyOfQuery(request: ApiRequest): ExecuteBody {
   requireKnownQuery(request, QUERY_PARAMETERS);
   if (request.body.length > 0) {

@@ -81,7 +81,7 @@ export async function fetchEvent(context: ReadContext): Promise<Reply> {
   return answerReply(answer);
 }
 
-/** Whether the engine found the id malformed: only it knows how ids are checked. */
+/** Recognises the engine's error for a malformed id: only the engine knows how ids are checked. */
 function isUsage(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'USAGE';
 }

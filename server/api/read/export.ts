@@ -18,7 +18,7 @@ import type { ReadContext } from '../route.ts';
 import { type ColumnsBody, checkExportBody, type ExportBody } from '../schema.ts';
 import { boundOf, predicateOf, rangeOf } from '../selection.ts';
 
-/** What a page has at most: a few milliseconds of work, a few MB of memory, and so long that a key is kept waiting. */
+/** Events of a page at most: a few milliseconds of work and a few MB of memory, so that a key is not kept waiting. */
 const PAGE_EVENTS_MAX = 2_000;
 const PAGE_TEXT_MAX = 512 * 1024;
 /** Blocks that a page opens at most, so that one that finds little ends too. */
@@ -83,7 +83,7 @@ export async function exportEvents(context: ReadContext): Promise<Reply> {
 class Pages {
   readonly #context: ReadContext;
   readonly #body: ExportBody;
-  /** What all pages are made from; the key's filter and the place come with each. */
+  /** Job that all pages share; the key's filter and the place come with each page. */
   readonly #job: ExportJob;
   readonly #damaged = new Set<string>();
   /** How far the pages reach: the first one finds it out for all. */
@@ -116,7 +116,7 @@ class Pages {
     }
   }
 
-  /** What is known at the start of events that will be missing. */
+  /** Missing events that are known at the start. */
   warnings(): Record<string, string> {
     const { damaged, bound } = this.#missing();
     return {
@@ -142,7 +142,7 @@ class Pages {
     }
   }
 
-  /** What is known by now of events that are not there. */
+  /** Missing events that are known by now. */
   #missing(): Missing {
     const { size } = this.#damaged;
     return {
@@ -190,7 +190,7 @@ class Pages {
   }
 }
 
-/** Whether a query was refused for what a moment later may be over. */
+/** Recognises a refusal whose cause may be over a moment later. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof QueryRefused)) return false;
   return error.reason === 'queue_full' || error.reason === 'worker_died';

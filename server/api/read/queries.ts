@@ -6,7 +6,7 @@ import { type ReadKey, requireKnownQuery } from '../route.ts';
 /** The header in which a request names its query. */
 const ID_HEADER = 'x-query-id';
 const ID = /^[\w-]{1,64}$/;
-/** What a key with a security filter is told that all units are: their number tells of events that it hides. */
+/** Total units that a key with a security filter is told: the real number tells of events that the filter hides. */
 const UNITS_TOTAL_HIDDEN = 100;
 
 /**

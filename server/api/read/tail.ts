@@ -80,7 +80,7 @@ function placeOf(request: ApiRequest, body: TailBody, context: ReadContext): Tai
   );
 }
 
-/** What is asked by GET: each parameter as it would stand in a body. */
+/** The body that a GET's parameters stand for. */
 function bodyOfQuery(request: ApiRequest): TailBody {
   requireKnownQuery(request, QUERY_PARAMETERS);
   const body = new Map<string, unknown>();

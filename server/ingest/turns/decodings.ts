@@ -10,7 +10,7 @@ import type { NameBudget } from '../name-budget.ts';
 import type { RawDecoder } from '../raw.ts';
 import type { TroubleNotes } from '../trouble.ts';
 
-/** What decodes; all of it belongs to one path table. */
+/** Decoders that share one path table. */
 export interface Decoding {
   paths: PathTable;
   /** Paths that the table had at first. */
@@ -20,7 +20,7 @@ export interface Decoding {
   raw: RawDecoder;
 }
 
-/** What decodings share. */
+/** Common parts of decodings. */
 export interface DecodingsOptions {
   names: NameBudget;
   troubles: TroubleNotes;
@@ -38,7 +38,7 @@ export interface DecodingsOptions {
  * so that others are decoded in between. They share counts, extensions and, until it is begun anew, the path table.
  */
 export class Decodings {
-  /** What limits and repairs did, in all of them. */
+  /** Limits and repairs that all of them applied. */
   readonly counters: DecodeCounters = noDecodeCounters();
   readonly #options: DecodingsOptions;
   #steps: readonly CompiledStep[] = [];

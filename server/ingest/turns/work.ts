@@ -22,7 +22,7 @@ import type { StatCells } from '../stats.ts';
 import { BODY_MALFORMED, BODY_TOO_LARGE, type TroubleNotes } from '../trouble.ts';
 import type { Decoding, Decodings } from './decodings.ts';
 
-/** What the work needs of its thread. */
+/** Dependencies of the work on its thread. */
 export interface WorkOptions {
   memory: Uint8Array;
   cells: UsageCells;
@@ -54,7 +54,7 @@ const PATHS_RENEW = PATHS_MAX - 4 * ATTRIBUTES_MAX;
 const NOTHING = new Uint8Array(0);
 const BROKEN: Refusal = { status: 500, message: 'internal error' };
 
-/** What a body has come to. */
+/** Sums of a body so far. */
 interface BodySum {
   decoding: Decoding;
   /** The pieces before the last one, when there is more than one. */
@@ -330,7 +330,7 @@ function refuse(task: IngestTask, refusal: Refusal, ends: TaskEnds): void {
   ends.done({ task: task.task, ...refusal, ...NO_EVENTS });
 }
 
-/** What is wrong with a body; `undefined` when it is we who are wrong. */
+/** The refusal for a fault of a body; `undefined` when the fault is ours. */
 function contentRefusal(error: unknown): Refusal | undefined {
   if (error instanceof BadBody || error instanceof BrokenBody) {
     return { status: 400, message: error.message };

@@ -26,7 +26,7 @@ export class AnswerWriter {
     if (this.#text.length >= PIECE_CHARACTERS) this.endPiece();
   }
 
-  /** Whether it is time to yield; another unit begins then. */
+  /** Reports that it is time to yield; another unit begins then. */
   isFull(): boolean {
     if (this.#unitLeft > 0) return false;
     this.#unitLeft = UNIT_TEXTS;
@@ -42,7 +42,7 @@ export class AnswerWriter {
     }
   }
 
-  /** What follows begins with a piece of its own. */
+  /** Ends the piece, so that the following text begins another. */
   endPiece(): void {
     if (this.#text === '') return;
     this.#pieces.push(encoder.encode(this.#text));

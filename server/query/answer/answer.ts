@@ -24,7 +24,7 @@ import { rawEventText, writeRows } from './saved-answer.ts';
 
 type JobOf<T extends QueryJob['type']> = Extract<QueryJob, { type: T }>;
 
-/** What the engine finds for a job, by the job's type. */
+/** The engine's result for a job, by the job's type. */
 interface Found {
   list: ListResult;
   fetch: ListedEvent | undefined;

@@ -1,8 +1,8 @@
-/** What a spreadsheet takes for a formula. */
+/** Text that a spreadsheet takes for a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/;
-/** What has to stand in quotes. */
+/** Characters that have to stand in quotes. */
 const SPECIAL = /[",\r\n]/;
-/** What ends a line. Source: RFC 4180. */
+/** End of a line. Source: RFC 4180. */
 export const CSV_LINE_END = '\r\n';
 
 /**

@@ -8,7 +8,7 @@ import { eventText } from './event-text.ts';
 
 const decoder = new TextDecoder();
 
-/** What stands in front of the text of a page. */
+/** Head in front of the text of a page. */
 export interface PageHead {
   /** Events of the page. */
   count: number;
@@ -63,7 +63,7 @@ export function readPage([head, ...pieces]: AnswerPieces): ExportPage {
   return { head: JSON.parse(decoder.decode(head)) as PageHead, pieces };
 }
 
-/** What stands above the events: of CSV the names of the columns. */
+/** Text above the events: for CSV the names of the columns. */
 export function exportHeader(format: ExportFormat, names: readonly string[]): string {
   if (format.type === 'ndjson') return '';
   const cells = ['id', 'date', ...names].map((name) => textCell(name, format.safe));

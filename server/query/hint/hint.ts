@@ -2,10 +2,10 @@ import type { Selection } from '../../../engine/engine.ts';
 import type { Predicate } from '../../../engine/query/model/predicate.ts';
 import type { Term } from '../../language/search.ts';
 
-/** What hints on an answer without events are looked for with. Plain data that crosses threads. */
+/** Scope in which hints on an answer without events are looked for. Plain data that crosses threads. */
 export interface HintScope {
   selection: Selection;
-  /** What has to hold together. */
+  /** Terms that have to hold together. */
   terms: Term[];
   /** For which the events hold that the asker may see: no others are looked at. */
   visible: Predicate;
@@ -26,7 +26,7 @@ export interface Hint {
   value?: string;
   /** A path, or a value, that was perhaps meant. */
   nearest?: string;
-  /** What may be written instead of the term. */
+  /** Replacement for the term. */
   try?: string;
   /** Dates of the events next to the range that hold. */
   newestMs?: number;
@@ -38,7 +38,7 @@ export interface CountedTerm extends Term {
   count?: number;
 }
 
-/** What is known of the events around a question without answer. What took too long is left out. */
+/** Known facts about the events around a question without answer. Facts that took too long are left out. */
 export interface HintFacts {
   terms: readonly CountedTerm[];
   /** Paths of the attributes that events of the range have, those of the most events first. */
@@ -55,12 +55,12 @@ export interface HintFacts {
 /** Tests of one value or attribute, of which a predicate is made. */
 export type Leaf = Extract<Predicate, { type: 'words' | 'value' | 'exists' | 'range' }>;
 
-/** What an open term looks for: the tests in it that are not negated, none of one that events hold for. */
+/** Tests in an open term that finds no event, without the negated ones; none in other terms. */
 export function leavesOf({ predicate, isOpen, count }: CountedTerm): Leaf[] {
   return isOpen && count === 0 ? leavesIn(predicate) : [];
 }
 
-/** Whether events have something at `path`, or below it. */
+/** Reports whether events have something at `path`, or below it. */
 export function isKnown(path: string, attributes: readonly string[]): boolean {
   return attributes.some((known) => known === path || known.startsWith(`${path}.`));
 }

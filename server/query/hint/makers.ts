@@ -29,7 +29,7 @@ export function nearestPath(path: string, attributes: readonly string[]): string
   return close === undefined ? undefined : some.find((known) => nameOf(known) === close);
 }
 
-/** What was written in the way of other languages. */
+/** Terms written in the way of other languages. */
 function syntax({ terms }: HintFacts): Hint[] {
   return terms.flatMap(({ text, predicate }): Hint[] => {
     if (predicate.type !== 'words') return [];
@@ -110,7 +110,7 @@ function word({ terms, places }: HintFacts): Hint[] {
   });
 }
 
-/** What each of several terms finds alone. */
+/** Counts of several terms, each alone. */
 function term({ terms, attributes }: HintFacts): Hint[] {
   if (terms.length < 2 || attributes?.length === 0) return [];
   return terms.flatMap(({ text, count }): Hint[] => {

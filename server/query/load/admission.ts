@@ -33,9 +33,9 @@ interface Entry {
   /** `standing`: it needs more than it may take, and waits for that. */
   state: 'waiting' | 'running' | 'standing' | 'answered' | 'left';
   allowance: Allowance;
-  /** What counts for it in the memory of all. */
+  /** Bytes of it that count in the memory of all. */
   bytes: number;
-  /** What it waits for while it stands still. */
+  /** Allowance that it waits for while it stands still. */
   needed: Allowance;
   go: () => void;
 }

@@ -2,8 +2,8 @@ import type { JobAnswer, TailAnswer } from '../job.ts';
 import type { Ticket } from './admission.ts';
 
 /**
- * What a request keeps of its last query: the memory of the answer counts until the client has taken it. Owned by the request,
- * which has one query at a time.
+ * Memory of a request's last answer, which counts until the client has taken it. Owned by the request, which has one
+ * query at a time.
  */
 export class HeldAnswer {
   #release: (() => void) | undefined;

@@ -1,9 +1,9 @@
 import type { Allowance } from '../scheduler.ts';
 
-/** What counts of a query for how much a thread has to do. */
+/** A query's part in a thread's work. */
 export interface Work {
   readonly allowance: Allowance;
-  /** Whether it stands still until it may take more. */
+  /** Set while it stands still until it may take more. */
   readonly isStanding: boolean;
 }
 

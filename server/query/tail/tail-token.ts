@@ -15,7 +15,7 @@ const TOKEN_CHARACTERS = (TOKEN_BYTES * 4) / 3;
 
 /** A place in a tail. */
 export interface TailPlace {
-  /** What has a lower sequence was told. */
+  /** Position below which all sequences were told. */
   position: number;
   /** A time at which all that was visible lay before the position. */
   timeMs: number;

@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 5_000;
 /** How often in a row, and how long after, a job is tried again that was refused for a reason that passes. */
 const RETRIES_MAX = 10;
 const RETRY_MS = 1_000;
-/** What one job gives, and what a tail has in memory for a client that does not read. */
+/** Events that one job gives, and that a tail holds for a client that does not read. */
 const PART_EVENTS_MAX = 500;
 const PART_CHARACTERS_MAX = 2 ** 19;
 /** Events that a tail which goes on is given of what came meanwhile, and how far that goes back. */
@@ -25,19 +25,19 @@ const COMMENT = ':\n\n';
 /** How long a browser waits until it connects again. */
 const RECONNECT_MS = 2_000;
 
-/** What tails need of the committed blocks; the catalog gives it. */
+/** Tails' view of the committed blocks; the catalog gives it. */
 export interface TailBlocks {
   /** Number of the state of this moment. */
   readonly version: number;
   /** The sequence above all rows that were ever visible; those that come later have it or higher ones. */
   readonly end: number;
-  /** What leads from the state of number `since` to this one: see `Catalog.changes`. */
+  /** Changes from the state of number `since` to this one: see `Catalog.changes`. */
   changes(since: number | undefined): BlockChanges | undefined;
   /** Calls `changed` after each change. */
   watch(changed: () => void): void;
 }
 
-/** What tails stand on. */
+/** Sources of tails. */
 export interface TailSources {
   blocks: TailBlocks;
   /** When a sealed segment was sealed; `undefined` for one that is gone. */
@@ -60,7 +60,7 @@ export interface TailStream {
   write(part: string): Promise<boolean>;
 }
 
-/** What is asked of a tail. */
+/** Request for a tail. */
 export interface TailRequest {
   /** Id of the read key. */
   key: string;
@@ -87,7 +87,7 @@ export interface TailRequest {
 export class Tail {
   readonly #sources: TailSources;
   readonly #request: TailRequest;
-  /** What has a lower sequence was told. */
+  /** Position below which all sequences were told. */
   #position: number;
   /** State of the blocks, and a time, at which all that was visible lay before the position. */
   #version: number | undefined;
@@ -100,7 +100,7 @@ export class Tail {
   #allowedMs: number;
   #parts: string[] = [];
   #isRunning = false;
-  /** Whether nothing was there to be told when it was last looked. */
+  /** Set when the last look found nothing to tell. */
   #isIdle = false;
   #notBeforeMs = 0;
   #retries = 0;
@@ -268,8 +268,9 @@ export class Tail {
   }
 
   /**
-   * Whether a block may have rows behind the place. Sealed ones have only rows that were visible before: of all that there
-   * are, those sealed before the place have none; of those that came since the place any may, whatever the clock says.
+   * Reports whether a block may have rows behind the place. Sealed blocks hold only rows that were visible before they
+   * were sealed. In a whole list, those sealed before the place have none; among blocks that came since the place any
+   * may have some, whatever the clock says.
    */
   #mayBeNew(block: Snapshot['blocks'][number], isWhole: boolean): boolean {
     const { sealed, segment, endSequence } = block;
@@ -313,7 +314,7 @@ export class Tail {
     }
   }
 
-  /** Whether rows became visible behind the position. */
+  /** Reports whether rows became visible behind the position. */
   #hasNews(): boolean {
     return this.#sources.blocks.end > this.#position;
   }
