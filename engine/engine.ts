@@ -138,7 +138,7 @@ export interface UnitReader {
     query: ContextQuery,
   ): Generator<Progress, ContextResult | undefined, void>;
   fetch(snapshot: Snapshot, query: FetchQuery): Generator<Progress, ListedEvent | undefined, void>;
-  /** With `sharing` other threads may join in its scans. */
+  /** Aggregates events; with `sharing` other threads may join in the scans. */
   aggregate(
     snapshot: Snapshot,
     query: AggregateQuery,

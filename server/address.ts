@@ -1,4 +1,4 @@
-/** Where a listener listens. Port 0 is any free one. An IPv6 host is without brackets here. */
+/** Address of a listener. Port 0 is any free one. An IPv6 host is without brackets here. */
 export interface Address {
   host: string;
   port: number;

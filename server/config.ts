@@ -19,7 +19,7 @@ const BODY_MB_MAX = 100;
 /** Stands for a value that a setting does not take. */
 const WRONG = Symbol('wrong value');
 
-/** How the text of a setting is read. `allowed` ends the sentence "allowed are". */
+/** Reader of the text of a setting. `allowed` ends the sentence "allowed are". */
 interface ValueType<Value> {
   placeholder: string;
   allowed: string;
@@ -278,7 +278,10 @@ export type Config = {
 /** A configuration and where each of its values came from. */
 export interface LoadedConfig {
   config: Config;
-  /** By TOML key: the text and `--http`, `LOGSEAM_HTTP`, the file's path, or `default`. */
+  /**
+   * Text and source of each setting by its TOML key. The source is `--http`, `LOGSEAM_HTTP`, the file's path, or
+   * `default`.
+   */
   sources: ReadonlyMap<string, { text: string; source: string }>;
 }
 

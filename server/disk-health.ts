@@ -15,8 +15,8 @@ interface Kind {
 }
 
 /**
- * How well the disk takes writes: every failure is counted and logged, one line a kind and 10 s; from one on the disk is
- * failing, until a file can be written, synced and removed again. Owned by the front thread.
+ * Health of the disk for writes. Every failure is counted and logged, one line a kind and 10 s. After a failure the
+ * disk counts as failing until a file can be written, synced and removed again. Owned by the front thread.
  */
 export class DiskHealth {
   readonly #disk: Disk;
@@ -34,7 +34,9 @@ export class DiskHealth {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Calls `changed` when the disk begins to fail and when it is well again, in place of whoever was called before. */
+  /**
+   * Calls `changed` when the disk begins to fail and when it is well again, and no longer the function set before.
+   */
   watch(changed: (failing: boolean) => void): void {
     this.#changed = changed;
   }

@@ -1,6 +1,6 @@
 import { withoutKeys, withoutSteering } from './safe-text.ts';
 
-/** How much is told: `error` a person must look, `info` a state changed, `debug` the rest. */
+/** Urgency of a line: `error` a person must look, `info` a state changed, `debug` the rest. */
 export type LogLevel = 'error' | 'info' | 'debug';
 
 /** Levels from the quietest to the loudest. */
@@ -9,7 +9,7 @@ export const LOG_LEVELS: readonly LogLevel[] = ['error', 'info', 'debug'];
 /** Facts of a log line besides its message. Errors are written as message and code, without stack. */
 export type LogFields = Record<string, unknown>;
 
-/** Where the service says what happens to it. Messages are constant texts; what varies is in the fields. */
+/** Log of the service. Messages are constant texts; the variable parts are in the fields. */
 export interface Log {
   error(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

@@ -4,7 +4,7 @@ import { type Address, addressText } from './address.ts';
 export interface ReadyFacts {
   version: string;
   data: string;
-  /** Where HTTP is. */
+  /** Address of HTTP. */
   http: Address;
   /** All listeners: what they are, where (`undefined`: off), the name of the write key that they are bound to. */
   listeners: readonly { kind: string; address: Address | undefined; key?: string }[];

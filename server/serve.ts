@@ -44,7 +44,7 @@ import { Supervisor } from './supervisor.ts';
 import { workersOf } from './workers.ts';
 
 const MINUTE_MS = 60_000;
-/** How long open requests and connections may take to end after SIGTERM. */
+/** Time that open requests and connections may take to end after SIGTERM. */
 const CLOSE_GRACE_MS = 5_000;
 /** The process ends by then whatever hangs: what was acknowledged is durable at any moment. */
 const STOP_MAX_MS = 19_000;
@@ -390,7 +390,7 @@ async function stop(running: Running, log: Log): Promise<void> {
   log.info('stopped');
 }
 
-/** How long all threads of a kind that are there have been late by now. */
+/** Time by which all present threads of a kind have been late. */
 function stalledMs(loops: readonly (LoopWatch | undefined)[]): number {
   const late = loops.flatMap((loop) => loop?.stalledMs ?? []);
   return late.length === 0 ? 0 : Math.min(...late);

@@ -5,7 +5,7 @@ const AUTO_WORKERS_MAX = 8;
 /** Memory of the machine for each thread that seals, which takes a sixth of it. */
 const SEAL_WORKER_BYTES = 1_000_000_000;
 
-/** How many threads of each kind there are. */
+/** Numbers of threads of each kind. */
 export interface Workers {
   ingest: number;
   query: number;

@@ -9,6 +9,8 @@ const LINES_MAX = 500;
 const FILES_MAX = 25;
 /** Folders that are still to be cut. */
 const CROWDED = ['engine/segment', 'engine/column', 'server/decode'];
+/** Folders whose docstrings are still to be rewritten. */
+const UNREAD = ['engine/query/', 'engine/segment/'];
 const FUNCTION_LINES_MAX = 80;
 const README_LINES_MAX = 120;
 
@@ -288,6 +290,19 @@ t.test('every citation is of a section that exists in the repository', async (t)
     }
     for (const [page] of source.matchAll(/\b(decisions|design|interface)\.md\b/g)) {
       if (file !== 'test/tidy.test.ts') wrong.push(`${file} cites ${page}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('docstrings name the thing first', async (t) => {
+  const wrong: string[] = [];
+  for (const file of sources) {
+    if (UNREAD.some((folder) => file.startsWith(folder))) continue;
+    for (const [docstring] of (text.get(file) ?? '').matchAll(
+      /\/\*\*[\s*]+(?:What|Whether)\b.*/g,
+    )) {
+      wrong.push(`${file}: ${docstring}`);
     }
   }
   t.same(wrong, []);

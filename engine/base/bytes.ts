@@ -223,7 +223,7 @@ export function copyBytes(
   for (let from = start; from < end; from++) target[at + from - start] = source[from];
 }
 
-/** `count` bytes of which the contents are anything: for those who overwrite all of them. */
+/** `count` bytes of arbitrary content, for callers that overwrite all of them. */
 export function unfilled(count: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.allocUnsafeSlow(count).buffer);
 }

@@ -19,7 +19,7 @@ export interface DiskFailure {
   op: DiskOp;
   /** Relative to the data folder. */
   path: string;
-  /** Of the operating system, such as `EIO`. */
+  /** The operating system's code, such as `EIO`. */
   code: string;
 }
 
@@ -31,8 +31,8 @@ export function diskFailureOf(error: unknown, op: DiskOp, path: string): DiskFai
 }
 
 /**
- * The same disk, of which every refused call that changes it is told to `failed`, whoever handles the error. Calls that
- * only read are left alone.
+ * The same disk, which reports every failed call that would change it to `failed`, whoever handles the error. Reads
+ * are left alone.
  */
 export function watchDisk(disk: Disk, failed: (failure: DiskFailure) => void): Disk {
   const watch = new Watch(failed);

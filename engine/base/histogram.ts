@@ -1,4 +1,4 @@
-/** How often values fell into each class. */
+/** Counts of values by class. */
 export interface Distribution {
   /** Upper ends of the classes, ascending; one more class is above them. */
   readonly bounds: readonly number[];

@@ -13,7 +13,7 @@ import { LoopWatch } from './thread/loop-watch.ts';
 export interface ThreadTask<Data> {
   data: Data;
   port: MessagePort;
-  /** From 0 to the count of threads - 1. */
+  /** Number from 0 to the count of threads - 1. */
   thread: number;
   /** The cells of its LoopWatch, which it begins. */
   loop: SharedArrayBuffer;
@@ -43,11 +43,11 @@ export interface HeapLimits {
   youngMb?: number;
 }
 
-/** A fixed number of threads, each of which runs one task for as long as the pool is open. */
+/** A fixed number of threads. Each runs one task for as long as the pool is open. */
 export interface Pool<Out, In> {
   /** The channel to each thread, by its number. A thread that is started anew has a new one. */
   readonly ports: readonly Port<Out, In>[];
-  /** How late each thread's event loop turns, by its number; a thread that is started anew begins anew. */
+  /** Lag of each thread's event loop, by its number; a restarted thread begins anew. */
   readonly loops: readonly LoopWatch[];
   /** Starts a thread anew, with new data, in the place of one that died; returns its channel. */
   restart(thread: number): Port<Out, In>;
@@ -132,7 +132,7 @@ function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
   };
 }
 
-/** How files of modules end: `.js` where the launcher has bundled them. */
+/** Suffix of module files: `.js` where the launcher has bundled them. */
 const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 /** Data with which a thread begins. */

@@ -8,7 +8,7 @@ export interface CopyContent {
   bytes?: Uint8Array;
 }
 
-/** How a copy stands to what all of them hold: the same; the same and bytes behind; anything else. */
+/** State of a copy beside the common content: equal; equal with further bytes behind; anything else. */
 export type CopyState = 'whole' | 'tail' | 'stale';
 
 /** The records that the copies of a file hold together. */
@@ -16,11 +16,11 @@ export interface MergedRecords {
   records: unknown[];
   /** All of them as they stand in a whole copy. */
   bytes: Uint8Array;
-  /** How often the file was rewritten. */
+  /** Number of rewrites of the file. */
   generation: number;
   /** The checksum of the last record; of none the generation. */
   last: number;
-  /** By copy. */
+  /** States by copy. */
   states: CopyState[];
   /** Damage that the other copy heals, a sentence each. What a stop leaves is none. */
   remarks: string[];

@@ -11,7 +11,7 @@ const COPY_SUFFIX = '.copy';
 /** Result of `RecordFile.open`. */
 export interface OpenedRecords {
   file: RecordFile;
-  /** In their order. */
+  /** Records in their order. */
   records: unknown[];
   /** Damage in one copy that the other heals, a sentence each. */
   remarks: string[];

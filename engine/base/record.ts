@@ -19,7 +19,7 @@ export interface StoredRecord {
   previous: number;
   /** MessagePack; a view. */
   payload: Uint8Array;
-  /** Of all others here, and of the payload's length. */
+  /** Checksum of all other fields here and of the payload's length. */
   checksum: number;
   /** Prefix and payload. */
   bytes: number;

@@ -13,7 +13,7 @@ export interface RestartOptions {
   prepare(number: number): Promise<void>;
   /** Starts another in the place of the dead one. */
   start(number: number): void;
-  /** Told why `prepare` rejected. */
+  /** Receives the error with which `prepare` rejected. */
   failed(number: number, error: unknown): void;
   times?: RestartTimes;
 }

@@ -52,7 +52,7 @@ export function socketInodes(): Set<string> {
   return inodes;
 }
 
-/** Where a link leads; nowhere when it is gone. */
+/** Target of a link; nothing when it is gone. */
 function linkedFrom(path: string): string {
   try {
     return readlinkSync(path);

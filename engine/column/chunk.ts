@@ -55,7 +55,7 @@ export class RegionWriter {
   }
 }
 
-/** Where a region's bytes are. `offset` counts from the end of the meta, rounded up to REGION_ALIGNMENT. */
+/** Place of a region's bytes. `offset` counts from the end of the meta, rounded up to REGION_ALIGNMENT. */
 export type Region =
   | { inline: Uint8Array }
   | { inline: undefined; offset: number; bytes: number; checksum: number };

@@ -2,15 +2,15 @@ import type { Entries, EntrySource, Scratch } from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
- * Which rows have a value: `undefined` means all. One bit a row, bit `row & 31` of word `row >>> 5`; bits beyond
- * the last row are 0.
+ * Rows that have a value; `undefined` means all. One bit a row, bit `row & 31` of word `row >>> 5`; bits beyond the
+ * last row are 0.
  */
 export type Presence = Uint32Array | undefined;
 
 /**
- * A decoded column of strings or arrays. Entries are distinct when the chunk is a dictionary and may repeat when
- * it is text; whoever evaluates something on entries and maps it over `ids` is right for both.
- * Shape: ids[rowCount], offsets[entryCount + 1].
+ * A decoded column of strings or arrays. Entries are distinct when the chunk is a dictionary, and may repeat when it
+ * is text. An evaluation on entries that is mapped over `ids` is right for both. Shape: ids[rowCount],
+ * offsets[entryCount + 1].
  */
 export interface StringColumn {
   kind: typeof Kind.STRING | typeof Kind.ARRAY;
@@ -25,8 +25,8 @@ export interface StringColumn {
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */
   rowsOf?(id: number): Uint32Array | undefined;
   /**
-   * Of a text: entries as `EntrySource.piece` gives them, for those who look at each once; with `scratch` good until that is used
-   * again. Throws CORRUPTION.
+   * Entries of a text column as `EntrySource.piece` gives them, for readers that need each once. With `scratch` they
+   * hold until it is used again. Throws CORRUPTION.
    */
   piece?(first: number, scratch?: Scratch): Entries;
 }

@@ -20,7 +20,7 @@ const OFFSET_SHIFT = 8;
 const OFFSET_BIAS = 128;
 const QUARTER_MS = 900_000;
 
-/** Where `parseDateForm` leaves what it found. One a caller, so that nothing is allocated per event. */
+/** Result of `parseDateForm`. Each caller has one, so that nothing is allocated per event. */
 export interface DateFormResult {
   form: number;
   value: number;

@@ -4,7 +4,9 @@ import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { extend, refit, release } from './growth.ts';
 
 const SLOTS_MIN = 16;
-/** From here on there are no more slots than needed: they would not stay in the processor's cache. */
+/**
+ * Entries from which on a table has no more slots than needed, because they would not stay in the processor's cache.
+ */
 const SLOTS_MANY = 65_536;
 /** Offsets are of 32 bits. */
 const OFFSET_MAX = 2 ** 32 - 1;

@@ -55,8 +55,8 @@ export interface EntrySource {
   hashUnits(hash: EntryHash): Units<Int32Array>;
 }
 
-/** A dictionary of which it is known how many rows of its segment have each entry. */
+/** A dictionary that knows how many rows of its segment have each entry. */
 export interface CountedEntries extends EntrySource {
-  /** By entry, descending, each 1 or more. Throws CORRUPTION. */
+  /** Rows by entry, descending, each 1 or more. Throws CORRUPTION. */
   counts(): Float64Array;
 }

@@ -10,7 +10,7 @@ type Growable =
 
 /** Elements are counted, and bytes of strings found, by numbers of 32 bits. */
 const LENGTH_MAX = 2 ** 32 - 1;
-/** From here on an array grows by less, as the old one and the new one are in memory at once. */
+/** Size from which on an array grows by less, because the old and the new one are in memory at once. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
@@ -71,7 +71,7 @@ export function* growInUnits<T extends Growable>(array: T, needed: number, rest 
   return grown;
 }
 
-/** Slots of a table, a power of two and `slotCount` at least, of which `used` are no more than half. */
+/** Slots of a table: a power of two, at least `slotCount`, and at least twice `used`. */
 export function slotsFor(slotCount: number, used: number): number {
   let needed = slotCount;
   while (needed < used * 2) needed *= 2;

@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { packedWords, unpack, unpackOne } from './bitpack.ts';
 import { readPacked } from './compress.ts';
 
-/** How a stream is stored, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
+/** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
   CONSTANT: 0,
   PACKED: 1,
@@ -53,9 +53,9 @@ export class IntegerStream {
   readonly #low: Uint32Array;
   readonly #high: Uint32Array;
   #values: Float64Array | undefined;
-  /** Of runs: where each begins, and its value. */
+  /** Start and value of each run, in a stream of runs. */
   #runs: { starts: Float64Array; heads: Float64Array } | undefined;
-  /** Of deltas: each value whose index is a multiple of SUM_VALUES. */
+  /** Each value whose index is a multiple of SUM_VALUES, in a stream of deltas. */
   #sums: Float64Array | undefined;
 
   /** Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. */

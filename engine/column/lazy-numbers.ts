@@ -16,7 +16,10 @@ export class LazyNumberColumn implements NumberColumn {
   #mantissas: Float64Array | undefined;
   #small: Uint32Array | undefined;
 
-  /** Of a block of `rowCount` rows; `present` is undefined when all have a value. `stream` has their mantissas. */
+  /**
+   * Numbers of a block of `rowCount` rows; `present` is undefined when all have a value. `stream` has their
+   * mantissas.
+   */
   constructor(
     stream: IntegerStream,
     present: PresentRows | undefined,

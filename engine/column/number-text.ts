@@ -11,8 +11,8 @@ export const FRACTION_DIGITS_MAX = 22;
 export const SCALE_DOUBLE = -1;
 
 /**
- * How the numbers of a chunk are printed: with all decimals of the scale; with as few as say the number; as few,
- * but at least one. The numbers are on disk. Source: FORMAT.md 4.5.
+ * Rule for printing the numbers of a chunk: with all decimals of the scale; with as few as identify the number; as
+ * few, but at least one. The numbers are on disk. Source: FORMAT.md 4.5.
  */
 export const PrintRule = { FIXED: 0, SHORTEST: 1, POINT: 2 } as const;
 /** One of the values of `PrintRule`. */

@@ -5,7 +5,7 @@ import type { Presence } from './column.ts';
 import { IntegerStream, readWords } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
 
-/** How the rows that have a value are stored. The numbers are on disk. Source: FORMAT.md 4.3. */
+/** Stored form of the rows that have a value. The numbers are on disk. Source: FORMAT.md 4.3. */
 export const PresenceLayout = { BITMAP: 1, POSITIONS: 2 } as const;
 /** One of the values of `PresenceLayout`. */
 export type PresenceLayout = (typeof PresenceLayout)[keyof typeof PresenceLayout];

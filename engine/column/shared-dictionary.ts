@@ -61,7 +61,7 @@ export class SharedDictionary implements CountedEntries {
   readonly #region: (region: Region) => Uint8Array;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
-  /** By number, the one that was used last at the end. */
+  /** Entries by number, the most recently used last. */
   readonly #kept = new Map<number, Entries>();
   #entries: Entries | undefined;
   #lengths: Float64Array | undefined;

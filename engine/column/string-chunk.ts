@@ -16,7 +16,7 @@ function damaged(what: string): never {
   throw new EngineError('CORRUPTION', what);
 }
 
-/** Where strings of these `lengths` begin that lie one after the other, and the last one's end. Throws CORRUPTION. */
+/** Offsets of adjacent strings of these `lengths`, with the end of the last one. Throws CORRUPTION. */
 export function offsetsOf(lengths: Float64Array): Uint32Array {
   const count = lengths.length;
   const offsets = new Uint32Array(count + 1);

@@ -7,7 +7,7 @@ import type { Entries } from './entries.ts';
 import { idsToWrite, writeIds } from './integers.ts';
 import type { StringBuilder } from './strings.ts';
 
-/** How a chunk of strings is stored. The numbers are on disk. Source: FORMAT.md 4.4. */
+/** Stored form of a chunk of strings. The numbers are on disk. Source: FORMAT.md 4.4. */
 export const StringEncoding = { CONSTANT: 0, DICTIONARY: 1, TEXT: 2, SHARED: 3 } as const;
 /** One of the values of `StringEncoding`. */
 export type StringEncoding = (typeof StringEncoding)[keyof typeof StringEncoding];
@@ -15,7 +15,7 @@ export type StringEncoding = (typeof StringEncoding)[keyof typeof StringEncoding
 /** A dictionary is used when there are at least this many values an entry. */
 const VALUES_PER_ENTRY_MIN = 2;
 
-/** Which entries of a builder some of its values use, in the order of their first use. */
+/** Entries of a builder that some of its values use, in the order of their first use. */
 export interface UsedEntries {
   /** Builder's entries, `count` of them. */
   entries: Uint16Array;

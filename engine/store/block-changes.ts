@@ -26,8 +26,9 @@ interface Step {
 }
 
 /**
- * The last changes of the live blocks, so that whoever has an earlier state is told what is new, and not everything.
- * Keeps about as many blocks as are live: beyond that, telling everything is cheaper. Owned by the front thread.
+ * The last changes of the live blocks, which bring the holder of an earlier state up to date without telling
+ * everything. Keeps about as many blocks as are live; beyond that telling everything is cheaper. Owned by the front
+ * thread.
  */
 export class ChangeLog {
   #version = 0;

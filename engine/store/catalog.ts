@@ -68,7 +68,7 @@ export interface UnclosedSegment {
 
 /** The catalog's entry of a segment. */
 interface CatalogSegment {
-  /** By ordinal. */
+  /** Blocks by ordinal. */
   readonly blocks: Map<number, BlockRef>;
   /** Usage by the commit groups of a log segment. */
   readonly usage: UsageSum;
@@ -77,7 +77,7 @@ interface CatalogSegment {
 /** The live blocks of all segments. Owned by the front thread. */
 export class Catalog {
   readonly #segments = new Map<number, CatalogSegment>();
-  /** By segment the ref that stands for its lost rows. */
+  /** The ref that stands for a segment's lost rows, by segment. */
   readonly #damaged = new Map<number, BlockRef>();
   readonly #log = new ChangeLog();
   #end = 0;
@@ -117,7 +117,7 @@ export class Catalog {
     this.#changed(removed, blocks);
   }
 
-  /** Puts segments in the place of others, which hold the same rows, or of which nothing is to be left. */
+  /** Replaces segments by others that hold the same rows, or by nothing. */
   replaceSet(
     sources: readonly number[],
     segments: readonly { segment: number; blocks: readonly BlockRef[] }[],
@@ -131,8 +131,8 @@ export class Catalog {
   }
 
   /**
-   * Marks a segment of which rows are lost, between these times as far as that is known: answers that may need them are
-   * partial, until it is `unmarkDamaged` or gone.
+   * Marks a segment that lost rows, between these times as far as they are known. Answers that may need those rows
+   * are partial until it is `unmarkDamaged` or gone.
    */
   markDamaged(segment: number, times?: Pick<BlockRef, 'minTimeMs' | 'maxTimeMs'>): void {
     if (this.#damaged.has(segment)) return;
@@ -141,7 +141,7 @@ export class Catalog {
     this.#changed([], [hole]);
   }
 
-  /** Takes the mark from a segment of which nothing is lost after all. */
+  /** Takes the mark from a segment that lost no rows after all. */
   unmarkDamaged(segment: number): void {
     const hole = this.#damaged.get(segment);
     if (hole === undefined) return;
@@ -154,7 +154,7 @@ export class Catalog {
     return this.#damaged.has(segment);
   }
 
-  /** Segments of which rows are lost. */
+  /** Number of segments that lost rows. */
   get damagedCount(): number {
     return this.#damaged.size;
   }
@@ -216,7 +216,7 @@ export class Catalog {
     this.#end = Math.max(sequence, this.#end);
   }
 
-  /** Calls `changed` after each change from now on, in place of whoever was called before. */
+  /** Calls `changed` after each change from now on, and no longer the function set before. */
   watch(changed: () => void): void {
     this.#changedNow = changed;
   }
@@ -262,7 +262,7 @@ export class Catalog {
 export interface OpenCatalogOptions {
   disk: Disk;
   nowMs: number;
-  /** That of block.ts, unless a test has blocks of its own. */
+  /** Verification of block.ts, unless a test has blocks of its own. */
   verifyBlock?: VerifyBlock;
   /** Paths of record files that are only there beside a manifest; see `Manifest.open`. */
   registries?: readonly string[];

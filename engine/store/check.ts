@@ -26,7 +26,7 @@ export interface SegmentCheck {
 
 /** Findings about a store. */
 export interface CheckReport {
-  /** In the order of their numbers. */
+  /** Segments in the order of their numbers. */
   segments: SegmentCheck[];
   /** Files that no record names: the next start removes them or moves them to `lost/`. Paths. */
   leftovers: string[];
@@ -35,7 +35,7 @@ export interface CheckReport {
   faults: string[];
 }
 
-/** How far a check is, in bytes of segments. */
+/** Progress of a check, in bytes of segments. */
 export interface CheckProgress {
   doneBytes: number;
   totalBytes: number;

@@ -31,7 +31,7 @@ export interface Commit {
   usage: KeyUsage[];
 }
 
-/** Where a frame goes: what its header says besides the meta. */
+/** Place of a frame: the fields of its header besides the meta. */
 export interface FramePlace {
   segment: number;
   ordinal: number;

@@ -3,7 +3,7 @@ import type { BlockRef } from '../segment/frame.ts';
 import type { OpenedCatalog } from './catalog.ts';
 import { pathOfSegment } from './filename.ts';
 
-/** Files that are looked at in one tick: each costs a few microseconds. */
+/** Files examined in one tick; each costs a few microseconds. */
 const FILES_A_TICK = 256;
 
 /** A segment's file that has fewer bytes than were written to it, or that has them again. */
@@ -34,7 +34,7 @@ export class FileWatch {
   readonly #tell: (change: FileChange) => void;
   /** Segments that were marked because of their files' sizes alone: they are whole when the bytes are back. */
   readonly #short = new Set<number>();
-  /** Segments whose files were short when they were last looked at. */
+  /** Segments whose files were short at the last check. */
   readonly #missing = new Set<number>();
   #rest: number[] = [];
 

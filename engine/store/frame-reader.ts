@@ -18,7 +18,7 @@ const SEARCH_WINDOW_BYTES = 1_048_576;
 export class FrameReader {
   readonly #file: DiskFile;
   readonly #segment: number;
-  /** Bytes of the file that are looked at. */
+  /** Bytes of the file that are read. */
   readonly limitBytes: number;
   #window = new Uint8Array(WALK_WINDOW_BYTES);
   #windowAt = 0;

@@ -54,11 +54,11 @@ export function segmentFiles(disk: Disk): SegmentFiles {
 }
 
 /**
- * Clears away the files of segments that no record names. Those that a record says are gone are unlinked, and so are
- * unfinished ones; whole files of which nobody knows are moved to `lost/`, and may hold events that are nowhere else.
- * Returns the paths of both. Throws CORRUPTION, before it touches any, when a segment's file is missing while a
- * sealed one is there that no record names: then the manifest lost the record that put the one in the place of the
- * other. Rejects with IO. Source: FORMAT.md 5.
+ * Clears away the files of segments that no record names. Files that a record says are gone, and unfinished ones, are
+ * unlinked. Whole files that no record mentions are moved to `lost/`, because they may hold events that are nowhere
+ * else. Returns the paths of both. Throws CORRUPTION, before it touches any file, when a segment's file is missing
+ * while an unnamed sealed file exists: the manifest then lost the record of their replacement. Rejects with IO.
+ * Source: FORMAT.md 5.
  */
 export async function clearLeftovers(
   disk: Disk,

@@ -6,7 +6,7 @@ import { LOCK_NAME } from './filename.ts';
 
 /** The holder's facts are written over the ones before, so that even a full disk takes them. */
 const TEXT_BYTES = 256;
-/** Who asks for the holder has the lock for an instant: a start tries again, and then somebody has it. */
+/** Attempts of a start to get the lock. A process that asks for the holder has it for an instant. */
 const ATTEMPTS_MAX = 10;
 const RETRY_MS = 20;
 

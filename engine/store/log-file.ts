@@ -19,7 +19,7 @@ import type { KeyUsage } from './usage.ts';
 export interface CommittedGroup {
   segment: number;
   group: number;
-  /** Of the rows that are in no block before; empty when it brings none. */
+  /** Claim of the rows that are in no earlier block; empty when there are none. */
   claim: Claim;
   blocks: BlockRef[];
   /** Ordinals of blocks of the same segment that do not exist any more. */
@@ -31,7 +31,7 @@ export interface CommittedGroup {
 export interface GroupParts {
   /** The file's until `append` settles. */
   blocks: readonly EncodedBlock[];
-  /** As many sequences as the blocks have fresh rows; theirs in the order of the blocks. */
+  /** As many sequences as the blocks have fresh rows, in the order of the blocks. */
   claim: Claim;
   /** Ordinals of blocks committed in this file that do not exist any more. */
   superseded: readonly number[];

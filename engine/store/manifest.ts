@@ -101,7 +101,10 @@ export class Manifest {
     await file.rewrite(needed.map(storedRecord));
   }
 
-  /** The manifest of `disk` as it is, for reading: nothing is written. Throws as `open`, USAGE when there is none. */
+  /**
+   * The present manifest of `disk`, for reading: nothing is written. Throws as `open` does, and USAGE when there is
+   * none.
+   */
   static async read(disk: Disk): Promise<Manifest> {
     if (!copyPaths(MANIFEST_PATH).some((path) => disk.list('').includes(path))) {
       throw new EngineError('USAGE', `there is no ${MANIFEST_PATH} in the folder`);

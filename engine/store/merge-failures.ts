@@ -5,9 +5,9 @@ const BACKOFF_MAX_MS = 300_000;
 
 /** Failures of one segment among others. */
 interface Failure {
-  /** In a row. */
+  /** Consecutive failures. */
   count: number;
-  /** Those of them in which it was alone. */
+  /** Consecutive failures in which it was alone. */
   aloneCount: number;
   /** Segments that were rewritten together the last time. */
   together: number;

@@ -68,7 +68,9 @@ export class OpenBlock {
     return this.#batch.rowCount === 0 ? 0 : nowMs - this.#openedMs;
   }
 
-  /** Copies rows from `fromRow` on until it is full; returns how many. `nowMs` is of the clock of `ageMs`. */
+  /**
+   * Copies rows from `fromRow` on until the block is full, and returns how many. `nowMs` is of the clock of `ageMs`.
+   */
   take(rows: Rows, fromRow: number, nowMs: number): number {
     if (this.#batch.rowCount === 0) this.#openedMs = nowMs;
     return this.#batch.append(rows, fromRow);

@@ -25,12 +25,12 @@ export interface SegmentFacts {
   /** Bytes of its file. */
   bytes: number;
   rowCount: number;
-  /** Of its rows; 0 when it has none. */
+  /** Oldest date of its rows; 0 when it has none. */
   minTimeMs: number;
   maxTimeMs: number;
   /** When it was sealed, by the clock of that time; undefined for a log segment. */
   sealedMs: number | undefined;
-  /** How long it has been as it is, sealed or closed, by a clock that does not jump. */
+  /** Time since it was sealed or closed, by a clock that does not jump. */
   restedMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface SegmentFacts {
 export interface MergePolicy {
   /** Rows of closed log segments from which they are sealed, and of a sealed segment, about. */
   sealRows: number;
-  /** How long closed log segments wait for others. */
+  /** Time that closed log segments wait for others. */
   idleMs: number;
   /**
    * Rows of a merged segment at most; segments of more than half of it are left as they are. As many as are sealed
@@ -65,7 +65,7 @@ function bytesOf(segments: readonly SegmentFacts[]): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** How many times as much as is sealed together the closed log segments among `segments` are. */
+/** Size of the closed log segments among `segments`, as a multiple of the rows that are sealed together. */
 export function backlogOf(
   segments: readonly SegmentFacts[],
   { sealRows }: Pick<MergePolicy, 'sealRows'>,

@@ -26,7 +26,7 @@ export interface RecoveredSegment {
   blocks: BlockRef[];
   /** Sums by key and day over all commit frames. */
   usage: KeyUsage[];
-  /** Up to the end of the last committed group; 0 when there is none. */
+  /** Bytes up to the end of the last committed group; 0 when there is none. */
   bytes: number;
   /** Above the sequence of every row that stands in the file. */
   sequence: number;

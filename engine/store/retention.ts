@@ -2,11 +2,11 @@ import { DAY_MS } from '../base/day.ts';
 import { rowsOf, type SegmentFacts } from './policy.ts';
 
 const MS_OF_AN_HOUR = 3_600_000;
-/** How long a large drop by age waits, in running time. */
+/** Running time for which a large drop by age waits. */
 const WAIT_MS = DAY_MS;
 /** Running time after which the manifest is told how long the wait has been. */
 const KEEP_EVERY_MS = 300_000;
-/** How long the disk may take to tell that dropped files are gone. */
+/** Time that the disk may take to show the space of dropped files as free. */
 const SETTLE_MS = 60_000;
 
 /** When segments are dropped; undefined is never. */
@@ -34,14 +34,14 @@ export interface RetentionView {
   /** Sources of the merge that runs: they stay. */
   busy: ReadonlySet<number>;
   nowMs: number;
-  /** Of the disk; undefined when it is not known. */
+  /** Free bytes of the disk; undefined when unknown. */
   freeBytes: number | undefined;
 }
 
 /** Segments that are to be dropped now. */
 export interface RetentionDrops {
   old: SegmentFacts[];
-  /** There is too little space for these. */
+  /** Segments that space is too little for. */
   surplus: SegmentFacts[];
 }
 
@@ -194,7 +194,7 @@ export class Retention {
 class Ages {
   readonly #nowMs: number;
   readonly #aheadMs: number;
-  /** Of those that do not lie ahead, in the order of their segments. */
+  /** Sealing times that do not lie ahead, in the order of their segments. */
   readonly #sealings: { segment: number; sealedMs: number }[] = [];
 
   constructor(segments: readonly SegmentFacts[], nowMs: number) {
@@ -208,7 +208,7 @@ class Ages {
     this.#sealings.sort((a, b) => a.segment - b.segment);
   }
 
-  /** Of a segment without rows it is infinite: time does not end it. */
+  /** Newest date of a segment; infinite without rows, so that time does not end it. */
   newestMs({ segment, rowCount, minTimeMs, maxTimeMs }: SegmentFacts): number {
     if (rowCount === 0) return Number.POSITIVE_INFINITY;
     if (maxTimeMs <= this.#aheadMs) return maxTimeMs;

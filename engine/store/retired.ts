@@ -23,9 +23,9 @@ export class RetiredFiles {
   readonly #unlinked: (files: readonly GoneSegment[]) => void;
   readonly #failed: (error: unknown) => void;
   #generation = 0;
-  /** How many snapshots of each generation are being read. */
+  /** Number of snapshots of each generation that are being read. */
   readonly #pins = new Map<number, number>();
-  /** In the order of their generations. */
+  /** Retired segments in the order of their generations. */
   #waiting: Retired[] = [];
   #last: Promise<void> = Promise.resolve();
 

@@ -28,7 +28,10 @@ const RESERVE_BYTES = 1_000_000_000;
 const RESERVE_SHARE = 0.05;
 /** Merging may use the reserve, because it frees more than it takes; this share of it is left to the manifest. */
 const MERGE_RESERVE_SHARE = 0.25;
-/** Closed log segments, in times of what is sealed together, from which sealing does not stand back for anything. */
+/**
+ * Backlog of closed log segments, as a multiple of the rows that are sealed together, beyond which sealing goes
+ * before all else.
+ */
 const BACKLOG_URGENT = 2;
 
 /** Order to merge. Plain data that crosses threads. */
@@ -76,7 +79,7 @@ export interface UpkeepOptions {
   retention: RetentionPolicy;
   /** Free bytes below which nothing is taken in; by the size of the file system unless given. */
   reserveBytes: number | undefined;
-  /** Told of segments whose files are gone: whoever has them open lets go of them. */
+  /** Receives segments whose files are gone, so that open ones are closed. */
   unlinked(files: readonly GoneSegment[]): void;
   tell(event: UpkeepEvent): void;
 }
@@ -88,7 +91,7 @@ export interface UpkeepGauges extends CatalogTotals {
   sealingBacklogRows: number;
   /** Rows that were sealed or merged since the start. */
   sealedRows: number;
-  /** How long the last sealing or merge took; 0 before the first. */
+  /** Duration of the last sealing or merge; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
   /** Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old ones. */
@@ -111,7 +114,7 @@ export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #retired: RetiredFiles;
   readonly #retention: Retention;
-  /** By segment, on the monotonic clock, since when it has been as it is. */
+  /** Time on the monotonic clock since which each segment has not changed. */
   readonly #restingSinceMs = new Map<number, number>();
   /** Sources of the merges that run: neither dropped nor merged twice. */
   readonly #busy = new Set<number>();
@@ -239,7 +242,7 @@ export class Upkeep {
     return facts;
   }
 
-  /** How long a segment has been as it is, when it had been for `seenMs` as it was first seen. */
+  /** Time since a segment changed last; it was `seenMs` when the segment was first seen. */
   #restedMs(segment: number, seenMs: number): number {
     const runningMs = this.#options.monotonicMs();
     let sinceMs = this.#restingSinceMs.get(segment);
@@ -385,7 +388,7 @@ export class Upkeep {
     }
   }
 
-  /** The blocks of the plan's segments, rewritten; of segments without rows nothing becomes of them. */
+  /** Rewrites the blocks of the plan's segments. Segments without rows have no successor. */
   async #rewrite({ sources, rowsMax }: MergePlan, reserved: SealedNumbers): Promise<SealResult> {
     const { opened, merge, policy } = this.#options;
     const { manifest, catalog } = opened;

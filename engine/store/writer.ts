@@ -35,7 +35,7 @@ export interface WriterOptions {
   folderId: Uint8Array;
   /** The table that the rows' paths are numbers of. */
   paths: PathTable;
-  /** From which all writers of the folder take the sequences of their rows. */
+  /** Source from which all writers of the folder take the sequences of their rows. */
   sequences: Sequences;
   /** Takes a segment number. */
   allocate(): Promise<number>;

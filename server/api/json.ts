@@ -81,8 +81,8 @@ function keepNumberText(
 }
 
 /**
- * Where a text stops being JSON and what was expected there. Only for texts that `JSON.parse` refuses: its own
- * messages name the position not always, and quote the text.
+ * Finds the place where a text stops being JSON, and what was expected there. Only for texts that `JSON.parse`
+ * refuses: its own messages do not always name the position, and quote the text.
  */
 export function jsonFault(text: string): { position: number; expected: string } {
   const closers: string[] = [];

@@ -17,7 +17,7 @@ export interface ApiRequest {
   signal: AbortSignal;
 }
 
-/** Where a reply that comes in parts is written, one part after the other. */
+/** Writes a reply that comes in parts, one after the other. */
 export interface ReplySink {
   /**
    * Resolves when the next part may come: the client is not far behind. It says whether it was: then the end of the part may

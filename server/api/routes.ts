@@ -72,7 +72,7 @@ export interface RouteDependencies {
   admin(request: ApiRequest): Promise<Reply>;
   health(): Reply;
   operation: Operation;
-  /** Told of every error that is answered by 500. */
+  /** Receives every error that is answered by 500. */
   log(error: unknown): void;
 }
 

@@ -357,47 +357,47 @@ const attributesValidator = Compile(attributesBody);
 const facetsValidator = Compile(facetsBody);
 const completeValidator = Compile(completeBody);
 
-/** The body as it is, when it is one of a list request. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for a list. Throws ApiError 400 naming the first fault. */
 export function checkListBody(body: unknown): ListBody {
   return listValidator.Check(body) ? body : refuse(listValidator, body);
 }
 
-/** The body as it is, when it is one of a fetch request. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for an event. Throws ApiError 400 naming the first fault. */
 export function checkFetchBody(body: unknown): FetchBody {
   return fetchValidator.Check(body) ? body : refuse(fetchValidator, body);
 }
 
-/** The body as it is, when it is one of an export request. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for an export. Throws ApiError 400 naming the first fault. */
 export function checkExportBody(body: unknown): ExportBody {
   return exportValidator.Check(body) ? body : refuse(exportValidator, body);
 }
 
-/** The body as it is, when it is one of a context request. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for a context. Throws ApiError 400 naming the first fault. */
 export function checkContextBody(body: unknown): ContextBody {
   return contextValidator.Check(body) ? body : refuse(contextValidator, body);
 }
 
-/** The body as it is, when it is one of a tail. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for a tail. Throws ApiError 400 naming the first fault. */
 export function checkTailBody(body: unknown): TailBody {
   return tailValidator.Check(body) ? body : refuse(tailValidator, body);
 }
 
-/** The body as it is, when it is one of an aggregate request. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for an aggregation. Throws ApiError 400 naming the first fault. */
 export function checkAggregateBody(body: unknown): AggregateBody {
   return aggregateValidator.Check(body) ? body : refuse(aggregateValidator, body);
 }
 
-/** The body as it is, when it asks for attributes. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for attributes. Throws ApiError 400 naming the first fault. */
 export function checkAttributesBody(body: unknown): AttributesBody {
   return attributesValidator.Check(body) ? body : refuse(attributesValidator, body);
 }
 
-/** The body as it is, when it asks for facets. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for facets. Throws ApiError 400 naming the first fault. */
 export function checkFacetsBody(body: unknown): FacetsBody {
   return facetsValidator.Check(body) ? body : refuse(facetsValidator, body);
 }
 
-/** The body as it is, when it asks for a completion. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for a completion. Throws ApiError 400 naming the first fault. */
 export function checkCompleteBody(body: unknown): CompleteBody {
   return completeValidator.Check(body) ? body : refuse(completeValidator, body);
 }

@@ -24,8 +24,8 @@ export function rangeOf(time: TimeBody, nowMs: number): TimeRange {
 }
 
 /**
- * How many of the newest events of a range that `security` lets through are reached: all, unless it is longer than a day.
- * Source: INTERFACE.md 4.2.
+ * Number of the newest events of a range, among those that `security` lets through, that are reached: all, unless the
+ * range is longer than a day. Source: INTERFACE.md 4.2.
  */
 export function boundOf(
   { fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>,
@@ -90,7 +90,7 @@ interface Asked {
   hints?: boolean;
 }
 
-/** With what events are selected. */
+/** Scope in which events are selected. */
 interface SelectionScope {
   resolver: Resolver;
   /** The security filter. */

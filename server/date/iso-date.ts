@@ -73,7 +73,7 @@ function dayOf(bytes: Uint8Array, start: number, end: number, year: number): num
   return day >= 1 && day <= daysInMonth(year, month) ? daysFromCivil(year, month, day) : Number.NaN;
 }
 
-/** As `dayOf`, behind the letter of a week. */
+/** Reads a day as `dayOf` does, behind the letter of a week. */
 function weekDay(bytes: Uint8Array, start: number, end: number, year: number, gap: number): number {
   const week = end - start >= 2 ? digitsAt(bytes, start, 2) : -1;
   const hasDay = end - start === 3 + gap && (gap === 0 || bytes[start + 2] === MINUS);

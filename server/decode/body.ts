@@ -45,7 +45,9 @@ export class TooManyEvents extends Error {
   }
 }
 
-/** How much of a body is read in one go: it ends behind the line or element that reaches one of these. */
+/**
+ * Limits of a piece of a body that is read in one go. It ends behind the line or element that reaches one of them.
+ */
 export interface PieceSize {
   /** Lines or elements. */
   events: number;
@@ -67,7 +69,7 @@ export class BodyReader {
   readonly #behind = { at: 0 };
   #isJson = false;
   #isInArray = false;
-  /** Where the body begins, behind a byte order mark, where it is read on, and where it ends. */
+  /** Place where the body begins, behind a byte order mark; the place where it is read on; its end. */
   #first = 0;
   #at = 0;
   #end = 0;
@@ -93,7 +95,7 @@ export class BodyReader {
     this.#atomically(() => this.read(WHOLE));
   }
 
-  /** Turns to a body, of which nothing is read yet. */
+  /** Turns to a body that is not read yet. */
   begin(start: number, end: number, isJson: boolean): void {
     const bytes = this.#rows.source;
     const first = behindMark(bytes, start, end);

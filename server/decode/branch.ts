@@ -13,12 +13,12 @@ export interface EntryLeaf {
   detail: number;
 }
 
-/** Where the text of a leaf is: a JSON value, an object too deep for a place of its own, or text that is no JSON. */
+/** Place of a leaf's text: a JSON value, an object too deep for a place of its own, or text that is no JSON. */
 export type Leaf =
   | { type: 'value' | 'tooDeep'; start: number; end: number }
   | { type: 'empty' }
   | ({ type: 'plain' } & PlainText)
-  /** Of an enrichment. */
+  /** Text of an enrichment. */
   | { type: 'text'; start: number; length: number }
   | EntryLeaf;
 
@@ -184,7 +184,7 @@ function leafOf(member: Member): Leaf {
 }
 
 /**
- * The names that a key stands for: its parts between dots, at most `count`, the last of which keeps its dots; the key
+ * The names that a key stands for: its parts between dots, at most `count`, where the last keeps its dots; or the key
  * itself when a part is empty.
  */
 export function splitName(key: string, count: number): string[] {

@@ -107,7 +107,7 @@ export class BsdDate {
     return this.isClosed ? at : this.#scanZone(bytes, at, end);
   }
 
-  /** As `scan` for a text that is to be a date as a whole; the colon behind a zone may be missing. */
+  /** Scans a text that has to be a date as a whole, as `scan` does; the colon behind a zone may be missing. */
   scanWhole(bytes: Uint8Array, start: number, end: number, nowMs: number): boolean {
     const at = this.scan(bytes, start, end, nowMs);
     if (at < 0 || at === end) return at === end && !this.isClosed;

@@ -13,7 +13,7 @@ const KNOWN_MAX = PATHS_MAX;
 export class Collisions {
   readonly #paths: PathTable;
   readonly #keys: KeyTable;
-  /** By the path of the attribute and the one inside it. */
+  /** Paths by that of the attribute and the one inside it. */
   readonly #known = new Map<number, number>();
   readonly #name = new Uint8Array(NAME_BYTES_MAX);
 
@@ -22,7 +22,7 @@ export class Collisions {
     this.#keys = keys;
   }
 
-  /** Where the attribute at `path` goes, which lies inside the attribute at `around`; -1 when it has no path. */
+  /** Path of the attribute at `path` when it lies inside the attribute at `around`; -1 when it has none. */
   pathOf(around: number, path: number): number {
     const key = around * PATHS_MAX + path;
     const known = this.#known.get(key);

@@ -10,7 +10,7 @@ export interface DecodeCounters {
   namesRefused: number;
   /** Attributes that went to `custom._excess` because their write key had brought as many names as it may that day. */
   namesOverBudget: number;
-  /** Events that have date attributes of which none could be read. */
+  /** Events whose date attributes are all unreadable. */
   datesUnread: number;
   /** Events in which U+FFFD stands for bytes that were not UTF-8. */
   textsRepaired: number;
@@ -35,7 +35,7 @@ export function noDecodeCounters(): DecodeCounters {
   };
 }
 
-/** Told of a line or an element of a body, `source[start, end)`, for which something was counted. */
+/** Receives each line or element of a body, `source[start, end)`, for which something was counted. */
 export type TroubleWatch = (
   counters: Readonly<DecodeCounters>,
   source: Uint8Array,

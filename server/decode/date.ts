@@ -77,7 +77,7 @@ export function numberDate(value: number, detail: number): number {
   return boundedDate(ms);
 }
 
-/** Returns an event date as it is, NaN for one that lies out of bounds. */
+/** Returns an event date unchanged; NaN when it lies out of bounds. */
 export function boundedDate(ms: number): number {
   return ms >= -DATE_LIMIT_MS && ms < DATE_LIMIT_MS ? ms : Number.NaN;
 }

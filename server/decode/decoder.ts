@@ -41,7 +41,7 @@ export class Decoder {
     this.#lines.leaves.takesWriteKey = value;
   }
 
-  /** Told of lines and elements of bodies that something was counted for. */
+  /** Receives lines and elements of bodies for which something was counted. */
   set watch(watch: TroubleWatch) {
     this.#lines.watch = watch;
   }
@@ -57,8 +57,8 @@ export class Decoder {
   }
 
   /**
-   * Turns to `source`, of which `[start, end)` will be read, and empties the rows. `source` must stay unchanged until
-   * the rows have been appended. `enrichment` is added to all events until the next `begin`.
+   * Turns to `source`, whose bytes `[start, end)` will be read, and empties the rows. `source` must stay unchanged
+   * until the rows have been appended. `enrichment` is added to all events until the next `begin`.
    */
   begin(
     source: Uint8Array,

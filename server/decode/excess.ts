@@ -7,7 +7,7 @@ import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, QUOTE } from './text.
  */
 export class ExcessWriter {
   readonly #out = new ByteWriter();
-  /** How many of the objects around the last attribute are open. */
+  /** Number of open objects around the last attribute. */
   #openCount = 0;
   #needsComma = false;
   #isUsed = false;

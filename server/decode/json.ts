@@ -41,7 +41,7 @@ export class ValueScanner {
   depth = 0;
   /** Set when the last value had blanks between its tokens. */
   hasBlanks = false;
-  /** Where the last value that was refused is wrong. */
+  /** Position of the fault in the last value that was refused. */
   errorAt = 0;
 
   /** Closing bytes of what is open. */

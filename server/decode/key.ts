@@ -37,14 +37,17 @@ export class KeyTable {
 
   readonly #paths: PathTable;
   #count = 0;
-  /** Of each key its container, plus PATHS_MAX when it has escapes. */
+  /** Container of each key, plus PATHS_MAX when the key has escapes. */
   #place = new Uint32Array(1024);
   #hashes = new Int32Array(1024);
   #start = new Uint32Array(1025);
   #names = new Uint8Array(16_384);
   #namesView = new DataView(this.#names.buffer);
   #slots = new Int32Array(4096).fill(-1);
-  /** By length, first and last word the key that was found last, so that its bytes need no hash when names come in any order. */
+  /**
+   * The key found last for a length, first and last word, so that its bytes need no hash when names come in any
+   * order.
+   */
   readonly #hints = new Int32Array(HINTS).fill(-1);
 
   constructor(paths: PathTable) {

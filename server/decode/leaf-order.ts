@@ -10,15 +10,15 @@ const NONE = -1;
  */
 export class LeafOrder {
   readonly #paths: PathTable;
-  /** By path: the call in which it was met as an object, and the number that it has there. */
+  /** The call in which each path was met as an object, and the object's number in it. */
   readonly #met = new Uint32Array(PATHS_MAX);
   readonly #objectOf = new Uint32Array(PATHS_MAX);
   #call = 0;
   #leafCount = 0;
   #objectCount = 0;
-  /** By leaf, then by object: what follows it in its parent. */
+  /** Next sibling in the parent, of each leaf and then of each object. */
   #next = new Int32Array(64);
-  /** By object, its first and its last child: a leaf, or `#leafCount` and the number of an object. */
+  /** First and last child of each object: a leaf, or `#leafCount` and the number of an object. */
   #first = new Int32Array(64);
   #last = new Int32Array(64);
   #order = new Uint32Array(64);
@@ -30,7 +30,7 @@ export class LeafOrder {
     this.#paths = paths;
   }
 
-  /** For each place in the row that is being written the number of the leaf that goes there. Good until the next call. */
+  /** The number of the leaf at each place of the row that is being written. Good until the next call. */
   of({ path, rowEntry, rowCount, entryCount }: Rows): Uint32Array {
     const start = rowEntry[rowCount];
     const leafCount = entryCount - start;

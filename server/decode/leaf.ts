@@ -50,7 +50,7 @@ export class LeafReader {
   view = new DataView(this.bytes.buffer);
   end = 0;
   inSide = false;
-  /** Where the JSON is wrong, after a failed read. */
+  /** Position of the fault in the JSON after a failed read. */
   errorAt = 0;
 
   /** Set when a string `logmaticKey` is taken out of events. */
@@ -154,7 +154,7 @@ export class LeafReader {
     return behind;
   }
 
-  /** As `read`, for a path that has a role: finds where the leaf goes and what it says of the event. */
+  /** Reads as `read` does, for a path with a role: finds the leaf's place and what it says of the event. */
   readRole(path: number, role: number, at: number): number {
     const isString = at < this.end && this.bytes[at] === QUOTE;
     if (role === Role.MESSAGE) return this.read(isString ? PATH_MESSAGE : path, at);

@@ -29,7 +29,7 @@ import { EventTree } from './tree.ts';
 
 const TRUNCATED = '_truncated';
 
-/** Told that an event is now the last row, and whether it has a date of its own; may change that row. */
+/** Receives the news that an event is now the last row, and whether it has a date of its own; may change that row. */
 export type RowExtension = (hasDate: boolean) => void;
 
 /**
@@ -41,7 +41,7 @@ export class LineReader {
   readonly leaves: LeafReader;
   /** Set when some of the source is not UTF-8, so that each event has to be checked. */
   isSuspect = false;
-  /** Told of lines and elements that something was counted for. */
+  /** Receives lines and elements for which something was counted. */
   watch: TroubleWatch | undefined;
   extension: RowExtension | undefined;
   /** The names that events may have; `undefined`: all. */

@@ -1,6 +1,6 @@
 import type { Rows } from '../../engine/column/rows.ts';
 
-/** Which attribute names the events of the write key at hand may have. Paths are those of the decoder's table. */
+/** Attribute names that the events of the current write key may have. Paths are those of the decoder's table. */
 export interface NameLimit {
   /** Checks that all attributes of row `row` have allowed names, and notes new ones. */
   keepsAll(rows: Rows, row: number): boolean;

@@ -1,7 +1,7 @@
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 import { DOT, latin1, MINUS, ZERO } from './text.ts';
 
-/** Where `scanNumber` leaves what it found, in the terms of Rows: `value` and `detail` of a NUMBER. */
+/** Result of `scanNumber`, in the terms of Rows: `value` and `detail` of a NUMBER. */
 export interface NumberResult {
   value: number;
   detail: number;

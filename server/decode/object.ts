@@ -40,7 +40,7 @@ export class ObjectReader {
   readonly #rows: Rows;
   readonly #keys: KeyTable;
   readonly #leaves: LeafReader;
-  /** Where a string `syslog`, or another value that is no object, goes. */
+  /** Path of a `syslog` that is a string, or another value that is no object. */
   readonly #customSyslog: number;
   readonly #customMessage: number;
 
@@ -96,7 +96,7 @@ export class ObjectReader {
     return this.#read(at);
   }
 
-  /** As `read`, for an object in the text behind a header, the attributes of which were added. */
+  /** Reads as `read` does, for an object in the text behind a header whose attributes were added. */
   readText(at: number): number {
     this.#isInText = true;
     return this.#read(at);

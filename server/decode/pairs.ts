@@ -1,8 +1,8 @@
-/** How the value of a pair is to be taken. */
+/** Reading of a pair's value. */
 export const Note = {
-  /** As it stands; a number when it is one. */
+  /** Unchanged; a number when it is one. */
   PLAIN: 0,
-  /** As it stands, a string. */
+  /** Unchanged, a string. */
   STRING: 1,
   /** A string in which backslashes are to be undone. */
   ESCAPED: 2,

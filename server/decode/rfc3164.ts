@@ -40,7 +40,7 @@ export function scanRfc3164(
   return Math.max(text, scanTag(bytes, text, end, header));
 }
 
-/** As scanRfc3164, without a PRI. */
+/** Scans as scanRfc3164 does, without a PRI. */
 function scanFileLine(
   bytes: Uint8Array,
   start: number,

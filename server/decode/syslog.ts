@@ -113,7 +113,10 @@ export class SyslogReader {
     return behind >= 0 ? behind : this.#scanOld(bytes, at, end);
   }
 
-  /** As `#scanHeader`, behind the PRI that ends at `at`, for the older form; without a date all behind the PRI is text. */
+  /**
+   * Scans as `#scanHeader` does, for the older form, behind the PRI that ends at `at`. Without a date everything
+   * behind the PRI is text.
+   */
   #scanOld(bytes: Uint8Array, at: number, end: number): number {
     const header = this.#header;
     header.dropParts(Part.VERSION);

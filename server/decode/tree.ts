@@ -63,7 +63,7 @@ export class EventTree {
     return this.readMore(at);
   }
 
-  /** As `read`, for an event that was begun and may have attributes. */
+  /** Reads as `read` does, for an event that was begun and may have attributes. */
   readMore(at: number): number {
     const reached = { at };
     const members = readMembers(this.#leaves, at, 0, reached);

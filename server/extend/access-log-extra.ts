@@ -8,7 +8,7 @@ const NINE = 0x39;
 const TIME_LENGTH_MAX = 24;
 /** A number, perhaps with a unit, or behind whole seconds as in Apache's `%T/%D`. */
 const TIME = /^(?:\d+\/)?((?:0|[1-9]\d*)(\.\d+)?)(ms|us|µs|s)?$/;
-/** How many parts in quotes have their meaning from their place: referer and user agent. */
+/** Number of quoted parts whose place gives their meaning: referer and user agent. */
 const PLACED_COUNT = 2;
 
 /**
@@ -18,7 +18,7 @@ const PLACED_COUNT = 2;
 export class AccessLogExtras {
   referer: string | undefined;
   userAgent: string | undefined;
-  /** As X-Forwarded-For has them. */
+  /** Forwarded addresses in the form of X-Forwarded-For. */
   forwardedAddresses: string | undefined;
   /** The number as it is written; its unit is the server's. */
   responseTime: NumberText | undefined;

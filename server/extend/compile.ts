@@ -74,7 +74,7 @@ function extracting(extractor: Extractor): Work {
   return { type: 'extract', extractor, takesMessage: false };
 }
 
-/** Makes steps ready; those that cannot be made, which is a bug of whoever checked them, are told and left out. */
+/** Makes steps ready. A step that cannot be made was checked wrongly, which is a bug; it is reported and left out. */
 export function compileSteps(
   steps: readonly ExtensionStep[],
   failed: (id: string, error: unknown) => void,

@@ -46,7 +46,7 @@ export class Draft implements EventValues {
   /** Paths that were asked for, as they were given and with one character a byte. */
   readonly #ids = new Map<string, number>();
   readonly #dottedIds = new Map<string, number>();
-  /** By number of a path: the id of what it is when it is dotted. */
+  /** The id of each path by its number, when it is dotted. */
   #pathIds = new Int32Array(1024);
 
   #row = 0;

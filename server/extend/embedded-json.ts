@@ -61,7 +61,7 @@ class ValidJson {
   readonly #text: string;
   readonly #bytes: Buffer;
   readonly #end: number;
-  /** In ASCII a character is a byte, so the offsets are those of the text. */
+  /** Set when all characters are ASCII, so that offsets of bytes are those of the text. */
   readonly #isAscii: boolean;
   readonly #number: NumberResult = { value: 0, detail: 0 };
   /** Offset behind what was read last. */

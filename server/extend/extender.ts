@@ -24,11 +24,11 @@ export interface ExtensionMatch {
 
 /** Options of an extender, and its reports. */
 export interface ExtenderOptions {
-  /** Told when a step threw, which is a bug of it: the event is without what it would have done. */
+  /** Receives the error of a step, which is a bug of the step: the event lacks what it would have added. */
   failed: (step: string, error: unknown) => void;
   /** Budget of patterns; one of its own when left out. */
   budget?: PatternBudget;
-  /** Told of each extension that found something in the row `row`. */
+  /** Receives each extension that found something in the row `row`. */
   matched?: (row: number, match: ExtensionMatch) => void;
 }
 

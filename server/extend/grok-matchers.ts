@@ -28,7 +28,7 @@ const IPV6_FORMS = [
   `(?:${HEX}(?::${HEX}){0,6})?::(?:${HEX}(?::${HEX}){0,6})?`,
   `(?:(?:${HEX}:){6}|(?:${HEX}(?::${HEX}){0,4})?::(?:${HEX}:){0,5})${IPV4}`,
 ];
-/** With the zone of RFC 4007. */
+/** IPv6 addresses, with the zone of RFC 4007. */
 const IPV6 = `(?:${IPV6_FORMS.join('|')})(?:%[0-9A-Za-z._~\\-]+)?`;
 /** Names of the domain system, and of containers, which have underscores. Source: RFC 1123 section 2.1. */
 const HOSTNAME = '[A-Za-z0-9_][A-Za-z0-9_.\\-]*';

@@ -4,7 +4,7 @@ import { PatternError } from '../../engine/base/pattern-text.ts';
 export interface GrokRule {
   name: string;
   pattern: string;
-  /** Which text it stands in, as its messages call it. */
+  /** The text that it stands in, as its messages call it. */
   place: 'rules' | 'helper rules';
   /** Line in that text, from 1. */
   line: number;
@@ -181,7 +181,10 @@ class ReferenceReader {
     };
   }
 
-  /** A backslash takes its quote for itself; any other stands as it is, since most such texts are patterns. */
+  /**
+   * Reads a quoted text. A backslash escapes its quote alone and stands unchanged elsewhere, since most such texts
+   * are patterns.
+   */
   #readString(quote: string): string {
     const start = this.#at;
     let text = '';

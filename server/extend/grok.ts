@@ -31,7 +31,7 @@ interface CompiledRule {
   pattern: Pattern;
   /** Every text that matches contains it. */
   literal: string;
-  /** Of capture 1, 2, and so on. */
+  /** Uses of capture 1, 2, and so on. */
   extracts: readonly Extract[];
 }
 

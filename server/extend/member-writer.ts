@@ -54,7 +54,7 @@ export class MemberWriter {
     };
   }
 
-  /** Writes a text as it is, which is no JSON; `start` and `length` as of a row entry. */
+  /** Writes a text that is no JSON unchanged; `start` and `length` are those of a row entry. */
   plain(text: string): { start: number; length: number } {
     const at = this.#rows.sideBytes;
     this.#text(text);

@@ -9,7 +9,7 @@ export interface UrlParts {
   host: string | undefined;
   port: number | undefined;
   path: string;
-  /** Behind the first `?`, not decoded. */
+  /** Text behind the first `?`, not decoded. */
   query: string | undefined;
   fragment: string | undefined;
 }

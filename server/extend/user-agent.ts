@@ -14,7 +14,7 @@ const CRAWLER = /bot[/;)-]|crawler|spider|\+https?:/i;
 const CRAWLER_NAME = /\(compatible; ([\w.\- ]{1,64})(?:\/([\w.-]{1,32}))?[;)]/;
 const FIRST_PRODUCT = /^([\w.\-!#$%&'*+^`|~]{1,64})(?:\/([\w.\-+]{1,32}))?/;
 
-/** How an agent of at most AGENT_LENGTH_MAX characters, not empty, is read. */
+/** Reader of an agent, which is not empty and has at most AGENT_LENGTH_MAX characters. */
 export type AgentParser = typeof parse;
 
 /**

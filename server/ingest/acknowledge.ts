@@ -3,7 +3,7 @@ import type { Channel, FromIngest, TaskOutcome } from './protocol.ts';
 /** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
 const FREE_BYTES_MIN = 65_536;
 
-/** Those who wait for the ends of tasks. */
+/** Callers that wait for the ends of tasks. */
 export interface TaskEnds {
   /** The slot of a task of `bytes` is not read any more. */
   free(task: number, bytes: number): void;
@@ -21,7 +21,7 @@ export class Acknowledger implements TaskEnds {
   #outcomes: TaskOutcome[] = [];
   #own: [Channel, TaskOutcome][] = [];
   #asking: (() => void)[] = [];
-  /** Who asked with each message that is not answered, the oldest first. */
+  /** Callers of each message that is not answered, the oldest first. */
   readonly #asked: (() => void)[][] = [];
   #scheduled = false;
 

@@ -17,11 +17,11 @@ interface Entry {
 export class CommitOrder {
   /** All groups of sequences below are settled. */
   #end: number;
-  /** By writer. */
+  /** Queues by writer. */
   readonly #queues: Entry[][];
-  /** By writer: whether what was delivered last is still at work. */
+  /** Set by writer while its last delivery is still at work. */
   readonly #busy: boolean[];
-  /** By writer: the end of the last claim that was added. */
+  /** End of the last claim that was added, by writer. */
   readonly #known: number[];
   #advancing = false;
 

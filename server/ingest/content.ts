@@ -130,7 +130,7 @@ function lineStart(source: Uint8Array, start: number): number {
   return at;
 }
 
-/** Where the frame begins whose length stands at `at`; -1 when there is no length. */
+/** Start of the frame whose length stands at `at`; -1 when there is no length. */
 function frameStart(source: Uint8Array, at: number): number {
   let digits = 0;
   while (source[at + digits] >= ZERO && source[at + digits] <= NINE) digits++;

@@ -12,7 +12,7 @@ export interface KeyCounts {
   bytes: number;
 }
 
-/** How often something was refused or dropped on a channel. */
+/** Number of refusals or drops of a kind on a channel. */
 export interface ChannelCount {
   channel: Channel;
   reason: string;
@@ -47,7 +47,7 @@ export class IngestCounts {
     if (outcome.status !== 200) this.refuse(channel, reasonOf(outcome));
   }
 
-  /** Counts a request, or a slot of lines, of which nothing was stored. */
+  /** Counts a request, or a slot of lines, that stored nothing. */
   refuse(channel: Channel, reason: RefusalReason): void {
     const name = `${channel} ${reason}`;
     const known = this.#refused.get(name);
@@ -55,12 +55,12 @@ export class IngestCounts {
     else known.count++;
   }
 
-  /** By channel and key, in the order in which they came first. */
+  /** Counts by channel and key, in the order of their first appearance. */
   ofKeys(): KeyCounts[] {
     return [...this.#keys.values()];
   }
 
-  /** By channel and reason. */
+  /** Refusals by channel and reason. */
   refused(): ChannelCount[] {
     return [...this.#refused.values()];
   }

@@ -35,7 +35,7 @@ const MEMORY_BYTES = OWN_BYTES + 160 * 1024 * 1024;
 /** Bytes that bodies leave free for datagrams. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
-/** How long the workers may take to make everything durable at the end. */
+/** Time that the workers may take to make everything durable at the end. */
 const CLOSE_GRACE_MS = 30_000;
 /** Ingestion is behind when a worker has so much unread, or so little of its memory is left. */
 const BEHIND_BYTES = 16 * 1024 * 1024;
@@ -88,7 +88,7 @@ export interface DryOutcome {
   tookMs: number;
 }
 
-/** How full the ways to the ingest workers are. */
+/** Load of the ways to the ingest workers. */
 export interface IntakeGauges {
   workersUp: number;
   slotBytes: number;
@@ -96,7 +96,7 @@ export interface IntakeGauges {
   tasksPending: number;
 }
 
-/** Who looks after the sockets of the workers. */
+/** Caretaker of the workers' sockets. */
 export interface SocketWatcher {
   /** A worker took the place of one that died. */
   begun(writer: number): void;
@@ -121,7 +121,7 @@ export class Intake {
   readonly #sequencesShared: SharedArrayBuffer;
   readonly #order: CommitOrder;
   readonly #recorder: Recorder;
-  /** By writer: resolves when what its dead worker left is in order. */
+  /** Promises by writer that resolve when the remains of a dead worker are in order. */
   readonly #recoveries: Promise<void>[] = [];
   readonly #started = Promise.withResolvers<void>();
   readonly #behind: Int32Array;
@@ -289,7 +289,7 @@ export class Intake {
     return this.#restarts.count;
   }
 
-  /** How late the event loops of the workers turn; `undefined` for those that are not there. */
+  /** Lag of the workers' event loops; `undefined` for those that are not there. */
   get loops(): readonly (LoopWatch | undefined)[] {
     return this.#pool.loops.map((loop, writer) => (this.#thread(writer).dead ? undefined : loop));
   }

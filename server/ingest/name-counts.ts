@@ -6,9 +6,9 @@ const CELL_INTS = 2;
 const WORKER_INTS = CELLS_MAX * CELL_INTS;
 
 /**
- * How many attribute names each write key has brought to each ingest worker on a UTC day, in memory that all of them
- * share. A worker writes its own counts alone; one in the place of a dead one begins anew. Of two that add at once
- * neither may see the other, so a sum may pass a limit by a name a worker.
+ * Number of attribute names that each write key has brought to each ingest worker on a UTC day, in memory that all of
+ * them share. A worker writes its own counts alone, and a replacement begins anew. Two workers that add at once may
+ * not see each other, so a sum may pass a limit by a name a worker.
  */
 export class NameCounts {
   readonly #ints: Int32Array;

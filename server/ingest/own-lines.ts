@@ -15,7 +15,7 @@ export interface OwnLinesOptions {
   nowMs: () => number;
   /** Takes tasks, whose ends are told to the lines. */
   give: (tasks: IngestTask[]) => void;
-  /** Told what became of a task. */
+  /** Receives the outcome of a task. */
   observe: OutcomeObserver;
 }
 
@@ -30,7 +30,7 @@ export class OwnLines implements TaskEnds {
     this.#thread = new IngestThread(slots, { post: ({ tasks }) => give(tasks) }, nowMs, observe);
   }
 
-  /** How much of them there is. */
+  /** Load of these lines. */
   get gauges(): OwnGauges {
     const { unreadBytes, pendingCount, slots } = this.#thread;
     return { unreadBytes, pendingCount, takenBytes: slots.totalBytes - slots.freeBytes };

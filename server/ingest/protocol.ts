@@ -8,16 +8,16 @@ import type { SocketOrder, SocketReport } from './socket-order.ts';
 import type { TroubleReport } from './trouble.ts';
 
 /**
- * How a body is read. `auto` is for content types that say nothing: JSON when it begins like JSON and is valid,
- * lines otherwise. `frames`: octet-counted frames, `<bytes> <frame>`, as Heroku's log drains send them.
- * Source: INTERFACE.md 4.4.
+ * Form of a body. `auto` is for content types that say nothing: JSON when it begins like JSON and is valid, lines
+ * otherwise. `frames`: octet-counted frames, `<bytes> <frame>`, as Heroku's log drains send them. Source:
+ * INTERFACE.md 4.4.
  */
 export type BodyForm = 'json' | 'lines' | 'frames' | 'auto';
 
 /** The ways in which events come. */
 export type Channel = 'http' | 'https' | 'tcp' | 'tls' | 'udp';
 
-/** How a body is compressed, and the bytes that it may have when it is inflated. Source: INTERFACE.md 4.4. */
+/** Compression of a body, and the bytes that it may have after inflating. Source: INTERFACE.md 4.4. */
 export interface Compression {
   encoding: CompressedEncoding;
   bytesMax: number;
@@ -51,7 +51,7 @@ export interface BodyTask {
   dry?: DryOptions | undefined;
 }
 
-/** How a dry run is made. */
+/** Options of a dry run. */
 export interface DryOptions {
   /** The extensions to run; without them those in force. */
   steps?: readonly ExtensionStep[];
@@ -74,8 +74,8 @@ export interface DryRun {
 }
 
 /**
- * A part of a slot with lines, `[start, end)` from the task's start, a line feed behind it. `frame`: one content, line
- * feeds included; `cut`: one that lacks its end. `datagram`: lines of which those behind the first may lack their key.
+ * A part of a slot with lines, `[start, end)` from the task's start, followed by a line feed. `frame`: one content,
+ * line feeds included. `cut`: one that lacks its end. `datagram`: lines whose key may be missing behind the first.
  */
 export interface Span {
   form: 'frame' | 'cut' | 'datagram';
@@ -92,7 +92,7 @@ export interface LinesTask {
   receivedMs: number;
   /** Cell of the key that lines without one belong to; NO_CELL when each has to bring its own. */
   cell: number;
-  /** In their order. */
+  /** Spans in their order. */
   spans: readonly Span[];
 }
 
@@ -113,7 +113,7 @@ export type ToIngest =
   | { type: 'taken' }
   /** Says whether there is room for lines at all, which the disk may deny. */
   | { type: 'room'; takesLines: boolean }
-  /** For the sockets of the worker. */
+  /** Order for the sockets of the worker. */
   | { type: 'sockets'; order: SocketOrder }
   /** No task comes any more: do the rest, make it durable, end. */
   | { type: 'close' };
@@ -121,7 +121,7 @@ export type ToIngest =
 /** Outcome of a task. A status other than 200 means that nothing of it was stored. */
 export interface TaskOutcome {
   task: number;
-  /** As of HTTP: 200 durable and in the catalog, 400, 401, 413, 429, 503. */
+  /** Status of HTTP: 200 durable and in the catalog, 400, 401, 413, 429, 503. */
   status: number;
   message: string;
   events: number;
@@ -129,7 +129,7 @@ export interface TaskOutcome {
   linesDropped: number;
   /** Usage of each write key by the task; empty when nothing was stored. */
   usage: readonly KeyUsage[];
-  /** Of a dry run that succeeded. */
+  /** Result of a dry run that succeeded. */
   dry?: DryRun;
 }
 
@@ -151,7 +151,7 @@ export type FromIngest =
       own: [Channel, TaskOutcome][];
       asks: boolean;
     }
-  /** Of the sockets of the worker; taken at once. */
+  /** Report of the worker's sockets, taken at once. */
   | { type: 'sockets'; report: SocketReport }
   /** Asks for the number of a segment. */
   | { type: 'allocate' }
@@ -182,11 +182,11 @@ export interface IngestData {
   /** Counts of the sockets of all workers. */
   lineCells: SharedArrayBuffer;
   cells: SharedArrayBuffer;
-  /** Of `Sequences`. */
+  /** Memory of `Sequences`. */
   sequences: SharedArrayBuffer;
   /** Its counts, as `StatCells`. */
   stats: SharedArrayBuffer;
-  /** How many names write keys have brought, as `NameCounts`, and how many each may bring a day. */
+  /** Memory of `NameCounts`, and the number of names that each key may bring a day. */
   nameCounts: SharedArrayBuffer;
   namesPerKeyDay: number;
   keys: KeyTable;

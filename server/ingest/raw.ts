@@ -13,15 +13,15 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const BLANK = 0x20;
 const BRACE = 0x7b;
-/** Where the search for the blank behind a key ends; no key is as long. */
+/** Length at which the search for the blank behind a key ends; no key is as long. */
 const KEY_BYTES_MAX = 64;
 
 /** Lines that are decoded in one go. */
 const PIECE_LINES_MAX = 4_096;
 
-/** Where the lines of a task are read on. */
+/** Place where reading the lines of a task goes on. */
 export interface LinesPlace {
-  /** From the task's start. */
+  /** Offset from the task's start. */
   at: number;
   /** The next span, or the one that is being read. */
   span: number;
@@ -34,7 +34,7 @@ export interface RawLines {
   shares: Shares;
   /** Lines without a valid key, or whose key is off or spent. */
   droppedCount: number;
-  /** Where the next piece begins; `undefined` when this was the last. */
+  /** Start of the next piece; `undefined` when this was the last. */
   rest: LinesPlace | undefined;
 }
 

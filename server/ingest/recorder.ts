@@ -2,7 +2,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import type { Port } from '../../engine/base/pool.ts';
 import type { FromIngest, ToIngest } from './protocol.ts';
 
-/** How long after a failure the manifest is told again what acknowledgements wait for. */
+/** Pause before the manifest is told again about something that acknowledgements wait for. */
 const RETRY_MS = 1_000;
 
 /** Dependencies of the intake's recorder. */
@@ -15,7 +15,7 @@ export interface RecorderOptions {
   closed: (segment: number, bytes: number, sequence: number) => Promise<void>;
   /** Recovers and closes the segments that the dead worker of a writer left open. When it rejects it is called again later. */
   recover: (writer: number) => Promise<void>;
-  /** Told why something could not be recorded that is tried again. */
+  /** Receives the error of a record that is tried again. */
   fault: (error: Error) => void;
 }
 
@@ -25,7 +25,7 @@ type IngestPort = Port<ToIngest, FromIngest>;
 /** The front thread's end of the ledgers of ingest workers: has recorded what they ask for, and answers them. */
 export class Recorder {
   readonly #options: RecorderOptions;
-  /** By writer: what is being recorded. */
+  /** The record being written, by writer. */
   readonly #recording = new Map<number, Promise<unknown>>();
   readonly #closing = Promise.withResolvers<void>();
   #closed = false;

@@ -35,7 +35,7 @@ export const NOT_STORED: Refusal = {
   message: 'could not be stored, try again',
 };
 
-/** There is less free disk than the reserve. Source: INTERFACE.md 4.4. */
+/** Refusal while free disk is below the reserve. Source: INTERFACE.md 4.4. */
 export const DISK_FULL: Refusal = {
   status: 507,
   message: 'the free disk is below the reserve (disk_reserve_mb), try again later',

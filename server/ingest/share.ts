@@ -21,7 +21,7 @@ export class Shares {
     }
   }
 
-  /** As the commit record takes it; `idOf` gives the id of the key with a cell. */
+  /** Usage in the form of the commit record; `idOf` gives the id of the key with a cell. */
   usage(idOf: (cell: number) => string): KeyUsage[] {
     return [...this.#shares].map(([cell, { bytes, events }]) => ({
       key: idOf(cell),

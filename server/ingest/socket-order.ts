@@ -11,7 +11,7 @@ export type TlsVersion = '1.2' | '1.3';
 export interface TlsPlan {
   certificate: CertificateTexts;
   versionMax: TlsVersion;
-  /** By which a client goes on with its session whatever worker it meets. */
+  /** Keys by which a client resumes its session with any worker. */
   ticketKeys: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ export interface LinePlan {
 export type SocketOrder =
   /** Once in the life of a worker, again when it was refused. */
   | { type: 'listen'; plans: readonly LinePlan[] }
-  /** For new connections. */
+  /** Certificate for new connections. */
   | { type: 'certificate'; certificate: CertificateTexts }
   /** Takes nothing new and ends what is open, within `graceMs`. */
   | { type: 'stop'; graceMs: number };

@@ -24,7 +24,7 @@ export interface IngestStats {
   commitSeconds: number;
 }
 
-/** How much there is of the lines that a worker reads from sockets of its own. */
+/** Load of the lines that a worker reads from its own sockets. */
 export interface OwnGauges {
   /** Bytes that it has not decoded. */
   unreadBytes: number;

@@ -23,7 +23,7 @@ export interface LineOrigin {
   readonly cell?: () => number;
 }
 
-/** Who brought lines: told when the worker has read them, and when they are durable or lost. */
+/** Source of lines, which learns when the worker has read them, and when they are durable or lost. */
 export interface LineSource {
   readonly origin: LineOrigin;
   /** `bytes` of its lines were read out of their slot: there is room for as many. */
@@ -77,7 +77,7 @@ interface Pending {
   done: (outcome: TaskOutcome) => void;
 }
 
-/** Told what became of a task, before those who wait for it are. */
+/** Receives the outcome of a task before those who wait for it. */
 export type OutcomeObserver = (channel: Channel, outcome: TaskOutcome) => void;
 
 /** The way of tasks to an ingest worker. */

@@ -44,8 +44,9 @@ interface Job {
 type SocketTaker = (order: SocketOrder) => void;
 
 /**
- * Decodes what lies in its slots, a piece of a task a turn of the event loop, and makes it durable. Senders over sockets of
- * its own, over UDP and with each write key take turns, and so do bodies of several pieces, of which one is in progress.
+ * Decodes the content of its slots, a piece of a task a turn of the event loop, and makes it durable. Senders over
+ * sockets of its own, over UDP and with each write key take turns. Bodies of several pieces take turns too, one of
+ * them in progress at a time.
  */
 export class IngestWorker {
   /** Lines from sockets of this thread. */

@@ -71,7 +71,7 @@ export function boundariesOf(
   return boundaries;
 }
 
-/** Where buckets begin: the last begin not after an instant, and the one after a begin. */
+/** Begins of buckets: the last one not after an instant, and the one after a begin. */
 interface Calendar {
   start(ms: number): number;
   next(ms: number): number;

@@ -16,7 +16,7 @@ export class SearchError extends Error {
   }
 }
 
-/** How a comparison looks: `a:>=5` is `>=`. */
+/** Operator of a comparison: `a:>=5` has `>=`. */
 export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
@@ -61,12 +61,12 @@ export function tokenize(query: string): Token[] {
   return new Lexer(query, false).tokens();
 }
 
-/** As `tokenize`, but the query goes on behind its end: the last token is a caret instead, and nothing is missing there. */
+/** Tokens of a query that goes on behind its end: the last one is a caret, and nothing is missing there. */
 export function tokenizeToCaret(query: string): Token[] {
   return new Lexer(query, true).tokens();
 }
 
-/** Where the piece ends that is being typed at `position` of `query`. */
+/** End of the piece that is being typed at `position` of `query`. */
 export function endOfPiece(query: string, position: number, { quoted, ends }: Caret): number {
   const isWhole = quoted && isTokenizable(query);
   let at = position;
@@ -250,8 +250,8 @@ class Lexer {
   }
 
   /**
-   * Where the slash stands that ends the regular expression which the one at the place begins; -1 when it begins none: the
-   * next slash without a backslash ends a term, and something stands between.
+   * Place of the slash that ends the regular expression which begins here; -1 when none begins. The next slash
+   * without a backslash ends it, if a term ends there and something stands between.
    */
   #regexEnd(): number {
     const query = this.#query;

@@ -20,7 +20,7 @@ export const SEARCH_CLAUSES_MAX = 1_000;
 /** Instructions of a regular expression, and of all of a query: they bound what a character of a value takes. */
 const REGEX_SIZE_MAX = 250;
 const REGEX_SIZES_MAX = 4_000;
-/** How many times too large the size of one may be thought that is not compiled. */
+/** Factor by which the size of an expression that is not compiled may be overestimated. */
 const REGEX_ESTIMATE = 4;
 
 /** Characters of a term's text that are kept. */
@@ -47,7 +47,7 @@ export type Subject = { type: 'paths'; paths: string[] } | TagsetName;
 
 /** A term of a query, which holds together with others. Plain data that crosses threads. */
 export interface Term {
-  /** As it is written, cut off when it is long. */
+  /** Its text as written, cut off when it is long. */
   text: string;
   predicate: Predicate;
   /** Set when its parts may be told to the author; the queries of tags may not. */

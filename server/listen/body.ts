@@ -68,7 +68,7 @@ export class BodyRoom {
   }
 }
 
-/** How large a body may become: what it was declared to be, and what none may exceed. */
+/** Size that a body may have: the declared one, and the maximum. */
 interface BodySizes {
   fullBytes: number;
   bytesMax: number;

@@ -20,7 +20,7 @@ export interface Certificate {
   validToMs: number;
 }
 
-/** Where the certificate comes from. */
+/** Source of the certificate. */
 export interface CertificateOptions {
   disk: Disk;
   /** The folder of `disk`. */

@@ -4,7 +4,7 @@ import { Crowd, type Member } from './crowd.ts';
 import { type Framing, LineFrame } from './frame.ts';
 import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
 
-/** Where the lines of connections go. */
+/** Receiver of the lines of connections. */
 export interface ConnectionSink extends LineSink {
   /** Recognises `bytes[start, end)` as a write key that is on and has quota left. */
   isKey(bytes: Uint8Array, start: number, end: number): boolean;
@@ -17,7 +17,7 @@ export interface ConnectionSink extends LineSink {
 /** Dependencies of a listener's connections. */
 export interface ConnectionsOptions {
   sink: ConnectionSink;
-  /** Of the listener's channel. */
+  /** Meter of the listener's channel. */
   meter: LineMeter;
   /** The cell of the write key that the listener is bound to; without it each line brings its own key. */
   cell?: () => number;
@@ -115,7 +115,7 @@ export class Connections {
     for (const connection of lost) connection.reset();
   }
 
-  /** Nothing is read any more until there is room: what the senders have stays in the kernel's buffers and with them. */
+  /** Stops reading until there is room: further bytes stay in the kernel's buffers and with the senders. */
   stopReading(): void {
     if (this.#isFull) return;
     this.#isFull = true;
@@ -247,7 +247,7 @@ class Connection implements LineSource, Member {
     this.#reset();
   }
 
-  /** There is room again. */
+  /** Reads again, as there is room. */
   again(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;

@@ -1,11 +1,11 @@
-/** How long a line may lack its end while no valid key has come with it. */
+/** Time that a line may lack its end without a valid key. */
 const KEYLESS_MS = 10_000;
-/** Members that are looked at for one to end. */
+/** Members among which one to end is looked for. */
 const LOOKED_AT_MAX = 1_024;
 
 /** A connection as others see it that want its room. */
 export interface Member {
-  /** Where its peer is counted. */
+  /** Place where its peer is counted. */
   readonly place: number;
   /** Memory for a line without its end. */
   readonly heldBytes: number;
@@ -19,9 +19,9 @@ export interface Member {
 
 /** The connections of all listeners of one thread, as far as they have to make room for others. */
 export class Crowd {
-  /** Those that have brought no valid key, the oldest first. */
+  /** Members that have brought no valid key, the oldest first. */
   readonly #strangers = new Set<Member>();
-  /** Of them those with a line without its end, and since when. */
+  /** Members among them with an unfinished line, and since when. */
   readonly #keyless = new Map<Member, number>();
   readonly #holding = new Set<Member>();
 

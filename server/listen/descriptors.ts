@@ -1,14 +1,14 @@
 import { readKernelText } from '../../engine/base/text-file.ts';
 
-/** How many connections may be open. */
+/** Numbers of connections that may be open. */
 export interface ConnectionLimits {
-  /** Of all listeners for lines and all workers together. */
+  /** Limit of all listeners for lines and all workers together. */
   lines: number;
-  /** Of each listener for HTTP. */
+  /** Limit of each listener for HTTP. */
   http: number;
 }
 
-/** Where the system sets no limit. */
+/** Limit used where the system sets none. */
 const UNLIMITED = 1_048_576;
 /** Descriptors that files and threads keep, at least, and their share. */
 const FILES_MIN = 128;

@@ -4,9 +4,9 @@ import type { Reply } from '../api/reply.ts';
 export interface Exchange {
   /** Upper-case. */
   readonly method: string;
-  /** As it was sent, without the query. */
+  /** Path as it was sent, without the query. */
   readonly path: string;
-  /** As it was sent, without `?`; empty when there is none. */
+  /** Query as it was sent, without `?`; empty when there is none. */
   readonly query: string;
   /** Names are lower-case; a header that came twice has its last value. */
   readonly headers: Map<string, string>;

@@ -6,7 +6,7 @@ import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
  */
 export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 64;
 
-/** Bytes of a chunk that are looked at in one go; less than a line may have, so lines inside a piece are whole. */
+/** Bytes of a chunk that are searched in one go; fewer than a line may have, so lines inside a piece are whole. */
 const PIECE_BYTES = 262_144;
 /** A write key and more: what has to tell whether a line is kept whose end has not come. */
 const HEAD_BYTES = 64;
@@ -39,7 +39,7 @@ export function endLinesAtNuls(bytes: Buffer): void {
   for (let at = bytes.indexOf(NUL); at >= 0; at = bytes.indexOf(NUL, at + 1)) bytes[at] = LINE_FEED;
 }
 
-/** Where in the stream we are: at the start of a line or frame, or inside of what. */
+/** Position in the stream: at the start of a line or frame, or inside of something. */
 type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
 
 /**
@@ -105,7 +105,7 @@ export class LineFrame {
     this.drop();
   }
 
-  /** Gives what there is of the line or frame that has begun; the rest of it is skipped. */
+  /** Emits the unfinished line or frame as far as it has come; the rest of it is skipped. */
   cut(take: TakeLines): void {
     const state = this.#state === 'frame' ? 'skipFrame' : 'skip';
     take(this.#held(), NOTHING, 'cut');

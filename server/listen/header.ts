@@ -55,7 +55,7 @@ export function lengthFault(
   return undefined;
 }
 
-/** How a body of that `Content-Type` is read; parameters are left aside. Source: INTERFACE.md 4.4. */
+/** Form of a body with that `Content-Type`, whose parameters are left aside. Source: INTERFACE.md 4.4. */
 export function bodyForm(contentType: string | undefined): BodyForm {
   const type = (contentType ?? '').split(';', 1)[0].trim().toLowerCase();
   switch (type) {
@@ -137,8 +137,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * The caller's address: the peer's or, when the peer is a trusted proxy, the last of `X-Forwarded-For` that is not one.
- * A part that is no address ends the search: whoever is before it is not known. Source: INTERFACE.md 4.4.
+ * The caller's address: the peer's or, when the peer is a trusted proxy, the last of `X-Forwarded-For` that is not
+ * one. A part that is no address ends the search, because the caller before it is unknown. Source: INTERFACE.md 4.4.
  */
 export function callerAddress(
   peer: string,

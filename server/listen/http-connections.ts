@@ -2,7 +2,7 @@ import { addressText } from './header.ts';
 
 /** Connections of a listener for HTTP. */
 export interface HttpCounts {
-  /** Since the start. */
+  /** Connections since the start. */
   connections: number;
   connectionsOpen: number;
   /** Closed at once, as there were too many. */

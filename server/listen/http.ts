@@ -30,7 +30,7 @@ export interface HttpOptions extends InputOptions {
   port: number;
   /** Answers everything but the input path; never rejects. Without it all else is 404. */
   routes?: (request: ApiRequest) => Promise<Reply>;
-  /** Told the status of each answer. */
+  /** Receives the status of each answer. */
   answered?: (channel: Channel, status: number) => void;
   /** Connections that may be open, beside some of this machine; those beyond are closed. Any number when it is not said. */
   connectionsMax?: number;
@@ -42,7 +42,7 @@ export interface HttpOptions extends InputOptions {
 export interface HttpListener {
   readonly port: number;
   readonly counts: HttpCounts;
-  /** Of HTTPS: new connections get this certificate, those that are open stay. Throws USAGE when it cannot be used. */
+  /** Gives new connections of HTTPS this certificate; open ones stay. Throws USAGE when it cannot be used. */
   reload(certificate: CertificateFiles): void;
   /** Takes no new connection, lets open requests end for up to `graceMs`, then closes all connections. */
   close(graceMs: number): Promise<void>;
@@ -275,11 +275,11 @@ class UwsExchange implements Exchange {
   /** Set when all of the body has come. */
   #isRead = false;
   #gone: () => void = () => {};
-  /** Told when the answer was given, or cannot be. */
+  /** Is called when the answer was given, or cannot be. */
   #replyOver: (() => void) | undefined;
   /** Cuts a client that is too slow to take its answer. */
   #cut: NodeJS.Timeout | undefined;
-  /** Whoever waits until the client has taken what was written. */
+  /** Resolves when the client has taken everything that was written. */
   #writable: PromiseWithResolvers<void> | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, open: OpenRequests) {
@@ -366,7 +366,7 @@ class UwsExchange implements Exchange {
     else setImmediate(write);
   }
 
-  /** Refuses a request of which nobody knows where it ends; see `distrust`. */
+  /** Refuses a request whose end is unknown; see `distrust`. */
   refuse(error: ApiError): void {
     this.#answered = true;
     this.#write(errorReply(error), true);

@@ -14,7 +14,7 @@ import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates }
 /** Limits that are read at each request, and may change while the listener is open. */
 export interface InputLimits {
   bodyBytesMax: number;
-  /** In the spelling of `plainAddress`. */
+  /** Addresses in the spelling of `plainAddress`. */
   trustedProxies: ReadonlySet<string>;
 }
 
@@ -30,9 +30,9 @@ export interface InputOptions {
   nowMs: () => number;
   /** `http` when it is not said. */
   channel?: 'http' | 'https';
-  /** Told of each request that is refused before it was given to a worker. */
+  /** Receives each request that is refused before a worker gets it. */
   refused?: (channel: Channel, refusal: Refusal) => void;
-  /** Told from where a request came that was refused by 401. */
+  /** Receives the address of a request that is refused by 401. */
   unauthenticated?: (peer: string) => void;
   /** Reports whether the header `Authorization` is an administrator's. */
   isAdministrator?: (authorization: string | undefined) => boolean;
@@ -204,7 +204,7 @@ function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome)
   }
 }
 
-/** Which extensions there are is for administrators to know. */
+/** Text of a dry run; only administrators learn which extensions there are. */
 function dryText(
   { isAdministrator }: InputOptions,
   { headers }: Exchange,

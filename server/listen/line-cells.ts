@@ -10,7 +10,7 @@ export type LineChannel = (typeof LINE_CHANNELS)[number];
 
 /** Counts of a channel's connections. */
 export interface LineCounts {
-  /** Since the start. */
+  /** Connections since the start. */
   connections: number;
   connectionsOpen: number;
   /** Closed by us for want of room, or of a valid write key. */
@@ -36,7 +36,7 @@ const SALT_BYTES = 4;
 /** Numbers at the beginning: connections that there may be, and what spreads peers over their places. */
 const LIMIT = 0;
 const SALT = 1;
-/** By worker: what it holds, its sockets, and for each channel four counts; whole cache lines. */
+/** Cells by worker: held bytes, sockets, and four counts for each channel, in whole cache lines. */
 const STRIDE = 16;
 const HELD = 0;
 const CONNECTIONS = 1;
@@ -45,7 +45,7 @@ const REFUSED = 3;
 const LOST = 4;
 const OF_CHANNEL = 4;
 const SOCKETS = 9;
-/** By worker, behind all these: for each place of peers its sockets and what is held. */
+/** Cells by worker behind those: sockets and held bytes for each place of peers. */
 const PEER_STRIDE = 2 * PEERS;
 
 /** The memory as its threads see it. */
@@ -103,7 +103,7 @@ export class LineMeter {
     this.#cells.peers[this.#peers + place] += change;
   }
 
-  /** Which part of the sockets that there may be are open, of all workers. */
+  /** Share of the allowed sockets that are open, over all workers. */
   get socketShare(): number {
     const { numbers } = this.#cells;
     let sockets = 0;

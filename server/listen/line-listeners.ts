@@ -31,9 +31,9 @@ export interface SecurePlan {
   versionMax: TlsVersion;
 }
 
-/** How long after a failure a worker tries again to open its listeners. */
+/** Pause before a worker tries again to open its listeners. */
 const RETRY_MS = 1_000;
-/** How much longer than its connections a worker may take to say that it has stopped. */
+/** Time that a worker may take, beyond its connections', to say that it has stopped. */
 const ANSWER_MS = 1_000;
 const TICKET_KEYS_BYTES = 48;
 
@@ -46,7 +46,7 @@ export class LineListeners implements SocketWatcher {
   readonly #ticketKeys = randomBytes(TICKET_KEYS_BYTES);
   readonly #claims: ClaimedPort[] = [];
   #plans: LinePlan[] = [];
-  /** By worker: who waits for it to listen, or to have stopped. */
+  /** Callers by worker that wait for it to listen, or to have stopped. */
   readonly #answers = new Map<number, PromiseWithResolvers<void>>();
   /** Workers that could not listen when they last tried. */
   readonly #refused = new Set<number>();

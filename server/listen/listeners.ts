@@ -22,14 +22,14 @@ export interface ListenersOptions {
   intake: Pick<Intake, 'leastBusy' | 'writers' | 'order' | 'watchSockets'>;
   /** Counts of the connections of TCP and TLS. */
   cells: LineCells;
-  /** Of each listener for HTTP. */
+  /** Limit of each listener for HTTP. */
   httpConnectionsMax: number;
   /** The cell of the write key with that name; NO_CELL when there is none. */
   cellOf: (name: string) => number;
   input: Omit<InputOptions, 'channel'>;
   /** Answers everything but the input path; never rejects. */
   routes: (request: ApiRequest) => Promise<Reply>;
-  /** Told the status of each answer over HTTP. */
+  /** Receives the status of each answer over HTTP. */
   answered: (channel: Channel, status: number) => void;
   log: Log;
 }
@@ -48,7 +48,7 @@ export interface ListenerAddress {
 
 /** All that listens. */
 export interface Listeners {
-  /** Where HTTP is. */
+  /** Address of HTTP. */
   readonly http: Address;
   /** All of them, in the order in which they are told. */
   readonly addresses: readonly ListenerAddress[];
@@ -241,7 +241,7 @@ const KINDS: Readonly<Record<BoundListener['protocol'], 'TCP' | 'TLS' | 'UDP'>> 
   udp: 'UDP',
 };
 
-/** How many listeners for HTTP there are. */
+/** Number of listeners for HTTP. */
 export function httpListenersOf({ http, https, httpInput, httpsInput }: Config): number {
   return [http, https, httpInput, httpsInput].filter((address) => address !== undefined).length;
 }

@@ -3,7 +3,7 @@ const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
 /**
- * Who a remote address belongs to, as far as anybody can tell: an IPv4 address, also when it is mapped into IPv6, or the
+ * Owner of a remote address, as far as anybody can tell: an IPv4 address, also when it is mapped into IPv6, or the
  * first 64 bits of an IPv6 address.
  */
 export function peerOf(address: string): string {

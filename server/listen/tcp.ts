@@ -8,7 +8,7 @@ import { listenFault } from './listen-fault.ts';
 export interface LinesOptions extends Address, ConnectionsOptions {
   /** The setting that errors name. */
   setting: string;
-  /** Told of accept failures, such as too many open files; the listener goes on. */
+  /** Receives accept failures, such as too many open files; the listener goes on. */
   failed: (error: Error) => void;
 }
 
@@ -33,7 +33,7 @@ export interface ClaimedPort extends Address {
 const BACKLOG = 1_024;
 const KEEP_ALIVE_MS = 60_000;
 
-/** How sockets are accepted: idle ones stay open, and the end of one side is not that of the other. */
+/** Options of accepted sockets: idle ones stay open, and the end of one side is not that of the other. */
 export const SOCKET_OPTIONS = {
   allowHalfOpen: true,
   keepAlive: true,

@@ -7,7 +7,7 @@ import { type LinesOptions, listenWith, SOCKET_OPTIONS, type TcpListener } from 
 
 /** Dependencies of the TLS listener. */
 export interface TlsOptions extends LinesOptions, TlsPlan {
-  /** How long a handshake may take; 10 seconds when it is not said. */
+  /** Time that a handshake may take; 10 seconds when left out. */
   handshakeMs?: number;
 }
 

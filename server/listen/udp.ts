@@ -11,7 +11,7 @@ export interface UdpOptions extends Address {
   /** The setting that errors name. */
   setting: string;
   intake: Pick<Intake, 'leastBusy'>;
-  /** Told of failures; the listener goes on. */
+  /** Receives failures; the listener goes on. */
   failed: (error: Error) => void;
   /** The cell of the write key that the listener is bound to; without it each datagram brings its own key. */
   cell?: () => number;
@@ -30,13 +30,13 @@ export interface UdpListener {
 /** Sums since the start. */
 export interface UdpCounts {
   datagrams: number;
-  /** Of them those for which there was no room. */
+  /** Datagrams among them for which there was no room. */
   datagramsDropped: number;
 }
 
 /** Buffer asked of the kernel, which gives as much as `net.core.rmem_max` allows. */
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
-/** How long a line waits for others. */
+/** Time that a line waits for others. */
 const BATCH_MS = 20;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;

@@ -56,13 +56,16 @@ declare module 'uWebSockets.js' {
     close(): TemplatedApp;
     /** The application's name for another one in this process. */
     getDescriptor(): unknown;
-    /** From now on accepted connections are the other's; of several, in turn. Both are of the same kind. */
+    /**
+     * Hands accepted connections to the other application from now on; of several, in turn. Both are of the same
+     * kind.
+     */
     addChildAppDescriptor(descriptor: unknown): void;
     removeChildAppDescriptor(descriptor: unknown): void;
   }
 
   const library: {
-    /** With `silent`, answers do not name the library. */
+    /** Sets an option; `silent` keeps the library's name out of answers. */
     _cfg(option: string): void;
     App(): TemplatedApp;
     /** Reads both files at once; throws when they cannot be used. */

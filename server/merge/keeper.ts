@@ -38,7 +38,7 @@ export interface KeeperOptions {
   log: Log;
   /** These segments are gone, and no query reads them any more. */
   forget: (segments: readonly number[]) => void;
-  /** There is less free disk than the reserve, or enough again. */
+  /** Is called when free disk falls below the reserve, and when it is enough again. */
   full: (full: boolean) => void;
   /** The module with the merge worker's `start`; another one in tests. */
   mergeEntry?: URL;
@@ -116,17 +116,17 @@ export class Keeper {
     return this.#upkeep.full;
   }
 
-  /** Segments of which rows are lost. */
+  /** Number of segments that lost rows. */
   get damagedCount(): number {
     return this.#opened.catalog.damagedCount;
   }
 
-  /** Of them those whose files are missing or cut. */
+  /** Number of those whose files are missing or cut. */
   get missingCount(): number {
     return this.#files.missingCount;
   }
 
-  /** How late the event loops of the merge threads turn; `undefined` for those that are not there. */
+  /** Lag of the merge threads' event loops; `undefined` for those that are not there. */
   get loops(): readonly (LoopWatch | undefined)[] {
     return this.#merger.loops;
   }

@@ -5,9 +5,9 @@ import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
 import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
-/** How long a merge may take to stop. */
+/** Time that a merge may take to stop. */
 const STOP_GRACE_MS = 3_000;
-/** How long a thread waits for the next merge: where much is taken in they follow one another. */
+/** Time that a thread waits for the next merge, because under load they follow one another. */
 const KEPT_MS = 15_000;
 /** Objects of the thread; columns lie outside. With a full young generation sealing would take 30 MB more. */
 const HEAP = { oldMb: 512, youngMb: 4 };
@@ -51,7 +51,7 @@ export class MergeThread {
     return this.#work !== undefined;
   }
 
-  /** How late its event loop turns; `undefined` while it is not there. */
+  /** Lag of its event loop; `undefined` while it is not there. */
   get loop(): LoopWatch | undefined {
     return this.#pool?.loops[0];
   }

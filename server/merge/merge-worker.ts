@@ -52,8 +52,8 @@ export async function start({ data, port: end, loop }: ThreadTask<MergeData>): P
 }
 
 /**
- * On Linux this is of the calling thread alone: what is taken in and asked goes before what is tidied up. Not the lowest
- * priority, with which nothing is sealed as long as others take all processors.
+ * Lowers the priority of the calling thread, which Linux does for that thread alone: input and queries go before
+ * upkeep. It is not the lowest priority, with which nothing would be sealed while others take all processors.
  */
 function lowerPriority(): void {
   try {

@@ -3,11 +3,11 @@ import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { MergeJob, SealResult } from '../../engine/engine.ts';
 import { MergeThread, type MergeThreadOptions } from './merge-thread.ts';
 
-/** Runs merges in threads, each of which is there while it has something to do. */
+/** Runs merges in threads, each alive while it has something to do. */
 export class Merger {
   readonly #threads: readonly MergeThread[];
 
-  /** Up to `count` merges run at once. */
+  /** Makes a merger that runs up to `count` merges at once. */
   constructor(count: number, options: MergeThreadOptions) {
     this.#threads = Array.from({ length: count }, () => new MergeThread(options));
   }
@@ -19,7 +19,7 @@ export class Merger {
     return thread.run(job, allocate);
   }
 
-  /** How late the event loops of the threads turn, by number; `undefined` for those that are not there. */
+  /** Lag of the threads' event loops, by number; `undefined` for those that are not there. */
   get loops(): readonly (LoopWatch | undefined)[] {
     return this.#threads.map(({ loop }) => loop);
   }

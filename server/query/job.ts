@@ -25,20 +25,20 @@ interface Hinted {
   hints?: HintScope;
 }
 
-/** How a compute stands in the reply: under which name, and what stands behind its formatted values. */
+/** A compute's place in the reply: its name, and the unit behind its formatted values. */
 export interface ComputeOutput {
   name: string;
   unit?: string;
 }
 
-/** How a groupBy stands in the reply: its name, the label of its total, and the tags when it is a tagset. */
+/** A groupBy's place in the reply: its name, the label of its total, and the tags of a tagset. */
 export interface GroupOutput {
   name: string;
   total?: string;
   tags?: { id: string; name: string; color: string }[];
 }
 
-/** How events of an export are written: a JSON object a line, or cells, which are made `safe` for spreadsheets. */
+/** Form of the events of an export: a JSON object a line, or cells, which are made `safe` for spreadsheets. */
 export type ExportFormat = { type: 'ndjson' } | { type: 'csv'; safe: boolean };
 
 /** The names that a completion suggests: of attributes, and ids that are declared. */
@@ -69,7 +69,7 @@ type AskedJob =
   /** `saved`: in the form of a saved analysis; the query then wants the event and the column `syslog` alone. */
   | ({ type: 'list'; query: ListQuery; zone: string; saved?: boolean } & Explainable & Hinted)
   | { type: 'fetch'; query: FetchQuery }
-  /** A part of an export; its answer is of the form that `export-page.ts` tells. */
+  /** A part of an export, with an answer of the form that `export-page.ts` tells. */
   | { type: 'export'; query: PageQuery; zone: string; format: ExportFormat }
   | { type: 'context'; query: ContextQuery; zone: string }
   | { type: 'attributes'; query: AttributesQuery; zone: string }
@@ -78,11 +78,11 @@ type AskedJob =
   | ({
       type: 'aggregate';
       query: AggregateQuery;
-      /** Of each compute. */
+      /** Outputs by compute. */
       outputs: ComputeOutput[];
-      /** Of each groupBy. */
+      /** Outputs by groupBy. */
       groupOutputs: GroupOutput[];
-      /** In the form of a saved analysis, of so many rows at most. */
+      /** Gives the answer the form of a saved analysis, of so many rows at most. */
       saved?: { rowsMax: number };
       format: boolean;
       zone: string;
@@ -102,7 +102,7 @@ export interface TailJob {
   /** When all that was visible lay before the query's `from`, and before its `to`: for the tokens. */
   fromMs: number;
   toMs: number;
-  /** As that of a QueryJob. */
+  /** Zone as in a QueryJob. */
   zone: string;
 }
 
@@ -111,7 +111,7 @@ export interface TailAnswer {
   /** Server-sent events: how many were dropped, when there are such, then the events. */
   text: string;
   eventCount: number;
-  /** Where the next job goes on. */
+  /** Position at which the next job goes on. */
   position: number;
   /** Set when that is the `to` of the job. */
   isWhole: boolean;

@@ -10,7 +10,7 @@ export interface Join {
   member: number;
 }
 
-/** Who joins in whose scans, by numbers of their own. Owned by the front thread. */
+/** Threads that join in scans of others, by numbers of their own. Owned by the front thread. */
 export class Joins {
   readonly #joins = new Map<number, Join>();
 

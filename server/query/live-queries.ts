@@ -1,6 +1,6 @@
 import { QueryRefused } from './refusal.ts';
 
-/** How far a query is; the query pool writes it while the query waits and runs. */
+/** Progress of a query; the query pool writes it while the query waits and runs. */
 export interface QueryProgress {
   state: 'waiting' | 'running';
   /** Units that are done, of those that are known of; the second grows when the blocks are gone through again. */

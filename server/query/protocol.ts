@@ -36,7 +36,7 @@ export type ToQuery =
 /** Messages of a query worker: the answer, or why there is none. `code` is missing for a bug. */
 export type FromQuery =
   | { type: 'ready' }
-  /** How far a query is that takes long; never after its answer. */
+  /** Progress of a query that takes long; never after its answer. */
   | { type: 'progress'; query: number; unitsDone: number; unitsTotal: number }
   /** It needs more than it may take, and stands still: until `allow`, or it is stopped to be run again later. */
   | { type: 'needs'; query: number; allowance: Allowance }
@@ -51,13 +51,13 @@ export type FromQuery =
 export interface QueryData {
   /** The data folder. */
   root: string;
-  /** The manifest's, of which the keys of event ids and tail tokens are made. */
+  /** Secret of the manifest, from which the keys of event ids and tail tokens are made. */
   secret: Uint8Array;
   /** Memory that a query may keep until it is answered, in 2^20 bytes. */
   memoryMb: number;
   /** Memory of the rows that searches selected, kept for those that ask again, in 2^20 bytes. */
   cacheMb: number;
-  /** How many query workers there are. */
+  /** Number of query workers. */
   workers: number;
   /** One Int32: 1 while ingestion is behind, otherwise 0. */
   behind: SharedArrayBuffer;

@@ -83,7 +83,7 @@ interface Asked extends Work {
   key: string;
   job: QueryJob | TailJob;
   progress: QueryProgress;
-  /** Where it runs, once it does. */
+  /** Thread on which it runs, once it does. */
   thread: QueryThread | undefined;
   /** Missing for tails, and until it was let in. */
   ticket: Ticket | undefined;
@@ -278,7 +278,7 @@ export class QueryPool {
     return this.#restarts.count;
   }
 
-  /** How late the event loops of the workers turn; `undefined` for those that are not there. */
+  /** Lag of the workers' event loops; `undefined` for those that are not there. */
   get loops(): readonly (LoopWatch | undefined)[] {
     return this.#pool.loops.map((loop, number) =>
       this.#threads[number]?.dead === true ? undefined : loop,

@@ -21,11 +21,14 @@ export type Allowance = 'light' | 'time' | 'memory';
 
 /** A scheduler's view of a query besides its units. */
 export interface Running {
-  /** Of a query that takes longer it is told every 100 ms at most what its last unit yielded. */
+  /** Receives the last unit's progress, every 100 ms at most, while a query takes longer. */
   progressed?: (progress: UnitProgress) => void;
   /** Allowance at first; `light` when left out. */
   allowance?: Allowance;
-  /** Told when it needs more than it may take: then it stands still until `allow`. Without it nothing is asked. */
+  /**
+   * Is called when the query needs more than it may take: it then stands still until `allow`. Without this nothing is
+   * asked.
+   */
   needs?: (allowance: Allowance) => void;
 }
 
@@ -37,7 +40,7 @@ export interface SchedulerOptions {
   isBehind?: () => boolean;
 }
 
-/** How long units of one query are done before the event loop has its turn. */
+/** Time that units of one query run before the event loop has its turn. */
 const TURN_MS = 2;
 /** While ingestion is behind a query pauses when it had so much time. */
 const PAUSED_MS = 50;
@@ -47,7 +50,7 @@ const LIGHT_MS = 500;
 export const LIGHT_BYTES = 16 * 1024 * 1024;
 /** A turn of a query that is not light counts so many times, so that light ones are answered nearly as quickly as alone. */
 const HEAVY_COST = 4;
-/** How often it is told how far a query is that takes longer than this. */
+/** Interval at which the progress of a query that takes longer is told. */
 const PROGRESS_MS = 100;
 /** While ingestion is behind, one turn of a heavy query comes in so much time: it goes on, at a tenth of the speed. */
 const HEAVY_PAUSE_MS = 20;
@@ -255,7 +258,7 @@ export class Scheduler {
     active.progressed?.(progress);
   }
 
-  /** Counts a turn. The means grow by each one's part of it, so that whoever comes anew is not ahead of those who wait. */
+  /** Counts a turn. The means grow by each one's part of it, so that a new query is not ahead of those who wait. */
   #charge(active: Active, startedMs: number): void {
     const { party } = active;
     const endMs = this.#nowMs();

@@ -11,7 +11,7 @@ import {
   POSTGRESQL_RULES,
 } from './extension-presets.ts';
 
-/** Where an extension of a kind looks and where it puts what it finds, unless told otherwise. */
+/** Default sources and target of an extension of a kind. */
 export interface ExtensionPlaces {
   /** Empty: they have to be told. */
   sources: readonly string[];

@@ -74,9 +74,9 @@ export interface SavedAnalysis extends Named {
   kind: 'list' | 'timeseries' | 'toplist' | 'table';
   time: { from: string | number; to: string | number; timezone?: string; offset?: number };
   filters: readonly SavedFilter[];
-  /** Of kind `list`: what the platform shows of its events. */
+  /** Columns that kind `list` shows of its events. */
   columns?: readonly SavedColumn[];
-  /** Of the other kinds. */
+  /** Computes of the other kinds. */
   compute?: readonly SavedCompute[];
   groupBy?: readonly SavedGroupBy[];
 }
@@ -102,8 +102,8 @@ export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 export type PlainExtensionKind = Exclude<ExtensionKind, 'grok' | 'date' | 'attribute'>;
 
 /**
- * A parsing extension: what else is read from the events for which `filter` holds. The order of the definitions is the
- * order in which they run. Source: INTERFACE.md 11.
+ * A parsing extension, which reads more out of the events for which `filter` holds. Definitions run in their order.
+ * Source: INTERFACE.md 11.
  */
 export type ExtensionDefinition = Named & {
   enabled: boolean;

@@ -74,9 +74,10 @@ export interface DefinitionsOptions {
 }
 
 /**
- * The fields, tagsets, metrics, groups, saved analyses and extensions of the service, in memory and in the file `definitions`.
- * Owned by the front thread. A change is durable first, then in force for whoever asks next. Methods reject with USAGE or
- * as the rules do when what is asked is not allowed, LIMIT beyond DEFINITIONS_MAX, IO when it cannot be written.
+ * The fields, tagsets, metrics, groups, saved analyses and extensions of the service, in memory and in the file
+ * `definitions`. Owned by the front thread. A change is durable first, then in force for the next request. Methods
+ * reject with USAGE, or as the rules do, when something is not allowed, with LIMIT beyond DEFINITIONS_MAX, and with
+ * IO when it cannot be written.
  */
 export class Definitions {
   readonly #options: DefinitionsOptions;

@@ -72,7 +72,7 @@ const DURATIONS = [
   metric('duration_pc95', '95th percentile of the duration', 'duration', 'pc95', 'ms'),
 ];
 
-/** Of ready-made extensions. */
+/** Sets of ready-made extensions. */
 const SETS_BY_ID: ReadonlyMap<string, DefinitionSet> = new Map([
   ['docker', { fields: [STREAM], metrics: [] }],
   ['kubernetes', { fields: [STREAM], metrics: [] }],

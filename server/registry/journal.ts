@@ -5,7 +5,7 @@ import { withoutSteering } from '../safe-text.ts';
 
 const LINE_END = 0x0a;
 
-/** Who asks for a change. */
+/** The caller of a change. */
 export interface Asker {
   /** `admin-token`, `first start`. */
   readonly who: string;
@@ -19,7 +19,7 @@ export interface AuditLine extends Asker {
   at: string;
   /** Action: `create`, `change` or `delete`. */
   what: string;
-  /** Which resource it was done to, and what it became. */
+  /** The resource that was changed, and its new state. */
   [which: string]: unknown;
 }
 

@@ -19,7 +19,7 @@ export interface KeyRecord {
   createdMs: number;
   /** The switch; read keys have none and are always on. */
   enabled: boolean;
-  /** Of write keys. */
+  /** Quota of a write key. */
   quota?: Quota;
   /** Search text that limits what a read key sees. */
   filter?: string;

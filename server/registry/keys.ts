@@ -50,7 +50,7 @@ export interface KeyChange {
   enabled?: boolean;
   quota?: Quota | null;
   filter?: string | null;
-  /** Those of the new filter. */
+  /** Ids in the new filter. */
   filterIds?: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const DAY = 2;
 const USED = 3;
 const QUOTA = USED + DAYS;
 
-/** How long a thread sleeps when it finds a cell locked twice: its holder was interrupted. */
+/** Time that a thread sleeps when it finds a cell locked twice, because the holder was interrupted. */
 const LOCK_WAIT_MS = 1;
 
 /** The UTC day of a time: days since 1970-01-01. */

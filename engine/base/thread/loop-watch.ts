@@ -1,4 +1,4 @@
-/** How often a thread notes that its event loop turns. */
+/** Interval at which a thread notes that its event loop turns. */
 const BEAT_MS = 100;
 /** Lateness is told for at least so long, and at most twice as long. */
 const WINDOW_MS = 15_000;
@@ -50,7 +50,7 @@ export class LoopWatch {
     cells[BEAT] = nowMs;
   }
 
-  /** How long the loop has been late by now; 0 before it begins. */
+  /** Time by which the loop is late now; 0 before it begins. */
   get stalledMs(): number {
     const beatMs = this.#cells[BEAT];
     return beatMs === 0 ? 0 : Math.max(0, this.#nowMs() - beatMs - BEAT_MS);

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts';
 
-/** Where a caller could not be authenticated. */
+/** API on which a caller could not be authenticated. */
 export type FailureRoute = 'admin' | 'input' | 'read';
 
 const WINDOW_MS = 60_000;
@@ -70,7 +70,7 @@ export class AuthFailures {
   }
 }
 
-/** Of IPv6 the network, as who has one has all its addresses. */
+/** Network of an IPv6 peer, whose user has all its addresses. */
 function networkOf(peer: string): string {
   return peer.includes(':') ? peer.split('::', 1)[0].split(':').slice(0, 4).join(':') : peer;
 }

@@ -20,11 +20,11 @@ export interface AdminDeps {
   /** The token of the file `admin-token`. */
   token: string;
   failures: Pick<AuthFailures, 'note'>;
-  /** By the name in the path. */
+  /** Resources by the name in the path. */
   resources: ReadonlyMap<string, AdminResource>;
 }
 
-/** Where the admin API lies. */
+/** Path of the admin API. */
 export const ADMIN_PATH = '/admin/api/';
 
 const WHO = 'admin-token';

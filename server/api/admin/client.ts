@@ -88,7 +88,7 @@ export class AdminClient {
   }
 }
 
-/** Where to connect to reach a listener: the loopback address when it listens on all. */
+/** Host to which a client connects: the loopback address when the listener listens on all. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

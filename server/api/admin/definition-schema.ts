@@ -136,7 +136,7 @@ export const DEFINITION_SCHEMAS = {
 /** Body of `POST /beta/discover/fields_metrics`. Source: INTERFACE.md 4.5. */
 export type DiscoverBody = Static<typeof discoverBody>;
 
-/** The body as it is, when it is one of fields and metrics. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it asks for fields and metrics. Throws ApiError 400 naming the first fault. */
 export function checkDiscoverBody(body: unknown): DiscoverBody {
   return discover.Check(body) ? body : refuse(discover, body);
 }
@@ -147,8 +147,8 @@ export function checkGroupsBody(body: unknown): void {
 }
 
 /**
- * A value of any shape as a definition: what may be left out is filled in, names and ids are looked at, what a text in
- * it means is not. Throws ApiError 400, or USAGE, naming the first fault.
+ * Reads a definition from a value of any shape. Defaults are filled in, names and ids are checked, the meaning of
+ * texts is not. Throws ApiError 400, or USAGE, naming the first fault.
  */
 export function readDefinition<K extends DefinitionKind>(
   kind: K,

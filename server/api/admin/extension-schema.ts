@@ -60,8 +60,8 @@ const extensions = {
 };
 
 /**
- * A value of any shape as an extension, sources and target of its kind filled in. Paths are looked at, what filter, rules
- * and formats mean is not. Throws ApiError 400 naming the first fault.
+ * Reads an extension from a value of any shape, and fills in the sources and the target of its kind. Paths are
+ * checked; the meaning of filter, rules and formats is not. Throws ApiError 400 naming the first fault.
  */
 export function readExtension(value: unknown): ExtensionDefinition {
   if (!anyExtension.Check(value)) return refuse(anyExtension, value);

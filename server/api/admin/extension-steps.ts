@@ -17,8 +17,8 @@ export function stepOf(definition: ExtensionDefinition, resolver: Resolver): Ext
 }
 
 /**
- * Throws ApiError 400 naming what of an extension's filter, rules, formats or zone is malformed. Rules that one of
- * `known` has are not looked at again, because that can take a tenth of a second.
+ * Checks an extension's filter, rules, formats and zone. Throws ApiError 400 naming the malformed one. Rules that one
+ * of `known` has are not checked again, because that can take a tenth of a second.
  */
 export function checkExtension(
   definition: ExtensionDefinition,

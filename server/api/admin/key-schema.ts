@@ -46,7 +46,7 @@ export const KEY_SCHEMAS = { write: writeKey, read: readKey };
 /** Body that makes or changes a key of either kind; fields of the other kind are never there. */
 export type KeyBody = Static<typeof writeKey> & Static<typeof readKey>;
 
-/** The body as it is, when it is one of a change of a key. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it changes a key. Throws ApiError 400 naming the first fault. */
 export function checkKeyBody(kind: KeyKind, body: unknown): KeyBody {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ApiError(400, `the body is ${shown(body)}; it must be an object`);

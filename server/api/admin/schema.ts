@@ -6,14 +6,14 @@ import { KEY_SCHEMAS, keyName } from './key-schema.ts';
 
 /** The schemas of what makes and changes a definition follow from the one that a whole definition is checked by. */
 
-/** Of POST: the id may be left out, and is then made from the name. */
+/** Body of POST. The id may be left out, and is then made from the name. */
 function creation(definition: TSchema): TObject {
   const { properties } = definition as TObject;
   const id = Type.Optional(properties['id']);
   return object({ ...properties, id });
 }
 
-/** Of PATCH: everything may be left out, and null takes away what need not be there. */
+/** Body of PATCH. Everything may be left out, and null removes an optional field. */
 function change(definition: TSchema): TObject {
   const { properties } = definition as TObject;
   const required: unknown = (definition as { required?: unknown }).required;
@@ -75,7 +75,7 @@ const ofDefinitions = (made: readonly TSchema[], all = made): AdminBodies => ({
   changed: Type.Union(all.map(change)),
 });
 
-/** By resource, for the description of the interface. */
+/** Bodies by resource, for the description of the interface. */
 export const ADMIN_BODIES: ReadonlyMap<string, AdminBodies> = new Map([
   ['write_keys', ofKeys(KEY_SCHEMAS.write)],
   ['read_keys', ofKeys(KEY_SCHEMAS.read)],

@@ -10,7 +10,7 @@ import {
 import { ApiError, resultReply } from '../reply.ts';
 import { type AdminResource, methodNotAllowed } from './admin.ts';
 
-/** Where troubles are counted. */
+/** Sources of trouble counts. */
 export type TroubleSource = Pick<Intake, 'stats' | 'counts' | 'troubles'>;
 
 /** The name of the write key with an id; `undefined` when it does not exist any more. */
@@ -19,7 +19,7 @@ type KeyName = (id: string) => string | undefined;
 /** A kind of trouble as the API shows it. */
 interface ShownTrouble {
   kind: string;
-  /** Since the process began. */
+  /** Count since the process began. */
   count: number;
   /** ISO 8601. */
   last?: string;

@@ -45,7 +45,7 @@ export interface StoreGauges {
   lostFiles: number;
 }
 
-/** Where the numbers are: each is read when somebody asks. */
+/** Sources of the numbers, each read when somebody asks. */
 export interface MetricSources extends ProcessSources {
   /** Requests whose caller could not be authenticated. */
   authFailures: Readonly<Record<FailureRoute, number>>;

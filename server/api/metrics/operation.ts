@@ -11,12 +11,12 @@ export interface ReadinessFacts {
   stopping: boolean;
   ingestWorkersUp: number;
   queryWorkersUp: number;
-  /** How long the event loops of all workers of a kind have been late by now, in milliseconds. */
+  /** Time by which the event loops of all workers of a kind are late now, in milliseconds. */
   ingestStalledMs: number;
   queryStalledMs: number;
   /** Set while no worker may listen on the ports of TCP and TLS. */
   linesRefused: boolean;
-  /** Segments of which rows are lost: what is left is served, and answers that may need them are partial. */
+  /** Number of segments that lost rows. The rest is served, and answers that may need those rows are partial. */
   damagedSegments: number;
   /** Set while free disk is below the reserve, so that nothing is taken in. */
   diskFull: boolean;

@@ -11,7 +11,7 @@ export interface ProcessSources {
   ready(): boolean;
   /** Descriptors that the process may have. */
   descriptorsMax: number;
-  /** How late the event loops of all threads turn, by kind. */
+  /** Lag of the event loops of all threads, by kind. */
   loops(): Readonly<Record<'front' | 'ingest' | 'query' | 'merge', Loops>>;
   /** Workers that were put in the place of dead ones, by kind. */
   restarts(): Readonly<Record<'ingest' | 'query', number>>;

@@ -29,7 +29,7 @@ interface Resource {
   /** Name of many of it in ids of operations. */
   operations: string;
   made: readonly Record<string, unknown>[];
-  /** As they are shown then. */
+  /** Resources as they are shown afterwards. */
   shown: readonly Record<string, unknown>[];
   changed: Record<string, unknown>;
 }

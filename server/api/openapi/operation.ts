@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Who may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 14. */
+/** Callers that may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 14. */
 export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview';
 
 /** A parameter of a path, of a query or in a header. */
@@ -67,7 +67,10 @@ export const json = (schema: TSchema): ApiContent[] => [{ type: JSON_TYPE, schem
 
 /** Statuses of all requests with a body of JSON to the output API that are no success. */
 export const BODY_REFUSALS: readonly number[] = [400, 413, 415];
-/** Those of all that run a query: an id that is in use, a chunked request with a long answer, too many of them, and what stops them. */
+/**
+ * Refusals that all queries share: an id in use, a chunked request with a long answer, too many queries, and the
+ * causes that stop one.
+ */
 export const QUERY_REFUSALS: readonly number[] = [...BODY_REFUSALS, 409, 411, 429, 503];
 
 /** The header by which a query can be asked for. */
@@ -79,7 +82,7 @@ export const QUERY_ID: ApiParameter = {
   schema: Type.String({ pattern: '^[\\w-]{1,64}$' }),
 };
 
-/** Where the events of the examples lie. */
+/** Time range of the events in the examples. */
 export const EXAMPLE_TIME = { from: '2026-03-01T10:00:00Z', to: '2026-03-01T11:00:00Z' };
 /** Stands in examples for the write key. */
 export const EXAMPLE_WRITE_KEY = 'vO3cU8Hh2nq0bRk5wYt7Zg';

@@ -19,17 +19,17 @@ const json = Type.Unknown();
 /** `{"result": ...}` around what an endpoint answers. */
 export const resultOf = <T extends TSchema>(result: T) => shape({ result });
 
-/** Of the output API and the administration: a refusal. Source: INTERFACE.md 7. */
+/** Refusal of the output API and the administration. Source: INTERFACE.md 7. */
 export const errorReply = shape({ error: shape({ status: Type.Integer(), message: string }) });
-/** Of the input API: a refusal. */
+/** Refusal of the input API. */
 export const inputErrorReply = shape({
   error: shape({ status: Type.Integer(), message: string }),
   ok: Type.Literal(false),
 });
 
-/** Of the input API: everything is stored. */
+/** Success of the input API: everything is stored. */
 const storedReply = shape({ ok: Type.Literal(true) });
-/** Of the input API: what would become of a body. */
+/** Dry run of the input API: the events that a body would become. */
 const dryReply = shape({
   ok: Type.Literal(true),
   debug: Type.Literal(true),
@@ -43,11 +43,11 @@ const dryReply = shape({
   tookMs: Type.Number({ minimum: 0 }),
 });
 
-/** Of the input API, of either kind. */
+/** Success or dry run of the input API. */
 export const inputAnswer = Type.Union([storedReply, dryReply]);
 /** JSON body of the input API. */
 export const inputBody = Type.Union([Type.Object({}), Type.Array(Type.Unknown())]);
-/** Of `GET /openapi.json`. */
+/** Reply of `GET /openapi.json`. */
 export const openapiReply = Type.Object({ openapi: string, paths: named(json) });
 
 /** An event in full. Source: INTERFACE.md 2.3. */
@@ -83,13 +83,13 @@ const hints = maybe(
 /** Missing parts of an answer, and why they are missing. */
 const whole = { damaged, bound };
 
-/** Of `POST /beta/events/list`. */
+/** Reply of `POST /beta/events/list`. */
 export const listReply = resultOf(
   shape({ events: Type.Array(listedEvent), total: maybe(count), ...whole, hints, explain }),
 );
-/** Of `POST /beta/events/fetch`. */
+/** Reply of `POST /beta/events/fetch`. */
 export const fetchReply = resultOf(listedEvent);
-/** Of `POST /beta/events/context`. */
+/** Reply of `POST /beta/events/context`. */
 export const contextReply = resultOf(
   shape({
     before: Type.Array(listedEvent),
@@ -113,7 +113,7 @@ const metricValue = Type.Union([
   ...[Type.Number(), Type.Null()],
   shape({ value: orNull(Type.Number()), formatted: string }),
 ]);
-/** Of `POST /beta/events/aggregate`. Source: INTERFACE.md 2.8. */
+/** Reply of `POST /beta/events/aggregate`. Source: INTERFACE.md 2.8. */
 export const aggregateReply = resultOf(
   shape({
     aggregates: Type.Array(
@@ -130,7 +130,7 @@ export const aggregateReply = resultOf(
     explain: maybe(shape({ ...read, ways: maybe(ways) })),
   }),
 );
-/** Of the execution of a saved analysis: a list view, or an analytical view. Source: INTERFACE.md 4.7. */
+/** Reply of the execution of a saved analysis: a list view, or an analytical view. Source: INTERFACE.md 4.7. */
 export const executeReply = resultOf(
   Type.Union([
     shape({
@@ -154,11 +154,11 @@ export const executeReply = resultOf(
     }),
   ]),
 );
-/** Of `GET /beta/queries/<id>`. */
+/** Reply of `GET /beta/queries/<id>`. */
 export const progressReply = resultOf(
   shape({ state: oneOf('waiting', 'running'), unitsDone: count, unitsTotal: count, ms: count }),
 );
-/** Of `DELETE /beta/queries/<id>`. */
+/** Reply of `DELETE /beta/queries/<id>`. */
 export const cancelledReply = resultOf(shape({ state: Type.Literal('cancelled') }));
 
 const summary = { id: string, name: string, description: string };
@@ -169,9 +169,9 @@ export const attributeField = shape({
   type: Type.Literal('attribute'),
   attribute: string,
 });
-/** Of `POST /beta/discover/groups`. Source: INTERFACE.md 2.4. */
+/** Reply of `POST /beta/discover/groups`. Source: INTERFACE.md 2.4. */
 export const groupsReply = resultOf(shape({ groups: Type.Array(shape(summary)) }));
-/** Of `POST /beta/discover/fields_metrics`. Source: INTERFACE.md 2.5 and 2.6. */
+/** Reply of `POST /beta/discover/fields_metrics`. Source: INTERFACE.md 2.5 and 2.6. */
 export const discoverReply = resultOf(
   shape({
     fields: maybe(
@@ -194,7 +194,7 @@ export const discoverReply = resultOf(
   }),
 );
 
-/** Of `POST /beta/discover/attributes`. */
+/** Reply of `POST /beta/discover/attributes`. */
 export const attributesReply = resultOf(
   shape({
     attributes: Type.Array(
@@ -214,7 +214,7 @@ export const attributesReply = resultOf(
     damaged,
   }),
 );
-/** Of `POST /beta/discover/facets`. */
+/** Reply of `POST /beta/discover/facets`. */
 export const facetsReply = resultOf(
   shape({
     facets: Type.Array(
@@ -229,7 +229,7 @@ export const facetsReply = resultOf(
     ...whole,
   }),
 );
-/** Of `POST /beta/discover/complete`. */
+/** Reply of `POST /beta/discover/complete`. */
 export const completeReply = resultOf(
   shape({
     from: count,
@@ -305,11 +305,11 @@ export const RESOURCE_SHAPES: ReadonlyMap<
   ...Object.entries(definition).map(([name, shown]) => [name, { shown }] as const),
   ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
 ]);
-/** Of `DELETE` of one of a resource of the administration. */
+/** Reply of `DELETE` on a resource of the administration. */
 export const deletedReply = resultOf(
   shape({ id: string, name: string, deleted: Type.Literal(true) }),
 );
-/** Of `POST /admin/api/extensions/test`. */
+/** Reply of `POST /admin/api/extensions/test`. */
 export const extensionTestReply = resultOf(
   shape({
     events: Type.Array(
@@ -318,7 +318,7 @@ export const extensionTestReply = resultOf(
     ms: Type.Number({ minimum: 0 }),
   }),
 );
-/** Of `GET /admin/api/troubles`. */
+/** Reply of `GET /admin/api/troubles`. */
 export const troublesReply = resultOf(
   shape({
     troubles: Type.Array(
@@ -335,11 +335,11 @@ export const collectionReply = (name: string, shown: TSchema) =>
   resultOf(shape({ [name]: Type.Array(shown) }));
 /** A text that is no JSON, such as lines of events. */
 export const plainText = Type.String();
-/** Of `GET /healthz`. */
+/** Reply of `GET /healthz`. */
 export const healthReply = shape({ ok: Type.Literal(true) });
-/** Of `GET /readyz`. */
+/** Reply of `GET /readyz`. */
 export const readyReply = shape({ ok: Type.Literal(true), damaged_segments: maybe(count) });
-/** Of `GET /readyz` while the service cannot do its work. */
+/** Reply of `GET /readyz` while the service cannot do its work. */
 export const unreadyReply = shape({
   ok: Type.Literal(false),
   reasons: Type.Array(string),

@@ -6,7 +6,7 @@ import { type ReadContext, requireJsonType, requireKnownQuery } from '../route.t
 import { jobOfAnalysis } from './analysis-job.ts';
 import { checkExecuteBody, type ExecuteBody } from './execute-schema.ts';
 
-/** Of GET, besides the key. */
+/** Parameters of GET besides the key. */
 const TEXT_PARAMETERS: readonly string[] = ['from', 'to', 'timezone'];
 const NUMBER_PARAMETERS: readonly string[] = ['offset', 'limit', 'field.from'];
 const QUERY_PARAMETERS = [...TEXT_PARAMETERS, ...NUMBER_PARAMETERS, 'format', 'api_key'];

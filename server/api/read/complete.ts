@@ -19,7 +19,7 @@ import { checkCompleteBody } from '../schema.ts';
 import { rangeOf } from '../selection.ts';
 
 const SUGGESTIONS_DEFAULT = 10;
-/** Attributes that are looked at for names. */
+/** Attributes among which names are looked for. */
 const NAMES_MAX = 10_000;
 /** An event that is found by an element of an array has others, which take places among the first. */
 const VALUES_SPARE = 100;

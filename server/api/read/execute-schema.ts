@@ -40,7 +40,7 @@ const validator = Compile(executeBody);
 /** Body of the execution of a saved analysis. Source: INTERFACE.md 4.7. */
 export type ExecuteBody = Static<typeof executeBody>;
 
-/** The body as it is, when it is one of an execution. Throws ApiError 400 naming the first fault. */
+/** Returns the body if it executes an analysis. Throws ApiError 400 naming the first fault. */
 export function checkExecuteBody(body: unknown): ExecuteBody {
   if (!validator.Check(body)) return refuse(validator, body);
   if (body.field?.from === undefined || body['field.from'] === undefined) return body;

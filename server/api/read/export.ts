@@ -23,14 +23,14 @@ const PAGE_EVENTS_MAX = 2_000;
 const PAGE_TEXT_MAX = 512 * 1024;
 /** Blocks that a page opens at most, so that one that finds little ends too. */
 const PAGE_BLOCKS_MAX = 128;
-/** How often, and how long after, a page is asked for again that was refused for a reason that passes. */
+/** Number of attempts at a page that was refused for a passing reason, and the pause between them. */
 const RETRIES_MAX = 10;
 const RETRY_MS = 1_000;
-/** Of CSV without columns. */
+/** Columns of CSV when none are asked for. */
 const CSV_COLUMNS: ColumnsBody = [{ attribute: 'message' }];
 const EXPOSED_HEADERS = 'content-disposition, x-logseam-damaged, x-logseam-bound';
 
-/** In the form of other replies. */
+/** Missing events, in the form of other replies. */
 interface Missing {
   damaged?: { blocks: number };
   bound?: { limit: number; reached: true; from: string };
@@ -86,7 +86,7 @@ class Pages {
   /** Job that all pages share; the key's filter and the place come with each page. */
   readonly #job: ExportJob;
   readonly #damaged = new Set<string>();
-  /** How far the pages reach: the first one finds it out for all. */
+  /** Reach of the pages: the first one finds it for all. */
   #reach: Pick<PageQuery, 'boundCount' | 'visible' | 'oldestId'>;
   #bound: PageBound | undefined;
   /** Events that may still come. */

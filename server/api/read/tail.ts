@@ -11,14 +11,14 @@ import { predicateOf, searchOf } from '../selection.ts';
 import { zoneOf } from './context.ts';
 
 const PER_SECOND_DEFAULT = 200;
-/** Of GET, besides the key: those that are texts, JSON, and others. */
+/** Parameters of GET besides the key: texts, JSON, and others. */
 const TEXT_PARAMETERS: readonly string[] = ['query', 'timezone', 'last_event_id'];
 const JSON_PARAMETERS: readonly string[] = ['filters', 'columns'];
 const QUERY_PARAMETERS = [
   ...[...TEXT_PARAMETERS, ...JSON_PARAMETERS],
   ...['event', 'limit_per_second', 'api_key'],
 ];
-/** In which browsers tell the last id when they connect again. */
+/** Header in which browsers tell the last id when they connect again. */
 const PLACE_HEADER = 'last-event-id';
 
 /**

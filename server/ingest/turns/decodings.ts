@@ -29,7 +29,7 @@ export interface DecodingsOptions {
   idOf: (cell: number) => string;
   /** Makes the decoder of lines that goes with a decoder. */
   raw: (decoder: Decoder, rows: Rows) => RawDecoder;
-  /** Told once of each extension that fails. */
+  /** Receives each extension that fails, once. */
   failed: (error: Error) => void;
 }
 
@@ -54,7 +54,7 @@ export class Decodings {
     this.#current = this.#make(new PathTable());
   }
 
-  /** For what is decoded in one go. */
+  /** Decoding of tasks that are decoded in one go. */
   get current(): Decoding {
     return this.#current;
   }

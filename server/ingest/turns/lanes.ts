@@ -17,7 +17,7 @@ interface Lane<Job> {
  * others.
  */
 export class Lanes<Job> {
-  /** In the order of their turns; none is empty. */
+  /** Lanes in the order of their turns; none is empty. */
   readonly #lanes = new Map<number, Lane<Job>>();
 
   /** Puts a job behind those of its lane. */

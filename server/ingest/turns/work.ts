@@ -34,9 +34,9 @@ export interface WorkOptions {
   writer: RowWriter;
   /** The id of the write key with that cell. */
   idOf: (cell: number) => string;
-  /** Told of bugs. */
+  /** Receives bugs. */
   fault: (error: Error) => void;
-  /** Told when something became durable or failed. */
+  /** Is called when something became durable or failed. */
   stored: () => void;
 }
 

@@ -79,7 +79,7 @@ export class BucketTexts {
   readonly #zone: Zone;
   readonly #outputs: readonly ComputeOutput[];
   readonly #groupOutputs: readonly GroupOutput[];
-  /** Of each compute that is a time series where its steps begin, and the texts of those that were asked for. */
+  /** Starts of the steps of each compute that is a time series, and the texts of those that were asked for. */
   readonly #boundaries: (ArrayLike<number> | undefined)[];
   readonly #steps: string[][];
 

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 /** A text as UTF-8, in pieces that lie one after the other, none of them empty: it is never in one place as a whole. */
 export type AnswerPieces = Uint8Array<ArrayBuffer>[];
 
-/** Writes an answer, which may be large: whoever adds to it yields whenever a unit is full. Owned by one query. */
+/** Writes an answer, which may be large: its users yield whenever a unit is full. Owned by one query. */
 export class AnswerWriter {
   readonly #pieces: AnswerPieces = [];
   #text = '';

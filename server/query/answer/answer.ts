@@ -127,7 +127,7 @@ function* writeContext(
   writer.add(`]${statsText(stats, false)}}`);
 }
 
-/** That only the newest events of the range were reached, when there are more. */
+/** Says that only the newest events of the range were reached, when there are more. */
 function boundText(bound: Bound | undefined, zone: Zone): string {
   if (bound === undefined) return '';
   const { limit, oldestMs } = bound;
@@ -146,7 +146,7 @@ function hintsText(facts: HintFacts | undefined, zone: Zone): string {
   return `,"hints":${JSON.stringify(texts)}`;
 }
 
-/** That the answer is partial, when it is, and what was read for it, when that was asked. */
+/** Says that the answer is partial, if it is, and what was read for it, if that was asked. */
 function statsText(stats: QueryStats & Pick<AggregateResult, 'ways'>, explain: boolean): string {
   const damaged = stats.blocksDamaged > 0 ? `,"damaged":{"blocks":${stats.blocksDamaged}}` : '';
   return explain ? `${damaged},"explain":${JSON.stringify(stats)}` : damaged;

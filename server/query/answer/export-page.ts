@@ -20,7 +20,7 @@ export interface PageHead {
   bound?: PageBound;
 }
 
-/** That of a page, its date a text in the asked zone. */
+/** Bound of a page, its date a text in the asked zone. */
 export interface PageBound {
   limit: number;
   from: string;

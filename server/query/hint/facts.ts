@@ -26,7 +26,7 @@ const TERMS_MAX = 10;
 const LEAVES_MAX = 4;
 /** Attributes that are known by name. */
 const ATTRIBUTES_MAX = 20_000;
-/** Attributes in one of which words are looked for. */
+/** Attributes that are searched for words. */
 const PLACES_MAX = 500;
 /** Values of an attribute with which one that it has not is compared. */
 const VALUES_MAX = 200;
@@ -141,7 +141,7 @@ class Probe {
     return found?.attributes.map(({ path }) => path);
   }
 
-  /** How many events of the range hold. */
+  /** Number of events of the range that hold. */
   *count(predicate: Predicate): Units<number | undefined> {
     const metric = { type: 'core' as const };
     const computes = [{ type: 'metric' as const, metric }];

@@ -7,7 +7,7 @@ export interface HintScope {
   selection: Selection;
   /** Terms that have to hold together. */
   terms: Term[];
-  /** For which the events hold that the asker may see: no others are looked at. */
+  /** Holds for the events that the caller may see; no others are read. */
   visible: Predicate;
 }
 
@@ -43,16 +43,16 @@ export interface HintFacts {
   terms: readonly CountedTerm[];
   /** Paths of the attributes that events of the range have, those of the most events first. */
   attributes?: readonly string[];
-  /** Of tests of a text: a path of theirs that events have, and texts that it has. */
+  /** For tests of a text: a path of theirs that events have, and texts that it has. */
   values: ReadonlyMap<Leaf, { path: string; texts: readonly string[] }>;
-  /** Of tests of words of the message: a path that has them. */
+  /** For tests of words of the message: a path that has them. */
   places: ReadonlyMap<Leaf, string>;
   /** Dates of the events next to the range for which the question holds. */
   newestMs?: number;
   oldestMs?: number;
 }
 
-/** Tests of one value or attribute, of which a predicate is made. */
+/** A test of one value or attribute within a predicate. */
 export type Leaf = Extract<Predicate, { type: 'words' | 'value' | 'exists' | 'range' }>;
 
 /** Tests in an open term that finds no event, without the negated ones; none in other terms. */

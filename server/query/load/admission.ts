@@ -1,7 +1,7 @@
 import { QueryRefused } from '../refusal.ts';
 import { type Allowance, LIGHT_BYTES } from '../scheduler.ts';
 
-/** How many queries may run and wait, and what they may take. */
+/** Numbers of queries that may run and wait, and the memory that they may take. */
 export interface AdmissionLimits {
   /** Queries of all keys, and of one, that run at once. */
   running: number;
@@ -196,7 +196,7 @@ export class Admission {
     this.#parties.set(party.key, party);
   }
 
-  /** Of what may go on, the one of the key with the fewest heavy ones. */
+  /** The query that may go on whose key has the fewest heavy ones. */
   #nextStanding(): Entry | undefined {
     if (this.#standingCount === 0) return undefined;
     let next: Entry | undefined;

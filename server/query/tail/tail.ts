@@ -9,7 +9,7 @@ import type { TailPlace, TailTokens } from './tail-token.ts';
 const JOB_EVERY_MS = 100;
 /** The HTTP library cuts a connection on which nothing is written for 10 s. */
 const HEARTBEAT_MS = 5_000;
-/** How often in a row, and how long after, a job is tried again that was refused for a reason that passes. */
+/** Number of attempts at a job that was refused for a passing reason, and the pause between them. */
 const RETRIES_MAX = 10;
 const RETRY_MS = 1_000;
 /** Events that one job gives, and that a tail holds for a client that does not read. */
@@ -18,11 +18,11 @@ const PART_CHARACTERS_MAX = 2 ** 19;
 /** Events that a tail which goes on is given of what came meanwhile, and how far that goes back. */
 const MISSED_EVENTS_MAX = 10_000;
 const MISSED_MS = 3_600_000;
-/** How far clocks may be set without that sealed events are missed. */
+/** Time by which clocks may be set without missing sealed events. */
 const CLOCK_MS = 300_000;
 /** Says nothing; it only brings what was kept back on its way. */
 const COMMENT = ':\n\n';
-/** How long a browser waits until it connects again. */
+/** Time that a browser waits before it connects again. */
 const RECONNECT_MS = 2_000;
 
 /** Tails' view of the committed blocks; the catalog gives it. */
@@ -51,7 +51,7 @@ export interface TailSources {
 /** Why a tail ends, in the words of its last event. */
 export type TailEnd = 'stopping' | 'key_deleted' | 'filter_changed';
 
-/** Where a tail is written. */
+/** Stream to which a tail is written. */
 export interface TailStream {
   /**
    * Resolves when the next part may come, and says whether the client was behind: then the end of the part may be kept
@@ -67,11 +67,11 @@ export interface TailRequest {
   predicate: Predicate;
   event: boolean;
   columns: ListColumn[];
-  /** In which dates are written. */
+  /** Zone of dates. */
   zone: string;
   /** Events that are shown in a second, at least 1. */
   perSecondMax: number;
-  /** Where it goes on; without it, from now. */
+  /** Place at which it goes on; from now when left out. */
   place?: TailPlace;
   /** Why it may not go on, `undefined` while it may. Asked again and again. */
   refusal(): TailEnd | undefined;
@@ -227,7 +227,9 @@ export class Tail {
     return job === undefined ? 0 : heartbeatMs;
   }
 
-  /** Nothing is there that was not told: so this is a place of this moment, however long ago the last event came. */
+  /**
+   * Notes that everything was told, so that the place is one of this moment, however long ago the last event came.
+   */
   #rest(): void {
     this.#isIdle = true;
     this.#missedLeft = undefined;

@@ -6,7 +6,7 @@ import type { TailPlace } from './tail-token.ts';
 /** Tails of one key, and of all. */
 const TAILS_PER_KEY_MAX = 20;
 const TAILS_MAX = 200;
-/** How often it is looked whether tails may go on. */
+/** Interval at which tails are checked for permission to go on. */
 const CHECK_MS = 500;
 
 /** The live tails of the service. Owned by the front thread. */
