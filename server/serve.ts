@@ -14,10 +14,10 @@ import { extensionResource } from './api/admin/extensions.ts';
 import { keyResources } from './api/admin/keys.ts';
 import { troubleResource } from './api/admin/troubles.ts';
 import { declaredResolver } from './api/declared.ts';
+import { createRoutes } from './api/dispatch.ts';
 import { AnswerCounts } from './api/metrics/answer-counts.ts';
 import { createOperation } from './api/metrics/operation.ts';
 import { quotasOf } from './api/metrics/quotas.ts';
-import { createRoutes } from './api/routes.ts';
 import { filterIdsOf, securityFilters } from './api/security-filter.ts';
 import { type Config, supervision, version } from './config.ts';
 import { DiskHealth } from './disk-health.ts';
@@ -269,7 +269,6 @@ async function start(
     nowMs,
     boundEvents: config.boundEvents,
     admin,
-    health: () => ({ status: 200, body: '{"ok":true}' }),
     operation: createOperation({
       metricsOpen: config.metricsOpen,
       token,

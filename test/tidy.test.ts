@@ -107,7 +107,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
     'server/api/openapi/reply-schema.ts',
     'server/api/admin/schema.ts',
     'server/api/openapi/schema.ts',
-    'server/api/openapi/operation.ts',
+    'server/api/routes/operation.ts',
   ],
   re2js: ['engine/base/pattern.ts'],
   bowser: ['server/extend/user-agent.ts'],

@@ -2,10 +2,11 @@ import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { shown } from '../language/shown.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
+import type { LiveQueries } from '../query/live-queries.ts';
 import type { Tails } from '../query/tail/tails.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import { withoutLongWords } from '../safe-text.ts';
-import { ApiError, type ApiRequest, type Reply } from './reply.ts';
+import { ApiError, type ApiRequest } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 
 /** A read key that a request was authenticated by. */
@@ -20,6 +21,9 @@ export type DefinitionTable = Pick<Definitions, 'list' | 'get'>;
 
 /** Context of a route of the output API: the key is known, the body is JSON of any shape. */
 export interface ReadContext {
+  request: ApiRequest;
+  /** The parameter in the path; empty without one. */
+  id: string;
   body: unknown;
   key: ReadKey;
   definitions: DefinitionTable;
@@ -29,6 +33,8 @@ export interface ReadContext {
   nowMs: number;
   /** Events that are reached of a range of more than a day. */
   boundEvents: number;
+  /** The queries that are not answered. */
+  live: LiveQueries;
   /** The key as it is now, for what goes on for long. Throws ApiError 401 when it is gone. */
   currentKey(): ReadKey;
   /** Runs a query; rejects when the engine cannot, or when the client goes away. */
@@ -40,12 +46,6 @@ export interface ReadContext {
 
 /** Requests' view of the live tails. */
 export type OpenTails = Pick<Tails, 'open' | 'placeOf'>;
-
-/** An endpoint of the output API. Throws or rejects with ApiError to refuse. */
-export type ReadRoute = (context: ReadContext) => Promise<Reply>;
-
-/** Parameters that a POST endpoint takes in its query. */
-const QUERY_PARAMETERS = ['api_key'];
 
 /** The key that a request carries: header `x-api-key`, else parameter `api_key`. Source: INTERFACE.md 5. */
 export function keyOf(request: ApiRequest): string | undefined {
@@ -62,10 +62,7 @@ export function requireJsonType(request: ApiRequest): void {
 }
 
 /** Throws 400 for a query parameter that is not `allowed`. Source: INTERFACE.md 4.1. */
-export function requireKnownQuery(
-  request: ApiRequest,
-  allowed: readonly string[] = QUERY_PARAMETERS,
-): void {
+export function requireKnownQuery(request: ApiRequest, allowed: readonly string[]): void {
   for (const name of request.query.keys()) {
     if (allowed.includes(name)) continue;
     const hint = nearestHint(name, allowed);

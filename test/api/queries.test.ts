@@ -1,7 +1,7 @@
 import t from 'tap';
+import type { RouteDependencies } from '../../server/api/dispatch.ts';
 import type { Reply, ReplySink } from '../../server/api/reply.ts';
 import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
-import type { RouteDependencies } from '../../server/api/routes.ts';
 import type { JobAnswer } from '../../server/query/job.ts';
 import type { QueryProgress } from '../../server/query/live-queries.ts';
 import { QueryRefused } from '../../server/query/refusal.ts';

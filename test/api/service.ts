@@ -1,7 +1,7 @@
 import type { Predicate } from '../../engine/query/model/predicate.ts';
+import { createRoutes, type RouteDependencies } from '../../server/api/dispatch.ts';
 import type { ApiRequest, Reply } from '../../server/api/reply.ts';
 import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
-import { createRoutes, type RouteDependencies } from '../../server/api/routes.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 import { piecesOf } from '../support/answer.ts';
 
@@ -36,8 +36,8 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     nowMs: () => NOW,
     boundEvents: 50_000_000,
     admin: async () => ({ status: 200, body: '"admin"' }),
-    health: () => ({ status: 200, body: '{"ok":true}' }),
     operation: {
+      health: () => ({ status: 200, body: '{"ok":true}' }),
       ready: () => ({ status: 200, body: '{"ok":true}' }),
       metrics: () => ({ status: 200, body: 'x 1\n', contentType: 'text/plain' }),
       openapi: () => ({ status: 200, body: '{}' }),

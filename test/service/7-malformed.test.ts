@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { EXAMPLE_TIME } from '../../server/api/openapi/operation.ts';
+import { EXAMPLE_TIME } from '../../server/api/routes/examples/example.ts';
+
 import { answerTo, examplesInOrder, placeholdersOf, requestOf } from '../support/openapi-run.ts';
 import { seedOf } from '../support/seed.ts';
 import { removeFolder, request, startService, temporaryFolder } from '../support/service.ts';

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { must } from '../../engine/base/assert.ts';
-import { OPERATIONS, refusalsOf } from '../../server/api/openapi/openapi.ts';
-import type { ApiExample, ApiOperation } from '../../server/api/openapi/operation.ts';
+import { refusalsOf } from '../../server/api/openapi/document.ts';
 import { errorReply, inputErrorReply } from '../../server/api/openapi/reply-schema.ts';
+import type { ApiExample } from '../../server/api/routes/examples/example.ts';
+import type { ApiOperation } from '../../server/api/routes/operation.ts';
+import { ROUTES } from '../../server/api/routes/table.ts';
 import {
   answerTo,
   type ExampleRequest,
@@ -168,7 +170,7 @@ t.test('each status that a request can cause is answered, in the form that is to
     if (!operation.id.startsWith('make')) continue;
     await answerTo(requestOf(service, token, operation, example, placeholders));
   }
-  for (const operation of OPERATIONS) {
+  for (const operation of ROUTES) {
     const schema = Compile(operation.access === 'writer' ? inputErrorReply : errorReply);
     for (const status of refusalsOf(operation)) {
       if (OF_CIRCUMSTANCES.includes(status)) continue;

@@ -1,12 +1,12 @@
 import { must } from '../../engine/base/assert.ts';
-import { OPERATIONS } from '../../server/api/openapi/openapi.ts';
 import {
   type ApiExample,
-  type ApiOperation,
   EXAMPLE_EVENT_ID,
   EXAMPLE_TIME,
   EXAMPLE_WRITE_KEY,
-} from '../../server/api/openapi/operation.ts';
+} from '../../server/api/routes/examples/example.ts';
+import type { ApiOperation } from '../../server/api/routes/operation.ts';
+import { ROUTES } from '../../server/api/routes/table.ts';
 import { type Answer, ask, type Listed, type Service } from './service.ts';
 
 /** Runs the examples of the description of the interface against a service. */
@@ -30,7 +30,7 @@ export function examplesInOrder(): [ApiOperation, ApiExample][] {
     if (id.startsWith('make')) return 1;
     return method === 'delete' ? 3 : 2;
   };
-  const ranked = OPERATIONS.map((operation, place) => {
+  const ranked = ROUTES.map((operation, place) => {
     const rank = rankOf(operation);
     return { operation, rank, place: rank === 3 ? -place : place };
   });

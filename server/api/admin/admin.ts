@@ -1,19 +1,14 @@
+import { must } from '../../../engine/base/assert.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { nearest } from '../../../engine/base/nearest.ts';
 import { shown } from '../../language/shown.ts';
 import { sameSecret } from '../../registry/digest.ts';
-import type { Asker } from '../../registry/journal.ts';
 import { withoutLongWords } from '../../safe-text.ts';
 import type { AuthFailures } from '../access/failures.ts';
 import { ApiError, type ApiRequest, type Reply } from '../reply.ts';
-
-/** A resource of the admin API; `asker` asks for changes, as the audit log names them. */
-export interface AdminResource {
-  /** Answers `/admin/api/<resource>`. Throws or rejects with ApiError, or EngineError of the registry. */
-  collection(request: ApiRequest, asker: Asker): Promise<Reply>;
-  /** Answers `/admin/api/<resource>/<id>`; the id is what stands there, slashes included. */
-  single(id: string, request: ApiRequest, asker: Asker): Promise<Reply>;
-}
+import { ADMIN_ROUTES } from '../routes/admin.ts';
+import { RouteTable } from '../routes/match.ts';
+import type { AdminResource } from '../routes/route.ts';
 
 /** Dependencies of the admin API. */
 export interface AdminDeps {
@@ -29,6 +24,8 @@ export const ADMIN_PATH = '/admin/api/';
 
 const WHO = 'admin-token';
 
+const TABLE = new RouteTable(ADMIN_ROUTES);
+
 /**
  * Makes the handler of `/admin/api/`. It needs `Authorization: Bearer` with the token.
  * Rejects with ApiError: 400, 401, 404, 405, 413, 415, 503. Source: INTERFACE.md 13.
@@ -37,14 +34,12 @@ export function createAdmin(deps: AdminDeps): (request: ApiRequest) => Promise<R
   return async (request) => {
     authenticate(request, deps);
     const asker = { who: WHO, peer: request.peer };
-    const rest = request.path.slice(ADMIN_PATH.length);
-    const slash = rest.indexOf('/');
-    const name = slash < 0 ? rest : rest.slice(0, slash);
-    const resource = deps.resources.get(name);
-    if (resource === undefined) throw new ApiError(404, unknownResource(deps, name));
+    const match = TABLE.find(request.path, request.method);
+    if (match === undefined) throw new ApiError(404, unknownPath(deps, request.path));
+    const { route, id } = match;
+    const action = deps.resources.get(route.resource)?.[route.action];
     try {
-      if (slash < 0) return await resource.collection(request, asker);
-      return await resource.single(rest.slice(slash + 1), request, asker);
+      return await must(action, `${route.action} of ${route.resource}`)({ request, asker, id });
     } catch (error) {
       throw asApiError(error);
     }
@@ -69,9 +64,14 @@ function authenticate(request: ApiRequest, { token, failures }: AdminDeps): void
   throw new ApiError(401, message, { 'WWW-Authenticate': 'Bearer' });
 }
 
-function unknownResource(deps: AdminDeps, name: string): string {
-  const close = nearest(name, deps.resources.keys());
-  const allowed = [...deps.resources.keys()].join(', ');
+function unknownPath({ resources }: AdminDeps, path: string): string {
+  const [name = '', ...rest] = path.slice(ADMIN_PATH.length).split('/');
+  if (resources.has(name)) {
+    const more = shown(withoutLongWords(rest.join('/')));
+    return `${name} have no ids, ${more} is not known; there is ${ADMIN_PATH}${name}`;
+  }
+  const close = nearest(name, resources.keys());
+  const allowed = [...resources.keys()].join(', ');
   const hint = close === undefined ? '' : `; did you mean ${close}?`;
   return `resource ${shown(withoutLongWords(name))} is unknown; there are ${allowed}${hint}`;
 }
@@ -81,12 +81,6 @@ function asApiError(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   if (error.code === 'USAGE' || error.code === 'LIMIT') return new ApiError(400, error.message);
   return new ApiError(503, 'the change could not be written; see the log of the service');
-}
-
-/** The 405 of a resource. `allowed` are methods between commas. */
-export function methodNotAllowed(method: string, allowed: string): ApiError {
-  const message = `method ${shown(method)} is not allowed here; allowed are ${allowed}`;
-  return new ApiError(405, message, { Allow: allowed });
 }
 
 /** The fields of a JSON object as pairs: names from outside are never looked up in it. Throws ApiError 400. */

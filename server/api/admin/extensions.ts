@@ -4,12 +4,12 @@ import { shown } from '../../language/shown.ts';
 import type { ExtensionDefinition } from '../../registry/definition.ts';
 import type { Along, Changed, Definitions } from '../../registry/definitions.ts';
 import { definitionSetOf } from '../../registry/extension-sets.ts';
-import type { Asker } from '../../registry/journal.ts';
 import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
 import type { Resolver } from '../resolver.ts';
 import { requireJsonType } from '../route.ts';
-import { type AdminResource, fieldsOf, methodNotAllowed } from './admin.ts';
+import type { AdminResource } from '../routes/route.ts';
+import { fieldsOf } from './admin.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
 
@@ -25,63 +25,44 @@ const KIND = 'extensions';
 const TEST = 'test';
 
 /**
- * The resource `extensions`, by id: GET, POST, PATCH and DELETE as of other definitions, in the order in which they run.
+ * The resource `extensions`, by id, as other definitions, in the order in which they run.
  * `position` of POST and PATCH moves one; `definitions: true` makes the fields, metrics and group that go with it and
  * lists them as `made`. `POST extensions/test` tries extensions on samples. Source: INTERFACE.md 11 and 13.
  */
 export function extensionResource(deps: ExtensionResourceDeps): [string, AdminResource] {
-  return [
-    KIND,
-    {
-      collection: (request, asker) => collection(deps, request, asker),
-      single: (id, request, asker) => {
-        // Nothing else is posted to an id, so that an extension may have this one.
-        const isTest = id === TEST && request.method === 'POST';
-        return isTest ? test(deps, request) : single(deps, id, request, asker);
-      },
+  const { definitions } = deps;
+  const existing = (id: string): ExtensionDefinition => {
+    const definition = definitions.get(KIND, id);
+    if (definition === undefined) throw unknownExtension(id);
+    return definition;
+  };
+  const resource: AdminResource = {
+    list: async () => {
+      const extensions = definitions
+        .list(KIND)
+        .map((definition, position) => ({ ...definition, position }));
+      return resultReply(JSON.stringify({ extensions }));
     },
-  ];
-}
-
-async function collection(
-  { definitions }: ExtensionResourceDeps,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
-  if (request.method === 'GET') {
-    const extensions = definitions
-      .list(KIND)
-      .map((definition, position) => ({ ...definition, position }));
-    return resultReply(JSON.stringify({ extensions }));
-  }
-  if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
-  const { value, along, wantsSet } = readBody(request);
-  const made = await definitions.create(KIND, value, asker, along);
-  return resultReply(JSON.stringify(shownChange(definitions, made, wantsSet)));
-}
-
-async function single(
-  { definitions }: ExtensionResourceDeps,
-  id: string,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
-  const definition = definitions.get(KIND, id);
-  if (definition === undefined) {
-    if (id === TEST && request.method === 'PUT') throw methodNotAllowed(request.method, 'POST');
-    throw unknownExtension(id);
-  }
-  if (request.method === 'GET') {
-    return resultReply(JSON.stringify(withPosition(definitions, definition)));
-  }
-  if (request.method === 'PATCH') {
-    const { value, along, wantsSet } = readBody(request);
-    const changed = await definitions.change(KIND, id, value, asker, along);
-    return resultReply(JSON.stringify(shownChange(definitions, changed, wantsSet)));
-  }
-  if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  await definitions.delete(KIND, id, asker);
-  return resultReply(JSON.stringify({ id, name: definition.name, deleted: true }));
+    make: async ({ request, asker }) => {
+      const { value, along, wantsSet } = readBody(request);
+      const made = await definitions.create(KIND, value, asker, along);
+      return resultReply(JSON.stringify(shownChange(definitions, made, wantsSet)));
+    },
+    show: async ({ id }) => resultReply(JSON.stringify(withPosition(definitions, existing(id)))),
+    change: async ({ request, asker, id }) => {
+      existing(id);
+      const { value, along, wantsSet } = readBody(request);
+      const changed = await definitions.change(KIND, id, value, asker, along);
+      return resultReply(JSON.stringify(shownChange(definitions, changed, wantsSet)));
+    },
+    delete: async ({ asker, id }) => {
+      const { name } = existing(id);
+      await definitions.delete(KIND, id, asker);
+      return resultReply(JSON.stringify({ id, name, deleted: true }));
+    },
+    test: async ({ request }) => test(deps, request),
+  };
+  return [KIND, resource];
 }
 
 async function test(deps: ExtensionResourceDeps, request: ApiRequest): Promise<Reply> {

@@ -1,12 +1,11 @@
 import { shown } from '../../language/shown.ts';
-import type { Asker } from '../../registry/journal.ts';
 import type { KeyKind, Quota } from '../../registry/key-record.ts';
 import type { Key, KeyChange, Keys, NewKey } from '../../registry/keys.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
 import { parseJsonBody } from '../json.ts';
-import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
+import { ApiError, type ApiRequest, resultReply } from '../reply.ts';
 import { requireJsonType } from '../route.ts';
-import { type AdminResource, methodNotAllowed } from './admin.ts';
+import type { AdminResource } from '../routes/route.ts';
 import { checkKeyBody, quotaOf } from './key-schema.ts';
 
 /** Dependencies of the resources of keys. */
@@ -37,26 +36,43 @@ interface ShownKey {
  * `daily_usage` is in bytes. Source: INTERFACE.md 2.1, 2.2 and 13.
  */
 export function keyResources(deps: KeyResourceDeps): [string, AdminResource][] {
-  return (['write', 'read'] as const).map((kind) => [
-    `${kind}_keys`,
-    {
-      collection: (request, asker) => collection(deps, kind, request, asker),
-      single: (idOrName, request, asker) => single(deps, kind, idOrName, request, asker),
-    },
-  ]);
+  return (['write', 'read'] as const).map((kind) => [`${kind}_keys`, resourceOf(deps, kind)]);
 }
 
-async function collection(
-  deps: KeyResourceDeps,
-  kind: KeyKind,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
-  if (request.method === 'GET') {
-    const keys = deps.keys.list(kind).map((key) => shownKey(deps, key));
-    return resultReply(JSON.stringify({ [`${kind}_keys`]: keys }));
-  }
-  if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
+function resourceOf(deps: KeyResourceDeps, kind: KeyKind): AdminResource {
+  const { keys, changed } = deps;
+  const existing = (idOrName: string): Key => {
+    const key = keys.named(kind, idOrName);
+    if (key !== undefined) return key;
+    throw new ApiError(404, `there is no ${kind} key with the id or name ${shown(idOrName)}`);
+  };
+  return {
+    list: async () => {
+      const all = keys.list(kind).map((key) => shownKey(deps, key));
+      return resultReply(JSON.stringify({ [`${kind}_keys`]: all }));
+    },
+    make: async ({ request, asker }) => {
+      const made = await keys.create(readNew(deps, kind, request), asker);
+      changed();
+      return resultReply(JSON.stringify({ ...shownKey(deps, made.key), key: made.text }));
+    },
+    show: async ({ id }) => resultReply(JSON.stringify(shownKey(deps, existing(id)))),
+    change: async ({ request, asker, id }) => {
+      const key = await keys.change(existing(id).id, readChange(deps, kind, request), asker);
+      changed();
+      return resultReply(JSON.stringify(shownKey(deps, key)));
+    },
+    delete: async ({ asker, id: idOrName }) => {
+      const { id, name } = existing(idOrName);
+      await keys.delete(id, asker);
+      changed();
+      return resultReply(JSON.stringify({ id, name, deleted: true }));
+    },
+  };
+}
+
+/** Reads the body of POST. */
+function readNew(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): NewKey {
   const { name, ...fields } = readChange(deps, kind, request);
   if (name === undefined)
     throw new ApiError(400, 'name is missing; allowed: a string of 1 to 100 characters');
@@ -65,32 +81,7 @@ async function collection(
   if (fields.quota !== undefined && fields.quota !== null) wanted.quota = fields.quota;
   if (fields.filter !== undefined && fields.filter !== null) wanted.filter = fields.filter;
   if (fields.filterIds !== undefined) wanted.filterIds = fields.filterIds;
-  const { text, key } = await deps.keys.create(wanted, asker);
-  deps.changed();
-  return resultReply(JSON.stringify({ ...shownKey(deps, key), key: text }));
-}
-
-async function single(
-  deps: KeyResourceDeps,
-  kind: KeyKind,
-  idOrName: string,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
-  const key = deps.keys.named(kind, idOrName);
-  if (key === undefined) {
-    throw new ApiError(404, `there is no ${kind} key with the id or name ${shown(idOrName)}`);
-  }
-  if (request.method === 'GET') return resultReply(JSON.stringify(shownKey(deps, key)));
-  if (request.method === 'PATCH') {
-    const changed = await deps.keys.change(key.id, readChange(deps, kind, request), asker);
-    deps.changed();
-    return resultReply(JSON.stringify(shownKey(deps, changed)));
-  }
-  if (request.method !== 'DELETE') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  await deps.keys.delete(key.id, asker);
-  deps.changed();
-  return resultReply(JSON.stringify({ id: key.id, name: key.name, deleted: true }));
+  return wanted;
 }
 
 function shownKey(deps: KeyResourceDeps, key: Key): ShownKey {

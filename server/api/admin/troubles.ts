@@ -7,8 +7,8 @@ import {
   LINE_DROPPED,
   TROUBLE_KINDS,
 } from '../../ingest/trouble.ts';
-import { ApiError, resultReply } from '../reply.ts';
-import { type AdminResource, methodNotAllowed } from './admin.ts';
+import { type Reply, resultReply } from '../reply.ts';
+import type { AdminResource } from '../routes/route.ts';
 
 /** Sources of trouble counts. */
 export type TroubleSource = Pick<Intake, 'stats' | 'counts' | 'troubles'>;
@@ -39,18 +39,9 @@ const REFUSED: ReadonlyMap<string, RefusalReason> = new Map([
  * Write keys in it are masked; a line is up to a second behind its count.
  */
 export function troubleResource(source: TroubleSource, keyName: KeyName): [string, AdminResource] {
-  return [
-    'troubles',
-    {
-      collection: async (request) => {
-        if (request.method !== 'GET') throw methodNotAllowed(request.method, 'GET');
-        return resultReply(JSON.stringify({ troubles: shownTroubles(source, keyName) }));
-      },
-      single: async () => {
-        throw new ApiError(404, 'troubles have no ids; there is GET /admin/api/troubles');
-      },
-    },
-  ];
+  const list = async (): Promise<Reply> =>
+    resultReply(JSON.stringify({ troubles: shownTroubles(source, keyName) }));
+  return ['troubles', { list }];
 }
 
 function shownTroubles(source: TroubleSource, keyName: KeyName): ShownTrouble[] {

@@ -1,8 +1,8 @@
 import type { AuthFailures } from '../access/failures.ts';
 import { isAdministrator } from '../admin/admin.ts';
-import { openapiReply } from '../openapi/openapi.ts';
+import type { OperationAccess } from '../dispatch.ts';
+import { openapiReply } from '../openapi/document.ts';
 import type { Reply } from '../reply.ts';
-import type { Operation } from '../routes.ts';
 import { type MetricSources, metricsReply } from './metrics.ts';
 
 /** Facts that decide whether the service can do its work now. */
@@ -38,7 +38,7 @@ export interface OperationOptions {
 }
 
 /** Makes what `/readyz`, `/metrics` and `/openapi.json` answer. */
-export function createOperation(options: OperationOptions): Operation {
+export function createOperation(options: OperationOptions): OperationAccess {
   const { metricsOpen, token, failures, facts } = options;
   const sources = {
     ...options.sources,
@@ -46,6 +46,7 @@ export function createOperation(options: OperationOptions): Operation {
     ready: () => unreadiness(facts()).length === 0,
   };
   return {
+    health: () => ({ status: 200, body: '{"ok":true}' }),
     ready: () => readinessReply(unreadiness(facts()), facts().damagedSegments),
     metrics: () => metricsReply(sources),
     openapi: () => openapiReply(sources.version),

@@ -1,26 +1,21 @@
 import { must } from '../../../engine/base/assert.ts';
 import { shown } from '../../language/shown.ts';
-import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, answerReply, type Reply } from '../reply.ts';
-import { type ReadContext, requireJsonType, requireKnownQuery } from '../route.ts';
+import type { ReadContext } from '../route.ts';
 import { jobOfAnalysis } from './analysis-job.ts';
 import { checkExecuteBody, type ExecuteBody } from './execute-schema.ts';
 
 /** Parameters of GET besides the key. */
 const TEXT_PARAMETERS: readonly string[] = ['from', 'to', 'timezone'];
 const NUMBER_PARAMETERS: readonly string[] = ['offset', 'limit', 'field.from'];
-const QUERY_PARAMETERS = [...TEXT_PARAMETERS, ...NUMBER_PARAMETERS, 'format', 'api_key'];
 
 /**
  * `POST` and `GET /beta/saved_analyses/<id>/execute`. A POST without a body needs no content type; what is not asked is as
  * it was saved. Throws or rejects with ApiError. Source: INTERFACE.md 4.7.
  */
-export async function executeAnalysis(
-  id: string,
-  request: ApiRequest,
-  context: ReadContext,
-): Promise<Reply> {
-  const asked = request.method === 'GET' ? bodyOfQuery(request) : bodyOfPost(request);
+export async function executeAnalysis(context: ReadContext): Promise<Reply> {
+  const { request, id } = context;
+  const asked = request.method === 'GET' ? bodyOfQuery(request) : checkExecuteBody(context.body);
   const analysis = context.definitions.get('saved_analyses', id);
   if (analysis === undefined) {
     throw new ApiError(404, `saved_analysis_id ${shown(id)}: there is no such saved analysis`);
@@ -34,7 +29,6 @@ export async function executeAnalysis(
 
 /** The body that a GET's parameters stand for. */
 function bodyOfQuery(request: ApiRequest): ExecuteBody {
-  requireKnownQuery(request, QUERY_PARAMETERS);
   if (request.body.length > 0) {
     throw new ApiError(
       400,
@@ -64,11 +58,4 @@ function numberOr(text: string): number | string {
 
 function flagOr(text: string): boolean | string {
   return text === 'true' ? true : text === 'false' ? false : text;
-}
-
-function bodyOfPost(request: ApiRequest): ExecuteBody {
-  const isEmpty = request.body.length === 0;
-  if (!isEmpty) requireJsonType(request);
-  requireKnownQuery(request);
-  return checkExecuteBody(isEmpty ? {} : parseJsonBody(request.body));
 }

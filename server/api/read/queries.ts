@@ -1,7 +1,7 @@
 import { shown } from '../../language/shown.ts';
 import type { LiveQueries, LiveQuery } from '../../query/live-queries.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
-import { type ReadKey, requireKnownQuery } from '../route.ts';
+import type { ReadContext, ReadKey } from '../route.ts';
 
 /** The header in which a request names its query. */
 const ID_HEADER = 'x-query-id';
@@ -52,23 +52,25 @@ export async function closing(
   }
 }
 
-/**
- * `GET /beta/queries/<id>`: how far a query of the same key is, and `DELETE`, which cancels it. Throws ApiError 404 when
- * there is none that is not answered.
- */
-export function liveQuery(live: LiveQueries, id: string, request: ApiRequest, key: ReadKey): Reply {
-  requireKnownQuery(request);
-  const query = live.find(key.id, id);
-  if (query === undefined) {
-    throw new ApiError(404, `the query ${shown(id)} is unknown or answered`);
-  }
-  if (request.method === 'DELETE') {
-    query.cancel();
-    return resultReply('{"state":"cancelled"}');
-  }
+/** `GET /beta/queries/<id>`: how far a query of the same key is. Throws ApiError 404 as `DELETE`. */
+export function queryProgress(context: ReadContext): Reply {
+  const query = unanswered(context);
   const { state, unitsDone, unitsTotal } = query.progress;
   const ms = Math.round(performance.now() - query.startedMs);
-  return resultReply(JSON.stringify({ state, ...unitsFor(key, unitsDone, unitsTotal), ms }));
+  const units = unitsFor(context.key, unitsDone, unitsTotal);
+  return resultReply(JSON.stringify({ state, ...units, ms }));
+}
+
+/** `DELETE /beta/queries/<id>`: cancels a query of the same key. Throws ApiError 404 when it is unknown or answered. */
+export function cancelQuery(context: ReadContext): Reply {
+  unanswered(context).cancel();
+  return resultReply('{"state":"cancelled"}');
+}
+
+function unanswered({ live, key, id }: ReadContext): LiveQuery {
+  const query = live.find(key.id, id);
+  if (query !== undefined) return query;
+  throw new ApiError(404, `the query ${shown(id)} is unknown or answered`);
 }
 
 function unitsFor(

@@ -3,9 +3,9 @@ import { shown } from '../../language/shown.ts';
 import type { TailEnd } from '../../query/tail/tail.ts';
 import type { TailPlace } from '../../query/tail/tail-token.ts';
 import { columnsOf } from '../columns.ts';
-import { jsonFault, parseQueryBody } from '../json.ts';
+import { jsonFault } from '../json.ts';
 import { ApiError, type ApiRequest, type Reply } from '../reply.ts';
-import { type ReadContext, requireJsonType, requireKnownQuery } from '../route.ts';
+import type { ReadContext } from '../route.ts';
 import { checkTailBody, type TailBody } from '../schema.ts';
 import { predicateOf, searchOf } from '../selection.ts';
 import { zoneOf } from './context.ts';
@@ -14,10 +14,6 @@ const PER_SECOND_DEFAULT = 200;
 /** Parameters of GET besides the key: texts, JSON, and others. */
 const TEXT_PARAMETERS: readonly string[] = ['query', 'timezone', 'last_event_id'];
 const JSON_PARAMETERS: readonly string[] = ['filters', 'columns'];
-const QUERY_PARAMETERS = [
-  ...[...TEXT_PARAMETERS, ...JSON_PARAMETERS],
-  ...['event', 'limit_per_second', 'api_key'],
-];
 /** Header in which browsers tell the last id when they connect again. */
 const PLACE_HEADER = 'last-event-id';
 
@@ -25,12 +21,12 @@ const PLACE_HEADER = 'last-event-id';
  * `GET` and `POST /beta/events/tail`: the events that are committed from now on, or behind the one that was the last, as
  * server-sent events. Throws ApiError, and QueryRefused when there are too many.
  */
-export function tailEvents(request: ApiRequest, context: ReadContext): Reply {
-  const body = request.method === 'GET' ? bodyOfQuery(request) : bodyOfPost(request);
-  const { key, resolver } = context;
+export function tailEvents(context: ReadContext): Reply {
+  const { key, resolver, request } = context;
+  const body = request.method === 'GET' ? bodyOfQuery(request) : checkTailBody(context.body);
   const security = key.filter;
   const search = searchOf(body.query ?? '', 'query', resolver);
-  const place = placeOf(request, body, context);
+  const place = placeOf(body, context);
   const stream = context.tails.open({
     key: key.id,
     predicate: predicateOf(body.filters ?? [], allOf([security, search]), resolver),
@@ -66,12 +62,12 @@ function refusalOf({ key, currentKey }: ReadContext): TailEnd | undefined {
 }
 
 /** The place behind the last event that the client had; `undefined` when it had none. */
-function placeOf(request: ApiRequest, body: TailBody, context: ReadContext): TailPlace | undefined {
+function placeOf(body: TailBody, { request, tails }: ReadContext): TailPlace | undefined {
   // The address of a browser that connects again is the one of the first time.
   const header = request.headers.get(PLACE_HEADER) ?? '';
   const token = header === '' ? body.last_event_id : header;
   if (token === undefined || token === '') return undefined;
-  const place = context.tails.placeOf(token);
+  const place = tails.placeOf(token);
   if (place !== undefined) return place;
   const parameter = header === '' ? 'last_event_id' : 'the header Last-Event-ID';
   throw new ApiError(
@@ -82,7 +78,6 @@ function placeOf(request: ApiRequest, body: TailBody, context: ReadContext): Tai
 
 /** The body that a GET's parameters stand for. */
 function bodyOfQuery(request: ApiRequest): TailBody {
-  requireKnownQuery(request, QUERY_PARAMETERS);
   const body = new Map<string, unknown>();
   for (const [name, text] of request.query) {
     if (name === 'api_key') continue;
@@ -110,10 +105,4 @@ function parseParameter(name: string, text: string): unknown {
 function scalarOr(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
-}
-
-function bodyOfPost(request: ApiRequest): TailBody {
-  requireJsonType(request);
-  requireKnownQuery(request);
-  return checkTailBody(parseQueryBody(request.body));
 }

@@ -6,42 +6,30 @@ import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
 import { withoutKeys, withoutLongWords } from '../safe-text.ts';
 import type { AuthFailures } from './access/failures.ts';
+import { ADMIN_PATH } from './admin/admin.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import { parseQueryBody } from './json.ts';
-import { aggregateEvents } from './read/aggregate.ts';
-import { executeAnalysis } from './read/analyses.ts';
-import { discoverAttributes } from './read/attributes.ts';
-import { completeSearch } from './read/complete.ts';
-import { contextOfEvent } from './read/context.ts';
-import { discoverFieldsMetrics, discoverGroups } from './read/discover.ts';
-import { fetchEvent, listEvents } from './read/events.ts';
-import { exportEvents } from './read/export.ts';
-import { discoverFacets } from './read/facets.ts';
-import { closing, liveQuery, queryOf } from './read/queries.ts';
-import { tailEvents } from './read/tail.ts';
+import { closing, queryOf } from './read/queries.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 import {
   type DefinitionTable,
   keyOf,
   type OpenTails,
-  type ReadContext,
   type ReadKey,
-  type ReadRoute,
   requireJsonType,
   requireKnownQuery,
 } from './route.ts';
+import { RouteTable } from './routes/match.ts';
+import { QUERY_ID } from './routes/operation.ts';
+import type { Operation, OperationRoute, ReadRoute } from './routes/route.ts';
+import { ROUTES } from './routes/table.ts';
 
-/** Answers about the service's operation. */
-export interface Operation {
-  /** Tells whether the service can do its work now. */
-  ready(): Reply;
-  metrics(): Reply;
-  /** The description of the interface. */
-  openapi(): Reply;
-  /** Set when anybody may read the metrics, which tell the names and the volumes of keys. */
+/** The state of the service, and who may know of it. */
+export interface OperationAccess extends Operation {
+  /** Anybody may read the metrics: they tell the names and the volumes of keys. */
   metricsOpen: boolean;
-  /** Reports whether the request carries the administration's token. */
+  /** The request carries the administration's token. */
   isAdministrator(request: ApiRequest): boolean;
   failures: Pick<AuthFailures, 'note'>;
 }
@@ -70,38 +58,17 @@ export interface RouteDependencies {
   boundEvents: number;
   /** Answers everything below `/admin/api/`, its own keys and refusals included. */
   admin(request: ApiRequest): Promise<Reply>;
-  health(): Reply;
-  operation: Operation;
+  operation: OperationAccess;
   /** Receives every error that is answered by 500. */
   log(error: unknown): void;
 }
 
-const ADMIN_PREFIX = '/admin/api/';
 /** When a query that was refused for load may come again. */
 const RETRY_SECONDS = '1';
-const HEALTH_PATH = '/healthz';
-const READY_PATH = '/readyz';
-const METRICS_PATH = '/metrics';
-const OPENAPI_PATH = '/openapi.json';
-const TAIL_PATH = '/beta/events/tail';
-const QUERY_PATH = /^\/beta\/queries\/([^/]+)$/;
-const EXECUTE_PATH = /^\/beta\/saved_analyses\/([^/]+)\/execute$/;
 
-const READ_ROUTES: ReadonlyMap<string, ReadRoute> = new Map([
-  ['/beta/events/list', listEvents],
-  ['/beta/events/fetch', fetchEvent],
-  ['/beta/events/export', exportEvents],
-  ['/beta/events/context', contextOfEvent],
-  ['/beta/events/aggregate', aggregateEvents],
-  ['/beta/discover/groups', discoverGroups],
-  ['/beta/discover/fields_metrics', discoverFieldsMetrics],
-  ['/beta/discover/attributes', discoverAttributes],
-  ['/beta/discover/facets', discoverFacets],
-  ['/beta/discover/complete', completeSearch],
-]);
-
-/** Paths that take no body as an empty object, without a content type. */
-const BARE_PATHS: ReadonlySet<string> = new Set(['/beta/discover/groups']);
+const TABLE = new RouteTable<ReadRoute | OperationRoute>(
+  ROUTES.filter((route) => route.access !== 'admin' && route.access !== 'writer'),
+);
 
 /**
  * The function that answers every request but those of the input routes. It never rejects; its replies carry the CORS
@@ -113,7 +80,7 @@ export function createRoutes(
 ): (request: ApiRequest) => Promise<Reply> {
   const live = new LiveQueries();
   return async (request) => {
-    if (request.path.startsWith(ADMIN_PREFIX)) {
+    if (request.path.startsWith(ADMIN_PATH)) {
       return answered(dependencies, () => dependencies.admin(request));
     }
     const reply = await answered(dependencies, () => route(dependencies, live, request));
@@ -142,87 +109,62 @@ async function route(
   request: ApiRequest,
 ): Promise<Reply> {
   if (request.method === 'OPTIONS') return preflightReply(request);
-  if (request.path === HEALTH_PATH) {
-    requireMethod(request, ['GET', 'HEAD']);
-    return dependencies.health();
-  }
-  if (request.path === READY_PATH) {
-    requireMethod(request, ['GET', 'HEAD']);
-    return dependencies.operation.ready();
-  }
-  if (request.path === OPENAPI_PATH) {
-    requireMethod(request, ['GET', 'HEAD']);
-    return dependencies.operation.openapi();
-  }
-  if (request.path === METRICS_PATH) {
-    requireMethod(request, ['GET', 'HEAD']);
-    requireOverview(dependencies, request);
-    return dependencies.operation.metrics();
-  }
-  const asked = QUERY_PATH.exec(request.path)?.[1];
-  if (asked !== undefined) {
-    requireMethod(request, ['GET', 'DELETE']);
-    return liveQuery(live, asked, request, authenticate(dependencies, request));
-  }
-  const analysis = EXECUTE_PATH.exec(request.path)?.[1];
-  if (analysis !== undefined) {
-    requireMethod(request, ['GET', 'POST']);
-    return withContext(dependencies, live, request, (context) =>
-      executeAnalysis(analysis, request, context),
-    );
-  }
-  if (request.path === TAIL_PATH) {
-    requireMethod(request, ['GET', 'POST']);
-    return withContext(dependencies, live, request, async (context) =>
-      tailEvents(request, context),
-    );
-  }
-  const read = READ_ROUTES.get(request.path);
-  if (read === undefined) {
+  const match = TABLE.find(request.path, request.method, ['OPTIONS']);
+  if (match === undefined) {
     throw new ApiError(404, `the path ${shown(withoutLongWords(request.path))} does not exist`);
   }
-  requireMethod(request, ['POST']);
-  return withContext(dependencies, live, request, (context) => {
-    const isBare = request.body.length === 0 && BARE_PATHS.has(request.path);
-    if (!isBare) requireJsonType(request);
-    requireKnownQuery(request);
-    return read({ ...context, body: isBare ? {} : parseQueryBody(request.body) });
-  });
+  const { route, id } = match;
+  if (route.access === 'reader') return read(dependencies, live, request, route, id);
+  if (route.access === 'overview') requireOverview(dependencies, request);
+  return route.answer(dependencies.operation);
 }
 
-/**
- * The reply of `answer`, which is given what a request is answered from; its body is not read yet. Rejects with ApiError
- * 401 and 403, and because of an id of the query 400 and 409.
- */
-async function withContext(
+/** The reply to a request with a read key. Rejects with ApiError 401 and 403, and because of an id of the query 400 and 409. */
+async function read(
   dependencies: RouteDependencies,
   live: LiveQueries,
   request: ApiRequest,
-  answer: (context: ReadContext) => Promise<Reply>,
+  route: ReadRoute,
+  id: string,
 ): Promise<Reply> {
   const key = authenticate(dependencies, request);
-  const query = queryOf(live, request, key);
+  const isQuery = route.parameters?.includes(QUERY_ID) === true;
+  const query = isQuery ? queryOf(live, request, key) : undefined;
   const signal = query?.signal ?? request.signal;
   const packing = acceptsGzip(request.headers.get('accept-encoding')) ? { gzip: true } : {};
   const held = new HeldAnswer();
-  const context: ReadContext = {
-    body: undefined,
-    key,
-    definitions: dependencies.definitions,
-    resolver: dependencies.resolver,
-    nowMs: dependencies.nowMs(),
-    boundEvents: dependencies.boundEvents,
-    currentKey: () => authenticate(dependencies, request),
-    run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress, held),
-    tails: dependencies.tails,
-    signal,
-  };
+  const answer = async (): Promise<Reply> =>
+    route.answer({
+      ...{ request, id, key, live, signal },
+      body: bodyOf(route, request),
+      definitions: dependencies.definitions,
+      resolver: dependencies.resolver,
+      nowMs: dependencies.nowMs(),
+      boundEvents: dependencies.boundEvents,
+      currentKey: () => authenticate(dependencies, request),
+      run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress, held),
+      tails: dependencies.tails,
+    });
   try {
-    return { ...(await closing(query, async () => answer(context))), over: () => held.release() };
+    return { ...(await closing(query, answer)), over: () => held.release() };
   } catch (error) {
     held.release();
     throw error;
   }
+}
+
+/** The JSON body of a request; `undefined` of a route without one. Throws ApiError 400, 413 and 415. */
+function bodyOf(
+  { bodies, isBodyOptional, parameters = [] }: ReadRoute,
+  request: ApiRequest,
+): unknown {
+  const isBare = isBodyOptional === true && request.body.length === 0;
+  const hasBody = bodies !== undefined && !isBare;
+  if (hasBody) requireJsonType(request);
+  const names = parameters.flatMap((each) => (each.in === 'query' ? [each.name] : []));
+  requireKnownQuery(request, [...names, 'api_key']);
+  if (hasBody) return parseQueryBody(request.body);
+  return isBare ? {} : undefined;
 }
 
 /** Reports whether a client takes gzip. Source: RFC 9110, 12.5.3. */
@@ -231,14 +173,6 @@ function acceptsGzip(accepted: string | undefined): boolean {
     const [coding, ...parameters] = element.toLowerCase().split(';');
     const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
     return ['gzip', 'x-gzip'].includes(coding.trim()) && !isRefused;
-  });
-}
-
-function requireMethod(request: ApiRequest, allowed: string[]): void {
-  if (allowed.includes(request.method)) return;
-  const allow = [...allowed, 'OPTIONS'].join(', ');
-  throw new ApiError(405, `the method ${shown(request.method)} is not allowed; allowed: ${allow}`, {
-    allow,
   });
 }
 

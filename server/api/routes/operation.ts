@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import type { ApiExample } from './examples/example.ts';
 
 /** Callers that may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 14. */
 export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview';
@@ -17,24 +18,6 @@ export interface ApiParameter {
 export interface ApiContent {
   type: string;
   schema: TSchema;
-}
-
-/** A request that works, and its answer, in the places where the description has them. */
-export interface ApiExample {
-  name: string;
-  summary: string;
-  parameters?: Readonly<Record<string, string | number | boolean>>;
-  /** The first of the operation unless it is said. */
-  type?: string;
-  body?: unknown;
-  /** 200 unless it is said. */
-  status?: number;
-  /** Content type of the reply; the first unless it is said. */
-  replyType?: string;
-  /** Shown reply. Values that each service makes anew, such as ids of events, differ there. */
-  reply: unknown;
-  /** Set when arrays of the reply have elements that are not shown here. */
-  isExcerpt?: boolean;
 }
 
 /** Operation of the service. A path has one for each of its methods. */
@@ -81,10 +64,3 @@ export const QUERY_ID: ApiParameter = {
     'A name for this query, under which its progress can be asked for and it can be cancelled.',
   schema: Type.String({ pattern: '^[\\w-]{1,64}$' }),
 };
-
-/** Time range of the events in the examples. */
-export const EXAMPLE_TIME = { from: '2026-03-01T10:00:00Z', to: '2026-03-01T11:00:00Z' };
-/** Stands in examples for the write key. */
-export const EXAMPLE_WRITE_KEY = 'vO3cU8Hh2nq0bRk5wYt7Zg';
-/** Stands in examples for the id of the newest event. */
-export const EXAMPLE_EVENT_ID = 'KftqqVJ0tHb0W4YvkmQXEw';

@@ -1,11 +1,3 @@
-import { choice, text } from '../schema.ts';
-import {
-  type ApiOperation,
-  type ApiParameter,
-  EXAMPLE_WRITE_KEY,
-  JSON_TYPE,
-  json,
-} from './operation.ts';
 import {
   healthReply,
   inputAnswer,
@@ -14,32 +6,11 @@ import {
   plainText,
   readyReply,
   unreadyReply,
-} from './reply-schema.ts';
-
-/** The events that the other examples find. */
-const EXAMPLE_EVENTS = [
-  {
-    timestamp: '2026-03-01T10:00:00Z',
-    syslog: { appname: 'shop' },
-    http: { verb: 'GET', status_code: 200, response_time: 0.12 },
-    user: 'ann',
-    message: 'GET /cart',
-  },
-  {
-    timestamp: '2026-03-01T10:01:00Z',
-    syslog: { appname: 'shop' },
-    http: { verb: 'POST', status_code: 201, response_time: 0.34 },
-    user: 'bob',
-    message: 'POST /orders',
-  },
-  {
-    timestamp: '2026-03-01T10:02:00Z',
-    syslog: { appname: 'shop' },
-    http: { verb: 'GET', status_code: 503, response_time: 1.8 },
-    user: 'ann',
-    message: 'GET /orders failed: no database',
-  },
-];
+} from '../openapi/reply-schema.ts';
+import { choice, text } from '../schema.ts';
+import { INPUT_EXAMPLES } from './examples/input.ts';
+import { type ApiParameter, JSON_TYPE, json } from './operation.ts';
+import type { InputRoute, OperationRoute } from './route.ts';
 
 const inQuery = (name: string, about: string): ApiParameter => ({
   ...{ name, in: 'query', about },
@@ -81,7 +52,7 @@ const INPUT = {
 } as const;
 
 /** The input API. */
-export const INPUT_OPERATIONS: readonly ApiOperation[] = [
+export const INPUT_ROUTES: readonly InputRoute[] = [
   {
     ...INPUT,
     id: 'sendEvents',
@@ -94,48 +65,7 @@ export const INPUT_OPERATIONS: readonly ApiOperation[] = [
       { name: 'write_key', in: 'path', about: 'A write key.', schema: text() },
       ...PARAMETERS,
     ],
-    examples: [
-      {
-        name: 'events',
-        summary: 'Three events with dates of their own',
-        parameters: { write_key: EXAMPLE_WRITE_KEY },
-        body: EXAMPLE_EVENTS,
-        reply: { ok: true },
-      },
-      {
-        name: 'lines',
-        summary: 'Lines of syslog and of text',
-        parameters: { write_key: EXAMPLE_WRITE_KEY, hostname: 'web-1' },
-        type: 'text/plain',
-        body: '<13>1 - - shop - - - cache=warm took=12\nplain text\n',
-        reply: { ok: true },
-      },
-      {
-        name: 'debug',
-        summary: 'What would become of a line',
-        parameters: { write_key: EXAMPLE_WRITE_KEY, debug: '1' },
-        type: 'text/plain',
-        body: '<13>1 2026-03-01T10:00:00Z web-1 shop - - - cache=warm took=12',
-        reply: {
-          ok: true,
-          debug: true,
-          events: [
-            {
-              date: '2026-03-01T10:00:00.000Z',
-              event: {
-                custom: { cache: 'warm', took: 12 },
-                syslog: {
-                  ...{ prival: 13, severity: 5, facility: 1, version: 1 },
-                  ...{ timestamp: '2026-03-01T10:00:00Z', hostname: 'web-1', appname: 'shop' },
-                },
-                message: 'cache=warm took=12',
-              },
-            },
-          ],
-          tookMs: 0.2,
-        },
-      },
-    ],
+    examples: INPUT_EXAMPLES.sendEvents,
   },
   {
     ...INPUT,
@@ -144,25 +74,19 @@ export const INPUT_OPERATIONS: readonly ApiOperation[] = [
     summary: 'Stores events; the key is not in the path',
     about: 'As the same with the key in the path.',
     parameters: PARAMETERS,
-    examples: [
-      {
-        name: 'none',
-        summary: 'A body without events',
-        body: [],
-        reply: { ok: true },
-      },
-    ],
+    examples: INPUT_EXAMPLES.sendEventsWithKeyElsewhere,
   },
 ];
 
 /** Operations that tell how the service does. */
-export const OPERATION_OPERATIONS: readonly ApiOperation[] = [
+export const OPERATION_ROUTES: readonly OperationRoute[] = [
   {
     ...{ id: 'health', method: 'get', path: '/healthz', tag: 'Operation', access: 'anybody' },
     summary: 'Tells that the process answers',
     replies: json(healthReply),
     refusals: [],
-    examples: [{ name: 'health', summary: 'It does', reply: { ok: true } }],
+    answer: (operation) => operation.health(),
+    examples: INPUT_EXAMPLES.health,
   },
   {
     ...{ id: 'readiness', method: 'get', path: '/readyz', tag: 'Operation', access: 'anybody' },
@@ -172,22 +96,16 @@ export const OPERATION_OPERATIONS: readonly ApiOperation[] = [
     replies: json(readyReply),
     unready: unreadyReply,
     refusals: [],
-    examples: [{ name: 'ready', summary: 'It can', reply: { ok: true } }],
+    answer: (operation) => operation.ready(),
+    examples: INPUT_EXAMPLES.readiness,
   },
   {
     ...{ id: 'metrics', method: 'get', path: '/metrics', tag: 'Operation', access: 'overview' },
     summary: 'Numbers about the service, for Prometheus',
     replies: [{ type: 'text/plain', schema: plainText }],
     refusals: [],
-    examples: [
-      {
-        name: 'metrics',
-        summary: 'All of them',
-        isExcerpt: true,
-        reply:
-          '# HELP logseam_ready Whether /readyz answers 200.\n# TYPE logseam_ready gauge\nlogseam_ready 1\n',
-      },
-    ],
+    answer: (operation) => operation.metrics(),
+    examples: INPUT_EXAMPLES.metrics,
   },
   {
     ...{ id: 'description', method: 'get', path: '/openapi.json', tag: 'Operation' },
@@ -195,13 +113,7 @@ export const OPERATION_OPERATIONS: readonly ApiOperation[] = [
     summary: 'This description',
     replies: json(openapiReply),
     refusals: [],
-    examples: [
-      {
-        name: 'description',
-        summary: 'Its beginning',
-        reply: { openapi: '3.1.0', paths: {} },
-        isExcerpt: true,
-      },
-    ],
+    answer: (operation) => operation.openapi(),
+    examples: INPUT_EXAMPLES.description,
   },
 ];

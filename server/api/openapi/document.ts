@@ -1,32 +1,17 @@
 import { must } from '../../../engine/base/assert.ts';
 import type { Reply } from '../reply.ts';
-import { ADMIN_OPERATIONS } from './admin.ts';
-import { ANALYSIS_OPERATIONS, DISCOVERY_OPERATIONS } from './analysis.ts';
-import { EVENT_OPERATIONS, QUERY_OPERATIONS, TAIL_OPERATIONS } from './events.ts';
-import { INPUT_OPERATIONS, OPERATION_OPERATIONS } from './input.ts';
-import { MEANINGS, PARTS, STATUSES, TAGS } from './meanings.ts';
+import type { ApiExample } from '../routes/examples/example.ts';
 import {
   type Access,
   type ApiContent,
-  type ApiExample,
   type ApiOperation,
   type ApiParameter,
   JSON_TYPE,
-} from './operation.ts';
+} from '../routes/operation.ts';
+import { ROUTES } from '../routes/table.ts';
+import { MEANINGS, PARTS, STATUSES, TAGS } from './meanings.ts';
 import { errorReply, inputErrorReply, plainText } from './reply-schema.ts';
 import { type JsonObject, type SchemaPart, SchemaWriter } from './schema.ts';
-
-/** All that can be asked of the service, in the order of the description. */
-export const OPERATIONS: readonly ApiOperation[] = [
-  ...INPUT_OPERATIONS,
-  ...EVENT_OPERATIONS,
-  ...TAIL_OPERATIONS,
-  ...ANALYSIS_OPERATIONS,
-  ...DISCOVERY_OPERATIONS,
-  ...QUERY_OPERATIONS,
-  ...ADMIN_OPERATIONS,
-  ...OPERATION_OPERATIONS,
-];
 
 const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
   anybody: [],
@@ -74,7 +59,7 @@ export function openapiReply(version: string): Reply {
 export function openapiDocument(version: string): JsonObject {
   const schemas = new SchemaWriter(MEANINGS, PARTS);
   const paths = new Map<string, JsonObject>();
-  for (const operation of OPERATIONS) {
+  for (const operation of ROUTES) {
     const path = paths.get(operation.path) ?? {};
     path[operation.method] = operationObject(operation, schemas);
     paths.set(operation.path, path);
@@ -186,7 +171,7 @@ function refusalObjects(schemas: SchemaWriter): JsonObject {
   const found = new Map<string, JsonObject>();
   const error = schemas.refer({ name: 'Error', schema: errorReply, isReply: true });
   const inputError = schemas.refer({ name: 'InputError', schema: inputErrorReply, isReply: true });
-  for (const operation of OPERATIONS) {
+  for (const operation of ROUTES) {
     const isInput = operation.access === 'writer';
     for (const status of refusalsOf(operation)) {
       const { name, about } = statusOf(status);

@@ -1,0 +1,142 @@
+import { must } from '../../../engine/base/assert.ts';
+import { EXTENSION_SCHEMAS } from '../admin/extension-schema.ts';
+import { ADMIN_BODIES } from '../admin/schema.ts';
+import {
+  collectionReply,
+  deletedReply,
+  extensionTestReply,
+  RESOURCE_SHAPES,
+  resultOf,
+  troublesReply,
+} from '../openapi/reply-schema.ts';
+import { text } from '../schema.ts';
+import { ADMIN_EXAMPLES } from './examples/admin.ts';
+import { type ApiExample, EXAMPLE_WRITE_KEY } from './examples/example.ts';
+import { RESOURCES, type Resource } from './examples/resources.ts';
+import { type ApiParameter, BODY_REFUSALS, json } from './operation.ts';
+import type { AdminRoute } from './route.ts';
+
+const ADMIN = { tag: 'Administration', access: 'admin' } as const;
+
+/** The administration. */
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  ...RESOURCES.flatMap(routesOf),
+  {
+    ...{ ...ADMIN, id: 'testExtensions', method: 'post', path: '/admin/api/extensions/test' },
+    ...{ resource: 'extensions', action: 'test' },
+    summary: 'Tries extensions on samples; nothing is stored',
+    bodies: json(EXTENSION_SCHEMAS.test),
+    replies: json(extensionTestReply),
+    refusals: [...BODY_REFUSALS, 503],
+    examples: ADMIN_EXAMPLES.testExtensions,
+  },
+  {
+    ...{ ...ADMIN, id: 'listTroubles', method: 'get', path: '/admin/api/troubles' },
+    ...{ resource: 'troubles', action: 'list' },
+    summary: 'What was wrong with what came in',
+    replies: json(troublesReply),
+    refusals: [],
+    examples: ADMIN_EXAMPLES.listTroubles,
+  },
+];
+
+function routesOf(resource: Resource): AdminRoute[] {
+  const { name, one, operation, operations, shown, changed } = resource;
+  const bodies = must(ADMIN_BODIES.get(name), `bodies of ${name}`);
+  const shapes = must(RESOURCE_SHAPES.get(name), `shapes of ${name}`);
+  const isKey = name.endsWith('_keys');
+  const collection = `/admin/api/${name}`;
+  const about = isKey ? 'The id or the name.' : 'The id.';
+  const idParameter: ApiParameter = { name: 'id', in: 'path', about, schema: text() };
+  const all = { ...ADMIN, resource: name };
+  const single = { ...all, path: `${collection}/{id}`, parameters: [idParameter] };
+  const [first] = shown;
+  const ofFirst = {
+    name: 'one',
+    summary: 'The one that was made',
+    parameters: { id: idOf(first) },
+  };
+  return [
+    {
+      ...{ ...all, id: `list${operations}`, method: 'get', path: collection, action: 'list' },
+      summary: `Lists all of \`${name}\``,
+      replies: json(collectionReply(name, shapes.shown)),
+      refusals: [],
+      examples: [
+        {
+          ...{ name: 'all', summary: 'All of them', isExcerpt: true },
+          reply: { result: { [name]: [first] } },
+        },
+      ],
+    },
+    {
+      ...{ ...all, id: `make${operation}`, method: 'post', path: collection, action: 'make' },
+      summary: `Makes ${one}`,
+      ...(isKey && { about: '`key` is shown only here.' }),
+      bodies: json(bodies.made),
+      replies: json(resultOf(shapes.made ?? shapes.shown)),
+      refusals: [...BODY_REFUSALS, 503],
+      examples: examplesOfMaking(resource),
+    },
+    {
+      ...{ ...single, id: `show${operation}`, method: 'get', action: 'show' },
+      summary: `Shows ${one}`,
+      replies: json(resultOf(shapes.shown)),
+      refusals: [404],
+      examples: [{ ...ofFirst, reply: { result: first } }],
+    },
+    {
+      ...{ ...single, id: `change${operation}`, method: 'patch', action: 'change' },
+      summary: `Changes what the body has of ${one}`,
+      about: 'null takes away what may be left out.',
+      bodies: json(bodies.changed),
+      replies: json(resultOf(shapes.changed ?? shapes.shown)),
+      refusals: [...BODY_REFUSALS, 404, 503],
+      examples: [
+        { ...ofFirst, body: changed, reply: { result: changedOf(first, changed, isKey) } },
+      ],
+    },
+    {
+      ...{ ...single, id: `delete${operation}`, method: 'delete', action: 'delete' },
+      summary: `Deletes ${one}`,
+      replies: json(deletedReply),
+      refusals: isUsedByOthers(name) ? [400, 404, 503] : [404, 503],
+      examples: shown.toReversed().map((definition) => ({
+        name: idOf(definition),
+        summary: String(definition['name']),
+        parameters: { id: idOf(definition) },
+        reply: { result: { id: definition['id'], name: definition['name'], deleted: true } },
+      })),
+    },
+  ];
+}
+
+function examplesOfMaking({ name, made, shown }: Resource): ApiExample[] {
+  const secret = name.endsWith('_keys') ? { key: EXAMPLE_WRITE_KEY } : {};
+  return made.map((body, place) => ({
+    name: idOf(shown[place]),
+    summary: String(body['name']),
+    body,
+    reply: { result: { ...shown[place], ...secret } },
+  }));
+}
+
+/** Id in the address. Ids of keys are random, so keys show their name. */
+function idOf({ id, name }: Record<string, unknown>): string {
+  return /^[0-9a-f]{16}$/.test(String(id)) ? String(name) : String(id);
+}
+
+/** State after a change. Null takes a part of a definition away, and is shown for a key. */
+function changedOf(
+  shown: Record<string, unknown>,
+  changed: Record<string, unknown>,
+  isKey: boolean,
+): Record<string, unknown> {
+  const parts = Object.entries({ ...shown, ...changed });
+  return Object.fromEntries(parts.filter(([, value]) => isKey || value !== null));
+}
+
+/** Reports whether definitions of a resource may be used by others, which protects them from deletion. */
+function isUsedByOthers(name: string): boolean {
+  return ['fields', 'tagsets', 'metrics'].includes(name);
+}

@@ -1,0 +1,71 @@
+import type { ApiExample } from './example.ts';
+
+/** Requests of the routes of `admin.ts` by their ids; a test runs each. */
+export const ADMIN_EXAMPLES = {
+  testExtensions: [
+    {
+      name: 'definition',
+      summary: 'One that is not there yet',
+      body: {
+        extension: { kind: 'keyvalue' },
+        samples: ['{"timestamp":"2026-03-01T10:00:00Z","message":"user=ann ms=12"}'],
+      },
+      reply: {
+        result: {
+          events: [
+            {
+              event: {
+                custom: { timestamp: '2026-03-01T10:00:00Z', user: 'ann', ms: 12 },
+                message: 'user=ann ms=12',
+              },
+              date: '2026-03-01T10:00:00.000Z',
+              matched: true,
+            },
+          ],
+          ms: 0.8,
+        },
+      },
+    },
+    {
+      name: 'all',
+      summary: 'All that are on',
+      body: {
+        all: true,
+        samples: ['<13>1 2026-03-01T10:00:00Z web-1 shop - - - order 17 took 0.5 s'],
+      },
+      reply: {
+        result: {
+          events: [
+            {
+              event: {
+                custom: { order: { id: 17, seconds: 0.5 } },
+                syslog: {
+                  prival: 13,
+                  severity: 5,
+                  facility: 1,
+                  version: 1,
+                  timestamp: '2026-03-01T10:00:00Z',
+                  hostname: 'web-1',
+                  appname: 'shop',
+                },
+                message: 'order 17 took 0.5 s',
+              },
+              date: '2026-03-01T10:00:00.000Z',
+              matched: true,
+              rule: 'order',
+            },
+          ],
+          ms: 0.9,
+        },
+      },
+    },
+  ],
+  listTroubles: [
+    {
+      name: 'troubles',
+      summary: 'All kinds',
+      reply: { result: { troubles: [{ kind: 'line_cut', count: 0 }] } },
+      isExcerpt: true,
+    },
+  ],
+} satisfies Record<string, readonly ApiExample[]>;
