@@ -278,19 +278,13 @@ export type Config = {
 /** A configuration and where each of its values came from. */
 export interface LoadedConfig {
   config: Config;
-  /**
-   * Text and source of each setting by its TOML key. The source is `--http`, `LOGSEAM_HTTP`, the file's path, or
-   * `default`.
-   */
+  /** Settings by TOML key. A source is `--http`, `LOGSEAM_HTTP`, the file's path, or `default`. */
   sources: ReadonlyMap<string, { text: string; source: string }>;
 }
 
 const NAMES = Object.keys(SETTINGS) as Name[];
 const VARIABLE_PREFIX = 'LOGSEAM_';
-/**
- * A variable that Kubernetes sets in its containers for services whose names begin with `logseam`. A user's own port
- * is a number.
- */
+/** A variable that Kubernetes sets for services whose names begin with `logseam`. A user's own port is a number. */
 const SERVICE_LINK =
   /^LOGSEAM_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT_\d+_\w+=|PORT=\w+:\/\/)/;
 const VALUE_SHOWN_MAX = 100;
@@ -479,18 +473,13 @@ export function settingsHelp(bold: (text: string) => string): string {
   return [...groups].map(([group, lines]) => [bold(group), ...lines, ''].join('\n')).join('\n');
 }
 
-/**
- * The watchdog interval that systemd expects of a service it started; `undefined` without systemd. Source:
- * sd_notify(3).
- */
+/** The watchdog interval that systemd expects; `undefined` when it did not start the service. Source: sd_notify(3). */
 export function supervision(environment = process.env): { watchdogMs: number } | undefined {
   if (environment['NOTIFY_SOCKET'] === undefined) return undefined;
   return { watchdogMs: Number(environment['WATCHDOG_USEC'] ?? 0) / 1_000 };
 }
 
-/**
- * Reports whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org).
- */
+/** Reports whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org). */
 export function wantsColor(
   stream: { isTTY?: boolean },
   environment: NodeJS.ProcessEnv = process.env,

@@ -34,9 +34,7 @@ export class DiskHealth {
     this.#monotonicMs = monotonicMs;
   }
 
-  /**
-   * Calls `changed` when the disk begins to fail and when it is well again, and no longer the function set before.
-   */
+  /** Calls `changed` when the disk begins to fail and when it is well again, and no longer the function set before. */
   watch(changed: (failing: boolean) => void): void {
     this.#changed = changed;
   }

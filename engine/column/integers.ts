@@ -48,9 +48,7 @@ function measure(values: Float64Array, count: number): Extent {
   return { min, max, minStep, maxStep, runCount, whole };
 }
 
-/**
- * Values being packed, as their low 32 bits (a store cuts to them) and the bits above, and the words made of them.
- */
+/** Values being packed, as their low 32 bits (a store cuts to them) and the bits above, and the words made of them. */
 let low = new Uint32Array(1024);
 let high = new Uint32Array(1024);
 let words = new Uint32Array(1024);

@@ -45,9 +45,7 @@ export class TooManyEvents extends Error {
   }
 }
 
-/**
- * Limits of a piece of a body that is read in one go. It ends behind the line or element that reaches one of them.
- */
+/** Limits of a piece of a body that is read in one go. It ends behind the line or element that reaches one of them. */
 export interface PieceSize {
   /** Lines or elements. */
   events: number;

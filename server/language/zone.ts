@@ -9,9 +9,7 @@ const OFFSET_SECONDS_MAX = 50_400;
 const OFFSET_MS_MAX = 50_400_000;
 /** Milliseconds around 1970 that a `Date` holds. */
 const DATE_MS_MAX = 8_640_000_000_000_000;
-/**
- * Instant since which all clocks change at whole quarter hours (UTC); the last that did not was Monrovia's in 1972.
- */
+/** Instant since which all clocks change at whole quarter hours (UTC); the last that did not was Monrovia's in 1972. */
 const QUARTERS_SINCE_MS = Date.UTC(1973, 0, 1);
 const QUARTER_MS = 900_000;
 /** Days of a zone whose offsets are remembered: 11 years, 400 KB. */

@@ -9,9 +9,7 @@ import type { ExecuteBody } from './execute-schema.ts';
 
 const LIMIT_DEFAULT = 50;
 
-/**
- * The query of an analysis. Parts of the request replace saved ones. Throws ApiError 400. Source: INTERFACE.md 4.7.
- */
+/** The query of an analysis. Parts of the request replace saved ones. Throws ApiError 400. Source: INTERFACE.md 4.7. */
 export function jobOfAnalysis(
   analysis: SavedAnalysis,
   asked: ExecuteBody,

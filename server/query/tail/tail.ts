@@ -227,9 +227,7 @@ export class Tail {
     return job === undefined ? 0 : heartbeatMs;
   }
 
-  /**
-   * Notes that everything was told, so that the place is one of this moment, however long ago the last event came.
-   */
+  /** Notes that everything was told, so that the place is one of this moment, however long ago the last event came. */
   #rest(): void {
     this.#isIdle = true;
     this.#missedLeft = undefined;
