@@ -3,12 +3,12 @@ import type { PathTable } from './column/path.ts';
 import type { Rows } from './column/rows.ts';
 import { contextUnits } from './query/events/context.ts';
 import { fetchUnits } from './query/events/fetch.ts';
+import { joinUnits } from './query/events/join-scan.ts';
 import { listUnits, pageUnits } from './query/events/list.ts';
 import { tailUnits } from './query/events/tail.ts';
 import { aggregateUnits } from './query/group/aggregate.ts';
 import { attributesUnits } from './query/group/attributes.ts';
 import { facetsUnits } from './query/group/facets.ts';
-import { joinUnits } from './query/group/join-scan.ts';
 import type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
 import { aggregateLimits } from './query/model/budget.ts';
 import type {
@@ -39,7 +39,7 @@ import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
 import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
 
-/** Scans of aggregations in which several threads join. Plain data that crosses threads, but for `Sharing`. */
+/** Scans in which several threads join. Plain data that crosses threads, but for `Sharing`. */
 export type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
 /** Queries and their results, as the server writes and reads them. */
 export type {
@@ -131,7 +131,12 @@ export function gatherRows(paths: PathTable): GatheredRows {
 
 /** A query thread's view of the engine: queries in units of a few milliseconds, between which they may be stopped. */
 export interface UnitReader {
-  list(snapshot: Snapshot, query: ListQuery): Generator<Progress, ListResult, void>;
+  /** Lists events; with `sharing` other threads may join in the scans. */
+  list(
+    snapshot: Snapshot,
+    query: ListQuery,
+    sharing?: Sharing,
+  ): Generator<Progress, ListResult, void>;
   page(snapshot: Snapshot, query: PageQuery): Generator<Progress, PageResult, void>;
   context(
     snapshot: Snapshot,
@@ -164,7 +169,7 @@ export interface UnitReader {
 export function openReader(disk: Disk, secret: Uint8Array, memory?: ReaderMemory): UnitReader {
   const reader = new Reader(disk, secret, memory);
   return {
-    list: (snapshot, query) => listUnits(reader, snapshot, query),
+    list: (snapshot, query, sharing) => listUnits(reader, snapshot, query, sharing),
     page: (snapshot, query) => pageUnits(reader, snapshot, query),
     context: (snapshot, query) => contextUnits(reader, snapshot, query),
     fetch: (snapshot, query) => fetchUnits(reader, snapshot, query),

@@ -115,7 +115,7 @@ export function* answerUnits(
   sharing?: Sharing,
 ): Units<JobAnswer> {
   if (job.type === 'list') {
-    const found = yield* reader.list(snapshot, job.query);
+    const found = yield* reader.list(snapshot, job.query, sharing);
     const { hints } = job;
     const facts = hints && (yield* listFacts(reader, snapshot, hints, found));
     return yield* writeAnswer(job, found, facts);

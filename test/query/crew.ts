@@ -1,4 +1,4 @@
-import { joinUnits } from '../../engine/query/group/join-scan.ts';
+import { joinUnits } from '../../engine/query/events/join-scan.ts';
 import type { JoinedPart, SharedScan, Sharing } from '../../engine/query/group/shared-scan.ts';
 import type { BlockSource, Progress } from '../../engine/query/model/source.ts';
 import { Reader } from '../../engine/query/reader.ts';

@@ -1,28 +1,9 @@
 import { EngineError } from '../../base/errors.ts';
-import { Pace, type Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Units } from '../../base/pause.ts';
 import type { BlockRef } from '../../segment/frame.ts';
-import {
-  addRow,
-  allRows,
-  type Bitmap,
-  countRows,
-  dropRow,
-  hasRow,
-  isEmpty,
-  nextRow,
-  noRows,
-  previousRow,
-} from '../model/bitmap.ts';
+import type { Sharing } from '../group/shared-scan.ts';
 import { bytesOfCharacters, checkCharacters } from '../model/budget.ts';
-import {
-  compareEvents,
-  type EventKey,
-  keyAfter,
-  keyBefore,
-  SEQUENCE_MAX,
-  WRITER_MAX,
-} from '../model/event-id.ts';
+import { type EventKey, keyAfter, keyBefore } from '../model/event-id.ts';
 import type {
   ListedEvent,
   ListQuery,
@@ -32,23 +13,14 @@ import type {
   QueryStats,
   Snapshot,
 } from '../model/query.ts';
-import {
-  type BlockSource,
-  dropBefore,
-  firstAt,
-  isDamage,
-  noStats,
-  overlaps,
-  type Progress,
-  type Reach,
-  rowsFromTo,
-} from '../model/source.ts';
+import { type BlockSource, isDamage, noStats, type Progress, type Reach } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
 import { EventBuilder } from './event.ts';
 import { orderedListUnits } from './ordered-list.ts';
-import { Top, type TopEntry } from './top.ts';
+import { bestKey, compareIn, type RowQuery, RowSearch, refsOfPage } from './row-search.ts';
+import type { TopEntry } from './top.ts';
 import { totalUnits } from './total.ts';
 
 /** Events of a block that are rebuilt in a unit, and characters after which it ends early. */
@@ -63,55 +35,53 @@ const SLICE_TEXT_MAX = 1024 * 1024;
 type Budget = Pick<PageQuery, 'textMax' | 'blocksMax'>;
 const NO_BUDGET: Budget = { textMax: Infinity, blocksMax: Infinity };
 
-/** The key before which no row of a block comes. */
-function firstKey(ref: BlockRef): EventKey {
-  return { timeMs: ref.minTimeMs, writer: ref.writer, sequence: ref.firstSequence };
-}
-
-/** The key after which no row of a block comes. */
-function lastKey(ref: BlockRef): EventKey {
-  if (ref.sealed) return { timeMs: ref.maxTimeMs, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
-  return { timeMs: ref.maxTimeMs, writer: ref.writer, sequence: ref.endSequence - 1 };
-}
-
-/** A list query at work. Times are in order in sealed blocks only, and blocks overlap. */
+/** A list query at work. */
 class Listing {
   readonly stats: QueryStats;
   /** Id after which the next page begins; `undefined` when nothing is left. */
   resume: string | undefined;
   readonly #source: BlockSource;
   readonly #query: ListQuery & Reach;
+  readonly #rowQuery: RowQuery;
   readonly #budget: Budget;
+  readonly #sharing: Sharing | undefined;
   readonly #selected: PredicateRows;
-  readonly #after: EventKey | undefined;
   /** Blocks that may have rows of the page, the one that may have the first of them first. */
   readonly #refs: BlockRef[];
   readonly #damaged = new Set<BlockRef>();
-  /** Where the scan ended early: it found all events up to here, in the order that is asked for. */
+  /** Where the search ended early: it found all events up to here, in the order that is asked for. */
   #end: EventKey | undefined;
   #unitsDone = 0;
   #unitsTotal: number;
 
-  constructor(source: BlockSource, snapshot: Snapshot, query: ListQuery & Reach, budget: Budget) {
-    const { fromMs, toMs, after } = query;
+  /** With `sharing` other threads may join in its search. */
+  constructor(
+    source: BlockSource,
+    snapshot: Snapshot,
+    query: ListQuery & Reach,
+    budget: Budget,
+    sharing?: Sharing,
+  ) {
+    const { skip = 0, limit, after } = query;
     this.#source = source;
     this.#query = query;
+    this.#rowQuery = {
+      ...query,
+      rowsMax: skip + limit,
+      after: after === undefined ? undefined : keyOfId(source, after),
+    };
     this.#budget = budget;
+    this.#sharing = sharing;
     this.#selected = new PredicateRows(source, query.predicate);
-    this.#after = after === undefined ? undefined : keyOfId(source, after);
     this.stats = noStats(snapshot.blocks.length);
-    this.#refs = snapshot.blocks
-      .filter((ref) => overlaps(ref, fromMs, toMs) && this.#reachesPage(ref))
-      .map((ref) => ({ ref, best: this.#bestKey(ref) }))
-      .sort((a, b) => this.#compare(a.best, b.best))
-      .map(({ ref }) => ref);
+    this.#refs = refsOfPage(snapshot.blocks, this.#rowQuery);
     this.#unitsTotal = this.#refs.length;
   }
 
   *run(): Generator<Progress, ListedEvent[]> {
     for (;;) {
       const damagedBefore = this.#damaged.size;
-      const entries = yield* this.#scan();
+      const entries = yield* this.#search();
       const events = yield* this.#rebuildAll(entries);
       // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
       if (this.#damaged.size === damagedBefore || events.length === entries.length) {
@@ -134,102 +104,37 @@ class Listing {
     return Array.from(this.#damaged, ({ segment, ordinal }) => `${segment}/${ordinal}`);
   }
 
-  /** Negative when `left` comes first in the order that is asked for. */
-  #compare(left: EventKey, right: EventKey): number {
-    const order = compareEvents(left, right);
-    return this.#query.order === 'asc' ? order : -order;
-  }
-
-  /** The key before which no row of a block comes in the order that is asked for. */
-  #bestKey(ref: BlockRef): EventKey {
-    return this.#query.order === 'asc' ? firstKey(ref) : lastKey(ref);
-  }
-
-  /** Whether a block may have rows after `after`. */
-  #reachesPage(ref: BlockRef): boolean {
-    if (this.#after === undefined) return true;
-    const worst = this.#query.order === 'asc' ? lastKey(ref) : firstKey(ref);
-    return this.#compare(worst, this.#after) > 0;
-  }
-
   /** Finds the rows of the page. */
-  *#scan(): Generator<Progress, TopEntry[]> {
+  *#search(): Generator<Progress, TopEntry[]> {
     const { limit, skip = 0, order } = this.#query;
-    const top = new Top(skip + limit, order);
+    const refs = this.#refs;
     this.#end = undefined;
-    let scannedCount = 0;
-    for (const [number, ref] of this.#refs.entries()) {
-      const { timeMs, writer, sequence } = this.#bestKey(ref);
-      if (!top.admits(timeMs, writer, sequence)) break;
-      if (scannedCount >= this.#budget.blocksMax && this.#endBefore(this.#bestKey(ref))) break;
-      if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
-      yield* this.#attempt(ref, this.#scanBlock(ref, number, top));
-      scannedCount++;
-      yield this.#progress();
-    }
-    const end = this.#end;
+    const search = new RowSearch(this.#source, refs, this.#rowQuery, this.#damaged, this.#selected);
+    const { top, opened } = search;
+    const ends = (ref: BlockRef): boolean =>
+      opened.length >= this.#budget.blocksMax && this.#endBefore(bestKey(order, ref));
+    const before = this.#unitsDone;
+    const progress = (): Progress => {
+      this.#unitsDone = before + opened.length;
+      return this.#soFar();
+    };
+    yield* search.run(ends, progress, this.#damaged.size === 0 ? this.#sharing : undefined);
+    this.stats.blocksOpened += opened.length;
+    for (const place of opened) this.stats.rowsScanned += refs[place].rowCount;
     const pageCount = Math.min(Math.max(top.count - skip, 0), limit);
-    const entries = yield* telling(() => this.#soFar(), top.takeLast(pageCount));
-    return end === undefined ? entries : entries.filter((key) => this.#compare(key, end) <= 0);
+    const entries = yield* telling(progress, top.takeLast(pageCount));
+    const end = this.#end;
+    return end === undefined ? entries : entries.filter((key) => compareIn(order, key, end) <= 0);
   }
 
   /** Ends right before `key`; false when that would not be behind `after`, so that nothing was gained. */
   #endBefore(key: EventKey): boolean {
-    const end = this.#query.order === 'asc' ? keyBefore(key) : keyAfter(key);
-    if (this.#after !== undefined && this.#compare(end, this.#after) <= 0) return false;
+    const { order } = this.#query;
+    const { after } = this.#rowQuery;
+    const end = order === 'asc' ? keyBefore(key) : keyAfter(key);
+    if (after !== undefined && compareIn(order, end, after) <= 0) return false;
     this.#end = end;
     return true;
-  }
-
-  *#scanBlock(ref: BlockRef, number: number, top: Top): Units<void> {
-    const block = this.#source.open(ref);
-    const { sealed } = ref;
-    const rows = yield* this.#selected.among(block, this.#candidates(block, top));
-    this.stats.blocksOpened++;
-    this.stats.rowsScanned += block.rowCount;
-    if (isEmpty(rows)) return;
-    const { limit, skip = 0, order } = this.#query;
-    // Of rows in order no more are looked at than the page has.
-    const selectedCount = countRows(rows);
-    const keys = block.keysOf(sealed ? Math.min(selectedCount, skip + limit) : selectedCount);
-    const offered = (row: number): boolean =>
-      top.offer(keys.timeAt(row), keys.writerAt(row), keys.sequenceAt(row), number, row);
-    const pace = new Pace();
-    if (order === 'asc') {
-      for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
-        if (!offered(row) && sealed) return;
-        if (pace.isFull(1)) yield;
-      }
-      return;
-    }
-    const last = block.rowCount - 1;
-    for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
-      if (!offered(row) && sealed) return;
-      if (pace.isFull(1)) yield;
-    }
-  }
-
-  /** The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is read. */
-  #candidates(block: Block, top: Top): Bitmap {
-    const { fromMs, toMs, order, floor } = this.#query;
-    const after = this.#after;
-    const ascending = order === 'asc';
-    const begin = (ascending ? after?.timeMs : top.lastTimeMs) ?? Number.NEGATIVE_INFINITY;
-    const end = (ascending ? top.lastTimeMs : after?.timeMs) ?? Number.POSITIVE_INFINITY;
-    const least = Math.max(fromMs, begin);
-    const { minTimeMs, maxTimeMs } = block.ref;
-    const isWhole = minTimeMs >= least && maxTimeMs <= end && maxTimeMs < toMs;
-    const rows = isWhole ? allRows(block.rowCount) : rowsBetween(block, least, end, toMs);
-    if (floor !== undefined) dropBefore(rows, block, floor);
-    if (after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs) return rows;
-    const times = block.timeMs();
-    const { writers, sequences } = block.keys();
-    for (let row = 0; row < times.length; row++) {
-      if (times[row] !== after.timeMs || !hasRow(rows, row)) continue;
-      const key = { timeMs: times[row], writer: writers[row], sequence: sequences[row] };
-      if (this.#compare(key, after) <= 0) dropRow(rows, row);
-    }
-    return rows;
   }
 
   /** Rebuilds the events of the page, in slices when its text is bounded. */
@@ -321,11 +226,11 @@ class Listing {
 
   #progress(): Progress {
     this.#unitsDone++;
-    this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone);
     return this.#soFar();
   }
 
   #soFar(): Progress {
+    this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone);
     return { unitsDone: this.#unitsDone, unitsTotal: this.#unitsTotal };
   }
 }
@@ -342,35 +247,17 @@ function textOf({ event = '', columns }: ListedEvent): number {
   return columns.reduce((sum, column) => sum + column.length, event.length);
 }
 
-/** The rows with `begin <= time <= end` and `time < toMs`. */
-function rowsBetween(block: Block, begin: number, end: number, toMs: number): Bitmap {
-  const times = block.timeMs();
-  if (block.ref.sealed) return sortedRowsBetween(times, begin, end, toMs);
-  const rows = noRows(times.length);
-  for (let row = 0; row < times.length; row++) {
-    const time = times[row];
-    if (time >= begin && time <= end && time < toMs) addRow(rows, row);
-  }
-  return rows;
-}
-
-/** The same of ascending times. */
-function sortedRowsBetween(times: Float64Array, begin: number, end: number, toMs: number): Bitmap {
-  const from = firstAt(times, begin);
-  let to = firstAt(times, Math.min(end, toMs));
-  while (to < times.length && times[to] <= end && times[to] < toMs) to++;
-  return rowsFromTo(times.length, from, to);
-}
-
 /**
  * Lists a page of the selected events, a block a unit: blocks in the order of the page, until none that is left can
- * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks.
+ * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks. With
+ * `sharing` other threads may join.
  * Damaged blocks are left out and counted. Throws USAGE when `after` is not an event id, and what the source throws but CORRUPTION.
  */
 export function* listUnits(
   source: BlockSource,
   snapshot: Snapshot,
   query: ListQuery,
+  sharing?: Sharing,
 ): Generator<Progress, ListResult> {
   return yield* withinBound(source, snapshot, query, function* (reached) {
     const { orderBy } = reached;
@@ -378,7 +265,7 @@ export function* listUnits(
       return yield* orderedListUnits(source, snapshot, { ...reached, orderBy });
     }
     const parts: PartsProgress = { unitsDone: 0 };
-    const listing = new Listing(source, snapshot, reached, NO_BUDGET);
+    const listing = new Listing(source, snapshot, reached, NO_BUDGET, sharing);
     const events = yield* following(parts, listing.run());
     const { stats } = listing;
     if (query.total !== true) return { events, stats };

@@ -1,5 +1,6 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../column/growth.ts';
+import type { RowsData } from '../group/shared-scan.ts';
 import type { EventKey } from '../model/event-id.ts';
 
 const CAPACITY_MIN = 64;
@@ -59,6 +60,27 @@ export class Top {
       this.#rise(timeMs, writer, sequence, block, row);
     } else this.#sink(timeMs, writer, sequence, block, row);
     return true;
+  }
+
+  /** The events, in no order. */
+  found(): RowsData {
+    const count = this.#count;
+    return {
+      times: this.#times.slice(0, count),
+      writers: this.#writers.slice(0, count),
+      sequences: this.#sequences.slice(0, count),
+      blocks: this.#blocks.slice(0, count),
+      rows: this.#rows.slice(0, count),
+    };
+  }
+
+  /** Takes those of the events that are among the first, in units. */
+  *merge({ times, writers, sequences, blocks, rows }: RowsData): Units<void> {
+    const pace = new Pace();
+    for (let at = 0; at < times.length; at++) {
+      this.offer(times[at], writers[at], sequences[at], blocks[at], rows[at]);
+      if (pace.isFull(1)) yield;
+    }
   }
 
   /** Takes out the last `count` events, or all when there are fewer; first to last, in units. */

@@ -28,6 +28,7 @@ import {
   type VisitorData,
   type VisitorSpec,
 } from './shared-scan.ts';
+import { sharedVisits } from './shared-visits.ts';
 
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
@@ -144,27 +145,13 @@ export class BlockScan {
     this.#visitor = visitor;
     const claims = new Claims(this.#refs);
     const offer = this.#offer(visitor, claims);
-    const taken = new Set<number>();
-    try {
-      for (;;) {
-        const outcome = yield* this.#visit(visitor, claims, isFirst);
-        if (outcome !== 'done' || offer === undefined) return outcome;
-        const part = yield* this.#await(offer, claims, taken);
-        if (part === undefined) return 'done';
-        if (part.data === undefined) claims.release(part.member);
-        else {
-          taken.add(part.member);
-          yield* telling(
-            () => this.progress,
-            must(visitor.merge, 'merge').call(visitor, part.data),
-          );
-          if (!this.#takeStats(part) && !isFirst) return 'damaged';
-        }
-      }
-    } finally {
-      claims.close();
-      offer?.close();
-    }
+    return yield* sharedVisits({
+      claims,
+      offer: () => offer,
+      progress: () => this.progress,
+      visit: () => this.#visit(visitor, claims, isFirst),
+      take: (part) => this.#take(visitor, part, isFirst),
+    });
   }
 
   /** Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or damaged. */
@@ -194,17 +181,11 @@ export class BlockScan {
     return this.#sharing.offer({ refs, cells: claims.cells, reach, predicate, spec });
   }
 
-  /** What the next one of those who joined has found; `undefined` when all blocks are accounted for. */
-  *#await(
-    offer: Offer,
-    claims: Claims,
-    taken: ReadonlySet<number>,
-  ): Generator<Progress, JoinedPart | undefined> {
-    for (;;) {
-      const part = offer.take();
-      if (part !== undefined || !claims.isAwaited(taken)) return part;
-      yield { ...this.progress, waits: true };
-    }
+  /** Takes what one has found who joined; whether that met no damage, or this is the first scan. */
+  *#take(visitor: BlockVisitor, part: JoinedPart, isFirst: boolean): Generator<Progress, boolean> {
+    const data = must(part.data, 'what was found');
+    yield* telling(() => this.progress, must(visitor.merge, 'merge').call(visitor, data));
+    return this.#takeStats(part) || isFirst;
   }
 
   /** Counts what one has read who joined; whether it met no damage. */

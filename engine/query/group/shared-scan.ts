@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../segment/frame.ts';
 import type { MetricTableData } from '../metric/metric-table.ts';
+import type { EventKey } from '../model/event-id.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type { Boundaries, Metric, TagRule } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
@@ -24,6 +25,18 @@ export interface StageSpec {
 export interface TableSpec {
   metrics: readonly Metric[];
   steps?: LevelSpec;
+}
+
+/**
+ * Which rows of a page are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many selected rows
+ * were found in it, and last how many in all; it stays shared.
+ */
+export interface PageSpec {
+  type: 'page';
+  order: 'asc' | 'desc';
+  rowsMax: number;
+  after: EventKey | undefined;
+  found: Int32Array<SharedArrayBuffer>;
 }
 
 /** Of what a visitor of blocks is made. Plain data that crosses threads. */
@@ -51,6 +64,15 @@ export interface DictionaryData {
   narrow: Uint8Array;
 }
 
+/** Rows of blocks, whose numbers are places, with their keys. */
+export interface RowsData {
+  times: Float64Array;
+  writers: Uint8Array;
+  sequences: Float64Array;
+  blocks: Uint32Array;
+  rows: Uint32Array;
+}
+
 /** What a visitor of blocks has found. Plain data that crosses threads. */
 export type VisitorData =
   | {
@@ -65,7 +87,8 @@ export type VisitorData =
       values: ValueTableData;
       valueCounts: Uint32Array;
     }
-  | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] };
+  | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
+  | { type: 'page'; rows: RowsData };
 
 /** A scan in which other threads join. Plain data that crosses threads; `refs` and `cells` stay shared. */
 export interface SharedScan {
@@ -73,7 +96,7 @@ export interface SharedScan {
   cells: Int32Array<SharedArrayBuffer>;
   reach: Reach;
   predicate: Predicate;
-  spec: VisitorSpec;
+  spec: VisitorSpec | PageSpec;
 }
 
 /** Who joins in a scan: a number above that of the owner, and how many others do. */

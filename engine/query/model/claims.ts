@@ -31,6 +31,11 @@ export class Claims {
     return this.cells.includes(FREE);
   }
 
+  /** Whether nobody has claimed the block at `place`. */
+  isFree(place: number): boolean {
+    return this.cells[place] === FREE;
+  }
+
   /** Blocks that are claimed. */
   get claimedCount(): number {
     return this.cells.reduce((count, cell) => count + (cell > FREE ? 1 : 0), 0);

@@ -1,14 +1,10 @@
 import { assert } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
-import { MetricTable } from '../metric/metric-table.ts';
-import { Claims } from '../model/claims.ts';
-import type { BlockSource } from '../model/source.ts';
-import { TupleTable } from '../value/tuple-table.ts';
-import { BlockScan, type BlockVisitor } from './block-scan.ts';
-import { Cube } from './cube.ts';
-import { EntryCounts } from './entry-counts.ts';
-import { levelOf, TimeLevel } from './level.ts';
-import { Pass, type PassTable } from './pass.ts';
+import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
+import { Cube } from '../group/cube.ts';
+import { EntryCounts } from '../group/entry-counts.ts';
+import { levelOf, TimeLevel } from '../group/level.ts';
+import { Pass, type PassTable } from '../group/pass.ts';
 import {
   type JoinedPart,
   type Joining,
@@ -16,7 +12,12 @@ import {
   type TableSpec,
   unpackRefs,
   type VisitorSpec,
-} from './shared-scan.ts';
+} from '../group/shared-scan.ts';
+import { MetricTable } from '../metric/metric-table.ts';
+import { Claims } from '../model/claims.ts';
+import type { BlockSource } from '../model/source.ts';
+import { TupleTable } from '../value/tuple-table.ts';
+import { joinSearch } from './row-search.ts';
 
 /** All who join in a scan may take together what its owner may, divided by this. */
 const MEMORY_PART = 2;
@@ -27,9 +28,12 @@ const MEMORY_PART = 2;
  */
 export function* joinUnits(
   source: BlockSource,
-  { refs, cells, reach, predicate, spec }: SharedScan,
-  { member, count }: Joining,
+  shared: SharedScan,
+  joining: Joining,
 ): Units<JoinedPart> {
+  const { refs, cells, reach, predicate, spec } = shared;
+  if (spec.type === 'page') return yield* ignoring(joinSearch(source, shared, spec, joining));
+  const { member, count } = joining;
   const blocks = unpackRefs(refs);
   const visitor = visitorOf(spec, source, MEMORY_PART * count);
   const scan = new BlockScan(source, { blocks }, { ...reach, predicate });

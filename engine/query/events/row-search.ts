@@ -1,0 +1,305 @@
+import { Pace, type Units } from '../../base/pause.ts';
+import type { Block } from '../../segment/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
+import {
+  type JoinedPart,
+  type Joining,
+  type Offer,
+  type PageSpec,
+  packRefs,
+  type SharedScan,
+  type Sharing,
+  unpackRefs,
+} from '../group/shared-scan.ts';
+import { sharedVisits } from '../group/shared-visits.ts';
+import {
+  addRow,
+  allRows,
+  type Bitmap,
+  countRows,
+  dropRow,
+  hasRow,
+  isEmpty,
+  nextRow,
+  noRows,
+  previousRow,
+} from '../model/bitmap.ts';
+import { Claims } from '../model/claims.ts';
+import { compareEvents, type EventKey, SEQUENCE_MAX, WRITER_MAX } from '../model/event-id.ts';
+import type { Predicate } from '../model/predicate.ts';
+import {
+  type BlockSource,
+  dropBefore,
+  firstAt,
+  isDamage,
+  overlaps,
+  type Progress,
+  type Reach,
+  rowsFromTo,
+} from '../model/source.ts';
+import { telling } from '../model/units.ts';
+import { PredicateRows } from '../scan/predicate-rows.ts';
+import { Top } from './top.ts';
+
+/** What is looked for: the first rows of a selection behind a place, in an order. */
+export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after'> &
+  Reach & { predicate: Predicate };
+
+/** The key before which no row of a block comes. */
+function firstKey(ref: BlockRef): EventKey {
+  return { timeMs: ref.minTimeMs, writer: ref.writer, sequence: ref.firstSequence };
+}
+
+/** The key after which no row of a block comes. */
+function lastKey(ref: BlockRef): EventKey {
+  if (ref.sealed) return { timeMs: ref.maxTimeMs, writer: WRITER_MAX, sequence: SEQUENCE_MAX };
+  return { timeMs: ref.maxTimeMs, writer: ref.writer, sequence: ref.endSequence - 1 };
+}
+
+/** Compares keys: negative when `left` comes first in `order`. */
+export function compareIn(order: 'asc' | 'desc', left: EventKey, right: EventKey): number {
+  return order === 'asc' ? compareEvents(left, right) : compareEvents(right, left);
+}
+
+/** The key before which no row of a block comes in `order`. */
+export function bestKey(order: 'asc' | 'desc', ref: BlockRef): EventKey {
+  return order === 'asc' ? firstKey(ref) : lastKey(ref);
+}
+
+/** The blocks that may have rows of a page, the one that may have the first of them first. */
+export function refsOfPage(
+  blocks: readonly BlockRef[],
+  { fromMs, toMs, order, after }: Omit<RowQuery, 'rowsMax'>,
+): BlockRef[] {
+  const isReached = (ref: BlockRef): boolean => {
+    if (after === undefined) return true;
+    return compareIn(order, order === 'asc' ? lastKey(ref) : firstKey(ref), after) > 0;
+  };
+  return blocks
+    .filter((ref) => overlaps(ref, fromMs, toMs) && isReached(ref))
+    .map((ref) => ({ ref, best: bestKey(order, ref) }))
+    .sort((a, b) => compareIn(order, a.best, b.best))
+    .map(({ ref }) => ref);
+}
+
+/**
+ * Looks for the first rows of a selection, block after block in the order of a page, alone or together with idle threads: all claim
+ * the next block that is free, and go by how many rows were found in which blocks. Times are in order in sealed blocks only, and
+ * blocks overlap.
+ */
+export class RowSearch {
+  /** The rows that were found; the number of a block is its place in `refs`. */
+  readonly top: Top;
+  /** Places of the blocks that were opened. */
+  readonly opened: number[] = [];
+  readonly #source: BlockSource;
+  readonly #query: RowQuery;
+  readonly #refs: readonly BlockRef[];
+  readonly #selected: PredicateRows;
+  readonly #damaged: Set<BlockRef>;
+  /** By place, rows that were found in a block; last, in all. */
+  readonly #found: PageSpec['found'];
+
+  /** `refs` are those of `refsOfPage`. Blocks that are `damaged` are passed over, and others added to them. */
+  constructor(
+    source: BlockSource,
+    refs: readonly BlockRef[],
+    query: RowQuery,
+    damaged: Set<BlockRef>,
+    selected = new PredicateRows(source, query.predicate),
+    found: PageSpec['found'] = new Int32Array(new SharedArrayBuffer((refs.length + 1) * 4)),
+  ) {
+    this.#source = source;
+    this.#refs = refs;
+    this.#query = query;
+    this.#damaged = damaged;
+    this.#selected = selected;
+    this.#found = found;
+    this.top = new Top(query.rowsMax, query.order);
+  }
+
+  /** Searches all blocks that may have rows of the page, unless `ends` at one. `tell` says how far it is. */
+  *run(
+    ends: (ref: BlockRef, openedCount: number) => boolean,
+    tell: () => Progress,
+    sharing: Sharing | undefined,
+  ): Generator<Progress, void> {
+    const claims = new Claims(this.#refs);
+    let offer: Offer | undefined;
+    yield* sharedVisits({
+      claims,
+      offer: () => offer,
+      progress: tell,
+      visit: () =>
+        this.visit(claims, tell, (ref) => {
+          if (this.opened.length > 0) offer ??= this.#offer(claims, sharing);
+          return ends(ref, this.opened.length);
+        }),
+      take: (part) => this.#take(part, tell),
+    });
+  }
+
+  /** Searches the blocks that are free, in their order, until none that is left can have a row of the page or `ends` at one. */
+  *visit(
+    claims: Claims,
+    tell: () => Progress,
+    ends: (ref: BlockRef) => boolean,
+  ): Generator<Progress, 'done'> {
+    for (const [place, ref] of this.#refs.entries()) {
+      if (!claims.isFree(place)) continue;
+      if (!this.#mayHaveFirst(claims, ref) || ends(ref)) break;
+      if (!claims.claim(place)) continue;
+      Atomics.store(this.#found, place, 0);
+      if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
+      try {
+        const count = yield* telling(tell, this.#add(ref, place));
+        Atomics.store(this.#found, place, count);
+        Atomics.add(this.#found, this.#refs.length, count);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        this.#damaged.add(ref);
+      }
+      yield tell();
+    }
+    return 'done';
+  }
+
+  /** Offers others to join, when there is room for more rows and enough to do. */
+  #offer(claims: Claims, sharing: Sharing | undefined): Offer | undefined {
+    if (sharing === undefined || this.top.isFull) return undefined;
+    let rowsLeft = 0;
+    for (const [place, ref] of this.#refs.entries()) {
+      if (claims.isFree(place) && this.#selected.countOf(ref) !== 0) rowsLeft += ref.rowCount;
+    }
+    if (rowsLeft < sharing.rowsMin) return undefined;
+    const { order, rowsMax, after, fromMs, toMs, floor, predicate } = this.#query;
+    return sharing.offer({
+      refs: packRefs(this.#refs),
+      cells: claims.cells,
+      reach: { fromMs, toMs, ...(floor === undefined ? {} : { floor }) },
+      predicate,
+      spec: { type: 'page', order, rowsMax, after, found: this.#found },
+    });
+  }
+
+  /** Takes what one has found who joined. */
+  *#take(
+    { data, opened, damaged }: JoinedPart,
+    tell: () => Progress,
+  ): Generator<Progress, boolean> {
+    if (data?.type !== 'page') return true;
+    for (const place of damaged) this.#damaged.add(this.#refs[place]);
+    this.opened.push(...opened);
+    yield* telling(tell, this.top.merge(data.rows));
+    return true;
+  }
+
+  /** Whether a row of a block may be among the first of all that were found. */
+  #mayHaveFirst(claims: Claims, ref: BlockRef): boolean {
+    const { order, rowsMax } = this.#query;
+    const { timeMs, writer, sequence } = bestKey(order, ref);
+    if (!this.top.admits(timeMs, writer, sequence)) return false;
+    if (this.#found[this.#refs.length] < rowsMax) return true;
+    let foundCount = 0;
+    for (let place = 0; place < this.#refs.length && foundCount < rowsMax; place++) {
+      if (this.#found[place] === 0 || claims.isFree(place)) continue;
+      const { minTimeMs, maxTimeMs } = this.#refs[place];
+      const isBefore = order === 'asc' ? maxTimeMs < timeMs : minTimeMs > timeMs;
+      if (isBefore) foundCount += this.#found[place];
+    }
+    return foundCount < rowsMax;
+  }
+
+  /** Takes the rows of a block that are among the first; their number. Throws CORRUPTION. */
+  *#add(ref: BlockRef, place: number): Units<number> {
+    const block = this.#source.open(ref);
+    const { sealed } = ref;
+    const { top } = this;
+    const rows = yield* this.#selected.among(block, this.#candidates(block));
+    this.opened.push(place);
+    if (isEmpty(rows)) return 0;
+    const { rowsMax, order } = this.#query;
+    // Of rows in order no more are looked at than the page has.
+    const selectedCount = countRows(rows);
+    const keys = block.keysOf(sealed ? Math.min(selectedCount, rowsMax) : selectedCount);
+    const offered = (row: number): boolean =>
+      top.offer(keys.timeAt(row), keys.writerAt(row), keys.sequenceAt(row), place, row);
+    const pace = new Pace();
+    if (order === 'asc') {
+      for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+        if (!offered(row) && sealed) break;
+        if (pace.isFull(1)) yield;
+      }
+      return selectedCount;
+    }
+    const last = block.rowCount - 1;
+    for (let row = previousRow(rows, last); row >= 0; row = previousRow(rows, row - 1)) {
+      if (!offered(row) && sealed) break;
+      if (pace.isFull(1)) yield;
+    }
+    return selectedCount;
+  }
+
+  /** The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is read. */
+  #candidates(block: Block): Bitmap {
+    const { fromMs, toMs, order, floor, after } = this.#query;
+    const { lastTimeMs } = this.top;
+    const ascending = order === 'asc';
+    const begin = (ascending ? after?.timeMs : lastTimeMs) ?? Number.NEGATIVE_INFINITY;
+    const end = (ascending ? lastTimeMs : after?.timeMs) ?? Number.POSITIVE_INFINITY;
+    const least = Math.max(fromMs, begin);
+    const { minTimeMs, maxTimeMs } = block.ref;
+    const isWhole = minTimeMs >= least && maxTimeMs <= end && maxTimeMs < toMs;
+    const rows = isWhole ? allRows(block.rowCount) : rowsBetween(block, least, end, toMs);
+    if (floor !== undefined) dropBefore(rows, block, floor);
+    if (after === undefined || after.timeMs < minTimeMs || after.timeMs > maxTimeMs) return rows;
+    const times = block.timeMs();
+    const { writers, sequences } = block.keys();
+    for (let row = 0; row < times.length; row++) {
+      if (times[row] !== after.timeMs || !hasRow(rows, row)) continue;
+      const key = { timeMs: times[row], writer: writers[row], sequence: sequences[row] };
+      if (compareIn(order, key, after) <= 0) dropRow(rows, row);
+    }
+    return rows;
+  }
+}
+
+/** Joins in a search that another thread has begun. Throws what the source throws but CORRUPTION. */
+export function* joinSearch(
+  source: BlockSource,
+  { refs, cells, reach, predicate }: SharedScan,
+  spec: PageSpec,
+  { member }: Joining,
+): Generator<Progress, JoinedPart> {
+  const blocks = unpackRefs(refs);
+  const damaged = new Set<BlockRef>();
+  const query = { ...reach, ...spec, predicate };
+  const selected = new PredicateRows(source, predicate);
+  const search = new RowSearch(source, blocks, query, damaged, selected, spec.found);
+  const claims = new Claims(blocks, member, cells);
+  const progress = (): Progress => ({ unitsDone: search.opened.length, unitsTotal: blocks.length });
+  yield* search.visit(claims, progress, () => false);
+  const damagedPlaces = blocks.flatMap((ref, place) => (damaged.has(ref) ? [place] : []));
+  const data = { type: 'page' as const, rows: search.top.found() };
+  return { member, data, opened: search.opened, damaged: damagedPlaces };
+}
+
+/** The rows with `begin <= time <= end` and `time < toMs`. */
+function rowsBetween(block: Block, begin: number, end: number, toMs: number): Bitmap {
+  const times = block.timeMs();
+  if (block.ref.sealed) return sortedRowsBetween(times, begin, end, toMs);
+  const rows = noRows(times.length);
+  for (let row = 0; row < times.length; row++) {
+    const time = times[row];
+    if (time >= begin && time <= end && time < toMs) addRow(rows, row);
+  }
+  return rows;
+}
+
+/** The same of ascending times. */
+function sortedRowsBetween(times: Float64Array, begin: number, end: number, toMs: number): Bitmap {
+  const from = firstAt(times, begin);
+  let to = firstAt(times, Math.min(end, toMs));
+  while (to < times.length && times[to] <= end && times[to] < toMs) to++;
+  return rowsFromTo(times.length, from, to);
+}

@@ -1,0 +1,127 @@
+import t from 'tap';
+import { listUnits } from '../../engine/query/events/list.ts';
+import type { ListQuery } from '../../engine/query/model/query.ts';
+import { segmentPath } from '../../engine/store/filename.ts';
+import type { TestRow } from '../segment/leaves.ts';
+import { Shelf } from '../segment/shelf.ts';
+import { run } from './blocks.ts';
+import { Crew } from './crew.ts';
+
+const PARTS = 16;
+const PART_ROWS = 120;
+/** How far times of one part reach into those of the next ones. */
+const SPREAD = 250;
+
+/** A generator of whole numbers below `below`. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Blocks that overlap, half of them sealed; every third row has the word `odd`, and one in fifty `rare`. */
+async function shelfOf(seed: number): Promise<Shelf> {
+  const next = numbers(seed);
+  const shelf = new Shelf();
+  for (let part = 0; part < PARTS; part++) {
+    const rows = Array.from({ length: PART_ROWS }, (): TestRow => {
+      const text = `${next(3) === 0 ? 'odd' : 'even'} ${next(50) === 0 ? 'rare' : 'common'}`;
+      const leaves: TestRow['leaves'] = [{ kind: 'string', text, names: ['message'] }];
+      const size = { kind: 'number' as const, text: String(next(40)), names: ['custom', 'n'] };
+      if (next(4) > 0) leaves.push(size);
+      return { timeMs: part * 100 + next(SPREAD), leaves };
+    });
+    const ref = await shelf.add(rows, part, 0);
+    if (part % 2 === 0) await shelf.seal([ref]);
+  }
+  return shelf;
+}
+
+const word = (literal: string): ListQuery['predicate'] => ({
+  type: 'words',
+  words: [[{ literal }]],
+});
+
+/** Lists of few and many events, in both directions, from the middle on, behind others. */
+function queriesOf(shelf: Shelf): ListQuery[] {
+  const queries: ListQuery[] = [];
+  for (const predicate of [word('odd'), word('rare'), { type: 'all' } as const]) {
+    for (const order of ['asc', 'desc'] as const) {
+      const query = { fromMs: 50, toMs: 1_700, predicate, order, event: true, columns: [] };
+      const [middle] = run(
+        listUnits(shelf.reader, { blocks: shelf.refs }, { ...query, skip: 9, limit: 1 }),
+      ).events;
+      queries.push({ ...query, limit: 3 }, { ...query, limit: 40, skip: 5, total: true });
+      queries.push({ ...query, limit: 30, after: middle.id }, { ...query, limit: 5_000 });
+      queries.push({ ...query, limit: 20, boundCount: 700, total: true });
+    }
+  }
+  return queries;
+}
+
+const CREWS = [
+  { name: 'one other', members: 1, fails: false },
+  { name: 'three others', members: 3, fails: false },
+  { name: 'three others, half of whom break down', members: 3, fails: true },
+];
+
+for (const { name, members, fails } of CREWS) {
+  t.test(`lists in which others join have the same events: ${name}`, async (t) => {
+    const shelf = await shelfOf(members);
+    const snapshot = { blocks: shelf.refs };
+    let joinedCount = 0;
+    for (let seed = 0; seed < 5; seed++) {
+      for (const query of queriesOf(shelf)) {
+        const crew = new Crew(shelf, members, numbers(seed), fails);
+        const { stats: _, ...wanted } = run(listUnits(shelf.reader, snapshot, query));
+        const { stats, ...found } = crew.run(listUnits(shelf.reader, snapshot, query, crew));
+        t.same(found, wanted, JSON.stringify(query));
+        t.ok(stats.blocksOpened >= 1);
+        joinedCount += crew.joinedCount;
+      }
+    }
+    t.ok(joinedCount > 20, `${joinedCount} parts`);
+  });
+}
+
+t.test('events of blocks that others find damaged are left out of a list', async (t) => {
+  const shelf = await shelfOf(1);
+  const damaged = [5, 11];
+  const intact = { blocks: shelf.refs.filter((_, place) => !damaged.includes(place)) };
+  const queries = queriesOf(shelf).filter(({ after }) => after === undefined);
+  for (const place of damaged) {
+    shelf.disk.damage(segmentPath(shelf.refs[place].segment), (bytes) => bytes.fill(0, 64));
+  }
+  for (const { boundCount: _, total: __, ...query } of queries) {
+    const crew = new Crew(shelf, 2, numbers(1));
+    const wanted = run(listUnits(shelf.reader, intact, query));
+    const found = crew.run(listUnits(shelf.reader, { blocks: shelf.refs }, query, crew));
+    t.same(found.events, wanted.events);
+  }
+});
+
+t.test('nobody searches for rows that come after those of a full page', async (t) => {
+  const shelf = new Shelf();
+  for (let part = 0; part < 64; part++) {
+    const leaves: TestRow['leaves'] = [{ kind: 'string', text: 'same', names: ['message'] }];
+    const rows = Array.from({ length: 10 }, (_, at) => ({ timeMs: part * 100 + at, leaves }));
+    await shelf.add(rows, part, 0);
+  }
+  const query: ListQuery = {
+    fromMs: 0,
+    toMs: 10_000,
+    predicate: word('same'),
+    order: 'desc',
+    limit: 100,
+    event: false,
+    columns: [],
+  };
+  for (const members of [1, 3]) {
+    const crew = new Crew(shelf, members, numbers(members));
+    const { stats } = crew.run(listUnits(shelf.reader, { blocks: shelf.refs }, query, crew));
+    t.ok(crew.joinedCount > 0);
+    t.ok(stats.blocksOpened <= 10 + members + 1, `${stats.blocksOpened} blocks opened`);
+  }
+});
