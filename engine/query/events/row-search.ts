@@ -41,7 +41,7 @@ import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
 import { Top } from './top.ts';
 
-/** What is looked for: the first rows of a selection behind a place, in an order. */
+/** Rows that are looked for: the first ones of a selection behind a place, in an order. */
 export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after'> &
   Reach & { predicate: Predicate };
 
@@ -194,7 +194,7 @@ export class RowSearch {
     return true;
   }
 
-  /** Whether a row of a block may be among the first of all that were found. */
+  /** A block may have a row that is among the first of all that were found. */
   #mayHaveFirst(claims: Claims, ref: BlockRef): boolean {
     const { order, rowsMax } = this.#query;
     const { timeMs, writer, sequence } = bestKey(order, ref);

@@ -28,7 +28,7 @@ export interface TableSpec {
 }
 
 /**
- * Which rows of a page are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many selected rows
+ * Rows of a page that are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many selected rows
  * were found in it, and last how many in all; it stays shared.
  */
 export interface PageSpec {

@@ -2,10 +2,10 @@ import type { Claims } from '../model/claims.ts';
 import type { Progress } from '../model/source.ts';
 import type { JoinedPart, Offer } from './shared-scan.ts';
 
-/** What a thread does with the blocks that it can claim, and with what those found who joined. */
+/** The part of a thread in a scan: what it does with the blocks that it can claim, and with what those found who joined. */
 export interface Visits<Outcome> {
   claims: Claims;
-  /** What others were offered, by now. */
+  /** The offer that others have by now. */
   offer: () => Offer | undefined;
   progress: () => Progress;
   /** Visits all blocks that can be claimed. */

@@ -31,7 +31,7 @@ export class Claims {
     return this.cells.includes(FREE);
   }
 
-  /** Whether nobody has claimed the block at `place`. */
+  /** True while nobody has claimed the block at `place`. */
   isFree(place: number): boolean {
     return this.cells[place] === FREE;
   }
