@@ -8,6 +8,7 @@ import { MetricTable } from '../../engine/query/metric/metric-table.ts';
 import type { Aggregation, ListedEvent } from '../../engine/query/model/query.ts';
 import { Pairs } from '../../engine/query/value/pairs.ts';
 import type { TestRow } from '../segment/leaves.ts';
+import { quantileOf } from '../support/bucket-model.ts';
 import { Model, type ModelEvent, type ModelPredicate } from '../support/model.ts';
 import { Blocks, ofAll, run } from './blocks.ts';
 import { PATHS, predicate, testRow } from './events.ts';
@@ -126,9 +127,7 @@ function fault(
   let exact: number | null;
   let tolerance = 0;
   if (percent !== undefined) {
-    exact = wanted.numbers[Math.ceil((percent * wanted.numbers.length) / 100) - 1] ?? null;
-    // Doubles below 1e-300 have fewer digits than quantiles are right to.
-    tolerance = Math.abs(exact ?? 0) * 0.002 + 1e-300;
+    ({ exact, tolerance } = quantileOf(wanted.numbers, percent));
   } else {
     exact = wanted[name as 'count'];
     if (name === 'sum') tolerance = wanted.absolute * 1e-12;

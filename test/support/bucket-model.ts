@@ -99,6 +99,9 @@ interface Group {
   place?: number;
 }
 
+/** Most numbers of which quantiles are exact. */
+const EXACT_COUNT_MAX = 100;
+
 /** Doubles below have fewer digits than quantiles are right to. */
 const SUBNORMAL = 1e-300;
 
@@ -243,6 +246,22 @@ function computed(
   });
 }
 
+/** The value at the rank of `percent` % of ascending numbers; at 50 % of an even count the mean of the middle two. */
+export function quantileOf(numbers: readonly number[], percent: number): ModelNumber {
+  const { length } = numbers;
+  const at = Math.ceil((percent * length) / 100) - 1;
+  if (length === 0) return { exact: null, tolerance: 0 };
+  const isExact = length <= EXACT_COUNT_MAX;
+  if (percent !== 50 || length % 2 === 1) {
+    const tolerance = isExact ? 0 : Math.abs(numbers[at]) * 0.002 + SUBNORMAL;
+    return { exact: numbers[at], tolerance };
+  }
+  const [left, right] = [numbers[at], numbers[at + 1]];
+  const magnitude = Math.max(Math.abs(left), Math.abs(right));
+  const exact = left / 2 + right / 2;
+  return { exact, tolerance: magnitude * (isExact ? 2 ** -52 : 0.002) + SUBNORMAL };
+}
+
 /** The value of a metric of events. */
 export function metricOf(model: Model, events: ModelEvent[], metric: ModelMetric): ModelNumber {
   if (metric.type === 'formula') return evaluated(model, events, metric.expression);
@@ -251,8 +270,7 @@ export function metricOf(model: Model, events: ModelEvent[], metric: ModelMetric
   const { numbers } = summary;
   const percent = PERCENTS.find(([name]) => name === metric.aggregation)?.[1];
   if (percent !== undefined) {
-    const exact = numbers[Math.ceil((percent * numbers.length) / 100) - 1] ?? null;
-    return { exact, tolerance: Math.abs(exact ?? 0) * 0.002 + SUBNORMAL };
+    return quantileOf(numbers, percent);
   }
   const exact = summary[metric.aggregation as 'count'];
   let tolerance = 0;

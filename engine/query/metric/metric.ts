@@ -110,7 +110,7 @@ export class Summary {
   /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */
   *reserve(groupCount: number, count: number): Units<void> {
     if (groupCount > this.#groupCount) yield* this.#extend(groupCount);
-    if (this.#quantiles !== undefined) yield* this.#quantiles.reserve(count);
+    if (this.#quantiles !== undefined) yield* this.#quantiles.reserve(this.#groupCount, count);
     if (this.#cardinalities !== undefined) {
       yield* this.#cardinalities.reserve(this.#groupCount, count);
     }

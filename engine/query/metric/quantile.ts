@@ -1,7 +1,9 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { growInUnits } from '../../column/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
+import { FewValues, type FewValuesData } from './few-values.ts';
 import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';
+import { Sums } from './sum.ts';
 import type { Tally } from './tally.ts';
 
 const ENTRIES_MIN = 64;
@@ -16,18 +18,23 @@ const places = new Uint32Array(CODES + OFFSETS);
 let owner = 0;
 let owners = 0;
 
-/** Entries as plain data. */
+const NO_STARTS = new Uint32Array(1);
+const NO_VALUES = new Float64Array(0);
+
+/** Entries and first values as plain data. */
 export interface QuantilesData {
   count: number;
   groups: Uint32Array<ArrayBuffer>;
   codes: Uint32Array<ArrayBuffer>;
   counts: Float64Array<ArrayBuffer>;
+  few: FewValuesData;
 }
 
 /**
- * Quantiles of numbers by group, by log-linear histograms: each is within 0.1 % of the value at its rank. A list of entries
- * (group, code, count): a code has one as long as groups come one after the other. When they do not it may have more, which become
- * one when the list is full. Mergeable; a merge gives what adding all values to one would give. Values are finite.
+ * Quantiles of numbers by group: of up to FEW_MAX values the one at the rank itself, of more by log-linear histograms, which are
+ * within 0.1 % of it. A list of entries (group, code, count): a code has one as long as groups come one after the other. When they
+ * do not it may have more, which become one when the list is full. Mergeable; a merge gives what adding all values to one would
+ * give. Values are finite.
  */
 export class Quantiles {
   readonly #number = ++owners;
@@ -36,6 +43,8 @@ export class Quantiles {
   #codes = new Uint32Array(ENTRIES_MIN);
   #counts = new Float64Array(ENTRIES_MIN);
   #groupCount = 0;
+  /** The first values of each group: they are in no entry while it has no others. */
+  readonly #few = new FewValues();
   /** Whether groups ascend, and each code has one entry. */
   #isOrdered = true;
   /** The first entry of the last group. */
@@ -46,20 +55,34 @@ export class Quantiles {
   #offset = 0;
   /** Where the entries of each group begin, and the last ones end, once that was asked for. */
   #starts: Uint32Array | undefined;
+  /** The same of groups without entries and their values. */
+  #fewStarts: Uint32Array = NO_STARTS;
+  #fewValues: Float64Array = NO_VALUES;
   readonly #values = new Map<number, number>();
 
   /** What it has; it is not to be used any more. */
   get data(): QuantilesData {
-    return { count: this.#count, groups: this.#groups, codes: this.#codes, counts: this.#counts };
+    return {
+      count: this.#count,
+      groups: this.#groups,
+      codes: this.#codes,
+      counts: this.#counts,
+      few: this.#few.data,
+    };
   }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#codes.length * ENTRY_BYTES;
+    return this.#codes.length * ENTRY_BYTES + this.#few.memoryBytes;
   }
 
-  /** Makes room for `count` values, in units: without it `add` does it at once. */
-  *reserve(count: number): Units<void> {
+  /** Makes room for groups 0 to `groupCount - 1` and for `count` values, in units: without it `add` does it at once. */
+  *reserve(groupCount: number, count: number): Units<void> {
+    yield* this.#few.reserve(groupCount, count);
+    yield* this.#reserveEntries(count);
+  }
+
+  *#reserveEntries(count: number): Units<void> {
     if (this.#count + count <= this.#codes.length) return;
     const wasOrdered = this.#isOrdered;
     yield* this.#order();
@@ -78,14 +101,21 @@ export class Quantiles {
 
   /** Adds `value` to a group. */
   add(group: number, value: number): void {
+    this.#starts = undefined;
+    if (this.#few.roomOf(group) > 0) {
+      this.#few.add(group, value, 1);
+      return;
+    }
     this.#take();
     this.#add(group, codeOf(value), 1);
   }
 
   /** Adds `mantissas[row] / divisor` of the row of each of `pairs` to its group. */
   addNumbers({ rows, groups, count }: Pairs, mantissas: Float64Array, divisor: number): void {
-    if (this.#count + count > this.#codes.length) finished(this.reserve(count));
+    if (this.#count + count > this.#codes.length) finished(this.#reserveEntries(count));
+    this.#starts = undefined;
     this.#take();
+    const few = this.#few;
     const small = smallCodesOf(divisor);
     const entryGroups = this.#groups;
     const codes = this.#codes;
@@ -93,6 +123,10 @@ export class Quantiles {
     let used = this.#count;
     for (let at = 0; at < count; ) {
       const group = groups[at];
+      if (few.roomOf(group) > 0) {
+        few.add(group, mantissas[rows[at++]] / divisor, 1);
+        continue;
+      }
       this.#count = used;
       this.#begin(group);
       const first = this.#first;
@@ -119,8 +153,10 @@ export class Quantiles {
 
   /** Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted; there is room for them. */
   addTally(group: number, { codes: wholes, codeCount, times }: Tally, divisor: number): void {
+    this.#starts = undefined;
     this.#take();
     this.#begin(group);
+    let room = this.#few.roomOf(group);
     const small = smallCodesOf(divisor);
     const offset = this.#offset;
     const first = this.#first;
@@ -131,47 +167,89 @@ export class Quantiles {
     for (let at = 0; at < codeCount; at++) {
       const whole = wholes[at];
       if (whole === 0) continue;
+      let left = times[whole];
+      if (room > 0) {
+        const taken = Math.min(room, left);
+        this.#few.add(group, (whole - 1) / divisor, taken);
+        room -= taken;
+        left -= taken;
+        if (left === 0) continue;
+      }
       const code = small[whole - 1];
       const entry = places[offset + code];
       const isNear = entry >= first && entry < used;
       if (isNear && codes[entry] === code && groups[entry] === group) {
-        counts[entry] += times[whole];
+        counts[entry] += left;
         continue;
       }
       groups[used] = group;
       codes[used] = code;
-      counts[used] = times[whole];
+      counts[used] = left;
       places[offset + code] = used++;
     }
     this.#count = used;
   }
 
   /** Adds, in units, what another one has; its group g is `groups[g]` here. */
-  *merge(data: QuantilesData, groups: Uint32Array): Units<void> {
-    yield* this.reserve(data.count);
-    yield* inParts(data.count, UNIT_SLOTS, (from, to) => {
+  *merge(
+    { count, groups: from, codes, counts, few }: QuantilesData,
+    groups: Uint32Array,
+  ): Units<void> {
+    yield* this.reserve(0, few.count);
+    yield* inParts(few.count, UNIT_SLOTS, (begin, end) => {
+      for (let at = begin; at < end; at++) this.add(groups[few.groups[at]], few.values[at]);
+    });
+    yield* this.#reserveEntries(count);
+    this.#starts = undefined;
+    yield* inParts(count, UNIT_SLOTS, (begin, end) => {
       this.#take();
-      for (let at = from; at < to; at++) {
-        this.#add(groups[data.groups[at]], data.codes[at], data.counts[at]);
-      }
+      for (let at = begin; at < end; at++) this.#add(groups[from[at]], codes[at], counts[at]);
     });
   }
 
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
-    if (this.#starts === undefined) yield* this.#settled();
+    if (this.#starts !== undefined) return;
+    yield* this.#order();
+    const starts = yield* this.#startsOfGroups();
+    const has = (group: number): boolean => starts[group] < starts[group + 1];
+    yield* this.#few.release(has, (group, value) => {
+      this.#take();
+      this.#add(group, codeOf(value), 1);
+    });
+    const few = yield* this.#few.sorted();
+    this.#fewStarts = few.starts;
+    this.#fewValues = few.values;
+    yield* this.#order();
+    this.#starts = yield* this.#startsOfGroups();
   }
 
-  /** A value at the rank of `percent` % of the values of a group; `undefined` when it has none. */
+  /**
+   * The value at the rank of `percent` % of the values of a group, at 50 % of an even number the mean of the middle two;
+   * `undefined` when it has none.
+   */
   at(group: number, percent: number): number | undefined {
-    const starts = this.#starts ?? finished(this.#settled());
-    if (group >= this.#groupCount) return undefined;
-    const from = starts[group];
-    const to = starts[group + 1];
-    let total = 0;
-    for (let at = from; at < to; at++) total += this.#counts[at];
+    if (this.#starts === undefined) finished(this.settle());
+    const total = this.#totalOf(group);
     if (total === 0) return undefined;
     const rank = Math.max(Math.ceil((percent * total) / 100), 1);
+    const value = this.#atRank(group, rank);
+    if (percent !== 50 || total % 2 === 1) return value;
+    return meanOf(value, this.#atRank(group, rank + 1));
+  }
+
+  #totalOf(group: number): number {
+    const starts = this.#starts ?? NO_STARTS;
+    let total = (this.#fewStarts[group + 1] ?? 0) - (this.#fewStarts[group] ?? 0);
+    for (let at = starts[group]; at < starts[group + 1]; at++) total += this.#counts[at];
+    return total;
+  }
+
+  /** The value at a rank, from 1 on, of those that a group has. */
+  #atRank(group: number, rank: number): number {
+    const few = this.#fewStarts[group];
+    if (few < this.#fewStarts[group + 1]) return this.#fewValues[few + rank - 1];
+    const [from, to] = (this.#starts ?? NO_STARTS).subarray(group, group + 2);
     return this.#value(codeAtRank(this.#codes, this.#counts, from, to, rank));
   }
 
@@ -200,7 +278,7 @@ export class Quantiles {
       return;
     }
     if (this.#count === this.#codes.length) {
-      finished(this.reserve(1));
+      finished(this.#reserveEntries(1));
       this.#begin(group);
     }
     const at = this.#count++;
@@ -212,7 +290,6 @@ export class Quantiles {
 
   /** Finds out where entries of a group may be, to which values are about to be added. */
   #begin(group: number): void {
-    this.#starts = undefined;
     if (group >= this.#groupCount) {
       this.#groupCount = group + 1;
       this.#lastStart = this.#count;
@@ -269,12 +346,6 @@ export class Quantiles {
     this.#isOrdered = true;
   }
 
-  *#settled(): Units<Uint32Array> {
-    yield* this.#order();
-    this.#starts = yield* this.#startsOfGroups();
-    return this.#starts;
-  }
-
   /** Where the entries of each group begin in the order of groups. */
   *#startsOfGroups(): Units<Uint32Array> {
     const starts = new Uint32Array(this.#groupCount + 1);
@@ -284,4 +355,15 @@ export class Quantiles {
     for (let group = 0; group < this.#groupCount; group++) starts[group + 1] += starts[group];
     return starts;
   }
+}
+
+/** The mean of two numbers, exact where their decimals are. */
+function meanOf(left: number, right: number): number {
+  if (left === right) return left;
+  const sums = new Sums();
+  sums.ensure(1);
+  sums.addDouble(0, left);
+  sums.addDouble(0, right);
+  const sum = sums.result(0);
+  return Number.isFinite(sum) ? sum / 2 : left / 2 + right / 2;
 }
