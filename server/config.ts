@@ -227,7 +227,7 @@ const SETTINGS = {
   queriesMemoryMb: setting(
     'Limits',
     wholeNumber(16, 1_048_576),
-    '512',
+    '384',
     'megabytes (2^20) of all queries, answers not yet read included',
   ),
   queryCacheMb: setting(

@@ -24,7 +24,7 @@ import { DiskHealth } from './disk-health.ts';
 import { Intake } from './ingest/intake.ts';
 import { DISK_FAILING, DISK_FULL, reasonOf } from './ingest/refusal.ts';
 import { BodyRoom } from './listen/body.ts';
-import { connectionLimits, descriptorsMax } from './listen/descriptors.ts';
+import { connectionLimits, descriptorsMax, queryFiles } from './listen/descriptors.ts';
 import { LineCells } from './listen/line-cells.ts';
 import { INGEST_ENTRY } from './listen/line-listeners.ts';
 import { httpListenersOf, type Listeners, openListeners } from './listen/listeners.ts';
@@ -187,6 +187,7 @@ async function start(
     memoryMb: config.queryMemoryMb,
     totalMemoryMb: config.queriesMemoryMb,
     cacheMb: config.queryCacheMb,
+    files: queryFiles(descriptors, workers.query),
     behind,
     root: config.data,
     secret: opened.manifest.secret,

@@ -44,12 +44,14 @@ const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
 const EXPANSION = 4;
 
-/** Memory that a reader may take. */
+/** Memory and files that a reader may take. */
 export interface ReaderMemory {
   /** Bytes that one query may keep until it is answered; 256 MiB unless it is given. */
   queryBytesMax?: number;
   /** Bytes of the rows that predicates selected, kept from query to query; 0 keeps none, 16 MiB unless it is given. */
   selectedBytesMax?: number;
+  /** Segment files that it keeps open; 64 unless it is given. */
+  filesMax?: number;
 }
 
 interface KeptBlock {
@@ -65,6 +67,7 @@ export class Reader implements BlockSource {
   readonly selected: FilterCache<SelectedRows> | undefined;
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
+  readonly #filesMax: number;
   readonly #footers = new FooterCache();
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
@@ -76,7 +79,8 @@ export class Reader implements BlockSource {
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
-    const { queryBytesMax, selectedBytesMax = SELECTED_BYTES_MAX } = memory;
+    const { queryBytesMax, selectedBytesMax = SELECTED_BYTES_MAX, filesMax = FILES_MAX } = memory;
+    this.#filesMax = filesMax;
     this.#disk = disk;
     this.secret = secret;
     this.ids = new EventIds(secret);
@@ -222,7 +226,7 @@ export class Reader implements BlockSource {
     }
     const file = this.#disk.open(pathOf(ref), 'read');
     this.#files.set(segment, file);
-    if (this.#files.size > FILES_MAX) {
+    if (this.#files.size > this.#filesMax) {
       const [oldest, used] = this.#files.entries().next().value ?? [segment, file];
       used.close();
       this.#files.delete(oldest);

@@ -1,11 +1,12 @@
 import { addressText } from './header.ts';
+import { peerOf } from './peer.ts';
 
 /** Connections of a listener for HTTP. */
 export interface HttpCounts {
   /** Connections since the start. */
   connections: number;
   connectionsOpen: number;
-  /** Closed at once, as there were too many. */
+  /** Closed at once, as there were too many, or too many of the peer. */
   connectionsRefused: number;
 }
 
@@ -18,15 +19,32 @@ interface HttpConnection {
 /** Connections of this machine beyond those of all: who administers it is not locked out. */
 const OWN_CONNECTIONS = 8;
 const OWN_PEERS: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
+/** The part of a limit from which on a peer may have no more than its own part. */
+const CROWDED_SHARE = 3 / 4;
+const PEER_SHARE = 1 / 2;
+/** The kernel is asked who has connections no more often than so, and for no more than this part of the time. */
+const ASKED_MS = 250;
+const ASKED_SHARE = 1 / 100;
 
-/** Counts the connections of a listener for HTTP and closes those that are too many; idle ones end after 10 seconds anyway. */
+/**
+ * Counts the connections of a listener for HTTP and closes those that are too many, of all or of a peer; idle ones end after 10
+ * seconds anyway.
+ */
 export class HttpConnections {
   readonly counts: HttpCounts = { connections: 0, connectionsOpen: 0, connectionsRefused: 0 };
   readonly #max: number;
+  readonly #byPeer: () => Map<string, number>;
+  /** Connections by their peers, at some moment and with those that came later. */
+  #peers = new Map<string, number>();
+  #askAgainMs = 0;
 
-  /** `max`: connections that may be open, beside some of this machine. */
-  constructor(max: number) {
+  /**
+   * `max`: connections that may be open, beside some of this machine. The library does not tell of whom one was that is over:
+   * `byPeer` says who has connections now, those of a port as the kernel knows them.
+   */
+  constructor(max: number, byPeer: () => Map<string, number>) {
     this.#max = max;
+    this.#byPeer = byPeer;
   }
 
   /** Takes note of a connection: `change` is 1 for one that was opened, -1 for one that was closed. */
@@ -35,10 +53,25 @@ export class HttpConnections {
     counts.connectionsOpen += change;
     if (change < 0) return;
     counts.connections++;
-    if (counts.connectionsOpen <= this.#max) return;
-    const peer = addressText(new Uint8Array(connection.getRemoteAddress()));
-    if (OWN_PEERS.has(peer) && counts.connectionsOpen <= this.#max + OWN_CONNECTIONS) return;
+    if (counts.connectionsOpen <= this.#max * CROWDED_SHARE) return;
+    const address = addressText(new Uint8Array(connection.getRemoteAddress()));
+    const isOwn = OWN_PEERS.has(address);
+    const max = isOwn ? this.#max + OWN_CONNECTIONS : this.#max;
+    if (counts.connectionsOpen <= max && (isOwn || this.#hasRoom(peerOf(address)))) return;
     counts.connectionsRefused++;
     connection.close();
+  }
+
+  /** Whether a peer has no more than its part, with a connection that has just come. */
+  #hasRoom(peer: string): boolean {
+    const nowMs = performance.now();
+    const known = this.#peers.get(peer) ?? 0;
+    this.#peers.set(peer, known + 1);
+    if (nowMs >= this.#askAgainMs) {
+      this.#peers = this.#byPeer();
+      const endMs = performance.now();
+      this.#askAgainMs = endMs + Math.max(ASKED_MS, (endMs - nowMs) / ASKED_SHARE);
+    }
+    return (this.#peers.get(peer) ?? 0) <= this.#max * PEER_SHARE;
   }
 }

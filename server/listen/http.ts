@@ -12,6 +12,7 @@ import { addressText, callerAddress, INPUT_PATH, lengthFault } from './header.ts
 import { HttpConnections, type HttpCounts } from './http-connections.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { listenFault } from './listen-fault.ts';
+import { connectionsByPeer } from './peer.ts';
 import { STATUS_TEXTS } from './status-texts.ts';
 import { claimPort } from './tcp.ts';
 
@@ -32,7 +33,7 @@ export interface HttpOptions extends InputOptions {
   routes?: (request: ApiRequest) => Promise<Reply>;
   /** Receives the status of each answer. */
   answered?: (channel: Channel, status: number) => void;
-  /** Connections that may be open, beside some of this machine; those beyond are closed. Any number when it is not said. */
+  /** Connections that may be open, beside some of this machine, half of them of one peer when it is crowded; those beyond are closed. Any number when it is not said. */
   connectionsMax?: number;
   /** Makes it HTTPS, TLS 1.2 and 1.3. Both files have been checked. */
   certificate?: CertificateFiles;
@@ -87,7 +88,10 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       serveRoute(exchange, options.routes ?? noRoutes, options.limits.trustedProxies);
     }
   };
-  const connections = new HttpConnections(options.connectionsMax ?? Number.POSITIVE_INFINITY);
+  let ownPort = port;
+  const connections = new HttpConnections(options.connectionsMax ?? Number.POSITIVE_INFINITY, () =>
+    connectionsByPeer(ownPort),
+  );
   const handlers: Handlers = {
     serve,
     changed: (response, change) => connections.changed(response, change),
@@ -99,8 +103,9 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
         void whyNot(setting, { host, port }).then(reject);
         return;
       }
+      ownPort = library.us_socket_local_port(socket);
       resolve({
-        port: library.us_socket_local_port(socket),
+        port: ownPort,
         counts: connections.counts,
         reload: apps.reload,
         close: (graceMs) => close(apps.all, socket, open, graceMs),

@@ -1,3 +1,6 @@
+import { readKernelText } from '../../engine/base/text-file.ts';
+import { addressText } from './header.ts';
+
 /** Groups of an IPv6 address that are a network's; a host may take any address in it. */
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
@@ -15,4 +18,37 @@ export function peerOf(address: string): string {
   const tail = right === undefined || right === '' ? [] : right.split(':');
   const zeros = Array.from({ length: Math.max(0, GROUPS - head.length - tail.length) }, () => '0');
   return [...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':');
+}
+
+/** The columns of /proc/net/tcp. */
+const LOCAL_ADDRESS = 1;
+const REMOTE_ADDRESS = 2;
+const STATE = 3;
+/** Established, and those whose client has ended its side. */
+const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08']);
+
+/** How many connections to a port of this machine each peer has; none where the kernel does not tell. */
+export function connectionsByPeer(port: number): Map<string, number> {
+  const texts = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readKernelText(path) ?? '');
+  return peersIn(texts.join('\n'), port);
+}
+
+/** The same of texts like /proc/net/tcp. */
+export function peersIn(text: string, port: number): Map<string, number> {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const counts = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const columns = line.trim().split(/\s+/);
+    if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true || !OPEN_STATES.has(columns[STATE] ?? ''))
+      continue;
+    const peer = peerOf(addressText(addressBytes(columns[REMOTE_ADDRESS] ?? '')));
+    counts.set(peer, (counts.get(peer) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The bytes of an address as the kernel writes it: words of 32 bits in the order of this machine's bytes, then the port. */
+function addressBytes(text: string): Uint8Array {
+  const words = text.split(':', 1)[0].match(/.{8}/g) ?? [];
+  return Uint8Array.from(words.flatMap((word) => [...Buffer.from(word, 'hex').reverse()]));
 }

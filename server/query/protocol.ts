@@ -59,6 +59,8 @@ export interface QueryData {
   cacheMb: number;
   /** Number of query workers. */
   workers: number;
+  /** Files of segments that each may keep open. */
+  files: number;
   /** One Int32: 1 while ingestion is behind, otherwise 0. */
   behind: SharedArrayBuffer;
 }

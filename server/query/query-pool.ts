@@ -153,11 +153,11 @@ export class QueryPool {
     });
     // Whoever does not wait for the start hears of a death by `died`.
     this.#started.promise.catch(() => {});
-    const { root, secret, memoryMb, cacheMb, workers, behind } = options;
+    const { root, secret, memoryMb, cacheMb, workers, files, behind } = options;
     this.#pool = openPool<QueryData, ToQuery, FromQuery>(
       options.entry ?? new URL('./query-worker.ts', import.meta.url),
       workers,
-      () => ({ root, secret, memoryMb, cacheMb, workers, behind }),
+      () => ({ root, secret, memoryMb, cacheMb, workers, files, behind }),
       (number, error) => this.#died(number, error),
       HEAP,
       options.after,

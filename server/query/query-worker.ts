@@ -32,6 +32,7 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
   const reader = openReader(openDisk(data.root), data.secret, {
     queryBytesMax: data.memoryMb * 2 ** 20,
     selectedBytesMax: data.cacheMb * 2 ** 20,
+    filesMax: data.files,
   });
   const tokens = new TailTokens(data.secret);
   const behind = new Int32Array(data.behind);

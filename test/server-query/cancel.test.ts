@@ -25,6 +25,7 @@ t.test('a query whose client leaves does one turn of units more at most', async 
     memoryMb: 256,
     totalMemoryMb: 512,
     cacheMb: 16,
+    files: 64,
     secret: new Uint8Array(32),
     behind,
     changes: () => undefined,

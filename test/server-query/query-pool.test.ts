@@ -59,6 +59,7 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
     memoryMb: 256,
     totalMemoryMb: 512,
     cacheMb: 16,
+    files: 64,
     secret: new Uint8Array(32),
     behind: new SharedArrayBuffer(4),
     changes: (since) => catalog.changes(since),

@@ -85,6 +85,7 @@ t.test('an address that is taken or not there is refused, with its setting and w
   const input = ['--http-input', '127.0.0.1:0', '--https-input', '127.0.0.1:0'];
   const service = await startService(folder, [...certificate, ...input, '--ingest-workers', '2']);
   const neighbour = new Neighbour(service);
+  await neighbour.alone();
   const port = (url: string): number => Number(new URL(url).port);
   const settings = new Map([
     ['http', port(service.http)],
@@ -117,6 +118,6 @@ t.test('an address that is taken or not there is refused, with its setting and w
   const flags = ['--data', join(second, 'data'), ...TEST_LISTENERS, '--config', path];
   const { stderr } = await runCommand(['serve', ...flags]);
   t.match(stderr, `listener 2 is 127.0.0.1:${service.tcpPort}, which cannot be listened on:`);
-  await neighbour.check(t, 10_000);
+  await neighbour.check(t);
   t.equal(await service.stop(), 0);
 });

@@ -10,7 +10,6 @@ import { type Answer, ask, type Service, send } from '../support/service.ts';
 const TWO_OF_EACH = ['--ingest-workers', '2', '--query-workers', '2', '--metrics-open', 'true'];
 /** Numbers of threads as they begin; those behind are of merge threads and of those that replace others. */
 const [INGEST, QUERY, NEXT] = [[1, 2], [3, 4], 5];
-const NEIGHBOUR_MAX_MS = 10_000;
 const EVENTS = 20_000;
 const ASKERS = 8;
 
@@ -66,6 +65,7 @@ t.test('all query workers die: waiting queries get 503, others are right', async
   t.equal((await send(service, JSON.stringify(events))).status, 200);
   const right = await group(service);
   const neighbour = new Neighbour(service);
+  await neighbour.alone();
   const answers = new Map<number | string, number>();
   let isOver = false;
   const asker = async (): Promise<void> => {
@@ -91,7 +91,7 @@ t.test('all query workers die: waiting queries get 503, others are right', async
   answers.delete(right);
   t.ok(answers.size > 0, 'some waited for a worker that died');
   for (const answer of answers.keys()) t.match(answer, /^503 .*try again/);
-  await neighbour.check(t, NEIGHBOUR_MAX_MS);
+  await neighbour.check(t);
   await untilMetric(service, 'logseam_queries_running', (running) => running === 0);
   t.equal(await service.stop(), 0);
 });
@@ -100,11 +100,12 @@ t.test('merge workers die again and again: what they seal stays, and is sealed',
   const sealing = ['--seal-idle-minutes', '0', '--seal-workers', '2'];
   const { service, die } = await startMortal(t, [...TWO_OF_EACH, ...sealing]);
   const neighbour = new Neighbour(service);
+  await neighbour.alone();
   for (let times = 0; times < 4; times++) die(NEXT + times);
   await untilMetric(service, 'logseam_seal_failures_total', (failures) => failures >= 2);
   await untilMetric(service, 'logseam_sealed_rows_total', (rows) => rows > 0);
   await neighbour.more(100);
-  await neighbour.check(t, NEIGHBOUR_MAX_MS);
+  await neighbour.check(t);
   t.match(service.output(), /segments could not be sealed and are tried again/);
   t.equal(await service.stop(), 0);
 });

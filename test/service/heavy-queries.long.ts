@@ -1,8 +1,10 @@
 import t from 'tap';
 import { pileUp } from '../support/heavy-queries.ts';
-import { removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { peakMegabytes, removeFolder, startService, temporaryFolder } from '../support/service.ts';
 
 const ROWS = 2_000_000;
+/** With two workers of each kind, the seals of what came included. */
+const MEMORY_MAX_MB = 900;
 
 const folder = temporaryFolder();
 const service = await startService(folder, ['--ingest-workers', '2', '--query-workers', '2']);
@@ -11,4 +13,9 @@ t.teardown(async () => {
   removeFolder(folder);
 });
 
-t.test('8 heavy queries over 2 million rows that pile up all end', (t) => pileUp(t, service, ROWS));
+t.test('8 heavy queries over 2 million rows that pile up all end', async (t) => {
+  await pileUp(t, service, ROWS);
+  const peak = peakMegabytes(service.pid);
+  t.comment(`${peak} MB at most`);
+  t.ok(peak < MEMORY_MAX_MB, `${peak} MB`);
+});
