@@ -197,6 +197,7 @@ async function start(
     after: ready.promise,
   });
   await intake.ready();
+  const room = new BodyRoom(intake);
   const keeper: Keeper = new Keeper({
     config,
     sealWorkers: workers.seal,
@@ -281,6 +282,7 @@ async function start(
         ingestStalledMs: stalledMs(intake.loops),
         queryStalledMs: stalledMs(queries.loops),
         linesRefused: state.listeners?.areLinesRefused ?? false,
+        bodiesRefusedMs: room.fullMs,
         diskFull: keeper.full,
         diskFailing: health.failing,
         damagedSegments: keeper.damagedCount,
@@ -323,7 +325,7 @@ async function start(
     httpConnectionsMax: connections.http,
     cellOf: (name) => bound.of(name),
     input: {
-      room: new BodyRoom(intake),
+      room,
       lookup: (text) => {
         const key = keys.lookup(text);
         return key?.kind === 'write' ? key : undefined;

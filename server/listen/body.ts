@@ -18,6 +18,8 @@ export class BodyRoom {
   readonly #intake: Pick<Intake, 'reserve'>;
   readonly #nowMs: () => number;
   readonly #bodies = new Set<InputBody>();
+  /** Since when none has found room. */
+  #fullSinceMs: number | undefined;
 
   constructor(intake: Pick<Intake, 'reserve'>, nowMs = () => performance.now()) {
     this.#intake = intake;
@@ -32,12 +34,26 @@ export class BodyRoom {
     const firstBytes = Math.min(bytes ?? FIRST_BYTES, bytesMax, FIRST_BYTES);
     let place = this.#intake.reserve(firstBytes);
     while (place === undefined && this.#makeWay()) place = this.#intake.reserve(firstBytes);
-    if (place === undefined) return undefined;
+    if (place === undefined) {
+      this.#fullSinceMs ??= this.#nowMs();
+      return undefined;
+    }
+    this.#fullSinceMs = undefined;
     const fullBytes = Math.min(bytes ?? bytesMax, bytesMax);
     const sizes = { fullBytes, bytesMax };
     const body = new InputBody(this, place, sizes, this.#nowMs(), gaveWay);
     this.#bodies.add(body);
     return body;
+  }
+
+  /** How long bodies have found no room by now; 0 when there is some. */
+  get fullMs(): number {
+    if (this.#fullSinceMs === undefined) return 0;
+    const place = this.#intake.reserve(FIRST_BYTES);
+    if (place === undefined) return this.#nowMs() - this.#fullSinceMs;
+    place.thread.slots.release(place.slot);
+    this.#fullSinceMs = undefined;
+    return 0;
   }
 
   /** A slot for `bytes` of a body in the place of its own, `slot`; `undefined` when there is no room: then that stays. */

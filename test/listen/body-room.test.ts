@@ -14,7 +14,7 @@ function setUp(units: number) {
   const gone: string[] = [];
   const begin = (name: string, bytes?: number): InputBody | undefined =>
     room.begin(bytes, LARGE, () => gone.push(name));
-  return { clock, gone, begin, slots: intake.thread.slots };
+  return { clock, gone, begin, room, slots: intake.thread.slots };
 }
 
 t.test('a body takes room for what has come, not for what was declared', async (t) => {
@@ -63,4 +63,17 @@ t.test('the slowest body is refused itself when it needs more', async (t) => {
   t.same(gone, []);
   t.equal(fast?.add(Buffer.alloc(170_000)), 'full');
   t.same(gone, ['slow'], 'it gives way, and what is free is not enough yet');
+});
+
+t.test('it is told how long bodies have found no room, until there is some', async (t) => {
+  const { begin, clock, room } = setUp(4);
+  const first = begin('first');
+  t.equal(room.fullMs, 0, 'nobody was refused');
+  clock.nowMs = 100;
+  t.equal(begin('second'), undefined);
+  clock.nowMs = 900;
+  t.equal(begin('third'), undefined);
+  t.equal(room.fullMs, 800);
+  first?.release();
+  t.equal(room.fullMs, 0);
 });

@@ -16,6 +16,8 @@ export interface ReadinessFacts {
   queryStalledMs: number;
   /** Set while no worker may listen on the ports of TCP and TLS. */
   linesRefused: boolean;
+  /** Time for which bodies have found no room by now, in milliseconds. */
+  bodiesRefusedMs: number;
   /** Number of segments that lost rows. The rest is served, and answers that may need those rows are partial. */
   damagedSegments: number;
   /** Set while free disk is below the reserve, so that nothing is taken in. */
@@ -57,7 +59,7 @@ export function createOperation(options: OperationOptions): OperationAccess {
 }
 
 /** Why the service cannot do its work now; empty when it can. */
-function unreadiness(facts: ReadinessFacts): string[] {
+export function unreadiness(facts: ReadinessFacts): string[] {
   const reasons: string[] = [];
   if (facts.stopping) reasons.push('the service is stopping');
   if (facts.ingestWorkersUp === 0) reasons.push('no ingest worker is up');
@@ -65,6 +67,7 @@ function unreadiness(facts: ReadinessFacts): string[] {
   if (facts.ingestStalledMs > STALLED_MS) reasons.push('no ingest worker goes on');
   if (facts.queryStalledMs > STALLED_MS) reasons.push('no query worker goes on');
   if (facts.linesRefused) reasons.push('no worker can listen on the ports of TCP and TLS');
+  if (facts.bodiesRefusedMs > STALLED_MS) reasons.push('no worker has room for bodies');
   if (facts.diskFull) reasons.push('the free disk is below the reserve, nothing is taken in');
   if (facts.diskFailing) reasons.push('the disk fails, nothing is taken in');
   return reasons;
