@@ -1,4 +1,4 @@
-import { DAY_MS } from '../engine/base/day.ts';
+import { DAY_MS } from '../engine/base/durations.ts';
 import type { Disk } from '../engine/base/file.ts';
 import { type Config, changedSettings } from './config.ts';
 import { type Certificate, openCertificate } from './listen/certificate.ts';

@@ -24,3 +24,8 @@ export class EngineError extends Error {
     this.code = code;
   }
 }
+
+/** Throws CORRUPTION with the message `what`. */
+export function damaged(what: string): never {
+  throw new EngineError('CORRUPTION', what);
+}

@@ -1,5 +1,5 @@
 import type { ByteReader } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { packedWords, unpack, unpackOne } from './bitpack.ts';
 import { readPacked } from './compress.ts';
 
@@ -31,10 +31,6 @@ const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
 const PART_VALUES = 4_096;
 const scratch = new Uint32Array(PART_VALUES);
 const partValues = new Float64Array(PART_VALUES);
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 /** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
 export function readWords(reader: ByteReader, count: number): Uint32Array {

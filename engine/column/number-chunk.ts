@@ -1,5 +1,5 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import type { Zone } from './chunk.ts';
 import type { NumberColumn } from './column.ts';
 import { readPacked, writePacked } from './compress.ts';
@@ -203,10 +203,6 @@ export function writeNumbers(
   writeIntegers(writer, lengths, lengths.length, 'values');
   writePacked(writer, Buffer.from(exceptionTexts.join(''), 'latin1'));
   return zone;
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }
 
 interface Exceptions {

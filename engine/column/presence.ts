@@ -1,5 +1,5 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
 import type { Presence } from './column.ts';
 import { IntegerStream, readWords } from './integer-stream.ts';
@@ -122,10 +122,6 @@ export class PresentRows {
     }
     return ranks;
   }
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }
 
 /** The bitmap of `present`, in the form of column.ts. */

@@ -1,5 +1,5 @@
 import { ByteReader } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { HASH_SEED } from '../base/hash.ts';
 import { readPacked } from './compress.ts';
 import { grow, refit } from './growth.ts';
@@ -133,8 +133,4 @@ export function readShapes(bytes: Uint8Array, count: number, pathCount: number):
     starts[shape + 1] = at;
   }
   return { count, starts, keys };
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }

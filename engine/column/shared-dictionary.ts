@@ -1,5 +1,5 @@
 import { ByteReader } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
@@ -21,10 +21,6 @@ const PIECES_KEPT_MAX = 32;
 /** Pieces that are read in a unit. */
 const UNIT_PIECES = 4;
 const BYTES_MAX = 2 ** 32 - 1;
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 /**
  * Writes a dictionary of a segment: `order` names the entries of `dictionary`, those with the most values first;

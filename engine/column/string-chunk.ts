@@ -1,5 +1,5 @@
 import { ByteReader } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
@@ -11,10 +11,6 @@ import { StringEncoding } from './text.ts';
 
 /** Bytes that the strings of a chunk have at most. */
 const STRING_BYTES_MAX = 2 ** 32 - 1;
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 /** Offsets of adjacent strings of these `lengths`, with the end of the last one. Throws CORRUPTION. */
 export function offsetsOf(lengths: Float64Array): Uint32Array {

@@ -1,5 +1,5 @@
 import { ByteReader } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { readBooleans } from '../column/booleans.ts';
 import type { Region } from '../column/chunk.ts';
@@ -48,10 +48,6 @@ export interface DictionarySource {
 
 /** Bytes of shapes a row that do not count. */
 const SHAPES_LIGHT_BYTES = 16;
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 function bytesOf(region: Region): number {
   return region.inline === undefined ? region.bytes : region.inline.length;

@@ -1,4 +1,4 @@
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Zone } from '../column/chunk.ts';
 import { type Region, RegionReader } from '../column/chunk.ts';
@@ -77,10 +77,6 @@ export interface Directory extends DirectoryPaths {
   columns: ColumnEntry[];
   /** Bytes of all regions outside the meta. */
   regionBytes: number;
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }
 
 function hasIds(encoding: number): boolean {

@@ -1,6 +1,7 @@
 import { ByteReader } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { EngineError } from '../base/errors.ts';
+import { MINUTE_MS } from '../base/durations.ts';
+import { damaged } from '../base/errors.ts';
 import { type Region, RegionReader, RegionWriter } from '../column/chunk.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { writeIntegers } from '../column/integers.ts';
@@ -19,7 +20,6 @@ const TRAILER_MAGIC = 0x5446534c;
 const CHECKSUM_AT = TRAILER_BYTES - 4;
 /** Least bytes of an entry of any list: bounds what a count can claim. */
 const ENTRY_BYTES_MIN = 3;
-const MINUTE_MS = 60_000;
 /** Memory of a block's or a dictionary's place. */
 const PLACE_MEMORY_BYTES = 200;
 
@@ -57,10 +57,6 @@ export interface FooterParts extends Omit<Footer, 'columns'> {
   columns: ColumnOutline[];
   /** Whether all columns of the segment are in `columns`. */
   isComplete: boolean;
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }
 
 /** Counts the rows of minutes. */

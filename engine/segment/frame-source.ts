@@ -1,6 +1,6 @@
 import { unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
 import { decompress } from '../column/compress.ts';
@@ -14,10 +14,6 @@ import {
 
 /** Bytes read at first: header, most metas, and small blocks whole. */
 const FIRST_READ_BYTES = 16_384;
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 /** Where in its frame the regions of a block begin. */
 export function regionsStartOf(header: FrameHeader): number {

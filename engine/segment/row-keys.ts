@@ -1,5 +1,5 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged } from '../base/errors.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { writeIntegers } from '../column/integers.ts';
 
@@ -10,10 +10,6 @@ const SEQUENCE_MAX = 2 ** 48 - 1;
 export interface RowKeys {
   writers: Uint8Array;
   sequences: Float64Array;
-}
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
 }
 
 /**

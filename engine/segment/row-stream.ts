@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { DAY_MS } from '../base/day.ts';
+import { DAY_MS } from '../base/durations.ts';
 import { grow } from '../column/growth.ts';
 import { type BatchKeys, sortRows } from './row-order.ts';
 import { SegmentRows } from './segment-rows.ts';

@@ -1,6 +1,6 @@
 import { unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { EngineError } from '../base/errors.ts';
+import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import type { Region } from '../column/chunk.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
@@ -20,10 +20,6 @@ const FIRST_READ_BYTES = 65_536;
 
 /** What is read of a sealed file; its bytes are all there when it has its name. */
 export type SealedSource = Pick<DiskFile, 'read' | 'bytes'>;
-
-function damaged(what: string): never {
-  throw new EngineError('CORRUPTION', what);
-}
 
 /** A frame other than a block's: header and meta checked, its regions read when they are asked for. */
 class OpenFrame {

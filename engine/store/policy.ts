@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/day.ts';
+import { DAY_MS } from '../base/durations.ts';
 import { DAY_ROWS_MIN } from '../base/limits.ts';
 
 const MS_OF_AN_HOUR = 3_600_000;

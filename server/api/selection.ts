@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Selection } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';

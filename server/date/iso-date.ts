@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
 import { digitsEnd, scanOffset, scanTime } from './time-of-day.ts';
 

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { digitsAt } from '../../engine/column/date-form.ts';
 
 const BLANK = 0x20;
@@ -9,8 +10,6 @@ const COLON = 0x3a;
 const PLUS = 0x2b;
 const LETTER_Z = 0x7a;
 const LOWER = 0x20;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const FRACTION_DIGITS_MAX = 9;
 
 const clock = { wallMs: 0 };

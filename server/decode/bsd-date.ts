@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
 import { parseTime } from '../date/time-of-day.ts';
 import { COLON, COMMA, DOT, latin1, MINUS, ZERO } from './text.ts';

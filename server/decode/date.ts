@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import type { DateFormResult } from '../../engine/column/date-form.ts';
 import {
   daysFromCivil,

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
 import { boundedDate } from '../decode/date.ts';
 import type { Zone } from '../language/zone.ts';

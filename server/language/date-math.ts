@@ -1,10 +1,8 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth } from '../../engine/column/date-form.ts';
 import { instantOf, type Zone } from './zone.ts';
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** 1970-01-01 was a Thursday: days from a Monday to it. */
 const MONDAY_BIAS_DAYS = 3;
 

@@ -1,8 +1,5 @@
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil } from '../../engine/column/date-form.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 /** Farthest offset from UTC in seconds: 14 hours. Source: INTERFACE.md 4.2. */
 const OFFSET_SECONDS_MAX = 50_400;

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { readText, readTextAt, writeText } from '../../engine/base/text-file.ts';

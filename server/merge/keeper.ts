@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../engine/base/day.ts';
 import { diskFailureOf } from '../../engine/base/disk-watch.ts';
+import { DAY_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
@@ -11,7 +11,6 @@ import type { Log } from '../log.ts';
 import { Merger } from './merger.ts';
 
 const TICK_MS = 1_000;
-const MINUTE_MS = 60_000;
 const MEGABYTE_BYTES = 1_000_000;
 const GIGABYTE_BYTES = 1_000_000_000;
 

@@ -1,5 +1,5 @@
 import { assert } from '../../engine/base/assert.ts';
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 
 /** Cells of a table: twice the keys that may exist, so that a freed cell rests before it is used again. */
 export const CELLS_MAX = 8_192;

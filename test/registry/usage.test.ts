@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
-import { DAY_MS } from '../../engine/base/day.ts';
+import { DAY_MS } from '../../engine/base/durations.ts';
 import { openKeys } from '../../server/registry/keys.ts';
 import {
   CELLS_MAX,

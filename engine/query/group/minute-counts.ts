@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../base/durations.ts';
 import type {
   AggregateBucket,
   AggregateQuery,
@@ -11,8 +12,6 @@ import { type BlockSource, firstAt, noStats, type Progress } from '../model/sour
 import type { Floor } from '../scan/bound.ts';
 import { RowCounts } from '../scan/row-counts.ts';
 import { checkCells } from './pass.ts';
-
-const MINUTE_MS = 60_000;
 
 /** A query, maybe of the events from a floor on. */
 type FlooredQuery = AggregateQuery & { floor?: Floor };

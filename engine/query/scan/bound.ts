@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../base/durations.ts';
 import { type BlockRef, isHole } from '../../segment/frame.ts';
 import { type EventKey, SEQUENCE_MAX, WRITER_MAX } from '../model/event-id.ts';
 import type { Bound, Selection, Snapshot } from '../model/query.ts';
@@ -22,7 +23,6 @@ import {
 } from './tied-rows.ts';
 import { VisibleRows } from './visible-rows.ts';
 
-const MINUTE_MS = 60_000;
 /** Parts into which what is left of the times is cut to find the one that has the event. */
 const STEPS = 256;
 

@@ -1,8 +1,7 @@
+import { MINUTE_MS } from '../../base/durations.ts';
 import type { Footer } from '../../segment/footer.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type BlockSource, firstAt, isDamage } from '../model/source.ts';
-
-const MINUTE_MS = 60_000;
 
 /** The rows of a sealed segment by minute, and where its blocks begin among them. */
 interface SegmentMinutes {

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../base/durations.ts';
 import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
@@ -18,8 +19,6 @@ import type { CountedRows } from './counted-rows.ts';
 import { mayHaveRows } from './prune.ts';
 import { stepOf } from './row-counts.ts';
 import { rowsWhere } from './scan.ts';
-
-const MINUTE_MS = 60_000;
 
 /**
  * The rows that a filter lets through. Each block is scanned for them once, as long as the source's cache keeps what was found;
