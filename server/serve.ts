@@ -253,7 +253,7 @@ async function start(
         },
       }),
       ...definitionResources(definitions),
-      extensionResource({ definitions, resolver, intake }),
+      extensionResource({ definitions, readKeys: () => keys.list('read'), resolver, intake }),
       troubleResource(intake, keyName),
     ]),
   });

@@ -1,4 +1,5 @@
 import type { Predicate } from '../../engine/query/model/predicate.ts';
+import { SearchError } from '../language/lexer.ts';
 import { parseSearch } from '../language/search.ts';
 import type { Definitions } from '../registry/definitions.ts';
 import type { Key } from '../registry/keys.ts';
@@ -39,4 +40,54 @@ export function securityFilters(
     parsed.set(id, { text, version, predicate });
     return predicate;
   };
+}
+
+/** Searches that are in force for others and look into the message. */
+export interface MessageSearches {
+  /** Names of read keys with such a security filter. */
+  securityFilters: string[];
+  /** Ids of tagsets with such a tag. */
+  tagsets: string[];
+}
+
+/** Security filters and tagsets that look for something in the message, as bare words do. */
+export function messageSearches(
+  definitions: Pick<Definitions, 'list'>,
+  readKeys: readonly Key[],
+  resolver: Resolver,
+): MessageSearches {
+  const looks = (text: string): boolean => {
+    try {
+      return looksIntoMessage(parseSearch(text, (name) => resolver.field(name)));
+    } catch (error) {
+      if (error instanceof SearchError) return false;
+      throw error;
+    }
+  };
+  return {
+    securityFilters: readKeys.flatMap(({ name, filter }) =>
+      filter !== undefined && looks(filter) ? [name] : [],
+    ),
+    tagsets: definitions
+      .list('tagsets')
+      .flatMap(({ id, tags }) => (tags.some(({ query }) => looks(query)) ? [id] : [])),
+  };
+}
+
+function looksIntoMessage(predicate: Predicate): boolean {
+  switch (predicate.type) {
+    case 'words':
+    case 'anywhere':
+      return true;
+    case 'value':
+    case 'range':
+      return predicate.paths.includes('message');
+    case 'and':
+    case 'or':
+      return predicate.children.some(looksIntoMessage);
+    case 'not':
+      return looksIntoMessage(predicate.child);
+    default:
+      return false;
+  }
 }

@@ -66,43 +66,52 @@ export class Branch {
 
   /**
    * Puts a member in its place below this object, which is `level` names below the top; dots are steps. When `keeps`,
-   * attributes that are there stay what they are.
+   * attributes that are there stay what they are; false when one did.
    */
-  put(level: number, member: Member, keeps = false): void {
+  put(level: number, member: Member, keeps = false): boolean {
     const names = splitName(member.name, DEPTH_MAX - level);
     let into: Branch = this;
     for (let step = 0; step < names.length - 1; step++) {
       const name = names[step];
       const next = into.child(name) ?? into.append(name, undefined);
       if (next.leaf !== undefined) {
-        into.set(level + step, names.slice(step).join('.'), member, keeps);
-        return;
+        return into.set(level + step, names.slice(step).join('.'), member, keeps);
       }
       into = next;
     }
-    into.set(level + names.length - 1, names[names.length - 1], member, keeps);
+    return into.set(level + names.length - 1, names[names.length - 1], member, keeps);
   }
 
   /**
    * Gives the child `name` a member's value. Where one of the two is an object and the other is not, both stay: what
-   * is in the object becomes children of this one, under names with dots. When `keeps`, an attribute stays.
+   * is in the object becomes children of this one, under names with dots. When `keeps`, an attribute stays; false when
+   * one did.
    */
-  set(level: number, name: string, member: Member, keeps = false): void {
+  set(level: number, name: string, member: Member, keeps = false): boolean {
     const members =
       level + 1 < DEPTH_MAX || member.members?.length === 0 ? member.members : undefined;
     const present = this.child(name);
     if (members === undefined) {
       const isFree = present === undefined || present.children.length > 0;
-      if (!keeps || isFree) this.#setLeaf(name, present, leafOf(member));
-    } else if (present?.leaf === undefined) {
-      const object = present ?? this.append(name, undefined);
-      object.isExplicit = true;
-      for (const inner of members) object.put(level + 1, inner, keeps);
-    } else if (members.length === 0) {
-      if (!keeps) present.leaf = { type: 'empty' };
-    } else {
-      for (const inner of members) this.set(level, `${name}.${inner.name}`, inner, keeps);
+      if (keeps && !isFree) return false;
+      this.#setLeaf(name, present, leafOf(member));
+      return true;
     }
+    if (present !== undefined && present.leaf !== undefined && members.length === 0) {
+      if (!keeps) present.leaf = { type: 'empty' };
+      return !keeps;
+    }
+    const leaf = present?.leaf;
+    const object = leaf === undefined ? (present ?? this.append(name, undefined)) : undefined;
+    if (object !== undefined) object.isExplicit = true;
+    let isWhole = true;
+    for (const inner of members) {
+      const isPut =
+        object?.put(level + 1, inner, keeps) ??
+        this.set(level, `${name}.${inner.name}`, inner, keeps);
+      isWhole &&= isPut;
+    }
+    return isWhole;
   }
 
   /** Adds a child behind the others. There must be none of its name. */

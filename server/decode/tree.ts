@@ -176,15 +176,18 @@ export class EventTree {
     }
   }
 
-  /** Gives the event an attribute under `custom`, whatever its name; one that it has wins. */
-  offer(member: Member): void {
-    this.#custom.put(0, member, true);
+  /** Gives the event an attribute under `custom`, whatever its name; false when the event has one, which wins. */
+  offer(member: Member): boolean {
+    return this.#custom.put(0, member, true);
   }
 
-  /** Puts an attribute under `syslog` or, otherwise, `custom`. When `keeps`, one that the event has wins. */
-  put(isSyslog: boolean, member: Member, keeps: boolean): void {
+  /**
+   * Puts an attribute under `syslog` or, otherwise, `custom`. When `keeps`, one that the event has wins; false when it
+   * did.
+   */
+  put(isSyslog: boolean, member: Member, keeps: boolean): boolean {
     const object = isSyslog ? this.#syslogObject() : this.#custom;
-    object.put(0, member, keeps);
+    return object.put(0, member, keeps);
   }
 
   /** Takes out the attribute that has `path` as its names below `custom` or `syslog`, if there is one. */

@@ -1,6 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
 import { AccessDateReader } from './access-log-date.ts';
 import { AccessLogExtras } from './access-log-extra.ts';
+import { accessLineOf, requestLineOf } from './access-log-line.ts';
 import {
   blanksEnd,
   isAddress,
@@ -61,7 +62,10 @@ export class AccessLogExtractor implements Extractor {
       if (opening <= dateEnd || text.charCodeAt(opening) !== QUOTE) continue;
       if (!tail.read(text, opening + 1) || !head.read(text, bracket)) return undefined;
       this.#extras.read(text, tail.end);
-      return { attributes: this.#attributes() };
+      const attributes = this.#attributes();
+      const message = requestLineOf(attributes);
+      const isWhole = message !== undefined && accessLineOf(attributes) === line;
+      return isWhole ? { attributes, message } : { attributes };
     }
     return undefined;
   }

@@ -139,16 +139,20 @@ export class Draft implements EventValues {
 
   /**
    * Adds attributes under `target`, a path; `undefined`: those of the event. What the event has wins; where one of two is
-   * an object and the other is not, both stay.
+   * an object and the other is not, both stay. Returns the names, or the target, of which something was left out.
    */
-  add(attributes: Attributes, target: string | undefined): void {
-    if (attributes.size === 0) return;
+  add(attributes: Attributes, target: string | undefined): readonly string[] {
+    if (attributes.size === 0) return [];
     this.#change();
     if (target !== undefined && target !== CUSTOM) {
-      this.#put(target, this.#members.member(nameOf(target), attributes), true);
-      return;
+      const isPut = this.#put(target, this.#members.member(nameOf(target), attributes), true);
+      return isPut ? [] : [target];
     }
-    for (const [name, value] of attributes) this.#tree.offer(this.#members.member(name, value));
+    const left: string[] = [];
+    for (const [name, value] of attributes) {
+      if (!this.#tree.offer(this.#members.member(name, value))) left.push(name);
+    }
+    return left;
   }
 
   /** Gives the attribute at `path` a value, whatever it was; `message` has to be a string. */
@@ -248,8 +252,8 @@ export class Draft implements EventValues {
     this.#tree.placeRow(this.#row, this.#names);
   }
 
-  #put(path: string, member: Member, keeps: boolean): void {
-    this.#tree.put(isSyslog(path), member, keeps);
+  #put(path: string, member: Member, keeps: boolean): boolean {
+    return this.#tree.put(isSyslog(path), member, keeps);
   }
 
   /** The cursor's value as the member `name`. */

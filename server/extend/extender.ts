@@ -11,6 +11,8 @@ import { severityOf } from './severity.ts';
 
 const MESSAGE = 'message';
 const CUSTOM = 'custom';
+/** Tells of the source of an event, and nothing of its text. */
+const MARKER = '@marker';
 /** The side buffer of a run of events beyond which no event of it is extended any more: it has to fit in 31 bits. */
 const SIDE_BYTES_MAX = 1_073_741_824;
 
@@ -102,7 +104,7 @@ export class Extender {
     if (text === undefined) return;
     if (work.type === 'extract') {
       const found = work.extractor.extract(text, this.#budget);
-      if (found !== undefined) this.#add(step, found, work.takesMessage);
+      if (found !== undefined) this.#add(step, text, found, work.takesMessage);
     } else if (work.type === 'severity') {
       const level = severityOf(text);
       if (level === undefined) return;
@@ -127,7 +129,8 @@ export class Extender {
 
   #add(
     { id, target }: CompiledStep,
-    { attributes, around = ['', ''], rule }: Extraction,
+    text: string,
+    { attributes, around = ['', ''], message: short, rule }: Extraction,
     takesMessage: boolean,
   ): void {
     const draft = this.#draft;
@@ -140,7 +143,10 @@ export class Extender {
       const parts = [around[0], message, around[1]];
       draft.setMessage(parts.filter((part) => part !== '').join(' '));
     } else {
-      draft.add(attributes, target);
+      const left = draft.add(attributes, target);
+      const isWhole = left.every((name) => name === MARKER);
+      if (short !== undefined && isWhole && (draft.text(MESSAGE) ?? text) === text)
+        draft.setMessage(short);
     }
     this.#matched(id, rule);
   }

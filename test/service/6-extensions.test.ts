@@ -174,6 +174,7 @@ t.test('6 an extension is in force at once, on open connections too', async (t) 
     },
     { event: { custom: { http: { request: '/apache_pb.gif?a=1' } } } },
   ]);
+  for (const { event } of parsed) t.equal(event.message, 'GET /apache_pb.gif?a=1 HTTP/1.0');
   t.equal(events.length, 4);
   const discovered = await request(`${service.http}/beta/discover/groups`, {
     method: 'POST',
@@ -182,6 +183,47 @@ t.test('6 an extension is in force at once, on open connections too', async (t) 
   });
   t.match(discovered.text, /Web access/);
 });
+
+t.test(
+  '6 access lines turned on name the security filters and tagsets of bare words',
+  async (t) => {
+    const turnOn = async (): Promise<unknown> => {
+      const answer = await admin('PATCH', 'extensions/access_log', { enabled: true });
+      t.equal(answer.status, 200);
+      return resultOf(answer).warning;
+    };
+    t.equal(await turnOn(), undefined);
+    const filters = {
+      ...{ bare: '-frank', quoted: 'custom.a:1 OR "200 2326"', direct: 'message:GET*' },
+      ...{ tag: '-kind:inner', other: 'http.auth:frank', open: '*' },
+    };
+    const tags = [{ id: 'inner', name: 'Inner', query: '127.0.0.1' }];
+    await admin('POST', 'tagsets', { id: 'kind', name: 'Kind', tags });
+    const others = [{ id: 'get', name: 'GET', query: 'http.verb:GET' }];
+    await admin('POST', 'tagsets', { id: 'verbs', name: 'Verbs', tags: others });
+    for (const [name, security_filter] of Object.entries(filters)) {
+      const made = await admin('POST', 'read_keys', { name, security_filter });
+      t.equal(made.status, 200, made.text);
+    }
+    t.match(await turnOn(), {
+      message: /bare words no longer find address, status and agent/,
+      security_filters: ['bare', 'quoted', 'direct', 'tag'],
+      tagsets: ['kind'],
+    });
+    const copy = { name: 'Copy', kind: 'access_log', enabled: true };
+    t.match(resultOf(await admin('POST', 'extensions', copy)).warning, { tagsets: ['kind'] });
+    t.equal(
+      resultOf(await admin('PATCH', 'extensions/copy', { enabled: false })).warning,
+      undefined,
+    );
+    t.equal(resultOf(await admin('PATCH', 'extensions/url', { enabled: true })).warning, undefined);
+    for (const id of ['access_log', 'url'])
+      await admin('PATCH', `extensions/${id}`, { enabled: false });
+    await admin('DELETE', 'extensions/copy');
+    for (const name of Object.keys(filters)) await admin('DELETE', `read_keys/${name}`);
+    for (const id of ['kind', 'verbs']) await admin('DELETE', `tagsets/${id}`);
+  },
+);
 
 t.test('6 ready-made extensions read the logs of their programs', async (t) => {
   const tested = async (extension: string, sample: string): Promise<unknown> => {

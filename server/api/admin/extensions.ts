@@ -4,11 +4,13 @@ import { shown } from '../../language/shown.ts';
 import type { ExtensionDefinition } from '../../registry/definition.ts';
 import type { Along, Changed, Definitions } from '../../registry/definitions.ts';
 import { definitionSetOf } from '../../registry/extension-sets.ts';
+import type { Key } from '../../registry/keys.ts';
 import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
 import type { Resolver } from '../resolver.ts';
 import { requireJsonType } from '../route.ts';
 import type { AdminResource } from '../routes/route.ts';
+import { messageSearches } from '../security-filter.ts';
 import { fieldsOf } from './admin.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
@@ -16,6 +18,7 @@ import { checkExtension, stepOf } from './extension-steps.ts';
 /** Dependencies of the resource of extensions. */
 export interface ExtensionResourceDeps {
   definitions: Definitions;
+  readKeys: () => readonly Key[];
   resolver: Resolver;
   /** Tries extensions on samples. */
   intake: Pick<Intake, 'dry'>;
@@ -23,11 +26,15 @@ export interface ExtensionResourceDeps {
 
 const KIND = 'extensions';
 const TEST = 'test';
+const MESSAGE_WARNING =
+  'the message of an access line becomes its request line: bare words no longer find address, status and agent in it, ' +
+  'and -word lets more through';
 
 /**
  * The resource `extensions`, by id, as other definitions, in the order in which they run.
  * `position` of POST and PATCH moves one; `definitions: true` makes the fields, metrics and group that go with it and
- * lists them as `made`. `POST extensions/test` tries extensions on samples. Source: INTERFACE.md 11 and 13.
+ * lists them as `made`. One of access lines that is turned on has a `warning` of searches that look into messages.
+ * `POST extensions/test` tries extensions on samples. Source: INTERFACE.md 11 and 13.
  */
 export function extensionResource(deps: ExtensionResourceDeps): [string, AdminResource] {
   const { definitions } = deps;
@@ -46,14 +53,14 @@ export function extensionResource(deps: ExtensionResourceDeps): [string, AdminRe
     make: async ({ request, asker }) => {
       const { value, along, wantsSet } = readBody(request);
       const made = await definitions.create(KIND, value, asker, along);
-      return resultReply(JSON.stringify(shownChange(definitions, made, wantsSet)));
+      return resultReply(JSON.stringify(shownChange(deps, made, value, wantsSet)));
     },
     show: async ({ id }) => resultReply(JSON.stringify(withPosition(definitions, existing(id)))),
     change: async ({ request, asker, id }) => {
       existing(id);
       const { value, along, wantsSet } = readBody(request);
       const changed = await definitions.change(KIND, id, value, asker, along);
-      return resultReply(JSON.stringify(shownChange(definitions, changed, wantsSet)));
+      return resultReply(JSON.stringify(shownChange(deps, changed, value, wantsSet)));
     },
     delete: async ({ asker, id }) => {
       const { name } = existing(id);
@@ -145,21 +152,28 @@ function withPosition(definitions: Definitions, definition: ExtensionDefinition)
   return { ...definition, position };
 }
 
-/** The definition; when others were to be made with it, those that were, by resource. */
+/**
+ * The definition with what the change `asked` for brings: when others were to be made with it, those that were, by
+ * resource; the warning of one that is turned on.
+ */
 function shownChange(
-  definitions: Definitions,
+  deps: ExtensionResourceDeps,
   { definition, made }: Changed<typeof KIND>,
+  asked: ReadonlyMap<string, unknown>,
   wantsSet: boolean,
 ): object {
-  const shownDefinition = withPosition(definitions, definition);
-  if (!wantsSet) return shownDefinition;
   const ofKind = (wanted: string) => made.flatMap(([kind, one]) => (kind === wanted ? [one] : []));
+  const kinds = { fields: ofKind('fields'), metrics: ofKind('metrics'), groups: ofKind('groups') };
+  const isTurnedOn = definition.kind === 'access_log' && asked.get('enabled') === true;
   return {
-    ...shownDefinition,
-    made: {
-      fields: ofKind('fields'),
-      metrics: ofKind('metrics'),
-      groups: ofKind('groups'),
-    },
+    ...withPosition(deps.definitions, definition),
+    ...(wantsSet ? { made: kinds } : {}),
+    ...(isTurnedOn ? warningOf(deps) : {}),
   };
+}
+
+function warningOf({ definitions, readKeys, resolver }: ExtensionResourceDeps): object {
+  const { securityFilters, tagsets } = messageSearches(definitions, readKeys(), resolver);
+  if (securityFilters.length === 0 && tagsets.length === 0) return {};
+  return { warning: { message: MESSAGE_WARNING, security_filters: securityFilters, tagsets } };
 }

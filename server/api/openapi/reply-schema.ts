@@ -291,6 +291,13 @@ const changedExtension = shape({
       groups: Type.Array(definition.groups),
     }),
   ),
+  warning: maybe(
+    shape({
+      message: string,
+      security_filters: Type.Array(string),
+      tagsets: Type.Array(string),
+    }),
+  ),
 });
 /**
  * One of a resource of the administration: as it is listed and shown, and, when that is another, as it is answered when it
