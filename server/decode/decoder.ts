@@ -5,6 +5,7 @@ import { type DecodeCounters, noDecodeCounters, type TroubleWatch } from './coun
 import type { Enrichment } from './enrichment.ts';
 import { LineReader, type RowExtension } from './line.ts';
 import type { NameLimit } from './name-limit.ts';
+import type { WriteKeyTest } from './write-key.ts';
 
 /**
  * Turns the bytes of requests and lines into row records: the reference that every faster decoder is held to.
@@ -33,12 +34,14 @@ export class Decoder {
     this.#bodies = new BodyReader(rows, this.#lines);
   }
 
-  /**
-   * Takes a string attribute `logmaticKey` of a line's object out of the event, for raw lines without a leading key.
-   * `writeKey` gives it. INTERFACE.md 4.4.
-   */
-  set takesWriteKey(value: boolean) {
-    this.#lines.leaves.takesWriteKey = value;
+  /** Recognises the write keys that no event keeps as `logmaticKey`; at first there are none. INTERFACE.md 4.4. */
+  set isWriteKey(test: WriteKeyTest) {
+    this.#lines.leaves.isWriteKey = test;
+  }
+
+  /** Leaves the events of `line` unfinished, for raw lines without a leading key; `writeKey` gives theirs. */
+  set findsWriteKey(value: boolean) {
+    this.#lines.findsWriteKey = value;
   }
 
   /** Receives lines and elements of bodies for which something was counted. */
@@ -80,15 +83,15 @@ export class Decoder {
   /**
    * Reads `[start, end)`, a line without its end and its write key, as an event; a blank one is none. Never throws.
    * A line longer than EVENT_BYTES_MAX, or one that is known to be `isCut`, is text and marked `custom._truncated`.
-   * While `takesWriteKey`, its event is not finished: nobody knows yet whether it is kept.
+   * While `findsWriteKey`, its event is not finished: nobody knows yet whether it is kept.
    */
   line(start: number, end: number, isCut = false): void {
     this.#rowCount = this.#rows.rowCount;
-    this.#lines.leaves.writeKeyBytes = -1;
+    this.#lines.leaves.beginEvent();
     this.#lines.line(start, end, isCut, this.unquotes);
   }
 
-  /** Extends the event of the last `line`, `[start, end)`, which was read with `takesWriteKey`, and limits its names. */
+  /** Extends the event of the last `line`, `[start, end)`, which was read with `findsWriteKey`, and limits its names. */
   finishLine(start: number, end: number): void {
     if (this.#rows.rowCount === this.#rowCount) return;
     this.#lines.finishRow();
@@ -101,13 +104,9 @@ export class Decoder {
     this.#rows.dropRow();
   }
 
-  /** The `logmaticKey` of the last `line`, a view; undefined when it had none. */
+  /** The write key that the last `line` had as its `logmaticKey`, a view; undefined when it had none. */
   writeKey(): Uint8Array | undefined {
-    const { writeKeyStart, writeKeyBytes } = this.#lines.leaves;
-    if (writeKeyBytes < 0) return undefined;
-    const bytes = writeKeyStart < 0 ? this.#rows.side : this.#rows.source;
-    const start = writeKeyStart < 0 ? ~writeKeyStart : writeKeyStart;
-    return bytes.subarray(start, start + writeKeyBytes);
+    return this.#lines.leaves.writeKey;
   }
 
   /**

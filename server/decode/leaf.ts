@@ -17,6 +17,7 @@ import {
   stringEnd,
   unescapeString,
 } from './text.ts';
+import type { WriteKeyTest } from './write-key.ts';
 
 /** Role of an attribute beyond its value. From `Role.DATE` on the roles are date attributes by rank. */
 export const Role = { NONE: 0, MESSAGE: 1, SYSLOG: 2, WRITE_KEY: 3, DATE: 4 } as const;
@@ -53,11 +54,11 @@ export class LeafReader {
   /** Position of the fault in the JSON after a failed read. */
   errorAt = 0;
 
-  /** Set when a string `logmaticKey` is taken out of events. */
-  takesWriteKey = false;
-  /** The event's `logmaticKey`, as `start` and `length` of a row entry; -1 when it has none. */
-  writeKeyStart = 0;
-  writeKeyBytes = -1;
+  /** Recognises the write keys that are taken out of events. */
+  isWriteKey: WriteKeyTest = () => false;
+  /** The key that was taken out of the event, as `start` and `length` of a row entry; -1 when there was none. */
+  #writeKeyStart = 0;
+  #writeKeyBytes = -1;
 
   /** Role of each path. */
   readonly roles = new Uint8Array(PATHS_MAX);
@@ -114,7 +115,15 @@ export class LeafReader {
   beginEvent(): void {
     this.#dateRank = RANK_NONE;
     this.#hasUnreadDate = false;
-    this.writeKeyBytes = -1;
+    this.#writeKeyBytes = -1;
+  }
+
+  /** The write key that was taken out of the event, a view; `undefined` when there was none. */
+  get writeKey(): Uint8Array | undefined {
+    if (this.#writeKeyBytes < 0) return undefined;
+    const { side, source } = this.#rows;
+    const start = this.#writeKeyStart < 0 ? ~this.#writeKeyStart : this.#writeKeyStart;
+    return (this.#writeKeyStart < 0 ? side : source).subarray(start, start + this.#writeKeyBytes);
   }
 
   /** Date of the event that was read, `receivedMs` when it has none. Counts dates that could not be read. */
@@ -162,10 +171,8 @@ export class LeafReader {
     if (behind < 0) return behind;
     if (role >= Role.DATE) {
       this.#date(role - Role.DATE);
-    } else if (role === Role.WRITE_KEY && isString && this.takesWriteKey) {
-      const entry = --this.#rows.entryCount;
-      this.writeKeyStart = this.#rows.start[entry];
-      this.writeKeyBytes = this.#rows.length[entry];
+    } else if (role === Role.WRITE_KEY && isString) {
+      this.#takeKey();
     }
     return behind;
   }
@@ -184,6 +191,7 @@ export class LeafReader {
       rows.add(path, Kind.STRING, start, length, 0, 0);
     }
     if (role >= Role.DATE) this.#date(role - Role.DATE);
+    else if (role === Role.WRITE_KEY) this.#takeKey();
   }
 
   /** Recognises a JSON number in a text given as `start` and `length` of a row entry. */
@@ -213,6 +221,17 @@ export class LeafReader {
   addTooDeep(path: number, start: number, end: number): void {
     this.#counters.subtreesTooDeep++;
     this.addJson(path, Kind.STRING, start, end);
+  }
+
+  /** Takes out the last entry, a `logmaticKey`, when it is a write key. */
+  #takeKey(): void {
+    const rows = this.#rows;
+    const entry = rows.entryCount - 1;
+    const text = rows.text(entry);
+    if (!this.isWriteKey(text, 0, text.length)) return;
+    rows.entryCount = entry;
+    this.#writeKeyStart = rows.start[entry];
+    this.#writeKeyBytes = text.length;
   }
 
   #string(path: number, at: number): number {

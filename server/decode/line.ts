@@ -26,6 +26,7 @@ import {
   wholeCharactersEnd,
 } from './text.ts';
 import { EventTree } from './tree.ts';
+import { hideKey } from './write-key.ts';
 
 const TRUNCATED = '_truncated';
 
@@ -39,6 +40,8 @@ export type RowExtension = (hasDate: boolean) => void;
  */
 export class LineReader {
   readonly leaves: LeafReader;
+  /** Set while events stay unfinished, until their owner is known. */
+  findsWriteKey = false;
   /** Set when some of the source is not UTF-8, so that each event has to be checked. */
   isSuspect = false;
   /** Receives lines and elements for which something was counted. */
@@ -260,13 +263,15 @@ export class LineReader {
     }
     if (isCut) rows.add(this.#truncatedPath, Kind.BOOLEAN, 0, 1, 0, 0);
     rows.endRow(rows.receivedMs);
-    if (!this.leaves.takesWriteKey) this.finishRow();
+    if (!this.findsWriteKey) this.finishRow();
   }
 
   #endRow(): void {
     this.#objects.putInOrder();
+    const key = this.leaves.writeKey;
+    if (key !== undefined) hideKey(this.#rows, key);
     this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));
-    if (!this.leaves.takesWriteKey) this.finishRow();
+    if (!this.findsWriteKey) this.finishRow();
   }
 
   #drop(sideBytes: number): void {

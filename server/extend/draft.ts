@@ -8,6 +8,7 @@ import { LeafReader } from '../decode/leaf.ts';
 import type { Member } from '../decode/member.ts';
 import { PathNames } from '../decode/path-names.ts';
 import { EventTree } from '../decode/tree.ts';
+import { hideKey, type WriteKeyTest } from '../decode/write-key.ts';
 import type { Attributes, ExtractedValue } from './extraction.ts';
 import { MemberWriter } from './member-writer.ts';
 
@@ -60,12 +61,21 @@ export class Draft implements EventValues {
   #entry = 0;
   #wanted = UNKNOWN;
 
-  /** `counters` are told what the limits did to events that were changed. */
-  constructor(paths: PathTable, rows: Rows, counters: DecodeCounters) {
+  /**
+   * `counters` are told what the limits did to events that were changed; what `isWriteKey` says is one is no value of a
+   * `logmaticKey`.
+   */
+  constructor(
+    paths: PathTable,
+    rows: Rows,
+    counters: DecodeCounters,
+    isWriteKey: WriteKeyTest = () => false,
+  ) {
     this.#rows = rows;
     this.#counters = counters;
     const keys = new KeyTable(paths);
     this.#leaves = new LeafReader(rows, keys, this.#written);
+    this.#leaves.isWriteKey = isWriteKey;
     this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
     this.#names = new PathNames(paths);
     this.#members = new MemberWriter(rows);
@@ -214,6 +224,8 @@ export class Draft implements EventValues {
     this.#leaves.turnTo(rows.side, sideBytes, true);
     this.#leaves.beginEvent();
     this.#tree.write();
+    const key = this.#leaves.writeKey;
+    if (key !== undefined) hideKey(rows, key);
     rows.replaceRow();
     this.#isChanged = false;
     this.#wasWritten = true;

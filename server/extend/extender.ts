@@ -3,6 +3,7 @@ import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { DecodeCounters } from '../decode/counters.ts';
+import type { WriteKeyTest } from '../decode/write-key.ts';
 import type { CompiledStep } from './compile.ts';
 import { Draft } from './draft.ts';
 import type { Extraction } from './extraction.ts';
@@ -30,6 +31,8 @@ export interface ExtenderOptions {
   failed: (step: string, error: unknown) => void;
   /** Budget of patterns; one of its own when left out. */
   budget?: PatternBudget;
+  /** Recognises the write keys that no event gets as `logmaticKey`; without it there are none. */
+  isWriteKey?: WriteKeyTest;
   /** Receives each extension that found something in the row `row`. */
   matched?: (row: number, match: ExtensionMatch) => void;
 }
@@ -57,7 +60,7 @@ export class Extender {
     this.#steps = steps;
     this.#rows = rows;
     this.#counters = counters;
-    this.#draft = new Draft(paths, rows, counters);
+    this.#draft = new Draft(paths, rows, counters, options.isWriteKey);
     this.#options = options;
     this.#budget = options.budget ?? new PatternBudget();
   }

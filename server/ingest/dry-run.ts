@@ -5,7 +5,6 @@ import { previewEvents } from '../../engine/engine.ts';
 import { Decoder } from '../decode/decoder.ts';
 import type { CompiledStep } from '../extend/compile.ts';
 import { Extender, type ExtenderOptions, type ExtensionMatch } from '../extend/extender.ts';
-import { PatternBudget } from '../extend/pattern-budget.ts';
 import { decodePieces } from './content.ts';
 import {
   DRY_BYTES_MAX,
@@ -25,8 +24,7 @@ export function dryRun(
   { form, receivedMs, enrichment }: Pick<BodyTask, 'form' | 'receivedMs' | 'enrichment'>,
   source: Uint8Array,
   steps: readonly CompiledStep[],
-  failed: ExtenderOptions['failed'],
-  budget = new PatternBudget(),
+  options: ExtenderOptions,
 ): DryRun | Refusal {
   const paths = new PathTable();
   const rows = new Rows();
@@ -35,7 +33,8 @@ export function dryRun(
   const matched = (row: number, match: ExtensionMatch): void => {
     matches[row].push(match);
   };
-  const extender = new Extender(steps, paths, rows, decoder.counters, { failed, matched, budget });
+  const extender = new Extender(steps, paths, rows, decoder.counters, { ...options, matched });
+  if (options.isWriteKey !== undefined) decoder.isWriteKey = options.isWriteKey;
   decoder.extension = (hasDate) => {
     // A row may come a second time, when what began like JSON turns out to be text.
     matches[rows.rowCount - 1] = [];

@@ -183,9 +183,9 @@ export class RawDecoder {
   /** Decodes a JSON object, which may bring its key as an attribute; without a good key there is no event. */
   #keyedObject(start: number, end: number, owner: number): number {
     const decoder = this.#decoder;
-    decoder.takesWriteKey = true;
+    decoder.findsWriteKey = true;
     decoder.line(start, end);
-    decoder.takesWriteKey = false;
+    decoder.findsWriteKey = false;
     const key = decoder.writeKey();
     const found = key === undefined ? NO_CELL : this.#keys.find(key, 0, key.length);
     const cell = found === NO_CELL ? owner : found;

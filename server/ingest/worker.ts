@@ -5,6 +5,7 @@ import type { Port } from '../../engine/base/pool.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { Sequences } from '../../engine/store/sequences.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
+import type { WriteKeyTest } from '../decode/write-key.ts';
 import { PatternBudget } from '../extend/pattern-budget.ts';
 import { KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
@@ -97,9 +98,10 @@ export class IngestWorker {
     });
     const fault = (error: Error): void => port.post({ type: 'fault', error });
     const idOf = (cell: number): string => keys.id(cell);
+    const isWriteKey: WriteKeyTest = (...text) => keys.find(...text) !== NO_CELL;
     const decodings = new Decodings(
       {
-        ...{ names, troubles, budget, idOf, failed: fault },
+        ...{ names, troubles, budget, idOf, isWriteKey, failed: fault },
         raw: (decoder, rows) =>
           new RawDecoder(decoder, rows, keys, cells, memory, troubles, names, budget),
       },

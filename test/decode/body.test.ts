@@ -175,7 +175,7 @@ t.test('a byte order mark inside of a line stays', async (t) => {
   ]);
 });
 
-t.test('the attribute logmaticKey is taken out when it is asked for', async (t) => {
+t.test('the attribute logmaticKey is taken out when it is a write key', async (t) => {
   const decoding = new Decoding();
   const key = (): string | undefined => {
     const bytes = decoding.decoder.writeKey();
@@ -183,13 +183,14 @@ t.test('the attribute logmaticKey is taken out when it is asked for', async (t) 
   };
   t.same(decoding.line('{"logmaticKey":"k","a":1}'), [object('"logmaticKey":"k","a":1')]);
   t.equal(key(), undefined);
-  decoding.decoder.takesWriteKey = true;
+  decoding.decoder.isWriteKey = (bytes, start, end) => bytes[start] !== 0x6e && end > start;
   const table: [string, string | undefined, string[]][] = [
     ['{"logmaticKey":"k-_1","a":1}', 'k-_1', [object('"a":1')]],
     ['{"a":"\\n","logmaticKey":"k\\u0031"}', 'k1', [object('"a":"\\n"')]],
     ['{"logmaticKey":"k"}', 'k', [object('')]],
     ['{"logmaticKey":"k","logmaticKey":"l"}', 'l', [object('')]],
     ['{"a.b":1,"logmaticKey":"k","c":1,"a.d":2}', 'k', [object('"a":{"b":1,"d":2},"c":1')]],
+    ['{"logmaticKey":"nope"}', undefined, [object('"logmaticKey":"nope"')]],
     ['{"logmaticKey":5}', undefined, [object('"logmaticKey":5')]],
     ['{"a":{"logmaticKey":"k"}}', undefined, [object('"a":{"logmaticKey":"k"}')]],
     ['{"logmaticKey":"k"} x', undefined, [text('{"logmaticKey":"k"} x')]],

@@ -16,7 +16,7 @@ function run(body: string, form: BodyForm, kinds: ('keyvalue' | 'json')[] = []) 
   );
   const task = { form, receivedMs: RECEIVED_MS, enrichment: undefined };
   const failures: string[] = [];
-  const outcome = dryRun(task, Buffer.from(body), steps, (id) => failures.push(id));
+  const outcome = dryRun(task, Buffer.from(body), steps, { failed: (id) => failures.push(id) });
   t.same(failures, []);
   return outcome;
 }

@@ -42,7 +42,9 @@ function setUp(): {
   keys.update({ version: 1, entries });
   const memory = new Uint8Array(new SharedArrayBuffer(65_536));
   const rows = new Rows();
-  const raw = new RawDecoder(new Decoder(new PathTable(), rows), rows, keys, cells, memory);
+  const decoder = new Decoder(new PathTable(), rows);
+  decoder.isWriteKey = (...text) => keys.find(...text) !== NO_CELL;
+  const raw = new RawDecoder(decoder, rows, keys, cells, memory);
   const decode = (
     text: string,
     cell = NO_CELL,

@@ -2,8 +2,9 @@ import { PathTable } from '../../../engine/column/path.ts';
 import { Rows } from '../../../engine/column/rows.ts';
 import { type DecodeCounters, noDecodeCounters } from '../../decode/counters.ts';
 import { Decoder } from '../../decode/decoder.ts';
+import type { WriteKeyTest } from '../../decode/write-key.ts';
 import { type CompiledStep, compileSteps } from '../../extend/compile.ts';
-import { Extender } from '../../extend/extender.ts';
+import { Extender, type ExtenderOptions } from '../../extend/extender.ts';
 import type { ExtensionStep } from '../../extend/extension.ts';
 import type { PatternBudget } from '../../extend/pattern-budget.ts';
 import type { NameBudget } from '../name-budget.ts';
@@ -27,6 +28,7 @@ export interface DecodingsOptions {
   budget: PatternBudget;
   /** The id of the write key with that cell. */
   idOf: (cell: number) => string;
+  isWriteKey: WriteKeyTest;
   /** Makes the decoder of lines that goes with a decoder. */
   raw: (decoder: Decoder, rows: Rows) => RawDecoder;
   /** Receives each extension that fails, once. */
@@ -73,11 +75,11 @@ export class Decodings {
 
   /** Makes extensions ready. */
   compile(steps: readonly ExtensionStep[]): CompiledStep[] {
-    return compileSteps(steps, this.stepFailed, this.#options.budget);
+    return compileSteps(steps, this.#stepFailed, this.#options.budget);
   }
 
   /** Tells that an extension failed. */
-  readonly stepFailed = (id: string, cause: unknown): void => {
+  readonly #stepFailed = (id: string, cause: unknown): void => {
     if (this.#failedSteps.has(id)) return;
     this.#failedSteps.add(id);
     this.#options.failed(new Error(`the extension ${id} failed`, { cause }));
@@ -87,6 +89,12 @@ export class Decodings {
   renew(): void {
     this.#spare = undefined;
     this.#current = this.#make(new PathTable());
+  }
+
+  /** What extenders of events are told. */
+  get extending(): ExtenderOptions {
+    const { budget, isWriteKey } = this.#options;
+    return { failed: this.#stepFailed, budget, isWriteKey };
   }
 
   /** Gives the current decoding away, with its rows; another takes its place. */
@@ -106,7 +114,8 @@ export class Decodings {
   #make(paths: PathTable, ownPaths?: number): Decoding {
     const rows = new Rows();
     const decoder = new Decoder(paths, rows, this.counters);
-    const { names, troubles, idOf, raw } = this.#options;
+    const { names, troubles, idOf, isWriteKey, raw } = this.#options;
+    decoder.isWriteKey = isWriteKey;
     decoder.nameLimit = names;
     decoder.watch = (counters, source, start, end) =>
       troubles.noteCounted(counters, source, start, end, Date.now(), () => idOf(names.cell));
@@ -122,9 +131,7 @@ export class Decodings {
       decoder.extension = undefined;
       return;
     }
-    const { budget } = this.#options;
-    const options = { failed: this.stepFailed, budget };
-    const extender = new Extender(this.#steps, paths, rows, decoder.counters, options);
+    const extender = new Extender(this.#steps, paths, rows, decoder.counters, this.extending);
     decoder.extension = (hasDate) => extender.extendRow(hasDate);
   }
 }

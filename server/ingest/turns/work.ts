@@ -94,7 +94,7 @@ export class Work {
       }
       const run = steps === undefined ? decodings.steps : decodings.compile(steps);
       budget.begin();
-      const dry = dryRun(task, source, run, decodings.stepFailed, budget);
+      const dry = dryRun(task, source, run, decodings.extending);
       if ('status' in dry) refuse(task, dry, ends);
       else ends.done({ task: task.task, status: 200, message: '', ...NO_EVENTS, dry });
     } catch (error) {
