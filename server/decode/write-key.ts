@@ -2,14 +2,14 @@ import { Kind } from '../../engine/column/kind.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import { latin1 } from './text.ts';
 
-/** Tells whether `bytes[start, end)` is a write key, one that is off included. */
+/** Recognises `bytes[start, end)` as a write key, also as one that is disabled. */
 export type WriteKeyTest = (bytes: Uint8Array, start: number, end: number) => boolean;
 
 const HIDDEN = '***';
 
 /**
- * Puts `***` for `key` into the texts of the row that is being written: an attribute that is taken out may stand in the
- * message too, which it was read from.
+ * Writes `***` in place of `key` in the texts of the row in progress: the message from which the key was read may still
+ * hold it.
  */
 export function hideKey(rows: Rows, key: Uint8Array): void {
   const wanted = latin1(key, 0, key.length);

@@ -62,7 +62,7 @@ export class Draft implements EventValues {
   #wanted = UNKNOWN;
 
   /**
-   * `counters` are told what the limits did to events that were changed; what `isWriteKey` says is one is no value of a
+   * `counters` count what the limits did to events that were changed; no event gets what `isWriteKey` recognises as its
    * `logmaticKey`.
    */
   constructor(

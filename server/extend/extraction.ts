@@ -28,7 +28,7 @@ export interface Extraction {
   attributes: Attributes;
   /** The text before and behind what was taken out, when there is any. */
   around?: readonly [before: string, behind: string];
-  /** What an event shows in place of the text when it takes the attributes, which tell every character of that. */
+  /** Replacement of the text in an event that takes all attributes, since these tell every character of it. */
   message?: string;
   /** Name of the rule that matched, of extractors that have several. */
   rule?: string;

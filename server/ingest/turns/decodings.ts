@@ -28,6 +28,7 @@ export interface DecodingsOptions {
   budget: PatternBudget;
   /** The id of the write key with that cell. */
   idOf: (cell: number) => string;
+  /** Recognises the write keys that no event keeps. */
   isWriteKey: WriteKeyTest;
   /** Makes the decoder of lines that goes with a decoder. */
   raw: (decoder: Decoder, rows: Rows) => RawDecoder;
@@ -91,7 +92,7 @@ export class Decodings {
     this.#current = this.#make(new PathTable());
   }
 
-  /** What extenders of events are told. */
+  /** Options of the extenders of events. */
   get extending(): ExtenderOptions {
     const { budget, isWriteKey } = this.#options;
     return { failed: this.#stepFailed, budget, isWriteKey };
