@@ -9,11 +9,23 @@ export interface Entries {
 /** Memory for a piece of a text, used again for the next one. */
 export class Scratch {
   #bytes = new Uint8Array(0);
+  #inflated: ArrayBuffer | undefined;
 
   /** `count` bytes, whose contents are anything. */
   bytes(count: number): Uint8Array {
     if (count > this.#bytes.length) this.#bytes = new Uint8Array(count);
     return this.#bytes;
+  }
+
+  /**
+   * Takes bytes that were inflated, and frees those from before: they lie outside the heap, where so much would wait for the
+   * collector that it runs again and again.
+   */
+  hold(bytes: Uint8Array): void {
+    const { buffer } = bytes;
+    this.#inflated?.transfer(0);
+    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length;
+    this.#inflated = isOwn ? buffer : undefined;
   }
 }
 

@@ -231,7 +231,7 @@ export class StringChunk {
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
     const offsets = offsetsOf(this.#lengthStream().part(first, count));
     const rawBytes = offsets[count];
-    const bytes = this.#pieceBytes(number, rawBytes, scratch?.bytes(rawBytes));
+    const bytes = this.#pieceBytes(number, rawBytes, scratch);
     return { first, offsets, bytes };
   }
 
@@ -281,9 +281,12 @@ export class StringChunk {
     return { offsets, bytes };
   }
 
-  #pieceBytes(number: number, rawBytes: number, scratch?: Uint8Array): Uint8Array {
-    const stored = this.#source.region(1 + number, scratch);
-    return stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+  #pieceBytes(number: number, rawBytes: number, scratch?: Scratch): Uint8Array {
+    const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
+    if (stored.length === rawBytes) return stored;
+    const inflated = decompress(stored, rawBytes);
+    scratch?.hold(inflated);
+    return inflated;
   }
 
   #pieceValue(rank: number): StringPlace {
