@@ -5,12 +5,24 @@ import { PATTERN_SIZE_MAX, PatternError } from './pattern-text.ts';
 /** Longer texts are left to the automaton: a native match needs memory in proportion to the text. */
 const NATIVE_CHARACTERS_MAX = 65_536;
 
+/** An atom of a native pattern that takes one character, and the repeat behind it, which may give characters back. */
+const ITEM =
+  /([A-Za-z0-9 ]|\\u\{[0-9a-f]+\}|\\[dDwWtnrfv]|\.|\[(?:[^\]\\]|\\u\{[0-9a-f]+\}|\\[a-z])+\])([*+]?)/y;
+const LITERAL = /^(?:[A-Za-z0-9 ]|\\u\{[0-9a-f]+\})$/;
+
+/** An atom and whether it is repeated. */
+interface Item {
+  atom: string;
+  isRepeated: boolean;
+}
+
 /**
  * A regular expression of a user's, in the syntax of RE2, where `.` is any character. Matches whole texts in time in
  * proportion to their length, whatever the pattern is: RE2 runs it as an automaton.
  *
  * Where RE2 finds that a pattern is one-pass (at each character at most one way goes on) a backtracking matcher goes
- * back at most a character each time, so the native one, which is many times faster, takes its place.
+ * back at most a character each time, so the native one, which is many times faster, takes its place. It does so too where the
+ * last repeat alone can be tried with several lengths (`stepsOfBacktracking`).
  * Source: RE2, onepass.cc.
  */
 export class Pattern {
@@ -21,6 +33,8 @@ export class Pattern {
 
   #automaton: RE2JS;
   #native: RegExp | undefined;
+  /** Steps a character that it takes at most. */
+  #nativeSteps = 1;
   #groupStarts: number[] = [];
   #nativeGroups: (string | undefined)[] | undefined;
   #text = '';
@@ -34,22 +48,23 @@ export class Pattern {
       throw new PatternError(`the pattern compiles to ${size} instructions, which is too many`, 0);
     }
     this.size = size;
-    if (read.native !== undefined && isOnePass(compile(anchored(read.outline)))) {
-      this.#native = new RegExp(`^(?:${read.native})$`, 'us');
-    }
+    if (read.native === undefined) return;
+    const steps = isOnePass(compile(anchored(read.outline))) ? 1 : stepsOfBacktracking(read.native);
+    if (steps === undefined) return;
+    this.#native = new RegExp(`^(?:${read.native})$`, 'us');
+    this.#nativeSteps = steps;
   }
 
   /** Steps that a match of a text takes at most, about. */
   stepsOf(characterCount: number): number {
-    const isQuick =
-      (this.#native !== undefined && characterCount <= NATIVE_CHARACTERS_MAX) ||
-      isOnePass(this.#automaton);
-    return isQuick ? characterCount : characterCount * this.size;
+    if (isOnePass(this.#automaton)) return characterCount;
+    const isNative = this.#native !== undefined && characterCount <= NATIVE_CHARACTERS_MAX;
+    return characterCount * (isNative ? this.#nativeSteps : this.size);
   }
 
-  /** Is set when the native matcher serves texts of ordinary length. */
-  get isNative(): boolean {
-    return this.#native !== undefined;
+  /** Steps a character for texts that are not very long. */
+  get steps(): number {
+    return this.#native === undefined ? this.size : this.#nativeSteps;
   }
 
   /** Matches the whole of `text`; `group` gives the parts until `forget`. */
@@ -122,4 +137,42 @@ function compile(source: string): RE2JS {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new PatternError(message, 0);
   }
+}
+
+/**
+ * The steps a character that a backtracking matcher takes at most for a whole text, when `native` (as `readPattern` makes it) is
+ * seen to be harmless: atoms of one character in a row, where each repeat but the last one is followed by a literal that the
+ * repeated atom does not match. Such a repeat ends in one place, so that only the last one is tried with all its lengths, each of
+ * which costs the atoms behind it. `undefined` when it is not.
+ */
+function stepsOfBacktracking(native: string): number | undefined {
+  const items = itemsOf(native);
+  if (items === undefined) return undefined;
+  // Nothing is left behind it that could fail.
+  if (items.at(-1)?.atom === '.' && items.at(-1)?.isRepeated === true) items.pop();
+  const last = items.findLastIndex(({ isRepeated }) => isRepeated);
+  const isExact = items.every(
+    (item, at) => at >= last || !item.isRepeated || endsBefore(item, items[at + 1]),
+  );
+  return isExact ? items.length - last + 1 : undefined;
+}
+
+/** The atoms of a pattern; `undefined` when it has something else, too. */
+function itemsOf(native: string): Item[] | undefined {
+  const items: Item[] = [];
+  for (ITEM.lastIndex = 0; ITEM.lastIndex < native.length; ) {
+    const found = ITEM.exec(native);
+    if (found === null) return undefined;
+    items.push({ atom: found[1], isRepeated: found[2] !== '' });
+  }
+  return items;
+}
+
+/** The next item is a literal, once, that the repeated one does not match. */
+function endsBefore({ atom }: Item, next: Item): boolean {
+  if (next.isRepeated || !LITERAL.test(next.atom)) return false;
+  const character = next.atom.startsWith('\\u{')
+    ? String.fromCodePoint(Number.parseInt(next.atom.slice(3, -1), 16))
+    : next.atom;
+  return !new RegExp(`^${atom}$`, 'us').test(character);
 }

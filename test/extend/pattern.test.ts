@@ -19,6 +19,12 @@ function refusal(pattern: string): string {
   return 'accepted';
 }
 
+/** Whether the native matcher takes a pattern. */
+function isNative(read: PatternText): boolean {
+  const { steps, size } = new Pattern(read);
+  return steps < size;
+}
+
 /** A pattern with a capture around each `<...>` of `pattern`. */
 function capturing(pattern: string): PatternText {
   return readPattern(pattern.replaceAll('<', '%{').replaceAll('>', '}'), (at) => {
@@ -95,14 +101,15 @@ t.test('the time of a match grows with the text, whatever the pattern', async (t
 });
 
 t.test('the native matcher takes no pattern that could go back far', async (t) => {
-  const isNative = (source: string): boolean => new Pattern(readPattern(source)).isNative;
   const risky = [
-    ...['(a+)+', '(a*)*', '(a|a)*b', '(a|ab)*', '(?:ab|ac)*', 'a*a*b', '(a{0,3}){0,3}', '.*x.*'],
+    ...['(a+)+', '(a*)*', '(a|a)*b', '(a|ab)*', '(?:ab|ac)*', 'a*a*b', '(a{0,3}){0,3}', '.*x.*y'],
+    ...['.*[a-z]+/', '[a-z]*[x/]b+', '[^b]*ab*', '.*a?', '.*(ab)', '.+?x'],
     ...['(?i)abc', '\\pL+', '(^|a)*', '(a|)*b', '(?:(?:a?){9}){9}'],
   ];
-  for (const source of risky) t.equal(isNative(source), false, source);
-  for (const source of ['[^"]*" x', '\\S+ \\d+ .*', 'a(b|c)?d{2,3}']) {
-    t.equal(isNative(source), true, source);
+  for (const source of risky) t.equal(isNative(readPattern(source)), false, source);
+  const harmless = ['/[a-m][a-z]+/.*[02468]', '.*x.*', '[^/]*/\\w+[ab].', '.*\\.png'];
+  for (const source of ['[^"]*" x', '\\S+ \\d+ .*', 'a(b|c)?d{2,3}', ...harmless]) {
+    t.equal(isNative(readPattern(source)), true, source);
   }
 });
 
@@ -138,7 +145,7 @@ t.test('both matchers find the same, and the native one never goes back far', as
         throw error;
       }
       const one = new Pattern(read);
-      if (!one.isNative) return;
+      if (one.steps >= one.size) return;
       nativeCount++;
       // What matches must contain the literal, too.
       for (const each of [...texts, 'a'.repeat(70), 'ab', 'a b']) {
@@ -154,6 +161,27 @@ t.test('both matchers find the same, and the native one never goes back far', as
     { numRuns: 1_500 },
   );
   t.ok(nativeCount > 50, `${nativeCount} native patterns`);
+});
+
+t.test('both matchers find the same where the last repeat alone goes back', async (t) => {
+  const atom = fc.constantFrom('a', 'b', '/', '[ab]', '[^/]', '.', '\\w', '\\s', '\\D', 'é', '😀');
+  const item = fc.tuple(atom, fc.constantFrom('', '', '*', '+')).map((both) => both.join(''));
+  const source = fc.array(item, { minLength: 1, maxLength: 6 }).map((items) => items.join(''));
+  const unit = fc.constantFrom('a', 'a', 'b', '/', ' ', '7', 'é', '😀', '\n', '\ud800');
+  let nativeCount = 0;
+  fc.assert(
+    fc.property(source, fc.array(fc.string({ unit, maxLength: 12 })), (pattern, texts) => {
+      const read = readPattern(pattern);
+      const one = new Pattern(read);
+      if (one.steps === 1 || one.steps >= one.size) return;
+      nativeCount++;
+      for (const each of [...texts, '', 'a', 'a/', 'aab/b', '/a/b']) {
+        t.equal(one.test(each), one.matchByAutomaton(each), `${pattern} on ${each}`);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  t.ok(nativeCount > 40, `${nativeCount} native patterns`);
 });
 
 t.test('the literal of a pattern is in every text that matches', async (t) => {

@@ -21,6 +21,8 @@ export interface ValueTest {
   /** Whether a number passes that is written like this. */
   numberText(text: string): boolean;
   boolean(value: boolean): boolean;
+  /** Makes the texts in `bytes[from, to)` ready for `text`: they do not change. */
+  prepare?(bytes: Uint8Array, from: number, to: number): void;
   /** Whether `numbers` takes as long for a row as for a text. */
   readonly printsNumbers: boolean;
   /** How many times as long a text takes as one of a comparison. */

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { Pattern as RegularPattern } from '../../base/pattern.ts';
 import { readPattern } from '../../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
@@ -97,10 +98,12 @@ export class WordsTest extends PrintedTest {
   }
 }
 
-/** Instructions of an automaton that run in the time of a comparison. */
+/** Steps a character of a matcher that run in the time of a comparison. */
 const WEIGHT_SIZE = 16;
 /** What lone surrogates become in texts that are decoded as UTF-8. */
 const REPLACED = '\ufffd';
+/** A shorter literal is in most texts, where looking for it gains nothing. */
+const LITERAL_MIN = 3;
 const ASCII = /^[\0-\x7f]+$/;
 
 /** Takes steps, which a pattern may need for a text; false when there are not as many left. */
@@ -114,6 +117,8 @@ export class RegexTest extends PrintedTest {
   /** The bytes of the last text, and a view of them. */
   #bytes: Uint8Array | undefined;
   #view: Buffer = Buffer.alloc(0);
+  /** Prepared bytes `[from, to)` that are ASCII, as a text. */
+  #ascii: { bytes: Uint8Array; from: number; to: number; text: string } | undefined;
   readonly finder: LiteralFinder | undefined;
 
   /** Throws PatternError. What `allowance` does not reach for is not compared. */
@@ -122,15 +127,25 @@ export class RegexTest extends PrintedTest {
     this.#allowance = allowance;
     const read = readPattern(source);
     this.#pattern = new RegularPattern(read);
-    this.weight = this.#pattern.isNative ? 2 : 2 + Math.ceil(this.#pattern.size / WEIGHT_SIZE);
-    if (ASCII.test(read.literal)) {
+    this.weight = 2 + Math.floor(this.#pattern.steps / WEIGHT_SIZE);
+    if (read.literal.length >= LITERAL_MIN && ASCII.test(read.literal)) {
       this.finder = new LiteralFinder(encodeText(read.literal.toLowerCase()));
     }
+  }
+
+  prepare(bytes: Uint8Array, from: number, to: number): void {
+    const part = bytes.subarray(from, to);
+    const view = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+    this.#ascii = isAscii(part) ? { bytes, from, to, text: view.toString('latin1') } : undefined;
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.finder !== undefined && this.finder.find(bytes, start, end) < 0) return false;
     if (this.#allowance?.(this.#pattern.stepsOf(end - start)) === false) return false;
+    const ascii = this.#ascii;
+    if (ascii?.bytes === bytes && start >= ascii.from && end <= ascii.to) {
+      return this.#pattern.test(ascii.text.slice(start - ascii.from, end - ascii.from));
+    }
     if (this.#bytes !== bytes) {
       this.#bytes = bytes;
       this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

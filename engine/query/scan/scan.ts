@@ -209,10 +209,12 @@ function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Uni
     column,
     rows,
     test,
-    (bytes, offsets, passes, first) =>
+    (bytes, offsets, passes, first) => {
+      if (!isArray) test.prepare?.(bytes, offsets[0], offsets[offsets.length - 1]);
       testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
         isArray ? anElementPasses(test, bytes, start, end) : test.text(bytes, start, end),
-      ),
+      );
+    },
     test.weight,
     isArray ? undefined : test.exact,
   );
