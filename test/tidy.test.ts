@@ -18,6 +18,7 @@ const README_LINES_MAX = 120;
 const LAYERS = [
   'server/main.ts',
   'server/serve.ts',
+  'server/service/',
   'server/runtime.ts',
   'server/check.ts',
   'server/command.ts',
@@ -35,6 +36,7 @@ const LAYERS = [
   'server/supervisor.ts',
   'server/workers.ts',
   'server/config.ts',
+  'server/settings.ts',
   'server/bound-listener.ts',
   'server/address.ts',
   'server/disk-health.ts',

@@ -157,7 +157,7 @@ t.test('it serves with the settings of the image, and its check finds it healthy
 });
 
 t.test('the exposed ports are those that are listened on', async (t) => {
-  const config = read('server/config.ts');
+  const config = read('server/settings.ts');
   const ports = [...config.matchAll(/'0\.0\.0\.0:(\d+)'/g)].map((match) => match[1]);
   const exposed = only('EXPOSE').split(' ');
   t.same(

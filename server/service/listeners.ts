@@ -1,0 +1,58 @@
+import { isAdministrator } from '../api/admin/admin.ts';
+import type { ApiRequest, Reply } from '../api/reply.ts';
+import { DISK_FAILING, DISK_FULL, reasonOf } from '../ingest/refusal.ts';
+import { type Listeners, openListeners } from '../listen/listeners.ts';
+import type { BoundCells } from '../runtime.ts';
+import type { OpenedData } from './open.ts';
+import type { ServiceState } from './routes.ts';
+import type { Workers } from './workers.ts';
+
+/** Opens all listeners. Rejects with USAGE when an address cannot be had; then the threads have ended. */
+export function listen(
+  data: OpenedData,
+  workers: Workers,
+  bound: BoundCells,
+  state: ServiceState,
+  routes: (request: ApiRequest) => Promise<Reply>,
+): Promise<Listeners> {
+  const { runtime, log, health, certificate, keys, cells, token, failures } = data;
+  const { intake, queries, keeper, room, lineCells, httpConnectionsMax } = workers;
+  const { config } = runtime;
+  const nowMs = Date.now;
+  return openListeners({
+    config,
+    certificate,
+    intake,
+    cells: lineCells,
+    httpConnectionsMax,
+    cellOf: (name) => bound.of(name),
+    input: {
+      room,
+      lookup: (text) => {
+        const key = keys.lookup(text);
+        return key?.kind === 'write' ? key : undefined;
+      },
+      cells,
+      limits: runtime.limits,
+      diskRefusal: () => {
+        if (keeper.full) return DISK_FULL;
+        return health.failing ? DISK_FAILING : undefined;
+      },
+      nowMs,
+      refused: (channel, refusal) => {
+        intake.counts.refuse(channel, reasonOf(refusal));
+        intake.troubles.refused(refusal, nowMs());
+      },
+      unauthenticated: (peer) => failures.note('input', peer),
+      isAdministrator: (authorization) => isAdministrator(authorization, token),
+    },
+    routes,
+    answered: (channel, status) => state.answers.add(channel, status),
+    log,
+  }).catch(async (error) => {
+    workers.begin();
+    // Without its threads the process ends.
+    await Promise.all([intake.close(), queries.close(), keeper.close()]);
+    throw error;
+  });
+}

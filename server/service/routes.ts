@@ -1,0 +1,146 @@
+import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
+import { createAdmin } from '../api/admin/admin.ts';
+import { definitionResources } from '../api/admin/definitions.ts';
+import { followExtensions } from '../api/admin/extension-steps.ts';
+import { extensionResource } from '../api/admin/extensions.ts';
+import { keyResources } from '../api/admin/keys.ts';
+import { troubleResource } from '../api/admin/troubles.ts';
+import { declaredResolver } from '../api/declared.ts';
+import { createRoutes, type OperationAccess } from '../api/dispatch.ts';
+import type { AnswerCounts } from '../api/metrics/answer-counts.ts';
+import { createOperation } from '../api/metrics/operation.ts';
+import { quotasOf } from '../api/metrics/quotas.ts';
+import type { ApiRequest, Reply } from '../api/reply.ts';
+import { filterIdsOf, securityFilters } from '../api/security-filter.ts';
+import { version } from '../config.ts';
+import type { Listeners } from '../listen/listeners.ts';
+import type { BoundCells } from '../runtime.ts';
+import type { OpenedData } from './open.ts';
+import type { Workers } from './workers.ts';
+
+/** The state of the running service, as its routes tell it. */
+export interface ServiceState {
+  stopping: boolean;
+  /** Once they are open. */
+  listeners: Listeners | undefined;
+  /** The event loop of the front thread. */
+  readonly loop: LoopWatch;
+  readonly answers: AnswerCounts;
+}
+
+/** Makes the function that answers every request but those of the input routes. */
+export function routesOf(
+  data: OpenedData,
+  workers: Workers,
+  bound: BoundCells,
+  state: ServiceState,
+): (request: ApiRequest) => Promise<Reply> {
+  const { runtime, log, keys, definitions, cells, token, failures } = data;
+  const { intake, queries, keeper, tails } = workers;
+  const nowMs = Date.now;
+  const resolver = declaredResolver(definitions);
+  const filterOf = securityFilters(definitions, resolver, ({ name }, id) =>
+    log.error('a security filter names what is not declared, its read key sees nothing', {
+      name,
+      id,
+    }),
+  );
+  followExtensions(
+    definitions,
+    resolver,
+    (steps) => intake.setExtensions(steps),
+    (extension, error) => log.error('an extension is left out', { extension, error }),
+  );
+  const admin = createAdmin({
+    token,
+    failures,
+    resources: new Map([
+      ...keyResources({
+        keys,
+        cells,
+        nowMs,
+        filterIds: (text) => filterIdsOf(text, resolver),
+        changed: () => {
+          intake.changeKeys(keys.table());
+          bound.refresh();
+        },
+      }),
+      ...definitionResources(definitions),
+      extensionResource({ definitions, readKeys: () => keys.list('read'), resolver, intake }),
+      troubleResource(intake, (id) => keys.named('write', id)?.name),
+    ]),
+  });
+  return createRoutes({
+    readKey: (text) => {
+      const key = keys.lookup(text);
+      return key?.kind === 'read' ? { id: key.id, filter: filterOf(key) } : undefined;
+    },
+    isWriteKey: (text) => keys.lookup(text)?.kind === 'write',
+    definitions,
+    resolver,
+    run: (job, signal, key, progress, held) =>
+      queries.run(job, signal, key, progress, held).finally(keeper.pin()),
+    tails,
+    nowMs,
+    boundEvents: runtime.config.boundEvents,
+    admin,
+    operation: operationOf(data, workers, state),
+    log: (error) => log.error('a request failed', { error }),
+  });
+}
+
+/** Makes the answers about the service's operation. */
+function operationOf(data: OpenedData, workers: Workers, state: ServiceState): OperationAccess {
+  const { runtime, health, opened, keys, cells, token, failures } = data;
+  const { intake, queries, keeper, tails, room, lineCells } = workers;
+  return createOperation({
+    metricsOpen: runtime.config.metricsOpen,
+    token,
+    failures,
+    facts: () => ({
+      stopping: state.stopping,
+      ingestWorkersUp: intake.gauges().workersUp,
+      queryWorkersUp: queries.gauges().workersUp,
+      ingestStalledMs: stalledMs(intake.loops),
+      queryStalledMs: stalledMs(queries.loops),
+      linesRefused: state.listeners?.areLinesRefused ?? false,
+      bodiesRefusedMs: room.fullMs,
+      diskFull: keeper.full,
+      diskFailing: health.failing,
+      damagedSegments: keeper.damagedCount,
+    }),
+    sources: {
+      version: version(),
+      keyName: (id) => keys.named('write', id)?.name,
+      intake,
+      queries,
+      tails,
+      loops: () => ({
+        front: [state.loop],
+        ingest: intake.loops,
+        query: queries.loops,
+        merge: keeper.loops,
+      }),
+      restarts: () => ({ ingest: intake.restartCount, query: queries.restartCount }),
+      certificateEndMs: () => state.listeners?.certificate?.validToMs,
+      descriptorsMax: workers.descriptorsMax,
+      quotas: () => quotasOf(keys, cells, Date.now()),
+      answers: state.answers,
+      heldBytes: () => lineCells.heldBytes,
+      listeners: () => state.listeners?.counts() ?? [],
+      store: () => ({
+        ...keeper.gauges(),
+        damagedSegments: keeper.damagedCount,
+        missingSegments: keeper.missingCount,
+        lostFiles: opened.report.lost.length,
+      }),
+      diskErrors: () => health.counts(),
+    },
+  });
+}
+
+/** Time by which all present threads of a kind have been late. */
+function stalledMs(loops: readonly (LoopWatch | undefined)[]): number {
+  const late = loops.flatMap((loop) => loop?.stalledMs ?? []);
+  return late.length === 0 ? 0 : Math.min(...late);
+}
