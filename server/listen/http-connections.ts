@@ -62,7 +62,7 @@ export class HttpConnections {
     connection.close();
   }
 
-  /** Whether a peer has no more than its part, with a connection that has just come. */
+  /** Reports whether a peer has at most its share, with a connection that has just come. */
   #hasRoom(peer: string): boolean {
     const nowMs = performance.now();
     const known = this.#peers.get(peer) ?? 0;
