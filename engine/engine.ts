@@ -83,12 +83,12 @@ export type {
 export type { SealResult } from './segment/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
 export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
+/** Order to seal or merge. Plain data that crosses threads. */
+export type { MergeJob } from './store/compaction.ts';
 /** Rows that come piece by piece, for a writer's `appendGathered`. */
 export type { GatheredRows } from './store/gathered-rows.ts';
 /** The sequences that a commit group takes. Plain data that crosses threads. */
 export type { Claim } from './store/sequences.ts';
-/** Order to seal or merge. Plain data that crosses threads. */
-export type { MergeJob } from './store/upkeep.ts';
 
 /** Usage of a write key on one day. */
 export type { KeyUsage } from './store/usage.ts';

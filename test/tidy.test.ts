@@ -75,7 +75,7 @@ const SURFACE = [
   'engine/store/catalog.ts',
   'engine/store/check.ts',
   'engine/store/file-watch.ts',
-  'engine/store/upkeep.ts',
+  'engine/store/compaction.ts',
   'engine/store/lock.ts',
   'engine/store/rewrite.ts',
   'engine/store/sequences.ts',

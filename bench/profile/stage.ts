@@ -58,7 +58,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/segment/string-values.ts', 'encode', 'decode'],
   ['engine/store/', 'write', 'open'],
   ['engine/store/rewrite.ts', 'seal', 'other'],
-  ['engine/store/upkeep.ts', 'seal', 'other'],
+  ['engine/store/compaction.ts', 'seal', 'other'],
   ['engine/store/policy.ts', 'seal', 'other'],
   ['engine/query/', 'other', 'open'],
   ['engine/query/model/', 'other', 'open'],

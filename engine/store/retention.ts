@@ -73,7 +73,7 @@ export interface RetentionOptions {
  * Decides which segments are dropped. A wrong clock makes old what is not: so a pass over more than one segment and
  * more than 1/days of the sealed bytes, or over more than half of them, waits for 24 hours of running time, those of earlier processes included, and
  * is called off when the clock is put right. Drops for space and those that a shorter retention asks for never wait.
- * Owned by the upkeep. Source: FORMAT.md 5.
+ * Owned by compaction. Source: FORMAT.md 5.
  */
 export class Retention {
   readonly #options: RetentionOptions;

@@ -25,8 +25,8 @@ import { OVERLOADED } from './refusal.ts';
 import { type Slot, Slots } from './slots.ts';
 import type { SocketOrder, SocketReport } from './socket-order.ts';
 import { type IngestStats, StatCells, sumStats } from './stats.ts';
-import { IngestThread } from './thread.ts';
 import { TroubleLog } from './trouble.ts';
+import { IngestWorkerHandle } from './worker-handle.ts';
 
 /** Memory of one ingest worker for what it receives itself; its pages are touched only when slots lie there. */
 const OWN_BYTES = 64 * 1024 * 1024;
@@ -114,7 +114,7 @@ export class Intake {
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #stats: readonly StatCells[];
   readonly #nameCounts: SharedArrayBuffer;
-  readonly #threads: IngestThread[] = [];
+  readonly #threads: IngestWorkerHandle[] = [];
   readonly #pool: Pool<ToIngest, FromIngest>;
   readonly #restarts: Restarts;
   readonly #sequences: Sequences;
@@ -166,7 +166,7 @@ export class Intake {
         MEMORY_BYTES,
         SPARE_BYTES,
       );
-      const thread = new IngestThread(slots, port, options.nowMs, (channel, outcome) =>
+      const thread = new IngestWorkerHandle(slots, port, options.nowMs, (channel, outcome) =>
         this.counts.take(channel, outcome),
       );
       this.#threads.push(thread);
@@ -180,7 +180,7 @@ export class Intake {
   }
 
   /** The worker with the fewest unfinished tasks, for a new request or connection; equals take turns. */
-  leastBusy(): IngestThread {
+  leastBusy(): IngestWorkerHandle {
     const count = this.#threads.length;
     this.#turn = (this.#turn + 1) % count;
     let best = this.#thread(this.#turn);
@@ -193,7 +193,7 @@ export class Intake {
   }
 
   /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere. */
-  reserve(bytes: number): { thread: IngestThread; slot: Slot } | undefined {
+  reserve(bytes: number): { thread: IngestWorkerHandle; slot: Slot } | undefined {
     this.#tellBehind();
     const first = this.leastBusy();
     const place = reserveIn(first, bytes);
@@ -302,7 +302,7 @@ export class Intake {
     await this.#pool.close(CLOSE_GRACE_MS);
   }
 
-  #thread(writer: number): IngestThread {
+  #thread(writer: number): IngestWorkerHandle {
     return must(this.#threads[writer], 'ingest thread');
   }
 
@@ -430,9 +430,9 @@ export class Intake {
 }
 
 function reserveIn(
-  thread: IngestThread,
+  thread: IngestWorkerHandle,
   bytes: number,
-): { thread: IngestThread; slot: Slot } | undefined {
+): { thread: IngestWorkerHandle; slot: Slot } | undefined {
   if (thread.dead) return undefined;
   const slot = thread.slots.reserveBody(bytes);
   return slot === undefined ? undefined : { thread, slot };

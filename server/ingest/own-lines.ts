@@ -2,7 +2,7 @@ import type { TaskEnds } from './acknowledge.ts';
 import type { IngestTask, TaskOutcome } from './protocol.ts';
 import { Slots } from './slots.ts';
 import type { OwnGauges } from './stats.ts';
-import { IngestThread, type LineSink, type OutcomeObserver } from './thread.ts';
+import { IngestWorkerHandle, type LineSink, type OutcomeObserver } from './worker-handle.ts';
 
 /** Lines are taken again when this share of the memory is free. */
 const ROOM_SHARE = 0.5;
@@ -21,13 +21,18 @@ export interface OwnLinesOptions {
 
 /** The lines that an ingest worker reads from sockets of its own: tasks that it gives itself, without a message. */
 export class OwnLines implements TaskEnds {
-  readonly #thread: IngestThread;
+  readonly #thread: IngestWorkerHandle;
   #takes = true;
   #waiting: (() => void)[] = [];
 
   constructor({ memory, bytes, nowMs, give, observe }: OwnLinesOptions) {
     const slots = new Slots(memory, 0, bytes);
-    this.#thread = new IngestThread(slots, { post: ({ tasks }) => give(tasks) }, nowMs, observe);
+    this.#thread = new IngestWorkerHandle(
+      slots,
+      { post: ({ tasks }) => give(tasks) },
+      nowMs,
+      observe,
+    );
   }
 
   /** Load of these lines. */

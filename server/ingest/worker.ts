@@ -10,7 +10,7 @@ import { PatternBudget } from '../extend/pattern-budget.ts';
 import { KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
 import { Acknowledger, type TaskEnds } from './acknowledge.ts';
-import { Ledger } from './ledger.ts';
+import { ManifestClient } from './manifest-client.ts';
 import { NameBudget } from './name-budget.ts';
 import { NameCounts } from './name-counts.ts';
 import { OwnLines } from './own-lines.ts';
@@ -56,7 +56,7 @@ export class IngestWorker {
   readonly #cells: UsageCells;
   readonly #stats: StatCells;
   readonly #keys = new KeyLookup();
-  readonly #ledger: Ledger;
+  readonly #manifest: ManifestClient;
   readonly #acknowledger: Acknowledger;
   readonly #troubles = new TroubleNotes();
   readonly #decodings: Decodings;
@@ -87,7 +87,7 @@ export class IngestWorker {
     keys.update(data.keys);
     this.#cells = cells;
     this.#stats = stats;
-    this.#ledger = new Ledger(port);
+    this.#manifest = new ManifestClient(port);
     this.#acknowledger = new Acknowledger((message) => port.post(message));
     this.lines = new OwnLines({
       memory: data.memory,
@@ -114,9 +114,9 @@ export class IngestWorker {
       folderId: data.folderId,
       paths: decodings.current.paths,
       sequences: new Sequences(data.sequences),
-      allocate: () => this.#ledger.allocate(),
-      begun: (segment) => this.#ledger.begun(segment),
-      closed: (...closing) => this.#ledger.closed(...closing),
+      allocate: () => this.#manifest.allocate(),
+      begun: (segment) => this.#manifest.begun(segment),
+      closed: (...closing) => this.#manifest.closed(...closing),
       // The front thread applies it before it sees any outcome that is posted after it.
       committed: async (group) => port.post({ type: 'committed', group }),
       nowMs: Date.now,
@@ -191,7 +191,7 @@ export class IngestWorker {
       this.#closing = true;
       this.#wake();
     } else {
-      this.#ledger.take(message);
+      this.#manifest.take(message);
     }
   }
 

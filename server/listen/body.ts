@@ -1,6 +1,6 @@
 import type { Intake } from '../ingest/intake.ts';
 import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot } from '../ingest/slots.ts';
-import type { IngestThread } from '../ingest/thread.ts';
+import type { IngestWorkerHandle } from '../ingest/worker-handle.ts';
 
 /** Bytes of a slot at first, whatever length was declared. A larger slot follows the bytes that came. */
 const FIRST_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
@@ -92,7 +92,7 @@ interface BodySizes {
 
 /** The body of an input request while it arrives: it lies in a slot from its first byte on. */
 export class InputBody {
-  readonly thread: IngestThread;
+  readonly thread: IngestWorkerHandle;
   readonly begunMs: number;
   readonly #room: BodyRoom;
   readonly #sizes: BodySizes;
@@ -102,7 +102,7 @@ export class InputBody {
 
   constructor(
     room: BodyRoom,
-    { thread, slot }: { thread: IngestThread; slot: Slot },
+    { thread, slot }: { thread: IngestWorkerHandle; slot: Slot },
     sizes: BodySizes,
     begunMs: number,
     gaveWay: () => void,

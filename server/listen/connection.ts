@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { LineOrigin, LineSink, LineSource } from '../ingest/thread.ts';
+import type { LineOrigin, LineSink, LineSource } from '../ingest/worker-handle.ts';
 import { Crowd, type Member } from './crowd.ts';
 import { type Framing, LineFrame } from './frame.ts';
 import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';

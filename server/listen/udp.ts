@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { readKernelText } from '../../engine/base/text-file.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
-import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/thread.ts';
+import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
 import { endLinesAtNuls } from './frame.ts';
 import { listenFault } from './listen-fault.ts';
 

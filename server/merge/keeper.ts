@@ -3,8 +3,12 @@ import { DAY_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { type Disk, diskSpace } from '../../engine/base/file.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';
+import {
+  Compaction,
+  type CompactionEvent,
+  type CompactionGauges,
+} from '../../engine/store/compaction.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
-import { Upkeep, type UpkeepEvent, type UpkeepGauges } from '../../engine/store/upkeep.ts';
 import type { Config } from '../config.ts';
 import type { DiskHealth } from '../disk-health.ts';
 import type { Log } from '../log.ts';
@@ -45,7 +49,7 @@ export interface KeeperOptions {
 
 /** Keeps the store in order while the service runs: seals, merges, drops, and watches the free disk. */
 export class Keeper {
-  readonly #upkeep: Upkeep;
+  readonly #compaction: Compaction;
   readonly #merger: Merger;
   readonly #files: FileWatch;
   readonly #health: KeeperOptions['health'];
@@ -60,7 +64,7 @@ export class Keeper {
       folderId: opened.manifest.folderId,
       ...(mergeEntry === undefined ? {} : { entry: mergeEntry }),
     });
-    this.#upkeep = new Upkeep({
+    this.#compaction = new Compaction({
       disk,
       opened,
       merge: (job, allocate) => this.#merger.run(job, allocate),
@@ -88,7 +92,7 @@ export class Keeper {
         }
         if (event.type === 'full') full(event.full);
         // What has piled up is not merged one a second.
-        else if (event.type === 'merged') setImmediate(() => this.#upkeep.tick());
+        else if (event.type === 'merged') setImmediate(() => this.#compaction.tick());
       },
     });
     this.#files = new FileWatch(disk, opened, (change) => reportFile(log, change));
@@ -101,18 +105,18 @@ export class Keeper {
       } catch (error) {
         report(log, { type: 'failed', error });
       }
-      this.#upkeep.tick();
+      this.#compaction.tick();
     }, TICK_MS);
   }
 
   /** Keeps the files that the snapshots of this moment name; the function that is returned ends that. */
   pin(): () => void {
-    return this.#upkeep.pin();
+    return this.#compaction.pin();
   }
 
   /** Is set while free disk is below the reserve. */
   get full(): boolean {
-    return this.#upkeep.full;
+    return this.#compaction.full;
   }
 
   /** Number of segments that lost rows. */
@@ -130,15 +134,15 @@ export class Keeper {
     return this.#merger.loops;
   }
 
-  gauges(): UpkeepGauges {
-    return this.#upkeep.gauges();
+  gauges(): CompactionGauges {
+    return this.#compaction.gauges();
   }
 
   /** Stops the merges that run and begins nothing more; resolves when the manifest may be let go of. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#merger.close();
-    await this.#upkeep.close();
+    await this.#compaction.close();
     await this.#health.settled();
   }
 }
@@ -152,7 +156,7 @@ function reportFile(log: Log, { lost, ...fields }: FileChange): void {
   else log.info('the file of a segment has all its bytes again', fields);
 }
 
-function report(log: Log, event: UpkeepEvent): void {
+function report(log: Log, event: CompactionEvent): void {
   const { type, ...fields } = event;
   switch (type) {
     case 'merged':

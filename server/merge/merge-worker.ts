@@ -53,7 +53,7 @@ export async function start({ data, port: end, loop }: ThreadTask<MergeData>): P
 
 /**
  * Lowers the priority of the calling thread, which Linux does for that thread alone: input and queries go before
- * upkeep. It is not the lowest priority, with which nothing would be sealed while others take all processors.
+ * compaction. It is not the lowest priority, with which nothing would be sealed while others take all processors.
  */
 function lowerPriority(): void {
   try {

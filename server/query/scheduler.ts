@@ -63,7 +63,7 @@ interface Served {
 /** A query that is being worked on. */
 interface Active extends Served {
   query: number;
-  party: Party;
+  tenant: Tenant;
   units: Units<unknown>;
   /** Set while it waits for `wake`. */
   waits: boolean;
@@ -81,7 +81,7 @@ interface Active extends Served {
 }
 
 /** The queries of one key. */
-interface Party extends Served {
+interface Tenant extends Served {
   key: string;
   queries: Set<Active>;
   /** Time that each of its queries had in the mean. */
@@ -97,7 +97,7 @@ export class Scheduler {
   readonly #nowMs: () => number;
   readonly #isBehind: () => boolean;
   readonly #active = new Map<number, Active>();
-  readonly #parties = new Map<string, Party>();
+  readonly #tenants = new Map<string, Tenant>();
   /** Time that each key had in the mean. */
   #meanMs = 0;
   #heavyMs = Number.NEGATIVE_INFINITY;
@@ -124,17 +124,17 @@ export class Scheduler {
     { progressed, allowance = 'light', needs }: Running = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      let party = this.#parties.get(key);
-      if (party === undefined) {
-        party = { key, queries: new Set(), servedMs: this.#meanMs, meanMs: 0 };
-        this.#parties.set(key, party);
+      let tenant = this.#tenants.get(key);
+      if (tenant === undefined) {
+        tenant = { key, queries: new Set(), servedMs: this.#meanMs, meanMs: 0 };
+        this.#tenants.set(key, tenant);
       }
       const active: Active = {
         query,
-        party,
+        tenant,
         units,
         waits: false,
-        servedMs: party.meanMs,
+        servedMs: tenant.meanMs,
         usedMs: 0,
         allowance,
         isHeld: false,
@@ -144,7 +144,7 @@ export class Scheduler {
         resolve: resolve as Active['resolve'],
         reject,
       };
-      party.queries.add(active);
+      tenant.queries.add(active);
       this.#active.set(query, active);
       this.#schedule();
     });
@@ -181,10 +181,10 @@ export class Scheduler {
   }
 
   #end(active: Active): void {
-    const { party, query } = active;
+    const { tenant, query } = active;
     this.#active.delete(query);
-    party.queries.delete(active);
-    if (party.queries.size === 0) this.#parties.delete(party.key);
+    tenant.queries.delete(active);
+    if (tenant.queries.size === 0) this.#tenants.delete(tenant.key);
   }
 
   #schedule(): void {
@@ -215,9 +215,9 @@ export class Scheduler {
     const may = ({ usedMs, waits, isHeld }: Active): boolean =>
       !waits && !isHeld && (!lightOnly || usedMs < PAUSED_MS);
     let chosen: Active | undefined;
-    for (const party of this.#parties.values()) {
-      if (chosen !== undefined && party.servedMs > chosen.party.servedMs) continue;
-      chosen = least(party.queries, may) ?? chosen;
+    for (const tenant of this.#tenants.values()) {
+      if (chosen !== undefined && tenant.servedMs > chosen.tenant.servedMs) continue;
+      chosen = least(tenant.queries, may) ?? chosen;
     }
     return chosen;
   }
@@ -260,15 +260,15 @@ export class Scheduler {
 
   /** Counts a turn. The means grow by each one's part of it, so that a new query is not ahead of those who wait. */
   #charge(active: Active, startedMs: number): void {
-    const { party } = active;
+    const { tenant } = active;
     const endMs = this.#nowMs();
     const tookMs = endMs - startedMs;
     const cost = active.allowance === 'light' ? tookMs : tookMs * HEAVY_COST;
     active.usedMs += tookMs;
     active.servedMs += cost;
-    party.servedMs += cost;
-    party.meanMs += cost / party.queries.size;
-    this.#meanMs += cost / this.#parties.size;
+    tenant.servedMs += cost;
+    tenant.meanMs += cost / tenant.queries.size;
+    this.#meanMs += cost / this.#tenants.size;
     if (active.usedMs >= PAUSED_MS) this.#heavyMs = endMs;
   }
 }
@@ -300,7 +300,7 @@ function least(queries: Iterable<Active>, may: (active: Active) => boolean): Act
 
 /** Counts what was missed in a pause as served: it would crowd out the others when the pause is over. */
 function forgive(active: Active, meanMs: number): void {
-  const { party } = active;
-  active.servedMs = Math.max(active.servedMs, party.meanMs);
-  party.servedMs = Math.max(party.servedMs, meanMs);
+  const { tenant } = active;
+  active.servedMs = Math.max(active.servedMs, tenant.meanMs);
+  tenant.servedMs = Math.max(tenant.servedMs, meanMs);
 }

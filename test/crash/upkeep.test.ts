@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type Loss, MemoryDisk } from '../support/memory-disk.ts';
-import { open, runWorkload, violation, World } from './upkeep-workload.ts';
+import { open, runWorkload, violation, World } from './compaction-workload.ts';
 
 const LOSSES: Loss[] = [
   { type: 'none' },

@@ -2,7 +2,7 @@ import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import { OwnLines } from '../../server/ingest/own-lines.ts';
 import type { Channel, IngestTask } from '../../server/ingest/protocol.ts';
-import type { LineSource } from '../../server/ingest/thread.ts';
+import type { LineSource } from '../../server/ingest/worker-handle.ts';
 
 const PAGES = 8;
 const PAGE_BYTES = 65_536;

@@ -5,7 +5,7 @@ import { openReader } from '../../engine/engine.ts';
 import { type OpenedCatalog, openCatalog, recoverWriter } from '../../engine/store/catalog.ts';
 import { Intake } from '../../server/ingest/intake.ts';
 import type { TaskOutcome } from '../../server/ingest/protocol.ts';
-import type { LineSource } from '../../server/ingest/thread.ts';
+import type { LineSource } from '../../server/ingest/worker-handle.ts';
 import { LineCells } from '../../server/listen/line-cells.ts';
 import { UsageCells } from '../../server/registry/usage.ts';
 import { removeFolder, temporaryFolder } from '../support/service.ts';

@@ -6,8 +6,8 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { openReader, openWriter } from '../../engine/engine.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import { Compaction, type CompactionEvent } from '../../engine/store/compaction.ts';
 import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
-import { Upkeep, type UpkeepEvent } from '../../engine/store/upkeep.ts';
 import { Merger } from '../../server/merge/merger.ts';
 import { addRow } from '../segment/leaves.ts';
 import { removeFolder, temporaryFolder } from '../support/service.ts';
@@ -15,7 +15,7 @@ import { removeFolder, temporaryFolder } from '../support/service.ts';
 const ENTRY = new URL('../support/dying-merge.ts', import.meta.url);
 const ROWS = 500;
 
-/** A store with a closed log segment, and the upkeep of it with merges in threads that may die. */
+/** A store with a closed log segment, and its compaction with merges in threads that may die. */
 async function open(t: Test) {
   const folder = temporaryFolder();
   t.teardown(() => removeFolder(folder));
@@ -45,9 +45,9 @@ async function open(t: Test) {
   await writer.append(rows, []);
   await writer.close();
   const merger = new Merger(2, { root: folder, folderId: manifest.folderId, entry: ENTRY });
-  const events: UpkeepEvent[] = [];
+  const events: CompactionEvent[] = [];
   const clock = { nowMs: 0 };
-  const upkeep = new Upkeep({
+  const compaction = new Compaction({
     disk,
     opened,
     merge: (job, allocate) => merger.run(job, allocate),
@@ -63,10 +63,10 @@ async function open(t: Test) {
   });
   const turn = async (): Promise<void> => {
     clock.nowMs += 10_000;
-    upkeep.tick();
-    await upkeep.settled();
+    compaction.tick();
+    await compaction.settled();
   };
-  return { folder, disk, opened, merger, upkeep, events, turn };
+  return { folder, disk, opened, merger, compaction, events, turn };
 }
 
 /** How many rows a query sees, and that it sees each once. */
@@ -84,7 +84,7 @@ function countOf(folder: string, { catalog, manifest }: OpenedCatalog): number {
 }
 
 t.test('a merge thread that dies at work loses nothing, and another one does it', async (t) => {
-  const { folder, disk, opened, merger, upkeep, events, turn } = await open(t);
+  const { folder, disk, opened, merger, compaction, events, turn } = await open(t);
   writeFileSync(join(folder, 'die'), '');
   await turn();
   t.match(events, [{ type: 'mergeFailed', sources: [1] }]);
@@ -98,14 +98,14 @@ t.test('a merge thread that dies at work loses nothing, and another one does it'
   t.equal(disk.list('sealed').length, 2, 'in smaller pieces');
   t.equal(countOf(folder, opened), ROWS);
   await merger.close();
-  await upkeep.close();
+  await compaction.close();
   await opened.manifest.release();
 });
 
 t.test(
   'merges that follow one another are of one thread; an urgent one of none of low priority',
   async (t) => {
-    const { folder, opened, merger, upkeep } = await open(t);
+    const { folder, opened, merger, compaction } = await open(t);
     const refs = opened.catalog.snapshot().blocks;
     let segment = 100;
     const merge = async (isUrgent: boolean): Promise<number> => {
@@ -120,13 +120,13 @@ t.test(
     t.equal(await merge(true), 2);
     await merger.close();
     await t.rejects(merge(true), { code: 'CLOSED' });
-    await upkeep.close();
+    await compaction.close();
     await opened.manifest.release();
   },
 );
 
 t.test('merges that overlap are done by a thread each, and closing ends them all', async (t) => {
-  const { folder, opened, merger, upkeep } = await open(t);
+  const { folder, opened, merger, compaction } = await open(t);
   const refs = opened.catalog.snapshot().blocks;
   let segment = 100;
   const merge = () => merger.run({ refs, rowsMax: ROWS, isUrgent: true }, () => segment++);
@@ -137,12 +137,12 @@ t.test('merges that overlap are done by a thread each, and closing ends them all
   const closed = [merge(), merge()].map((each) => t.rejects(each, { code: 'CLOSED' }));
   await merger.close();
   await Promise.all(closed);
-  await upkeep.close();
+  await compaction.close();
   await opened.manifest.release();
 });
 
 t.test('a merge that gets no number fails with why, and the next one is done', async (t) => {
-  const { opened, merger, upkeep } = await open(t);
+  const { opened, merger, compaction } = await open(t);
   const job = { refs: opened.catalog.snapshot().blocks, rowsMax: ROWS, isUrgent: false };
   const none = (): number => {
     throw new Error('no number is left');
@@ -150,15 +150,15 @@ t.test('a merge that gets no number fails with why, and the next one is done', a
   await t.rejects(merger.run(job, none), { message: 'no number is left' });
   t.equal((await merger.run(job, () => 100)).rowCount, ROWS);
   await merger.close();
-  await upkeep.close();
+  await compaction.close();
   await opened.manifest.release();
 });
 
 t.test('what a thread left that died with its process goes at the next start', async (t) => {
-  const { folder, disk, opened, upkeep } = await open(t);
+  const { folder, disk, opened, compaction } = await open(t);
   disk.makeFolder('sealed');
   writeFileSync(join(folder, 'sealed', '00000009.seg.new'), 'half of a segment');
-  await upkeep.close();
+  await compaction.close();
   await opened.manifest.release();
   const again = await openCatalog({ disk: openDisk(folder), nowMs: 0 });
   t.same(openDisk(folder).list('sealed'), []);

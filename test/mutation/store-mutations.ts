@@ -88,10 +88,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a failed merge waits by the clock of the wall',
-    file: 'engine/store/upkeep.ts',
+    file: 'engine/store/compaction.ts',
     find: 'const retryMs = this.#failures.failed(sources, isTheirs, nowMs);',
     replace: 'const retryMs = this.#failures.failed(sources, isTheirs, this.#options.nowMs());',
-    tests: ['test/store/upkeep.test.ts'],
+    tests: ['test/store/compaction.test.ts'],
   },
   {
     name: 'a log segment has no bound of bytes',
@@ -105,7 +105,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     file: 'engine/store/catalog.ts',
     find: 'catalog.raiseEnd(manifest.sequence);',
     replace: '',
-    tests: ['test/store/upkeep.test.ts'],
+    tests: ['test/store/compaction.test.ts'],
   },
   {
     name: 'a sealed segment without its file is not missed by a start',

@@ -2,19 +2,19 @@ import t from 'tap';
 import { RecordFile } from '../../engine/base/record-file.ts';
 import { type CheckReport, checkStore } from '../../engine/store/check.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
-import { keep, NOW_MS, upkeepOf } from '../crash/upkeep-workload.ts';
+import { compactionOf, keep, NOW_MS } from '../crash/compaction-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { Rig } from './rig.ts';
 
 /** Seals what is closed, as one segment, and lets go of the manifest. */
 async function sealAll(disk: MemoryDisk, { opened }: Rig): Promise<void> {
   const { folderId } = opened.manifest;
-  const upkeep = upkeepOf(disk, opened, {
+  const compaction = compactionOf(disk, opened, {
     policy: { sealRows: 1_000, idleMs: 0, mergeRows: 8_000 },
     merge: (job, allocate) =>
       rewriteBlocks({ disk, folderId, nowMs: NOW_MS, ...job, allocate: async () => allocate() }),
   });
-  await keep(upkeep);
+  await keep(compaction);
   await opened.manifest.release();
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keep, open, upkeepOf, World, writeSegment } from '../crash/upkeep-workload.ts';
+import { compactionOf, keep, open, World, writeSegment } from '../crash/compaction-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 
 const POLICY = { sealRows: 1, idleMs: 0, mergeRows: 8 };
@@ -10,7 +10,7 @@ async function sealed(): Promise<MemoryDisk> {
   const opened = await open(disk);
   const world = new World();
   for (const writer of [0, 1]) await writeSegment(disk, opened, world, writer, [3]);
-  await keep(upkeepOf(disk, opened, { policy: POLICY }));
+  await keep(compactionOf(disk, opened, { policy: POLICY }));
   await opened.manifest.release();
   return disk;
 }

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { Reader } from '../../engine/query/reader.ts';
 import type { Catalog, OpenedCatalog } from '../../engine/store/catalog.ts';
+import type { CompactionOptions } from '../../engine/store/compaction.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
-import type { UpkeepOptions } from '../../engine/store/upkeep.ts';
-import { keep, NOW_MS, upkeepOf } from '../crash/upkeep-workload.ts';
+import { compactionOf, keep, NOW_MS } from '../crash/compaction-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { openStore, Rig } from './rig.ts';
 
@@ -28,12 +28,12 @@ async function stored(): Promise<{ disk: MemoryDisk; opened: OpenedCatalog }> {
     if (part === 'closed') break;
     const { folderId } = one.opened.manifest;
     const policy = { sealRows: ROWS, idleMs: 0, mergeRows: ROWS };
-    const merge: UpkeepOptions['merge'] = ({ refs, rowsMax }, allocate) =>
+    const merge: CompactionOptions['merge'] = ({ refs, rowsMax }, allocate) =>
       rewriteBlocks({
         ...{ disk, refs, rowsMax, folderId, nowMs: NOW_MS },
         allocate: async () => allocate(),
       });
-    await keep(upkeepOf(disk, one.opened, { policy, merge }));
+    await keep(compactionOf(disk, one.opened, { policy, merge }));
   }
   const opened = await openStore(disk);
   t.same(disk.list('sealed').concat(disk.list('log')), ['00000002.seg', '00000003.log']);
@@ -139,7 +139,7 @@ t.test('what is lost is met with in the times that it may have, and sealed no mo
   t.notOk(marked(0, 500));
   t.notOk(marked(601, 1e9));
   const policy = { sealRows: 1, idleMs: 0, mergeRows: 8 };
-  await keep(upkeepOf(disk, opened, { policy }));
+  await keep(compactionOf(disk, opened, { policy }));
   t.same(disk.list('log'), ['00000003.log'], 'what is left of it stays');
   sameAfter(catalog, () => catalog.markDamaged(3));
   catalog.unmarkDamaged(3);

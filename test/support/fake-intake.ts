@@ -1,11 +1,11 @@
 import type { IngestTask } from '../../server/ingest/protocol.ts';
 import { type Slot, Slots } from '../../server/ingest/slots.ts';
-import { IngestThread, type TaskPort } from '../../server/ingest/thread.ts';
+import { IngestWorkerHandle, type TaskPort } from '../../server/ingest/worker-handle.ts';
 import type { ConnectionSink } from '../../server/listen/connection.ts';
 
 /** An intake for tests of the listeners: what it is given lies in `texts` until the test says what became of it. */
 export class FakeIntake {
-  readonly thread: IngestThread;
+  readonly thread: IngestWorkerHandle;
   readonly tasks: IngestTask[] = [];
   readonly texts: string[] = [];
   /** Whether a text is a write key. */
@@ -21,7 +21,7 @@ export class FakeIntake {
       this.#next.resolve();
       this.#next = Promise.withResolvers();
     };
-    this.thread = new IngestThread(new Slots(memory, 65_536), { post }, Date.now);
+    this.thread = new IngestWorkerHandle(new Slots(memory, 65_536), { post }, Date.now);
   }
 
   /** Where the lines of connections go. */
@@ -35,11 +35,11 @@ export class FakeIntake {
     };
   }
 
-  leastBusy(): IngestThread {
+  leastBusy(): IngestWorkerHandle {
     return this.thread;
   }
 
-  reserve(bytes: number): { thread: IngestThread; slot: Slot } | undefined {
+  reserve(bytes: number): { thread: IngestWorkerHandle; slot: Slot } | undefined {
     const slot = this.thread.slots.reserve(bytes);
     return slot === undefined ? undefined : { thread: this.thread, slot };
   }

@@ -22,7 +22,7 @@ export interface ListenerCounts {
   datagramsDropped?: number;
 }
 
-/** Gauges of the store, and of its upkeep's work that waits and is done. */
+/** Gauges of the store, and of its compaction's waiting and finished work. */
 export interface StoreGauges {
   segments: number;
   damagedSegments: number;

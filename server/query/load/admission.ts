@@ -28,7 +28,7 @@ export interface Ticket {
 
 /** A query that runs, waits, or is answered. */
 interface Entry {
-  party: Party;
+  tenant: Tenant;
   start: () => void;
   /** `standing`: it needs more than it may take, and waits for that. */
   state: 'waiting' | 'running' | 'standing' | 'answered' | 'left';
@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** A key with queries or answers. */
-interface Party {
+interface Tenant {
   readonly key: string;
   /** Queries that began and are not answered, and those of them that are not light, without the ones that stand still. */
   begunCount: number;
@@ -65,7 +65,7 @@ const ANSWERS_PART = 4;
 export class Admission {
   readonly #limits: AdmissionLimits;
   /** The key whose turn came last at the end. */
-  readonly #parties = new Map<string, Party>();
+  readonly #tenants = new Map<string, Tenant>();
   #runningCount = 0;
   #waitingCount = 0;
   #standingCount = 0;
@@ -89,24 +89,24 @@ export class Admission {
 
   /** Calls `start` when it is the turn of a query of `key`, maybe at once. Throws QueryRefused 429 when too many wait. */
   enter(key: string, start: () => void): Ticket {
-    const party = this.#parties.get(key) ?? newParty(key);
+    const tenant = this.#tenants.get(key) ?? newTenant(key);
     const { waitingPerKey, waiting } = this.#limits;
     if (
-      !this.#mayRun(party) &&
-      (party.waiting.size >= waitingPerKey || this.#waitingCount >= waiting)
+      !this.#mayRun(tenant) &&
+      (tenant.waiting.size >= waitingPerKey || this.#waitingCount >= waiting)
     ) {
       throw new QueryRefused(
         429,
         'queue_full',
-        `too many queries: ${this.#runningCount} run, ${party.begunCount} of this key; ${this.#waitingCount} wait, ${party.waiting.size} of this key; try again`,
+        `too many queries: ${this.#runningCount} run, ${tenant.begunCount} of this key; ${this.#waitingCount} wait, ${tenant.waiting.size} of this key; try again`,
       );
     }
-    this.#parties.set(key, party);
+    this.#tenants.set(key, tenant);
     const entry: Entry = {
-      ...{ party, start, state: 'waiting', allowance: 'light', bytes: 0 },
+      ...{ tenant, start, state: 'waiting', allowance: 'light', bytes: 0 },
       ...{ needed: 'light', go: () => {} },
     };
-    party.waiting.add(entry);
+    tenant.waiting.add(entry);
     this.#waitingCount++;
     this.#advance();
     return {
@@ -116,12 +116,12 @@ export class Admission {
     };
   }
 
-  #mayRun(party: Party): boolean {
+  #mayRun(tenant: Tenant): boolean {
     const { running, perKey, memoryBytes } = this.#limits;
-    if (this.#runningCount >= running || party.begunCount >= perKey) return false;
+    if (this.#runningCount >= running || tenant.begunCount >= perKey) return false;
     // Whoever has little is not kept waiting by what others take.
-    if (party.begunCount === 0 && party.answerBytes <= LIGHT_BYTES) return true;
-    if (party.answerBytes > memoryBytes / ANSWERS_PART) return false;
+    if (tenant.begunCount === 0 && tenant.answerBytes <= LIGHT_BYTES) return true;
+    if (tenant.answerBytes > memoryBytes / ANSWERS_PART) return false;
     return this.#bytes + LIGHT_BYTES <= memoryBytes;
   }
 
@@ -131,7 +131,7 @@ export class Admission {
     entry.state = 'standing';
     entry.needed = allowance;
     entry.go = go;
-    entry.party.standing.add(entry);
+    entry.tenant.standing.add(entry);
     this.#standingCount++;
     if (allowance === 'memory') this.#charge(entry, 0);
     this.#advance();
@@ -143,27 +143,27 @@ export class Admission {
     this.#end(entry);
     entry.state = 'answered';
     this.#charge(entry, bytes);
-    entry.party.answerBytes += bytes;
+    entry.tenant.answerBytes += bytes;
     this.#advance();
   }
 
   #leave(entry: Entry): void {
-    const { party, state } = entry;
+    const { tenant, state } = entry;
     if (state === 'left') return;
     entry.state = 'left';
     if (state === 'waiting') {
-      party.waiting.delete(entry);
+      tenant.waiting.delete(entry);
       this.#waitingCount--;
     } else if (state === 'answered') {
-      party.answerBytes -= entry.bytes;
+      tenant.answerBytes -= entry.bytes;
     } else {
       if (state === 'running') this.#stop(entry);
       else this.#unstand(entry);
       this.#end(entry);
     }
     this.#charge(entry, 0);
-    if (party.bytes === 0 && party.begunCount === 0 && party.waiting.size === 0) {
-      this.#parties.delete(party.key);
+    if (tenant.bytes === 0 && tenant.begunCount === 0 && tenant.waiting.size === 0) {
+      this.#tenants.delete(tenant.key);
     }
     this.#advance();
   }
@@ -176,56 +176,56 @@ export class Admission {
       entry.allowance = entry.needed;
       this.#run(entry);
       if (entry.needed === 'memory') this.#charge(entry, this.#limits.queryBytes);
-      this.#hadTurn(entry.party);
+      this.#hadTurn(entry.tenant);
       entry.go();
     }
-    for (let party = this.#nextParty(); party !== undefined; party = this.#nextParty()) {
-      const [entry] = party.waiting;
-      party.waiting.delete(entry);
+    for (let tenant = this.#nextTenant(); tenant !== undefined; tenant = this.#nextTenant()) {
+      const [entry] = tenant.waiting;
+      tenant.waiting.delete(entry);
       this.#waitingCount--;
-      party.begunCount++;
+      tenant.begunCount++;
       this.#run(entry);
       this.#charge(entry, LIGHT_BYTES);
-      this.#hadTurn(party);
+      this.#hadTurn(tenant);
       entry.start();
     }
   }
 
-  #hadTurn(party: Party): void {
-    this.#parties.delete(party.key);
-    this.#parties.set(party.key, party);
+  #hadTurn(tenant: Tenant): void {
+    this.#tenants.delete(tenant.key);
+    this.#tenants.set(tenant.key, tenant);
   }
 
   /** The query that may go on whose key has the fewest heavy ones. */
   #nextStanding(): Entry | undefined {
     if (this.#standingCount === 0) return undefined;
     let next: Entry | undefined;
-    for (const { standing } of this.#parties.values()) {
+    for (const { standing } of this.#tenants.values()) {
       for (const entry of standing) {
-        if (next !== undefined && entry.party.heavyCount >= next.party.heavyCount) break;
+        if (next !== undefined && entry.tenant.heavyCount >= next.tenant.heavyCount) break;
         if (this.#mayGoOn(entry)) next = entry;
       }
     }
     return next;
   }
 
-  #mayGoOn({ party, needed, bytes }: Entry): boolean {
+  #mayGoOn({ tenant, needed, bytes }: Entry): boolean {
     const { heavyPerKey, queryBytes, memoryBytes } = this.#limits;
-    if (party.heavyCount >= heavyPerKey) return false;
+    if (tenant.heavyCount >= heavyPerKey) return false;
     if (needed === 'time' || this.#largeCount === 0) return true;
     return this.#bytes - bytes + queryBytes <= memoryBytes;
   }
 
   /** Of the keys with a query that may run, the one with the fewest that do. */
-  #nextParty(): Party | undefined {
+  #nextTenant(): Tenant | undefined {
     if (this.#waitingCount === 0) return undefined;
-    let least: Party | undefined;
+    let least: Tenant | undefined;
     let leastCount = Number.POSITIVE_INFINITY;
-    for (const party of this.#parties.values()) {
-      if (party.waiting.size === 0 || party.begunCount >= leastCount || !this.#mayRun(party))
+    for (const tenant of this.#tenants.values()) {
+      if (tenant.waiting.size === 0 || tenant.begunCount >= leastCount || !this.#mayRun(tenant))
         continue;
-      least = party;
-      leastCount = party.begunCount;
+      least = tenant;
+      leastCount = tenant.begunCount;
     }
     return least;
   }
@@ -233,34 +233,34 @@ export class Admission {
   #run(entry: Entry): void {
     entry.state = 'running';
     this.#runningCount++;
-    if (entry.allowance !== 'light') entry.party.heavyCount++;
+    if (entry.allowance !== 'light') entry.tenant.heavyCount++;
   }
 
   #stop(entry: Entry): void {
     this.#runningCount--;
-    if (entry.allowance !== 'light') entry.party.heavyCount--;
+    if (entry.allowance !== 'light') entry.tenant.heavyCount--;
   }
 
   #unstand(entry: Entry): void {
-    entry.party.standing.delete(entry);
+    entry.tenant.standing.delete(entry);
     this.#standingCount--;
   }
 
   /** A query that began is over. */
   #end(entry: Entry): void {
-    entry.party.begunCount--;
+    entry.tenant.begunCount--;
     if (entry.allowance === 'memory') this.#largeCount--;
   }
 
   #charge(entry: Entry, bytes: number): void {
     const change = bytes - entry.bytes;
     entry.bytes = bytes;
-    entry.party.bytes += change;
+    entry.tenant.bytes += change;
     this.#bytes += change;
   }
 }
 
-function newParty(key: string): Party {
+function newTenant(key: string): Tenant {
   return {
     key,
     ...{ begunCount: 0, heavyCount: 0, bytes: 0, answerBytes: 0 },

@@ -1,19 +1,19 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import { Reader } from '../../engine/query/reader.ts';
+import type { CompactionEvent } from '../../engine/store/compaction.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
-import type { UpkeepEvent } from '../../engine/store/upkeep.ts';
 import {
+  compactionOf,
   DAY,
   KEEP_ALL,
   keep,
   NOW_MS,
   open,
-  upkeepOf,
   visibleRows,
   World,
   writeSegment,
-} from '../crash/upkeep-workload.ts';
+} from '../crash/compaction-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { beginSegment } from './begin.ts';
 import { fakeSeal } from './fake-seal.ts';
@@ -25,7 +25,7 @@ async function storeOf(...counts: number[]) {
   const world = new World();
   const opened = await open(disk);
   for (const count of counts) await writeSegment(disk, opened, world, 0, [count]);
-  const events: UpkeepEvent[] = [];
+  const events: CompactionEvent[] = [];
   const shown = () => [...visibleRows(disk, opened)];
   return { disk, world, opened, events, shown, acked: () => [...world.acked] };
 }
@@ -36,15 +36,15 @@ t.test('closed log segments become sealed ones, and their files go', async (t) =
   const unlinked = (files: readonly { segment: number }[]): void => {
     gone.push(...files.map(({ segment }) => segment));
   };
-  const upkeep = upkeepOf(disk, opened, { unlinked }, events);
-  t.match(upkeep.gauges(), { segments: 2, rows: 5, sealingBacklogRows: 5, sealedRows: 0 });
-  await keep(upkeep);
+  const compaction = compactionOf(disk, opened, { unlinked }, events);
+  t.match(compaction.gauges(), { segments: 2, rows: 5, sealingBacklogRows: 5, sealedRows: 0 });
+  await keep(compaction);
   t.same(shown(), acked());
   t.same(disk.list('log'), []);
   t.same(disk.list('sealed'), ['00000003.seg']);
   t.same(gone, [1, 2]);
   t.match(events, [{ type: 'merged', sources: [1, 2], segments: [3], rows: 5 }]);
-  t.match(upkeep.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, sealedRows: 5 });
+  t.match(compaction.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, sealedRows: 5 });
   t.equal(opened.manifest.sequence, 5, 'sequences go on');
   await opened.manifest.release();
   t.equal((await open(disk)).catalog.end, 5, 'behind a restart too');
@@ -54,21 +54,21 @@ t.test('a log segment that is open is left alone', async (t) => {
   const { disk, opened, events } = await storeOf();
   await beginSegment(opened.manifest, 0);
   const policy = { sealRows: 1, idleMs: 0, mergeRows: 8 };
-  await keep(upkeepOf(disk, opened, { policy }, events), 3);
+  await keep(compactionOf(disk, opened, { policy }, events), 3);
   t.same(events, []);
 });
 
 t.test('while a query reads, its files stay; new snapshots do not name them', async (t) => {
   const { disk, opened, shown, acked } = await storeOf(3, 2);
-  const upkeep = upkeepOf(disk, opened);
-  const release = upkeep.pin();
+  const compaction = compactionOf(disk, opened);
+  const release = compaction.pin();
   const { blocks } = opened.catalog.snapshot();
-  await keep(upkeep);
+  await keep(compaction);
   t.same(disk.list('log'), ['00000001.log', '00000002.log']);
   t.notOk(opened.catalog.snapshot().blocks.some((ref) => blocks.includes(ref)));
   t.same(shown(), acked());
   release();
-  await upkeep.settled();
+  await compaction.settled();
   t.same(disk.list('log'), []);
 });
 
@@ -78,7 +78,7 @@ t.test(
     const { disk, opened, events, shown, acked } = await storeOf(9, 9);
     const clock = { nowMs: NOW_MS, monotonicMs: 5 };
     let runs = 0;
-    const upkeep = upkeepOf(
+    const compaction = compactionOf(
       disk,
       opened,
       {
@@ -93,13 +93,13 @@ t.test(
       },
       events,
     );
-    await keep(upkeep, 3);
+    await keep(compaction, 3);
     t.equal(runs, 2, 'the other at once, the one not again');
     t.same(disk.list('sealed'), ['00000004.seg'], 'nothing is left of what failed');
     for (let turn = 0; turn < 40; turn++) {
       clock.monotonicMs += 100_000;
       clock.nowMs -= 1e9;
-      await keep(upkeep);
+      await keep(compaction);
     }
     t.ok(runs > 12, 'again and again, though not every 100 seconds');
     t.ok(runs < 40);
@@ -107,7 +107,7 @@ t.test(
       events.slice(0, 3).map(({ type }) => type),
       ['mergeFailed', 'merged', 'mergeFailed'],
     );
-    t.match(upkeep.gauges(), { sealFailures: runs - 1, sealMismatches: 0, sealWaiting: 1 });
+    t.match(compaction.gauges(), { sealFailures: runs - 1, sealMismatches: 0, sealWaiting: 1 });
     t.same(disk.list('log'), ['00000001.log']);
     t.same(shown(), acked());
   },
@@ -117,7 +117,7 @@ t.test('what cannot be rewritten together is tried in smaller and smaller pieces
   const { disk, opened, shown, acked } = await storeOf(4, 4, 4, 4);
   const jobs: { segments: number[]; rowsMax: number }[] = [];
   let monotonicMs = 0;
-  const upkeep = upkeepOf(disk, opened, {
+  const compaction = compactionOf(disk, opened, {
     monotonicMs: () => monotonicMs,
     policy: { sealRows: 16, idleMs: 0, mergeRows: 1 },
     merge: async (job, allocate) => {
@@ -128,10 +128,10 @@ t.test('what cannot be rewritten together is tried in smaller and smaller pieces
     },
   });
   for (let turn = 0; turn < 12; turn++) {
-    await keep(upkeep);
+    await keep(compaction);
     monotonicMs += 10_000;
   }
-  t.match(upkeep.gauges(), { sealFailures: 3, sealMismatches: 3, sealWaiting: 0 });
+  t.match(compaction.gauges(), { sealFailures: 3, sealMismatches: 3, sealWaiting: 0 });
   t.same(
     jobs
       .filter(({ segments }) => segments.includes(1))
@@ -149,13 +149,13 @@ t.test('what cannot be rewritten together is tried in smaller and smaller pieces
 
 t.test('a segment with damage stays as it is', async (t) => {
   const { disk, opened, events, shown, acked } = await storeOf(9, 9);
-  const upkeep = upkeepOf(
+  const compaction = compactionOf(
     disk,
     opened,
     { merge: (job, allocate) => fakeSeal(disk, job, allocate, new Set([1])) },
     events,
   );
-  await keep(upkeep, 4);
+  await keep(compaction, 4);
   t.match(events, [
     { type: 'heldBack', segments: [1] },
     { type: 'merged', sources: [2] },
@@ -167,7 +167,7 @@ t.test('a segment with damage stays as it is', async (t) => {
 
 t.test('when the record cannot be written, both sets stay until one more can', async (t) => {
   const { disk, opened, events, shown, acked } = await storeOf(9);
-  const upkeep = upkeepOf(
+  const compaction = compactionOf(
     disk,
     opened,
     {
@@ -179,19 +179,19 @@ t.test('when the record cannot be written, both sets stay until one more can', a
     },
     events,
   );
-  await keep(upkeep);
+  await keep(compaction);
   t.match(events, [{ type: 'mergeFailed' }]);
   t.same(disk.list('sealed').length, 1);
   t.same(shown(), acked());
   disk.faults = {};
-  await keep(upkeep);
+  await keep(compaction);
   t.same(
     disk.list('sealed'),
     [],
     'the record that failed is overwritten, its files are not needed',
   );
   disk.faults = {};
-  const again = upkeepOf(disk, opened, {}, events);
+  const again = compactionOf(disk, opened, {}, events);
   await keep(again);
   t.same(disk.list('sealed').length, 1);
   disk.crash({ type: 'all' });
@@ -203,8 +203,8 @@ t.test(
   async (t) => {
     const { disk, opened } = await storeOf(3, 2);
     const nowMs = (): number => NOW_MS + 90 * 86_400_000;
-    await keep(upkeepOf(disk, opened, { nowMs }));
-    await keep(upkeepOf(disk, opened, { nowMs, retention: { ...KEEP_ALL, bytesMax: 0 } }));
+    await keep(compactionOf(disk, opened, { nowMs }));
+    await keep(compactionOf(disk, opened, { nowMs, retention: { ...KEEP_ALL, bytesMax: 0 } }));
     t.same(opened.catalog.totals(), { blocks: 0, rows: 0, bytes: 0 });
     await opened.manifest.release();
     for (const rewriteBytes of [1e9, 1, 1]) {
@@ -219,7 +219,7 @@ t.test(
 t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
   const { disk, opened, events } = await storeOf(9);
   const merging = Promise.withResolvers<void>();
-  const upkeep = upkeepOf(
+  const compaction = compactionOf(
     disk,
     opened,
     {
@@ -231,13 +231,13 @@ t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
     },
     events,
   );
-  upkeep.tick();
+  compaction.tick();
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-  upkeep.tick();
+  compaction.tick();
   t.same(events, []);
   merging.resolve();
-  await upkeep.settled();
-  await keep(upkeep);
+  await compaction.settled();
+  await keep(compaction);
   t.match(events, [
     { type: 'merged', sources: [1] },
     { type: 'dropped', segments: [2], rows: 9 },
@@ -248,7 +248,7 @@ t.test('a segment that is being merged is not dropped meanwhile', async (t) => {
 t.test('merges that run at once have sources of their own, and each ends by itself', async (t) => {
   const { disk, opened, events, shown, acked } = await storeOf(4, 4, 4, 4, 4);
   const jobs: { segments: number[]; isUrgent: boolean; go: () => void }[] = [];
-  const upkeep = upkeepOf(
+  const compaction = compactionOf(
     disk,
     opened,
     {
@@ -266,9 +266,9 @@ t.test('merges that run at once have sources of their own, and each ends by itse
   );
   const turn = async (): Promise<void> => {
     for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve));
-    upkeep.tick();
+    compaction.tick();
   };
-  upkeep.tick();
+  compaction.tick();
   await turn();
   t.match(jobs, [{ segments: [1], isUrgent: true }, { segments: [2] }], 'no more than may run');
   jobs[1]?.go();
@@ -282,7 +282,7 @@ t.test('merges that run at once have sources of their own, and each ends by itse
   await turn();
   t.match(jobs[4], { segments: [5], isUrgent: true });
   jobs[4]?.go();
-  await upkeep.settled();
+  await compaction.settled();
   t.match(
     events.map((event) => ('sources' in event ? [event.type, event.sources] : [])),
     [
@@ -303,7 +303,7 @@ t.test('merges that run at once leave room for each other', async (t) => {
   const waiting = Promise.withResolvers<void>();
   let runs = 0;
   const [bytes] = [...opened.manifest.segments.values()].map(({ closed }) => closed?.bytes ?? 0);
-  const upkeep = upkeepOf(disk, opened, {
+  const compaction = compactionOf(disk, opened, {
     mergesMax: 2,
     space: () => ({ freeBytes: 1.5 * bytes, totalBytes: 1e12 }),
     merge: async (job, allocate) => {
@@ -312,11 +312,11 @@ t.test('merges that run at once leave room for each other', async (t) => {
       return fakeSeal(disk, job, allocate);
     },
   });
-  upkeep.tick();
-  upkeep.tick();
+  compaction.tick();
+  compaction.tick();
   t.equal(runs, 1);
   waiting.resolve();
-  await keep(upkeep, 2);
+  await keep(compaction, 2);
   t.equal(runs, 2);
 });
 
@@ -326,9 +326,9 @@ t.test('nothing is dropped for log segments that are open', async (t) => {
   const [bytes] = [...opened.manifest.segments.values()].map(({ closed }) => closed?.bytes ?? 0);
   const policy = { sealRows: 1e6, idleMs: 1e9, mergeRows: 1e6 };
   const limit = (bytesMax: number) => ({ policy, retention: { ...KEEP_ALL, bytesMax } });
-  await keep(upkeepOf(disk, opened, limit(bytes), events), 2);
+  await keep(compactionOf(disk, opened, limit(bytes), events), 2);
   t.same(events, []);
-  await keep(upkeepOf(disk, opened, limit(bytes - 1), events), 2);
+  await keep(compactionOf(disk, opened, limit(bytes - 1), events), 2);
   t.match(events, [{ type: 'dropped', reason: 'space', segments: [1] }]);
 });
 
@@ -341,7 +341,7 @@ t.test('a drop by age that waits goes on waiting after a restart', async (t) => 
     monotonicMs: () => clock.monotonicMs,
     retention: { ...KEEP_ALL, ageMaxMs },
   };
-  const first = upkeepOf(disk, opened, options, events);
+  const first = compactionOf(disk, opened, options, events);
   await keep(first, 3);
   t.match(
     events.map(({ type }) => type),
@@ -357,7 +357,7 @@ t.test('a drop by age that waits goes on waiting after a restart', async (t) => 
   disk.crash({ type: 'none' });
   const again = await open(disk);
   clock.monotonicMs = 0;
-  const second = upkeepOf(disk, again, options, events);
+  const second = compactionOf(disk, again, options, events);
   await keep(second);
   t.equal(visibleRows(disk, again).size, world.acked.size);
   clock.monotonicMs = 4 * 3_600_000;
@@ -369,15 +369,15 @@ t.test('a drop by age that waits goes on waiting after a restart', async (t) => 
 t.test('free disk below the reserve is told, and so is its end', async (t) => {
   const { disk, opened, events } = await storeOf(9);
   const space = { freeBytes: 99, totalBytes: 1_000 };
-  const upkeep = upkeepOf(disk, opened, { space: () => space, reserveBytes: 100 }, events);
-  t.equal(upkeep.full, true);
-  await keep(upkeep);
+  const compaction = compactionOf(disk, opened, { space: () => space, reserveBytes: 100 }, events);
+  t.equal(compaction.full, true);
+  await keep(compaction);
   t.same(events, [{ type: 'full', full: true, freeBytes: 99, reserveBytes: 100 }], 'no merge');
   space.freeBytes = 1e6;
-  await keep(upkeep);
-  t.equal(upkeep.full, false);
+  await keep(compaction);
+  t.equal(compaction.full, false);
   t.match(events.slice(1), [{ type: 'full', full: false }, { type: 'merged' }]);
-  const share = upkeepOf(disk, opened, { space: () => space, reserveBytes: undefined });
+  const share = compactionOf(disk, opened, { space: () => space, reserveBytes: undefined });
   t.equal(share.full, false);
   space.freeBytes = 49;
   share.tick();
@@ -407,16 +407,16 @@ t.test(
     const second = await Rig.open(disk);
     t.equal(second.shown().get('a'), 3);
     t.match(second.opened.report, { recovered: [1], unclosed: [{ segment: 1 }] });
-    const events: UpkeepEvent[] = [];
-    const upkeep = upkeepOf(disk, second.opened, {}, events);
-    await keep(upkeep, 2);
+    const events: CompactionEvent[] = [];
+    const compaction = compactionOf(disk, second.opened, {}, events);
+    await keep(compaction, 2);
     t.equal(second.opened.manifest.segments.get(1)?.closed, undefined);
     full = false;
     await second.append('b', 2);
     t.equal(second.shown().get('b'), 2);
     const sequences = second.opened.catalog.snapshot().blocks.map((ref) => ref.firstSequence);
     t.same(sequences, [0, 3], 'sequences go on above what could not be recorded');
-    await keep(upkeep);
+    await keep(compaction);
     t.match(second.opened.manifest.segments.get(1)?.closed, { sequence: 3 });
     t.same(events, []);
   },
@@ -441,8 +441,8 @@ t.test('real blocks keep their events, ids and order', async (t) => {
   const reader = new Reader(disk, opened.manifest.secret);
   const before = list(reader);
   t.equal(before.length, 35);
-  const events: UpkeepEvent[] = [];
-  const upkeep = upkeepOf(
+  const events: CompactionEvent[] = [];
+  const compaction = compactionOf(
     disk,
     opened,
     {
@@ -458,7 +458,7 @@ t.test('real blocks keep their events, ids and order', async (t) => {
     },
     events,
   );
-  await keep(upkeep);
+  await keep(compaction);
   t.match(events, [{ type: 'merged', rows: 35 }]);
   t.same(disk.list('log'), []);
   t.same(list(reader), before);

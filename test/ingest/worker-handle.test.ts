@@ -7,7 +7,11 @@ import type {
   ToIngest,
 } from '../../server/ingest/protocol.ts';
 import { Slots } from '../../server/ingest/slots.ts';
-import { IngestThread, type LineOrigin, type LineSource } from '../../server/ingest/thread.ts';
+import {
+  IngestWorkerHandle,
+  type LineOrigin,
+  type LineSource,
+} from '../../server/ingest/worker-handle.ts';
 
 const PAGES = 17;
 
@@ -28,7 +32,7 @@ class Source implements LineSource {
 }
 
 function setUp(): {
-  thread: IngestThread;
+  thread: IngestWorkerHandle;
   tasks: IngestTask[];
   text: (task: IngestTask) => string;
 } {
@@ -41,7 +45,7 @@ function setUp(): {
     listen: (_take: (message: FromIngest) => void) => {},
     close: () => {},
   };
-  const thread = new IngestThread(new Slots(memory, 65_536), port, () => 1_000);
+  const thread = new IngestWorkerHandle(new Slots(memory, 65_536), port, () => 1_000);
   const text = ({ start, bytes }: IngestTask): string =>
     Buffer.from(thread.slots.bytes.slice(start, start + bytes)).toString();
   return { thread, tasks, text };

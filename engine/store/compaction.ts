@@ -45,7 +45,7 @@ export interface MergeJob {
 }
 
 /** Something that was done or that failed, for the log. */
-export type UpkeepEvent =
+export type CompactionEvent =
   | { type: 'merged'; sources: number[]; segments: number[]; rows: number; tookMs: number }
   | { type: 'mergeFailed'; sources: number[]; error: unknown; retryMs: number }
   /** Segments with damage are not rewritten: what is left of them may be rescued, and answers stay marked. */
@@ -61,8 +61,8 @@ export type UpkeepEvent =
   | { type: 'failed'; error: unknown }
   | { type: 'full'; full: boolean; freeBytes: number; reserveBytes: number };
 
-/** Dependencies of upkeep on the front thread. */
-export interface UpkeepOptions {
+/** Dependencies of compaction on the front thread. */
+export interface CompactionOptions {
   disk: Disk;
   opened: OpenedCatalog;
   /**
@@ -81,11 +81,11 @@ export interface UpkeepOptions {
   reserveBytes: number | undefined;
   /** Receives segments whose files are gone, so that open ones are closed. */
   unlinked(files: readonly GoneSegment[]): void;
-  tell(event: UpkeepEvent): void;
+  tell(event: CompactionEvent): void;
 }
 
 /** The state of the store, for metrics. */
-export interface UpkeepGauges extends CatalogTotals {
+export interface CompactionGauges extends CatalogTotals {
   segments: number;
   /** Rows of closed log segments: they wait to be sealed. */
   sealingBacklogRows: number;
@@ -110,8 +110,8 @@ export interface UpkeepGauges extends CatalogTotals {
  * The life of segments after they are closed: sealing, merging, retention, unlinking; and the watch over free disk.
  * Owned by the front thread, which alone writes the manifest. Source: FORMAT.md 5.
  */
-export class Upkeep {
-  readonly #options: UpkeepOptions;
+export class Compaction {
+  readonly #options: CompactionOptions;
   readonly #retired: RetiredFiles;
   readonly #retention: Retention;
   /** Time on the monotonic clock since which each segment has not changed. */
@@ -140,7 +140,7 @@ export class Upkeep {
   #sealedRows = 0;
   #lastSealMs = 0;
 
-  constructor(options: UpkeepOptions) {
+  constructor(options: CompactionOptions) {
     this.#options = options;
     const { disk, opened, unlinked, tell } = options;
     const failed = (error: unknown): void => tell({ type: 'failed', error });
@@ -191,7 +191,7 @@ export class Upkeep {
     return true;
   }
 
-  gauges(): UpkeepGauges {
+  gauges(): CompactionGauges {
     const { manifest, catalog } = this.#options.opened;
     const closed = this.#facts().filter(({ sealed }) => !sealed);
     return {

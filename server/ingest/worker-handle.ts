@@ -56,12 +56,12 @@ export interface LineSink {
 interface OpenLines {
   slot: Slot;
   filledBytes: number;
-  shares: Share[];
+  sources: SourceBytes[];
   spans: Span[];
 }
 
 /** Lines of one source in a slot. */
-interface Share {
+interface SourceBytes {
   source: LineSource;
   bytes: number;
 }
@@ -71,7 +71,7 @@ interface Pending {
   channel: Channel;
   slot: Slot | undefined;
   bytes: number;
-  shares: Share[];
+  sources: SourceBytes[];
   /** Set for a dry run, which stores nothing and counts nowhere. */
   isDry?: boolean;
   done: (outcome: TaskOutcome) => void;
@@ -89,7 +89,7 @@ export interface TaskPort {
  * The giving side of one ingest worker: slots, the tasks it was given, and what they wait for. The front thread has one
  * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the event loop.
  */
-export class IngestThread implements LineSink {
+export class IngestWorkerHandle implements LineSink {
   readonly slots: Slots;
   readonly #nowMs: () => number;
   readonly #observe: OutcomeObserver;
@@ -143,7 +143,7 @@ export class IngestThread implements LineSink {
     return new Promise((resolve) => {
       const { channel, bytes } = task;
       const isDry = task.dry !== undefined;
-      const number = this.#await({ channel, slot, bytes, shares: [], isDry, done: resolve });
+      const number = this.#await({ channel, slot, bytes, sources: [], isDry, done: resolve });
       if (this.#dead) this.#outcome(lost(number));
       else this.#give({ ...task, task: number, start: slot.start });
     });
@@ -158,7 +158,7 @@ export class IngestThread implements LineSink {
     }
     const slot = this.slots.reserve(Math.max(bytes, LINES_SLOT_BYTES));
     if (slot === undefined) return false;
-    this.#lines.set(origin, { slot, filledBytes: 0, shares: [], spans: [] });
+    this.#lines.set(origin, { slot, filledBytes: 0, sources: [], spans: [] });
     this.#schedule();
     return true;
   }
@@ -184,9 +184,9 @@ export class IngestThread implements LineSink {
       open.spans.push({ form, start: open.filledBytes, end: open.filledBytes + bytes - 1 });
     }
     open.filledBytes += bytes;
-    const last = open.shares.at(-1);
+    const last = open.sources.at(-1);
     if (last?.source === source) last.bytes += bytes;
-    else open.shares.push({ source, bytes });
+    else open.sources.push({ source, bytes });
     return bytes;
   }
 
@@ -247,14 +247,14 @@ export class IngestThread implements LineSink {
       this.slots.release(open.slot);
       return;
     }
-    const { slot, shares, spans } = open;
+    const { slot, sources, spans } = open;
     const done = (outcome: TaskOutcome): void => {
       const { status, events, linesDropped } = outcome;
       const hasKey = events > 0 && linesDropped === 0;
-      for (const { source, bytes } of shares) source.settled(bytes, status === 200, hasKey);
+      for (const { source, bytes } of sources) source.settled(bytes, status === 200, hasKey);
     };
     const { channel } = origin;
-    const task = this.#await({ channel, slot, bytes: open.filledBytes, shares, done });
+    const task = this.#await({ channel, slot, bytes: open.filledBytes, sources, done });
     const given: LinesTask = {
       type: 'lines',
       task,
@@ -274,7 +274,7 @@ export class IngestThread implements LineSink {
     this.slots.release(pending.slot);
     pending.slot = undefined;
     this.#unreadBytes -= pending.bytes;
-    for (const share of pending.shares) share.source.read(share.bytes);
+    for (const each of pending.sources) each.source.read(each.bytes);
   }
 
   #outcome(outcome: TaskOutcome): void {

@@ -10,8 +10,8 @@ interface Waiting<T> {
   reject: (error: Error) => void;
 }
 
-/** An ingest worker's way to the manifest, which the front thread alone writes. Answers come in the order asked. */
-export class Ledger {
+/** An ingest worker's client of the manifest, which the front thread alone writes. Answers come in the order asked. */
+export class ManifestClient {
   readonly #port: Port<FromIngest, ToIngest>;
   readonly #grants: Waiting<number>[] = [];
   readonly #records: Waiting<void>[] = [];

@@ -1,7 +1,11 @@
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
+import {
+  Compaction,
+  type CompactionEvent,
+  type CompactionOptions,
+} from '../../engine/store/compaction.ts';
 import { parseSealedName, parseSegmentName, segmentName } from '../../engine/store/filename.ts';
 import type { RetentionPolicy } from '../../engine/store/retention.ts';
-import { Upkeep, type UpkeepEvent, type UpkeepOptions } from '../../engine/store/upkeep.ts';
 import { beginLog } from '../store/begin.ts';
 import { fakeSeal, rowsOfBlock } from '../store/fake-seal.ts';
 import { groupOf, opaqueBlock, verifyOpaque } from '../store/opaque.ts';
@@ -50,14 +54,14 @@ export function visibleRows(disk: MemoryDisk, opened: OpenedCatalog): Map<string
   return rows;
 }
 
-/** Upkeep with made-up merging, whose clock and policies the caller gives. */
-export function upkeepOf(
+/** Compaction with made-up merging, whose clock and policies the caller gives. */
+export function compactionOf(
   disk: MemoryDisk,
   opened: OpenedCatalog,
-  options: Partial<UpkeepOptions> = {},
-  events: UpkeepEvent[] = [],
-): Upkeep {
-  return new Upkeep({
+  options: Partial<CompactionOptions> = {},
+  events: CompactionEvent[] = [],
+): Compaction {
+  return new Compaction({
     disk,
     opened,
     merge: (job, allocate) => fakeSeal(disk, job, allocate),
@@ -74,11 +78,11 @@ export function upkeepOf(
   });
 }
 
-/** Lets upkeep do what is due, `turns` times. */
-export async function keep(upkeep: Upkeep, turns = 1): Promise<void> {
+/** Lets compaction do what is due, `turns` times. */
+export async function keep(compaction: Compaction, turns = 1): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
-    upkeep.tick();
-    await upkeep.settled();
+    compaction.tick();
+    await compaction.settled();
   }
 }
 
@@ -114,12 +118,12 @@ export async function writeSegment(
 export async function runWorkload(disk: MemoryDisk, world: World): Promise<void> {
   const phase = (name: string): number => world.phases.push({ name, call: disk.calls });
   let ended = false;
-  const tell = (event: UpkeepEvent): void => {
+  const tell = (event: CompactionEvent): void => {
     // The process ends with the first call that is refused.
     if (event.type === 'failed' || event.type === 'mergeFailed') ended = true;
   };
-  const go = async (opened: OpenedCatalog, options: Partial<UpkeepOptions>): Promise<void> => {
-    await keep(upkeepOf(disk, opened, { ...options, tell }));
+  const go = async (opened: OpenedCatalog, options: Partial<CompactionOptions>): Promise<void> => {
+    await keep(compactionOf(disk, opened, { ...options, tell }));
     if (ended) throw new Error('the process has ended');
   };
   phase('write');
