@@ -56,6 +56,9 @@ function queriesOf(shelf: Shelf): ListQuery[] {
       queries.push({ ...query, limit: 3 }, { ...query, limit: 40, skip: 5, total: true });
       queries.push({ ...query, limit: 30, after: middle.id }, { ...query, limit: 5_000 });
       queries.push({ ...query, limit: 20, boundCount: 700, total: true });
+      const ordered = { ...query, orderBy: 'custom.n', total: true };
+      queries.push({ ...ordered, limit: 30 }, { ...ordered, limit: 300, skip: 10 });
+      queries.push({ ...ordered, limit: 25, after: middle.id });
     }
   }
   return queries;

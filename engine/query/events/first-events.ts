@@ -1,25 +1,8 @@
 import { compareDecimals } from '../filter/decimal.ts';
 import { compareText, encodeText } from '../filter/text.ts';
-import { compareEvents, type EventKey } from '../model/event-id.ts';
+import type { OrderedEvent, OrderKey } from '../group/shared-scan.ts';
+import { compareEvents } from '../model/event-id.ts';
 import type { BucketKey } from '../model/query.ts';
-
-/** A value that events are ordered by, made ready to be compared. */
-export interface OrderKey {
-  /** Place of its kind: numbers, strings, false, true. */
-  rank: number;
-  /** Of a number the nearest double, else 0. */
-  number: number;
-  /** Of a number its digits, of a string the string, else empty. */
-  text: string;
-}
-
-/** An event and the value that it is ordered by; `undefined`: it has none. */
-export interface OrderedEvent extends EventKey {
-  value: OrderKey | undefined;
-  /** The caller's number of a block. */
-  block: number;
-  row: number;
-}
 
 const NUMBER_RANK = 0;
 const STRING_RANK = 1;
@@ -76,6 +59,11 @@ export class FirstEvents {
       return left === right ? 0 : left === undefined ? 1 : -1;
     }
     return this.#sign * compareKeys(left, right);
+  }
+
+  /** The events, in no order; not to be kept beyond the next one that is offered. */
+  get events(): readonly OrderedEvent[] {
+    return this.#heap;
   }
 
   /** Compares events: negative when `left` comes first. */

@@ -14,10 +14,13 @@ import {
   type VisitorSpec,
 } from '../group/shared-scan.ts';
 import { MetricTable } from '../metric/metric-table.ts';
+import { memoryOf } from '../model/budget.ts';
 import { Claims } from '../model/claims.ts';
 import type { BlockSource } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
+import { FirstFinder } from './ordered-list.ts';
 import { joinSearch } from './row-search.ts';
+import { Counter } from './total.ts';
 
 /** All who join in a scan may take together what its owner may, divided by this. */
 const MEMORY_PART = 2;
@@ -52,6 +55,11 @@ function* ignoring<T>(units: Generator<unknown, T>): Units<T> {
 }
 
 function visitorOf(spec: VisitorSpec, source: BlockSource, memoryPart: number): BlockVisitor {
+  if (spec.type === 'total') return new Counter();
+  if (spec.type === 'ordered') {
+    const memoryBytesMax = Math.floor(memoryOf(source) / memoryPart);
+    return new FirstFinder(source, spec, new Set(), { memoryBytesMax });
+  }
   const memoryBytesMax = Math.floor(spec.memoryBytesMax / memoryPart);
   if (spec.type === 'cube') {
     const levels = spec.levels.map((level) => levelOf(level, source));

@@ -262,14 +262,14 @@ export function* listUnits(
   return yield* withinBound(source, snapshot, query, function* (reached) {
     const { orderBy } = reached;
     if (orderBy !== undefined) {
-      return yield* orderedListUnits(source, snapshot, { ...reached, orderBy });
+      return yield* orderedListUnits(source, snapshot, { ...reached, orderBy }, sharing);
     }
     const parts: PartsProgress = { unitsDone: 0 };
     const listing = new Listing(source, snapshot, reached, NO_BUDGET, sharing);
     const events = yield* following(parts, listing.run());
     const { stats } = listing;
     if (query.total !== true) return { events, stats };
-    const counted = yield* following(parts, totalUnits(source, snapshot, reached));
+    const counted = yield* following(parts, totalUnits(source, snapshot, reached, sharing));
     return { events, total: counted.total, stats: summed(stats, counted.stats) };
   });
 }

@@ -1,4 +1,4 @@
-import { must } from '../../base/assert.ts';
+import { assert, must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import type { NumberColumn } from '../../column/column.ts';
@@ -9,6 +9,14 @@ import type { RowKeyReader } from '../../segment/block-keys.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import { FieldLevel } from '../group/level.ts';
+import type {
+  OrderedEvent,
+  OrderedSpec,
+  OrderKey,
+  Sharing,
+  VisitorData,
+  VisitorSpec,
+} from '../group/shared-scan.ts';
 import {
   addRow,
   addRows,
@@ -20,7 +28,8 @@ import {
   nextRow,
   noRows,
 } from '../model/bitmap.ts';
-import { bytesOfCharacters, checkCharacters } from '../model/budget.ts';
+import { bytesOfCharacters, checkCharacters, type MemoryBound } from '../model/budget.ts';
+import type { Predicate } from '../model/predicate.ts';
 import type { ListedEvent, ListQuery, ListResult, Snapshot } from '../model/query.ts';
 import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
 import { partsOfRows, telling } from '../model/units.ts';
@@ -29,13 +38,7 @@ import type { RowValues } from '../value/field-values.ts';
 import { ValueTable } from '../value/value-table.ts';
 import { EventBuilder } from './event.ts';
 import { placeUnits } from './fetch.ts';
-import {
-  FirstEvents,
-  isNumber,
-  type OrderedEvent,
-  type OrderKey,
-  orderKey,
-} from './first-events.ts';
+import { FirstEvents, isNumber, orderKey } from './first-events.ts';
 
 /** Memory of the values that are known, beyond which all are forgotten. */
 const VALUES_BYTES_MAX = 8 * 1024 * 1024;
@@ -51,6 +54,11 @@ const EVENT_STEPS = 64;
 /** A list query that is ordered by an attribute. */
 export type OrderedQuery = ListQuery & Reach & { orderBy: string };
 
+/** The name of a block, which is the same in all threads. */
+function nameOf({ segment, ordinal }: BlockRef): string {
+  return `${segment}/${ordinal}`;
+}
+
 /** What is known of a value of the level. */
 interface Known {
   key: OrderKey;
@@ -59,7 +67,7 @@ interface Known {
 }
 
 /** A pass over the blocks that finds the first events. Owned by one thread. */
-class FirstFinder implements BlockVisitor {
+export class FirstFinder implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
   /** Selected events so far. */
@@ -68,25 +76,33 @@ class FirstFinder implements BlockVisitor {
   /** Those of its events, by their number. */
   readonly refs: BlockRef[] = [];
   readonly #source: BlockSource;
-  readonly #query: OrderedQuery;
-  readonly #damaged: ReadonlySet<BlockRef>;
+  readonly #spec: OrderedSpec;
+  readonly #bound: MemoryBound;
+  readonly #damaged: ReadonlySet<string>;
   #level: FieldLevel;
   #known: (Known | undefined)[] = [];
-  #after: Omit<OrderedEvent, 'block' | 'row'> | undefined;
+  #after: OrderedSpec['after'];
 
-  /** Blocks that are `damaged` are passed over. */
-  constructor(source: BlockSource, query: OrderedQuery, damaged: ReadonlySet<BlockRef>) {
+  /** Blocks whose names are `damaged` are passed over. `bound`: of the memory that it may take. */
+  constructor(
+    source: BlockSource,
+    spec: OrderedSpec,
+    damaged: ReadonlySet<string>,
+    bound: MemoryBound = source,
+  ) {
     this.#source = source;
-    this.#query = query;
+    this.#spec = spec;
     this.#damaged = damaged;
-    this.first = new FirstEvents((query.skip ?? 0) + query.limit, query.order);
+    this.#bound = bound;
+    this.#after = spec.after;
+    this.first = new FirstEvents(spec.rowsMax, spec.order);
     this.#level = this.#newLevel();
   }
 
   /** Takes only events that come after that of `id`. Throws USAGE when the query does not select it. */
-  *startAfter(snapshot: Snapshot, id: string): Generator<Progress, void> {
+  *startAfter(snapshot: Snapshot, id: string, predicate: Predicate): Generator<Progress, void> {
     const key = this.#source.ids.decode(id);
-    const place = key && (yield* placeUnits(this.#source, snapshot, key, this.#query.predicate));
+    const place = key && (yield* placeUnits(this.#source, snapshot, key, predicate));
     if (key === undefined || place === undefined) {
       throw new EngineError('USAGE', `"${id}" is not the id of an event of the list`);
     }
@@ -103,7 +119,7 @@ class FirstFinder implements BlockVisitor {
   }
 
   skips(ref: BlockRef): boolean {
-    return this.#damaged.has(ref);
+    return this.#damaged.has(nameOf(ref));
   }
 
   addCount(): void {}
@@ -133,9 +149,30 @@ class FirstFinder implements BlockVisitor {
     }
   }
 
+  spec(): VisitorSpec {
+    return { ...this.#spec, after: this.#after };
+  }
+
+  found(): VisitorData {
+    return { type: 'ordered', refs: this.refs, events: this.first.events, total: this.total };
+  }
+
+  *merge(data: VisitorData): Units<void> {
+    assert(data.type === 'ordered', 'events in the same order');
+    const firstNumber = this.refs.length;
+    for (const ref of data.refs) this.refs.push(ref);
+    this.total += data.total;
+    const pace = new Pace();
+    for (const event of data.events) {
+      this.first.offer({ ...event, block: firstNumber + event.block });
+      checkCharacters(this.#bound, this.first.characters);
+      if (pace.isFull(1)) yield;
+    }
+  }
+
   /** While there is room for any event numbers are looked at in parts, so that most of them need not be known. */
   #partsOf(block: Block, rows: Bitmap): Bitmap[] {
-    const columns = columnsAt(block, this.#query.orderBy);
+    const columns = columnsAt(block, this.#spec.orderBy);
     // Columns of numbers are read whole: the parts behind the first one cannot fail.
     const areNumbers = columns.every((index) => block.columns[index].kind === Kind.NUMBER);
     return areNumbers && this.first.last === undefined ? partsOfRows(rows, PART_WORDS) : [rows];
@@ -161,7 +198,7 @@ class FirstFinder implements BlockVisitor {
 
   /** The column of the only values that the block has there, when these are numbers of which few are wanted. */
   #fewNumbers(block: Block, wanted: Bitmap): NumberColumn | undefined {
-    const [index, ...others] = columnsAt(block, this.#query.orderBy);
+    const [index, ...others] = columnsAt(block, this.#spec.orderBy);
     if (index === undefined || others.length > 0 || countRows(wanted) > FEW_ROWS) return undefined;
     const column = block.column(index);
     return column.kind === Kind.NUMBER ? column : undefined;
@@ -186,13 +223,13 @@ class FirstFinder implements BlockVisitor {
     const event = { timeMs: keys.timeAt(row), ...key, value, block: number, row };
     if (this.#after !== undefined && this.first.compare(event, this.#after) <= 0) return;
     this.first.offer(event);
-    checkCharacters(this.#source, this.first.characters);
+    checkCharacters(this.#bound, this.first.characters);
   }
 
   #newLevel(): FieldLevel {
     const { secret } = this.#source;
     const seed = new DataView(secret.buffer, secret.byteOffset).getInt32(8, true);
-    return new FieldLevel(this.#query.orderBy, new ValueTable(seed));
+    return new FieldLevel(this.#spec.orderBy, new ValueTable(seed));
   }
 
   /** The rows without those that cannot be among the first, as far as that is seen without their values' texts. */
@@ -200,7 +237,7 @@ class FirstFinder implements BlockVisitor {
     const worst = this.first.last?.value;
     if (worst === undefined) return rows;
     const left = noRows(block.rowCount);
-    for (const index of columnsAt(block, this.#query.orderBy)) {
+    for (const index of columnsAt(block, this.#spec.orderBy)) {
       const { kind, min, max } = block.columns[index];
       // Numbers beyond all doubles are infinite here, and the last double in a column's bounds.
       const isNarrowed = kind === Kind.NUMBER && isNumber(worst) && Number.isFinite(worst.number);
@@ -219,7 +256,7 @@ class FirstFinder implements BlockVisitor {
   /** Whether all numbers from `min` to `max` come after `worst`. */
   #isBeyond({ number }: OrderKey, min: number | undefined, max: number | undefined): boolean {
     if (min === undefined || max === undefined) return false;
-    return this.#query.order === 'asc' ? min > number : max < number;
+    return this.#spec.order === 'asc' ? min > number : max < number;
   }
 
   /** The rows among `rows` whose number does not come after `worst`, and perhaps some whose number is next to it. */
@@ -228,7 +265,7 @@ class FirstFinder implements BlockVisitor {
     const limit = number * (scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale]);
     const room = Math.abs(limit) * ROUNDING;
     const found =
-      this.#query.order === 'asc'
+      this.#spec.order === 'asc'
         ? column.rowsWithin(Number.NEGATIVE_INFINITY, limit + room)
         : column.rowsWithin(limit - room, Number.POSITIVE_INFINITY);
     for (const { row } of exceptions) addRow(found, row);
@@ -241,7 +278,7 @@ class FirstFinder implements BlockVisitor {
   #valueOf({ starts, values }: RowValues, row: number): number {
     if (starts === undefined) return values[row] - 1;
     let first = -1;
-    const sign = this.#query.order === 'asc' ? 1 : -1;
+    const sign = this.#spec.order === 'asc' ? 1 : -1;
     for (let at = starts[row]; at < starts[row + 1]; at++) {
       const isFirst = first < 0 || sign * this.#level.compare(values[at], first) < 0;
       if (isFirst) first = values[at];
@@ -265,12 +302,23 @@ export function* orderedListUnits(
   source: BlockSource,
   snapshot: Snapshot,
   query: OrderedQuery,
+  sharing?: Sharing,
 ): Generator<Progress, ListResult> {
-  const scan = new BlockScan(source, snapshot, query);
-  const damaged = new Set<BlockRef>();
+  const scan = new BlockScan(source, snapshot, query, sharing);
+  const { order, orderBy, skip = 0, limit } = query;
+  const spec = {
+    type: 'ordered' as const,
+    order,
+    orderBy,
+    rowsMax: skip + limit,
+    after: undefined,
+  };
+  const damaged = new Set<string>();
   for (;;) {
-    const finder = new FirstFinder(source, query, damaged);
-    if (query.after !== undefined) yield* finder.startAfter(snapshot, query.after);
+    const finder = new FirstFinder(source, spec, damaged);
+    if (query.after !== undefined) {
+      yield* finder.startAfter(snapshot, query.after, query.predicate);
+    }
     scan.restart();
     yield* scan.run(finder);
     const page = yield* telling(() => scan.progress, pageOf(finder.first, query));
@@ -304,7 +352,7 @@ function* rebuild(
   query: ListQuery,
   refs: readonly BlockRef[],
   page: readonly OrderedEvent[],
-  damaged: Set<BlockRef>,
+  damaged: Set<string>,
   built: { characters: number },
 ): Units<ListedEvent[]> {
   const places = new Map<number, number[]>();
@@ -328,7 +376,7 @@ function* rebuild(
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
-      damaged.add(must(refs[number], 'block of an event'));
+      damaged.add(nameOf(must(refs[number], 'block of an event')));
     }
     yield;
   }

@@ -189,7 +189,7 @@ export class RowSearch {
   ): Generator<Progress, boolean> {
     if (data?.type !== 'page') return true;
     for (const place of damaged) this.#damaged.add(this.#refs[place]);
-    this.opened.push(...opened);
+    for (const place of opened) this.opened.push(place);
     yield* telling(tell, this.top.merge(data.rows));
     return true;
   }

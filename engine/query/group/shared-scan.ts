@@ -39,6 +39,33 @@ export interface PageSpec {
   found: Int32Array<SharedArrayBuffer>;
 }
 
+/** A value that events are ordered by, made ready to be compared. */
+export interface OrderKey {
+  /** Place of its kind: numbers, strings, false, true. */
+  rank: number;
+  /** Of a number the nearest double, else 0. */
+  number: number;
+  /** Of a number its digits, of a string the string, else empty. */
+  text: string;
+}
+
+/** An event and the value that it is ordered by; `undefined`: it has none. */
+export interface OrderedEvent extends EventKey {
+  value: OrderKey | undefined;
+  /** The caller's number of a block. */
+  block: number;
+  row: number;
+}
+
+/** Order by an attribute of which the first `rowsMax` events are looked for, after `after`. */
+export interface OrderedSpec {
+  type: 'ordered';
+  order: 'asc' | 'desc';
+  orderBy: string;
+  rowsMax: number;
+  after: Omit<OrderedEvent, 'block' | 'row'> | undefined;
+}
+
 /** Of what a visitor of blocks is made. Plain data that crosses threads. */
 export type VisitorSpec =
   | { type: 'cube'; levels: LevelSpec[]; cellsMax: number; memoryBytesMax: number }
@@ -49,7 +76,9 @@ export type VisitorSpec =
       tables: TableSpec[];
       final: boolean;
       memoryBytesMax: number;
-    };
+    }
+  | OrderedSpec
+  | { type: 'total' };
 
 /** What a level of buckets has that grows. */
 export interface StageData {
@@ -88,7 +117,9 @@ export type VisitorData =
       valueCounts: Uint32Array;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
-  | { type: 'page'; rows: RowsData };
+  | { type: 'page'; rows: RowsData }
+  | { type: 'ordered'; refs: BlockRef[]; events: readonly OrderedEvent[]; total: number }
+  | { type: 'total'; total: number };
 
 /** A scan in which other threads join. Plain data that crosses threads; `refs` and `cells` stay shared. */
 export interface SharedScan {
