@@ -18,6 +18,7 @@ import {
   SEALING,
 } from '../workload/ingestion.ts';
 import { type Asked, fill, questionsOf } from '../workload/query.ts';
+import { SMALL_REQUESTS, type SmallFigure, sendSmall } from '../workload/small.ts';
 import type { Pairs } from './comparison.ts';
 
 /** How a comparison is taken. */
@@ -72,6 +73,34 @@ function ingestionSubject(ingestion: Ingestion): Subject {
     },
   };
 }
+
+/** Seconds of small requests over each number of connections. */
+const SMALL_SECONDS = 5;
+
+const smallSubject: Subject = {
+  ...SMALL_REQUESTS,
+  measure: async ({ command, pairs, scale, progress }) => {
+    const samples: Record<Side, SmallFigure[][]> = { base: [], now: [] };
+    for (let pair = 0; pair < pairs; pair++) {
+      for (const side of inTurn(pair)) {
+        const of = side === 'base' ? command : COMMAND;
+        const seconds = Math.max(1, Math.round(SMALL_SECONDS * scale));
+        const tell = (text: string): void =>
+          progress(`pair ${pair + 1} of ${pairs}, ${side}: ${text}`);
+        samples[side].push(await sendSmall(of, seconds, tell));
+      }
+    }
+    const valuesOf = (side: Side, at: number): number[] =>
+      samples[side].map((figures) => figures[at][2]);
+    return samples.now[0].map(([name, unit], at) => ({
+      name,
+      unit,
+      lowerIsBetter: !isRate(unit),
+      before: valuesOf('base', at),
+      after: valuesOf('now', at),
+    }));
+  },
+};
 
 const QUERY_EVENTS = 1_000_000;
 /** A query is repeated for so long before it is measured, and then in a sample, as CPU is counted in steps of 10 ms. */
@@ -179,4 +208,8 @@ const querySubject: Subject = {
 };
 
 /** All that can be compared. */
-export const SUBJECTS: readonly Subject[] = [...ingestions.map(ingestionSubject), querySubject];
+export const SUBJECTS: readonly Subject[] = [
+  ...ingestions.map(ingestionSubject),
+  smallSubject,
+  querySubject,
+];

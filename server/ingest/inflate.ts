@@ -41,6 +41,10 @@ const CHUNK_BYTES = 256 * 1024;
 const ZSTD_WINDOW_LOG_MAX = 23;
 /** Frames of one body: programs that compress in parallel make one for some megabytes. */
 const ZSTD_FRAMES_MAX = 1_000;
+/** Header and trailer of gzip. */
+const GZIP_BYTES_MIN = 18;
+/** Bytes that one byte of deflate may stand for. */
+const DEFLATE_RATIO_MAX = 1_032;
 const ZSTD_MAGIC = 0xfd2fb528;
 const ZSTD_SKIPPABLE = 0x184d2a5;
 const ZSTD_RLE = 1;
@@ -74,7 +78,9 @@ function inflateWhole(
   bytesMax: number,
   params: Record<number, number> = {},
 ): Uint8Array {
-  const options = { chunkSize: CHUNK_BYTES, maxOutputLength: bytesMax, info: true, params };
+  const told = encoding === 'gzip' ? gzipBytes(source) : 0;
+  const chunkSize = Math.max(CHUNK_BYTES, Math.min(told, bytesMax));
+  const options = { chunkSize, maxOutputLength: bytesMax, info: true, params };
   let inflated: Inflated;
   try {
     inflated = call(source, options) as Inflated;
@@ -86,6 +92,15 @@ function inflateWhole(
     throw new BrokenBody(encoding, 'it goes on behind its end');
   }
   return inflated.buffer;
+}
+
+/**
+ * Bytes that a gzip body says to hold, as far as it can: with as much room at once its parts need not be put together, which takes
+ * twice their memory. What is not filled of it takes none.
+ */
+function gzipBytes(source: Uint8Array): number {
+  if (source.length < GZIP_BYTES_MIN) return 0;
+  return Math.min(readUint32(source, source.length - 4), source.length * DEFLATE_RATIO_MAX);
 }
 
 function inflateDeflate(source: Uint8Array, bytesMax: number): Uint8Array {

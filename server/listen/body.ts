@@ -46,7 +46,7 @@ export class BodyRoom {
     return body;
   }
 
-  /** How long bodies have found no room by now; 0 when there is some. */
+  /** Time for which bodies have found no room by now, in milliseconds; 0 when there is some. */
   get fullMs(): number {
     if (this.#fullSinceMs === undefined) return 0;
     const place = this.#intake.reserve(FIRST_BYTES);

@@ -27,7 +27,7 @@ const STATE = 3;
 /** Established, and those whose client has ended its side. */
 const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08']);
 
-/** How many connections to a port of this machine each peer has; none where the kernel does not tell. */
+/** Counts of the connections to a port of this machine by peer; none where the kernel does not tell. */
 export function connectionsByPeer(port: number): Map<string, number> {
   const texts = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readKernelText(path) ?? '');
   return peersIn(texts.join('\n'), port);

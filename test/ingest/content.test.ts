@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import { BadBody, EventTooLarge } from '../../server/decode/body.ts';
-import { decodeBody } from '../../server/ingest/content.ts';
+import { decodeBody, decodePieces } from '../../server/ingest/content.ts';
 import { Decoding, RECEIVED_MS } from '../support/decoding.ts';
 
 /** The events of a body of frames. */
@@ -54,3 +54,21 @@ t.test('a body whose counts are wrong is refused whole', async (t) => {
     EventTooLarge,
   );
 });
+
+t.test(
+  'a piece has no more events than it may, however little they take in the body',
+  async (t) => {
+    for (const form of ['json', 'lines', 'frames'] as const) {
+      const one = { json: '1,', lines: 'a\n', frames: '1 a' }[form];
+      const text = one.repeat(100_000);
+      const source = Buffer.from(form === 'json' ? `[${text}1]` : text);
+      const { decoder, rows } = new Decoding();
+      decoder.begin(source, RECEIVED_MS, undefined);
+      let most = 0;
+      const size = { events: 4_096, bytes: 4 * 1024 * 1024 };
+      for (const _ of decodePieces(decoder, source, form, size))
+        most = Math.max(most, rows.rowCount);
+      t.equal(most, 4_096, form);
+    }
+  },
+);
