@@ -56,7 +56,6 @@ const LAYERS = [
   'engine/store/',
   'engine/segment/',
   'engine/column/',
-  'engine/kernel/',
   'engine/base/',
 ];
 
