@@ -19,10 +19,10 @@ export class BrokenBody extends Error {
   }
 }
 
-/** A compressed body that holds more than a body may. */
+/** A body that holds more than a body may when it is inflated, or written as UTF-8. */
 export class BodyTooLarge extends Error {
-  constructor(bytesMax: number) {
-    super(`the inflated body is too large; allowed: ${bytesMax} bytes`);
+  constructor(bytesMax: number, what = 'inflated') {
+    super(`the ${what} body is too large; allowed: ${bytesMax} bytes`);
     this.name = 'BodyTooLarge';
   }
 }

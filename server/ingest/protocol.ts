@@ -7,6 +7,16 @@ import type { KeyTable } from '../registry/key-table.ts';
 import type { SocketOrder, SocketReport } from './socket-order.ts';
 import type { TroubleReport } from './trouble.ts';
 
+/** Encodings of texts that are decoded, beside UTF-8. */
+export type Charset = 'windows-1252' | 'utf-16' | 'utf-16le' | 'utf-16be';
+
+/** Order to decode a body. */
+export interface Decoding {
+  charset: Charset;
+  /** Bytes that the body may have as UTF-8. */
+  bytesMax: number;
+}
+
 /**
  * Form of a body. `auto` is for content types that say nothing: JSON when it begins like JSON and is valid, lines
  * otherwise. `frames`: octet-counted frames, `<bytes> <frame>`, as Heroku's log drains send them. Source:
@@ -44,6 +54,8 @@ export interface BodyTask {
   form: BodyForm;
   /** When it is compressed. */
   compression?: Compression | undefined;
+  /** When it is not UTF-8. */
+  decoding?: Decoding | undefined;
   key: WriteKey;
   receivedMs: number;
   enrichment: Enrichment | undefined;

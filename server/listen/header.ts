@@ -1,6 +1,6 @@
 import { NAME_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { EnrichmentAttribute } from '../decode/enrichment.ts';
-import type { BodyForm, CompressedEncoding } from '../ingest/protocol.ts';
+import type { BodyForm, Charset, CompressedEncoding } from '../ingest/protocol.ts';
 
 /** The path below which bodies with events come in, without the slash that ends it. */
 export const INPUT_PATH = '/v1/input';
@@ -72,6 +72,34 @@ export function bodyForm(contentType: string | undefined): BodyForm {
       return 'frames';
     default:
       return type.endsWith('+json') ? 'json' : 'auto';
+  }
+}
+
+/**
+ * Charset that `Content-Type` names, in any case of letters: `utf-8` also without one, `unknown` for those that are not
+ * understood. Source: INTERFACE.md 4.4.
+ */
+export function bodyCharset(contentType: string | undefined): Charset | 'utf-8' | 'unknown' {
+  const name = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType ?? '')?.[1].toLowerCase();
+  switch (name) {
+    case undefined:
+    case '':
+    case 'utf8':
+    case 'us-ascii':
+    case 'ascii':
+      return 'utf-8';
+    case 'iso-8859-1':
+    case 'latin1':
+    case 'cp1252':
+      return 'windows-1252';
+    case 'utf-8':
+    case 'windows-1252':
+    case 'utf-16':
+    case 'utf-16le':
+    case 'utf-16be':
+      return name;
+    default:
+      return 'unknown';
   }
 }
 

@@ -9,7 +9,14 @@ import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts'
 import { withoutKeys } from '../safe-text.ts';
 import type { BodyRoom, InputBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { addedAttributes, bodyEncoding, bodyForm, callerAddress, keyCandidates } from './header.ts';
+import {
+  addedAttributes,
+  bodyCharset,
+  bodyEncoding,
+  bodyForm,
+  callerAddress,
+  keyCandidates,
+} from './header.ts';
 
 /** Limits that are read at each request, and may change while the listener is open. */
 export interface InputLimits {
@@ -46,6 +53,7 @@ const DISK_RETRY_SECONDS = 15;
 const DROPPED_BYTES_MAX = 64 * 1024 * 1024;
 const STORED = '{"ok":true}';
 const ENCODINGS = 'gzip, deflate, br, zstd, identity';
+const CHARSETS = 'utf-8, us-ascii, iso-8859-1, windows-1252, utf-16, utf-16le, utf-16be';
 
 /**
  * Makes the handler of the input path. It authenticates, takes room for the body before it is read, hands it to an
@@ -106,6 +114,12 @@ function refusalBeforeBody(
   if (bodyEncoding(encoding) === 'unknown') {
     const shown = JSON.stringify(withoutKeys(encoding ?? '').slice(0, 100));
     const message = `the header Content-Encoding ${shown} is not allowed; allowed: one of ${ENCODINGS}`;
+    return { status: 415, message };
+  }
+  const type = headers.get('content-type');
+  if (bodyCharset(type) === 'unknown') {
+    const shown = JSON.stringify(withoutKeys(type ?? '').slice(0, 100));
+    const message = `the charset of the header Content-Type ${shown} is not allowed; allowed: one of ${CHARSETS}`;
     return { status: 415, message };
   }
   return (contentBytes ?? 0) > options.limits.bodyBytesMax ? tooLarge(options) : undefined;
@@ -179,17 +193,23 @@ function give(
   const slot = body.take();
   if (slot === undefined) return;
   const encoding = bodyEncoding(exchange.headers.get('content-encoding'));
+  const type = exchange.headers.get('content-type');
+  const form = bodyForm(type);
+  const charset = bodyCharset(type);
+  // The lengths of frames are those of the bytes that were sent.
+  const isUtf8 = charset === 'utf-8' || charset === 'unknown' || form === 'frames';
   body.thread
     .body(slot, {
       type: 'body',
       channel: options.channel ?? 'http',
       bytes: body.bytes,
-      form: bodyForm(exchange.headers.get('content-type')),
+      form,
       key,
       receivedMs: options.nowMs(),
       enrichment,
       compression:
         encoding === 'identity' || encoding === 'unknown' ? undefined : { encoding, bytesMax },
+      decoding: isUtf8 ? undefined : { charset, bytesMax },
       dry: dry ? {} : undefined,
     })
     .then((outcome) => answer(options, exchange, outcome));

@@ -103,3 +103,44 @@ t.test('4.4 the quota counts what comes out', async (t) => {
   t.equal((await post(zstdCompressSync(body.subarray(1)), 'zstd')).status, 400);
   t.equal((await usedBytes()) - before, body.length, 'nothing for what was refused');
 });
+
+t.test('4.4 texts are decoded from their charset', async (t) => {
+  const send = (body: Uint8Array, type: string, encoding = 'identity'): Promise<Answer> =>
+    request(`${service.http}/v1/input/${service.writeKey}`, {
+      method: 'POST',
+      headers: { 'content-type': type, 'content-encoding': encoding },
+      body: body as BodyInit,
+    });
+  const latin = Buffer.from('caf\xe9 \x80 {"a":1}\n', 'latin1');
+  const little = Buffer.from('caf\u00e9 \u20ac {"a":1}\r\n', 'utf16le');
+  const big = Buffer.from(little).swap16();
+  const bodies: [Uint8Array, string, string?][] = [
+    [latin, 'text/plain; charset=ISO-8859-1'],
+    [latin, 'text/plain;charset="windows-1252"'],
+    [gzipSync(latin), 'text/plain; charset=latin1', 'gzip'],
+    [little, 'text/plain; charset=utf-16le'],
+    [little, 'text/plain; charset=UTF-16'],
+    [big, 'text/plain; charset=utf-16be'],
+    [Buffer.concat([Buffer.from([0xff, 0xfe]), little]), 'text/plain; charset=utf-16'],
+    [Buffer.concat([Buffer.from([0xfe, 0xff]), big]), 'text/plain; charset=utf-16'],
+    [Buffer.from('caf\u00e9 \u20ac {"a":1}'), 'text/plain; charset=utf8'],
+  ];
+  const filters = [{ search: { query: '"caf\u00e9 a 1"' } }];
+  for (const [count, [body, type, encoding]] of bodies.entries()) {
+    t.equal((await send(body, type, encoding)).status, 200, type);
+    const found = await listAll(service, { filters });
+    t.equal(found.length, count + 1, type);
+    t.equal(found[0]?.event.message, 'caf\u00e9 \u20ac {"a":1}', type);
+  }
+  const large = Buffer.alloc(MEBIBYTE, 'caf\xe9 1234567890\n', 'latin1');
+  t.equal((await send(large, 'text/plain; charset=latin1')).status, 200, 'one of many pieces');
+  const doubled = await send(Buffer.alloc(40 * MEBIBYTE, 0xe9), 'text/plain; charset=latin1');
+  t.equal(doubled.status, 413);
+  t.match(doubled.text, /decoded body is too large; allowed: 67108864 bytes/);
+  const unknown = await send(latin, 'text/plain; charset=koi8-r');
+  t.equal(unknown.status, 415);
+  t.match(
+    unknown.text,
+    /koi8-r.* is not allowed; allowed: one of utf-8, .*iso-8859-1, windows-1252, utf-16/,
+  );
+});

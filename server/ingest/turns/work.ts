@@ -9,6 +9,7 @@ import { BadBody, EventTooLarge, TooManyEvents } from '../../decode/body.ts';
 import type { PatternBudget } from '../../extend/pattern-budget.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
 import type { TaskEnds } from '../acknowledge.ts';
+import { decodeText } from '../charset.ts';
 import { decodePieces } from '../content.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../dry.ts';
 import { dryRun } from '../dry-run.ts';
@@ -200,20 +201,24 @@ export class Work {
     try {
       return this.#source(task, PIECE_BYTES);
     } catch (error) {
-      const isLarge = (task.compression?.bytesMax ?? 0) > PIECE_BYTES;
+      const { bytesMax = 0 } = task.compression ?? task.decoding ?? {};
+      const isLarge = bytesMax > PIECE_BYTES;
       if (error instanceof BodyTooLarge && isLarge) return undefined;
       throw error;
     }
   }
 
-  /** The task's content, inflated to at most `bytesMax` and what the task allows. */
+  /** The task's content, inflated and as UTF-8 of at most `bytesMax` and what the task allows. */
   #source(
-    { start, bytes, compression }: BodyTask,
+    { start, bytes, compression, decoding }: BodyTask,
     bytesMax = Number.POSITIVE_INFINITY,
   ): Uint8Array {
     const sent = this.#options.memory.subarray(start, start + bytes);
-    if (compression === undefined) return sent;
-    return inflate(sent, { ...compression, bytesMax: Math.min(compression.bytesMax, bytesMax) });
+    const within = <T extends { bytesMax: number }>(order: T): T => {
+      return { ...order, bytesMax: Math.min(order.bytesMax, bytesMax) };
+    };
+    const source = compression === undefined ? sent : inflate(sent, within(compression));
+    return decoding === undefined ? source : decodeText(source, within(decoding));
   }
 
   /** Appends the rows of a body; it is over when they are durable. Its slot is not read any more from here on. */
