@@ -1,4 +1,3 @@
-import { nearestHint } from '../../engine/base/nearest.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { shown } from '../language/shown.ts';
 import type { JobAnswer, QueryJob } from '../query/job.ts';
@@ -8,6 +7,7 @@ import type { Definitions } from '../registry/definitions.ts';
 import { withoutLongWords } from '../safe-text.ts';
 import { ApiError, type ApiRequest } from './reply.ts';
 import type { Resolver } from './resolver.ts';
+import { meantHint } from './schema-fault.ts';
 
 /** A read key that a request was authenticated by. */
 export interface ReadKey {
@@ -65,7 +65,7 @@ export function requireJsonType(request: ApiRequest): void {
 export function requireKnownQuery(request: ApiRequest, allowed: readonly string[]): void {
   for (const name of request.query.keys()) {
     if (allowed.includes(name)) continue;
-    const hint = nearestHint(name, allowed);
+    const hint = meantHint(name, allowed);
     throw new ApiError(
       400,
       `the query parameter ${shown(withoutLongWords(name))} is unknown;${hint} allowed: ${allowed.join(', ')}`,

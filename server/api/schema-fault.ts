@@ -78,10 +78,14 @@ function faultOfUnion(faults: readonly Fault[], from: string): Fault {
 
 /** `filters[0].feild is unknown; did you mean "field"? allowed: field, search` */
 function unknownMessage(parameter: string, name: string, known: string[]): string {
+  return `${parameter} is unknown;${meantHint(name, known)} allowed: ${known.join(', ') || 'none'}`;
+}
+
+/** ` did you mean "timezone"?`, of the `known` parameters the one that another product calls `name` or the nearest. */
+export function meantHint(name: string, known: readonly string[]): string {
   const meant = MEANT.get(name.toLowerCase());
   const isKnown = meant !== undefined && known.includes(meant);
-  const hint = isKnown ? ` did you mean "${meant}"?` : nearestHint(name, known);
-  return `${parameter} is unknown;${hint} allowed: ${known.join(', ')}`;
+  return isKnown ? ` did you mean "${meant}"?` : nearestHint(name, known);
 }
 
 /** The names of a JSON pointer, `#` left out. Source: RFC 6901. */

@@ -41,7 +41,7 @@ export const list = <T extends TSchema>(items: T, minItems: number, maxItems: nu
 export const object = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, {
     additionalProperties: false,
-    description: `an object of ${Object.keys(properties).join(', ')}`,
+    description: `an object of ${Object.keys(properties).join(', ') || 'no members'}`,
   });
 /** A text of so many characters. */
 export const cutText = (maxLength: number, minLength = 0) =>

@@ -239,7 +239,8 @@ function serveRoute(
       // As with input: nothing is done for a request that cannot be answered.
       setImmediate(() => {
         if (signal.aborted) return;
-        const query = new Map(new URLSearchParams(exchange.query));
+        // Of a repeated parameter the first one counts, as with input.
+        const query = new Map([...new URLSearchParams(exchange.query)].reverse());
         routes({ method, path, query, headers, peer, body: body.whole(), signal }).then(
           (reply) => exchange.answer(reply),
           () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),

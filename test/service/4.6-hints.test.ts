@@ -103,6 +103,21 @@ t.test('4.6 hints: words that only an attribute has are looked for in all', asyn
   t.same(await hints('nobody'), []);
 });
 
+t.test('4.6 hints: message: with a word of a message is told of bare words', async (t) => {
+  for (const [search, written] of [
+    ['message:payment', 'payment'],
+    ['message:Pay*', 'Pay*'],
+    ['message:"done"', '"done"'],
+    ['message:(nothing OR done)', '(nothing OR done)'],
+  ]) {
+    t.match(await hints(search), [
+      { type: 'word', term: search, attribute: 'message', try: written },
+    ]);
+  }
+  t.same(await hints('message:nobody'), []);
+  t.same(await hints('message:treasure', red), [], 'what is hidden is told of nowhere');
+});
+
 t.test('4.6 hints: events outside of the time are told of by their dates', async (t) => {
   t.same(await hints('backup'), [
     { type: 'range', newest: '2026-02-28T00:00:00.000Z' },

@@ -247,6 +247,7 @@ t.test('4.7 GET takes the parameters of the query', async (t) => {
     request(`${path('all')}?api_key=${service.readKey}${query}`);
   t.same(numbersOf(await get('&limit=3')), [119, 118, 117]);
   t.same(numbersOf(await get('&limit=2&field.from=10')), [109, 108]);
+  t.same(numbersOf(await get('&limit=1&limit=2')), [119], 'the first of those that are repeated');
   const from = Date.parse(TIME.from);
   t.same(numbersOf(await get(`&from=${from + 30_000}&to=${from + 90_000}`)), [2, 1]);
   const zoned = await get(`&from=${DAY}T12:00:00&to=${DAY}T12:00:30&timezone=UTC%2B02:00`);

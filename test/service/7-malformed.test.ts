@@ -184,9 +184,15 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/admin/api/fields/__proto__', status: 404, message: /"__proto__"/ },
   { method: 'GET', path: '/admin/api/troubles/1', status: 404, message: /no ids/ },
   { method: 'PUT', path: '/admin/api/troubles', status: 405, message: /"PUT".*GET/ },
+  ...raw('/beta/discover/groups', [
+    ['5', 400, /^the body 5 is not allowed; allowed: an object of no members/],
+    ['{"x":1}', 400, /^x is unknown; allowed: none/],
+  ]),
   ...read(EXECUTE, [
     ['form=now', /^the query parameter "form" is unknown; did you mean "from"/],
     ['__proto__=1', /^the query parameter "__proto__" is unknown/],
+    ['tz=UTC', /^the query parameter "tz" is unknown; did you mean "timezone"/],
+    ['from=soon&from=now', /^time\.from "soon"/],
     ['from=soon', /^time\.from "soon"/],
     ['from=now&to=now-1h', /is after/],
     ['timezone=Mars', /^time\.timezone "Mars"/],

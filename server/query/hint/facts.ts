@@ -10,6 +10,7 @@ import type {
 } from '../../../engine/engine.ts';
 import type { Predicate } from '../../../engine/query/model/predicate.ts';
 import { allOf } from '../../language/filter.ts';
+import { wordsOf as patternWords } from '../../language/search.ts';
 import {
   type CountedTerm,
   type HintFacts,
@@ -19,6 +20,7 @@ import {
   leavesOf,
 } from './hint.ts';
 
+const MESSAGE = 'message';
 /** Units of a few milliseconds that the facts of one answer may take. */
 const UNITS_MAX = 400;
 /** Terms that are counted, and values and words that are looked for. */
@@ -85,6 +87,9 @@ function* factsOf(
       const place = yield* probe.placeOf(leaf, attributes);
       if (place !== undefined) places.set(leaf, place);
     }
+    for (const { leaf, words } of messagesOf(counted)) {
+      if (yield* probe.hasWords(words)) places.set(leaf, MESSAGE);
+    }
   }
   const newestMs = yield* probe.nextBefore(bound?.oldestMs ?? selection.fromMs);
   const oldestMs = yield* probe.nextFrom(selection.toMs);
@@ -116,6 +121,21 @@ function wordsOf(terms: readonly CountedTerm[]): Words[] {
   return terms
     .flatMap((term) => leavesOf(term).filter((leaf) => leaf === term.predicate))
     .filter((leaf) => leaf.type === 'words')
+    .slice(0, LEAVES_MAX);
+}
+
+/** Texts with which terms compare whole messages, as words. */
+function messagesOf(terms: readonly CountedTerm[]): { leaf: Leaf; words: Words['words'] }[] {
+  return terms
+    .filter(({ text }) => text.startsWith(`${MESSAGE}:`))
+    .flatMap(leavesOf)
+    .flatMap((leaf) => {
+      if (leaf.type !== 'value' || !leaf.paths.includes(MESSAGE)) return [];
+      const { match } = leaf;
+      if (match.type !== 'text' && match.type !== 'pattern') return [];
+      const words = patternWords(match.type === 'text' ? [{ literal: match.text }] : match.pattern);
+      return words.length === 0 ? [] : [{ leaf, words }];
+    })
     .slice(0, LEAVES_MAX);
 }
 
@@ -161,6 +181,11 @@ class Probe {
     return yield* this.#textsOf(this.#among({ type: 'all' }), path);
   }
 
+  /** Reports whether a message of the range has these words. */
+  *hasWords(words: Words['words']): Units<boolean> {
+    return (yield* this.#first(this.#among({ type: 'words', words }), 'desc')) !== undefined;
+  }
+
   /** An attribute that has words which the message has not. */
   *placeOf({ words }: Words, attributes: readonly string[]): Units<string | undefined> {
     const match = { type: 'words' as const, words };
@@ -168,7 +193,7 @@ class Probe {
     if (found === undefined) return undefined;
     // What is asked of one event reads a block alone: the attributes in which it may have them are halved.
     const near = { fromMs: found, toMs: found + 1 };
-    let rest = attributes.filter((path) => path !== 'message').slice(0, PLACES_MAX);
+    let rest = attributes.filter((path) => path !== MESSAGE).slice(0, PLACES_MAX);
     let paths = rest;
     while (rest.length > 0) {
       const among = this.#among({ type: 'value', paths, match });

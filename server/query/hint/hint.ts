@@ -45,7 +45,7 @@ export interface HintFacts {
   attributes?: readonly string[];
   /** For tests of a text: a path of theirs that events have, and texts that it has. */
   values: ReadonlyMap<Leaf, { path: string; texts: readonly string[] }>;
-  /** For tests of words of the message: a path that has them. */
+  /** For tests of words of the message: a path that has them; `message` for texts that messages have as words. */
   places: ReadonlyMap<Leaf, string>;
   /** Dates of the events next to the range for which the question holds. */
   newestMs?: number;

@@ -96,7 +96,7 @@ function value({ terms, values }: HintFacts): Hint[] {
   return hints;
 }
 
-/** Words that are in no message, but in an attribute. */
+/** Words that are in no message, but in an attribute; whole messages that were meant as words. */
 function word({ terms, places }: HintFacts): Hint[] {
   return terms.flatMap((term): Hint[] => {
     const { text } = term;
@@ -104,8 +104,12 @@ function word({ terms, places }: HintFacts): Hint[] {
       .map((leaf) => places.get(leaf))
       .find((place) => place !== undefined);
     if (path === undefined) return [];
-    const written = `*:${text}`;
-    const message = `bare words search the message; ${shown(path)} has ${shown(text)}: try ${written}`;
+    const isMessage = path === 'message';
+    const written = isMessage ? text.slice(text.indexOf(':') + 1) : `*:${text}`;
+    const reason = isMessage
+      ? `${shown(text)} compares whole messages`
+      : `${shown(path)} has ${shown(text)}`;
+    const message = `bare words search the message; ${reason}: try ${written}`;
     return [{ type: 'word', message, term: text, attribute: path, try: written }];
   });
 }
