@@ -105,7 +105,7 @@ async function start(
 async function stop(running: Running, log: Log): Promise<void> {
   const { data, workers, listeners } = running;
   const { opened, keys, definitions } = data;
-  const { intake, queries, tails, keeper } = workers;
+  const { intake, queries, tails, compaction } = workers;
   const overdue = setTimeout(() => {
     log.error('stopping took too long, the service ends as it is');
     process.exit(1);
@@ -116,7 +116,7 @@ async function stop(running: Running, log: Log): Promise<void> {
   await listeners.close(CLOSE_GRACE_MS);
   await intake.close();
   await queries.close();
-  await keeper.close();
+  await compaction.close();
   await keys.close();
   await definitions.close();
   await opened.manifest.release();

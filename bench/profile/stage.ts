@@ -79,7 +79,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/query/group/stages.ts', 'other', 'merge'],
   ['engine/query/events/', 'other', 'print'],
   ['engine/query/events/fetch.ts', 'other', 'open'],
-  ['engine/query/events/top.ts', 'other', 'merge'],
+  ['engine/query/events/top-k-heap.ts', 'other', 'merge'],
 ];
 
 /** All paths that the table names. */

@@ -89,11 +89,6 @@ export class IntegerStream {
     }
   }
 
-  /** Is set when all values are equal and none is stored. */
-  get isConstant(): boolean {
-    return this.#encoding === CONSTANT;
-  }
-
   /** The value at `index`, which is below `count`. */
   at(index: number): number {
     if (this.#encoding === CONSTANT) return this.#base;

@@ -43,7 +43,7 @@ export interface LineSink {
    * Adds lines of `source`: `head` then `rest`, with their line feeds; when `bare`, a line or a span without the one
    * that ends it. Copies the bytes and returns how many it counts. There has to be room (`roomForLines`).
    */
-  lines(
+  appendLines(
     head: Uint8Array,
     rest: Uint8Array,
     bare: boolean,
@@ -163,7 +163,7 @@ export class IngestWorkerHandle implements LineSink {
     return true;
   }
 
-  lines(
+  appendLines(
     head: Uint8Array,
     rest: Uint8Array,
     bare: boolean,

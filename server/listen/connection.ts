@@ -163,7 +163,7 @@ class Connection implements LineSource, Member {
     const isBound = shared.origin.cell !== undefined;
     this.#frame = new LineFrame(isBound, isBound ? undefined : (head) => this.#isKnownBy(head));
     shared.crowd.join(this);
-    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('data', (chunk) => this.#onData(chunk));
     socket.on('end', () => this.#finish());
     // Errors are those of the peer or its network, and 'close' follows.
     socket.on('error', () => {});
@@ -251,7 +251,7 @@ class Connection implements LineSource, Member {
   again(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;
-    if (chunk !== undefined) this.#take(chunk);
+    if (chunk !== undefined) this.#onData(chunk);
     if (this.#ended) this.#takeRest();
     this.adjust();
   }
@@ -267,7 +267,7 @@ class Connection implements LineSource, Member {
     else this.#socket.resume();
   }
 
-  #take(chunk: Uint8Array): void {
+  #onData(chunk: Uint8Array): void {
     const before = this.#frame.heldBytes;
     if (!this.#shared.sink.roomForLines(before + chunk.length + ADDED_BYTES_MAX, this.origin)) {
       this.#chunk = chunk;
@@ -315,7 +315,7 @@ class Connection implements LineSource, Member {
   readonly #give = (head: Uint8Array, rest: Uint8Array, framing: Framing): void => {
     const isBare = framing !== 'lines';
     const form = framing === 'frame' || framing === 'cut' ? framing : undefined;
-    const bytes = this.#shared.sink.lines(head, rest, isBare, this, form);
+    const bytes = this.#shared.sink.appendLines(head, rest, isBare, this, form);
     this.#unreadBytes += bytes;
     this.#unsettledBytes += bytes;
   };

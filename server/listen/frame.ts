@@ -32,7 +32,7 @@ const NOTHING = new Uint8Array(0);
 export type Framing = 'lines' | 'line' | 'cut' | 'frame';
 
 /** Takes what a frame has found: `head` followed by `rest`. Both views are valid during the call only. */
-export type TakeLines = (head: Uint8Array, rest: Uint8Array, framing: Framing) => void;
+export type EmitLines = (head: Uint8Array, rest: Uint8Array, framing: Framing) => void;
 
 /** Makes line feeds of NULs, by which some programs end their lines, Python's `SysLogHandler` among them. */
 export function endLinesAtNuls(bytes: Buffer): void {
@@ -87,28 +87,28 @@ export class LineFrame {
   }
 
   /** Looks at the next bytes of the stream; keeps no reference to them, and makes line feeds of NULs among them. */
-  push(chunk: Uint8Array, take: TakeLines): void {
+  push(chunk: Uint8Array, emit: EmitLines): void {
     // The search of a Buffer is ten times as fast as that of a plain typed array.
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     endLinesAtNuls(bytes);
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      for (let done = 0; done < piece.length; ) done = this.#step(piece, done, take);
+      for (let done = 0; done < piece.length; ) done = this.#step(piece, done, emit);
     }
   }
 
   /** Ends the stream: what is left is a line or frame of its own. */
-  end(take: TakeLines): void {
+  end(emit: EmitLines): void {
     if (this.#state === 'length') this.#keep(Buffer.from(this.#lengthText), 0);
-    if (this.#state === 'frame') this.#giveFrame(this.#held(), take);
-    else if (this.#tailBytes > 0) take(this.#held(), NOTHING, 'line');
+    if (this.#state === 'frame') this.#emitFrame(this.#held(), emit);
+    else if (this.#tailBytes > 0) emit(this.#held(), NOTHING, 'line');
     this.drop();
   }
 
   /** Emits the unfinished line or frame as far as it has come; the rest of it is skipped. */
-  cut(take: TakeLines): void {
+  cut(emit: EmitLines): void {
     const state = this.#state === 'frame' ? 'skipFrame' : 'skip';
-    take(this.#held(), NOTHING, 'cut');
+    emit(this.#held(), NOTHING, 'cut');
     this.drop();
     this.#state = state;
   }
@@ -122,11 +122,11 @@ export class LineFrame {
   }
 
   /** Takes what the state can take of `piece` from `at`; how far it came. */
-  #step(piece: Buffer, at: number, take: TakeLines): number {
-    if (this.#state === 'start') return this.#lines(piece, at, take);
+  #step(piece: Buffer, at: number, emit: EmitLines): number {
+    if (this.#state === 'start') return this.#lines(piece, at, emit);
     if (this.#state === 'length') return this.#length(piece, at);
-    if (this.#state === 'line') return this.#line(piece, at, take);
-    if (this.#state === 'frame') return this.#frame(piece, at, take);
+    if (this.#state === 'line') return this.#line(piece, at, emit);
+    if (this.#state === 'frame') return this.#frame(piece, at, emit);
     if (this.#state === 'skipFrame') return this.#skipFrame(piece, at);
     const lineEnd = piece.indexOf(LINE_FEED, at);
     if (lineEnd < 0) return piece.length;
@@ -135,7 +135,7 @@ export class LineFrame {
   }
 
   /** Gives the whole lines up to a frame, if there is one, and goes on to what comes then. */
-  #lines(piece: Buffer, from: number, take: TakeLines): number {
+  #lines(piece: Buffer, from: number, emit: EmitLines): number {
     let at = from;
     let isWhole = true;
     while (isWhole && at < piece.length && !this.#mayBeFrame(piece, at)) {
@@ -143,7 +143,7 @@ export class LineFrame {
       if (end === 0) isWhole = false;
       else at = end;
     }
-    if (at > from) take(NOTHING, piece.subarray(from, at), 'lines');
+    if (at > from) emit(NOTHING, piece.subarray(from, at), 'lines');
     if (!isWhole) this.#state = 'line';
     else if (at < piece.length) {
       this.#state = 'length';
@@ -198,20 +198,20 @@ export class LineFrame {
     return at;
   }
 
-  #frame(piece: Buffer, at: number, take: TakeLines): number {
+  #frame(piece: Buffer, at: number, emit: EmitLines): number {
     const bytes = piece.subarray(at, at + this.#missingBytes);
     this.#missingBytes -= bytes.length;
     if (this.#missingBytes === 0 && this.#tailBytes === 0) {
-      this.#giveFrame(bytes, take);
+      this.#emitFrame(bytes, emit);
       this.drop();
     } else {
       const room = LINE_BYTES_MAX - this.#tailBytes;
       this.#keep(bytes.subarray(0, room), this.#missingBytes);
       if (this.#missingBytes === 0) {
-        this.#giveFrame(this.#held(), take);
+        this.#emitFrame(this.#held(), emit);
         this.drop();
       } else {
-        this.#prove(take, 'skipFrame');
+        this.#prove(emit, 'skipFrame');
       }
     }
     return at + bytes.length;
@@ -225,7 +225,7 @@ export class LineFrame {
   }
 
   /** Gives the head alone of what has begun, and skips the rest, when it is known to lack a valid key. */
-  #prove(take: TakeLines, skip: State): void {
+  #prove(emit: EmitLines, skip: State): void {
     if (this.#isProven || this.#tailBytes < HEAD_BYTES) return;
     const head = this.#held().subarray(0, HEAD_BYTES);
     if (head[0] === BRACE) {
@@ -235,34 +235,34 @@ export class LineFrame {
       return;
     }
     const lineFeed = head.indexOf(LINE_FEED);
-    take(lineFeed < 0 ? head : head.subarray(0, lineFeed), NOTHING, 'line');
+    emit(lineFeed < 0 ? head : head.subarray(0, lineFeed), NOTHING, 'line');
     this.drop();
     this.#state = skip;
   }
 
   /** Gives a frame without the line ends behind it, which senders put there for receivers that want them. */
-  #giveFrame(frame: Uint8Array, take: TakeLines): void {
+  #emitFrame(frame: Uint8Array, emit: EmitLines): void {
     let end = frame.length;
     while (end > 0 && (frame[end - 1] === LINE_FEED || frame[end - 1] === CARRIAGE_RETURN)) end--;
     const content = frame.subarray(0, end);
-    if (this.#isLong) take(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'cut');
-    else if (end > 0) take(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'line');
+    if (this.#isLong) emit(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'cut');
+    else if (end > 0) emit(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'line');
   }
 
   /** Goes on with a line whose beginning may lie in the tail. */
-  #line(piece: Buffer, at: number, take: TakeLines): number {
+  #line(piece: Buffer, at: number, emit: EmitLines): number {
     const end = piece.indexOf(LINE_FEED, at);
     const rest = piece.subarray(at, end < 0 ? piece.length : end);
     const missing = LINE_BYTES_MAX - this.#tailBytes;
     if (rest.length > missing) {
-      take(this.#held(), rest.subarray(0, missing), 'cut');
+      emit(this.#held(), rest.subarray(0, missing), 'cut');
       this.drop();
       this.#state = end < 0 ? 'skip' : 'start';
     } else if (end < 0) {
       this.#keep(rest, 0);
-      this.#prove(take, 'skip');
+      this.#prove(emit, 'skip');
     } else {
-      take(this.#held(), piece.subarray(at, end + 1), 'lines');
+      emit(this.#held(), piece.subarray(at, end + 1), 'lines');
       this.drop();
     }
     return end < 0 ? piece.length : end + 1;

@@ -147,12 +147,12 @@ class Receiver implements LineSource {
     }
     let at = 0;
     for (const { start, end } of this.#spans) {
-      if (start > at) thread.lines(NOTHING, this.#batch.subarray(at, start), false, this);
-      thread.lines(NOTHING, this.#batch.subarray(start, end), false, this, 'datagram');
+      if (start > at) thread.appendLines(NOTHING, this.#batch.subarray(at, start), false, this);
+      thread.appendLines(NOTHING, this.#batch.subarray(start, end), false, this, 'datagram');
       at = end;
     }
     const rest = this.#batch.subarray(at, this.#filledBytes);
-    if (rest.length > 0) thread.lines(NOTHING, rest, false, this);
+    if (rest.length > 0) thread.appendLines(NOTHING, rest, false, this);
     this.#spans = [];
     this.#filledBytes = 0;
     return true;

@@ -25,7 +25,7 @@ export class WorkerSockets {
     const { sink } = lines;
     this.#sink = {
       roomForLines: (bytes, origin) => sink.roomForLines(bytes, origin),
-      lines: (...given) => sink.lines(...given),
+      appendLines: (...given) => sink.appendLines(...given),
       isKey: (...asked) => worker.isKey(...asked),
       whenRoom: (resume) => lines.whenRoom(resume),
       whenVisible: (resume) => worker.whenVisible(resume),

@@ -16,7 +16,7 @@ export function listen(
   routes: (request: ApiRequest) => Promise<Reply>,
 ): Promise<Listeners> {
   const { runtime, log, health, certificate, keys, cells, token, failures } = data;
-  const { intake, queries, keeper, room, lineCells, httpConnectionsMax } = workers;
+  const { intake, queries, compaction, room, lineCells, httpConnectionsMax } = workers;
   const { config } = runtime;
   const nowMs = Date.now;
   return openListeners({
@@ -35,7 +35,7 @@ export function listen(
       cells,
       limits: runtime.limits,
       diskRefusal: () => {
-        if (keeper.full) return DISK_FULL;
+        if (compaction.full) return DISK_FULL;
         return health.failing ? DISK_FAILING : undefined;
       },
       nowMs,
@@ -52,7 +52,7 @@ export function listen(
   }).catch(async (error) => {
     workers.begin();
     // Without its threads the process ends.
-    await Promise.all([intake.close(), queries.close(), keeper.close()]);
+    await Promise.all([intake.close(), queries.close(), compaction.close()]);
     throw error;
   });
 }

@@ -36,7 +36,7 @@ export function routesOf(
   state: ServiceState,
 ): (request: ApiRequest) => Promise<Reply> {
   const { runtime, log, keys, definitions, cells, token, failures } = data;
-  const { intake, queries, keeper, tails } = workers;
+  const { intake, queries, compaction, tails } = workers;
   const nowMs = Date.now;
   const resolver = declaredResolver(definitions);
   const filterOf = securityFilters(definitions, resolver, ({ name }, id) =>
@@ -79,7 +79,7 @@ export function routesOf(
     definitions,
     resolver,
     run: (job, signal, key, progress, held) =>
-      queries.run(job, signal, key, progress, held).finally(keeper.pin()),
+      queries.run(job, signal, key, progress, held).finally(compaction.pin()),
     tails,
     nowMs,
     boundEvents: runtime.config.boundEvents,
@@ -92,7 +92,7 @@ export function routesOf(
 /** Makes the answers about the service's operation. */
 function operationOf(data: OpenedData, workers: Workers, state: ServiceState): OperationAccess {
   const { runtime, health, opened, keys, cells, token, failures } = data;
-  const { intake, queries, keeper, tails, room, lineCells } = workers;
+  const { intake, queries, compaction, tails, room, lineCells } = workers;
   return createOperation({
     metricsOpen: runtime.config.metricsOpen,
     token,
@@ -105,9 +105,9 @@ function operationOf(data: OpenedData, workers: Workers, state: ServiceState): O
       queryStalledMs: stalledMs(queries.loops),
       linesRefused: state.listeners?.areLinesRefused ?? false,
       bodiesRefusedMs: room.fullMs,
-      diskFull: keeper.full,
+      diskFull: compaction.full,
       diskFailing: health.failing,
-      damagedSegments: keeper.damagedCount,
+      damagedSegments: compaction.damagedCount,
     }),
     sources: {
       version: version(),
@@ -119,7 +119,7 @@ function operationOf(data: OpenedData, workers: Workers, state: ServiceState): O
         front: [state.loop],
         ingest: intake.loops,
         query: queries.loops,
-        merge: keeper.loops,
+        merge: compaction.loops,
       }),
       restarts: () => ({ ingest: intake.restartCount, query: queries.restartCount }),
       certificateEndMs: () => state.listeners?.certificate?.validToMs,
@@ -129,9 +129,9 @@ function operationOf(data: OpenedData, workers: Workers, state: ServiceState): O
       heldBytes: () => lineCells.heldBytes,
       listeners: () => state.listeners?.counts() ?? [],
       store: () => ({
-        ...keeper.gauges(),
-        damagedSegments: keeper.damagedCount,
-        missingSegments: keeper.missingCount,
+        ...compaction.gauges(),
+        damagedSegments: compaction.damagedCount,
+        missingSegments: compaction.missingCount,
         lostFiles: opened.report.lost.length,
       }),
       diskErrors: () => health.counts(),

@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { MINUTE_MS } from '../../engine/base/durations.ts';
 import { recoverWriter } from '../../engine/store/catalog.ts';
 import { Intake } from '../ingest/intake.ts';
 import { BodyRoom } from '../listen/body.ts';
@@ -7,20 +8,18 @@ import { LineCells } from '../listen/line-cells.ts';
 import { INGEST_ENTRY } from '../listen/line-listeners.ts';
 import { httpListenersOf } from '../listen/listeners.ts';
 import type { Log } from '../log.ts';
-import { Keeper } from '../merge/keeper.ts';
+import { CompactionService } from '../merge/compaction-service.ts';
 import { QueryPool } from '../query/query-pool.ts';
 import { TailTokens } from '../query/tail/tail-token.ts';
 import { Tails } from '../query/tail/tails.ts';
 import { workersOf } from '../workers.ts';
 import type { OpenedData } from './open.ts';
 
-const MINUTE_MS = 60_000;
-
 /** The threads of the service, and the front's ways to them. */
 export interface Workers {
   readonly intake: Intake;
   readonly queries: QueryPool;
-  readonly keeper: Keeper;
+  readonly compaction: CompactionService;
   readonly tails: Tails;
   /** Room for bodies in the memory of the ingest workers. */
   readonly room: BodyRoom;
@@ -49,7 +48,7 @@ export async function startWorkers(data: OpenedData): Promise<Workers> {
   const queries = queryPoolOf(data, workers.query, behind, ready.promise);
   await intake.ready();
   const room = new BodyRoom(intake);
-  const keeper: Keeper = new Keeper({
+  const compaction: CompactionService = new CompactionService({
     config,
     sealWorkers: workers.seal,
     health,
@@ -64,17 +63,17 @@ export async function startWorkers(data: OpenedData): Promise<Workers> {
     },
   });
   health.watch((failing) => {
-    intake.diskRefuses = failing || keeper.full;
+    intake.diskRefuses = failing || compaction.full;
   });
   const tails = new Tails({
     blocks: opened.catalog,
     sealedMs: (segment) => opened.manifest.sealed.get(segment)?.sealedMs,
     tokens: new TailTokens(opened.manifest.secret),
-    run: (job, signal, key) => queries.tail(job, signal, key).finally(keeper.pin()),
+    run: (job, signal, key) => queries.tail(job, signal, key).finally(compaction.pin()),
     nowMs,
   });
   return {
-    ...{ intake, queries, keeper, tails, room, lineCells },
+    ...{ intake, queries, compaction, tails, room, lineCells },
     httpConnectionsMax: connections.http,
     descriptorsMax: descriptors,
     begin: ready.resolve,

@@ -34,7 +34,7 @@ function setUp(): Rig {
 async function fill({ lines }: Rig): Promise<void> {
   const chunk = Buffer.alloc(200_000, 'x');
   while (lines.sink.roomForLines(chunk.length + 1, ORIGIN))
-    lines.sink.lines(NOTHING, chunk, true, SOURCE);
+    lines.sink.appendLines(NOTHING, chunk, true, SOURCE);
   await new Promise((resolve) => setImmediate(resolve));
 }
 

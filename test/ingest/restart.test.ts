@@ -207,7 +207,7 @@ t.test('lines of a dead worker are lost, and without any worker lines wait', asy
   };
   const thread = rig.intake.leastBusy();
   t.ok(thread.roomForLines(100, source.origin));
-  thread.lines(new Uint8Array(0), Buffer.from('nokey die:0\n'), false, source);
+  thread.appendLines(new Uint8Array(0), Buffer.from('nokey die:0\n'), false, source);
   while (settled.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   t.same(settled, [false]);
   t.ok(thread.dead);
@@ -253,7 +253,7 @@ t.test('what a worker died of is not given to the one in its place', async (t) =
   });
   const add = (name: string, line: string): void => {
     if (!thread.roomForLines(100, origin)) throw new Error('no room');
-    thread.lines(new Uint8Array(0), Buffer.from(`${line}\n`), false, sourceOf(name));
+    thread.appendLines(new Uint8Array(0), Buffer.from(`${line}\n`), false, sourceOf(name));
   };
   add('hostile', 'nokey die:now');
   add('neighbour', 'nokey well');

@@ -61,9 +61,9 @@ t.test('lines of several sources share a slot and are settled each', async (t) =
   const { thread, tasks, text } = setUp();
   const [one, two] = [new Source(), new Source()];
   t.ok(thread.roomForLines(100, ORIGIN));
-  thread.lines(Buffer.from('k a'), Buffer.from('b\n'), false, one);
-  thread.lines(NOTHING, Buffer.from('k c\n'), false, two);
-  thread.lines(Buffer.from('k cu'), Buffer.from('t'), true, one);
+  thread.appendLines(Buffer.from('k a'), Buffer.from('b\n'), false, one);
+  thread.appendLines(NOTHING, Buffer.from('k c\n'), false, two);
+  thread.appendLines(Buffer.from('k cu'), Buffer.from('t'), true, one);
   thread.flush();
   t.equal(tasks.length, 1);
   const task = must(tasks[0], 'task');
@@ -86,9 +86,9 @@ t.test('a slot without lines is given back, a full one is handed over', async (t
   t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
   const chunk = new Uint8Array(200_000).fill(97);
   t.ok(thread.roomForLines(chunk.length, ORIGIN));
-  thread.lines(NOTHING, chunk, false, source);
+  thread.appendLines(NOTHING, chunk, false, source);
   t.ok(thread.roomForLines(chunk.length, ORIGIN));
-  thread.lines(NOTHING, chunk, false, source);
+  thread.appendLines(NOTHING, chunk, false, source);
   thread.flush();
   t.equal(tasks.length, 2);
 });
@@ -117,7 +117,7 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   } as const;
   const waiting = thread.body(slot, body);
   thread.roomForLines(10, ORIGIN);
-  thread.lines(NOTHING, Buffer.from('k a\n'), false, source);
+  thread.appendLines(NOTHING, Buffer.from('k a\n'), false, source);
   thread.die();
   t.equal((await waiting).status, 503);
   t.equal(source.lostBytes, 4);
@@ -125,7 +125,7 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   const later = must(thread.slots.reserve(10), 'slot');
   t.equal((await thread.body(later, body)).status, 503);
   thread.roomForLines(10, ORIGIN);
-  thread.lines(NOTHING, Buffer.from('k b\n'), false, source);
+  thread.appendLines(NOTHING, Buffer.from('k b\n'), false, source);
   thread.flush();
   t.equal(source.lostBytes, 8);
   t.equal(tasks.length, 0);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { listUnits } from '../../engine/query/events/list.ts';
 import { tailUnits } from '../../engine/query/events/tail.ts';
-import { Top } from '../../engine/query/events/top.ts';
+import { TopKHeap } from '../../engine/query/events/top-k-heap.ts';
 import { PatternTest } from '../../engine/query/filter/printed-test.ts';
 import { WordSequence } from '../../engine/query/filter/word.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
@@ -47,7 +47,7 @@ countCalls(WordSequence.prototype, 'matches');
 countCalls(ValueHash.prototype, 'string');
 countCalls(ValueNumbers.prototype, 'hashOf');
 countCalls(MetricTable.prototype, 'value');
-countCalls(Top.prototype, 'offer');
+countCalls(TopKHeap.prototype, 'offer');
 
 /** Three sealed blocks of one segment, whose dictionaries have 6,000 strings. */
 async function stored(): Promise<Shelf> {

@@ -28,7 +28,7 @@ export class FakeIntake {
   get sink(): ConnectionSink {
     return {
       roomForLines: (...asked) => this.thread.roomForLines(...asked),
-      lines: (...given) => this.thread.lines(...given),
+      appendLines: (...given) => this.thread.appendLines(...given),
       isKey: (bytes, start, end) => this.isKey(Buffer.from(bytes.subarray(start, end)).toString()),
       whenRoom: (resume) => this.whenRoom(resume),
       whenVisible: (resume) => resume(),

@@ -20,7 +20,7 @@ import { PredicateRows } from '../scan/predicate-rows.ts';
 import { EventBuilder } from './event.ts';
 import { orderedListUnits } from './ordered-list.ts';
 import { bestKey, compareIn, type RowQuery, RowSearch, refsOfPage } from './row-search.ts';
-import type { TopEntry } from './top.ts';
+import type { TopEntry } from './top-k-heap.ts';
 import { totalUnits } from './total.ts';
 
 /** Events of a block that are rebuilt in a unit, and characters after which it ends early. */

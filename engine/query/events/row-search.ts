@@ -39,7 +39,7 @@ import {
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
-import { Top } from './top.ts';
+import { TopKHeap } from './top-k-heap.ts';
 
 /** Rows that are looked for: the first ones of a selection behind a place, in an order. */
 export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after'> &
@@ -89,7 +89,7 @@ export function refsOfPage(
  */
 export class RowSearch {
   /** The rows that were found; the number of a block is its place in `refs`. */
-  readonly top: Top;
+  readonly top: TopKHeap;
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
   readonly #source: BlockSource;
@@ -115,7 +115,7 @@ export class RowSearch {
     this.#damaged = damaged;
     this.#selected = selected;
     this.#found = found;
-    this.top = new Top(query.rowsMax, query.order);
+    this.top = new TopKHeap(query.rowsMax, query.order);
   }
 
   /** Searches all blocks that may have rows of the page, unless `ends` at one. `tell` says how far it is. */

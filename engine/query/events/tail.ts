@@ -18,7 +18,7 @@ import { telling } from '../model/units.ts';
 import { mayHaveRows } from '../scan/prune.ts';
 import { rowsWhere } from '../scan/scan.ts';
 import { EventBuilder } from './event.ts';
-import { Top, type TopEntry } from './top.ts';
+import { type TopEntry, TopKHeap } from './top-k-heap.ts';
 
 /** Events that are rebuilt in one unit. */
 const UNIT_EVENTS = 32;
@@ -33,7 +33,7 @@ class Tailing {
   readonly #query: TailQuery;
   readonly #plan: Plan;
   /** The selected rows with the highest sequences. */
-  readonly #newest: Top;
+  readonly #newest: TopKHeap;
   readonly #builders = new Map<number, EventBuilder>();
   #foundCount = 0;
   #unitsDone = 0;
@@ -43,7 +43,7 @@ class Tailing {
     this.#source = source;
     this.#refs = snapshot.blocks;
     this.#query = query;
-    this.#newest = new Top(query.limit, 'desc');
+    this.#newest = new TopKHeap(query.limit, 'desc');
     this.#plan = planOf(query.predicate);
     this.#unitsTotal = snapshot.blocks.length;
   }

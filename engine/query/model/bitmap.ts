@@ -76,14 +76,6 @@ export function countBetween(bitmap: Bitmap, from: number, to: number): number {
   return count;
 }
 
-/** Counts the rows that both have, without making their intersection. */
-export function countCommon(bitmap: Bitmap, other: Bitmap | undefined): number {
-  if (other === undefined) return countRows(bitmap);
-  let count = 0;
-  for (let word = 0; word < bitmap.length; word++) count += bitsOf(bitmap[word] & other[word]);
-  return count;
-}
-
 /** All rows of the largest block, one after the other. */
 const everyRow = Uint32Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row);
 

@@ -18,8 +18,8 @@ const TICK_MS = 1_000;
 const MEGABYTE_BYTES = 1_000_000;
 const GIGABYTE_BYTES = 1_000_000_000;
 
-/** Dependencies of the keeper on the front thread. */
-export interface KeeperOptions {
+/** Dependencies of compaction on the front thread. */
+export interface CompactionServiceOptions {
   config: Pick<
     Config,
     | 'data'
@@ -48,15 +48,15 @@ export interface KeeperOptions {
 }
 
 /** Keeps the store in order while the service runs: seals, merges, drops, and watches the free disk. */
-export class Keeper {
+export class CompactionService {
   readonly #compaction: Compaction;
   readonly #merger: Merger;
   readonly #files: FileWatch;
-  readonly #health: KeeperOptions['health'];
+  readonly #health: CompactionServiceOptions['health'];
   readonly #opened: OpenedCatalog;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: KeeperOptions) {
+  constructor(options: CompactionServiceOptions) {
     const { config, sealWorkers, disk, health, opened, nowMs, monotonicMs } = options;
     const { log, forget, full, mergeEntry } = options;
     this.#merger = new Merger(sealWorkers, {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
-import { Top, type TopEntry } from '../../engine/query/events/top.ts';
+import { type TopEntry, TopKHeap } from '../../engine/query/events/top-k-heap.ts';
 import { compareEvents } from '../../engine/query/model/event-id.ts';
 
 const key = fc.record({ timeMs: fc.nat(5), writer: fc.nat(3) });
@@ -14,7 +14,7 @@ t.test('the last of the first are those that a sort has there', async () => {
       fc.nat(70),
       fc.nat(70),
       (keys, order, limit, count) => {
-        const top = new Top(limit, order);
+        const top = new TopKHeap(limit, order);
         const sign = order === 'asc' ? 1 : -1;
         const entries: TopEntry[] = keys.map((one, row) => ({
           ...{ ...one, sequence: (row * 7) % keys.length, block: row % 3, row },
@@ -44,7 +44,7 @@ t.test('the last of the first are those that a sort has there', async () => {
 });
 
 t.test('they are taken out in units', async (t) => {
-  const top = new Top(20_000, 'desc');
+  const top = new TopKHeap(20_000, 'desc');
   for (let row = 0; row < 30_000; row++) top.offer((row * 7_919) % 30_000, 0, row, 0, row);
   const units = top.takeLast(20_000);
   let unitCount = 1;

@@ -16,7 +16,7 @@ export interface TopEntry extends EventKey {
  * The first `limit` events of an order by (time, sequence, writer) among those that were offered: a binary heap
  * with the last of them at its root. Entries are numbers in typed arrays.
  */
-export class Top {
+export class TopKHeap {
   readonly #limit: number;
   /** 1 when smaller keys come first, -1 when greater ones do. */
   readonly #sign: number;
