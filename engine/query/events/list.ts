@@ -112,7 +112,7 @@ class Listing {
     const search = new RowSearch(this.#source, refs, this.#rowQuery, this.#damaged, this.#selected);
     const { top, opened } = search;
     const ends = (ref: BlockRef): boolean =>
-      opened.length >= this.#budget.blocksMax && this.#endBefore(bestKey(order, ref));
+      search.visitedCount >= this.#budget.blocksMax && this.#endBefore(bestKey(order, ref));
     const before = this.#unitsDone;
     const progress = (): Progress => {
       this.#unitsDone = before + opened.length;

@@ -90,6 +90,8 @@ export function refsOfPage(
 export class RowSearch {
   /** The rows that were found; the number of a block is its place in `refs`. */
   readonly top: TopKHeap;
+  /** Blocks that this thread has visited, damaged ones included. */
+  visitedCount = 0;
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
   readonly #source: BlockSource;
@@ -120,20 +122,24 @@ export class RowSearch {
 
   /** Searches all blocks that may have rows of the page, unless `ends` at one. `tell` says how far it is. */
   *run(
-    ends: (ref: BlockRef, openedCount: number) => boolean,
+    ends: (ref: BlockRef) => boolean,
     tell: () => Progress,
     sharing: Sharing | undefined,
   ): Generator<Progress, void> {
     const claims = new Claims(this.#refs);
     let offer: Offer | undefined;
+    let mayOffer = true;
     yield* sharedVisits({
       claims,
       offer: () => offer,
       progress: tell,
       visit: () =>
         this.visit(claims, tell, (ref) => {
-          if (this.opened.length > 0) offer ??= this.#offer(claims, sharing);
-          return ends(ref, this.opened.length);
+          if (mayOffer && this.visitedCount > 0) {
+            mayOffer = false;
+            offer = this.#offer(claims, sharing);
+          }
+          return ends(ref);
         }),
       take: (part) => this.#take(part, tell),
     });
@@ -151,6 +157,7 @@ export class RowSearch {
       if (!claims.claim(place)) continue;
       Atomics.store(this.#found, place, 0);
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
+      this.visitedCount++;
       try {
         const count = yield* telling(tell, this.#add(ref, place));
         Atomics.store(this.#found, place, count);
