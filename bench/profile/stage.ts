@@ -23,6 +23,7 @@ const CALLER = 'caller';
 /** Files and folders; the longest name that a path begins with decides. */
 const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | 'caller'][] = [
   ['server/', 'other', 'other'],
+  ['server/service/', 'other', 'other'],
   ['server/listen/', 'receive', 'receive'],
   ['server/api/', 'receive', 'receive'],
   ['server/ingest/', 'receive', 'receive'],
