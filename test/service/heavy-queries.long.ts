@@ -3,11 +3,13 @@ import { pileUp } from '../support/heavy-queries.ts';
 import { peakMegabytes, removeFolder, startService, temporaryFolder } from '../support/service.ts';
 
 const ROWS = 2_000_000;
-/** With two workers of each kind, the seals of what came included. */
+/** Of two workers of each kind, and one thread that seals meanwhile. */
 const MEMORY_MAX_MB = 900;
 
 const folder = temporaryFolder();
-const service = await startService(folder, ['--ingest-workers', '2', '--query-workers', '2']);
+const service = await startService(folder, [
+  ...['--ingest-workers', '2', '--query-workers', '2', '--seal-workers', '1'],
+]);
 t.teardown(async () => {
   await service.stop();
   removeFolder(folder);
