@@ -19,7 +19,7 @@ import { checkDefinitionId, idFromName } from './definition-id.ts';
 import { type DefinitionEntry, readDefinitionEntries } from './definition-record.ts';
 import { type DefinitionSet, missingOf } from './definition-set.ts';
 import { checkFormulas } from './formula-graph.ts';
-import { type Asker, type Journal, openJournal } from './journal.ts';
+import { AUDIT_PATH, type Asker, type Journal, openJournal } from './journal.ts';
 import { type Languages, referencesOf, removedTag } from './references.ts';
 
 /** Definitions of a kind. */
@@ -37,7 +37,6 @@ interface AuditText extends Asker {
 
 /** Path of the record file. */
 export const DEFINITIONS_PATH = 'definitions';
-const AUDIT_PATH = 'audit.log';
 
 /** Rules of definitions that others know. All throw an Error whose message is for the user. */
 export interface DefinitionRules extends Languages {

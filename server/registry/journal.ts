@@ -3,6 +3,9 @@ import type { Disk } from '../../engine/base/file.ts';
 import { copyPaths, type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
 import { withoutSteering } from '../safe-text.ts';
 
+/** Path of the audit log. */
+export const AUDIT_PATH = 'audit.log';
+
 const LINE_END = 0x0a;
 
 /** The caller of a change. */

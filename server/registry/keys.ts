@@ -2,7 +2,7 @@ import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { digestName, digestNameOf, digestOf, makeId, makeKey } from './digest.ts';
-import { type Asker, type AuditLine, type Journal, openJournal } from './journal.ts';
+import { type Asker, AUDIT_PATH, type AuditLine, type Journal, openJournal } from './journal.ts';
 import {
   checkName,
   checkQuota,
@@ -26,7 +26,7 @@ export const FIRST_KEY_NAME = 'default';
 
 /** Path of the record file. */
 export const KEYS_PATH = 'keys';
-const AUDIT_PATH = 'audit.log';
+
 const FIRST_START: Asker = { who: 'first start' };
 
 /** A key in memory: its record and, of a write key, the cell of its usage (otherwise -1). */
