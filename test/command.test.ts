@@ -52,6 +52,7 @@ const server = createServer(async (message, response) => {
     headers: new Map(Object.entries(message.headers).map(([name, value]) => [name, String(value)])),
     body: await bodyOf(message),
     peer: '127.0.0.1',
+    isSecure: false,
     signal: new AbortController().signal,
   }).catch((error: ApiError) => errorReply(error));
   response.writeHead(reply.status).end(reply.body);

@@ -13,6 +13,8 @@ export interface ApiRequest {
   body: Uint8Array;
   /** The caller's address. */
   peer: string;
+  /** Set when the client reached us, or a trusted proxy, over HTTPS. */
+  isSecure: boolean;
   /** Aborted when the client goes away. */
   signal: AbortSignal;
 }

@@ -2,9 +2,9 @@ import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { SearchError } from '../language/lexer.ts';
 import { parseSearch } from '../language/search.ts';
 import type { Definitions } from '../registry/definitions.ts';
-import type { Key } from '../registry/keys.ts';
 import type { Resolver } from './resolver.ts';
 import { searchOf } from './selection.ts';
+import type { FilterText } from './session/callers.ts';
 
 /** The declared ids that a security filter names, each once. Throws SearchError when its text is malformed. */
 export function filterIdsOf(text: string, resolver: Resolver): string[] {
@@ -18,23 +18,23 @@ export function filterIdsOf(text: string, resolver: Resolver): string[] {
 }
 
 /**
- * Security filters of read keys as trees, parsed once for each text and state of the definitions. One that names a field or
+ * Security filters of read keys and readers as trees, parsed once for each text and state of the definitions. One that names a field or
  * a tagset which is not declared any more hides everything, as nobody knows what it was to hide: `unknown` is told
  * of it, once a state.
  */
 export function securityFilters(
   definitions: Pick<Definitions, 'version' | 'hasField'>,
   resolver: Resolver,
-  unknown: (key: Key, id: string) => void,
-): (key: Key) => Predicate {
+  unknown: (owner: FilterText, id: string) => void,
+): (owner: FilterText) => Predicate {
   const parsed = new Map<string, { text: string; version: number; predicate: Predicate }>();
-  return (key) => {
-    const { id, filter: text = '', filterIds = [] } = key;
+  return (owner) => {
+    const { id, filter: text = '', filterIds = [] } = owner;
     const { version } = definitions;
     const known = parsed.get(id);
     if (known?.text === text && known.version === version) return known.predicate;
     const missing = filterIds.find((name) => !definitions.hasField(name));
-    if (missing !== undefined) unknown(key, missing);
+    if (missing !== undefined) unknown(owner, missing);
     const predicate: Predicate =
       missing === undefined ? searchOf(text, 'security_filter', resolver) : { type: 'none' };
     parsed.set(id, { text, version, predicate });

@@ -8,7 +8,7 @@ import type { Channel } from '../ingest/protocol.ts';
 import { SmallBody } from './body.ts';
 import { Drain } from './drain.ts';
 import type { Exchange } from './exchange.ts';
-import { addressText, callerAddress, INPUT_PATH, lengthFault } from './header.ts';
+import { addressText, callerAddress, INPUT_PATH, lengthFault, plainAddress } from './header.ts';
 import { HttpConnections, type HttpCounts } from './http-connections.ts';
 import { createInput, type InputOptions } from './input.ts';
 import { listenFault } from './listen-fault.ts';
@@ -85,7 +85,12 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
     } else if (exchange.path === INPUT_PATH || exchange.path.startsWith(`${INPUT_PATH}/`)) {
       input(exchange);
     } else {
-      serveRoute(exchange, options.routes ?? noRoutes, options.limits.trustedProxies);
+      serveRoute(
+        exchange,
+        options.routes ?? noRoutes,
+        options.limits.trustedProxies,
+        channel === 'https',
+      );
     }
   };
   let ownPort = port;
@@ -217,6 +222,7 @@ function serveRoute(
   exchange: Exchange,
   routes: NonNullable<HttpOptions['routes']>,
   trusted: ReadonlySet<string>,
+  isEncrypted: boolean,
 ): void {
   const path = decodedPath(exchange.path);
   if (path === undefined) {
@@ -227,6 +233,9 @@ function serveRoute(
   }
   const { method, headers } = exchange;
   const peer = callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
+  const isSecure =
+    isEncrypted ||
+    (trusted.has(plainAddress(exchange.peer)) && headers.get('x-forwarded-proto') === 'https');
   const abort = new AbortController();
   const { signal } = abort;
   const body = new SmallBody(API_BODY_BYTES_MAX);
@@ -241,7 +250,7 @@ function serveRoute(
         if (signal.aborted) return;
         // Of a repeated parameter the first one counts, as with input.
         const query = new Map([...new URLSearchParams(exchange.query)].reverse());
-        routes({ method, path, query, headers, peer, body: body.whole(), signal }).then(
+        routes({ method, path, query, headers, peer, isSecure, body: body.whole(), signal }).then(
           (reply) => exchange.answer(reply),
           () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),
         );

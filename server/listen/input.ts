@@ -81,7 +81,16 @@ export function createInput(options: InputOptions): (exchange: Exchange) => void
 function preflight({ path, method, headers }: Exchange): Reply {
   const signal = new AbortController().signal;
   const body = new Uint8Array(0);
-  return preflightReply({ method, path, query: new Map(), headers, peer: '', body, signal });
+  return preflightReply({
+    method,
+    path,
+    query: new Map(),
+    headers,
+    peer: '',
+    isSecure: false,
+    body,
+    signal,
+  });
 }
 
 function keyOf(

@@ -19,7 +19,7 @@ import { checkDefinitionId, idFromName } from './definition-id.ts';
 import { type DefinitionEntry, readDefinitionEntries } from './definition-record.ts';
 import { type DefinitionSet, missingOf } from './definition-set.ts';
 import { checkFormulas } from './formula-graph.ts';
-import { AUDIT_PATH, type Asker, type Journal, openJournal } from './journal.ts';
+import { type Asker, AUDIT_PATH, type Journal, openJournal } from './journal.ts';
 import { type Languages, referencesOf, removedTag } from './references.ts';
 
 /** Definitions of a kind. */

@@ -68,6 +68,7 @@ function request(
     ),
     body: new TextEncoder().encode(text),
     peer: '192.0.2.7',
+    isSecure: false,
     signal: new AbortController().signal,
   };
 }

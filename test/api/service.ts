@@ -72,6 +72,7 @@ export function request(path: string, sent: Sent = {}): ApiRequest {
     headers: new Map(Object.entries(headers).filter(([, value]) => value !== '')),
     body: Buffer.from(sent.raw ?? JSON.stringify('body' in sent ? sent.body : {})),
     peer: '127.0.0.1',
+    isSecure: false,
     signal: new AbortController().signal,
   };
 }

@@ -70,8 +70,8 @@ export class AuthFailures {
   }
 }
 
-/** Network of an IPv6 peer, whose user has all its addresses. */
-function networkOf(peer: string): string {
+/** The network of a peer, by which it is counted: of IPv6 the first half, as who has one has all its addresses. */
+export function networkOf(peer: string): string {
   return peer.includes(':') ? peer.split('::', 1)[0].split(':').slice(0, 4).join(':') : peer;
 }
 

@@ -1,61 +1,50 @@
 const WINDOW_MS = 60_000;
-/** Wrong passwords a minute, from one network and for one name. */
-const PER_NETWORK_MAX = 10;
-const PER_NAME_MAX = 30;
-/** Networks and names that are remembered; the one that was seen first is forgotten for a further one. */
-const REMEMBERED_MAX = 4_096;
+/** Wrong passwords a minute from one network. All networks together guess as fast as hashes are computed, a few a second. */
+const FAILURES_MAX = 10;
+/** Networks that are remembered; the one that was seen first is forgotten for a further one. */
+const NETWORKS_MAX = 4_096;
 
-/** Failures since a minute began. */
+/** Attempts of a network since its minute began. */
 interface Recent {
   sinceMs: number;
   count: number;
 }
 
-/** Counts wrong passwords by network and by name, and makes those wait who guess. */
+/**
+ * Makes networks wait that guess passwords. Names are not counted: whoever guesses from elsewhere would lock the user
+ * out.
+ */
 export class LoginThrottle {
   readonly #nowMs: () => number;
   readonly #networks = new Map<string, Recent>();
-  readonly #names = new Map<string, Recent>();
 
   /** `nowMs` is a clock that is never set. */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
   }
 
-  /** Seconds until a network may try that name again; 0 when it may now. */
-  waitSeconds(network: string, name: string): number {
-    const ofNetwork = this.#wait(this.#networks, network, PER_NETWORK_MAX);
-    return Math.ceil(Math.max(ofNetwork, this.#wait(this.#names, name, PER_NAME_MAX)) / 1_000);
-  }
-
-  /** Notes an attempt before its password is checked, so that many at once count too. */
-  attempt(network: string, name: string): void {
-    this.#count(this.#networks, network);
-    this.#count(this.#names, name);
-  }
-
-  /** Forgets the attempts of a network that had the right password. */
-  succeeded(network: string, name: string): void {
-    this.#networks.delete(network);
-    this.#names.delete(name);
-  }
-
-  #wait(recents: Map<string, Recent>, which: string, most: number): number {
-    const recent = recents.get(which);
-    if (recent === undefined || recent.count < most) return 0;
-    return Math.max(0, recent.sinceMs + WINDOW_MS - this.#nowMs());
-  }
-
-  #count(recents: Map<string, Recent>, which: string): void {
+  /** Seconds until a network may try again; 0 when it may now. Counts as an attempt then, until `succeeded`. */
+  attempt(network: string): number {
     const nowMs = this.#nowMs();
-    const known = recents.get(which);
-    if (known !== undefined && nowMs - known.sinceMs < WINDOW_MS) {
-      known.count++;
-      return;
+    const known = this.#networks.get(network);
+    const isRecent = known !== undefined && nowMs - known.sinceMs < WINDOW_MS;
+    if (isRecent && known.count >= FAILURES_MAX) {
+      return Math.ceil((known.sinceMs + WINDOW_MS - nowMs) / 1_000);
     }
-    recents.delete(which);
-    recents.set(which, { sinceMs: nowMs, count: 1 });
-    const [oldest] = recents.keys();
-    if (recents.size > REMEMBERED_MAX && oldest !== undefined) recents.delete(oldest);
+    if (isRecent) known.count++;
+    else this.#begin(network, nowMs);
+    return 0;
+  }
+
+  /** Forgets the attempts of a network that had a right password. */
+  succeeded(network: string): void {
+    this.#networks.delete(network);
+  }
+
+  #begin(network: string, sinceMs: number): void {
+    this.#networks.delete(network);
+    this.#networks.set(network, { sinceMs, count: 1 });
+    const [oldest] = this.#networks.keys();
+    if (this.#networks.size > NETWORKS_MAX && oldest !== undefined) this.#networks.delete(oldest);
   }
 }

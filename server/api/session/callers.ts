@@ -1,0 +1,82 @@
+import type { Predicate } from '../../../engine/query/model/predicate.ts';
+import type { Session, Sessions } from '../../registry/account/sessions.ts';
+import type { Role } from '../../registry/account/user-record.ts';
+import type { Users } from '../../registry/account/users.ts';
+import type { Keys } from '../../registry/keys.ts';
+import type { ApiRequest } from '../reply.ts';
+import type { ReadKey } from '../route.ts';
+import { sessionTokens } from './cookie.ts';
+import { requireSameOrigin } from './same-origin.ts';
+
+/** One who has logged in. */
+export interface Caller {
+  readonly session: Session;
+  /** A user, or whoever has a read key. */
+  readonly type: 'user' | 'key';
+  readonly name: string;
+  readonly role: Role;
+  /** The search text that limits the events. */
+  readonly filter?: string;
+  /** The rights to read, as those of a read key. */
+  readonly readKey: ReadKey;
+}
+
+/** A security filter as it is kept, and the id by which its tree is remembered. */
+export interface FilterText {
+  readonly id: string;
+  readonly name: string;
+  readonly filter?: string;
+  readonly filterIds?: readonly string[];
+}
+
+/** The surroundings of the callers. */
+export interface CallersOptions {
+  sessions: Pick<Sessions, 'of'>;
+  users: Pick<Users, 'get'>;
+  keys: Pick<Keys, 'named'>;
+  /** The tree of a security filter, as it is declared now. */
+  filterOf(text: FilterText): Predicate;
+}
+
+/** Finds out who a request with a session is from. */
+export class Callers {
+  readonly #options: CallersOptions;
+
+  constructor(options: CallersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The caller of a request that carries the cookie of a session; `undefined` without one, and when the session is over, its
+   * user or key is gone or the password another one. Throws ApiError 403 as `requireSameOrigin` does.
+   */
+  of(request: ApiRequest): Caller | undefined {
+    for (const token of sessionTokens(request.headers.get('cookie'))) {
+      const session = this.#options.sessions.of(token);
+      const caller = session === undefined ? undefined : this.#caller(session);
+      if (caller === undefined) continue;
+      requireSameOrigin(request);
+      return caller;
+    }
+    return undefined;
+  }
+
+  #caller(session: Session): Caller | undefined {
+    const { users, keys, filterOf } = this.#options;
+    const { subject } = session;
+    if (subject.type === 'key') {
+      const key = keys.named('read', subject.id);
+      if (key?.id !== subject.id) return undefined;
+      const readKey = { id: key.id, filter: filterOf(key) };
+      return { session, type: 'key', role: 'reader', readKey, ...named(key) };
+    }
+    const user = users.get(subject.id);
+    if (user?.passwordNumber !== subject.passwordNumber) return undefined;
+    const readKey = { id: user.id, filter: filterOf(user) };
+    return { session, type: 'user', role: user.role, readKey, ...named(user) };
+  }
+}
+
+function named({ name, filter }: FilterText): { name: string; filter?: string } {
+  return filter === undefined ? { name } : { name, filter };
+}
