@@ -104,7 +104,7 @@ async function start(
 /** Finishes what was begun, makes it durable and closes everything. */
 async function stop(running: Running, log: Log): Promise<void> {
   const { data, workers, listeners } = running;
-  const { opened, keys, definitions } = data;
+  const { opened, keys, definitions, users, sessions } = data;
   const { intake, queries, tails, compaction } = workers;
   const overdue = setTimeout(() => {
     log.error('stopping took too long, the service ends as it is');
@@ -119,6 +119,8 @@ async function stop(running: Running, log: Log): Promise<void> {
   await compaction.close();
   await keys.close();
   await definitions.close();
+  await users.close();
+  await sessions.close();
   await opened.manifest.release();
   clearTimeout(overdue);
   log.info('stopped');

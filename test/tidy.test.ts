@@ -105,6 +105,8 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
     'server/api/read/execute-schema.ts',
     'server/api/admin/extension-schema.ts',
     'server/api/admin/key-schema.ts',
+    'server/api/admin/users.ts',
+    'server/api/session/account-schema.ts',
     'server/api/openapi/reply-schema.ts',
     'server/api/admin/schema.ts',
     'server/api/openapi/schema.ts',

@@ -22,8 +22,9 @@ import {
 } from './route.ts';
 import { RouteTable } from './routes/match.ts';
 import { QUERY_ID } from './routes/operation.ts';
-import type { Operation, OperationRoute, ReadRoute } from './routes/route.ts';
+import type { AccountRoute, Operation, OperationRoute, ReadRoute } from './routes/route.ts';
 import { ROUTES } from './routes/table.ts';
+import type { AccountOptions } from './session/account.ts';
 
 /** The state of the service, and who may know of it. */
 export interface OperationAccess extends Operation {
@@ -59,14 +60,16 @@ export interface RouteDependencies {
   /** Answers everything below `/admin/api/`, its own keys and refusals included. */
   admin(request: ApiRequest): Promise<Reply>;
   operation: OperationAccess;
+  account: AccountOptions;
   /** Receives every error that is answered by 500. */
   log(error: unknown): void;
 }
 
+const ACCOUNT_PATH = '/account/';
 /** When a query that was refused for load may come again. */
 const RETRY_SECONDS = '1';
 
-const TABLE = new RouteTable<ReadRoute | OperationRoute>(
+const TABLE = new RouteTable<ReadRoute | AccountRoute | OperationRoute>(
   ROUTES.filter((route) => route.access !== 'admin' && route.access !== 'writer'),
 );
 
@@ -85,7 +88,9 @@ export function createRoutes(
     }
     const reply = await answered(dependencies, () => route(dependencies, live, request));
     watchStream(dependencies, reply);
-    return { ...reply, headers: { ...reply.headers, ...corsHeaders() } };
+    // Sessions are for the console, which is of the same origin.
+    const cors = request.path.startsWith(ACCOUNT_PATH) ? {} : corsHeaders();
+    return { ...reply, headers: { ...reply.headers, ...cors } };
   };
 }
 
@@ -115,8 +120,13 @@ async function route(
   }
   const { route, id } = match;
   if (route.access === 'reader') return read(dependencies, live, request, route, id);
+  if (isOfAccount(route)) return route.answer(dependencies.account, request);
   if (route.access === 'overview') requireOverview(dependencies, request);
   return route.answer(dependencies.operation);
+}
+
+function isOfAccount(route: AccountRoute | OperationRoute): route is AccountRoute {
+  return route.access === 'login' || route.access === 'session';
 }
 
 /** The reply to a request with a read key. Rejects with ApiError 401 and 403, and because of an id of the query 400 and 409. */
@@ -191,11 +201,13 @@ function authenticate(dependencies: RouteDependencies, request: ApiRequest): Rea
   const { failures } = dependencies.operation;
   const key = keyOf(request);
   if (key === undefined) {
+    const caller = dependencies.account.callers.of(request);
+    if (caller !== undefined) return caller.readKey;
     failures.note('read', request.peer);
     throw new ApiError(
       401,
       'the caller could not be authenticated: a read key is missing; allowed: header x-api-key or ' +
-        'query parameter api_key',
+        'authorization, query parameter api_key, or a session',
     );
   }
   const readKey = dependencies.readKey(key);

@@ -47,10 +47,21 @@ export interface ReadContext {
 /** Requests' view of the live tails. */
 export type OpenTails = Pick<Tails, 'open' | 'placeOf'>;
 
-/** The key that a request carries: header `x-api-key`, else parameter `api_key`. Source: INTERFACE.md 5. */
-export function keyOf(request: ApiRequest): string | undefined {
-  const key = request.headers.get('x-api-key') ?? request.query.get('api_key');
+/**
+ * The key that a request carries: header `x-api-key`, else parameter `api_key`, else `Authorization`, as Bearer or in either
+ * part of Basic. Source: INTERFACE.md 5.
+ */
+export function keyOf({ headers, query }: ApiRequest): string | undefined {
+  const key = headers.get('x-api-key') ?? query.get('api_key') ?? authorized(headers);
   return key === '' ? undefined : key;
+}
+
+function authorized(headers: Map<string, string>): string | undefined {
+  const match = /^(bearer|basic) +(\S+) *$/i.exec(headers.get('authorization') ?? '');
+  if (match === null) return undefined;
+  if (match[1].toLowerCase() === 'bearer') return match[2];
+  const parts = Buffer.from(match[2], 'base64').toString('latin1').split(':');
+  return parts.find((part) => part !== '');
 }
 
 /** Throws 415 unless the body is declared as JSON; parameters are allowed. Source: INTERFACE.md 4.1. */

@@ -53,7 +53,7 @@ export interface MessageSearches {
 /** Security filters and tagsets that look for something in the message, as bare words do. */
 export function messageSearches(
   definitions: Pick<Definitions, 'list'>,
-  readKeys: readonly Key[],
+  owners: readonly FilterText[],
   resolver: Resolver,
 ): MessageSearches {
   const looks = (text: string): boolean => {
@@ -65,7 +65,7 @@ export function messageSearches(
     }
   };
   return {
-    securityFilters: readKeys.flatMap(({ name, filter }) =>
+    securityFilters: owners.flatMap(({ name, filter }) =>
       filter !== undefined && looks(filter) ? [name] : [],
     ),
     tagsets: definitions

@@ -7,6 +7,9 @@ import type { Config } from '../config.ts';
 import { DiskHealth } from '../disk-health.ts';
 import type { Certificate } from '../listen/certificate.ts';
 import type { Log } from '../log.ts';
+import { openSessions, type Sessions } from '../registry/account/sessions.ts';
+import { openSetupLink, type SetupLink } from '../registry/account/setup-link.ts';
+import { openUsers, type Users } from '../registry/account/users.ts';
 import { DEFINITIONS_PATH, type Definitions, openDefinitions } from '../registry/definitions.ts';
 import { FirstKeyFile } from '../registry/first-key.ts';
 import { KEYS_PATH, type Keys, openKeys } from '../registry/keys.ts';
@@ -31,6 +34,9 @@ export interface OpenedData {
   readonly token: string;
   readonly failures: AuthFailures;
   readonly firstKey: FirstKeyFile;
+  readonly users: Users;
+  readonly sessions: Sessions;
+  readonly setup: SetupLink;
 }
 
 /**
@@ -61,10 +67,13 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
     log.error('the file with the first write key could not be removed', { error }),
   );
   firstKey.used(opened.usage);
+  const users = await openUsers({ disk, nowMs: Date.now });
+  const sessions = await openSessions({ disk, nowMs: Date.now });
+  const setup = await openSetupLink(disk, users.list().length > 0);
   const failures = new AuthFailures(log);
   return {
     ...{ runtime, log, disk, health, certificate, opened, cells, token, failures, firstKey },
-    ...registry,
+    ...{ ...registry, users, sessions, setup },
   };
 }
 

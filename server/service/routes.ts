@@ -5,6 +5,7 @@ import { followExtensions } from '../api/admin/extension-steps.ts';
 import { extensionResource } from '../api/admin/extensions.ts';
 import { keyResources } from '../api/admin/keys.ts';
 import { troubleResource } from '../api/admin/troubles.ts';
+import { userResource } from '../api/admin/users.ts';
 import { declaredResolver } from '../api/declared.ts';
 import { createRoutes, type OperationAccess } from '../api/dispatch.ts';
 import type { AnswerCounts } from '../api/metrics/answer-counts.ts';
@@ -12,6 +13,8 @@ import { createOperation } from '../api/metrics/operation.ts';
 import { quotasOf } from '../api/metrics/quotas.ts';
 import type { ApiRequest, Reply } from '../api/reply.ts';
 import { filterIdsOf, securityFilters } from '../api/security-filter.ts';
+import { Callers } from '../api/session/callers.ts';
+import { LoginThrottle } from '../api/session/login-throttle.ts';
 import { version } from '../config.ts';
 import type { Listeners } from '../listen/listeners.ts';
 import type { BoundCells } from '../runtime.ts';
@@ -35,12 +38,12 @@ export function routesOf(
   bound: BoundCells,
   state: ServiceState,
 ): (request: ApiRequest) => Promise<Reply> {
-  const { runtime, log, keys, definitions, cells, token, failures } = data;
+  const { runtime, log, keys, definitions, cells, token, failures, users, sessions, setup } = data;
   const { intake, queries, compaction, tails } = workers;
   const nowMs = Date.now;
   const resolver = declaredResolver(definitions);
   const filterOf = securityFilters(definitions, resolver, ({ name }, id) =>
-    log.error('a security filter names what is not declared, its read key sees nothing', {
+    log.error('a security filter names what is not declared, whoever has it sees nothing', {
       name,
       id,
     }),
@@ -51,22 +54,29 @@ export function routesOf(
     (steps) => intake.setExtensions(steps),
     (extension, error) => log.error('an extension is left out', { extension, error }),
   );
+  const filterIds = (text: string): string[] => filterIdsOf(text, resolver);
+  const callers = new Callers({ sessions, users, keys, filterOf });
   const admin = createAdmin({
-    token,
-    failures,
+    ...{ token, failures, callers },
     resources: new Map([
       ...keyResources({
         keys,
         cells,
         nowMs,
-        filterIds: (text) => filterIdsOf(text, resolver),
+        filterIds,
         changed: () => {
           intake.changeKeys(keys.table());
           bound.refresh();
         },
       }),
+      userResource({ users, filterIds, made: () => setup.end() }),
       ...definitionResources(definitions),
-      extensionResource({ definitions, readKeys: () => keys.list('read'), resolver, intake }),
+      extensionResource({
+        definitions,
+        filterOwners: () => [...keys.list('read'), ...users.list()],
+        resolver,
+        intake,
+      }),
       troubleResource(intake, (id) => keys.named('write', id)?.name),
     ]),
   });
@@ -84,19 +94,33 @@ export function routesOf(
     nowMs,
     boundEvents: runtime.config.boundEvents,
     admin,
-    operation: operationOf(data, workers, state),
+    operation: operationOf(data, workers, state, callers),
+    account: {
+      ...{ users, sessions, setup, callers, throttle: new LoginThrottle() },
+      readKey: (text) => {
+        const key = keys.lookup(text);
+        return key?.kind === 'read' ? key : undefined;
+      },
+      failed: (peer) => failures.note('login', peer),
+    },
     log: (error) => log.error('a request failed', { error }),
   });
 }
 
 /** Makes the answers about the service's operation. */
-function operationOf(data: OpenedData, workers: Workers, state: ServiceState): OperationAccess {
+function operationOf(
+  data: OpenedData,
+  workers: Workers,
+  state: ServiceState,
+  callers: Callers,
+): OperationAccess {
   const { runtime, health, opened, keys, cells, token, failures } = data;
   const { intake, queries, compaction, tails, room, lineCells } = workers;
   return createOperation({
     metricsOpen: runtime.config.metricsOpen,
     token,
     failures,
+    callers,
     facts: () => ({
       stopping: state.stopping,
       ingestWorkersUp: intake.gauges().workersUp,

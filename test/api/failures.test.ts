@@ -28,7 +28,7 @@ t.test('a peer has a hundred failures a minute, others have theirs', async (t) =
   t.same(noted('2001:db8:1:3::9', 1), [false]);
   go(60_000);
   t.same(noted('192.0.2.1', 1), [false]);
-  t.same(failures.counts, { admin: 207, input: 0, read: 0 });
+  t.same(failures.counts, { admin: 207, input: 0, login: 0, read: 0 });
 });
 
 t.test('the log has a few lines a minute, however many failures there are', async (t) => {

@@ -16,6 +16,9 @@ export const FETCH = '/beta/events/fetch';
 export const AGGREGATE = '/beta/events/aggregate';
 export const TIME = { from: 'now-1h', to: 'now' };
 
+/** Accounts that nobody has. */
+const NOBODY = { callers: { of: () => undefined } } as unknown as RouteDependencies['account'];
+
 /** Routes over fake dependencies, and what they were asked. Replies in pieces are made whole. */
 export function service(changes: Partial<RouteDependencies> = {}) {
   const jobs: QueryJob[] = [];
@@ -45,6 +48,7 @@ export function service(changes: Partial<RouteDependencies> = {}) {
       failures: { note: () => false },
       isAdministrator: ({ headers }) => headers.get('authorization') === 'Bearer token',
     },
+    account: NOBODY,
     log: (error) => logged.push(error),
     ...changes,
   });

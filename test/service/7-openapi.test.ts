@@ -28,7 +28,7 @@ t.teardown(async () => {
 let placeholders: Placeholders = { writeKey: service.writeKey, eventId: '' };
 
 /** Members that are never twice the same. */
-const VOLATILE = ['tookMs', 'ms', 'key', 'reception', 'daily_usage'];
+const VOLATILE = ['tookMs', 'ms', 'key', 'reception', 'daily_usage', 'created', 'ends'];
 
 /** A reply in which everything that a service makes up is replaced. */
 function steady(value: unknown): unknown {
@@ -98,6 +98,24 @@ t.test(
   },
 );
 
+/** The cookie of a reader's session. */
+let cookie = '';
+
+/** Makes an admin. */
+async function makeRoot(): Promise<void> {
+  const body = JSON.stringify({ name: 'root', role: 'admin', password: 'a password of root' });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  await fetch(`${service.http}/admin/api/users`, { method: 'POST', headers, body });
+}
+
+async function readerCookie(): Promise<string> {
+  const body = JSON.stringify({ name: 'ann', password: 'correct horse battery' });
+  const headers = { 'content-type': 'application/json' };
+  const url = `${service.http}/account/session`;
+  const response = await fetch(url, { method: 'POST', headers, body });
+  return response.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+}
+
 /** Statuses that come of load, of failures of the machine, or of another request. */
 const OF_CIRCUMSTANCES = [409, 411, 429, 500, 503, 507];
 
@@ -107,6 +125,10 @@ function spoilt(status: number, operation: ApiOperation): ExampleRequest | undef
   const request = requestOf(service, token, operation, example, placeholders);
   const { init } = request;
   const isRead = operation.access === 'reader' || operation.access === 'overview';
+  if (status === 401 && operation.id === 'logIn') {
+    const body = JSON.stringify({ name: 'ann', password: 'a wrong password' });
+    return { ...request, init: { ...init, body } };
+  }
   if (status === 401) {
     const { 'x-api-key': _, authorization: __, ...headers } = init.headers;
     const url = request.url.replace(placeholders.writeKey, 'no-such-key');
@@ -119,6 +141,12 @@ function spoilt(status: number, operation: ApiOperation): ExampleRequest | undef
       init: { ...init, headers: { ...headers, 'x-api-key': service.writeKey } },
     };
   }
+  if (status === 403 && operation.access === 'admin') {
+    const { authorization: _, ...headers } = init.headers;
+    return { ...request, init: { ...init, headers: { ...headers, cookie } } };
+  }
+  if (operation.access === 'session') Object.assign(init.headers, { cookie });
+  if (status === 403) return withHeader(request, 'origin', 'https://elsewhere.test');
   if (status === 405) return { ...request, init: { method: 'PUT', headers: init.headers } };
   if (status === 415) {
     if (operation.access === 'writer') return withHeader(request, 'content-encoding', 'rot13');
@@ -143,7 +171,8 @@ function spoilt(status: number, operation: ApiOperation): ExampleRequest | undef
     return requestOf(service, token, operation, { ...example, parameters }, placeholders);
   }
   if (status !== 400) return undefined;
-  // What is used by others, of what every service has.
+  // What is used by others, of what every service has, and the last admin.
+  if (operation.id === 'deleteUser') return withPath(request, 'users/root');
   if (operation.id === 'deleteField') return withPath(request, 'fields/syslog.appname');
   if (operation.id === 'deleteMetric') return withPath(request, 'metrics/count');
   if (operation.method === 'get' || operation.method === 'delete') {
@@ -170,6 +199,8 @@ t.test('each status that a request can cause is answered, in the form that is to
     if (!operation.id.startsWith('make')) continue;
     await answerTo(requestOf(service, token, operation, example, placeholders));
   }
+  await makeRoot();
+  cookie = await readerCookie();
   for (const operation of ROUTES) {
     const schema = Compile(operation.access === 'writer' ? inputErrorReply : errorReply);
     for (const status of refusalsOf(operation)) {

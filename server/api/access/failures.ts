@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 
 /** API on which a caller could not be authenticated. */
-export type FailureRoute = 'admin' | 'input' | 'read';
+export type FailureRoute = 'admin' | 'input' | 'login' | 'read';
 
 const WINDOW_MS = 60_000;
 /** Failures of a peer in a minute, behind which it is told to wait. */
@@ -20,7 +20,7 @@ interface Recent {
 /** Counts those who could not be authenticated, tells the log of some of them, and knows who tries too often. */
 export class AuthFailures {
   readonly counts: Readonly<Record<FailureRoute, number>>;
-  readonly #counts: Record<FailureRoute, number> = { admin: 0, input: 0, read: 0 };
+  readonly #counts: Record<FailureRoute, number> = { admin: 0, input: 0, login: 0, read: 0 };
   readonly #log: Pick<Log, 'info'>;
   readonly #nowMs: () => number;
   readonly #peers = new Map<string, Recent>();

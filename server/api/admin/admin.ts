@@ -9,12 +9,15 @@ import { ApiError, type ApiRequest, type Reply } from '../reply.ts';
 import { ADMIN_ROUTES } from '../routes/admin.ts';
 import { RouteTable } from '../routes/match.ts';
 import type { AdminResource } from '../routes/route.ts';
+import type { Callers } from '../session/callers.ts';
 
 /** Dependencies of the admin API. */
 export interface AdminDeps {
   /** The token of the file `admin-token`. */
   token: string;
   failures: Pick<AuthFailures, 'note'>;
+  /** Those who have logged in; nobody without it. */
+  callers?: Pick<Callers, 'of'>;
   /** Resources by the name in the path. */
   resources: ReadonlyMap<string, AdminResource>;
 }
@@ -27,13 +30,12 @@ const WHO = 'admin-token';
 const TABLE = new RouteTable(ADMIN_ROUTES);
 
 /**
- * Makes the handler of `/admin/api/`. It needs `Authorization: Bearer` with the token.
- * Rejects with ApiError: 400, 401, 404, 405, 413, 415, 503. Source: INTERFACE.md 13.
+ * Makes the handler of `/admin/api/`. It needs `Authorization: Bearer` with the token, or the session of an admin.
+ * Rejects with ApiError: 400, 401, 403, 404, 405, 413, 415, 503. Source: INTERFACE.md 13.
  */
 export function createAdmin(deps: AdminDeps): (request: ApiRequest) => Promise<Reply> {
   return async (request) => {
-    authenticate(request, deps);
-    const asker = { who: WHO, peer: request.peer };
+    const asker = { who: authenticate(request, deps), peer: request.peer };
     const match = TABLE.find(request.path, request.method);
     if (match === undefined) throw new ApiError(404, unknownPath(deps, request.path));
     const { route, id } = match;
@@ -52,8 +54,14 @@ export function isAdministrator(authorization: string | undefined, token: string
   return match !== null && sameSecret(match[1], token);
 }
 
-function authenticate(request: ApiRequest, { token, failures }: AdminDeps): void {
-  if (isAdministrator(request.headers.get('authorization'), token)) return;
+/** The one who asks, as the audit log names it. */
+function authenticate(request: ApiRequest, { token, failures, callers }: AdminDeps): string {
+  if (isAdministrator(request.headers.get('authorization'), token)) return WHO;
+  const caller = callers?.of(request);
+  if (caller?.role === 'admin') return caller.name;
+  if (caller !== undefined) {
+    throw new ApiError(403, 'forbidden: a reader has logged in; allowed: an admin');
+  }
   // Whoever has the token is let in whatever others do that come from the same address.
   if (failures.note('admin', request.peer)) {
     const message = 'too many requests with a wrong token; allowed: 100 a minute';

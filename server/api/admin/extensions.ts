@@ -4,13 +4,13 @@ import { shown } from '../../language/shown.ts';
 import type { ExtensionDefinition } from '../../registry/definition.ts';
 import type { Along, Changed, Definitions } from '../../registry/definitions.ts';
 import { definitionSetOf } from '../../registry/extension-sets.ts';
-import type { Key } from '../../registry/keys.ts';
 import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
 import type { Resolver } from '../resolver.ts';
 import { requireJsonType } from '../route.ts';
 import type { AdminResource } from '../routes/route.ts';
 import { messageSearches } from '../security-filter.ts';
+import type { FilterText } from '../session/callers.ts';
 import { fieldsOf } from './admin.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
@@ -18,7 +18,7 @@ import { checkExtension, stepOf } from './extension-steps.ts';
 /** Dependencies of the resource of extensions. */
 export interface ExtensionResourceDeps {
   definitions: Definitions;
-  readKeys: () => readonly Key[];
+  filterOwners: () => readonly FilterText[];
   resolver: Resolver;
   /** Tries extensions on samples. */
   intake: Pick<Intake, 'dry'>;
@@ -172,8 +172,8 @@ function shownChange(
   };
 }
 
-function warningOf({ definitions, readKeys, resolver }: ExtensionResourceDeps): object {
-  const { securityFilters, tagsets } = messageSearches(definitions, readKeys(), resolver);
+function warningOf({ definitions, filterOwners, resolver }: ExtensionResourceDeps): object {
+  const { securityFilters, tagsets } = messageSearches(definitions, filterOwners(), resolver);
   if (securityFilters.length === 0 && tagsets.length === 0) return {};
   return { warning: { message: MESSAGE_WARNING, security_filters: securityFilters, tagsets } };
 }

@@ -3,6 +3,7 @@ import { BODY_SCHEMAS, flag } from '../schema.ts';
 import { DEFINITION_SCHEMAS } from './definition-schema.ts';
 import { EXTENSION_SCHEMAS } from './extension-schema.ts';
 import { KEY_SCHEMAS, keyName } from './key-schema.ts';
+import { USER_SCHEMAS } from './users.ts';
 
 /** The schemas of what makes and changes a definition follow from the one that a whole definition is checked by. */
 
@@ -79,6 +80,7 @@ const ofDefinitions = (made: readonly TSchema[], all = made): AdminBodies => ({
 export const ADMIN_BODIES: ReadonlyMap<string, AdminBodies> = new Map([
   ['write_keys', ofKeys(KEY_SCHEMAS.write)],
   ['read_keys', ofKeys(KEY_SCHEMAS.read)],
+  ['users', USER_SCHEMAS],
   ['fields', ofDefinition(field)],
   ['tagsets', ofDefinition(tagset)],
   ['metrics', ofDefinitions(metrics, [...metrics, coreMetric])],

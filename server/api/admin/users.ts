@@ -4,11 +4,10 @@ import { must } from '../../../engine/base/assert.ts';
 import { shown } from '../../language/shown.ts';
 import { ROLES, type Role } from '../../registry/account/user-record.ts';
 import type { User, UserChange, Users } from '../../registry/account/users.ts';
-import type { Asker } from '../../registry/journal.ts';
-import { type AdminResource, methodNotAllowed } from '../admin.ts';
 import { parseJsonBody } from '../json.ts';
-import { ApiError, type ApiRequest, type Reply, resultReply } from '../reply.ts';
+import { ApiError, type ApiRequest, resultReply } from '../reply.ts';
 import { requireJsonType } from '../route.ts';
+import type { AdminResource } from '../routes/route.ts';
 import { choice, object, text } from '../schema.ts';
 import { refuse } from '../schema-fault.ts';
 
@@ -35,6 +34,8 @@ export interface UserResourceDeps {
   users: Users;
   /** The declared ids that a security filter names. Throws an Error whose message tells the fault and its position. */
   filterIds(text: string): string[];
+  /** Called when a user was made: the set-up link ends. */
+  made(): Promise<void>;
 }
 
 /** A user as the API shows it. */
@@ -46,59 +47,44 @@ interface ShownUser {
   created: string;
 }
 
-/** The resource `users`, by id or name. Source: INTERFACE.md 6.4. */
+/** The resource `users`, by id or name. Source: INTERFACE.md 13. */
 export function userResource(deps: UserResourceDeps): [string, AdminResource] {
-  return [
-    'users',
-    {
-      collection: (request, asker) => collection(deps, request, asker),
-      single: (idOrName, request, asker) => single(deps, idOrName, request, asker),
-    },
-  ];
-}
-
-async function collection(
-  deps: UserResourceDeps,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
   const { users } = deps;
-  if (request.method === 'GET') {
-    return resultReply(JSON.stringify({ users: users.list().map(shownUser) }));
-  }
-  if (request.method !== 'POST') throw methodNotAllowed(request.method, 'GET, POST');
-  const body = bodyOf(request);
-  if (!validators.made.Check(body)) refuse(validators.made, body);
-  const { name, role, password } = body;
-  const wanted = { name, role: roleOf(role), password, ...filterOf(deps, body) };
-  return resultReply(JSON.stringify(shownUser(await users.create(wanted, asker))));
-}
-
-async function single(
-  deps: UserResourceDeps,
-  idOrName: string,
-  request: ApiRequest,
-  asker: Asker,
-): Promise<Reply> {
-  const { users } = deps;
-  const user = users.named(idOrName);
-  if (user === undefined) {
+  const existing = (idOrName: string): User => {
+    const user = users.named(idOrName);
+    if (user !== undefined) return user;
     throw new ApiError(404, `there is no user with the id or name ${shown(idOrName)}`);
-  }
-  if (request.method === 'GET') return resultReply(JSON.stringify(shownUser(user)));
-  if (request.method === 'DELETE') {
-    await users.delete(user.id, asker);
-    return resultReply(JSON.stringify({ id: user.id, name: user.name, deleted: true }));
-  }
-  if (request.method !== 'PATCH') throw methodNotAllowed(request.method, 'GET, PATCH, DELETE');
-  const body = bodyOf(request);
-  if (!validators.changed.Check(body)) refuse(validators.changed, body);
-  const { name, role, password } = body;
-  const change: UserChange = filterOf(deps, body);
-  if (name !== undefined) change.name = name;
-  if (role !== undefined) change.role = roleOf(role);
-  if (password !== undefined) change.password = password;
-  return resultReply(JSON.stringify(shownUser(await users.change(user.id, change, asker))));
+  };
+  const resource: AdminResource = {
+    list: async () => resultReply(JSON.stringify({ users: users.list().map(shownUser) })),
+    make: async ({ request, asker }) => {
+      const body = bodyOf(request);
+      if (!validators.made.Check(body)) refuse(validators.made, body);
+      const { name, role, password } = body;
+      const wanted = { name, role: roleOf(role), password, ...filterOf(deps, body) };
+      const user = await users.create(wanted, asker);
+      await deps.made();
+      return resultReply(JSON.stringify(shownUser(user)));
+    },
+    show: async ({ id }) => resultReply(JSON.stringify(shownUser(existing(id)))),
+    change: async ({ request, asker, id }) => {
+      const user = existing(id);
+      const body = bodyOf(request);
+      if (!validators.changed.Check(body)) refuse(validators.changed, body);
+      const { name, role, password } = body;
+      const change: UserChange = filterOf(deps, body);
+      if (name !== undefined) change.name = name;
+      if (role !== undefined) change.role = roleOf(role);
+      if (password !== undefined) change.password = password;
+      return resultReply(JSON.stringify(shownUser(await users.change(user.id, change, asker))));
+    },
+    delete: async ({ asker, id: idOrName }) => {
+      const { id, name } = existing(idOrName);
+      await users.delete(id, asker);
+      return resultReply(JSON.stringify({ id, name, deleted: true }));
+    },
+  };
+  return ['users', resource];
 }
 
 function bodyOf(request: ApiRequest): unknown {

@@ -3,6 +3,7 @@ import { isAdministrator } from '../admin/admin.ts';
 import type { OperationAccess } from '../dispatch.ts';
 import { openapiReply } from '../openapi/document.ts';
 import type { Reply } from '../reply.ts';
+import type { Callers } from '../session/callers.ts';
 import { type MetricSources, metricsReply } from './metrics.ts';
 
 /** Facts that decide whether the service can do its work now. */
@@ -35,6 +36,7 @@ export interface OperationOptions {
   /** The token of the file `admin-token`. */
   token: string;
   failures: AuthFailures;
+  callers: Pick<Callers, 'of'>;
   facts(): ReadinessFacts;
   sources: Omit<MetricSources, 'ready' | 'authFailures'>;
 }
@@ -54,7 +56,9 @@ export function createOperation(options: OperationOptions): OperationAccess {
     openapi: () => openapiReply(sources.version),
     metricsOpen,
     failures,
-    isAdministrator: (request) => isAdministrator(request.headers.get('authorization'), token),
+    isAdministrator: (request) =>
+      isAdministrator(request.headers.get('authorization'), token) ||
+      options.callers.of(request)?.role === 'admin',
   };
 }
 

@@ -16,17 +16,21 @@ import { type JsonObject, type SchemaPart, SchemaWriter } from './schema.ts';
 const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
   anybody: [],
   writer: [{ keyHeader: [] }, { keyParameter: [] }, { bearer: [] }, { basic: [] }],
-  reader: [{ keyHeader: [] }, { keyParameter: [] }],
-  admin: [{ bearer: [] }],
-  overview: [{ bearer: [] }, { keyHeader: [] }, { keyParameter: [] }],
+  reader: [{ keyHeader: [] }, { keyParameter: [] }, { bearer: [] }, { basic: [] }, { session: [] }],
+  admin: [{ bearer: [] }, { session: [] }],
+  overview: [{ bearer: [] }, { keyHeader: [] }, { keyParameter: [] }, { session: [] }],
+  login: [],
+  session: [{ session: [] }],
 };
 /** Refusals that all operations of an access share. */
 const ACCESS_REFUSALS: Readonly<Record<Access, readonly number[]>> = {
   anybody: [405],
   writer: [401, 405],
   reader: [401, 403, 405],
-  admin: [401, 405, 429],
+  admin: [401, 403, 405, 429],
   overview: [401, 403, 405],
+  login: [403, 405],
+  session: [401, 403, 405],
 };
 const SECURITY_SCHEMES = {
   keyHeader: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key.' },
@@ -34,9 +38,13 @@ const SECURITY_SCHEMES = {
   bearer: {
     ...{ type: 'http', scheme: 'bearer' },
     description:
-      'The token of the file `admin-token` in the data folder; of the input API a write key.',
+      'The token of the file `admin-token` in the data folder; of the input API a write key, of the output API a read key.',
   },
-  basic: { type: 'http', scheme: 'basic', description: 'A write key in either part.' },
+  basic: { type: 'http', scheme: 'basic', description: 'A key in either part.' },
+  session: {
+    ...{ type: 'apiKey', in: 'cookie', name: 'logseam' },
+    description: 'A session; its cookie is named `__Host-logseam` over HTTPS.',
+  },
 };
 
 /** The statuses other than 200 that an operation may answer, ascending. */

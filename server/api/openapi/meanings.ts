@@ -17,7 +17,8 @@ export const TAGS: readonly JsonObject[] = [
   { name: 'Analyses', description: 'Numbers about events.' },
   { name: 'Discovery', description: 'What there is to ask for.' },
   { name: 'Queries', description: 'Queries that are not answered yet.' },
-  { name: 'Administration', description: 'Keys, definitions and parsing extensions.' },
+  { name: 'Sessions', description: 'Logging in and out, for the console.' },
+  { name: 'Administration', description: 'Keys, users, definitions and parsing extensions.' },
   { name: 'Operation', description: 'How the service does.' },
 ];
 
@@ -254,6 +255,18 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
     'Parts of the store of which events are lost; there only when there are some.',
   ],
   ['deleted', 'True.'],
+  [
+    'role',
+    '`admin`: manages everything and sees all events. `reader`: sees what the filter leaves.',
+  ],
+  ['created', 'When it was made.'],
+  ['password', 'The password of the user.'],
+  ['new_password', 'The password from now on, 12 to 256 characters.'],
+  ['read_key', 'A read key: the session sees what the key sees.'],
+  ['token', 'The text of the file `setup-token`.'],
+  ['users', 'The users.'],
+  ['ends', 'When the session ends at the latest.'],
+  ['ended', 'True.'],
   ['openapi', 'The version of OpenAPI.'],
   ['paths', 'What can be asked for.'],
   ['attributes', 'Attributes, those that most events have first.'],

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { ROLES } from '../../registry/account/user-record.ts';
 
 /** Schemas of what is answered, for the description of the interface; the tests hold real answers against them. */
 
@@ -250,6 +251,8 @@ const writeKey = {
   daily_usage: count,
   daily_quota: orNull(shape({ type: oneOf('percentage', 'megabytes'), value: Type.Number() })),
 };
+const role = oneOf(...ROLES);
+const user = { id: string, name: string, role, security_filter: orNull(string), created: date };
 const readKey = { id: string, name: string, security_filter: orNull(string) };
 const tag = shape({ id: string, name: string, color, query: string });
 const time = Type.Object({
@@ -309,9 +312,19 @@ export const RESOURCE_SHAPES: ReadonlyMap<
 > = new Map<string, { shown: TSchema; made?: TSchema; changed?: TSchema }>([
   ['write_keys', { shown: shape(writeKey), made: shape({ ...writeKey, key: string }) }],
   ['read_keys', { shown: shape(readKey), made: shape({ ...readKey, key: string }) }],
+  ['users', { shown: shape(user) }],
   ...Object.entries(definition).map(([name, shown]) => [name, { shown }] as const),
   ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
 ]);
+/** Reply of logging in, and of `GET /account/session`. */
+export const sessionReply = resultOf(
+  shape({
+    ...{ type: Type.Union([Type.Literal('user'), Type.Literal('key')]), name: string, role },
+    ...{ security_filter: orNull(string), ends: date },
+  }),
+);
+/** Reply of `DELETE /account/session`. */
+export const endedReply = resultOf(shape({ ended: Type.Literal(true) }));
 /** Reply of `DELETE` on a resource of the administration. */
 export const deletedReply = resultOf(
   shape({ id: string, name: string, deleted: Type.Literal(true) }),

@@ -45,8 +45,9 @@ function routesOf(resource: Resource): AdminRoute[] {
   const bodies = must(ADMIN_BODIES.get(name), `bodies of ${name}`);
   const shapes = must(RESOURCE_SHAPES.get(name), `shapes of ${name}`);
   const isKey = name.endsWith('_keys');
+  const isNamed = isKey || name === 'users';
   const collection = `/admin/api/${name}`;
-  const about = isKey ? 'The id or the name.' : 'The id.';
+  const about = isNamed ? 'The id or the name.' : 'The id.';
   const idParameter: ApiParameter = { name: 'id', in: 'path', about, schema: text() };
   const all = { ...ADMIN, resource: name };
   const single = { ...all, path: `${collection}/{id}`, parameters: [idParameter] };
@@ -93,14 +94,14 @@ function routesOf(resource: Resource): AdminRoute[] {
       replies: json(resultOf(shapes.changed ?? shapes.shown)),
       refusals: [...BODY_REFUSALS, 404, 503],
       examples: [
-        { ...ofFirst, body: changed, reply: { result: changedOf(first, changed, isKey) } },
+        { ...ofFirst, body: changed, reply: { result: changedOf(first, changed, isNamed) } },
       ],
     },
     {
       ...{ ...single, id: `delete${operation}`, method: 'delete', action: 'delete' },
       summary: `Deletes ${one}`,
       replies: json(deletedReply),
-      refusals: isUsedByOthers(name) ? [400, 404, 503] : [404, 503],
+      refusals: isKept(name) ? [400, 404, 503] : [404, 503],
       examples: shown.toReversed().map((definition) => ({
         name: idOf(definition),
         summary: String(definition['name']),
@@ -121,22 +122,22 @@ function examplesOfMaking({ name, made, shown }: Resource): ApiExample[] {
   }));
 }
 
-/** Id in the address. Ids of keys are random, so keys show their name. */
+/** Id in the address. Ids of keys and users are random, so they show their name. */
 function idOf({ id, name }: Record<string, unknown>): string {
   return /^[0-9a-f]{16}$/.test(String(id)) ? String(name) : String(id);
 }
 
-/** State after a change. Null takes a part of a definition away, and is shown for a key. */
+/** State after a change. Null takes a part of a definition away, and is shown for a key or a user. */
 function changedOf(
   shown: Record<string, unknown>,
   changed: Record<string, unknown>,
-  isKey: boolean,
+  isNamed: boolean,
 ): Record<string, unknown> {
   const parts = Object.entries({ ...shown, ...changed });
-  return Object.fromEntries(parts.filter(([, value]) => isKey || value !== null));
+  return Object.fromEntries(parts.filter(([, value]) => isNamed || value !== null));
 }
 
-/** Reports whether definitions of a resource may be used by others, which protects them from deletion. */
-function isUsedByOthers(name: string): boolean {
-  return ['fields', 'tagsets', 'metrics'].includes(name);
+/** Reports whether some of a resource may not be deleted: the last admin, and definitions that others use. */
+function isKept(name: string): boolean {
+  return ['users', 'fields', 'tagsets', 'metrics'].includes(name);
 }

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import type { ApiExample } from './examples/example.ts';
 
 /** Callers that may ask for an operation. `reader`: a read key; `overview`: see INTERFACE.md 14. */
-export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview';
+export type Access = 'anybody' | 'writer' | 'reader' | 'admin' | 'overview' | 'login' | 'session';
 
 /** A parameter of a path, of a query or in a header. */
 export interface ApiParameter {

@@ -1,6 +1,7 @@
 import type { Asker } from '../../registry/journal.ts';
 import type { ApiRequest, Reply } from '../reply.ts';
 import type { ReadContext } from '../route.ts';
+import type { AccountOptions } from '../session/account.ts';
 import type { ApiOperation } from './operation.ts';
 
 /** The state of the service, as it answers for it. */
@@ -57,5 +58,12 @@ export interface OperationRoute extends ApiOperation {
   answer: (operation: Operation) => Reply;
 }
 
+/** An endpoint of logging in and out. */
+export interface AccountRoute extends ApiOperation {
+  access: 'login' | 'session';
+  /** Throws or rejects with ApiError to refuse. */
+  answer: (options: AccountOptions, request: ApiRequest) => Promise<Reply>;
+}
+
 /** A route: the operation as it is described, and what answers it. */
-export type Route = InputRoute | ReadRoute | AdminRoute | OperationRoute;
+export type Route = InputRoute | ReadRoute | AdminRoute | AccountRoute | OperationRoute;

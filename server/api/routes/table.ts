@@ -1,3 +1,4 @@
+import { ACCOUNT_ROUTES } from './account.ts';
 import { ADMIN_ROUTES } from './admin.ts';
 import { ANALYSIS_ROUTES, DISCOVERY_ROUTES } from './analysis.ts';
 import { EVENT_ROUTES, QUERY_ROUTES, TAIL_ROUTES } from './events.ts';
@@ -12,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...ANALYSIS_ROUTES,
   ...DISCOVERY_ROUTES,
   ...QUERY_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...ADMIN_ROUTES,
   ...OPERATION_ROUTES,
 ];

@@ -27,18 +27,6 @@ export interface AccountOptions {
   failed(peer: string): void;
 }
 
-/** A route below `/account/`. */
-type AccountRoute = (options: AccountOptions, request: ApiRequest) => Promise<Reply>;
-
-/** The routes of logging in and out, by method and path. Source: INTERFACE.md 6.4. */
-export const ACCOUNT_ROUTES: ReadonlyMap<string, AccountRoute> = new Map([
-  ['GET /account/session', async (options, request) => shownReply(callerOf(options, request))],
-  ['POST /account/session', login],
-  ['DELETE /account/session', logout],
-  ['POST /account/setup', setUp],
-  ['POST /account/password', changePassword],
-]);
-
 /** The caller that a request's session tells. Throws ApiError 401 without one. */
 export function callerOf(
   { callers }: Pick<AccountOptions, 'callers'>,
@@ -49,7 +37,13 @@ export function callerOf(
   throw new ApiError(401, 'the caller could not be authenticated: there is no session; log in');
 }
 
-async function login(options: AccountOptions, request: ApiRequest): Promise<Reply> {
+/** `GET /account/session`: who has logged in. */
+export async function showSession(options: AccountOptions, request: ApiRequest): Promise<Reply> {
+  return shownReply(callerOf(options, request));
+}
+
+/** `POST /account/session`. Throws ApiError 401 when name, password or key are wrong, 429 and 503. */
+export async function logIn(options: AccountOptions, request: ApiRequest): Promise<Reply> {
   requireSameOrigin(request);
   const body = checkLogin(bodyOf(request));
   const { users, throttle, failed, readKey } = options;
@@ -73,7 +67,8 @@ async function login(options: AccountOptions, request: ApiRequest): Promise<Repl
   throw new ApiError(401, 'the caller could not be authenticated: name or password is wrong');
 }
 
-async function logout(options: AccountOptions, request: ApiRequest): Promise<Reply> {
+/** `DELETE /account/session`. */
+export async function logOut(options: AccountOptions, request: ApiRequest): Promise<Reply> {
   const { session, name } = callerOf(options, request);
   await options.sessions.end(session, { who: name, peer: request.peer });
   return {
@@ -82,7 +77,8 @@ async function logout(options: AccountOptions, request: ApiRequest): Promise<Rep
   };
 }
 
-async function setUp(options: AccountOptions, request: ApiRequest): Promise<Reply> {
+/** `POST /account/setup`: makes the first user. Throws ApiError 403 when the link is not valid. */
+export async function setUp(options: AccountOptions, request: ApiRequest): Promise<Reply> {
   requireSameOrigin(request);
   const { token, name, password } = checkSetup(bodyOf(request));
   const { setup, users, throttle } = options;
@@ -93,12 +89,15 @@ async function setUp(options: AccountOptions, request: ApiRequest): Promise<Repl
       'the set-up link is not valid: it is printed when the service starts, and works until there is a user',
     );
   }
-  const user = await users.createFirst({ name, password }, asker('set-up link', request));
+  const user = await users
+    .createFirst({ name, password }, asker('set-up link', request))
+    .catch(refuse);
   await setup.end();
   return begun(options, request, subjectOf(user), user.name);
 }
 
-async function changePassword(options: AccountOptions, request: ApiRequest): Promise<Reply> {
+/** `POST /account/password`. Throws ApiError 403 when the password is not the one in force. */
+export async function changePassword(options: AccountOptions, request: ApiRequest): Promise<Reply> {
   const caller = callerOf(options, request);
   if (caller.type === 'key') {
     throw new ApiError(403, 'forbidden: a session of a read key has no password');
@@ -110,7 +109,7 @@ async function changePassword(options: AccountOptions, request: ApiRequest): Pro
     waitSeconds > 0 ? undefined : await checked(() => users.authenticate(caller.name, password));
   if (user === undefined) throw new ApiError(403, 'forbidden: password is not the one in force');
   const change = { password: new_password };
-  const changed = await users.change(user.id, change, asker(caller.name, request));
+  const changed = await users.change(user.id, change, asker(caller.name, request)).catch(refuse);
   return begun(options, request, subjectOf(changed), changed.name);
 }
 
@@ -152,11 +151,16 @@ function asker(who: string, { peer }: ApiRequest): Asker {
 }
 
 /** The result of `work`; throws ApiError 503 when too many passwords are being checked. */
-async function checked<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof EngineError) || error.code !== 'LIMIT') throw error;
-    throw new ApiError(503, error.message, { 'retry-after': '1' });
+function checked<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch(refuse);
+}
+
+/** Throws the ApiError for an EngineError of the registry. */
+function refuse(error: unknown): never {
+  if (!(error instanceof EngineError)) throw error;
+  if (error.code === 'USAGE') throw new ApiError(400, error.message);
+  if (error.code !== 'LIMIT') {
+    throw new ApiError(503, 'the change could not be written; see the log of the service');
   }
+  throw new ApiError(503, error.message, { 'retry-after': '1' });
 }

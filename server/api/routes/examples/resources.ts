@@ -38,6 +38,24 @@ export const RESOURCES: readonly Resource[] = [
     changed: { security_filter: null },
   },
   {
+    ...{ name: 'users', one: 'a user', operation: 'User', operations: 'Users' },
+    made: [
+      {
+        name: 'ann',
+        role: 'reader',
+        password: 'correct horse battery',
+        security_filter: 'syslog.appname:shop',
+      },
+    ],
+    shown: [
+      {
+        ...{ id: '5e1f0c7a93b2d846', name: 'ann', role: 'reader' },
+        ...{ security_filter: 'syslog.appname:shop', created: '2026-03-01T10:00:00.000Z' },
+      },
+    ],
+    changed: { security_filter: null },
+  },
+  {
     ...{ name: 'fields', one: 'a field', operation: 'Field', operations: 'Fields' },
     made: [{ name: 'Verb', attribute: 'custom.http.verb' }],
     shown: [
