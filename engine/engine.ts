@@ -68,6 +68,7 @@ export type {
   ListResult,
   Metric,
   MetricExpression,
+  MetricValue,
   PageQuery,
   PageResult,
   QueryStats,

@@ -1,5 +1,6 @@
 import {
   compareScalars,
+  isRight,
   type ModelBucket,
   type ModelNumber,
   modelPage,
@@ -356,10 +357,7 @@ function isSeries(
   });
 }
 
-function isNumber(actual: Node | undefined, { exact, tolerance }: ModelNumber): boolean {
-  if (actual?.type === 'null') return exact === null || !Number.isFinite(tolerance);
-  if (actual?.type !== 'number') return false;
-  const value = Number(actual.text);
-  if (value === exact || !Number.isFinite(tolerance)) return true;
-  return exact !== null && Math.abs(value - exact) <= tolerance;
+function isNumber(actual: Node | undefined, wanted: ModelNumber): boolean {
+  if (actual?.type === 'null') return isRight(null, wanted);
+  return actual?.type === 'number' && isRight(actual.text, wanted);
 }

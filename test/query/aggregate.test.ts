@@ -5,13 +5,13 @@ import type { AggregateLimits } from '../../engine/query/model/aggregate-limits.
 import type { AggregateQuery, BucketKey } from '../../engine/query/model/query.ts';
 import type { TestRow } from '../segment/leaves.ts';
 import {
+  isRight,
   type ModelAggregate,
   type ModelAggregation,
   type ModelBucket,
   type ModelCompute,
   type ModelGroupBy,
   type ModelMetric,
-  type ModelNumber,
   type ModelOrder,
   type ModelSimpleMetric,
   modelBuckets,
@@ -153,11 +153,6 @@ function keyText(key: BucketKey): string {
     default:
       return 'total';
   }
-}
-
-function isRight(value: unknown, { exact, tolerance }: ModelNumber): boolean {
-  if (value === exact || !Number.isFinite(tolerance)) return true;
-  return typeof value === 'number' && exact !== null && Math.abs(value - exact) <= tolerance;
 }
 
 type Buckets = ReturnType<typeof bucketsOf>['buckets'];

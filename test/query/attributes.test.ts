@@ -4,7 +4,13 @@ import { attributesUnits } from '../../engine/query/group/attributes.ts';
 import type { AttributeFacts, AttributesQuery, BucketKey } from '../../engine/query/model/query.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
 import { modelBuckets } from '../support/bucket-model.ts';
-import type { Model, ModelEvent, ModelPredicate, Node } from '../support/model.ts';
+import {
+  distinctKey,
+  type Model,
+  type ModelEvent,
+  type ModelPredicate,
+  type Node,
+} from '../support/model.ts';
 import { run } from './blocks.ts';
 import { PATHS, predicate, testRow } from './events.ts';
 import { stored } from './stored.ts';
@@ -32,7 +38,7 @@ interface Wanted {
   kinds: string[];
   distinctCount: number;
   values: string[];
-  numbers: [number, number] | null;
+  numbers: string[] | null;
 }
 
 function wantedOf(model: Model, query: AttributesQuery): Wanted[] {
@@ -64,7 +70,7 @@ function wantedAttribute(
   eventCount: number,
   kinds: Map<string, Set<string>>,
 ): Wanted {
-  const { cardinality, min, max } = model.summaryOf(events, path);
+  const { cardinality, min, texts } = model.summaryOf(events, path);
   const order = { by: { type: 'core' as const }, direction: 'desc' as const };
   const limit = query.values ?? 0;
   const buckets = modelBuckets(model, {
@@ -78,8 +84,13 @@ function wantedAttribute(
     kinds: [...(kinds.get(path) ?? [])],
     distinctCount: cardinality,
     values: buckets.map(({ keys, values }) => `${keys[0]} ${Object(values[0]).exact}`),
-    numbers: min === null || max === null ? null : [min, max],
+    numbers: min === null ? null : [texts.min, texts.max].map(numberKey),
   };
+}
+
+/** A text that equal numbers have alike. */
+function numberKey(number: number | string): string {
+  return distinctKey({ type: 'number', text: String(number) });
 }
 
 function keyText(key: BucketKey): string {
@@ -104,7 +115,7 @@ function foundOf(facts: AttributeFacts): Wanted {
     kinds: [...new Set(own)],
     distinctCount,
     values: (values ?? []).map(({ key, eventCount }) => `${keyText(key)} ${eventCount}`),
-    numbers: bounds?.type === 'number' ? [bounds.min, bounds.max] : null,
+    numbers: bounds?.type === 'number' ? [bounds.min, bounds.max].map(numberKey) : null,
   };
 }
 

@@ -76,11 +76,11 @@ t.test('an aggregation without groupBys is one bucket of the outputs in their or
     groupBys: [],
   };
   const job = { type: 'aggregate' as const, query, zone: 'UTC', format: false, explain: false };
-  const bucket = { keys: [], values: [1234, null, 0.1, Infinity] };
+  const bucket = { keys: [], values: ['12345678901234567890', null, 0.1, Infinity] };
   const result = { buckets: [bucket], more: false, stats };
   t.equal(
     answerJob({ ...job, outputs, groupOutputs: [] }, result),
-    '{"aggregates":[{"bucket":{},"values":{"count":1234,"__proto__":null,"a\\"b":0.1,"1":null}}]}',
+    '{"aggregates":[{"bucket":{},"values":{"count":12345678901234567890,"__proto__":null,"a\\"b":0.1,"1":null}}]}',
   );
   t.equal(
     answerJob(
@@ -91,9 +91,9 @@ t.test('an aggregation without groupBys is one bucket of the outputs in their or
         outputs: [{ name: 'a' }, { name: 'b', unit: 'ms' }, { name: 'c', unit: 'ms' }],
         groupOutputs: [],
       },
-      { ...result, buckets: [{ keys: [], values: [1234, null, 5] }] },
+      { ...result, buckets: [{ keys: [], values: ['1234.5', null, 5] }] },
     ),
-    '{"aggregates":[{"bucket":{},"values":{"a":{"value":1234,"formatted":"1.2k"},' +
+    '{"aggregates":[{"bucket":{},"values":{"a":{"value":1234.5,"formatted":"1.2k"},' +
       '"b":{"value":null,"formatted":"-"},"c":{"value":5,"formatted":"5 ms"}}}]}',
   );
 });

@@ -1,7 +1,7 @@
 import {
+  compareNumbers,
   compareText,
   distinctKey,
-  fraction,
   holds,
   type Model,
   type ModelEvent,
@@ -78,10 +78,20 @@ export interface ModelPage {
   last?: string;
 }
 
-/** What a value of a bucket may be: exact up to `tolerance`. */
+/** What a value of a bucket may be: exact up to `tolerance`, or the number that `text` says. */
 export interface ModelNumber {
   exact: number | null;
   tolerance: number;
+  text?: string;
+}
+
+/** Whether a value, as a number or its text, is as wanted. */
+export function isRight(value: unknown, { exact, tolerance, text }: ModelNumber): boolean {
+  if (!Number.isFinite(tolerance)) return true;
+  if (exact === null || value === null) return exact === value;
+  if (typeof value !== 'number' && typeof value !== 'string') return false;
+  if (text !== undefined) return compareNumbers(String(value), text) === 0;
+  return Math.abs(Number(value) - exact) <= tolerance;
 }
 
 /** A bucket: texts of its keys, and of each compute a value, or one a step. */
@@ -151,14 +161,15 @@ function groupsOf(model: Model, events: ModelEvent[], groupBy: ModelGroupBy): Gr
       : tagGroups(model, events, groupBy.tags);
   const { by, direction } = groupBy.order;
   const sign = direction === 'asc' ? 1 : -1;
-  const rank = (group: Group) =>
-    by.type === 'natural' ? null : metricOf(model, group.events, by).exact;
+  const rank = (group: Group) => (by.type === 'natural' ? null : metricOf(model, group.events, by));
   const ranked = groups.map((group) => ({ group, rank: rank(group) }));
   ranked.sort((a, b) => {
     if (by.type === 'natural') return sign * a.group.compare(b.group);
-    if (a.rank === b.rank) return a.group.compare(b.group);
-    if (a.rank === null || b.rank === null) return a.rank === null ? 1 : -1;
-    return sign * (a.rank - b.rank);
+    const [left, right] = [a.rank?.exact ?? null, b.rank?.exact ?? null];
+    if (left === null && right === null) return a.group.compare(b.group);
+    if (left === null || right === null) return left === null ? 1 : -1;
+    const order = compareNumbers(a.rank?.text ?? String(left), b.rank?.text ?? String(right));
+    return order === 0 ? a.group.compare(b.group) : sign * order;
   });
   return ranked.map(({ group }) => group);
 }
@@ -225,12 +236,7 @@ export function compareScalars(left: Scalar, right: Scalar): number {
   if (left.type !== right.type) return RANKS.indexOf(left.type) - RANKS.indexOf(right.type);
   if (left.type === 'string') return compareText(left.text, right.text);
   if (left.type === 'boolean') return Number(left.text === 'true') - Number(right.text === 'true');
-  const [a, b] = [fraction(left.text), fraction(right.text)];
-  if (a === undefined || b === undefined) throw new Error('not a number');
-  const least = Math.min(a.exponent, b.exponent);
-  const difference =
-    a.mantissa * 10n ** BigInt(a.exponent - least) - b.mantissa * 10n ** BigInt(b.exponent - least);
-  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+  return compareNumbers(left.text, right.text);
 }
 
 function computed(
@@ -247,7 +253,7 @@ function computed(
 }
 
 /** The value at the rank of `percent` % of ascending numbers; at 50 % of an even count the mean of the middle two. */
-export function quantileOf(numbers: readonly number[], percent: number): ModelNumber {
+function quantileOf(numbers: readonly number[], percent: number): ModelNumber {
   const { length } = numbers;
   const at = Math.ceil((percent * length) / 100) - 1;
   if (length === 0) return { exact: null, tolerance: 0 };
@@ -276,7 +282,10 @@ export function metricOf(model: Model, events: ModelEvent[], metric: ModelMetric
   let tolerance = 0;
   if (metric.aggregation === 'sum' && !summary.plain) tolerance = summary.absolute * 1e-12;
   if (metric.aggregation === 'avg') tolerance = (summary.absolute / numbers.length) * 1e-12;
-  return { exact: exact !== null && Number.isFinite(exact) ? exact : null, tolerance };
+  const name = metric.aggregation;
+  const isText = name === 'min' || name === 'max' || (name === 'sum' && summary.plain);
+  if (exact === null || !Number.isFinite(exact)) return { exact: null, tolerance };
+  return { exact, tolerance, ...(isText ? { text: summary.texts[name] } : {}) };
 }
 
 function evaluated(model: Model, events: ModelEvent[], expression: ModelExpression): ModelNumber {

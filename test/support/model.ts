@@ -133,6 +133,16 @@ export function fraction(text: string): { mantissa: bigint; exponent: number } |
   return { mantissa, exponent };
 }
 
+/** Compares the numbers that texts say: negative when `left` is less. */
+export function compareNumbers(left: string, right: string): number {
+  const [a, b] = [fraction(left), fraction(right)];
+  if (a === undefined || b === undefined) throw new Error('not a number');
+  const least = Math.min(a.exponent, b.exponent);
+  const difference =
+    a.mantissa * 10n ** BigInt(a.exponent - least) - b.mantissa * 10n ** BigInt(b.exponent - least);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+}
+
 function sameNumber(left: string, right: string): boolean {
   const a = fraction(left);
   const b = fraction(right);
@@ -141,7 +151,8 @@ function sameNumber(left: string, right: string): boolean {
   );
 }
 
-function isNumeric(value: Scalar): boolean {
+/** Whether a value counts as a number. */
+export function isNumeric(value: Scalar): boolean {
   if (value.type === 'number') return true;
   return value.type === 'string' && NUMBER.test(value.text) && Number.isFinite(Number(value.text));
 }
@@ -279,6 +290,8 @@ export interface ModelSummary {
   absolute: number;
   min: number | null;
   max: number | null;
+  /** Texts of the least number, of the greatest one, and of the sum. */
+  texts: { min: string; max: string; sum: string };
   avg: number | null;
   /** The numbers, ascending. */
   numbers: number[];
@@ -340,8 +353,10 @@ export class Model {
     const texts = values
       .filter((value) => isNumeric(value) && Number.isFinite(Number(value.text)))
       .map((value) => value.text);
-    const numbers = texts.map(Number).sort((a, b) => a - b);
-    const sum = numbers.length === 0 ? null : exactSum(texts);
+    texts.sort(compareNumbers);
+    const numbers = texts.map(Number);
+    const sumText = exactSum(texts);
+    const sum = numbers.length === 0 ? null : Number(sumText);
     return {
       count: values.length,
       cardinality: new Set(values.map(distinctKey)).size,
@@ -349,6 +364,7 @@ export class Model {
       absolute: numbers.reduce((total, number) => total + Math.abs(number), 0),
       min: numbers[0] ?? null,
       max: numbers.at(-1) ?? null,
+      texts: { min: texts[0] ?? '', max: texts.at(-1) ?? '', sum: sumText },
       avg: sum === null ? null : sum / numbers.length,
       numbers,
       plain: texts.every((text) => PLAIN.test(text)),
@@ -363,13 +379,13 @@ export function distinctKey(value: Scalar): string {
   return `number ${number?.mantissa}e${number?.exponent}`;
 }
 
-/** The sum of number texts, rounded once. */
-function exactSum(texts: string[]): number {
+/** The text of the sum of number texts. */
+function exactSum(texts: string[]): string {
   const numbers = texts.map((text) => fraction(text) ?? { mantissa: 0n, exponent: 0 });
   const least = numbers.reduce((min, { exponent }) => Math.min(min, exponent), 0);
   const total = numbers.reduce(
     (sum, { mantissa, exponent }) => sum + mantissa * 10n ** BigInt(exponent - least),
     0n,
   );
-  return Number(`${total}e${least}`);
+  return `${total}e${least}`;
 }

@@ -6,6 +6,7 @@ import type {
   AggregateQuery,
   AggregateResult,
   BucketKey,
+  MetricValue,
   Snapshot,
 } from '../model/query.ts';
 import type { BlockSource, Progress } from '../model/source.ts';
@@ -149,13 +150,13 @@ class Aggregating {
     place: number,
     level: Level,
     first: FirstBuckets,
-    totals: ReadonlyMap<number, (number | null)[]>,
+    totals: ReadonlyMap<number, MetricValue[]>,
   ): Units<void> {
     const pace = new Pace();
     const limit = limitOf(stage.groupBy, 1) ?? Infinity;
     yield* arrangeTimes(this.#work.stages, place);
     const tuples = new TupleTable();
-    const keep = (parent: number, value: number, values: (number | null)[]): void => {
+    const keep = (parent: number, value: number, values: MetricValue[]): void => {
       const tuple = tuples.add(parent, value);
       this.#values[tuple] = values;
       childrenOf(stage, parent).push(tuple);
@@ -184,7 +185,7 @@ class Aggregating {
     stage.grows = false;
   }
 
-  #valuesOfNothing(): (number | null)[] {
+  #valuesOfNothing(): MetricValue[] {
     const metrics = this.#work.query.computes.map((compute) => compute.metric);
     const table = new MetricTable(metrics, this.#work.source.secret);
     return metrics.map((metric) => table.value(metric, 0));

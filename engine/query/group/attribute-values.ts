@@ -7,6 +7,7 @@ import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
+import { LongBounds } from '../metric/long-bounds.ts';
 import { MetricTable } from '../metric/metric-table.ts';
 import { type Bitmap, eachRow, isEmpty, nextRow } from '../model/bitmap.ts';
 import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '../model/query.ts';
@@ -24,6 +25,8 @@ import type { WholeValues } from './whole-values.ts';
 const METER_WORDS = 128;
 /** Steps of a unit that it takes to read a value's text. */
 const TEXT_STEPS = 4;
+
+type NumberBounds = Omit<Extract<AttributeBounds, { type: 'number' }>, 'type'>;
 
 /** Distinct values of an attribute that are counted, and the memory of them; when there are more, none are told. */
 export interface ValueLimits {
@@ -262,7 +265,7 @@ export class ValueMeter implements BlockVisitor {
       const min = metrics.value(metric(path, 'min'), 0);
       const max = metrics.value(metric(path, 'max'), 0);
       const numbers = min === null || max === null ? undefined : { min, max };
-      const distinctCount = metrics.value(metric(path, 'cardinality'), 0) ?? 0;
+      const distinctCount = Number(metrics.value(metric(path, 'cardinality'), 0));
       const values = distinctCount > distinctMax ? null : [];
       results.set(path, { distinctCount, values, ...boundsOf(numbers, dates) });
     }
@@ -332,35 +335,33 @@ function* firstValues(
 }
 
 /** Least and greatest number among the values; numeric strings are numbers. Source: INTERFACE.md 4.8. */
-function* numberBounds(level: FieldLevel): Units<{ min: number; max: number } | undefined> {
+function* numberBounds(level: FieldLevel): Units<NumberBounds | undefined> {
   const pace = new Pace();
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
+  const bounds = new LongBounds();
   for (let value = 0; value < level.valueCount; value++) {
     if (pace.isFull(TEXT_STEPS)) yield;
     const number = numberOf(level.key(value));
-    if (number === undefined) continue;
-    if (number < min) min = number;
-    if (number > max) max = number;
+    if (number !== undefined) bounds.add(0, Number(number), number);
   }
-  return min <= max ? { min, max } : undefined;
+  const min = bounds.least(0, Number.POSITIVE_INFINITY);
+  const max = bounds.greatest(0, Number.NEGATIVE_INFINITY);
+  return Number(min) > Number(max) ? undefined : { min, max };
 }
 
-/** The number that a value is; `undefined` when it is none, or beyond all doubles. */
-function numberOf(key: BucketKey): number | undefined {
+/** The text of the number that a value is; `undefined` when it is none, or beyond all doubles. */
+function numberOf(key: BucketKey): string | undefined {
   if (key.type === 'string') {
     const bytes = encodeText(key.text);
     if (!isNumberText(bytes, 0, bytes.length)) return undefined;
   } else if (key.type !== 'number') {
     return undefined;
   }
-  const number = Number(key.text);
-  return Number.isFinite(number) ? number : undefined;
+  return Number.isFinite(Number(key.text)) ? key.text : undefined;
 }
 
 /** Bounds of numbers, or of dates when there is no number. */
 function boundsOf(
-  numbers: { min: number; max: number } | undefined,
+  numbers: NumberBounds | undefined,
   { minMs, maxMs }: DateBounds,
 ): { bounds?: AttributeBounds } {
   if (numbers !== undefined) return { bounds: { type: 'number', ...numbers } };

@@ -1,4 +1,5 @@
-import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
+import { compareValues } from '../metric/long-bounds.ts';
+import type { BucketKey, BucketOrder, GroupBy, MetricValue } from '../model/query.ts';
 import type { Level } from './level.ts';
 
 /** A bucket that may be among the first of its parent. */
@@ -6,9 +7,9 @@ export interface Candidate {
   /** Its value in its level. */
   value: number;
   /** What it is ordered by; `undefined` in natural order, `null` where there is nothing to compute it from. */
-  rank: number | null | undefined;
+  rank: MetricValue | undefined;
   /** The metrics that were computed, in the order in which they were asked for. */
-  values: (number | null)[];
+  values: MetricValue[];
 }
 
 /** Candidates beyond the limit that are kept before they are sorted out. */
@@ -29,7 +30,7 @@ export function comparer(
     if (a === b) return level.compare(left.value, right.value);
     if (a === null) return 1;
     if (b === null) return -1;
-    return sign * (a - b);
+    return sign * compareValues(a, b);
   };
 }
 
@@ -48,12 +49,7 @@ export class FirstBuckets {
   }
 
   /** Offers a bucket; `values` are computed only when it may be among the first. */
-  offer(
-    parent: number,
-    value: number,
-    rank: Candidate['rank'],
-    values: () => (number | null)[],
-  ): void {
+  offer(parent: number, value: number, rank: Candidate['rank'], values: () => MetricValue[]): void {
     const worst = this.#worst.get(parent);
     const bucket = { value, rank };
     if (worst !== undefined && this.#compare(bucket, worst) >= 0) return;
@@ -105,7 +101,7 @@ export function afterTest(
 export function lastCounts(first: FirstBuckets, limit: number | undefined): Map<number, number> {
   const counts = new Map<number, number>();
   for (const [parent, { length, [length - 1]: last }] of first.entries()) {
-    if (length === limit) counts.set(parent, last.rank ?? 0);
+    if (length === limit) counts.set(parent, Number(last.rank ?? 0));
   }
   return counts;
 }

@@ -1,6 +1,13 @@
 import type { Pace, Units } from '../../base/pause.ts';
 import { isLightMetric, type MetricTable } from '../metric/metric-table.ts';
-import type { AggregateBucket, AggregateQuery, Compute, GroupBy, Metric } from '../model/query.ts';
+import type {
+  AggregateBucket,
+  AggregateQuery,
+  Compute,
+  GroupBy,
+  Metric,
+  MetricValue,
+} from '../model/query.ts';
 import type { TimeLevel } from './level.ts';
 import type { GroupShare } from './pass.ts';
 
@@ -88,13 +95,13 @@ export function isOfShare(group: number, { index, count }: GroupShare): boolean 
 }
 
 /** The values of a bucket in steps of time: those that are `known` already, or none. */
-export function seriesOf(known: ComputedValues[number], steps: TimeLevel): (number | null)[] {
-  return Array.isArray(known) ? known : new Array<number | null>(steps.valueCount).fill(null);
+export function seriesOf(known: ComputedValues[number], steps: TimeLevel): MetricValue[] {
+  return Array.isArray(known) ? known : new Array<MetricValue>(steps.valueCount).fill(null);
 }
 
 /** Puts the values of a metric in the steps of a bucket into `series`, as far as they are in a share. In units of `pace`. */
 export function* fillSeries(
-  series: (number | null)[],
+  series: MetricValue[],
   metrics: MetricTable,
   metric: Metric,
   bucket: number,

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import { MetricTable } from '../metric/metric-table.ts';
-import type { Metric } from '../model/query.ts';
+import type { Metric, MetricValue } from '../model/query.ts';
 import type { Progress } from '../model/source.ts';
 import { TupleTable } from '../value/tuple-table.ts';
 import { type LevelWay, planLevel } from './aggregate-plan.ts';
@@ -29,7 +29,7 @@ export interface FoundBuckets {
   level: Level;
   first: FirstBuckets;
   /** The values of the totals, by their parents. */
-  totals: Map<number, (number | null)[]>;
+  totals: Map<number, MetricValue[]>;
   /** Whether the values of all computes are with them. */
   isComputed: boolean;
 }
@@ -142,7 +142,7 @@ export class LevelSearch {
     if (!(yield* this.#work.tell(offerFirst(counts, limit, level.numbers, best)))) return 'full';
     for (const [parent, buckets] of best.entries()) {
       for (const { value, rank } of buckets) {
-        const values = () => new Array<number | null>(metricCount).fill(rank ?? null);
+        const values = () => new Array<MetricValue>(metricCount).fill(rank ?? null);
         first.offer(parent, takeValue(merged, level, value), rank, values);
       }
     }

@@ -4,7 +4,13 @@ import type { Column } from '../../column/column.ts';
 import type { Entries } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import type { Block } from '../../segment/block.ts';
-import type { Aggregation, Metric, MetricExpression, SimpleMetric } from '../model/query.ts';
+import type {
+  Aggregation,
+  Metric,
+  MetricExpression,
+  MetricValue,
+  SimpleMetric,
+} from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
@@ -132,7 +138,7 @@ export class MetricTable {
   }
 
   /** The value of a metric, one of those that it was made for, of a group. */
-  value(metric: Metric, group: number): number | null {
+  value(metric: Metric, group: number): MetricValue {
     if (metric.type === 'formula') {
       const value = this.#evaluate(metric.expression, group);
       return value !== null && Number.isFinite(value) ? value : null;
@@ -144,7 +150,10 @@ export class MetricTable {
 
   #evaluate(expression: MetricExpression, group: number): number | null {
     if (expression.type === 'number') return expression.value;
-    if (expression.type === 'metric') return this.value(expression.metric, group);
+    if (expression.type === 'metric') {
+      const value = this.value(expression.metric, group);
+      return value === null ? null : Number(value);
+    }
     const left = this.#evaluate(expression.left, group);
     const right = this.#evaluate(expression.right, group);
     if (left === null || right === null) return null;

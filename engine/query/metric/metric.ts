@@ -15,11 +15,12 @@ import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
-import type { Aggregation } from '../model/query.ts';
+import type { Aggregation, MetricValue } from '../model/query.ts';
 import { Elements, ElementType } from '../value/elements.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
+import { LongBounds, type LongBoundsData } from './long-bounds.ts';
 import { countPairs, divisorOf, keepNumbers, runEnd, widenBounds } from './number-kernels.ts';
 import { Quantiles, type QuantilesData } from './quantile.ts';
 import { SharedStrings } from './shared-strings.ts';
@@ -53,6 +54,7 @@ export interface SummaryData {
   numberCounts: Float64Array<ArrayBuffer>;
   mins: Float64Array<ArrayBuffer>;
   maxs: Float64Array<ArrayBuffer>;
+  longBounds: LongBoundsData;
   sums: SumsData | undefined;
   quantiles: QuantilesData | undefined;
   cardinalities: CardinalitiesData | undefined;
@@ -70,6 +72,8 @@ export class Summary {
   #numberCounts = new Float64Array(0);
   #mins = new Float64Array(0);
   #maxs = new Float64Array(0);
+  /** Of numbers that lie between doubles, which are not in `#mins` and `#maxs`. */
+  readonly #longBounds = new LongBounds();
   readonly #sums: Sums | undefined;
   readonly #quantiles: Quantiles | undefined;
   readonly #cardinalities: Cardinalities | undefined;
@@ -102,7 +106,9 @@ export class Summary {
   /** Memory that it takes. */
   get memoryBytes(): number {
     const arrays = [this.#counts, this.#numberCounts, this.#mins, this.#maxs];
-    const own = arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4);
+    const own =
+      arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4) +
+      this.#longBounds.memoryBytes;
     const parts = [this.#sums, this.#quantiles, this.#cardinalities];
     return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
   }
@@ -167,6 +173,7 @@ export class Summary {
       numberCounts: this.#numberCounts,
       mins: this.#mins,
       maxs: this.#maxs,
+      longBounds: this.#longBounds.data,
       sums: this.#sums?.data,
       quantiles: this.#quantiles?.data,
       cardinalities: this.#cardinalities?.data,
@@ -189,6 +196,7 @@ export class Summary {
       }
     });
     const { sums, quantiles, cardinalities } = data;
+    this.#longBounds.merge(data.longBounds, groups);
     if (sums !== undefined) yield* must(this.#sums, 'sums').merge(Sums.of(sums), groups);
     if (quantiles !== undefined) {
       yield* must(this.#quantiles, 'quantiles').merge(quantiles, groups);
@@ -205,7 +213,7 @@ export class Summary {
   }
 
   /** The value of an aggregation, one of those that it was made for; `null` when the group has no numbers for it. */
-  value(aggregation: Aggregation, group: number): number | null {
+  value(aggregation: Aggregation, group: number): MetricValue {
     const known = group < this.#groupCount;
     if (aggregation === 'count') return known ? this.#counts[group] : 0;
     if (aggregation === 'cardinality') {
@@ -213,23 +221,25 @@ export class Summary {
     }
     if (!known || this.#numberCounts[group] === 0) return null;
     const value = this.#numericValue(aggregation, group);
-    return Number.isFinite(value) ? value : null;
+    return Number.isFinite(Number(value)) ? value : null;
   }
 
-  #numericValue(aggregation: Aggregation, group: number): number {
+  #numericValue(aggregation: Aggregation, group: number): number | string {
     switch (aggregation) {
       case 'sum':
-        return must(this.#sums, 'sums').result(group);
+        return must(this.#sums, 'sums').exact(group);
       case 'avg':
         return must(this.#sums, 'sums').result(group) / this.#numberCounts[group];
       case 'min':
-        return this.#mins[group];
+        return this.#longBounds.least(group, this.#mins[group]);
       case 'max':
-        return this.#maxs[group];
+        return this.#longBounds.greatest(group, this.#maxs[group]);
       default: {
         const percent = must(PERCENT.get(aggregation), aggregation);
         const value = must(this.#quantiles?.at(group, percent), 'a quantile of numbers');
-        return Math.min(Math.max(value, this.#mins[group]), this.#maxs[group]);
+        const min = Number(this.#longBounds.least(group, this.#mins[group]));
+        const max = Number(this.#longBounds.greatest(group, this.#maxs[group]));
+        return Math.min(Math.max(value, min), max);
       }
     }
   }
@@ -262,7 +272,9 @@ export class Summary {
       if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
       else this.#sums.addDoubles(pairs, mantissas);
     }
-    if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs);
+    if (this.#needsBounds) {
+      widenBounds(column, pairs, this.#mins, this.#maxs, this.#longBounds);
+    }
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 
@@ -347,9 +359,12 @@ export class Summary {
   /** Adds the number that a text is, if it is one. */
   #addText(group: number, bytes: Uint8Array, start: number, end: number): void {
     if (!reader.read(bytes, start, end)) return;
-    this.#addValue(group, reader.value);
-    if (reader.small) this.#sums?.addDecimal(group, reader.mantissa, reader.scale);
-    else this.#sums?.addText(group, asciiText(bytes, start, end));
+    if (reader.small) {
+      this.#addValue(group, reader.value);
+      this.#sums?.addDecimal(group, reader.mantissa, reader.scale);
+    } else {
+      this.#addLong(group, reader.value, asciiText(bytes, start, end));
+    }
   }
 
   /** Adds a number to all but the sum. */
@@ -358,6 +373,15 @@ export class Summary {
     if (!this.#needsBounds) return;
     if (value < this.#mins[group]) this.#mins[group] = value;
     if (value > this.#maxs[group]) this.#maxs[group] = value;
+    this.#quantiles?.add(group, value);
+  }
+
+  /** Adds a number that may lie between doubles. */
+  #addLong(group: number, value: number, text: string): void {
+    this.#numberCounts[group]++;
+    this.#sums?.addText(group, text);
+    if (!this.#needsBounds) return;
+    this.#longBounds.add(group, value, text);
     this.#quantiles?.add(group, value);
   }
 
@@ -410,12 +434,12 @@ export class Summary {
     this.#cardinalities?.add(group, elements.lows[element], elements.highs[element]);
     const type = elements.types[element];
     if (type === ElementType.OTHER || !this.#needsNumbers) return;
-    this.#addValue(group, elements.values[element]);
-    if (this.#sums === undefined) return;
+    const value = elements.values[element];
     if (type === ElementType.LONG) {
-      this.#sums.addText(group, must(elements.texts.get(element), 'a long number'));
+      this.#addLong(group, value, must(elements.texts.get(element), 'a long number'));
     } else {
-      this.#sums.addDecimal(group, elements.mantissas[element], elements.scales[element]);
+      this.#addValue(group, value);
+      this.#sums?.addDecimal(group, elements.mantissas[element], elements.scales[element]);
     }
   }
 

@@ -2,6 +2,7 @@ import type { NumberColumn } from '../../column/column.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
+import type { LongBounds } from './long-bounds.ts';
 
 /*
  * Loops over pairs of a block's rows and groups. Where neighbours are of one group mostly, what is kept of a group stays in variables
@@ -54,15 +55,24 @@ export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }
 
-/** Widens the bounds of each group by its numbers. */
+/** Whole numbers from here on, as parts of decimals, are not told apart by doubles. */
+const MANTISSA_EXACT_MAX = 1e15;
+
+/** Widens the bounds of each group by its numbers: those that lie between doubles go to `long`. */
 export function widenBounds(
   column: NumberColumn,
   { rows, groups, count }: Pairs,
   mins: Float64Array,
   maxs: Float64Array,
+  long: LongBounds,
 ): void {
-  const { mantissas } = column;
+  const { mantissas, scale } = column;
   const divisor = divisorOf(column);
+  const exactMax = divisor === 1 ? Number.POSITIVE_INFINITY : MANTISSA_EXACT_MAX;
+  const longNumber = (mantissa: number) => ({
+    value: mantissa / divisor,
+    text: `${mantissa}e-${scale}`,
+  });
   for (let at = 0; at < count; ) {
     const group = groups[at];
     let min = mantissas[rows[at]];
@@ -72,7 +82,9 @@ export function widenBounds(
       if (mantissa < min) min = mantissa;
       if (mantissa > max) max = mantissa;
     }
-    if (min / divisor < mins[group]) mins[group] = min / divisor;
-    if (max / divisor > maxs[group]) maxs[group] = max / divisor;
+    if (Math.abs(min) >= exactMax) long.addLeast(group, longNumber(min));
+    else if (min / divisor < mins[group]) mins[group] = min / divisor;
+    if (Math.abs(max) >= exactMax) long.addGreatest(group, longNumber(max));
+    else if (max / divisor > maxs[group]) maxs[group] = max / divisor;
   }
 }

@@ -3,6 +3,7 @@ import { grow, growInUnits } from '../../column/growth.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
 import { parseDecimal } from '../filter/decimal.ts';
 import type { Pairs } from '../value/pairs.ts';
+import { exactValue } from './long-bounds.ts';
 
 /** Digits before and behind the point up to which texts are added exactly; other texts are added as doubles. */
 const DIGITS_EXACT_MAX = 400;
@@ -118,7 +119,7 @@ export class Sums {
     const exponent = decimal?.exponent ?? 0;
     const exact = Math.abs(exponent) + (decimal?.digits.length ?? 0) <= DIGITS_EXACT_MAX;
     if (decimal === undefined || !exact) {
-      this.addDouble(group, Number(text));
+      this.#addRounded(group, Number(text));
       return;
     }
     const whole = BigInt(`${decimal.negative ? '-' : ''}${decimal.digits || '0'}`);
@@ -126,7 +127,7 @@ export class Sums {
     else this.#addLarge(group, whole, -exponent);
   }
 
-  /** Adds a double to a group: as the decimal of up to 15 digits that it is the nearest double of, when there is one. */
+  /** Adds a double to a group: exactly when it is whole, or the nearest one of a decimal of up to 15 digits. */
   addDouble(group: number, value: number): void {
     for (let scale = 0; scale < POWERS_OF_TEN.length && scale <= FRACTION_DIGITS_MAX; scale++) {
       const mantissa = Math.round(value * POWERS_OF_TEN[scale]);
@@ -135,7 +136,9 @@ export class Sums {
       this.addDecimal(group, mantissa, scale);
       return;
     }
-    this.#addRounded(group, value);
+    // A large whole number was sent as its double is printed.
+    if (Number.isInteger(value)) this.addText(group, String(value));
+    else this.#addRounded(group, value);
   }
 
   /** Adds the doubles `values[row]` of the row of each of `pairs` to its group. */
@@ -180,6 +183,23 @@ export class Sums {
 
   /** The sum of a group as the nearest double; not finite when it is beyond them. */
   result(group: number): number {
+    return Number(this.exact(group));
+  }
+
+  /** The sum of a group: exact when all of it was added exactly, else as the nearest double. */
+  exact(group: number): number | string {
+    const { decimals, scale } = this.#decimalsOf(group);
+    const total = this.#doubles[group] ?? 0;
+    const compensation = this.#compensations[group] ?? 0;
+    const value = Number(`${decimals}e-${scale}`) + (total + compensation);
+    const isShort = decimals < MANTISSA_EXACT_MAX && decimals > -MANTISSA_EXACT_MAX;
+    const isRounded = total !== 0 || compensation !== 0;
+    if (isShort || isRounded || !Number.isFinite(value)) return value;
+    return exactValue(`${decimals}e-${scale}`);
+  }
+
+  /** What of a group's sum was added exactly: `decimals / 10^scale`. */
+  #decimalsOf(group: number): { decimals: bigint; scale: number } {
     let decimals = 0n;
     let scaleMax = 0;
     for (const [scale, totals] of this.#large) {
@@ -196,8 +216,7 @@ export class Sums {
       const total = totals.get(group);
       if (total !== undefined) decimals += total * 10n ** BigInt(scaleMax - scale);
     }
-    const exact = Number(`${decimals}e-${scaleMax}`);
-    return exact + ((this.#doubles[group] ?? 0) + (this.#compensations[group] ?? 0));
+    return { decimals, scale: scaleMax };
   }
 
   /** The totals of a scale, with room for all groups. */

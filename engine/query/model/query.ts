@@ -131,6 +131,9 @@ export type MetricExpression =
       right: MetricExpression;
     };
 
+/** A value of a metric: a number, as its text where no double prints it, or `null` where there is nothing to compute it from. */
+export type MetricValue = number | string | null;
+
 /** What is computed over events. */
 export type Metric = SimpleMetric | { type: 'formula'; expression: MetricExpression };
 
@@ -208,7 +211,7 @@ export interface AttributeValue {
 
 /** Least and greatest of an attribute's numbers, or of its dates when it has no number. */
 export type AttributeBounds =
-  | { type: 'number'; min: number; max: number }
+  | { type: 'number'; min: number | string; max: number | string }
   | { type: 'date'; minMs: number; maxMs: number };
 
 /** An attribute of the selected events. What is about values is there when it was asked for. */
@@ -292,8 +295,8 @@ export interface ContextResult {
 export interface AggregateBucket {
   /** One a level, from the outermost. */
   keys: BucketKey[];
-  /** One a compute: a number, one for each step of time, `null` where there is nothing to compute it from. */
-  values: (number | null | (number | null)[])[];
+  /** One a compute, or one for each step of time. */
+  values: (MetricValue | MetricValue[])[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assert, must } from '../../../engine/base/assert.ts';
 import type { Units } from '../../../engine/base/pause.ts';
-import type { AggregateResult, BucketKey } from '../../../engine/engine.ts';
+import type { AggregateResult, BucketKey, MetricValue } from '../../../engine/engine.ts';
 import { isoIn, parseZone, type Zone } from '../../language/zone.ts';
 import type { ComputeOutput, GroupOutput, QueryJob } from '../job.ts';
 import type { AnswerWriter } from './answer-writer.ts';
@@ -53,7 +53,7 @@ export function* writeAggregates(
 function* writeSeries(
   writer: AnswerWriter,
   texts: BucketTexts,
-  points: readonly (number | null)[],
+  points: readonly MetricValue[],
   place: number,
 ): Units<void> {
   writer.add('[');
@@ -126,12 +126,12 @@ export class BucketTexts {
   }
 
   /** JSON text of a number of a compute; what JSON has no number for is null. */
-  value(value: number | null, place: number): string {
-    const shown = value !== null && Number.isFinite(value) ? value : null;
+  value(value: MetricValue, place: number): string {
+    const shown = value !== null && Number.isFinite(Number(value)) ? value : null;
     const text = String(shown);
     if (!this.#format) return text;
     const { unit } = this.#outputs[place];
-    const formatted = formatNumber(shown);
+    const formatted = formatNumber(shown === null ? null : Number(shown));
     const withUnit = unit === undefined || shown === null ? formatted : `${formatted} ${unit}`;
     return `{"value":${text},"formatted":${JSON.stringify(withUnit)}}`;
   }

@@ -1,6 +1,6 @@
 import { must } from '../../../engine/base/assert.ts';
 import type { Units } from '../../../engine/base/pause.ts';
-import type { AggregateResult, ListedEvent } from '../../../engine/engine.ts';
+import type { AggregateResult, ListedEvent, MetricValue } from '../../../engine/engine.ts';
 import { isoIn, type Zone } from '../../language/zone.ts';
 import type { QueryJob } from '../job.ts';
 import { BucketTexts, VALUE_TEXTS } from './aggregate-answer.ts';
@@ -37,7 +37,7 @@ export function* writeRows(
   const [first] = computes;
   const rowsMax = must(job.saved, 'form of a saved analysis').rowsMax;
   let rowCount = 0;
-  const addRow = (timeMs: number, fields: string, values: (number | null)[]): void => {
+  const addRow = (timeMs: number, fields: string, values: MetricValue[]): void => {
     writer.add(`${rowCount++ === 0 ? '' : ','}{"time":${timeMs},"fields":{${fields}},"metrics":{`);
     for (const [place, value] of values.entries()) {
       writer.add(`${place === 0 ? '' : ','}"m${place}":${texts.value(value, place)}`, VALUE_TEXTS);
@@ -63,6 +63,6 @@ export function* writeRows(
 }
 
 /** Picks the value of a step of what is a time series, and the only one of what is none. */
-function numberAt(step: number): (value: number | null | (number | null)[]) => number | null {
+function numberAt(step: number): (value: MetricValue | MetricValue[]) => MetricValue {
   return (value) => (Array.isArray(value) ? value[step] : value);
 }
