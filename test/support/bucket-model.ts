@@ -3,6 +3,7 @@ import {
   compareText,
   distinctKey,
   holds,
+  isNumeric,
   type Model,
   type ModelEvent,
   type ModelPredicate,
@@ -233,10 +234,13 @@ const RANKS = ['number', 'string', 'boolean'];
 
 /** The natural order of values: negative when `left` comes first. */
 export function compareScalars(left: Scalar, right: Scalar): number {
+  const [leftNumeric, rightNumeric] = [isNumeric(left), isNumeric(right)];
+  if (leftNumeric !== rightNumeric) return leftNumeric ? -1 : 1;
+  const order = leftNumeric ? compareNumbers(left.text, right.text) : 0;
+  if (order !== 0) return order;
   if (left.type !== right.type) return RANKS.indexOf(left.type) - RANKS.indexOf(right.type);
   if (left.type === 'string') return compareText(left.text, right.text);
-  if (left.type === 'boolean') return Number(left.text === 'true') - Number(right.text === 'true');
-  return compareNumbers(left.text, right.text);
+  return Number(left.text === 'true') - Number(right.text === 'true');
 }
 
 function computed(

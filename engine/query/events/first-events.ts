@@ -1,4 +1,4 @@
-import { compareDecimals } from '../filter/decimal.ts';
+import { compareDecimals, parseDecimal } from '../filter/decimal.ts';
 import { compareText, encodeText } from '../filter/text.ts';
 import type { OrderedEvent, OrderKey } from '../group/shared-scan.ts';
 import { compareEvents } from '../model/event-id.ts';
@@ -11,13 +11,21 @@ const TRUE_RANK = 3;
 
 /** Makes a value ready to be compared. */
 export function orderKey(key: BucketKey): OrderKey {
-  if (key.type === 'number') return { rank: NUMBER_RANK, number: Number(key.text), text: key.text };
-  if (key.type === 'string') return { rank: STRING_RANK, number: 0, text: key.text };
+  if (key.type === 'number') {
+    return { rank: NUMBER_RANK, number: Number(key.text), text: key.text, isString: false };
+  }
+  if (key.type === 'string') {
+    const { text } = key;
+    const isNumeric = Number.isFinite(Number(text)) && parseDecimal(text) !== undefined;
+    return isNumeric
+      ? { rank: NUMBER_RANK, number: Number(text), text, isString: true }
+      : { rank: STRING_RANK, number: 0, text, isString: true };
+  }
   const isTrue = key.type === 'boolean' && key.value;
-  return { rank: isTrue ? TRUE_RANK : FALSE_RANK, number: 0, text: '' };
+  return { rank: isTrue ? TRUE_RANK : FALSE_RANK, number: 0, text: '', isString: false };
 }
 
-/** Whether a value is a number. */
+/** Whether a value is a number or a numeric string. */
 export function isNumber({ rank }: OrderKey): boolean {
   return rank === NUMBER_RANK;
 }
@@ -26,8 +34,13 @@ export function isNumber({ rank }: OrderKey): boolean {
 function compareKeys(left: OrderKey, right: OrderKey): number {
   if (left.rank !== right.rank) return left.rank - right.rank;
   if (left.number !== right.number) return left.number < right.number ? -1 : 1;
+  if (left.rank === NUMBER_RANK) {
+    const order = compareDecimals(left.text, right.text);
+    if (order !== 0) return order;
+    // A number comes before the strings that say the same.
+    if (!left.isString || !right.isString) return Number(left.isString) - Number(right.isString);
+  }
   if (left.text === right.text) return 0;
-  if (left.rank === NUMBER_RANK) return compareDecimals(left.text, right.text);
   const text = encodeText(left.text);
   return compareText(text, 0, text.length, encodeText(right.text));
 }

@@ -47,6 +47,8 @@ export interface OrderKey {
   number: number;
   /** Of a number its digits, of a string the string, else empty. */
   text: string;
+  /** Whether it is a string, which may be a numeric one. */
+  isString: boolean;
 }
 
 /** An event and the value that it is ordered by; `undefined`: it has none. */

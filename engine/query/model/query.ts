@@ -156,7 +156,7 @@ export interface TagRule {
 
 /**
  * Order of the buckets of a level. Equals are in natural order, ascending; buckets without a value come last. Natural:
- * numbers, strings by code points, false, true; tags as their tagset has them.
+ * numbers and numeric strings, other strings by code points, false, true; tags as their tagset has them.
  */
 export interface BucketOrder {
   by: Metric | { type: 'natural' };

@@ -3,12 +3,13 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { printDate } from '../../column/date-form.ts';
 import { grow, growInUnits, slotsFor } from '../../column/growth.ts';
 import { decodeText } from '../../segment/rebuild.ts';
-import { compareDecimals, decimalText } from '../filter/decimal.ts';
+import { compareDecimals, decimalText, NumberReader } from '../filter/decimal.ts';
 import { compareText, encodeText } from '../filter/text.ts';
 import type { BucketKey } from '../model/query.ts';
 import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
 
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
+const reader = new NumberReader();
 const KIND_MASK = (1 << KIND_BITS) - 1;
 const CAPACITY_MIN = 64;
 /** Slots of a value: its number and its hash. */
@@ -166,21 +167,36 @@ export class ValueTable extends ValueNumbers {
     }
   }
 
-  /** Negative when `left` comes first: numbers, strings by code points, false, true. */
+  /** Natural order, negative when `left` comes first: numbers and numeric strings, other strings by code points, false, true. */
   compare(left: number, right: number): number {
+    if (left === right) return 0;
+    const [a, b] = [this.#numericOf(left), this.#numericOf(right)];
+    if (a !== undefined && b !== undefined) {
+      if (a !== b) return a < b ? -1 : 1;
+      const order = compareDecimals(this.#numberText(left), this.#numberText(right));
+      if (order !== 0) return order;
+    } else if (a !== undefined || b !== undefined) {
+      return a === undefined ? 1 : -1;
+    }
     const rank = rankOf(this.#kind(left)) - rankOf(this.#kind(right));
     if (rank !== 0) return rank;
+    if (this.#kind(left) === BOOLEAN) return this.#numbers[left] - this.#numbers[right];
     if (this.#kind(left) === STRING && this.#kind(right) === STRING) {
       const wanted = this.#bytes.subarray(this.#start(right), this.#ends[right]);
       return compareText(this.#bytes, this.#start(left), this.#ends[left], wanted);
     }
-    if (this.#kind(left) === STRING || this.#kind(left) === DATE) {
-      const text = encodeText(this.#text(left));
-      return compareText(text, 0, text.length, encodeText(this.#text(right)));
-    }
-    const [a, b] = [this.#numbers[left], this.#numbers[right]];
-    if (a !== b) return a < b ? -1 : 1;
-    return left === right ? 0 : compareDecimals(this.#numberText(left), this.#numberText(right));
+    const text = encodeText(this.#text(left));
+    return compareText(text, 0, text.length, encodeText(this.#text(right)));
+  }
+
+  /** The nearest double of a number or a numeric string; `undefined` when the value is neither. */
+  #numericOf(value: number): number | undefined {
+    const kind = this.#kind(value);
+    if (kind === NUMBER || kind === LONG_NUMBER) return this.#numbers[value];
+    if (kind !== STRING) return undefined;
+    return reader.read(this.#bytes, this.#start(value), this.#ends[value])
+      ? reader.value
+      : undefined;
   }
 
   #numberOf(key: BucketKey): number {
