@@ -5,7 +5,7 @@ import { contextUnits } from './query/events/context.ts';
 import { fetchUnits } from './query/events/fetch.ts';
 import { joinUnits } from './query/events/join-scan.ts';
 import { listUnits, pageUnits } from './query/events/list.ts';
-import { tailUnits } from './query/events/tail.ts';
+import { tailUnits } from './query/events/tail-scan.ts';
 import { aggregateUnits } from './query/group/aggregate.ts';
 import { attributesUnits } from './query/group/attributes.ts';
 import { facetsUnits } from './query/group/facets.ts';

@@ -49,7 +49,7 @@ t.test('without anything given the defaults are in force', async (t) => {
     queriesMax: 32,
     queriesPerKey: 8,
     queryMemoryMb: 256,
-    queriesMemoryMb: 512,
+    queriesMemoryMb: 384,
     boundEvents: 50_000_000,
     queryCacheMb: 16,
     querySeconds: 60,

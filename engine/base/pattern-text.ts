@@ -21,7 +21,7 @@ export interface PatternText {
    * back no more than a bounded number of characters. Each group and each alternative of it captures, because RE2 does
    * not simplify across captures: it makes `a+` of `(?:a+)+`, which the native matcher does not.
    */
-  outline: string;
+  skeleton: string;
   /** Upper estimate of the instructions that it compiles to. */
   size: number;
   /** Longest text that every match contains; empty when none is known. */
@@ -106,7 +106,7 @@ class PatternReader {
   #at = 0;
   #source = '';
   #native = '';
-  #outline = '';
+  #skeleton = '';
   #hasNative = true;
   #levels: Level[] = [newLevel(0)];
   #level: Level = this.#levels[0];
@@ -131,7 +131,7 @@ class PatternReader {
     return {
       source: this.#source,
       native: this.#hasNative ? this.#native : undefined,
-      outline: `(${this.#outline})`,
+      skeleton: `(${this.#skeleton})`,
       size: this.#level.size,
       literal: this.#hasLiteral ? this.#literal : '',
       captures: this.#level.captures,
@@ -180,9 +180,9 @@ class PatternReader {
     this.#at += sourceLength;
   }
 
-  #emit(source: string, native: string | undefined, outline = source): void {
+  #emit(source: string, native: string | undefined, skeleton = source): void {
     this.#source += source;
-    this.#outline += outline;
+    this.#skeleton += skeleton;
     if (native === undefined) this.#hasNative = false;
     else this.#native += native;
     if (this.#source.length > SOURCE_CHARACTERS_MAX) {
@@ -225,7 +225,7 @@ class PatternReader {
     this.#emit(
       `(?:${inset.source})`,
       inset.native === undefined ? undefined : `(?:${inset.native})`,
-      `(${inset.outline})`,
+      `(${inset.skeleton})`,
     );
     this.#grow(inset.size + 1, inset.captures);
     if (this.#levels.length === 1) {

@@ -49,7 +49,9 @@ export class Pattern {
     }
     this.size = size;
     if (read.native === undefined) return;
-    const steps = isOnePass(compile(anchored(read.outline))) ? 1 : stepsOfBacktracking(read.native);
+    const steps = isOnePass(compile(anchored(read.skeleton)))
+      ? 1
+      : stepsOfBacktracking(read.native);
     if (steps === undefined) return;
     this.#native = new RegExp(`^(?:${read.native})$`, 'us');
     this.#nativeSteps = steps;

@@ -45,7 +45,7 @@ const EXPONENT = '(?:[eE][+\\-]?[0-9]+)?';
 const IPV6_OUTLINE = '[0-9A-Fa-f:.]+(?:%[0-9A-Za-z._~\\-]+)?';
 const HOST_OUTLINE = '[0-9A-Za-z_:.\\-]+(?:%[0-9A-Za-z._~\\-]+)?';
 
-/** Matchers without arguments: their pattern, conversion and outline. */
+/** Matchers without arguments: their pattern, conversion and skeleton. */
 const PLAIN_MATCHERS: readonly (readonly [string, PlainMatcher])[] = [
   ['data', ['.*']],
   ['word', ['\\w+']],
@@ -86,9 +86,9 @@ export function matcherOf(call: GrokCall): Matcher | undefined {
     stringsOf(call, 0, 0);
     let read = plainTexts.get(call.name);
     if (read === undefined) {
-      const [pattern, , outline] = plain;
+      const [pattern, , skeleton] = plain;
       read = readPattern(pattern);
-      if (outline !== undefined) read = { ...read, outline };
+      if (skeleton !== undefined) read = { ...read, skeleton };
       plainTexts.set(call.name, read);
     }
     return { read, convert: plain[1] };

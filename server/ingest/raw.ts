@@ -6,7 +6,7 @@ import { type KeyLookup, NO_CELL } from '../registry/key-table.ts';
 import { dayOf, type UsageCells } from '../registry/usage.ts';
 import type { NameBudget } from './name-budget.ts';
 import type { LinesTask } from './protocol.ts';
-import { Shares } from './share.ts';
+import { Reservation } from './reservation.ts';
 import { LINE_DROPPED, TroubleNotes } from './trouble.ts';
 
 const LINE_FEED = 10;
@@ -31,7 +31,7 @@ export interface LinesPlace {
 
 /** Result of decoding a piece of a task's lines. */
 export interface RawLines {
-  shares: Shares;
+  reservation: Reservation;
   /** Lines without a valid key, or whose key is off or spent. */
   droppedCount: number;
   /** Start of the next piece; `undefined` when this was the last. */
@@ -55,7 +55,7 @@ export class RawDecoder {
   readonly #names: NameBudget | undefined;
   readonly #budget: PatternBudget;
   #leftCount = 0;
-  #shares = new Shares(0);
+  #reservation = new Reservation(0);
   #droppedCount = 0;
   /** The last line that was dropped. */
   #droppedStart = 0;
@@ -84,15 +84,15 @@ export class RawDecoder {
   }
 
   /** Reservations of the lines decoded last, even when decoding broke off. */
-  get shares(): Shares {
-    return this.#shares;
+  get reservation(): Reservation {
+    return this.#reservation;
   }
 
   /** Decodes the task's lines from a place on into the rows: all of them, or a piece. */
   decode(task: LinesTask, from: LinesPlace = beginning(task)): RawLines {
     const source = this.#memory.subarray(task.start, task.start + task.bytes);
     this.#day = dayOf(task.receivedMs);
-    this.#shares = new Shares(this.#day);
+    this.#reservation = new Reservation(this.#day);
     this.#droppedCount = 0;
     this.#leftCount = PIECE_LINES_MAX;
     this.#decoder.unquotes = true;
@@ -104,7 +104,7 @@ export class RawDecoder {
       this.#troubles.note(LINE_DROPPED, source, this.#droppedStart, this.#droppedEnd, receivedMs);
     }
     const rest = place.at < task.bytes ? place : undefined;
-    return { shares: this.#shares, droppedCount: this.#droppedCount, rest };
+    return { reservation: this.#reservation, droppedCount: this.#droppedCount, rest };
   }
 
   #isPieceOver(): boolean {
@@ -175,7 +175,7 @@ export class RawDecoder {
     const before = this.#rows.rowCount;
     this.#names?.begin(cell, this.#day);
     this.#decoder.line(contentStart, end, isCut);
-    if (this.#rows.rowCount > before) this.#shares.add(cell, bytes, 1);
+    if (this.#rows.rowCount > before) this.#reservation.add(cell, bytes, 1);
     else this.#cells.release(cell, bytes, this.#day);
     return cell;
   }
@@ -197,7 +197,7 @@ export class RawDecoder {
     }
     this.#names?.begin(cell, this.#day);
     decoder.finishLine(start, end);
-    this.#shares.add(cell, bytes, 1);
+    this.#reservation.add(cell, bytes, 1);
     return cell;
   }
 

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { LineOrigin, LineSink, LineSource } from '../ingest/worker-handle.ts';
 import { Crowd, type Member } from './crowd.ts';
-import { type Framing, LineFrame } from './frame.ts';
 import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
+import { type Framing, RecordSplitter } from './record-splitter.ts';
 
 /** Receiver of the lines of connections. */
 export interface ConnectionSink extends LineSink {
@@ -137,7 +137,7 @@ class Connection implements LineSource, Member {
   readonly #socket: LineSocket;
   readonly #reset: () => void;
   readonly #shared: Connections;
-  readonly #frame: LineFrame;
+  readonly #frame: RecordSplitter;
   /** Read from the socket when there was no room. */
   #chunk: Uint8Array | undefined;
   /** Handed over and not decoded yet. */
@@ -161,7 +161,10 @@ class Connection implements LineSource, Member {
     this.origin = shared.origin;
     this.place = place;
     const isBound = shared.origin.cell !== undefined;
-    this.#frame = new LineFrame(isBound, isBound ? undefined : (head) => this.#isKnownBy(head));
+    this.#frame = new RecordSplitter(
+      isBound,
+      isBound ? undefined : (head) => this.#isKnownBy(head),
+    );
     shared.crowd.join(this);
     socket.on('data', (chunk) => this.#onData(chunk));
     socket.on('end', () => this.#finish());

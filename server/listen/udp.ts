@@ -3,8 +3,8 @@ import { readKernelText } from '../../engine/base/text-file.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
-import { endLinesAtNuls } from './frame.ts';
 import { listenFault } from './listen-fault.ts';
+import { endLinesAtNuls } from './record-splitter.ts';
 
 /** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {

@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { AnswerPieces } from './answer/answer-writer.ts';
 import type { JobAnswer } from './job.ts';
-import type { Units } from './scheduler.ts';
+import type { QueryUnits } from './scheduler.ts';
 
 /** Bytes of an answer up to which it is sent as it is. */
 const PLAIN_BYTES_MAX = 1_000;
@@ -17,7 +17,7 @@ const TAIL_BYTES = 8;
 const LEVEL = 1;
 
 /** The pieces as one gzip member, a piece a unit. Each is compressed on its own, so that the member is never in one place. */
-function* gzip(pieces: readonly Uint8Array[]): Units<AnswerPieces> {
+function* gzip(pieces: readonly Uint8Array[]): QueryUnits<AnswerPieces> {
   const packed: AnswerPieces = [HEAD.slice()];
   let checksum = 0;
   let length = 0;
@@ -48,7 +48,7 @@ export function wholeText(result: readonly Uint8Array[]): Uint8Array[] {
 }
 
 /** The answer, or the whole text of its reply as gzip when that is large. */
-export function* packed(units: Units<JobAnswer>): Units<JobAnswer> {
+export function* packed(units: QueryUnits<JobAnswer>): QueryUnits<JobAnswer> {
   const answer = yield* units;
   if (answer === undefined) return undefined;
   const bytes = answer.reduce((sum, { length }) => sum + length, 0);

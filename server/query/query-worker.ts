@@ -19,7 +19,7 @@ import { aggregateFacts, listFacts } from './hint/facts.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
 import { Offers } from './offers.ts';
 import type { FromQuery, QueryData, ToQuery } from './protocol.ts';
-import { Scheduler, type Units } from './scheduler.ts';
+import { type QueryUnits, Scheduler } from './scheduler.ts';
 import { writeTail } from './tail/tail-answer.ts';
 import { TailTokens } from './tail/tail-token.ts';
 
@@ -45,7 +45,7 @@ export async function start({ data, port: end, loop }: ThreadTask<QueryData>): P
   const run = async (message: Message<'run'>, at: Snapshot): Promise<void> => {
     const { query, key, allowance, job } = message;
     try {
-      const units: Units<JobAnswer | TailAnswer> =
+      const units: QueryUnits<JobAnswer | TailAnswer> =
         job.type === 'tail'
           ? tailUnits(reader, job, tokens)
           : replyUnits(reader, at, job, data.workers > 1 ? offers.of(query) : undefined);
@@ -103,7 +103,7 @@ function replyUnits(
   snapshot: Snapshot,
   job: QueryJob,
   sharing: Sharing | undefined,
-): Units<JobAnswer> {
+): QueryUnits<JobAnswer> {
   const units = answerUnits(reader, snapshot, job, sharing);
   return job.gzip === true && job.type !== 'export' ? packed(units) : units;
 }
@@ -114,7 +114,7 @@ export function* answerUnits(
   snapshot: Snapshot,
   job: QueryJob,
   sharing?: Sharing,
-): Units<JobAnswer> {
+): QueryUnits<JobAnswer> {
   if (job.type === 'list') {
     const found = yield* reader.list(snapshot, job.query, sharing);
     const { hints } = job;
@@ -148,7 +148,7 @@ function* completeUnits(
   reader: UnitReader,
   snapshot: Snapshot,
   { typing, from }: Extract<QueryJob, { type: 'complete' }>,
-): Units<JobAnswer> {
+): QueryUnits<JobAnswer> {
   if (from.type === 'names') {
     const { attributes } = yield* reader.attributes(snapshot, from.query);
     const suggestions = yield* nameSuggestions(typing, from.declared, attributes);
@@ -166,7 +166,7 @@ function piecesOf(text: string): JobAnswer {
 }
 
 /** The units of a tail's job. */
-function* tailUnits(reader: UnitReader, job: TailJob, tokens: TailTokens): Units<TailAnswer> {
+function* tailUnits(reader: UnitReader, job: TailJob, tokens: TailTokens): QueryUnits<TailAnswer> {
   return yield* writeTail(job, yield* reader.tail(job, job.query), tokens);
 }
 

@@ -1,7 +1,7 @@
 import { EngineError } from '../../engine/base/errors.ts';
 
 /** A query in pieces of a few milliseconds: each `next` does one, the last one returns the result. */
-export type Units<T> = Generator<UnitProgress | undefined, T, void>;
+export type QueryUnits<T> = Generator<UnitProgress | undefined, T, void>;
 
 /** Progress that a unit may yield. */
 export interface UnitProgress {
@@ -64,7 +64,7 @@ interface Served {
 interface Active extends Served {
   query: number;
   tenant: Tenant;
-  units: Units<unknown>;
+  units: QueryUnits<unknown>;
   /** Set while it waits for `wake`. */
   waits: boolean;
   /** Time that it had itself. */
@@ -120,7 +120,7 @@ export class Scheduler {
   run<T>(
     query: number,
     key: string,
-    units: Units<T>,
+    units: QueryUnits<T>,
     { progressed, allowance = 'light', needs }: Running = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {

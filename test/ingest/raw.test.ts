@@ -74,14 +74,14 @@ t.test('each line counts for its own key', async (t) => {
   t.same(got.messages, ['first', 'second', 'third']);
   t.equal(got.droppedCount, 0);
   t.same(
-    got.shares.usage((cell) => `id${cell}`),
+    got.reservation.usage((cell) => `id${cell}`),
     [
       { key: 'id0', day: DAY, bytes: 128, events: 2 },
       { key: 'id1', day: DAY, bytes: 64, events: 1 },
     ],
   );
   t.equal(cells.usedBytes(0, DAY), 128);
-  got.shares.release(cells);
+  got.reservation.release(cells);
   t.equal(cells.usedBytes(0, DAY), 0);
 });
 
@@ -113,7 +113,7 @@ t.test('a JSON object brings its key as an attribute, which is not stored', asyn
   );
   t.same(got.messages, ['in', 'with prefix']);
   t.equal(got.droppedCount, 3);
-  t.equal(got.shares.usage(String)[0]?.events, 2);
+  t.equal(got.reservation.usage(String)[0]?.events, 2);
 });
 
 t.test('bodies are read as they are declared', async (t) => {
@@ -181,9 +181,9 @@ t.test('lines come in pieces of 4,096, and a datagram keeps its key over them', 
   const pieces: string[][] = [];
   let place: LinesPlace | undefined;
   do {
-    const { messages, rest, shares, droppedCount } = decode(text, NO_CELL, spans, place);
+    const { messages, rest, reservation, droppedCount } = decode(text, NO_CELL, spans, place);
     t.equal(droppedCount, 0);
-    t.equal(shares.usage(String)[0]?.events, messages.length);
+    t.equal(reservation.usage(String)[0]?.events, messages.length);
     pieces.push(messages);
     place = rest;
   } while (place !== undefined);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { listUnits } from '../../engine/query/events/list.ts';
-import { tailUnits } from '../../engine/query/events/tail.ts';
+import { tailUnits } from '../../engine/query/events/tail-scan.ts';
 import { TopKHeap } from '../../engine/query/events/top-k-heap.ts';
 import { PatternTest } from '../../engine/query/filter/printed-test.ts';
 import { WordSequence } from '../../engine/query/filter/word.ts';

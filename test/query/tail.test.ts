@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { tailUnits } from '../../engine/query/events/tail.ts';
+import { tailUnits } from '../../engine/query/events/tail-scan.ts';
 import type { TailedEvent, TailQuery } from '../../engine/query/model/query.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Blocks, run } from './blocks.ts';

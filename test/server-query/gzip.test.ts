@@ -3,10 +3,10 @@ import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
 import { isGzip, packed, wholeText } from '../../server/query/gzip.ts';
 import type { JobAnswer } from '../../server/query/job.ts';
-import type { Units } from '../../server/query/scheduler.ts';
+import type { QueryUnits } from '../../server/query/scheduler.ts';
 
 /** The units of an answer; without texts there is none. */
-function* answerOf(...texts: string[]): Units<JobAnswer> {
+function* answerOf(...texts: string[]): QueryUnits<JobAnswer> {
   yield undefined;
   return texts.length === 0 ? undefined : texts.map((text) => new TextEncoder().encode(text));
 }

@@ -2,9 +2,9 @@ import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   LIGHT_BYTES,
+  type QueryUnits,
   Scheduler,
   type UnitProgress,
-  type Units,
 } from '../../server/query/scheduler.ts';
 
 /** A clock that stands still but for what the units take. */
@@ -12,7 +12,7 @@ class Clock {
   nowMs = 0;
   readonly trace: string[] = [];
 
-  *units(name: string, count: number, unitMs: number, ended?: () => void): Units<string> {
+  *units(name: string, count: number, unitMs: number, ended?: () => void): QueryUnits<string> {
     try {
       for (let unit = 0; unit < count; unit++) {
         this.nowMs += unitMs;
@@ -97,7 +97,7 @@ t.test('an error of one query is its own', async (t) => {
     1,
     'key',
     // biome-ignore lint/correctness/useYield: fails before its first unit is done
-    (function* (): Units<string> {
+    (function* (): QueryUnits<string> {
       throw new EngineError('USAGE', 'no such thing');
     })(),
   );
@@ -137,7 +137,7 @@ t.test('queries that are done in one turn do not starve a long one', async (t) =
 
 /** A query whose first unit is its last one. */
 // biome-ignore lint/correctness/useYield: has one unit
-function* instant(clock: Clock, unitMs: number): Units<string> {
+function* instant(clock: Clock, unitMs: number): QueryUnits<string> {
   clock.nowMs += unitMs;
   clock.trace.push('instant');
   return 'done';
@@ -182,7 +182,7 @@ t.test('of a query that takes long it is told how far it is, now and then', asyn
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
   const told: [number, number][] = [];
-  function* units(count: number): Units<void> {
+  function* units(count: number): QueryUnits<void> {
     for (let unit = 1; unit <= count; unit++) {
       clock.nowMs += 5;
       yield { unitsDone: unit, unitsTotal: count };
@@ -225,7 +225,7 @@ t.test('while ingestion is behind, heavy queries pause and light ones do not', a
 t.test('a query that waits takes no turn until it is woken, and others go on', async (t) => {
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
-  function* units(): Units<string> {
+  function* units(): QueryUnits<string> {
     clock.trace.push('waits');
     yield { unitsDone: 0, unitsTotal: 1, waits: true };
     clock.trace.push('woken');
@@ -246,7 +246,7 @@ t.test('a query that needs more than it may take stands still until it may', asy
   const clock = new Clock();
   const scheduler = schedulerOf(clock);
   const needed: string[] = [];
-  function* growing(): Units<string> {
+  function* growing(): QueryUnits<string> {
     yield { unitsDone: 1, unitsTotal: 2, heldBytes: LIGHT_BYTES };
     clock.trace.push('small');
     yield { unitsDone: 2, unitsTotal: 2, heldBytes: LIGHT_BYTES + 1 };

@@ -45,9 +45,9 @@ function admin(method: string, path: string, value?: unknown): Promise<Answer> {
   });
 }
 
-/** The JSON text of the only stored event with a word, as fetch has it. */
+/** The JSON text of the only stored event with a word in any attribute, as fetch has it. */
 async function fetched(word: string): Promise<string> {
-  const filters = [{ search: { query: word } }];
+  const filters = [{ search: { query: `*:${word}` } }];
   const [{ id }] = await listAll({ ...service, readKey }, { filters });
   const answer = await ask({ ...service, readKey }, '/beta/events/fetch', { id, event: true });
   return answer.text;

@@ -1,6 +1,6 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 import type { FromQuery, QueryData, ToQuery } from '../../server/query/protocol.ts';
-import { Scheduler, type Units } from '../../server/query/scheduler.ts';
+import { type QueryUnits, Scheduler } from '../../server/query/scheduler.ts';
 
 /** Units of a turn: each takes 1 ms by the worker's clock, and a turn is 2 ms. */
 export const UNITS_A_TURN = 2;
@@ -12,7 +12,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
   let nowMs = 0;
   const scheduler = new Scheduler({ nowMs: () => nowMs });
   const over = Promise.withResolvers<void>();
-  function* units(): Units<never> {
+  function* units(): QueryUnits<never> {
     for (;;) {
       nowMs++;
       Atomics.add(counts, 0, 1);

@@ -11,7 +11,7 @@ import { contextOfEvent } from '../read/context.ts';
 import { fetchEvent, listEvents } from '../read/events.ts';
 import { exportEvents } from '../read/export.ts';
 import { cancelQuery, queryProgress } from '../read/queries.ts';
-import { tailEvents } from '../read/tail.ts';
+import { tailEvents } from '../read/tail-request.ts';
 import { BODY_SCHEMAS, text } from '../schema.ts';
 import { EVENT_EXAMPLES } from './examples/events.ts';
 import { type ApiParameter, json, QUERY_ID, QUERY_REFUSALS } from './operation.ts';

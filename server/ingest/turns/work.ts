@@ -18,7 +18,7 @@ import type { NameBudget } from '../name-budget.ts';
 import type { BodyTask, DryOptions, IngestTask, LinesTask } from '../protocol.ts';
 import type { LinesPlace } from '../raw.ts';
 import { NOT_STORED, type Refusal, refusalOf } from '../refusal.ts';
-import { Shares } from '../share.ts';
+import { Reservation } from '../reservation.ts';
 import type { StatCells } from '../stats.ts';
 import { BODY_MALFORMED, BODY_TOO_LARGE, type TroubleNotes } from '../trouble.ts';
 import type { Decoding, Decodings } from './decodings.ts';
@@ -109,7 +109,7 @@ export class Work {
     const { cells, decodings } = this.#options;
     const { cell, id } = task.key;
     const day = dayOf(task.receivedMs);
-    const shares = new Shares(day);
+    const reservation = new Reservation(day);
     const sum: BodySum = { decoding: decodings.current, gathered: undefined, events: 0 };
     let source: Uint8Array = NOTHING;
     try {
@@ -127,17 +127,17 @@ export class Work {
         refuse(task, refusal, ends);
         return;
       }
-      shares.add(cell, source.length, 0);
+      reservation.add(cell, source.length, 0);
       if (!(yield* this.#decode(task, source, sum))) {
-        shares.release(cells);
+        reservation.release(cells);
         return;
       }
       const lacking = sum.events * EVENT_BYTES_MIN - source.length;
       if (lacking > 0) cells.restore(cell, lacking, day);
-      shares.add(cell, Math.max(lacking, 0), sum.events);
-      this.#storeBody(task, sum, shares, () => id, ends);
+      reservation.add(cell, Math.max(lacking, 0), sum.events);
+      this.#storeBody(task, sum, reservation, () => id, ends);
     } catch (error) {
-      shares.release(cells);
+      reservation.release(cells);
       const refused = contentRefusal(error);
       if (refused === undefined) this.#fault(task, error, ends);
       else {
@@ -225,13 +225,13 @@ export class Work {
   #storeBody(
     task: BodyTask,
     { decoding, gathered, events }: BodySum,
-    shares: Shares,
+    reservation: Reservation,
     idOf: (cell: number) => string,
     ends: TaskEnds,
   ): void {
     const { writer, stats, cells } = this.#options;
-    const usage = events === 0 ? [] : shares.usage(idOf);
-    if (events === 0) shares.release(cells);
+    const usage = events === 0 ? [] : reservation.usage(idOf);
+    if (events === 0) reservation.release(cells);
     stats.addRows(events);
     const decodedMs = performance.now();
     const stored =
@@ -246,7 +246,7 @@ export class Work {
         this.#options.stored();
       },
       () => {
-        shares.release(cells);
+        reservation.release(cells);
         refuse(task, NOT_STORED, ends);
         this.#options.stored();
       },
@@ -266,16 +266,16 @@ export class Work {
       const { raw, rows, paths, ownPaths } = decodings.current;
       this.#options.names.usePaths(paths, ownPaths);
       try {
-        const { shares, droppedCount, rest } = raw.decode(task, place);
+        const { reservation, droppedCount, rest } = raw.decode(task, place);
         place = rest;
-        const used = rows.rowCount === 0 ? [] : shares.usage(idOf);
+        const used = rows.rowCount === 0 ? [] : reservation.usage(idOf);
         usage.push(...used);
         events += rows.rowCount;
         linesDropped += droppedCount;
         stats.addRows(rows.rowCount);
-        stored.push(this.#appendLines(decodings.current, used, shares));
+        stored.push(this.#appendLines(decodings.current, used, reservation));
       } catch (error) {
-        raw.shares.release(this.#options.cells);
+        raw.reservation.release(this.#options.cells);
         this.#fault(task, error, ends);
         return;
       }
@@ -301,12 +301,12 @@ export class Work {
   async #appendLines(
     { rows }: Decoding,
     usage: readonly KeyUsage[],
-    shares: Shares,
+    reservation: Reservation,
   ): Promise<void> {
     try {
       await this.#options.writer.append(rows, usage, { urgent: false });
     } catch (error) {
-      shares.release(this.#options.cells);
+      reservation.release(this.#options.cells);
       throw error;
     }
   }

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type Framing, LINE_BYTES_MAX, LineFrame } from '../../server/listen/frame.ts';
+import {
+  type Framing,
+  LINE_BYTES_MAX,
+  RecordSplitter,
+} from '../../server/listen/record-splitter.ts';
 
 interface Line {
   text: string;
@@ -9,7 +13,7 @@ interface Line {
 
 /** What comes out of a frame for a stream that arrives in these chunks, line by line. */
 function framed(chunks: readonly Uint8Array[], isBound = false): Line[] {
-  const frame = new LineFrame(isBound);
+  const frame = new RecordSplitter(isBound);
   const lines: Line[] = [];
   const take = (head: Uint8Array, rest: Uint8Array, framing: Framing): void => {
     const text = Buffer.concat([head, rest]).toString('latin1');
@@ -94,7 +98,7 @@ t.test('a key that lies over two chunks comes out whole', async (t) => {
 });
 
 t.test('a frame holds memory only while a line has begun', async (t) => {
-  const frame = new LineFrame();
+  const frame = new RecordSplitter();
   const take = (): void => {};
   frame.push(Buffer.from('one\ntwo\n'), take);
   t.equal(frame.heldBytes, 0);
@@ -173,8 +177,8 @@ t.test('lines that begin like a length are given together with others', async (t
   const given: string[] = [];
   const take = (_: Uint8Array, rest: Uint8Array): number =>
     given.push(Buffer.from(rest).toString());
-  new LineFrame().push(Buffer.from(text.replace('9 \n', '')), take);
-  new LineFrame(true).push(Buffer.from(text), take);
+  new RecordSplitter().push(Buffer.from(text.replace('9 \n', '')), take);
+  new RecordSplitter(true).push(Buffer.from(text), take);
   t.same(given, [text.replace('9 \n', ''), text]);
 });
 

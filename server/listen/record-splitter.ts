@@ -49,7 +49,7 @@ type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
  * and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is skipped
  * as soon as that is known. Source: INTERFACE.md 4.4.
  */
-export class LineFrame {
+export class RecordSplitter {
   readonly #isBound: boolean;
   #state: State = 'start';
   #tail: Uint8Array | undefined;
