@@ -15,6 +15,9 @@ export interface ReadyFacts {
   events: number;
 }
 
+/** The fingerprint's second half begins here: a line of a terminal has no room for all. */
+const FINGERPRINT_CUT = 48;
+
 /** An address that a person can paste: a wildcard host is reached by the loopback address. */
 function reachable({ host, port }: Address): string {
   const wildcard = host === '0.0.0.0' || host === '::';
@@ -30,21 +33,21 @@ function listenerLine({ kind, address, key }: ReadyFacts['listeners'][number]): 
 
 /**
  * Text printed when the service takes events: its addresses and, on the first start, the keys and lines to try. The
- * last line is `ready`.
+ * last line is `ready`. With usual settings it fits a terminal of 80 columns and 24 lines.
  */
 export function readyText(facts: ReadyFacts): string {
   const { version, data, http, listeners, certificate, provisioned, events } = facts;
   const base = `http://${reachable(http)}`;
   const lines = [
     `Logseam ${version}, ${events.toLocaleString('en-US')} events in ${data}`,
-    '',
     ...listeners.map(listenerLine),
   ];
   if (certificate !== undefined) {
+    const { certPath, fingerprint } = certificate;
     lines.push(
-      '',
-      `  certificate  ${certificate.certPath}`,
-      `  SHA-256      ${certificate.fingerprint}`,
+      `  certificate  ${certPath}`,
+      `  SHA-256      ${fingerprint.slice(0, FINGERPRINT_CUT)}`,
+      `               ${fingerprint.slice(FINGERPRINT_CUT)}`,
     );
   }
   if (provisioned !== undefined) {
@@ -52,15 +55,16 @@ export function readyText(facts: ReadyFacts): string {
     lines.push(
       '',
       'The first start has made two keys. They are shown this once:',
-      '',
       `  write key  ${writeKey}`,
       `  read key   ${readKey}`,
       '',
       'Send a line, and read it back:',
-      '',
-      `  curl -H 'Content-Type: text/plain' --data 'This is my first line of log' ${base}/v1/input/${writeKey}`,
-      `  curl -H 'Content-Type: application/json' -H 'X-API-Key: ${readKey}' --data '{"time":{"from":"now-1h","to":"now"},"event":true}' ${base}/beta/events/list`,
+      "  curl -H Content-Type:text/plain --data 'This is my first line of log' \\",
+      `    ${base}/v1/input/${writeKey}`,
+      `  curl -H Content-Type:application/json -H X-API-Key:${readKey} \\`,
+      `    --data '{"time":{"from":"now-1h","to":"now"},"event":true}' \\`,
+      `    ${base}/beta/events/list`,
     );
   }
-  return `${[...lines, '', 'ready'].join('\n')}\n`;
+  return `${[...lines, 'ready'].join('\n')}\n`;
 }

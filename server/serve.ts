@@ -85,6 +85,7 @@ async function start(
   state.listeners = listeners;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(0));
   const totals = data.opened.catalog.totals();
+  log.info('started', { pid: process.pid, ...totals });
   process.stdout.write(
     readyText({
       version: version(),
@@ -97,7 +98,6 @@ async function start(
     }),
   );
   workers.begin();
-  log.info('started', { pid: process.pid, ...totals });
   return { data, workers, state, listeners };
 }
 

@@ -38,18 +38,37 @@ export function openDescriptors(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The inodes of the sockets of this process; none where the kernel does not tell. */
-export function socketInodes(): Set<string> {
+/** The inodes of the sockets of a process, this one by default; none where the kernel does not tell. */
+export function socketInodes(pid: number | 'self' = 'self'): Set<string> {
   const inodes = new Set<string>();
-  try {
-    for (const descriptor of readdirSync('/proc/self/fd')) {
-      const inode = /^socket:\[(\d+)\]$/.exec(linkedFrom(`/proc/self/fd/${descriptor}`))?.[1];
-      if (inode !== undefined) inodes.add(inode);
-    }
-  } catch {
-    // There is no such folder.
+  for (const descriptor of namesIn(`/proc/${pid}/fd`)) {
+    const inode = /^socket:\[(\d+)\]$/.exec(linkedFrom(`/proc/${pid}/fd/${descriptor}`))?.[1];
+    if (inode !== undefined) inodes.add(inode);
   }
   return inodes;
+}
+
+/** The processes of this machine, in ascending order of their ids; none where the kernel does not tell. */
+export function processIds(): number[] {
+  return namesIn('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((one, other) => one - other);
+}
+
+/** File name of the program that a process runs; `undefined` when it is gone or another user's. */
+export function programOf(pid: number): string | undefined {
+  const name = nameOf(linkedFrom(`/proc/${pid}/exe`));
+  return name === '' ? undefined : name.replace(/[^ -~]/g, '?');
+}
+
+/** The names in a folder of /proc; none when it cannot be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Target of a link; nothing when it is gone. */

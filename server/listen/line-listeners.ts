@@ -9,9 +9,9 @@ import type {
   TlsVersion,
 } from '../ingest/socket-order.ts';
 import type { Log } from '../log.ts';
+import { sharedPorts } from './kernel-sockets.ts';
 import type { LineCells, LineChannel, LineCounts } from './line-cells.ts';
 import { listenFault } from './listen-fault.ts';
-import { sharedPorts } from './shared-ports.ts';
 import { type ClaimedPort, claimPort } from './tcp.ts';
 import { checkPair } from './tls.ts';
 

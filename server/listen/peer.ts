@@ -1,5 +1,5 @@
-import { readKernelText } from '../../engine/base/text-file.ts';
 import { addressText } from './header.ts';
+import { type KernelSocket, kernelSockets } from './kernel-sockets.ts';
 
 /** Groups of an IPv6 address that are a network's; a host may take any address in it. */
 const NETWORK_GROUPS = 4;
@@ -20,28 +20,20 @@ export function peerOf(address: string): string {
   return [...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':');
 }
 
-/** The columns of /proc/net/tcp. */
-const LOCAL_ADDRESS = 1;
-const REMOTE_ADDRESS = 2;
-const STATE = 3;
 /** Established, and those whose client has ended its side. */
 const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08']);
 
 /** Counts of the connections to a port of this machine by peer; none where the kernel does not tell. */
 export function connectionsByPeer(port: number): Map<string, number> {
-  const texts = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readKernelText(path) ?? '');
-  return peersIn(texts.join('\n'), port);
+  return countsByPeer(kernelSockets('tcp', port));
 }
 
-/** The same of texts like /proc/net/tcp. */
-export function peersIn(text: string, port: number): Map<string, number> {
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+/** Counts of the open connections among sockets by peer. */
+export function countsByPeer(sockets: readonly KernelSocket[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of text.split('\n')) {
-    const columns = line.trim().split(/\s+/);
-    if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true || !OPEN_STATES.has(columns[STATE] ?? ''))
-      continue;
-    const peer = peerOf(addressText(addressBytes(columns[REMOTE_ADDRESS] ?? '')));
+  for (const { remote, state } of sockets) {
+    if (!OPEN_STATES.has(state)) continue;
+    const peer = peerOf(addressText(addressBytes(remote)));
     counts.set(peer, (counts.get(peer) ?? 0) + 1);
   }
   return counts;

@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { readKernelText } from '../../engine/base/text-file.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
+import { type KernelSocket, kernelSockets } from './kernel-sockets.ts';
 import { listenFault } from './listen-fault.ts';
 import { endLinesAtNuls } from './record-splitter.ts';
 
@@ -41,9 +41,6 @@ const BATCH_MS = 20;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const NOTHING = new Uint8Array(0);
-/** The columns of /proc/net/udp. */
-const LOCAL_ADDRESS = 1;
-const DROPS = 12;
 
 /**
  * Listens for datagrams with lines: the first begins with the write key, later ones may. Nothing is ever sent. What there
@@ -60,7 +57,7 @@ export function listenUdp(options: UdpOptions): Promise<UdpListener> {
   return new Promise((resolve, reject) => {
     socket.once('error', (cause: NodeJS.ErrnoException) => {
       socket.close();
-      reject(listenFault(setting, { host, port }, cause));
+      reject(listenFault(setting, { host, port }, cause, 'udp'));
     });
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error');
@@ -76,7 +73,7 @@ function listenerOf(socket: Socket, receiver: Receiver): UdpListener {
   return {
     port,
     counts: receiver.counts,
-    kernelDropCount: () => kernelDrops(port),
+    kernelDropCount: () => dropsOf(kernelSockets('udp', port)),
     close: () =>
       new Promise((resolve) =>
         socket.close(() => {
@@ -174,24 +171,8 @@ function endOfLines(datagram: Uint8Array): number {
   return end;
 }
 
-/** Datagrams that the kernel dropped on all sockets of a port. */
-function kernelDrops(port: number): number | undefined {
-  let drops: number | undefined;
-  for (const path of ['/proc/net/udp', '/proc/net/udp6']) {
-    const dropped = dropsIn(readKernelText(path) ?? '', port);
-    if (dropped !== undefined) drops = (drops ?? 0) + dropped;
-  }
-  return drops;
-}
-
-/** Sum of the drops of all sockets of a port in a text like /proc/net/udp; `undefined` when it names none of them. */
-export function dropsIn(text: string, port: number): number | undefined {
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  let drops: number | undefined;
-  for (const line of text.split('\n')) {
-    const columns = line.trim().split(/\s+/);
-    if (columns[LOCAL_ADDRESS]?.endsWith(ending) !== true) continue;
-    drops = (drops ?? 0) + Number(columns[DROPS]);
-  }
-  return drops;
+/** Sum of the datagrams that the kernel dropped on sockets; `undefined` when there is none. */
+export function dropsOf(sockets: readonly KernelSocket[]): number | undefined {
+  if (sockets.length === 0) return undefined;
+  return sockets.reduce((sum, { drops }) => sum + Number(drops), 0);
 }

@@ -46,7 +46,7 @@ t.test('listeners share a port that nobody else has', async (t) => {
   const { port } = claim;
   const refusal = {
     code: 'USAGE',
-    message: `tcp is ${HOST}:${port}, which cannot be listened on: something else listens there (EADDRINUSE)`,
+    message: `tcp is ${HOST}:${port}, which cannot be listened on: this process itself listens there (EADDRINUSE); --tcp or LOGSEAM_TCP sets another address`,
   };
   await t.rejects(claimPort('tcp', { host: HOST, port }), refusal, 'another has it');
   const options: LinesOptions = {

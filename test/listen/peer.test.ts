@@ -1,6 +1,7 @@
 import t from 'tap';
 import { connectionLimits, queryFiles } from '../../server/listen/descriptors.ts';
-import { peerOf, peersIn } from '../../server/listen/peer.ts';
+import { socketsIn } from '../../server/listen/kernel-sockets.ts';
+import { countsByPeer, peerOf } from '../../server/listen/peer.ts';
 
 t.test('a peer is an IPv4 address or the network of an IPv6 address', async (t) => {
   t.equal(peerOf('192.0.2.7'), '192.0.2.7');
@@ -36,7 +37,7 @@ t.test('the connections of a port are counted by peer as the kernel tells them',
    1: 00000000000000000000000001000000:1F90 B80D0120020001000000000007000000:C355 01
 `;
   t.same(
-    peersIn(text, 8_080),
+    countsByPeer(socketsIn(text, 8_080)),
     new Map([
       ['192.0.2.7', 3],
       ['2001:db8:1:2', 1],

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import t from 'tap';
-import { dropsIn, listenUdp } from '../../server/listen/udp.ts';
+import { socketsIn } from '../../server/listen/kernel-sockets.ts';
+import { dropsOf, listenUdp } from '../../server/listen/udp.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
 
 const KERNEL = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
@@ -11,11 +12,11 @@ const KERNEL = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->w
 `;
 
 t.test('what the kernel dropped is summed over the sockets of the port', async (t) => {
-  t.equal(dropsIn(KERNEL, 0x2912), 21);
-  t.equal(dropsIn(KERNEL, 514), 900);
-  t.equal(dropsIn(KERNEL, 0xa1), 1);
-  t.equal(dropsIn(KERNEL, 0x912), undefined, 'no socket of it is there');
-  t.equal(dropsIn('', 514), undefined);
+  t.equal(dropsOf(socketsIn(KERNEL, 0x2912)), 21);
+  t.equal(dropsOf(socketsIn(KERNEL, 514)), 900);
+  t.equal(dropsOf(socketsIn(KERNEL, 0xa1)), 1);
+  t.equal(dropsOf(socketsIn(KERNEL, 0x912)), undefined, 'no socket of it is there');
+  t.equal(dropsOf(socketsIn('', 514)), undefined);
 });
 
 t.test('datagrams for which there is no room are dropped and counted', async (t) => {

@@ -106,7 +106,10 @@ t.test('an address that is taken or not there is refused, with its setting and w
     t.match(stderr, `${setting} is ${address}, which cannot be listened on: ${why}`);
   };
   for (const [setting, taken] of settings) {
-    await refused(setting, `127.0.0.1:${taken}`, 'something else listens there (EADDRINUSE)');
+    const holder = `node (process ${service.pid}) listens there (EADDRINUSE)`;
+    const flag = `--${setting.replace('_', '-')}`;
+    const remedy = `${flag} or LOGSEAM_${setting.toUpperCase()} sets another address`;
+    await refused(setting, `127.0.0.1:${taken}`, `${holder}; ${remedy}`);
   }
   const absent = 'this machine does not have the address (EADDRNOTAVAIL)';
   for (const setting of ['http', 'udp']) await refused(setting, '192.0.2.1:0', absent);
@@ -118,6 +121,7 @@ t.test('an address that is taken or not there is refused, with its setting and w
   const flags = ['--data', join(second, 'data'), ...TEST_LISTENERS, '--config', path];
   const { stderr } = await runCommand(['serve', ...flags]);
   t.match(stderr, `listener 2 is 127.0.0.1:${service.tcpPort}, which cannot be listened on:`);
+  t.match(stderr, '(EADDRINUSE); the configuration file sets its address');
   await neighbour.check(t);
   t.equal(await service.stop(), 0);
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import t from 'tap';
-import { sharedPorts } from '../../server/listen/shared-ports.ts';
+import { holderOf, sharedPorts } from '../../server/listen/kernel-sockets.ts';
 
 async function listen(host: string, port = 0): Promise<{ server: Server; port: number }> {
   const server = createServer();
@@ -40,4 +40,16 @@ t.test('a port that another process shares is told', async (t) => {
     server.close();
     second.close();
   }
+});
+
+t.test('a busy port has a holder, unless nobody or several listen there', async (t) => {
+  const { server, port } = await listen('127.0.0.1');
+  t.match(holderOf('tcp', port), { program: 'node', pid: process.pid });
+  t.equal(holderOf('udp', port), undefined);
+  const end = await another('127.0.0.2', port);
+  t.equal(holderOf('tcp', port), undefined, 'one of two processes');
+  await end();
+  server.close();
+  await once(server, 'close');
+  t.equal(holderOf('tcp', port), undefined);
 });
