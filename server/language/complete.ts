@@ -4,6 +4,7 @@ import type { Predicate } from '../../engine/query/model/predicate.ts';
 import { anyOf, pathsOfName } from './filter.ts';
 import { endOfPiece } from './lexer.ts';
 import type { Expectation } from './search.ts';
+import { nameText, valueText } from './written.ts';
 
 /** Suggestion to replace a part of a query. */
 export interface Suggestion {
@@ -47,9 +48,6 @@ const NAME_STEPS = 16;
 /** Names that are kept beyond those that are suggested. */
 const FOUND_MAX = 1_024;
 
-/** Values that need no quotes wherever one may stand, unless they are words of the language. */
-const BARE_VALUE = /^[\p{L}\p{N}_][\p{L}\p{N}_./:@-]*$/u;
-const KEYWORD = /^(?:AND|OR|NOT|TO)$/;
 const CUSTOM = 'custom.';
 
 /** The part that is being typed at `position` of `query`. The colon behind a name is replaced with it. */
@@ -94,7 +92,7 @@ export function* nameSuggestions(
   for (const { path, eventCount } of attributes) {
     const name = nameOf(path, typed, ids);
     if (ids.has(name)) continue;
-    offer(name, [], { text: `${escapedName(name)}:`, kind: 'attribute', count: eventCount });
+    offer(name, [], { text: `${nameText(name)}:`, kind: 'attribute', count: eventCount });
     if (found.length >= limit + FOUND_MAX) keepFirst(found, limit);
     if (pace.isFull(NAME_STEPS)) yield;
   }
@@ -183,16 +181,6 @@ function nameOf(path: string, typed: string, declared: ReadonlySet<string>): str
     : [rest];
   if (typed.startsWith(CUSTOM)) names.unshift(path);
   return names.find((name) => !declared.has(name) && pathsOfName(name).includes(path)) ?? path;
-}
-
-function escapedName(name: string): string {
-  return name.replace(/[\s()":\\*?]/g, '\\$&').replace(/^-/, '\\-');
-}
-
-/** A value as it may stand behind a colon, in parentheses, in a comparison or in a range. */
-function valueText(text: string, quoted: boolean): string {
-  if (!quoted && BARE_VALUE.test(text) && !KEYWORD.test(text)) return text;
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 function textOf(key: BucketKey): string | undefined {

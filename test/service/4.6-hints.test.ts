@@ -74,7 +74,11 @@ t.test('4.6 hints: an attribute that no event has gets the nearest name', async 
     ['syslog.level:error', 'syslog.level', 'custom.level'],
     ['custom.custom.level:*', 'custom.custom.level', 'custom.level'],
   ]) {
-    t.same(await hints(search), [{ type: 'attribute', term: search, attribute, nearest }]);
+    const written = `${nearest}${search.slice(search.indexOf(':'))}`;
+    t.same(await hints(search), [
+      { type: 'attribute', term: search, attribute, nearest, try: written },
+    ]);
+    t.notOk('hints' in (await resultOf('list', { filters: [{ search: written }] })), written);
   }
   t.same(await hints('nothing_like_it:1'), [
     { type: 'attribute', term: 'nothing_like_it:1', attribute: 'custom.nothing_like_it' },
@@ -89,7 +93,10 @@ t.test('4.6 hints: a value that no event has gets the nearest one', async (t) =>
     ['infos', 'info'],
   ]) {
     const search = `level:${value}`;
-    t.same(await hints(search), [{ type: 'value', term: search, attribute, value, nearest }]);
+    const written = `level:${nearest}`;
+    t.same(await hints(search), [
+      { type: 'value', term: search, attribute, value, nearest, try: written },
+    ]);
   }
   const field = { id: 'custom.level', values: ['Fatal'] };
   const { hints: ofField } = await resultOf('list', { filters: [{ field }] });
@@ -128,16 +135,40 @@ t.test('4.6 hints: events outside of the time are told of by their dates', async
   t.match(found, [{ type: 'range', newest: '2026-03-04T01:00:00.000+01:00' }]);
 });
 
-t.test('4.6 hints: what other languages write is told in this one', async (t) => {
-  for (const [search, written] of [
+t.test('4.6 hints: what other languages write is told in this one, and is found so', async (t) => {
+  for (const [search, written, term = search] of [
     ['!treasury', 'NOT treasury'],
-    ['status>=500', 'status:>=500'],
+    ['!level:error !team:blue', 'NOT level:error', '!level:error'],
+    ['!(payment OR treasure)', 'NOT (payment OR treasure)', '! (payment OR treasure)'],
+    ['http.status_code>=500', 'http.status_code:>=500'],
+    ['http.status_code >= 500', 'http.status_code:>=500'],
     ['level=error', 'level:error'],
+    ['level == "error"', 'level:error'],
+    ["user.name='Ann Lee'", 'user.name:"Ann Lee"'],
+    ["user.name = 'Ann Lee'", 'user.name:"Ann Lee"'],
+    ['level!=error', 'NOT level:error'],
+    ['level != "error"', 'NOT level:error'],
+    ['level <> error', 'NOT level:error'],
+    ["user.name like 'Ann L_e'", 'user.name:Ann\\ L?e'],
+    ["message LIKE '%ment%'", 'message:*ment*'],
+    ["message not like '%ment%'", 'NOT message:*ment*'],
+    ["level in ('error', fatal)", 'level:(error OR fatal)'],
+    ['user.name:"Ann*"', 'user.name:Ann*'],
+    ['"pay*ment done"', 'pay*ment\\ done'],
+    ['payments|treasure', '(payments OR treasure)'],
+    ['level:error|fatal', 'level:(error OR fatal)'],
+    ['payment | stats count by level', 'payment'],
+    ['level:error and payment', 'AND', 'and'],
+    ['level:error or payment', 'OR', 'or'],
+    ['payment not level:error', 'NOT', 'not'],
+    ['payment && treasure', 'AND', '&&'],
+    ['payment || treasure', 'OR', '||'],
   ]) {
-    t.match(await hints(search), [{ type: 'syntax', term: search, try: written }]);
+    const [first] = await hints(search);
+    t.match(first, { type: 'syntax', term, try: written }, search);
+    if (/^(?:AND|OR|NOT)$/.test(written)) continue;
+    t.notOk('hints' in (await resultOf('list', { filters: [{ search: written }] })), written);
   }
-  const found = await hints('level:error and payment');
-  t.match(found[0], { type: 'syntax', term: 'and', try: 'AND' });
 });
 
 t.test('4.6 hints: an aggregation of no events has them, one of no values has not', async (t) => {

@@ -1,13 +1,24 @@
 import { nearest } from '../../../engine/base/nearest.ts';
 import { shown } from '../../language/shown.ts';
+import { nameText, valueText } from '../../language/written.ts';
 import { isoIn, type Zone } from '../../language/zone.ts';
-import { type Hint, type HintFacts, isKnown, leavesOf } from './hint.ts';
+import { habitsOf } from './habits.ts';
+import {
+  type CountedTerm,
+  type Hint,
+  type HintFacts,
+  isKnown,
+  type Leaf,
+  leavesOf,
+} from './hint.ts';
 
 /** Makes hints of one kind. */
 type Maker = (facts: HintFacts, zone: Zone) => Hint[];
 
-/** A bare comparison: a name, what stands between, and a value. */
-const COMPARISON = /^([\p{L}_@][\p{L}\p{N}_.@-]*)(==?|[<>]=?)(\S+)$/u;
+/** The name that a term begins with, and its colon. */
+const TERM_NAME = /^(?:[^\\:"\s()]|\\.)+:/;
+/** The value behind it, when it is one text. */
+const TERM_VALUE = /(?<=^(?:[^\\:"\s()]|\\.)+:)(?:"(?:[^"\\]|\\.)*"|[^\s"()]+)$/;
 /** Names that are compared with one that nobody has: the distance is dear. */
 const NAMES_COMPARED = 2_000;
 
@@ -31,23 +42,14 @@ export function nearestPath(path: string, attributes: readonly string[]): string
 
 /** Terms written in the way of other languages. */
 function syntax({ terms }: HintFacts): Hint[] {
-  return terms.flatMap(({ text, predicate }): Hint[] => {
-    if (predicate.type !== 'words') return [];
-    const written = rewritten(text);
-    if (written === undefined) return [];
-    const message = `${shown(text)} looks for words of the message: try ${written}`;
-    return [{ type: 'syntax', message, term: text, try: written }];
+  const isOne = terms.length === 1;
+  const written = terms.map(({ text, count }) => ({ text, vain: isOne || count === 0 }));
+  return habitsOf(written).map(({ from, count, reason, try: instead }) => {
+    const some = written.slice(from, from + count);
+    const term = some.map(({ text }) => text).join(' ');
+    const message = `${shown(term)} ${reason}: try ${instead}`;
+    return { type: 'syntax', message, term, try: instead };
   });
-}
-
-/** A bare term in the way of the search language; `undefined` when it seems to be meant as it is. */
-function rewritten(text: string): string | undefined {
-  if (/^(?:and|or|not)$/i.test(text)) return text.toUpperCase();
-  if (text === '&&' || text === '||') return text === '&&' ? 'AND' : 'OR';
-  if (/^![^!]/.test(text)) return `NOT ${text.slice(1)}`;
-  const [, name, operator, right] = COMPARISON.exec(text) ?? [];
-  if (name === undefined) return undefined;
-  return `${name}:${operator.startsWith('=') ? '' : operator}${right}`;
 }
 
 /** Attributes that no event of the range has. */
@@ -67,6 +69,7 @@ function attribute({ terms, attributes }: HintFacts): Hint[] {
         term: term.text,
         attribute: path,
         ...(meant === undefined ? {} : { nearest: meant }),
+        ...(meant === undefined ? {} : instead(term, leaf, TERM_NAME, `${nameText(meant)}:`)),
       });
     }
   }
@@ -90,6 +93,7 @@ function value({ terms, values }: HintFacts): Hint[] {
         attribute: path,
         value: text,
         nearest: close,
+        ...instead(term, leaf, TERM_VALUE, valueText(close)),
       });
     }
   }
@@ -136,6 +140,12 @@ function range({ newestMs, oldestMs }: HintFacts, zone: Zone): Hint[] {
     hints.push({ type: 'range', message, oldestMs });
   }
   return hints;
+}
+
+/** The text of a term that is one test, with a part of it replaced: what may be written instead. */
+function instead(term: CountedTerm, leaf: Leaf, part: RegExp, by: string): { try?: string } {
+  if (term.predicate !== leaf || !part.test(term.text)) return {};
+  return { try: term.text.replace(part, () => by) };
 }
 
 /** A path without the parts of the event that it begins with. */
