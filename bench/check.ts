@@ -17,7 +17,8 @@ import { git, machineName, outFile, workingTree } from './report/origin.ts';
 /**
  * `make bench-check BASE=<commit>`, or `node bench/check.ts [--base <commit>] [--pairs 5] [--scale 1] [name ...]`: the
  * service of a commit and that of the working tree, under the same load in turn, so that what the machine does
- * meanwhile falls on both. Both are fed and measured by the bench of the working tree. Ends with 1 when a figure is worse.
+ * meanwhile falls on both. Both are fed and measured by the bench of the working tree. Ends with 1 when a figure is
+ * worse.
  */
 
 /** With fewer the same commit is too often worse than itself in all pairs. */

@@ -4,8 +4,8 @@ import { CORPORA, type Corpus, corpusOf } from './corpus/index.ts';
 import { type Statistics, statisticsOf } from './corpus/statistics.ts';
 
 /**
- * `node bench/corpora.ts [name ...] [--file PATH] [--events 100000] [--seed 1]`: the statistics of the corpora, or of the
- * lines of a file, as a Markdown table.
+ * `node bench/corpora.ts [name ...] [--file PATH] [--events 100000] [--seed 1]`: the statistics of the corpora, or of
+ * the lines of a file, as a Markdown table.
  */
 
 const { values, positionals } = parseArgs({

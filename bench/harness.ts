@@ -67,9 +67,9 @@ export function planLines(workloads: readonly Workload[], options: RunOptions): 
 }
 
 /**
- * Runs the workloads one after the other, prints what is ahead, a table of each and of the ratios to the best peer, appends a JSON line
- * a figure and a remark to `bench/out/<date>.jsonl`, and writes `.md` and `.svg` beside it. A workload that throws is a
- * remark; what comes behind it runs.
+ * Runs the workloads one after the other, prints what is ahead, a table of each and of the ratios to the best peer,
+ * appends a JSON line a figure and a remark to `bench/out/<date>.jsonl`, and writes `.md` and `.svg` beside it. A
+ * workload that throws is a remark; what comes behind it runs.
  */
 export async function runWorkloads(
   workloads: readonly Workload[],

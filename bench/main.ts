@@ -13,8 +13,8 @@ import { besideWorkload, sustainedWorkload } from './workload/sustained.ts';
 import { trickleWorkload } from './workload/trickle.ts';
 
 /**
- * `make bench`, or `node bench/main.ts [--quick] [--scale 1] [--runs 3] [--file PATH] [name ...]`. Without names all but
- * the largest run; `--list` tells which these are.
+ * `make bench`, or `node bench/main.ts [--quick] [--scale 1] [--runs 3] [--file PATH] [name ...]`. Without names all
+ * but the largest run; `--list` tells which these are.
  */
 
 /** What runs without names. */

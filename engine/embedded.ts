@@ -16,7 +16,9 @@ import type { KeyUsage } from './store/usage.ts';
 
 const WRITER = 0;
 
-/** The whole engine in one thread: for tests, benches and small tools. The service spreads the same parts over threads. */
+/**
+ * The whole engine in one thread: for tests, benches and small tools. The service spreads the same parts over threads.
+ */
 class EmbeddedStore implements Store {
   readonly #opened: OpenedCatalog;
   readonly #writer: RowWriter;

@@ -17,7 +17,9 @@ import { type KeyKind, MEGABYTE_BYTES, type Quota } from './registry/key-record.
 
 /** Dependencies of the command line. */
 export interface CommandWorld {
-  /** Runs the service until it is stopped; the exit code. `reload` reads the settings again; it throws as at the start. */
+  /**
+   * Runs the service until it is stopped; the exit code. `reload` reads the settings again; it throws as at the start.
+   */
   serve(config: Config, reload: () => Config): Promise<number>;
   /** Verifies the store in a data folder; whether all of it is as it was written. */
   check(root: string): Promise<boolean>;

@@ -15,9 +15,10 @@ type Table = typeof SETTINGS;
 type Name = keyof Table;
 
 /**
- * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of `readIp`,
- * Listeners are undefined when they are off, certificate and key when there is no own one, `planLimitMb` and retention when there is none, `diskReserveMb` when it is auto.
- * `ingestWorkers`, `queryWorkers` and `sealWorkers` are undefined when they are auto.
+ * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of
+ * `readIp`, Listeners are undefined when they are off, certificate and key when there is no own one, `planLimitMb` and
+ * retention when there is none, `diskReserveMb` when it is auto. `ingestWorkers`, `queryWorkers` and `sealWorkers` are
+ * undefined when they are auto.
  */
 export type Config = {
   readonly [Key in Name]: Table[Key] extends Setting<infer Value> ? Value : never;

@@ -29,8 +29,8 @@ interface Running {
 
 /**
  * Runs the service until SIGTERM or SIGINT; `read` reads the settings again at SIGHUP. Resolves with the exit code, 0,
- * when all that was begun is durable. Rejects with EngineError when it cannot start: the folder is taken, an address is,
- * the manifest is damaged.
+ * when all that was begun is durable. Rejects with EngineError when it cannot start: the folder is taken, an address
+ * is, the manifest is damaged.
  */
 export async function serve(config: Config, read: () => Config): Promise<number> {
   const runtime = new Runtime(config);

@@ -12,8 +12,8 @@ import { frameOf, open } from './segment/block-maker.ts';
 import { RECEIVED_MS } from './support/decoding.ts';
 
 /**
- * Runs the corpus of what programs send, `test/fixture/corpus/*.jsonl`: each input goes through decoder, batch and block,
- * and the text of its event and its date have to be those that the line says.
+ * Runs the corpus of what programs send, `test/fixture/corpus/*.jsonl`: each input goes through decoder, batch and
+ * block, and the text of its event and its date have to be those that the line says.
  *
  * A line is a JSON object: `source` (who sends it, or the rule), `channel`, `input` or `inputBase64`, maybe `query` and
  * `headers` of the request, `date` of the event when it is not the reception date, and last `event`, the exact text of

@@ -13,8 +13,8 @@ import {
 
 /**
  * Runs the examples of server/INTERFACE.md, from its top down, against one service. An example is a fenced block whose
- * first word says what it is; the words `name=value` behind it are its parameters. `KEY`, `READ_KEY` and `TOKEN` stand for
- * the write key, the read key and the token of the service.
+ * first word says what it is; the words `name=value` behind it are its parameters. `KEY`, `READ_KEY` and `TOKEN` stand
+ * for the write key, the read key and the token of the service.
  *
  * | block | what is done with it |
  * |---|---|

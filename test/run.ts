@@ -4,7 +4,8 @@ import { relative } from 'node:path';
 
 /**
  * Runs the test files, two at a time, and prints the time of each, what failed in full, and one closing line.
- * `--long` and `--shippers` run `*.long.ts` and `*.shippers.ts` instead of `*.test.ts`; other arguments are parts of the names of the files to run.
+ * `--long` and `--shippers` run `*.long.ts` and `*.shippers.ts` instead of `*.test.ts`; other arguments are parts of
+ * the names of the files to run.
  */
 
 interface Outcome {

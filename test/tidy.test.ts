@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
+import ts from 'typescript';
 
 /** The rules of the house that a machine can hold us to. ARCHITECTURE.md says why each is there. */
 
@@ -12,6 +13,7 @@ const CROWDED = ['engine/segment', 'engine/column', 'server/decode'];
 /** Folders whose docstrings are still to be rewritten. */
 const UNREAD = ['engine/query/', 'engine/segment/'];
 const FUNCTION_LINES_MAX = 80;
+const COMMENT_COLUMNS_MAX = 120;
 const README_LINES_MAX = 120;
 
 /** Layers from the top down: a file imports from its own layer or from one below. */
@@ -143,6 +145,22 @@ function packageOf(name: string): string {
   return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0];
 }
 
+/** The functions of a file that have a body: where each begins, and the lines of its body. */
+function functionsIn(file: string): { place: string; lines: number }[] {
+  const found: { place: string; lines: number }[] = [];
+  const source = ts.createSourceFile(file, text.get(file) ?? '', ts.ScriptTarget.Latest, true);
+  const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  const walk = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const lines = lineAt(node.body.end) - lineAt(node.body.getStart()) + 1;
+      found.push({ place: `${file}:${lineAt(node.getStart()) + 1}`, lines });
+    }
+    ts.forEachChild(node, walk);
+  };
+  walk(source);
+  return found;
+}
+
 function layerOf(file: string): number {
   return LAYERS.findIndex(
     (layer) => file === layer || (layer.endsWith('/') && file.startsWith(layer)),
@@ -236,20 +254,24 @@ t.test('files and functions are of a size that a person reads', async (t) => {
   for (const [file, source] of text) {
     const lines = source.split('\n');
     if (lines.length > LINES_MAX) long.push(`${file}: ${lines.length} lines`);
-    if (!sources.includes(file)) continue;
-    let started = -1;
-    for (const [index, line] of lines.entries()) {
-      if (/^( {2})?(export )?(async )?(function|static|get|#?\w+\()[^;]*\{$/.test(line))
-        started = index;
-      if (/^( {2})?\}$/.test(line) && started >= 0) {
-        if (index - started > FUNCTION_LINES_MAX) {
-          long.push(`${file}:${started + 1}: function of ${index - started} lines`);
-        }
-        started = -1;
-      }
+  }
+  for (const file of sources) {
+    for (const { place, lines } of functionsIn(file)) {
+      if (lines > FUNCTION_LINES_MAX) long.push(`${place}: function of ${lines} lines`);
     }
   }
   t.same(long, []);
+});
+
+t.test('comments keep to the width of a line', async (t) => {
+  const wide: string[] = [];
+  for (const [file, source] of text) {
+    for (const [index, line] of source.split('\n').entries()) {
+      const isComment = /^\s*(\/?\*|\/\/)(?! \|)/.test(line);
+      if (isComment && line.length > COMMENT_COLUMNS_MAX) wide.push(`${file}:${index + 1}`);
+    }
+  }
+  t.same(wide, []);
 });
 
 t.test('every export has a docstring', async (t) => {

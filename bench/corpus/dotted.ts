@@ -16,7 +16,10 @@ export type NameForm =
 const AREAS = ['http', 'network', 'user', 'db'];
 const FACTS = ['name', 'count', 'bytes', 'rate'];
 
-/** Makes events of sixteen attributes in four objects by the dots of their names, in one of these forms; about 420 bytes. */
+/**
+ * Makes events of sixteen attributes in four objects by the dots of their names, in one of these forms; about 420
+ * bytes.
+ */
 export function dottedNames(form: NameForm, seed: number): () => string {
   const draw = new Draw(seed);
   const clock = clockOf(draw);

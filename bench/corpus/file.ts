@@ -24,7 +24,9 @@ export interface InflateJob {
   turn: Int32Array;
 }
 
-/** Values of the cell: the reader waits for a piece, or has it, and the thread waits until the next one is asked for. */
+/**
+ * Values of the cell: the reader waits for a piece, or has it, and the thread waits until the next one is asked for.
+ */
 export const ASKED = 0;
 export const GIVEN = 1;
 
@@ -126,9 +128,9 @@ class Lines {
 
 /**
  * A user's own file as a corpus: its lines, from the first one on and again when more are asked for, whatever the seed.
- * It is read a megabyte at a time, and unpacked when it is in gzip. Lines are cut at 1,000,000 bytes, empty ones are left
- * out, and what is not UTF-8 becomes U+FFFD. A source that unpacks keeps its thread until the file or the process ends. Throws when the file cannot be read or has no line; the source throws when
- * it can no more be read or unpacked.
+ * It is read a megabyte at a time, and unpacked when it is in gzip. Lines are cut at 1,000,000 bytes, empty ones are
+ * left out, and what is not UTF-8 becomes U+FFFD. A source that unpacks keeps its thread until the file or the process
+ * ends. Throws when the file cannot be read or has no line; the source throws when it can no more be read or unpacked.
  */
 export function fileCorpus(path: string): Corpus {
   const isGzip = readAt(path, Buffer.alloc(GZIP.length), 0).equals(GZIP);

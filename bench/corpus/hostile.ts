@@ -151,9 +151,9 @@ function brokenLine(draw: Draw): string {
 
 /**
  * Makes what broken and hostile clients send, about 400 bytes: ten new attribute names in three events of ten; names
- * that collide with objects, repeated, escaped, empty or dangerous names, attributes of changing kinds, up to 60 levels of
- * nesting; one line of 20 that is no JSON object; one event of 500 with 1,200 attributes, one of 5,000 with 1 MB. Half
- * of the events have a date.
+ * that collide with objects, repeated, escaped, empty or dangerous names, attributes of changing kinds, up to 60 levels
+ * of nesting; one line of 20 that is no JSON object; one event of 500 with 1,200 attributes, one of 5,000 with 1 MB.
+ * Half of the events have a date.
  */
 export function hostile(seed: number): () => string {
   const draw = new Draw(seed);

@@ -124,7 +124,9 @@ async function queryCpuMs(
   return ((cpuSeconds(service.pid) - startedCpu) * 1000) / count;
 }
 
-/** Settings of a service that is asked, of a commit that knows them or of one that keeps nothing of a question anyway. */
+/**
+ * Settings of a service that is asked, of a commit that knows them or of one that keeps nothing of a question anyway.
+ */
 function settingsOf(command: string): string[] {
   const help = execFileSync(command, ['--help'], { encoding: 'utf8' });
   return help.includes('--query-cache-mb') ? ASKED : SEALING;

@@ -1,6 +1,8 @@
 import type { Parameters } from './peer.ts';
 
-/** Takes from the data what questions ask for, so that they mean the same on any corpus with an access log's attributes. */
+/**
+ * Takes from the data what questions ask for, so that they mean the same on any corpus with an access log's attributes.
+ */
 
 const COMMON_SHARE = 0.035;
 const RARE_AT_LEAST = 2;

@@ -8,8 +8,8 @@ const PART_EVENTS = 200_000;
 const PIECE_BYTES = 65_536;
 
 /**
- * The events of a run in files of NDJSON, so that neither a file nor the memory grows with them. A file is made when the
- * first peer asks for it and stays, as making takes longer than loading.
+ * The events of a run in files of NDJSON, so that neither a file nor the memory grows with them. A file is made when
+ * the first peer asks for it and stays, as making takes longer than loading.
  */
 export class PartFiles {
   readonly #folder: string;

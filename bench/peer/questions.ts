@@ -10,8 +10,8 @@ export const EQUAL: Tolerance = 0;
 /** Sums and averages of doubles: the order of addition differs. */
 export const ROUNDED: Tolerance = 1e-9;
 /**
- * Percentiles and distinct counts: Logseam promises 1 %, ClickHouse is asked for sketches that are closer than that. The
- * definitions differ too: some take the value of a rank, others lie between two.
+ * Percentiles and distinct counts: Logseam promises 1 %, ClickHouse is asked for sketches that are closer than that.
+ * The definitions differ too: some take the value of a rank, others lie between two.
  */
 export const ESTIMATED: Tolerance = 0.01;
 

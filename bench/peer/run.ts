@@ -135,7 +135,10 @@ async function runPeer(entry: PeerEntry, common: Common): Promise<PeerResult> {
   return result;
 }
 
-/** Loads up to a stage and settles. Gives what loading cost from the first event on, without the questions asked meanwhile. */
+/**
+ * Loads up to a stage and settles. Gives what loading cost from the first event on, without the questions asked
+ * meanwhile.
+ */
 async function loadStage(
   peer: RemotePeer,
   folder: string,

@@ -16,7 +16,9 @@ const OWN_FROM_MS = 50;
 const OWN_SHARE = 0.1;
 /** CPU of all runs of a question together, below which clock ticks of 10 ms tell too little. */
 const CPU_FROM_MS = 200;
-/** On two cores: starting all stores and settling, loading a million events, asking a question over a million events. */
+/**
+ * On two cores: starting all stores and settling, loading a million events, asking a question over a million events.
+ */
 const SECONDS_ALONE = 45;
 const SECONDS_LOADED = 26;
 const SECONDS_ASKED = 1;
@@ -28,9 +30,9 @@ export interface Asking {
 }
 
 /**
- * The workload over an access log: each store is loaded once, and asked all questions unless less is asked for whenever it
- * has as many events as a stage says (at scale 1). It is named by the last one. A peer without its package or binary, one
- * that crashes, and an answer that differs are remarks.
+ * The workload over an access log: each store is loaded once, and asked all questions unless less is asked for whenever
+ * it has as many events as a stage says (at scale 1). It is named by the last one. A peer without its package or
+ * binary, one that crashes, and an answer that differs are remarks.
  */
 export function peersWorkload(
   corpus: string,

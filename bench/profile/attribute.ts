@@ -66,8 +66,8 @@ const APART = new Map<string, Apart>([
 
 /**
  * Who each node's own time counts for: its file's stage; where that says nothing, as packages, Node itself and what all
- * stages use, that of the nearest caller. The function is the node's own when its file is ours, else the nearest caller of
- * ours.
+ * stages use, that of the nearest caller. The function is the node's own when its file is ours, else the nearest caller
+ * of ours.
  */
 function ownersOf(profile: CpuProfile, work: Work, root: string): Map<number, Owner> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));

@@ -10,9 +10,9 @@ import {
 
 /**
  * Loaded into every thread of a service by `NODE_OPTIONS=--import`. The first SIGUSR2 starts a profile of each thread,
- * the next one ends them. When all threads have done it, a JSON array of what each has to say is written to the file that
- * BENCH_PROFILE names: null for a start, the profile for an end. Threads that come meanwhile are in it, threads that end
- * meanwhile are not.
+ * the next one ends them. When all threads have done it, a JSON array of what each has to say is written to the file
+ * that BENCH_PROFILE names: null for a start, the profile for an end. Threads that come meanwhile are in it, threads
+ * that end meanwhile are not.
  */
 
 const INTERVAL_MICROSECONDS = 500;

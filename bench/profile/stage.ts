@@ -87,8 +87,8 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
 export const STAGE_PATHS: readonly string[] = STAGES.map(([path]) => path);
 
 /**
- * The stage of a file of ours, `path` below the root of the repository; `undefined` where the caller's is meant, and for
- * files that are not ours.
+ * The stage of a file of ours, `path` below the root of the repository; `undefined` where the caller's is meant, and
+ * for files that are not ours.
  */
 export function stageOf(path: string, work: Work): Stage | undefined {
   let longest: (typeof STAGES)[number] | undefined;

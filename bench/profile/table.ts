@@ -15,8 +15,8 @@ export interface Measure {
 }
 
 /**
- * A line a stage with its time and share, below each its five hottest functions with theirs; at the end garbage collection,
- * native code outside of functions, what the threads waited, and the processor time of the whole process.
+ * A line a stage with its time and share, below each its five hottest functions with theirs; at the end garbage
+ * collection, native code outside of functions, what the threads waited, and the processor time of the whole process.
  */
 export function profileLines(
   { times, cpuSeconds }: Profiled,

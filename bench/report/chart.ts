@@ -47,8 +47,8 @@ function titleOf({ text, note }: Heading): object {
 const labels = { axisLabel: { width: LABEL_WIDTH - 60, overflow: 'truncate', interval: 0 } };
 
 /**
- * Draws ratios as bars that begin at 1, on a logarithmic axis, in the order given from the top: above 1 to the right and
- * red. Gives an SVG text.
+ * Draws ratios as bars that begin at 1, on a logarithmic axis, in the order given from the top: above 1 to the right
+ * and red. Gives an SVG text.
  */
 export function ratioBars(
   heading: Heading,

@@ -21,8 +21,8 @@ export interface ChartFile {
 }
 
 /**
- * Writes a run as Markdown: how ours stands against the best peer, ratios, the greatest loss first; what differed, failed
- * or was not measured; charts; all figures by workload.
+ * Writes a run as Markdown: how ours stands against the best peer, ratios, the greatest loss first; what differed,
+ * failed or was not measured; charts; all figures by workload.
  */
 export function markdown(run: Run, charts: readonly ChartFile[]): string {
   const compared = ratios(run.figures);

@@ -18,8 +18,8 @@ export function questionOf({ workload, corpus, events, name, unit }: FigureRow):
 }
 
 /**
- * Sets each figure of ours against the best peer that was measured in the same way: the greatest loss first, what has no
- * ratio last.
+ * Sets each figure of ours against the best peer that was measured in the same way: the greatest loss first, what has
+ * no ratio last.
  */
 export function ratios(figures: readonly FigureRow[]): Ratio[] {
   const found: Ratio[] = [];
@@ -65,7 +65,9 @@ export interface Standing {
   measure: (typeof MEASURES)[number];
   behind: number;
   figures: number;
-  /** The geometric mean of the ratios; undefined of loading, whose figures have several units, and where there are none. */
+  /**
+   * The geometric mean of the ratios; undefined of loading, whose figures have several units, and where there are none.
+   */
   mean: number | undefined;
 }
 

@@ -61,8 +61,8 @@ interface Stopped {
 }
 
 /**
- * Stops a job `delayMs` after its start, and waits until a tiny query behind it is answered by the same worker, which takes
- * its messages in their order: by then it has left the job. `undefined` when that was answered before.
+ * Stops a job `delayMs` after its start, and waits until a tiny query behind it is answered by the same worker, which
+ * takes its messages in their order: by then it has left the job. `undefined` when that was answered before.
  */
 async function stopAfter(
   pool: QueryPool,

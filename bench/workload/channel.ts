@@ -18,8 +18,8 @@ export interface Channel {
   /** Whether nothing is acknowledged. */
   mayLose: boolean;
   /**
-   * Sends bodies; resolves when all of them are acknowledged, or sent where nothing is. Resolves with the milliseconds of
-   * each request to its 200, where there are requests. `progress` is told how many events were sent.
+   * Sends bodies; resolves when all of them are acknowledged, or sent where nothing is. Resolves with the milliseconds
+   * of each request to its 200, where there are requests. `progress` is told how many events were sent.
    */
   send(
     service: Service,

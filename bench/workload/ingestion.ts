@@ -18,7 +18,10 @@ import type { Channel } from './channel.ts';
 
 /** What is left in the log is sealed two seconds after the last event; nothing is sealed because of that before. */
 export const SEALING = ['--seal-idle-minutes', '0.03', '--metrics-open', 'true'];
-/** Settings of a service that is asked: the same, and it keeps nothing of a question, so that each costs what the first did. */
+/**
+ * Settings of a service that is asked: the same, and it keeps nothing of a question, so that each costs what the first
+ * did.
+ */
 export const ASKED = [...SEALING, '--query-cache-mb', '0'];
 const SEALED_POLL_MS = 200;
 /** Datagrams that have not come in for so long are lost. */
@@ -41,7 +44,10 @@ async function countOf(service: Service): Promise<number> {
   return Number(/"n":(\d+)/.exec(answer.text)?.[1]);
 }
 
-/** The number of events that arrived, when it does not change any more; throws unless it is `wanted` where none may be lost. */
+/**
+ * The number of events that arrived, when it does not change any more; throws unless it is `wanted` where none may be
+ * lost.
+ */
 async function arrived(service: Service, wanted: number, mayLose: boolean): Promise<number> {
   let count = await countOf(service);
   if (count !== wanted && !mayLose)

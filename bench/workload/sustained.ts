@@ -74,8 +74,8 @@ async function measured(
 }
 
 /**
- * Sends `parts` over so many connections at once, at `rate` events a second together; Infinity is as fast as the service
- * lets them.
+ * Sends `parts` over so many connections at once, at `rate` events a second together; Infinity is as fast as the
+ * service lets them.
  */
 function sendParts(parts: readonly Buffer[], connections: number, rate: number): Send {
   return async (service, progress) => {
@@ -93,7 +93,10 @@ function sendParts(parts: readonly Buffer[], connections: number, rate: number):
   };
 }
 
-/** Keeps one connection busy until the time is over, with events that are made meanwhile; making is not counted as sending. */
+/**
+ * Keeps one connection busy until the time is over, with events that are made meanwhile; making is not counted as
+ * sending.
+ */
 function sendUntil(isOver: () => boolean): Send {
   return async (service, progress) => {
     const event = accessRough(SEED);

@@ -34,7 +34,10 @@ async function millisecondsToVisible(service: Service, probe: number): Promise<n
   }
 }
 
-/** One event a second for a little over the minute after which an open block is written whole: its cost, and how many blocks a query opens. */
+/**
+ * One event a second for a little over the minute after which an open block is written whole: its cost, and how many
+ * blocks a query opens.
+ */
 export const trickleWorkload: Workload = {
   name: 'trickle',
   what: 'one event a second for 70 s: bytes on disk, blocks that a query opens, CPU when almost idle',

@@ -14,12 +14,14 @@ export class PatternError extends Error {
 export interface PatternText {
   /** The pattern in the syntax of RE2; plain groups do not capture. */
   source: string;
-  /** The same for the `u` and `s` flags of ECMAScript; `undefined` when it has something that means other things there. */
+  /**
+   * The same for the `u` and `s` flags of ECMAScript; `undefined` when it has something that means other things there.
+   */
   native: string | undefined;
   /**
-   * A pattern in the syntax of RE2 that matches all that this one does and, where it is one-pass, shows that `native` goes
-   * back no more than a bounded number of characters. Each group and each alternative of it captures, because RE2 does
-   * not simplify across captures: it makes `a+` of `(?:a+)+`, which the native matcher does not.
+   * A pattern in the syntax of RE2 that matches all that this one does and, where it is one-pass, shows that `native`
+   * goes back no more than a bounded number of characters. Each group and each alternative of it captures, because RE2
+   * does not simplify across captures: it makes `a+` of `(?:a+)+`, which the native matcher does not.
    */
   skeleton: string;
   /** Upper estimate of the instructions that it compiles to. */

@@ -21,9 +21,8 @@ interface Item {
  * proportion to their length, whatever the pattern is: RE2 runs it as an automaton.
  *
  * Where RE2 finds that a pattern is one-pass (at each character at most one way goes on) a backtracking matcher goes
- * back at most a character each time, so the native one, which is many times faster, takes its place. It does so too where the
- * last repeat alone can be tried with several lengths (`stepsOfBacktracking`).
- * Source: RE2, onepass.cc.
+ * back at most a character each time, so the native one, which is many times faster, takes its place. It does so too
+ * where the last repeat alone can be tried with several lengths (`stepsOfBacktracking`). Source: RE2, onepass.cc.
  */
 export class Pattern {
   /** Captures; group 0 is the whole text. */
@@ -142,10 +141,10 @@ function compile(source: string): RE2JS {
 }
 
 /**
- * The steps a character that a backtracking matcher takes at most for a whole text, when `native` (as `readPattern` makes it) is
- * seen to be harmless: atoms of one character in a row, where each repeat but the last one is followed by a literal that the
- * repeated atom does not match. Such a repeat ends in one place, so that only the last one is tried with all its lengths, each of
- * which costs the atoms behind it. `undefined` when it is not.
+ * The steps a character that a backtracking matcher takes at most for a whole text, when `native` (as `readPattern`
+ * makes it) is seen to be harmless: atoms of one character in a row, where each repeat but the last one is followed by
+ * a literal that the repeated atom does not match. Such a repeat ends in one place, so that only the last one is tried
+ * with all its lengths, each of which costs the atoms behind it. `undefined` when it is not.
  */
 function stepsOfBacktracking(native: string): number | undefined {
   const items = itemsOf(native);

@@ -76,8 +76,8 @@ export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
  * once, with what `data` gives for its number; its event loop keeps working meanwhile.
  * `died` is told once for a thread whose task failed, returned unasked, or that went down, be it by running out of
  * memory: then the thread is gone, nothing of it runs any more, and all that it has posted was taken. It stays away
- * until `restart`. `heap` bounds the objects of a thread (not its array buffers). Threads begin when `after` resolves, else at
- * once; what is posted to them before waits.
+ * until `restart`. `heap` bounds the objects of a thread (not its array buffers). Threads begin when `after` resolves,
+ * else at once; what is posted to them before waits.
  */
 export function openPool<Data, Out, In>(
   entry: URL,

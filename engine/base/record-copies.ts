@@ -93,7 +93,10 @@ function sharedRecord(
   return shared;
 }
 
-/** Throws CORRUPTION unless the records end at `at`, before record `number`: then a copy ends there or there are no bytes. */
+/**
+ * Throws CORRUPTION unless the records end at `at`, before record `number`: then a copy ends there or there are no
+ * bytes.
+ */
 function checkEnd(copies: readonly CopyContent[], at: number, number: number): void {
   const longer = copies.filter(({ bytes }) => (bytes?.length ?? 0) > at);
   const names = namesOf(copies);

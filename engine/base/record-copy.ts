@@ -49,7 +49,10 @@ export class RecordCopy {
     this.state = 'whole';
   }
 
-  /** Writes behind the first `at` bytes, to which it was settled, and syncs; those are all that counts until the caller says so. Rejects with IO. */
+  /**
+   * Writes behind the first `at` bytes, to which it was settled, and syncs; those are all that counts until the caller
+   * says so. Rejects with IO.
+   */
   async append(bytes: Uint8Array, at: number): Promise<void> {
     const file = must(this.#file, this.path);
     this.state = 'tail';

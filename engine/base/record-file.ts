@@ -218,7 +218,10 @@ export function readRecords(disk: Disk, path: string): Omit<OpenedRecords, 'file
   }
 }
 
-/** Puts the copies together as far as they can be read; `bytesMax` of each. Throws CORRUPTION, and IO when none can be read. */
+/**
+ * Puts the copies together as far as they can be read; `bytesMax` of each. Throws CORRUPTION, and IO when none can be
+ * read.
+ */
 function readCopies(copies: readonly RecordCopy[], bytesMax?: number): MergedRecords {
   let failure: unknown;
   const contents = copies.map((copy): CopyContent => {

@@ -8,7 +8,10 @@ import { assert } from '../base/assert.ts';
 const GROUP_VALUES = 128;
 const LANES = 4;
 const WORD_BITS = 32;
-/** Values that are unpacked together, one position of all their groups after the other: few enough to stay near the processor. */
+/**
+ * Values that are unpacked together, one position of all their groups after the other: few enough to stay near the
+ * processor.
+ */
 const PART_VALUES = 32 * GROUP_VALUES;
 
 /** Words that `count` values of `width` bits take. */
@@ -57,8 +60,8 @@ export function pack(
 }
 
 /**
- * Unpacks `count` values of `width` bits, each more `base`, into `values`, which has room for the next multiple of four. `words` holds
- * exactly `packedWords(count, width)`.
+ * Unpacks `count` values of `width` bits, each more `base`, into `values`, which has room for the next multiple of
+ * four. `words` holds exactly `packedWords(count, width)`.
  */
 export function unpack(
   words: Uint32Array,
@@ -92,8 +95,8 @@ export function unpack(
 }
 
 /**
- * Unpacks the values of all lanes at one position of each group, from `values[from]` on: all at the same bit of their words, so that
- * the loop has no branches. `word` is that of the first lane in the first group.
+ * Unpacks the values of all lanes at one position of each group, from `values[from]` on: all at the same bit of their
+ * words, so that the loop has no branches. `word` is that of the first lane in the first group.
  */
 function unpackPosition(
   words: Uint32Array,

@@ -14,7 +14,10 @@ export type Presence = Uint32Array | undefined;
  */
 export interface StringColumn {
   kind: typeof Kind.STRING | typeof Kind.ARRAY;
-  /** Entry + 1 of each row; 0 where the row has none. These and the entries may be read when they are asked for; throw CORRUPTION then. */
+  /**
+   * Entry + 1 of each row; 0 where the row has none. These and the entries may be read when they are asked for; throw
+   * CORRUPTION then.
+   */
   readonly ids: Uint32Array;
   readonly entryCount: number;
   /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. */
@@ -43,7 +46,10 @@ export interface NumberColumn {
   /** Decoded when they are asked for. */
   readonly mantissas: Float64Array;
   exceptions: { row: number; text: string }[];
-  /** Mantissa + 1 of each row, 0 where it has none: when all are known to be whole numbers from 0 to `max`, and none is an exception. */
+  /**
+   * Mantissa + 1 of each row, 0 where it has none: when all are known to be whole numbers from 0 to `max`, and none is
+   * an exception.
+   */
   small(max: number): Uint32Array | undefined;
   /** The text of a row that has a value, as it was written. */
   text(row: number): string;

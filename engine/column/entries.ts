@@ -18,8 +18,8 @@ export class Scratch {
   }
 
   /**
-   * Takes bytes that were inflated, and frees those from before: they lie outside the heap, where so much would wait for the
-   * collector that it runs again and again.
+   * Takes bytes that were inflated, and frees those from before: they lie outside the heap, where so much would wait
+   * for the collector that it runs again and again.
    */
   hold(bytes: Uint8Array): void {
     const { buffer } = bytes;
@@ -61,7 +61,10 @@ export interface EntrySource {
   piece(first: number): Entries;
   /** The result of `entries`, read in units. */
   entryUnits(): Units<Entries>;
-  /** The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next time. */
+  /**
+   * The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next
+   * time.
+   */
   findUnits(text: Uint8Array): Units<number>;
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;

@@ -139,8 +139,8 @@ export class IntegerStream {
   }
 
   /**
-   * A bit for each value, set when it is from `low` to `high`: found without decoding the values. `undefined` when they are stored so
-   * that this is not possible.
+   * A bit for each value, set when it is from `low` to `high`: found without decoding the values. `undefined` when they
+   * are stored so that this is not possible.
    */
   bitsWithin(low: number, high: number): Uint32Array | undefined {
     if (this.#encoding !== PACKED || this.#width > WORD_BITS) return undefined;
@@ -161,7 +161,10 @@ export class IntegerStream {
     return this.#values;
   }
 
-  /** `count` values from `from` on, which is a multiple of SUM_VALUES: packed ones alone. Good until the next call, not to be written. */
+  /**
+   * `count` values from `from` on, which is a multiple of SUM_VALUES: packed ones alone. Good until the next call, not
+   * to be written.
+   */
   part(from: number, count: number): Float64Array {
     const isAlone = this.#encoding === PACKED && this.#values === undefined;
     if (!isAlone || count > PART_VALUES) return this.values().subarray(from, from + count);
@@ -252,7 +255,10 @@ function addWithin(
   }
 }
 
-/** A number below 0 when one of `ids`, all below ID_END, is above `max`. Nothing is compared here: the loop is left at full speed. */
+/**
+ * A number below 0 when one of `ids`, all below ID_END, is above `max`. Nothing is compared here: the loop is left at
+ * full speed.
+ */
 function signsBelow(ids: Uint32Array, max: number): number {
   const last = Math.min(max, ID_END - 1);
   let signs = 0;

@@ -72,7 +72,9 @@ function writePart(writer: ByteWriter, values: Uint32Array, count: number, width
   writer.words(words, packedWords(count, width));
 }
 
-/** Memory for `count` whole numbers below 2^32 that are about to be written by `writeIds`. What it holds is anything. */
+/**
+ * Memory for `count` whole numbers below 2^32 that are about to be written by `writeIds`. What it holds is anything.
+ */
 export function idsToWrite(count: number): Uint32Array {
   ensureScratch(count);
   return low;

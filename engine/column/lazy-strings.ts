@@ -47,7 +47,10 @@ export class SharedStringColumn implements StringColumn {
 interface TextReads {
   ids(): Uint32Array;
   entries(): Entries;
-  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it; not kept. In `scratch`, when it is given. */
+  /**
+   * PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it; not kept. In `scratch`, when
+   * it is given.
+   */
   piece(first: number, scratch?: Scratch): Entries;
 }
 

@@ -2,8 +2,8 @@ import { assert } from '../base/assert.ts';
 import type { Kind } from './kind.ts';
 
 /**
- * `detail` of a NUMBER whose text does not come back from a safe whole mantissa and up to 22 fraction digits (`-0`, `007`,
- * `1e3`): the text itself counts.
+ * `detail` of a NUMBER whose text does not come back from a safe whole mantissa and up to 22 fraction digits (`-0`,
+ * `007`, `1e3`): the text itself counts.
  */
 export const NUMBER_AS_TEXT = 0xffff;
 
@@ -98,7 +98,10 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
-  /** Puts the entries of the row that is being written in another order: to place i goes what was entry `order[i]` of the row. */
+  /**
+   * Puts the entries of the row that is being written in another order: to place i goes what was entry `order[i]` of
+   * the row.
+   */
   reorderRow(order: Uint32Array): void {
     const to = this.rowEntry[this.rowCount];
     const from = this.entryCount;

@@ -118,8 +118,8 @@ export class StringChunk {
   }
 
   /**
-   * A bit for each value (with an id a row, for each row), set when it is the entry `id` - 1 of the segment's dictionary: found
-   * without its id being decoded. `undefined` when that is not possible. Throws CORRUPTION.
+   * A bit for each value (with an id a row, for each row), set when it is the entry `id` - 1 of the segment's
+   * dictionary: found without its id being decoded. `undefined` when that is not possible. Throws CORRUPTION.
    */
   bitsOf(id: number): Uint32Array | undefined {
     if (this.#encoding !== StringEncoding.SHARED) return undefined;
@@ -143,8 +143,8 @@ export class StringChunk {
   }
 
   /**
-   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a dictionary of
-   * the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
+   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
+   * dictionary of the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
    */
   column(
     kind: StringColumn['kind'],
@@ -187,8 +187,8 @@ export class StringChunk {
   }
 
   /**
-   * Bytes by which each value (with an id a row, each row) makes a block larger that it is put into: those of a text, and of
-   * other strings those that are long; `undefined` when there are none. Throws CORRUPTION.
+   * Bytes by which each value (with an id a row, each row) makes a block larger that it is put into: those of a text,
+   * and of other strings those that are long; `undefined` when there are none. Throws CORRUPTION.
    */
   weights(): ArrayLike<number> | undefined {
     const lengths = this.entryLengths();
@@ -223,8 +223,8 @@ export class StringChunk {
   }
 
   /**
-   * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch`, for those who
-   * read all pieces, it is good until that is used again. Throws CORRUPTION.
+   * The piece number `number` of a text, alone: its lengths are summed up from its own start. With `scratch`, for those
+   * who read all pieces, it is good until that is used again. Throws CORRUPTION.
    */
   piece(number: number, scratch?: Scratch): TextPiece {
     const first = number * TEXT_PIECE_ROWS;

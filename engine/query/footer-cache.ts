@@ -9,8 +9,8 @@ interface KeptFooter {
 }
 
 /**
- * Footers of sealed segments, at which a query looks before it opens any block. What was used longest ago goes when there
- * is too much. Used by one thread.
+ * Footers of sealed segments, at which a query looks before it opens any block. What was used longest ago goes when
+ * there is too much. Used by one thread.
  */
 export class FooterCache {
   readonly #bytesMax: number;

@@ -78,8 +78,8 @@ export class BlockEncoder {
   #columnCount = 0;
 
   /**
-   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. `out` is
-   * empty, and the encoder's until then.
+   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. `out`
+   * is empty, and the encoder's until then.
    */
   constructor(paths: PathTable, rows: BlockRows, firstRow: number, out: RegionWriter) {
     this.#out = out;

@@ -5,7 +5,10 @@ import type { SegmentRows } from './segment-rows.ts';
 import type { ShapeList } from './shape-list.ts';
 import type { SourceRows } from './source-rows.ts';
 
-/** Reads what the rows of a new block have but for their values; their shapes go to `shapes`, emptied. Throws CORRUPTION. */
+/**
+ * Reads what the rows of a new block have but for their values; their shapes go to `shapes`, emptied. Throws
+ * CORRUPTION.
+ */
 export function readBlockRows(
   source: SourceRows,
   rows: SegmentRows,

@@ -163,8 +163,8 @@ export class Block {
   }
 
   /**
-   * Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. Shapes count as
-   * text where rows hardly share them.
+   * Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. Shapes count
+   * as text where rows hardly share them.
    */
   weigh(weights: Uint32Array): void {
     placed(this.ref, () => {
@@ -174,7 +174,10 @@ export class Block {
     });
   }
 
-  /** Reads all bytes, and the dictionaries of its columns, against their checksums; nothing of them is kept. Throws CORRUPTION. */
+  /**
+   * Reads all bytes, and the dictionaries of its columns, against their checksums; nothing of them is kept. Throws
+   * CORRUPTION.
+   */
   verify(scratch: Scratch): void {
     placed(this.ref, () => {
       for (const region of regionsOf(this.#directory)) {
@@ -446,8 +449,8 @@ export class Block {
 
 /**
  * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
- * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment. `checked`: of
- * its file, see `FrameSource`.
+ * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment.
+ * `checked`: of its file, see `FrameSource`.
  */
 export function openBlock(
   source: Pick<DiskFile, 'read'>,

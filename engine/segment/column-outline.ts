@@ -28,8 +28,8 @@ export type ColumnForm = Pick<ColumnOutline, 'kind' | 'dictionary'>;
 export type BlockColumns = (isWanted: (path: string) => boolean) => ColumnFacts[];
 
 /**
- * The columns that a footer names. Readers keep those of many segments for all time, and arrays and objects of each column
- * would take ten times as much: so all numbers are in one array.
+ * The columns that a footer names. Readers keep those of many segments for all time, and arrays and objects of each
+ * column would take ten times as much: so all numbers are in one array.
  */
 export class OutlineTable {
   readonly #blockCount: number;

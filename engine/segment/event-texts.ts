@@ -6,8 +6,8 @@ import { encodeBlock } from './block-encoder.ts';
 import { FrameKind, writeFrameHeader } from './frame.ts';
 
 /**
- * JSON texts of `{custom, syslog, message}` of row records, by way of a block in memory that is written and read like all
- * others: what a fetch of them would show. Keeps nothing.
+ * JSON texts of `{custom, syslog, message}` of row records, by way of a block in memory that is written and read like
+ * all others: what a fetch of them would show. Keeps nothing.
  */
 export function eventTextsOf(rows: Rows, paths: PathTable): string[] {
   const texts: string[] = [];

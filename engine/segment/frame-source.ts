@@ -31,8 +31,8 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
 const CHECKED_MAX = 4_096;
 
 /**
- * Bytes of a block's frame as they are needed, each region checked against its checksum before it is used: in a sealed file, which
- * does not change, once as long as it is open.
+ * Bytes of a block's frame as they are needed, each region checked against its checksum before it is used: in a sealed
+ * file, which does not change, once as long as it is open.
  */
 export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;

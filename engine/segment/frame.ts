@@ -173,7 +173,10 @@ export interface BlockRef {
 /** Any time that an event may have, and then some. */
 const ANY_TIME = { minTimeMs: -8.64e15, maxTimeMs: 8.64e15 };
 
-/** A ref that stands for lost rows of a segment, of unknown number: it counts none itself, and opening it throws CORRUPTION. */
+/**
+ * A ref that stands for lost rows of a segment, of unknown number: it counts none itself, and opening it throws
+ * CORRUPTION.
+ */
 export function holeOf(
   segment: number,
   { minTimeMs, maxTimeMs }: Pick<BlockRef, 'minTimeMs' | 'maxTimeMs'> = ANY_TIME,

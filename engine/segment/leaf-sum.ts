@@ -32,9 +32,9 @@ interface DenseWords {
 }
 
 /**
- * Adds the hash of each (path, kind, value) to that of its row. Values are hashed by what they say, however they are encoded:
- * strings and arrays by their bytes, once an entry of a dictionary; numbers by the digits that are printed, dates by value
- * and form.
+ * Adds the hash of each (path, kind, value) to that of its row. Values are hashed by what they say, however they are
+ * encoded: strings and arrays by their bytes, once an entry of a dictionary; numbers by the digits that are printed,
+ * dates by value and form.
  */
 export class LeafSum {
   /** Of entries of a column, or of a piece of a text. */

@@ -44,8 +44,8 @@ export function spread(hash: number): number {
 }
 
 /**
- * Hashes the strings `bytes[offsets[i], offsets[i + 1])`, each begun with the pair number `index` of `key`, to `into` from
- * `first` on.
+ * Hashes the strings `bytes[offsets[i], offsets[i + 1])`, each begun with the pair number `index` of `key`, to `into`
+ * from `first` on.
  */
 export function hashStrings(
   { offsets, bytes }: { offsets: Uint32Array; bytes: Uint8Array },

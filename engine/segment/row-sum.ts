@@ -22,10 +22,10 @@ export type SummedBlock = Pick<
 >;
 
 /**
- * Sums rows, in any order, so that two sets of blocks can be compared: of each row a keyed hash of its sequence, its time,
- * its reception date, its writer, the order of its leaves (paths by their names, kinds; a null or an empty object is a leaf
- * and nothing else), and each (path, kind, value); see `LeafSum`. Rows store nothing of the write key that they came with.
- * Sums of one key are equal for equal rows, and for others with a chance of 2^-64.
+ * Sums rows, in any order, so that two sets of blocks can be compared: of each row a keyed hash of its sequence, its
+ * time, its reception date, its writer, the order of its leaves (paths by their names, kinds; a null or an empty object
+ * is a leaf and nothing else), and each (path, kind, value); see `LeafSum`. Rows store nothing of the write key that
+ * they came with. Sums of one key are equal for equal rows, and for others with a chance of 2^-64.
  */
 export class RowSum {
   /** Rows that were added. */

@@ -32,7 +32,9 @@ export function holdsRuns(outer: readonly Run[], inner: readonly Run[]): boolean
   return true;
 }
 
-/** Writes runs that ascend: each as the distance from the end of the one before, and its rows. Source: FORMAT.md 4.1. */
+/**
+ * Writes runs that ascend: each as the distance from the end of the one before, and its rows. Source: FORMAT.md 4.1.
+ */
 export function writeRuns(meta: ByteWriter, runs: readonly Run[]): void {
   meta.varint(runs.length);
   let end = 0;

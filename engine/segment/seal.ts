@@ -57,13 +57,13 @@ function pacer(signal: AbortSignal | undefined): Pause {
 }
 
 /**
- * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one or more a UTC day, others for the rows of all
- * days that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and values
- * stay the same, which is verified: the new files are opened again, and their rows compared with the sources'. Memory is
- * bounded whatever the rows: sources are taken together, and segments are cut, so that it suffices.
- * Rejects with IO, with CLOSED when it was stopped, with CORRUPTION when a source that looked right is not, and with MISMATCH
- * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number from
- * `allocate`, and is durable under its name.
+ * Rewrites blocks as sealed segments, rows by (time, sequence, writer): one or more a UTC day, others for the rows of
+ * all days that have few, each of at most `rowsMax` rows. The sources are only read; ids, reception dates, shapes and
+ * values stay the same, which is verified: the new files are opened again, and their rows compared with the sources'.
+ * Memory is bounded whatever the rows: sources are taken together, and segments are cut, so that it suffices. Rejects
+ * with IO, with CLOSED when it was stopped, with CORRUPTION when a source that looked right is not, and with MISMATCH
+ * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number
+ * from `allocate`, and is durable under its name.
  */
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const { disk, pathOf, signal } = options;

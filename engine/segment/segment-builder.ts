@@ -59,8 +59,8 @@ function dictionaryName(source: number, segment: number, dictionary: number): st
 }
 
 /**
- * Builds one sealed segment, column after column into all of its blocks at once; then block after block their columns of
- * text, which are most of the bytes, and each block is written.
+ * Builds one sealed segment, column after column into all of its blocks at once; then block after block their columns
+ * of text, which are most of the bytes, and each block is written.
  */
 export class SegmentBuilder {
   readonly #source: SourceRows;

@@ -2,8 +2,8 @@ import { BLOCK_ROWS_MAX, BLOCK_TEXT_BYTES_MAX, TEXT_PIECE_ROWS } from '../base/l
 import type { Source } from './source-rows.ts';
 
 /**
- * Bytes of text of a sealed block's rows: below BLOCK_TEXT_BYTES_MAX, because the text, its encoding and the frame are in
- * memory at once.
+ * Bytes of text of a sealed block's rows: below BLOCK_TEXT_BYTES_MAX, because the text, its encoding and the frame are
+ * in memory at once.
  */
 const BLOCK_BYTES_MAX = BLOCK_TEXT_BYTES_MAX / 4;
 /** The same of a block of few rows, which has few pieces of text that are compressed as a whole. */
@@ -11,7 +11,9 @@ const FEW_ROWS_BYTES_MAX = BLOCK_BYTES_MAX / 2;
 const FEW_ROWS = 4 * TEXT_PIECE_ROWS;
 /** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
 const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
-/** Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts. */
+/**
+ * Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts.
+ */
 const SEGMENT_HELD_BYTES_MAX = 32 * 1024 * 1024;
 /** Position of a row that is not in the segment, until there are no more. */
 const ELSEWHERE = 2 ** 32 - 1;
@@ -25,13 +27,15 @@ export interface Selection {
 }
 
 /**
- * Where the rows of the sources go in a new segment, and where its blocks begin: a block is full by rows, or by bytes of
- * text. Takes 4 bytes a row of the sources that have any in it, and up to 6 a row of the segment.
+ * Where the rows of the sources go in a new segment, and where its blocks begin: a block is full by rows, or by bytes
+ * of text. Takes 4 bytes a row of the sources that have any in it, and up to 6 a row of the segment.
  */
 export class SegmentRows {
   readonly sources: readonly Source[];
   rowCount = 0;
-  /** By source, the position of each of its rows; `rowCount`, a place that nobody reads, of those that are elsewhere. */
+  /**
+   * By source, the position of each of its rows; `rowCount`, a place that nobody reads, of those that are elsewhere.
+   */
   readonly #positions: (Uint32Array | undefined)[];
   /** By source, the first and the last position of its rows. */
   readonly #first: Uint32Array;

@@ -93,8 +93,8 @@ class SourceFiles {
 }
 
 /**
- * Columns of all blocks that are open at once, but for a block that has more alone. Each takes nearly a kilobyte of objects,
- * in each block.
+ * Columns of all blocks that are open at once, but for a block that has more alone. Each takes nearly a kilobyte of
+ * objects, in each block.
  */
 const COLUMNS_MAX = 32_768;
 /** Memory of dictionaries of sealed sources that may stay open. */
@@ -126,8 +126,8 @@ export class SourceRows {
   }
 
   /**
-   * Opens `refs` from number `first` on, at least one, as many as memory allows; returns the number of the first that is
-   * left. All bytes of each are read; those that are damaged are left out. Rejects with IO.
+   * Opens `refs` from number `first` on, at least one, as many as memory allows; returns the number of the first that
+   * is left. All bytes of each are read; those that are damaged are left out. Rejects with IO.
    */
   async open(refs: readonly BlockRef[], first: number): Promise<number> {
     let next = first;

@@ -9,7 +9,9 @@ import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';
 
 const OFFSET_MAX = 2 ** 32 - 1;
 
-/** The values of a column in a block: one for each of `rows`, one after the other. Good until the next ones are read. */
+/**
+ * The values of a column in a block: one for each of `rows`, one after the other. Good until the next ones are read.
+ */
 export interface BlockText extends Entries {
   rows: Uint16Array;
 }
@@ -22,8 +24,9 @@ interface Part {
 }
 
 /**
- * Reads columns of long or distinct strings block by block of a new segment, as rows in order are mostly of few sources:
- * first the lengths, which say where each value goes, then the sources one after the other, a piece of each in memory.
+ * Reads columns of long or distinct strings block by block of a new segment, as rows in order are mostly of few
+ * sources: first the lengths, which say where each value goes, then the sources one after the other, a piece of each in
+ * memory.
  */
 export class TextSources {
   readonly #source: SourceRows;

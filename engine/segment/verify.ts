@@ -20,7 +20,10 @@ export class Verification {
     return this.#sums.wanted;
   }
 
-  /** Opens a new segment by its name, and adds its rows. Rejects with MISMATCH when it can't be read, with IO, and as `pause`. */
+  /**
+   * Opens a new segment by its name, and adds its rows. Rejects with MISMATCH when it can't be read, with IO, and as
+   * `pause`.
+   */
   async find(disk: Disk, path: string, { segment, blocks }: SealedSegment): Promise<void> {
     const file = disk.open(path, 'read');
     try {

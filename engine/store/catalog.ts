@@ -204,8 +204,8 @@ export class Catalog {
   }
 
   /**
-   * The sequence above all rows that are or were visible. Groups are applied in the order of their sequences, so rows that
-   * become visible from now on have it or higher ones.
+   * The sequence above all rows that are or were visible. Groups are applied in the order of their sequences, so rows
+   * that become visible from now on have it or higher ones.
    */
   get end(): number {
     return this.#end;
@@ -364,8 +364,8 @@ export async function recoverWriter(
 }
 
 /**
- * Reads a segment, and closes it in the manifest when it is open, unless its file is lost; `closed` is false when the disk is
- * too full for that.
+ * Reads a segment, and closes it in the manifest when it is open, unless its file is lost; `closed` is false when the
+ * disk is too full for that.
  */
 async function readSegment(
   options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'> & { claim: boolean },

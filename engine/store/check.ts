@@ -44,7 +44,8 @@ export interface CheckProgress {
 /**
  * Reads everything that lives in a store and compares all checksums; writes nothing. The caller has the folder's
  * lock. `registries` are the paths of record files beside the manifest. A generator, so that the caller can tell how
- * far it is: it yields after each segment. Throws CORRUPTION when the manifest is damaged, USAGE when there is none or it is of another format; IO.
+ * far it is: it yields after each segment. Throws CORRUPTION when the manifest is damaged, USAGE when there is none or
+ * it is of another format; IO.
  */
 export async function* checkStore(
   disk: Disk,

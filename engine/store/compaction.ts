@@ -66,8 +66,8 @@ export interface CompactionOptions {
   disk: Disk;
   opened: OpenedCatalog;
   /**
-   * Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects when it could not, or was stopped. Up to
-   * `mergesMax` run at once.
+   * Rewrites blocks as sealed segments; `allocate` gives their numbers. Rejects when it could not, or was stopped. Up
+   * to `mergesMax` run at once.
    */
   merge(job: MergeJob, allocate: () => number): Promise<SealResult>;
   mergesMax: number;
@@ -94,7 +94,10 @@ export interface CompactionGauges extends CatalogTotals {
   /** Duration of the last sealing or merge; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
-  /** Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old ones. */
+  /**
+   * Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old
+   * ones.
+   */
   sealFailures: number;
   sealMismatches: number;
   /** Sealings and merges since the start whose sources were too wide to be open together. */
@@ -253,7 +256,10 @@ export class Compaction {
     return runningMs - sinceMs;
   }
 
-  /** The segments that may be rewritten: no sealed ones that are too old, so that what waits to be dropped stays as it is. */
+  /**
+   * The segments that may be rewritten: no sealed ones that are too old, so that what waits to be dropped stays as it
+   * is.
+   */
   #candidates(nowMs: number): SegmentFacts[] {
     const { catalog } = this.#options.opened;
     const facts = this.#facts();

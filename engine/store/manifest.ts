@@ -157,8 +157,8 @@ export class Manifest {
   }
 
   /**
-   * Records that `writer` begins a log segment, whose file with its head is durable; resolves when the record is. `segment`
-   * is of `reserve`. Rejects with IO.
+   * Records that `writer` begins a log segment, whose file with its head is durable; resolves when the record is.
+   * `segment` is of `reserve`. Rejects with IO.
    */
   async begin(segment: number, writer: number): Promise<void> {
     assert(writer >= 0 && writer < WRITERS_MAX, `writer ${writer}`);
@@ -166,8 +166,8 @@ export class Manifest {
   }
 
   /**
-   * Takes the next segment number. It is durable with the record that names it: until then the next start clears a file of
-   * that number away, and takes the number again. Throws LIMIT.
+   * Takes the next segment number. It is durable with the record that names it: until then the next start clears a file
+   * of that number away, and takes the number again. Throws LIMIT.
    */
   reserve(): number {
     if (this.#state.lastSegment >= SEGMENT_MAX) {
@@ -207,7 +207,10 @@ export class Manifest {
     await this.#append({ type: 'sealed', ...record });
   }
 
-  /** Records that segments are gone with their rows; `usage` as for `seal`. Resolves when it is durable. Rejects with IO. */
+  /**
+   * Records that segments are gone with their rows; `usage` as for `seal`. Resolves when it is durable. Rejects with
+   * IO.
+   */
   async drop(segments: readonly number[], usage: readonly KeyUsage[]): Promise<void> {
     for (const segment of segments) this.#assertClosed(segment);
     await this.#append({ type: 'dropped', segments: [...segments], usage: [...usage] });
@@ -295,8 +298,8 @@ function refuseOrphans(disk: Disk, registries: readonly string[]): void {
 }
 
 /**
- * A group is written only after the record of its segment is durable. A file of groups with a number never given means that
- * the manifest lost a record after all; one of no more than a head was never begun.
+ * A group is written only after the record of its segment is durable. A file of groups with a number never given means
+ * that the manifest lost a record after all; one of no more than a head was never begun.
  */
 function refuseUnknownFiles(disk: Disk, state: ManifestState): void {
   for (const name of disk.list(LOG_FOLDER)) {

@@ -17,8 +17,8 @@ interface Failure {
 
 /**
  * Remembers which segments could not be rewritten: they wait longer and longer while others come to their turn, and are
- * tried again in smaller and smaller pieces: with half as many others, at last alone, and cut into new segments of fewer
- * rows. None is given up.
+ * tried again in smaller and smaller pieces: with half as many others, at last alone, and cut into new segments of
+ * fewer rows. None is given up.
  */
 export class MergeFailures {
   readonly #failures = new Map<number, Failure>();
@@ -51,7 +51,9 @@ export class MergeFailures {
     return { ...plan, sources, rowsMax: Math.max(1, Math.ceil(rows / 2 ** aloneCount)) };
   }
 
-  /** Notes that segments could not be rewritten together; returns how long they wait. `isTheirs`: it was not the disk. */
+  /**
+   * Notes that segments could not be rewritten together; returns how long they wait. `isTheirs`: it was not the disk.
+   */
   failed(segments: readonly number[], isTheirs: boolean, nowMs: number): number {
     let waitMs = 0;
     for (const segment of segments) {

@@ -77,8 +77,8 @@ export class OpenBlock {
   }
 
   /**
-   * Encodes the fresh rows as a small block. The ordinal that it gets goes into `ordinals`, the sequence of its first row
-   * to `placed`, before anything else is done.
+   * Encodes the fresh rows as a small block. The ordinal that it gets goes into `ordinals`, the sequence of its first
+   * row to `placed`, before anything else is done.
    */
   encodeSmall(): PartBlock {
     const from = this.#smallRows;

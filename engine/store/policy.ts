@@ -11,8 +11,8 @@ const SEGMENTS_SEVERAL = 16;
 const LARGEST_RATIO = 2;
 
 /**
- * Bytes of the files of sealed segments that are merged together: less than a new segment may hold in memory, so that one
- * comes of them. Segments of more than half of it are left as they are.
+ * Bytes of the files of sealed segments that are merged together: less than a new segment may hold in memory, so that
+ * one comes of them. Segments of more than half of it are left as they are.
  */
 const MERGE_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of closed log segments from which they are sealed. */
@@ -42,9 +42,9 @@ export interface MergePolicy {
   idleMs: number;
   /**
    * Rows of a merged segment at most; segments of more than half of it are left as they are. As many as are sealed
-   * together: over 8M access-log rows in two segments instead of eight top lists and distinct counts cost up to half more,
-   * only a page of a rare word cost less; they took 19 % more disk, because the entries of long columns are too many for
-   * a dictionary, and 3.5 us a row to merge.
+   * together: over 8M access-log rows in two segments instead of eight top lists and distinct counts cost up to half
+   * more, only a page of a rare word cost less; they took 19 % more disk, because the entries of long columns are too
+   * many for a dictionary, and 3.5 us a row to merge.
    */
   mergeRows: number;
 }
@@ -75,10 +75,10 @@ export function backlogOf(
 }
 
 /**
- * The segments that are to be rewritten next: closed log segments first, so that their files do not pile up, then sealed
- * segments of one day. A row is rewritten once and, when it came late or in small numbers or its day is over, once more.
- * `nowMs` only tells which days are over. Beside `running` others, whose segments are not among these, only log segments
- * are, when as many sealings wait as run: so threads become more while what waits does.
+ * The segments that are to be rewritten next: closed log segments first, so that their files do not pile up, then
+ * sealed segments of one day. A row is rewritten once and, when it came late or in small numbers or its day is over,
+ * once more. `nowMs` only tells which days are over. Beside `running` others, whose segments are not among these, only
+ * log segments are, when as many sealings wait as run: so threads become more while what waits does.
  */
 export function planMerge(
   segments: readonly SegmentFacts[],

@@ -156,8 +156,8 @@ class Recovery {
   }
 
   /**
-   * A file that belongs elsewhere: nothing of it is served, and every start names it. One that was open is lost, not closed:
-   * its own file may be put back.
+   * A file that belongs elsewhere: nothing of it is served, and every start names it. One that was open is lost, not
+   * closed: its own file may be put back.
    */
   #foreignSegment(): RecoveredSegment {
     const bytes = this.#reader.limitBytes;

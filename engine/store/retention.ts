@@ -71,9 +71,9 @@ export interface RetentionOptions {
 
 /**
  * Decides which segments are dropped. A wrong clock makes old what is not: so a pass over more than one segment and
- * more than 1/days of the sealed bytes, or over more than half of them, waits for 24 hours of running time, those of earlier processes included, and
- * is called off when the clock is put right. Drops for space and those that a shorter retention asks for never wait.
- * Owned by compaction. Source: FORMAT.md 5.
+ * more than 1/days of the sealed bytes, or over more than half of them, waits for 24 hours of running time, those of
+ * earlier processes included, and is called off when the clock is put right. Drops for space and those that a shorter
+ * retention asks for never wait. Owned by compaction. Source: FORMAT.md 5.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -187,9 +187,9 @@ export class Retention {
 }
 
 /**
- * The times from which the ages of segments count: of their newest events. Rows dated more than a day ahead of the clock
- * are as old as the sealing of their segment, so that one of them does not keep it; when that lies ahead too, as the
- * next sealing that does not.
+ * The times from which the ages of segments count: of their newest events. Rows dated more than a day ahead of the
+ * clock are as old as the sealing of their segment, so that one of them does not keep it; when that lies ahead too, as
+ * the next sealing that does not.
  */
 class Ages {
   readonly #nowMs: number;

@@ -24,9 +24,9 @@ export function makeSequences(writers: number, next: number): SharedArrayBuffer 
 }
 
 /**
- * The one counter from which all writers take the sequences of their rows: memory that their threads share, under a lock
- * that is held for some instructions. The last claim of each writer stands in it, so that none is unknown when its thread
- * dies, wherever that was. Source: FORMAT.md 5.
+ * The one counter from which all writers take the sequences of their rows: memory that their threads share, under a
+ * lock that is held for some instructions. The last claim of each writer stands in it, so that none is unknown when its
+ * thread dies, wherever that was. Source: FORMAT.md 5.
  */
 export class Sequences {
   readonly #lock: Int32Array;
@@ -57,7 +57,9 @@ export class Sequences {
     }
   }
 
-  /** The last claim of a writer whose thread is gone, empty when it made none; the lock is freed when it died with it. */
+  /**
+   * The last claim of a writer whose thread is gone, empty when it made none; the lock is freed when it died with it.
+   */
   claimOfDead(writer: number): Claim {
     const numbers = this.#numbers;
     const at = CLAIMS + 2 * writer;

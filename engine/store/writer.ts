@@ -20,7 +20,10 @@ import { type KeyUsage, UsageSum } from './usage.ts';
 /** Time that rows which nobody waits for may wait for others. Source: design of the write path. */
 const PATIENCE_MS = 50;
 
-/** The same while so many come that they make a block of its final size: what is written then is not written a second time. */
+/**
+ * The same while so many come that they make a block of its final size: what is written then is not written a second
+ * time.
+ */
 const PATIENCE_MAX_MS = 200;
 const ROWS_TO_WAIT_FOR = (BLOCK_ROWS_FINAL * PATIENCE_MS) / PATIENCE_MAX_MS;
 

@@ -43,8 +43,8 @@ export interface RouteDependencies {
   definitions: DefinitionTable;
   resolver: Resolver;
   /**
-   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is; its answer counts as
-   * memory until `held` lets it go. Rejects with EngineError and QueryRefused.
+   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is; its answer counts
+   * as memory until `held` lets it go. Rejects with EngineError and QueryRefused.
    */
   run(
     job: QueryJob,
@@ -129,7 +129,10 @@ function isOfAccount(route: AccountRoute | OperationRoute): route is AccountRout
   return route.access === 'login' || route.access === 'session';
 }
 
-/** The reply to a request with a read key. Rejects with ApiError 401 and 403, and because of an id of the query 400 and 409. */
+/**
+ * The reply to a request with a read key. Rejects with ApiError 401 and 403, and because of an id of the query 400 and
+ * 409.
+ */
 async function read(
   dependencies: RouteDependencies,
   live: LiveQueries,

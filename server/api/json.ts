@@ -51,7 +51,10 @@ export function parseJsonBody(body: Uint8Array): unknown {
   }
 }
 
-/** The JSON value of the body of a query, without the parameters that are left out by null. Throws as `parseJsonBody` does. */
+/**
+ * The JSON value of the body of a query, without the parameters that are left out by null. Throws as `parseJsonBody`
+ * does.
+ */
 export function parseQueryBody(body: Uint8Array): unknown {
   const value = parseJsonBody(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

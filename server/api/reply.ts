@@ -22,8 +22,8 @@ export interface ApiRequest {
 /** Writes a reply that comes in parts, one after the other. */
 export interface ReplySink {
   /**
-   * Resolves when the next part may come: the client is not far behind. It says whether it was: then the end of the part may
-   * be kept back until more is written. Rejects with CANCELLED when the client is gone.
+   * Resolves when the next part may come: the client is not far behind. It says whether it was: then the end of the
+   * part may be kept back until more is written. Rejects with CANCELLED when the client is gone.
    */
   write(part: Uint8Array | string): Promise<boolean>;
 }
@@ -74,7 +74,10 @@ export function resultReply(result: string): Reply {
   return { status: 200, body: `{"result":${result}}` };
 }
 
-/** The same of a query's answer, which may be large: its pieces are the JSON text of `result`, or the whole reply as gzip. */
+/**
+ * The same of a query's answer, which may be large: its pieces are the JSON text of `result`, or the whole reply as
+ * gzip.
+ */
 export function answerReply(answer: readonly Uint8Array[]): Reply {
   const vary = { vary: 'Accept-Encoding' };
   if (!isGzip(answer)) return { status: 200, body: '', pieces: wholeText(answer), headers: vary };

@@ -48,8 +48,8 @@ export interface ReadContext {
 export type OpenTails = Pick<Tails, 'open' | 'placeOf'>;
 
 /**
- * The key that a request carries: header `x-api-key`, else parameter `api_key`, else `Authorization`, as Bearer or in either
- * part of Basic. Source: INTERFACE.md 5.
+ * The key that a request carries: header `x-api-key`, else parameter `api_key`, else `Authorization`, as Bearer or in
+ * either part of Basic. Source: INTERFACE.md 5.
  */
 export function keyOf({ headers, query }: ApiRequest): string | undefined {
   const key = headers.get('x-api-key') ?? query.get('api_key') ?? authorized(headers);

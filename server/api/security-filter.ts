@@ -18,9 +18,9 @@ export function filterIdsOf(text: string, resolver: Resolver): string[] {
 }
 
 /**
- * Security filters of read keys and readers as trees, parsed once for each text and state of the definitions. One that names a field or
- * a tagset which is not declared any more hides everything, as nobody knows what it was to hide: `unknown` is told
- * of it, once a state.
+ * Security filters of read keys and readers as trees, parsed once for each text and state of the definitions. One that
+ * names a field or a tagset which is not declared any more hides everything, as nobody knows what it was to hide:
+ * `unknown` is told of it, once a state.
  */
 export function securityFilters(
   definitions: Pick<Definitions, 'version' | 'hasField'>,

@@ -131,8 +131,8 @@ export function fieldOf(id: string, parameter: string, resolver: Resolver): Fiel
 }
 
 /**
- * The events for which a search holds; ids of fields stand for their attributes, those of tagsets for their tags. Throws
- * ApiError 400 naming `parameter`.
+ * The events for which a search holds; ids of fields stand for their attributes, those of tagsets for their tags.
+ * Throws ApiError 400 naming `parameter`.
  */
 export function searchOf(query: string, parameter: string, resolver: Resolver): Predicate {
   return readSearch(query, parameter, () => parseSearch(query, (name) => resolver.field(name)));

@@ -23,9 +23,9 @@ export interface IsoDate {
 
 /**
  * Reads `bytes[start, end)` as a date of ISO 8601 into `date`; false when it is none. Months, days, weeks (`2016-W19`,
- * `2016-W19-2`), days of the year (`2016-131`), each with separators or, when a time follows, without; years of four digits, or
- * of six with a sign. Behind `T` or a blank a time of day from hours on, with 24:00 as its end, 1 to 9 digits of a fraction, an
- * offset. Source: ISO 8601, INTERFACE.md 1.2.
+ * `2016-W19-2`), days of the year (`2016-131`), each with separators or, when a time follows, without; years of four
+ * digits, or of six with a sign. Behind `T` or a blank a time of day from hours on, with 24:00 as its end, 1 to 9
+ * digits of a fraction, an offset. Source: ISO 8601, INTERFACE.md 1.2.
  */
 export function scanIsoDate(bytes: Uint8Array, start: number, end: number, date: IsoDate): boolean {
   const hasSign = bytes[start] === PLUS || bytes[start] === MINUS;

@@ -15,8 +15,8 @@ const FRACTION_DIGITS_MAX = 9;
 const clock = { wallMs: 0 };
 
 /**
- * Milliseconds of the time of day that `bytes[start, end)` is, `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with 1 to 9 digits. NaN when
- * it is none. Source: RFC 3164.
+ * Milliseconds of the time of day that `bytes[start, end)` is, `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with 1 to 9 digits.
+ * NaN when it is none. Source: RFC 3164.
  */
 export function parseTime(bytes: Uint8Array, start: number, end: number): number {
   clock.wallMs = 0;
@@ -25,8 +25,8 @@ export function parseTime(bytes: Uint8Array, start: number, end: number): number
 }
 
 /**
- * Adds the time of day at `start` to `date`, `hh`, `hh:mm`, `hh:mm:ss` or with 1 to 9 digits of a fraction, with the colons or without;
- * returns the offset behind it, -1 when there is none. Source: ISO 8601.
+ * Adds the time of day at `start` to `date`, `hh`, `hh:mm`, `hh:mm:ss` or with 1 to 9 digits of a fraction, with the
+ * colons or without; returns the offset behind it, -1 when there is none. Source: ISO 8601.
  */
 export function scanTime(
   bytes: Uint8Array,

@@ -58,8 +58,8 @@ export interface PieceSize {
 const WHOLE: PieceSize = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 /**
- * Reads bodies: many lines, or JSON with many events, in one go or piece by piece. Whoever reads pieces drops the rows of
- * those before when one throws.
+ * Reads bodies: many lines, or JSON with many events, in one go or piece by piece. Whoever reads pieces drops the rows
+ * of those before when one throws.
  */
 export class BodyReader {
   readonly #rows: Rows;

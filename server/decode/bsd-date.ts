@@ -48,10 +48,10 @@ const ZONES = new Map([
 ]);
 
 /**
- * A date as RFC 3164 has it, `Mmm dd hh:mm:ss`, and as devices write it: with a fraction, with the year before the month,
- * behind the day or behind the time, with the marks `*` and `.` of clocks that are not set before it, with the name of a
- * zone and a colon behind it. Holds the last one; made once and used again.
- * Source: RFC 3164 section 4.1.2, INTERFACE.md 1.2.
+ * A date as RFC 3164 has it, `Mmm dd hh:mm:ss`, and as devices write it: with a fraction, with the year before the
+ * month, behind the day or behind the time, with the marks `*` and `.` of clocks that are not set before it, with the
+ * name of a zone and a colon behind it. Holds the last one; made once and used again. Source: RFC 3164 section 4.1.2,
+ * INTERFACE.md 1.2.
  */
 export class BsdDate {
   /** Set when a colon ends the date, so that no host can follow. */

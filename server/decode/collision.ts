@@ -7,8 +7,8 @@ import { DOT } from './text.ts';
 const KNOWN_MAX = PATHS_MAX;
 
 /**
- * Finds the paths of attributes whose names collide: inside an object that is an attribute too they go to the object around
- * it, under a name with dots. Source: INTERFACE.md 2.3.
+ * Finds the paths of attributes whose names collide: inside an object that is an attribute too they go to the object
+ * around it, under a name with dots. Source: INTERFACE.md 2.3.
  */
 export class Collisions {
   readonly #paths: PathTable;

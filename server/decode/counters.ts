@@ -16,7 +16,9 @@ export interface DecodeCounters {
   textsRepaired: number;
   /** Events in which an extension was left out: it failed, or those before it had made the event too large. */
   extensionsFailed: number;
-  /** Events that an extension's patterns were not tried on, as they could have cost more than an event or its body may. */
+  /**
+   * Events that an extension's patterns were not tried on, as they could have cost more than an event or its body may.
+   */
   patternsOverBudget: number;
 }
 

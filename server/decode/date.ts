@@ -35,11 +35,10 @@ const iso: IsoDate = { wallMs: 0, offsetMs: 0 };
 const bsd = new BsdDate();
 
 /**
- * Reads `bytes[from, to)`, blanks around it left aside, as a date text; NaN when it is none, or lies beyond 2^47 ms from
- * the epoch.
- * ISO 8601 as `scanIsoDate` reads it, UTC without an offset; eight digits that are a day; digits of epoch milliseconds or
- * seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds.
- * Source: INTERFACE.md 1.2.
+ * Reads `bytes[from, to)`, blanks around it left aside, as a date text; NaN when it is none, or lies beyond 2^47 ms
+ * from the epoch. ISO 8601 as `scanIsoDate` reads it, UTC without an offset; eight digits that are a day; digits of
+ * epoch milliseconds or seconds; RFC 3164 as BsdDate reads it. The result is whole milliseconds. Source: INTERFACE.md
+ * 1.2.
  */
 export function parseDate(bytes: Uint8Array, from: number, to: number, nowMs: number): number {
   let start = from;

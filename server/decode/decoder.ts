@@ -24,8 +24,8 @@ export class Decoder {
   #rowCount = 0;
 
   /**
-   * Makes a decoder for an empty or used path table, which others may use too; nobody else adds to `rows`. `counters` may be
-   * those of others.
+   * Makes a decoder for an empty or used path table, which others may use too; nobody else adds to `rows`. `counters`
+   * may be those of others.
    */
   constructor(paths: PathTable, rows: Rows, counters: DecodeCounters = noDecodeCounters()) {
     this.#rows = rows;
@@ -91,7 +91,9 @@ export class Decoder {
     this.#lines.line(start, end, isCut, this.unquotes);
   }
 
-  /** Extends the event of the last `line`, `[start, end)`, which was read with `findsWriteKey`, and limits its names. */
+  /**
+   * Extends the event of the last `line`, `[start, end)`, which was read with `findsWriteKey`, and limits its names.
+   */
   finishLine(start: number, end: number): void {
     if (this.#rows.rowCount === this.#rowCount) return;
     this.#lines.finishRow();

@@ -65,8 +65,8 @@ export class KeyTable {
   }
 
   /**
-   * The first of `key` and those that follow it that is the text of `view` from `at` on up to a quote; -1 when it is none of some.
-   * So attributes that are left out now and then are passed over.
+   * The first of `key` and those that follow it that is the text of `view` from `at` on up to a quote; -1 when it is
+   * none of some. So attributes that are left out now and then are passed over.
    */
   follow(key: number, view: DataView, at: number, end: number): number {
     let candidate = key;

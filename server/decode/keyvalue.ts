@@ -78,7 +78,8 @@ export class PairScanner {
   }
 
   /**
-   * Adds the pair of the name `[nameStart, nameEnd)` whose `=` stands at `equals`; returns where the next one may begin.
+   * Adds the pair of the name `[nameStart, nameEnd)` whose `=` stands at `equals`; returns where the next one may
+   * begin.
    */
   #value(
     bytes: Uint8Array,

@@ -5,8 +5,8 @@ import type { Rows } from '../../engine/column/rows.ts';
 const NONE = -1;
 
 /**
- * Finds the order of a row's leaves in which each object is contiguous, at the place of its first leaf: names with dots that
- * interleave make objects that come back. Source: INTERFACE.md 2.3.
+ * Finds the order of a row's leaves in which each object is contiguous, at the place of its first leaf: names with dots
+ * that interleave make objects that come back. Source: INTERFACE.md 2.3.
  */
 export class LeafOrder {
   readonly #paths: PathTable;

@@ -178,8 +178,8 @@ export class LeafReader {
   }
 
   /**
-   * Adds text that is no JSON, given as `start` and `length` of a row entry, as the leaf `path`: a number when it may be
-   * one and is, otherwise a string.
+   * Adds text that is no JSON, given as `start` and `length` of a row entry, as the leaf `path`: a number when it may
+   * be one and is, otherwise a string.
    */
   addPlain(path: number, start: number, length: number, mayBeNumber: boolean): void {
     const rows = this.#rows;

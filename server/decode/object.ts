@@ -30,10 +30,11 @@ export const NEEDS_TREE = -2;
 const BLANK = 0x20;
 
 /**
- * Reads an event's JSON object and adds its leaves to the rows while it reads. Names with dots may come back to an object
- * that others lie behind: then the leaves are put in order at the end. That is watched by two stamps: the row in which a path was
- * last a leaf or an object, and the objects that the last leaf lies in, the open ones. An attribute that repeats replaces the
- * one before. Anything else is refused with NEEDS_TREE, whether it would have been wrong or not. Source: INTERFACE.md 2.3.
+ * Reads an event's JSON object and adds its leaves to the rows while it reads. Names with dots may come back to an
+ * object that others lie behind: then the leaves are put in order at the end. That is watched by two stamps: the row in
+ * which a path was last a leaf or an object, and the objects that the last leaf lies in, the open ones. An attribute
+ * that repeats replaces the one before. Anything else is refused with NEEDS_TREE, whether it would have been wrong or
+ * not. Source: INTERFACE.md 2.3.
  */
 export class ObjectReader {
   readonly #paths: PathTable;
@@ -257,7 +258,9 @@ export class ObjectReader {
     return behind;
   }
 
-  /** Claims the place of an attribute that is an object too, or lies inside an attribute; -1 when that is for the tree. */
+  /**
+   * Claims the place of an attribute that is an object too, or lies inside an attribute; -1 when that is for the tree.
+   */
   #collided(path: number): number {
     if (this.#hasObjects) return -1;
     let place = path;

@@ -155,8 +155,8 @@ export class SyslogReader {
   }
 
   /**
-   * Adds the event whose text, which begins at `text`, has the JSON object at `object`; false, and then nothing, when it
-   * is none.
+   * Adds the event whose text, which begins at `text`, has the JSON object at `object`; false, and then nothing, when
+   * it is none.
    */
   #readObject(text: number, object: number, added: readonly AddedAttribute[]): boolean {
     const { bytes, end } = this.#leaves;

@@ -142,8 +142,8 @@ export class EventTree {
   }
 
   /**
-   * Gives the event, which was begun, all that a row has. Of that only names that `limit` does not keep are moved to the
-   * excess.
+   * Gives the event, which was begun, all that a row has. Of that only names that `limit` does not keep are moved to
+   * the excess.
    */
   placeRow(row: number, names: PathNames, limit?: NameLimit): void {
     const rows = this.#rows;
@@ -216,7 +216,10 @@ export class EventTree {
     return this.#syslog;
   }
 
-  /** Puts an attribute of the event under `message`, `syslog` or `custom`; only a header has `syslog` where there is one. */
+  /**
+   * Puts an attribute of the event under `message`, `syslog` or `custom`; only a header has `syslog` where there is
+   * one.
+   */
   #place(member: Member): void {
     const { name, start, end, members } = member;
     if (name === 'message' && this.#leaves.bytes[start] === QUOTE) {
@@ -441,7 +444,9 @@ function entryCount(branch: Branch | undefined): number {
   return count;
 }
 
-/** Adds an attribute of an enrichment to the object `branch`, at its place or, where an attribute is in the way, beside. */
+/**
+ * Adds an attribute of an enrichment to the object `branch`, at its place or, where an attribute is in the way, beside.
+ */
 function addTo(
   branch: Branch,
   names: readonly string[],

@@ -19,7 +19,9 @@ export class AccessDateReader {
   /** The date that was read last as it is written, with its closing bracket. */
   #written = '';
 
-  /** Reads the date at `at`, inside of the bracket; returns the offset behind the closing one, -1 when there is none. */
+  /**
+   * Reads the date at `at`, inside of the bracket; returns the offset behind the closing one, -1 when there is none.
+   */
   read(text: string, at: number): number {
     if (this.#written !== '' && text.startsWith(this.#written, at))
       return at + this.#written.length;

@@ -30,8 +30,8 @@ export interface CompiledStep {
 }
 
 /**
- * Makes a step ready, whose filter takes from `budget`. Throws what the rules or the formats throw when they are not well
- * formed.
+ * Makes a step ready, whose filter takes from `budget`. Throws what the rules or the formats throw when they are not
+ * well formed.
  */
 export function compileStep(
   { id, action, predicate, sources, target }: ExtensionStep,

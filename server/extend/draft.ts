@@ -148,8 +148,8 @@ export class Draft implements EventValues {
   }
 
   /**
-   * Adds attributes under `target`, a path; `undefined`: those of the event. What the event has wins; where one of two is
-   * an object and the other is not, both stay. Returns the names, or the target, of which something was left out.
+   * Adds attributes under `target`, a path; `undefined`: those of the event. What the event has wins; where one of two
+   * is an object and the other is not, both stay. Returns the names, or the target, of which something was left out.
    */
   add(attributes: Attributes, target: string | undefined): readonly string[] {
     if (attributes.size === 0) return [];
@@ -176,8 +176,8 @@ export class Draft implements EventValues {
   }
 
   /**
-   * Gives the attribute `to` the value that the first string, number, boolean or array at `from` has, whatever `to` was;
-   * unless `keeps`, `from` goes. False when there is no such value.
+   * Gives the attribute `to` the value that the first string, number, boolean or array at `from` has, whatever `to`
+   * was; unless `keeps`, `from` goes. False when there is no such value.
    */
   copy(from: string, to: string, keeps: boolean): boolean {
     if (from === to) return false;
@@ -239,8 +239,8 @@ export class Draft implements EventValues {
   }
 
   /**
-   * Ends the event. One that had no date of its own, `hasDate`, gets that of the first date attribute that was added and
-   * can be read.
+   * Ends the event. One that had no date of its own, `hasDate`, gets that of the first date attribute that was added
+   * and can be read.
    */
   finish(hasDate: boolean): void {
     if (!this.#wasWritten) return;

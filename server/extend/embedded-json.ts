@@ -25,8 +25,8 @@ const LETTER_N = 0x6e;
 
 /**
  * Finds a JSON object that is the text or stands in it, with any text before and behind: the first `{` with a name
- * behind it that begins a valid one, of at most OBJECTS_TRIED_MAX. What is in an object that is not valid is no object of its own, so that half an
- * event does not look like a whole one.
+ * behind it that begins a valid one, of at most OBJECTS_TRIED_MAX. What is in an object that is not valid is no object
+ * of its own, so that half an event does not look like a whole one.
  */
 export class EmbeddedJsonExtractor implements Extractor {
   readonly #scanner = new ValueScanner();

@@ -13,7 +13,9 @@ export type ExtensionAction =
   | { kind: 'query_string' }
   /** Gives `target` the level 0 to 7 that a name or a digit means. */
   | { kind: 'severity' }
-  /** Makes the date that a source has the event's. `formats`: patterns such as `dd/MMM/yyyy:HH:mm:ss Z`, tried first. */
+  /**
+   * Makes the date that a source has the event's. `formats`: patterns such as `dd/MMM/yyyy:HH:mm:ss Z`, tried first.
+   */
   | { kind: 'date'; formats: readonly string[]; timezone: string }
   /** Copies a source's value to `target`; without `keeps` the source goes. */
   | { kind: 'attribute'; keeps: boolean };

@@ -35,8 +35,8 @@ export interface Extraction {
 }
 
 /**
- * Finds attributes in a text. Pure but for what it takes of the budget, keeps no text, and takes time in proportion to the text's length, whatever it is.
- * Owned by one thread.
+ * Finds attributes in a text. Pure but for what it takes of the budget, keeps no text, and takes time in proportion to
+ * the text's length, whatever it is. Owned by one thread.
  */
 export interface Extractor {
   /**

@@ -40,7 +40,8 @@ const EXPONENT = '(?:[eE][+\\-]?[0-9]+)?';
 
 /**
  * Outlines (PatternText) of addresses. They hold as such because there is one way at most to read a text as an address,
- * and but for a name it has a bounded length, so that what goes back within an address does so a bounded number of times.
+ * and but for a name it has a bounded length, so that what goes back within an address does so a bounded number of
+ * times.
  */
 const IPV6_OUTLINE = '[0-9A-Fa-f:.]+(?:%[0-9A-Za-z._~\\-]+)?';
 const HOST_OUTLINE = '[0-9A-Za-z_:.\\-]+(?:%[0-9A-Za-z._~\\-]+)?';

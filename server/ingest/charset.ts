@@ -5,8 +5,8 @@ import type { Decoding } from './protocol.ts';
 const CHUNK_BYTES = 65_536;
 
 /**
- * Writes a body as UTF-8 into memory of its own, U+FFFD for what is not of the charset. UTF-16 without a byte order mark
- * is little-endian. Throws BodyTooLarge.
+ * Writes a body as UTF-8 into memory of its own, U+FFFD for what is not of the charset. UTF-16 without a byte order
+ * mark is little-endian. Throws BodyTooLarge.
  */
 export function decodeText(source: Uint8Array, { charset, bytesMax }: Decoding): Uint8Array {
   const isBigEndian = source[0] === 0xfe && source[1] === 0xff;

@@ -11,8 +11,8 @@ interface Entry {
 
 /**
  * Brings what ingest workers say into the order of the sequences that their groups took: a group's turn comes when all
- * before it are settled, be they committed or closed off, and what its worker says behind it waits with it. Claims are of
- * one counter, so they lie end to end. Owned by the front thread. Source: FORMAT.md 5.
+ * before it are settled, be they committed or closed off, and what its worker says behind it waits with it. Claims are
+ * of one counter, so they lie end to end. Owned by the front thread. Source: FORMAT.md 5.
  */
 export class CommitOrder {
   /** All groups of sequences below are settled. */

@@ -17,9 +17,9 @@ const LENGTH_DIGITS_MAX = 7;
 export type PieceKind = 'more' | 'anew';
 
 /**
- * Decodes a body, `source`, to which the decoder was begun, piece by piece: at each yield the rows hold one, and the last
- * one at the end. Throws EventTooLarge, TooManyEvents, and BadBody when the body is declared as JSON or as frames and is
- * not; then no piece counts. Source: INTERFACE.md 4.4.
+ * Decodes a body, `source`, to which the decoder was begun, piece by piece: at each yield the rows hold one, and the
+ * last one at the end. Throws EventTooLarge, TooManyEvents, and BadBody when the body is declared as JSON or as frames
+ * and is not; then no piece counts. Source: INTERFACE.md 4.4.
  */
 export function* decodePieces(
   decoder: Decoder,

@@ -95,8 +95,8 @@ function inflateWhole(
 }
 
 /**
- * Bytes that a gzip body says to hold, as far as it can: with as much room at once its parts need not be put together, which takes
- * twice their memory. What is not filled of it takes none.
+ * Bytes that a gzip body says to hold, as far as it can: with as much room at once its parts need not be put together,
+ * which takes twice their memory. What is not filled of it takes none.
  */
 function gzipBytes(source: Uint8Array): number {
   if (source.length < GZIP_BYTES_MIN) return 0;

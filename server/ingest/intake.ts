@@ -66,7 +66,9 @@ export interface IntakeOptions extends RecorderOptions {
   fault: (error: Error) => void;
   /** A write of a worker failed. */
   diskFailed?: (failure: DiskFailure) => void;
-  /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
+  /**
+   * A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after.
+   */
   died: (error: Error, writer: number, delayMs: number) => void;
   /** Set to 1 while ingestion is behind, otherwise 0: one Int32, which query workers read. */
   behind?: SharedArrayBuffer;
@@ -239,8 +241,8 @@ export class Intake {
   }
 
   /**
-   * Shows what would become of a body, with the extensions in force or with `steps`; nothing of it is stored or counted.
-   * Never rejects.
+   * Shows what would become of a body, with the extensions in force or with `steps`; nothing of it is stored or
+   * counted. Never rejects.
    */
   async dry(
     body: Uint8Array,

@@ -36,7 +36,9 @@ export class ManifestClient {
     });
   }
 
-  /** Records that a segment is closed, as `WriterOptions` has it. Rejects with IO when the manifest cannot be written. */
+  /**
+   * Records that a segment is closed, as `WriterOptions` has it. Rejects with IO when the manifest cannot be written.
+   */
   closed(segment: number, bytes: number, sequence: number, failed?: Claim): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#records.push({ resolve, reject });

@@ -54,8 +54,8 @@ export class NameBudget implements NameLimit {
   }
 
   /**
-   * Turns to the events of the write key with that cell, received on `day`. What came in just before midnight goes with the
-   * day that has begun; a clock that is set back further begins a day anew.
+   * Turns to the events of the write key with that cell, received on `day`. What came in just before midnight goes with
+   * the day that has begun; a clock that is set back further begins a day anew.
    */
   begin(cell: number, day: number): void {
     const isOver = day > this.#day || day < this.#day - 1;

@@ -117,7 +117,10 @@ export type ToIngest =
   | { type: 'keys'; table: KeyTable }
   /** The extensions in force, for all tasks that come later. */
   | { type: 'extensions'; steps: readonly ExtensionStep[] }
-  /** Answers to `allocate`, and to `begun` and `closed`, in their order; `failed` when the manifest could not be written. */
+  /**
+   * Answers to `allocate`, and to `begun` and `closed`, in their order; `failed` when the manifest could not be
+   * written.
+   */
   | { type: 'allocated'; segment: number }
   | { type: 'recorded' }
   | { type: 'failed'; of: 'allocate' | 'record'; message: string }

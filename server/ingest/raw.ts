@@ -134,8 +134,8 @@ export class RawDecoder {
   }
 
   /**
-   * Decodes the lines in `[start, end)`, each with its line feed, up to the end of the piece; returns how far it came. The
-   * key of `owner` is that of lines that bring none; when it `inherits`, it is the first key that a line brought.
+   * Decodes the lines in `[start, end)`, each with its line feed, up to the end of the piece; returns how far it came.
+   * The key of `owner` is that of lines that bring none; when it `inherits`, it is the first key that a line brought.
    */
   #lines(
     source: Uint8Array,

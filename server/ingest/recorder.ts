@@ -13,7 +13,10 @@ export interface RecorderOptions {
   begun: (segment: number, writer: number) => Promise<void>;
   /** Records, durably, that a segment is closed. */
   closed: (segment: number, bytes: number, sequence: number) => Promise<void>;
-  /** Recovers and closes the segments that the dead worker of a writer left open. When it rejects it is called again later. */
+  /**
+   * Recovers and closes the segments that the dead worker of a writer left open. When it rejects it is called again
+   * later.
+   */
   recover: (writer: number) => Promise<void>;
   /** Receives the error of a record that is tried again. */
   fault: (error: Error) => void;

@@ -34,8 +34,8 @@ export class Slots {
   #freeUnits: number;
 
   /**
-   * They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. Bodies leave
-   * `spareBytes` free for lines.
+   * They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. Bodies
+   * leave `spareBytes` free for lines.
    */
   constructor(
     memory: WebAssembly.Memory,
@@ -80,7 +80,8 @@ export class Slots {
 
   /**
    * A slot for `bytes` of a body that begins with the first `usedBytes` of `slot`: the same one when it is large
-   * enough or what is behind it is free, otherwise a new one, `slot` being given back. `undefined` when there is no room: then `slot` stays.
+   * enough or what is behind it is free, otherwise a new one, `slot` being given back. `undefined` when there is no
+   * room: then `slot` stays.
    */
   grow(slot: Slot, usedBytes: number, bytes: number): Slot | undefined {
     if (bytes <= slot.capacityBytes) return slot;
@@ -94,8 +95,8 @@ export class Slots {
   }
 
   /**
-   * Copies content into a slot, to offset `at` of the memory. What lies anywhere is copied to where it is aligned as its
-   * place in the slot first: twice word by word costs a fifth of once byte by byte.
+   * Copies content into a slot, to offset `at` of the memory. What lies anywhere is copied to where it is aligned as
+   * its place in the slot first: twice word by word costs a fifth of once byte by byte.
    */
   write(content: Uint8Array, at: number): void {
     for (let from = 0; from < content.length; from += WRITE_BYTES) {

@@ -13,8 +13,8 @@ const KEY_ATTRIBUTE = /("logmaticKey"\s*:\s*")[^"]*/g;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * A bad line for people: what may be a write key is `***`, control characters are escaped (`\n`, `\u0000`), and there are
- * TROUBLE_LINE_BYTES at most. `bytes` are its first TROUBLE_KEPT_BYTES, or all when it `isWhole`.
+ * A bad line for people: what may be a write key is `***`, control characters are escaped (`\n`, `\u0000`), and there
+ * are TROUBLE_LINE_BYTES at most. `bytes` are its first TROUBLE_KEPT_BYTES, or all when it `isWhole`.
  */
 export function troubleLine(bytes: Uint8Array, isWhole: boolean): string {
   let text = new TextDecoder().decode(bytes);

@@ -91,8 +91,8 @@ export class TroubleNotes {
   }
 
   /**
-   * Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. `key` gives the
-   * id of the write key whose names are limited.
+   * Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. `key` gives
+   * the id of the write key whose names are limited.
    */
   noteCounted(
     counters: Readonly<DecodeCounters>,

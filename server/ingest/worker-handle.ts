@@ -29,8 +29,8 @@ export interface LineSource {
   /** `bytes` of its lines were read out of their slot: there is room for as many. */
   read(bytes: number): void;
   /**
-   * `bytes` of its lines are over: durable and in the catalog, or lost. `hasKey`: they brought events, and none of those
-   * beside them was without a valid key.
+   * `bytes` of its lines are over: durable and in the catalog, or lost. `hasKey`: they brought events, and none of
+   * those beside them was without a valid key.
    */
   settled(bytes: number, stored: boolean, hasKey: boolean): void;
 }
@@ -87,7 +87,8 @@ export interface TaskPort {
 
 /**
  * The giving side of one ingest worker: slots, the tasks it was given, and what they wait for. The front thread has one
- * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the event loop.
+ * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the
+ * event loop.
  */
 export class IngestWorkerHandle implements LineSink {
   readonly slots: Slots;

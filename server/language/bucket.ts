@@ -44,11 +44,11 @@ export function bucketCount({ count, unit }: Interval, fromMs: number, toMs: num
 
 /**
  * Where the time buckets of `fromMs <= date < toMs` begin, and where the last one ends, in the calendar of `zone`:
- * hours, minutes and seconds at multiples of the interval on the clock, so that a day of 23 hours has a shorter bucket; days
- * at midnight, weeks on Monday. Several days, weeks, months and years are counted from 1970 or the year 0. A bucket whose begin
- * clocks skip begins where they go on, and one that they skip as a whole is left out. An hour that clocks show twice has a
- * bucket each time. `undefined` when there are more than TIME_BUCKETS_MAX.
- * Source: INTERFACE.md 4.8.
+ * hours, minutes and seconds at multiples of the interval on the clock, so that a day of 23 hours has a shorter bucket;
+ * days at midnight, weeks on Monday. Several days, weeks, months and years are counted from 1970 or the year 0. A
+ * bucket whose begin clocks skip begins where they go on, and one that they skip as a whole is left out. An hour that
+ * clocks show twice has a bucket each time. `undefined` when there are more than TIME_BUCKETS_MAX. Source: INTERFACE.md
+ * 4.8.
  */
 export function boundariesOf(
   interval: Interval,
@@ -77,7 +77,9 @@ interface Calendar {
   next(ms: number): number;
 }
 
-/** Buckets that begin at multiples of the interval on the clock, and where a change of the clock leads into another one. */
+/**
+ * Buckets that begin at multiples of the interval on the clock, and where a change of the clock leads into another one.
+ */
 function clock({ count, unit }: Interval, zone: Zone): Calendar {
   const stepMs = count * UNIT_MS[unit];
   const numberOf = (wallMs: number) => Math.floor(wallMs / stepMs);

@@ -65,9 +65,9 @@ export function typingAt(
 }
 
 /**
- * Names for a place of a term: those that begin with what is typed, then those that have it inside, both without regard to
- * case; tagsets first, then what most events have. Names of attributes are as short as they can be. There are as many as are
- * wanted at most. Works in units.
+ * Names for a place of a term: those that begin with what is typed, then those that have it inside, both without regard
+ * to case; tagsets first, then what most events have. Names of attributes are as short as they can be. There are as
+ * many as are wanted at most. Works in units.
  */
 export function* nameSuggestions(
   typing: Typing,
@@ -120,8 +120,8 @@ export function tagSuggestions(
 }
 
 /**
- * Values that begin with what is typed, without regard to case, those of the most events first. `results` are the buckets
- * of the paths of one name.
+ * Values that begin with what is typed, without regard to case, those of the most events first. `results` are the
+ * buckets of the paths of one name.
  */
 export function valueSuggestions(
   { typed, quoted }: Typing,

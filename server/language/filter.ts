@@ -48,8 +48,8 @@ export function pathsOfName(name: string): string[] {
 }
 
 /**
- * Events whose tag is one of those that `isWanted`; with `exclude` all others, those without a tag included. An event has the
- * first of `tags` whose predicate holds for it: in their order each decides, or leaves it to those behind it.
+ * Events whose tag is one of those that `isWanted`; with `exclude` all others, those without a tag included. An event
+ * has the first of `tags` whose predicate holds for it: in their order each decides, or leaves it to those behind it.
  */
 export function tagFilter(
   tags: readonly Tag[],

@@ -116,8 +116,8 @@ class FormulaParser {
 }
 
 /**
- * Reads arithmetic over metric ids with `+ - * / ( )` and numbers. An id may hold a minus behind its first character, so
- * that blanks are needed around the operator there; one with blanks or operators in it stands in double quotes.
+ * Reads arithmetic over metric ids with `+ - * / ( )` and numbers. An id may hold a minus behind its first character,
+ * so that blanks are needed around the operator there; one with blanks or operators in it stands in double quotes.
  * Throws FormulaError. Source: INTERFACE.md 4.8.
  */
 export function parseFormula(text: string): FormulaNode {

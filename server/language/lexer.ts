@@ -21,8 +21,8 @@ export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
  * A piece of a query; `at` is where it begins. The last one is `end`, or a caret.
- * `name` is the attribute before a colon; `anywhere` the `*` before one; `text` a bare term or value; `close` a closing parenthesis;
- * `regex` what stands between slashes.
+ * `name` is the attribute before a colon; `anywhere` the `*` before one; `text` a bare term or value; `close` a closing
+ * parenthesis; `regex` what stands between slashes.
  */
 export type Token =
   | { type: 'open' | 'close' | 'and' | 'or' | 'not' | 'anywhere' | 'end'; at: number }
@@ -35,7 +35,8 @@ export type Token =
   | Caret;
 
 /**
- * The end of a text that goes on behind it: the piece that is being typed there begins at `at`, and is empty between pieces.
+ * The end of a text that goes on behind it: the piece that is being typed there begins at `at`, and is empty between
+ * pieces.
  */
 export interface Caret {
   type: 'caret';
@@ -43,7 +44,10 @@ export interface Caret {
   /** The typed beginning of the piece, quotes and escapes undone. */
   typed: string;
   quoted: boolean;
-  /** `any`: what the parser expects; `bound`: a value of a comparison or a range; `to`: the TO of a range; `close`: its end. */
+  /**
+   * `any`: what the parser expects; `bound`: a value of a comparison or a range; `to`: the TO of a range; `close`: its
+   * end.
+   */
   place: 'any' | 'bound' | 'to' | 'close';
   /** Characters that end the piece besides the usual ones, unless a closing quote does. */
   ends: string;

@@ -76,15 +76,17 @@ const RUNS = /([\p{L}\p{N}\p{M}_]+)|[^\p{L}\p{N}\p{M}_]+/gu;
  *
  * An empty query, `*`, and a bare term of nothing but `*` and other characters hold for every event. A term without a
  * word character and without wildcard (`"--"`) holds for none: no message has such a word.
- * An attribute's value is compared exactly, also that of `message:`. `declared` tells what a name means that is the id of a
- * field or tagset, which wins over what it means otherwise. Source: INTERFACE.md 10.
+ * An attribute's value is compared exactly, also that of `message:`. `declared` tells what a name means that is the id
+ * of a field or tagset, which wins over what it means otherwise. Source: INTERFACE.md 10.
  */
 export function parseSearch(query: string, declared = NOTHING_DECLARED): Predicate {
   const parser = new Parser(tokenize(query), declared);
   return parser.parse();
 }
 
-/** The terms that all have to hold for `parseSearch` of the same; a query with OR between them is one. Throws as that. */
+/**
+ * The terms that all have to hold for `parseSearch` of the same; a query with OR between them is one. Throws as that.
+ */
 export function searchTerms(query: string, declared = NOTHING_DECLARED): Term[] {
   const parser = new Parser(tokenize(query), declared);
   const predicate = parser.parse();

@@ -8,8 +8,8 @@ import { shown } from './shown.ts';
 type Step = { literal: string } | { wildcard: '*' | '?' };
 
 /**
- * Tells the tags of the tagset `id` that a value at `at` names. A pattern may name none. Throws SearchError when it is a
- * text that is no tag's id.
+ * Tells the tags of the tagset `id` that a value at `at` names. A pattern may name none. Throws SearchError when it is
+ * a text that is no tag's id.
  */
 export function tagTest(
   pattern: Pattern,

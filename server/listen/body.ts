@@ -11,8 +11,8 @@ const TRIED_MS = 1_000;
 export type BodyProgress = 'taken' | 'large' | 'full';
 
 /**
- * Room for the bodies of input requests while they arrive. When it lacks, the one that has come slowest gives way to those
- * that are faster or new.
+ * Room for the bodies of input requests while they arrive. When it lacks, the one that has come slowest gives way to
+ * those that are faster or new.
  */
 export class BodyRoom {
   readonly #intake: Pick<Intake, 'reserve'>;
@@ -56,7 +56,9 @@ export class BodyRoom {
     return 0;
   }
 
-  /** A slot for `bytes` of a body in the place of its own, `slot`; `undefined` when there is no room: then that stays. */
+  /**
+   * A slot for `bytes` of a body in the place of its own, `slot`; `undefined` when there is no room: then that stays.
+   */
   grow(body: InputBody, slot: Slot, bytes: number): Slot | undefined {
     const { slots } = body.thread;
     let grown = slots.grow(slot, body.bytes, bytes);

@@ -68,8 +68,8 @@ export class Connections {
   }
 
   /**
-   * Takes a socket in, or ends it when there are too many, of all or of its peer; which place its peer is counted at. Near
-   * the limits idle connections without a valid key end for it.
+   * Takes a socket in, or ends it when there are too many, of all or of its peer; which place its peer is counted at.
+   * Near the limits idle connections without a valid key end for it.
    */
   admit(socket: AcceptedSocket): number | undefined {
     const { meter, crowd } = this;
@@ -233,8 +233,8 @@ class Connection implements LineSource, Member {
   }
 
   /**
-   * Reads no more. Resets the connection when what was given is durable, and drops a line that is not whole; one that the
-   * peer has ended goes on to its close.
+   * Reads no more. Resets the connection when what was given is durable, and drops a line that is not whole; one that
+   * the peer has ended goes on to its close.
    */
   stop(): void {
     if (this.#ended) return;

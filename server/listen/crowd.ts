@@ -42,7 +42,10 @@ export class Crowd {
     this.#holding.delete(member);
   }
 
-  /** Notes whether a connection has a line without its end, one without a valid key, at `nowMs` of a clock that is never set. */
+  /**
+   * Notes whether a connection has a line without its end, one without a valid key, at `nowMs` of a clock that is never
+   * set.
+   */
   note(member: Member, isKeyless: boolean, nowMs: number): void {
     if (member.heldBytes > 0) this.#holding.add(member);
     else this.#holding.delete(member);

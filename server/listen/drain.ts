@@ -4,8 +4,8 @@ const MS_MAX = 5_000;
 const PAUSE_MS = 250;
 
 /**
- * Tells when enough of a body was dropped that is refused: it ended, or pauses, or goes on for long. What a client has sent and
- * nobody read resets the connection when it is closed, and the answer is lost with it.
+ * Tells when enough of a body was dropped that is refused: it ended, or pauses, or goes on for long. What a client has
+ * sent and nobody read resets the connection when it is closed, and the answer is lost with it.
  */
 export class Drain {
   readonly #over: () => void;

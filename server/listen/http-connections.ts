@@ -27,8 +27,8 @@ const ASKED_MS = 250;
 const ASKED_SHARE = 1 / 100;
 
 /**
- * Counts the connections of a listener for HTTP and closes those that are too many, of all or of a peer; idle ones end after 10
- * seconds anyway.
+ * Counts the connections of a listener for HTTP and closes those that are too many, of all or of a peer; idle ones end
+ * after 10 seconds anyway.
  */
 export class HttpConnections {
   readonly counts: HttpCounts = { connections: 0, connectionsOpen: 0, connectionsRefused: 0 };
@@ -39,8 +39,8 @@ export class HttpConnections {
   #askAgainMs = 0;
 
   /**
-   * `max`: connections that may be open, beside some of this machine. The library does not tell of whom one was that is over:
-   * `byPeer` says who has connections now, those of a port as the kernel knows them.
+   * `max`: connections that may be open, beside some of this machine. The library does not tell of whom one was that is
+   * over: `byPeer` says who has connections now, those of a port as the kernel knows them.
    */
   constructor(max: number, byPeer: () => Map<string, number>) {
     this.#max = max;

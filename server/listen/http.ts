@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse, ListenSocket, TemplatedApp } from 'uWebSockets.js';
 import library from 'uWebSockets.js';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { Address } from '../address.ts';
 import { corsHeaders } from '../api/cors.ts';
 import { ApiError, type ApiRequest, errorReply, type Reply, type ReplySink } from '../api/reply.ts';
 import type { Channel } from '../ingest/protocol.ts';
@@ -11,10 +10,9 @@ import type { Exchange } from './exchange.ts';
 import { addressText, callerAddress, INPUT_PATH, lengthFault, plainAddress } from './header.ts';
 import { HttpConnections, type HttpCounts } from './http-connections.ts';
 import { createInput, type InputOptions } from './input.ts';
-import { listenFault } from './listen-fault.ts';
 import { connectionsByPeer } from './peer.ts';
 import { STATUS_TEXTS } from './status-texts.ts';
-import { claimPort } from './tcp.ts';
+import { refusalOf } from './tcp.ts';
 
 /** Files with a certificate, with its chain, and its key, both PEM. */
 export interface CertificateFiles {
@@ -33,7 +31,10 @@ export interface HttpOptions extends InputOptions {
   routes?: (request: ApiRequest) => Promise<Reply>;
   /** Receives the status of each answer. */
   answered?: (channel: Channel, status: number) => void;
-  /** Connections that may be open, beside some of this machine, half of them of one peer when it is crowded; those beyond are closed. Any number when it is not said. */
+  /**
+   * Connections that may be open, beside some of this machine, half of them of one peer when it is crowded; those
+   * beyond are closed. Any number when it is not said.
+   */
   connectionsMax?: number;
   /** Makes it HTTPS, TLS 1.2 and 1.3. Both files have been checked. */
   certificate?: CertificateFiles;
@@ -105,7 +106,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
   return new Promise((resolve, reject) => {
     apps.listening.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        void whyNot(setting, { host, port }).then(reject);
+        void refusalOf(setting, { host, port }).then(reject);
         return;
       }
       ownPort = library.us_socket_local_port(socket);
@@ -117,17 +118,6 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
       });
     });
   });
-}
-
-/** Why an address cannot be had, which the library does not tell: another way to it does. */
-async function whyNot(setting: string, address: Address): Promise<unknown> {
-  try {
-    const claim = await claimPort(setting, address);
-    await claim.release();
-    return listenFault(setting, address, undefined);
-  } catch (error) {
-    return error;
-  }
 }
 
 /** Handlers that an application calls. */

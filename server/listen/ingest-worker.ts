@@ -7,8 +7,8 @@ import { LineCells } from './line-cells.ts';
 import { WorkerSockets } from './worker-sockets.ts';
 
 /**
- * A worker ends when so much of its heap is used: at its limit V8 would end it, and its sockets in order. V8 collects at
- * most halfway between what lives and the limit, so that what lives is above 0.6 of it by then.
+ * A worker ends when so much of its heap is used: at its limit V8 would end it, and its sockets in order. V8 collects
+ * at most halfway between what lives and the limit, so that what lives is above 0.6 of it by then.
  */
 const HEAP_SHARE_MAX = 0.8;
 const HEAP_LOOK_MS = 100;

@@ -49,7 +49,9 @@ export interface InputOptions {
 const RETRY_SECONDS = 1;
 /** The same where the disk has to be made free first. */
 const DISK_RETRY_SECONDS = 15;
-/** A refused body of up to this many bytes is read and dropped, so that the refusal arrives and the connection lives. */
+/**
+ * A refused body of up to this many bytes is read and dropped, so that the refusal arrives and the connection lives.
+ */
 const DROPPED_BYTES_MAX = 64 * 1024 * 1024;
 const STORED = '{"ok":true}';
 const ENCODINGS = 'gzip, deflate, br, zstd, identity';
@@ -184,8 +186,8 @@ function receive(options: InputOptions, exchange: Exchange, head: InputHead): vo
       const large = dry ? DRY_TOO_LARGE : tooLarge(options);
       refuse(options, exchange, progress === 'large' ? large : OVERLOADED);
     } else if (isLast) {
-      // What is wrong behind the body, and a further request before the answer, show in this turn of the event loop: then
-      // the client is gone, and nothing is stored that could not be answered.
+      // What is wrong behind the body, and a further request before the answer, show in this turn of the event loop:
+      // then the client is gone, and nothing is stored that could not be answered.
       setImmediate(() => give(options, exchange, body, head, bytesMax));
     }
   });

@@ -58,8 +58,8 @@ export class LineListeners implements SocketWatcher {
   }
 
   /**
-   * Takes the address of a setting for a listener, bound to the write key of that name when one is given; which port it is.
-   * Rejects with USAGE when another process has it. Nobody listens before `open`.
+   * Takes the address of a setting for a listener, bound to the write key of that name when one is given; which port it
+   * is. Rejects with USAGE when another process has it. Nobody listens before `open`.
    */
   async add(
     setting: string,

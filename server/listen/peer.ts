@@ -39,7 +39,10 @@ export function countsByPeer(sockets: readonly KernelSocket[]): Map<string, numb
   return counts;
 }
 
-/** The bytes of an address as the kernel writes it: words of 32 bits in the order of this machine's bytes, then the port. */
+/**
+ * The bytes of an address as the kernel writes it: words of 32 bits in the order of this machine's bytes, then the
+ * port.
+ */
 function addressBytes(text: string): Uint8Array {
   const words = text.split(':', 1)[0].match(/.{8}/g) ?? [];
   return Uint8Array.from(words.flatMap((word) => [...Buffer.from(word, 'hex').reverse()]));

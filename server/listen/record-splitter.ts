@@ -44,10 +44,10 @@ type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
 
 /**
  * Finds where the lines and octet-counted frames (RFC 6587) of a stream end, however its bytes were cut into chunks.
- * A frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key, where
- * a line of text may begin so, a frame has to begin with `<` or `{`. Of what is beyond LINE_BYTES_MAX as much is given
- * and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is skipped
- * as soon as that is known. Source: INTERFACE.md 4.4.
+ * A frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key,
+ * where a line of text may begin so, a frame has to begin with `<` or `{`. Of what is beyond LINE_BYTES_MAX as much is
+ * given and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is
+ * skipped as soon as that is known. Source: INTERFACE.md 4.4.
  */
 export class RecordSplitter {
   readonly #isBound: boolean;

@@ -54,9 +54,21 @@ export async function claimPort(setting: string, { host, port }: Address): Promi
   };
 }
 
+/** The error about an address that a library could not have without saying why: taking it in another way tells. */
+export async function refusalOf(setting: string, address: Address): Promise<unknown> {
+  try {
+    const claim = await claimPort(setting, address);
+    await claim.release();
+    return listenFault(setting, address, undefined);
+  } catch (error) {
+    return error;
+  }
+}
+
 /**
- * Listens for lines, `<key> <content>` each, on a port that others who do so share. Nothing is ever sent; a half-close is
- * answered by ours when all lines are durable. Rejects with USAGE when the address cannot be had. Source: INTERFACE.md 4.4.
+ * Listens for lines, `<key> <content>` each, on a port that others who do so share. Nothing is ever sent; a half-close
+ * is answered by ours when all lines are durable. Rejects with USAGE when the address cannot be had. Source:
+ * INTERFACE.md 4.4.
  */
 export function listenTcp(options: LinesOptions): Promise<TcpListener> {
   const connections = new Connections('tcp', options);

@@ -43,9 +43,9 @@ const CARRIAGE_RETURN = 13;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Listens for datagrams with lines: the first begins with the write key, later ones may. Nothing is ever sent. What there
- * is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the code,
- * EACCES without the right to the port. Source: INTERFACE.md 4.4.
+ * Listens for datagrams with lines: the first begins with the write key, later ones may. Nothing is ever sent. What
+ * there is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the
+ * code, EACCES without the right to the port. Source: INTERFACE.md 4.4.
  */
 export function listenUdp(options: UdpOptions): Promise<UdpListener> {
   const { setting, host, port, failed } = options;
@@ -91,8 +91,8 @@ interface Lines {
 }
 
 /**
- * Takes datagrams, for which nobody waits: they are handed over many at a time, so that a worker's task and its messages
- * are for many events.
+ * Takes datagrams, for which nobody waits: they are handed over many at a time, so that a worker's task and its
+ * messages are for many events.
  */
 class Receiver implements LineSource {
   readonly origin: LineOrigin;

@@ -20,8 +20,8 @@ declare module 'uWebSockets.js' {
     /** Sends a chunk, all of it; false when some of it waits for the client. */
     write(chunk: string | Uint8Array): boolean;
     /**
-     * Sends what can be sent at once of a chunk of a body of `bodyBytes`: whether that is all of it, and whether the body is
-     * at its end, so that the response is not to be touched.
+     * Sends what can be sent at once of a chunk of a body of `bodyBytes`: whether that is all of it, and whether the
+     * body is at its end, so that the response is not to be touched.
      */
     tryEnd(chunk: Uint8Array, bodyBytes: number): [isSent: boolean, isOver: boolean];
     /** Called whenever what waited is sent, with the bytes of the body so far; returns whether nothing waits again. */

@@ -30,8 +30,8 @@ interface Work {
 
 /**
  * Runs merges, one at a time, in a thread of low priority unless they are urgent. The thread is there while there is
- * something to merge: it begins with a merge, ends some seconds after the last one, and one that dies is begun anew with the
- * next.
+ * something to merge: it begins with a merge, ends some seconds after the last one, and one that dies is begun anew
+ * with the next.
  */
 export class MergeThread {
   readonly #options: MergeThreadOptions;

@@ -16,7 +16,10 @@ const TAIL_BYTES = 8;
 /** The fastest: the thread has other queries to answer. */
 const LEVEL = 1;
 
-/** The pieces as one gzip member, a piece a unit. Each is compressed on its own, so that the member is never in one place. */
+/**
+ * The pieces as one gzip member, a piece a unit. Each is compressed on its own, so that the member is never in one
+ * place.
+ */
 function* gzip(pieces: readonly Uint8Array[]): QueryUnits<AnswerPieces> {
   const packed: AnswerPieces = [HEAD.slice()];
   let checksum = 0;

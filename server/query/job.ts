@@ -90,7 +90,9 @@ type AskedJob =
       Hinted);
 
 /**
- * JSON text of `result`, or the whole reply as gzip; `undefined` when a fetched event does not exist or is hidden. Moved from thread to thread. */
+ * JSON text of `result`, or the whole reply as gzip; `undefined` when a fetched event does not exist or is hidden. It
+ * is moved from thread to thread.
+ */
 export type JobAnswer = AnswerPieces | undefined;
 
 /** A live tail's question to a query worker. Plain data that crosses threads. */

@@ -25,7 +25,10 @@ export function noProgress(): QueryProgress {
   return { state: 'waiting', unitsDone: 0, unitsTotal: 0 };
 }
 
-/** The requests that run queries under ids of their own, by key: no more than there are requests. Owned by the front thread. */
+/**
+ * The requests that run queries under ids of their own, by key: no more than there are requests. Owned by the front
+ * thread.
+ */
 export class LiveQueries {
   readonly #byKey = new Map<string, Map<string, LiveQuery>>();
 

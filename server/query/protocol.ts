@@ -5,7 +5,10 @@ import type { Allowance } from './scheduler.ts';
 
 /** Messages of the front thread to a query worker. */
 export type ToQuery =
-  /** `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has its own. */
+  /**
+   * `key` is whose query it is. `changes` lead from the blocks of the message before to those that it reads; a tail has
+   * its own.
+   */
   | {
       type: 'run';
       query: number;

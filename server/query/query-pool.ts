@@ -36,7 +36,9 @@ export interface QueryPoolOptions extends QueryData {
   totalMemoryMb: number;
   /** Changes from the committed blocks of number `since` to the current ones, as `Catalog.changes` tells them. */
   changes: (since: number | undefined) => BlockChanges | undefined;
-  /** A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after. */
+  /**
+   * A worker is gone: what waited for it has been failed. Another takes its place `delayMs` later, or some time after.
+   */
   died: (error: Error, worker: number, delayMs: number) => void;
   /** The module with the worker's `start`, and the times of restarts; others in tests. */
   entry?: URL;
@@ -180,10 +182,10 @@ export class QueryPool {
   }
 
   /**
-   * Runs `job` of `key` over what is committed when its turn comes, in the worker with the fewest queries, and writes into
-   * `progress` how far it is. The answer counts as memory until `held` lets it go. Rejects with what the engine says, with CANCELLED when `signal` is aborted (or with the
-   * QueryRefused that it was aborted with), with QueryRefused when too many queries wait, when the time is over, and when
-   * the worker is gone.
+   * Runs `job` of `key` over what is committed when its turn comes, in the worker with the fewest queries, and writes
+   * into `progress` how far it is. The answer counts as memory until `held` lets it go. Rejects with what the engine
+   * says, with CANCELLED when `signal` is aborted (or with the QueryRefused that it was aborted with), with
+   * QueryRefused when too many queries wait, when the time is over, and when the worker is gone.
    */
   run(
     job: QueryJob,
@@ -385,8 +387,8 @@ export class QueryPool {
   }
 
   /**
-   * Has a query that needs more stand still until it may take that. What waits for memory keeps none meanwhile: its worker leaves
-   * it, and it begins anew.
+   * Has a query that needs more stand still until it may take that. What waits for memory keeps none meanwhile: its
+   * worker leaves it, and it begins anew.
    */
   #stand(thread: QueryThread, { query, allowance }: Extract<FromQuery, { type: 'needs' }>): void {
     const asked = thread.running.get(query);

@@ -48,14 +48,19 @@ const PAUSED_MS = 50;
 const LIGHT_MS = 500;
 /** Bytes of what a light query may have found. */
 export const LIGHT_BYTES = 16 * 1024 * 1024;
-/** A turn of a query that is not light counts so many times, so that light ones are answered nearly as quickly as alone. */
+/**
+ * A turn of a query that is not light counts so many times, so that light ones are answered nearly as quickly as alone.
+ */
 const HEAVY_COST = 4;
 /** Interval at which the progress of a query that takes longer is told. */
 const PROGRESS_MS = 100;
 /** While ingestion is behind, one turn of a heavy query comes in so much time: it goes on, at a tenth of the speed. */
 const HEAVY_PAUSE_MS = 20;
 
-/** Time that someone had, that of heavy queries several times, counted from what the others had had in the mean when it came. */
+/**
+ * Time that someone had, that of heavy queries several times, counted from what the others had had in the mean when it
+ * came.
+ */
 interface Served {
   servedMs: number;
 }

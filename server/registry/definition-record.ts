@@ -8,8 +8,8 @@ import {
 import { checkDefinitionId } from './definition-id.ts';
 
 /**
- * An entry of a record in the file `definitions`: a definition from now on, the id of a deleted one, or the order of all
- * ids of a kind (those made later come behind them).
+ * An entry of a record in the file `definitions`: a definition from now on, the id of a deleted one, or the order of
+ * all ids of a kind (those made later come behind them).
  */
 export type DefinitionEntry =
   | { type: 'definition'; kind: DefinitionKind; definition: Definition }

@@ -111,7 +111,9 @@ export class Definitions {
     this.#watchers.push(changed);
   }
 
-  /** Makes what a fresh service has, when nothing has ever been defined; the extensions when there has never been one. */
+  /**
+   * Makes what a fresh service has, when nothing has ever been defined; the extensions when there has never been one.
+   */
   provision(): Promise<void> {
     return this.#journal.inTurn(async () => {
       const wanted = this.#everMade ? [] : defaultDefinitions();

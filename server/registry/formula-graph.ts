@@ -5,8 +5,8 @@ import type { MetricDefinition } from './definition.ts';
 export const FORMULA_METRICS_MAX = 100;
 
 /**
- * Throws USAGE when a formula reaches itself, or is longer than FORMULA_METRICS_MAX once written out, for `metric` as it
- * is to be and for all that use it. `formulaMetrics` gives the metric ids in a formula's text.
+ * Throws USAGE when a formula reaches itself, or is longer than FORMULA_METRICS_MAX once written out, for `metric` as
+ * it is to be and for all that use it. `formulaMetrics` gives the metric ids in a formula's text.
  */
 export function checkFormulas(
   metric: MetricDefinition,

@@ -27,8 +27,8 @@ const SPREAD = 0x9e3779b1;
 
 /**
  * Finds the cell of a write key in the bytes of a line. Belongs to one thread.
- * A key that was seen before costs a compare, others a digest. Each key has one place where it is remembered when it was
- * verified; only keys that exist are, so what strangers send takes no memory and no place.
+ * A key that was seen before costs a compare, others a digest. Each key has one place where it is remembered when it
+ * was verified; only keys that exist are, so what strangers send takes no memory and no place.
  */
 export class KeyLookup {
   #cells = new Map<string, number>();

@@ -86,7 +86,9 @@ export async function keep(compaction: Compaction, turns = 1): Promise<void> {
   }
 }
 
-/** A log segment of a writer, closed at its end or not: a group for each count of rows, durable and told to the world. */
+/**
+ * A log segment of a writer, closed at its end or not: a group for each count of rows, durable and told to the world.
+ */
 export async function writeSegment(
   disk: MemoryDisk,
   opened: OpenedCatalog,

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { Lanes } from '../../server/ingest/turns/lanes.ts';
 
-/** Runs all jobs, each of the milliseconds that it is, in pieces of `pieceMs`; the lanes in the order of their turns. */
+/**
+ * Runs all jobs, each of the milliseconds that it is, in pieces of `pieceMs`; the lanes in the order of their turns.
+ */
 function run(lanes: Lanes<number>, pieceMs: number): number[] {
   const order: number[] = [];
   const done = new Map<number, number>();

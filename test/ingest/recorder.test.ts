@@ -76,7 +76,10 @@ t.test('what is not recorded when the recorder ends never is', async (t) => {
   t.equal(said[0], 'failed');
 });
 
-/** Two writers whose groups become visible in their order, on a disk whose next sync of the first one's file may be held. */
+/**
+ * Two writers whose groups become visible in their order, on a disk whose next sync of the first one's file may be
+ * held.
+ */
 async function twoWriters() {
   const disk = new MemoryDisk();
   const opened = await openStore(disk);

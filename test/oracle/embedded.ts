@@ -32,8 +32,8 @@ export interface Stored {
 }
 
 /**
- * Stores the events of a world in blocks of up to `blockRows`, each connection's in its order. Throws when they do not come
- * back in the order of date, connection, and place in it, as they were sent.
+ * Stores the events of a world in blocks of up to `blockRows`, each connection's in its order. Throws when they do not
+ * come back in the order of date, connection, and place in it, as they were sent.
  */
 export async function storeWorld(world: World, blockRows: number): Promise<Stored> {
   const shelf = new Shelf();

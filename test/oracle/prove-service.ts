@@ -7,8 +7,8 @@ import { proven, sameAnswers } from './prove.ts';
 import { askerOf, bigWorld, define, gaugeIs, learned, makeReadKey, sendEvents } from './service.ts';
 
 /**
- * Equal shares come to two ingest workers, at least a third to each. So there are sealed segments of 67 to 149 events, and
- * all of them together are as many as are merged.
+ * Equal shares come to two ingest workers, at least a third to each. So there are sealed segments of 67 to 149 events,
+ * and all of them together are as many as are merged.
  */
 const EVENTS = 300;
 /** Pages of a request that are asked for; `embedded.test.ts` asks for all. */
@@ -21,9 +21,9 @@ const SEALING = ['--seal-rows', '100', '--seal-idle-minutes', '0.001'];
 const MERGING = ['--seal-rows', '300', '--seal-idle-minutes', '0.001'];
 
 /**
- * Asks a real service so many requests, several at once and with two keys, before its events are sealed and when the segments
- * are merged; some of them also while they are sealed, and behind it. Throws when it and the model disagree, or when an
- * answer changes.
+ * Asks a real service so many requests, several at once and with two keys, before its events are sealed and when the
+ * segments are merged; some of them also while they are sealed, and behind it. Throws when it and the model disagree,
+ * or when an answer changes.
  */
 export async function proveService(
   seed: number,

@@ -14,7 +14,10 @@ const block = (facts: Partial<Block>): Block => ({
   ...facts,
 });
 
-/** The blocks of the first job of a tail for which rows up to sequence 10 became visible; `isWhole`: these are all there are. */
+/**
+ * The blocks of the first job of a tail for which rows up to sequence 10 became visible; `isWhole`: these are all there
+ * are.
+ */
 async function firstJob(added: Block[], sealedMs: number, isWhole: boolean): Promise<Block[]> {
   const state = { version: 1, end: isWhole ? 10 : 5 };
   const ran = Promise.withResolvers<TailJob | undefined>();

@@ -13,8 +13,8 @@ import {
 } from '../support/service.ts';
 
 /**
- * What a key with a security filter is told, on each endpoint: the same as a key without one that adds the filter to its
- * own, and the same as if the hidden events were not there.
+ * What a key with a security filter is told, on each endpoint: the same as a key without one that adds the filter to
+ * its own, and the same as if the hidden events were not there.
  */
 
 const FILTER = 'team:red';

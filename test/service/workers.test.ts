@@ -65,7 +65,9 @@ t.test('an ingest worker that dies is replaced, and nothing acknowledged is lost
   t.match(service.output(), /"a worker died, another takes its place","what":"ingest","worker":0/);
 });
 
-/** Sends lines and half-closes; resolves with how the service ended the connection: `end` in order, or an error's code. */
+/**
+ * Sends lines and half-closes; resolves with how the service ended the connection: `end` in order, or an error's code.
+ */
 function sendLines(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

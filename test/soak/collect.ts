@@ -2,8 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into every thread of the service (`NODE_OPTIONS=--expose-gc --import`) when its memory is measured: SIGUSR2 makes
- * all threads collect their garbage and writes what is left into the file SOAK_MEMORY.
+ * Loaded into every thread of the service (`NODE_OPTIONS=--expose-gc --import`) when its memory is measured: SIGUSR2
+ * makes all threads collect their garbage and writes what is left into the file SOAK_MEMORY.
  */
 
 /** What a collection left in a thread, bytes. */

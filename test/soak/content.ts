@@ -6,7 +6,10 @@ import { random } from '../../bench/corpus/random.ts';
  * sent without keeping either.
  */
 
-/** Kinds of events: an access log, application JSON, 200 optional attributes, up to 1 MB of words, 8 kB that nothing compresses. */
+/**
+ * Kinds of events: an access log, application JSON, 200 optional attributes, up to 1 MB of words, 8 kB that nothing
+ * compresses.
+ */
 export type Kind = 'access' | 'application' | 'wide' | 'large' | 'noise';
 
 /** A sender that numbers its events from 0; event n is of kind n modulo the number of `kinds`. */

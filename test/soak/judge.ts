@@ -90,9 +90,9 @@ interface Seen {
 }
 
 /**
- * Judges a whole export, oldest first: every acknowledged event is there, once, as it was sent; none is that was refused
- * or never sent; a request without an answer is there whole or not at all; events of a source with equal dates come in the
- * order in which they were sent.
+ * Judges a whole export, oldest first: every acknowledged event is there, once, as it was sent; none is that was
+ * refused or never sent; a request without an answer is there whole or not at all; events of a source with equal dates
+ * come in the order in which they were sent.
  */
 export class Judge {
   readonly #maker: Maker;

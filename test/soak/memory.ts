@@ -7,8 +7,8 @@ export interface Sample extends Collected {
 }
 
 /**
- * Growth from minute `from` to the last sample as a share of the level: by the median slope of all pairs (Theil and Sen), so
- * that single samples in the middle of a merge do not count.
+ * Growth from minute `from` to the last sample as a share of the level: by the median slope of all pairs (Theil and
+ * Sen), so that single samples in the middle of a merge do not count.
  */
 export function flatness(
   samples: readonly Sample[],

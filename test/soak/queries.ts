@@ -74,7 +74,10 @@ async function resultOf<T>(
   return (body as { result: T }).result;
 }
 
-/** Each source has at least what was acknowledged before the question and at most what was sent before the answer, never less than once. */
+/**
+ * Each source has at least what was acknowledged before the question and at most what was sent before the answer, never
+ * less than once.
+ */
 async function compareCounts(
   stand: Stand,
   service: Service,

@@ -17,7 +17,9 @@ interface Manner {
   most: number;
 }
 
-/** Senders of every service of a soak. `turns` sends each event by HTTP and over a TCP connection of its own by turns. */
+/**
+ * Senders of every service of a soak. `turns` sends each event by HTTP and over a TCP connection of its own by turns.
+ */
 const MANNERS: readonly Manner[] = [
   { name: 'single', kinds: ['application', 'access'], channel: 'http', pauseMs: 40, most: 1 },
   { name: 'bulk', kinds: ['access'], channel: 'http', pauseMs: 700, most: 700 },
@@ -109,8 +111,9 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Lines over one connection, written bit by bit until `endsMs`, then the half-close. They are acknowledged when the service
- * ends the connection in order; the kernel does that for a killed one too, so that only an end before the kill counts.
+ * Lines over one connection, written bit by bit until `endsMs`, then the half-close. They are acknowledged when the
+ * service ends the connection in order; the kernel does that for a killed one too, so that only an end before the kill
+ * counts.
  */
 async function session(
   service: Service,

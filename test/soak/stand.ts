@@ -127,7 +127,9 @@ export class Stand {
     this.ends.whileStarting++;
   }
 
-  /** Holds the senders, lets what is under way end, and has all threads collect. Undefined when they did not in time. */
+  /**
+   * Holds the senders, lets what is under way end, and has all threads collect. Undefined when they did not in time.
+   */
   async collect(): Promise<Collected | undefined> {
     const service = this.#service;
     if (service === undefined) return undefined;

@@ -18,8 +18,8 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 const ROW_BYTES = 200;
 
 /**
- * A block whose meta region is its runs and its rows, u32 values. As much as the store knows of real ones. Its times are from
- * `timeMs` on.
+ * A block whose meta region is its runs and its rows, u32 values. As much as the store knows of real ones. Its times
+ * are from `timeMs` on.
  */
 export function opaqueBlock(
   values: readonly number[],

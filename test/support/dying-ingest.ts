@@ -4,8 +4,9 @@ import type { IngestData, ToIngest } from '../../server/ingest/protocol.ts';
 import { start as startWorker } from '../../server/listen/ingest-worker.ts';
 
 /**
- * The ingest worker, for restart.test.ts, but one that dies `<ms>` after a task came in whose content has `die:<ms>`; with
- * `die:now` before it reads it; with `die:claim` when its next group has its sequences, with `die:locked` while it takes them.
+ * The ingest worker, for restart.test.ts, but one that dies `<ms>` after a task came in whose content has `die:<ms>`;
+ * with `die:now` before it reads it; with `die:claim` when its next group has its sequences, with `die:locked` while it
+ * takes them.
  */
 export async function start(task: ThreadTask<IngestData>): Promise<void> {
   const memory = new Uint8Array(task.data.memory.buffer);

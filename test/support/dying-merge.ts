@@ -5,8 +5,8 @@ import { start as startWorker } from '../../server/merge/merge-worker.ts';
 import type { MergeData, ToMerge } from '../../server/merge/protocol.ts';
 
 /**
- * The merge worker, for merger.test.ts, but while the folder has a file `die`, one that dies in the midst of its work: as
- * soon as the segment that it writes has a file. Each that begins adds a line to the folder's file `begun`.
+ * The merge worker, for merger.test.ts, but while the folder has a file `die`, one that dies in the midst of its work:
+ * as soon as the segment that it writes has a file. Each that begins adds a line to the folder's file `begun`.
  */
 export async function start(task: ThreadTask<MergeData>): Promise<void> {
   const { root } = task.data;

@@ -31,7 +31,9 @@ interface Node {
   explicit?: boolean;
 }
 
-/** The event as it comes back: `{"custom":{...},"syslog":{...},"message":"..."}`, `custom` always, the others if any. */
+/**
+ * The event as it comes back: `{"custom":{...},"syslog":{...},"message":"..."}`, `custom` always, the others if any.
+ */
 export function expectedEvent(jsonText: string): string {
   const members = unrepeated(new Parser(jsonText).whole().members ?? []);
   const custom: Node = { name: '', children: [] };

@@ -11,7 +11,10 @@ const BATCH = 20_000;
 const HEAVY = 32;
 const PAUSE_MS = 50;
 const ROW_MS = 20;
-/** Light queries that are asked alone first; beside heavy ones half of them take twice as long at most, and what other suites cost. */
+/**
+ * Light queries that are asked alone first; beside heavy ones half of them take twice as long at most, and what other
+ * suites cost.
+ */
 const LIGHT_ALONE = 20;
 const LIGHT_TIMES = 2;
 const LIGHT_BUSY_MS = 100;
@@ -77,7 +80,9 @@ function aggregated({ http, readKey }: Service, query: object): Promise<string> 
   });
 }
 
-/** Tests that heavy queries over so many rows all end, and that neither light ones nor a sender are refused meanwhile. */
+/**
+ * Tests that heavy queries over so many rows all end, and that neither light ones nor a sender are refused meanwhile.
+ */
 export async function pileUp(t: Test, service: Service, rows: number): Promise<void> {
   await sendRows(service, rows);
   const other = { ...service, readKey: await defineReadKey(service, { name: 'light' }) };

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { isMainThread, threadId } from 'node:worker_threads';
 
 /**
- * Makes the worker threads of a service mortal, for mortal-service.ts, when it is loaded first (`NODE_OPTIONS=--import`):
- * a thread ends when the file `die-<its id>` appears in the folder MORTAL_FOLDER, by an error that nobody catches when it
- * says `throw`, by filling its memory when it says `fill`; with `stall` it stands still for good. Threads count from 1 as
- * they start.
+ * Makes the worker threads of a service mortal, for mortal-service.ts, when it is loaded first
+ * (`NODE_OPTIONS=--import`): a thread ends when the file `die-<its id>` appears in the folder MORTAL_FOLDER, by an
+ * error that nobody catches when it says `throw`, by filling its memory when it says `fill`; with `stall` it stands
+ * still for good. Threads count from 1 as they start.
  */
 const POLL_MS = 5;
 const FILL_NUMBERS = 1_000_000;

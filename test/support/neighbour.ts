@@ -11,7 +11,9 @@ const ROUND_MS = 20;
 const ROUND_EVENTS = 5;
 /** Times of a neighbour alone from which it is known what is usual. */
 const ALONE_COUNT = 100;
-/** Beside an attack 99 % come within so many times what 99 % took alone, and what other suites on the machine may cost. */
+/**
+ * Beside an attack 99 % come within so many times what 99 % took alone, and what other suites on the machine may cost.
+ */
 const BESIDE_TIMES = 10;
 const BUSY_MS = 2_000;
 /** An answer that takes longer counts as none. */
@@ -95,7 +97,9 @@ export class Neighbour {
     };
   }
 
-  /** Ends; tests that nothing was refused, that each event is stored once, and that 99 % took about as long as `alone`. */
+  /**
+   * Ends; tests that nothing was refused, that each event is stored once, and that 99 % took about as long as `alone`.
+   */
   async check(t: Test): Promise<void> {
     const { acknowledged, refused, p99Ms } = await this.end();
     const aloneMs = must(this.#aloneMs, 'how long it takes alone');

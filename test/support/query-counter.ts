@@ -5,7 +5,10 @@ import { type QueryUnits, Scheduler } from '../../server/query/scheduler.ts';
 /** Units of a turn: each takes 1 ms by the worker's clock, and a turn is 2 ms. */
 export const UNITS_A_TURN = 2;
 
-/** A query worker whose queries have no end, for cancel.test.ts. `behind` counts their units, and is 1 behind that once one was left. */
+/**
+ * A query worker whose queries have no end, for cancel.test.ts. `behind` counts their units, and is 1 behind that once
+ * one was left.
+ */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);
   const counts = new Int32Array(data.behind);

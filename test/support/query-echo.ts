@@ -14,7 +14,9 @@ const DATA: VisitorData = { type: 'cube', values: [], sizes: [], cells: new Floa
 
 /**
  * A query worker that answers with what it was given, for query-pool.test.ts. Of a fetch the id says what to do:
- * `share` (offers a scan, and answers the part that comes), `hang`, `half` (hangs half done), `heavy` (needs memory), `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it was sent (-1: none).
+ * `share` (offers a scan, and answers the part that comes), `hang`, `half` (hangs half done), `heavy` (needs memory),
+ * `spin`, `refuse`, `break`, `exit`; otherwise it answers the number of blocks and of cancels, and the blocks that it
+ * was sent (-1: none).
  */
 export async function start({ data, port: end }: ThreadTask<QueryData>): Promise<void> {
   const port = openPort<FromQuery, ToQuery>(end);

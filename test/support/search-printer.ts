@@ -3,10 +3,10 @@ import type { Pattern, Predicate, RangeEnd } from '../../engine/query/model/pred
 /** Prints predicates as texts of the search language, for tests that ask one thing in both forms. */
 
 /**
- * The text of a predicate. A tree that a search can mean is parsed back to itself; another one to a tree that holds for the
- * same events: alternatives of paths become terms between OR. Not to be said are the pattern of one literal, which compares
- * numbers by their text, and words that begin or end with `*` alone. `plain` chooses between two spellings of everything
- * that has two.
+ * The text of a predicate. A tree that a search can mean is parsed back to itself; another one to a tree that holds for
+ * the same events: alternatives of paths become terms between OR. Not to be said are the pattern of one literal, which
+ * compares numbers by their text, and words that begin or end with `*` alone. `plain` chooses between two spellings of
+ * everything that has two.
  */
 export function printSearch(predicate: Predicate, plain = true): string {
   const child = (of: Predicate) => {

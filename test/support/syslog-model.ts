@@ -2,7 +2,8 @@ import { expectedEvent } from './event-model.ts';
 
 /**
  * Syslog lines from their parts, and the events that they are to become, in their plainest form: a line is what a JSON
- * object with the same attributes would be, but for a text's `syslog`. Imports nothing of what it judges. Source: INTERFACE.md 1.2.
+ * object with the same attributes would be, but for a text's `syslog`. Imports nothing of what it judges. Source:
+ * INTERFACE.md 1.2.
  */
 
 /** The parts of an RFC 5424 line. */

@@ -1,8 +1,9 @@
 import { clock } from './clock.ts';
 
 /**
- * Time as clocks show it, in its plainest form: what Intl says of an instant, and searches over quarter hours. The oracle of
- * zones, of time buckets and of date math. For instants from 1973 on, where all clocks change at whole quarter hours.
+ * Time as clocks show it, in its plainest form: what Intl says of an instant, and searches over quarter hours. The
+ * oracle of zones, of time buckets and of date math. For instants from 1973 on, where all clocks change at whole
+ * quarter hours.
  */
 
 export type ModelUnit = 's' | 'm' | 'h' | 'd' | 'w' | 'M' | 'y';
@@ -117,8 +118,9 @@ function reachOf({ count, unit }: ModelInterval): number {
 }
 
 /**
- * Where the buckets of a range begin, and where the last one ends: of seconds, minutes and hours at all instants at which the
- * clock shows a multiple, or jumps into another step; of days and more at the first instants of days that begin another bucket.
+ * Where the buckets of a range begin, and where the last one ends: of seconds, minutes and hours at all instants at
+ * which the clock shows a multiple, or jumps into another step; of days and more at the first instants of days that
+ * begin another bucket.
  */
 export function stepsOf(
   zone: string,

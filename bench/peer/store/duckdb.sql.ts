@@ -74,7 +74,9 @@ function newest(where = 'true'): string {
   return `SELECT ${EVENT} FROM logs WHERE ${where} ORDER BY time DESC LIMIT ${NEWEST}`;
 }
 
-/** Whole words: the text scan keeps the regular expression from most rows; where no longer word has it, it is enough. */
+/**
+ * Whole words: the text scan keeps the regular expression from most rows; where no longer word has it, it is enough.
+ */
 function hasWord(word: string, standsAlone: boolean): string {
   const text = `contains(message, ${quoted(word)})`;
   return standsAlone ? text : `${text} AND regexp_matches(message, ${quoted(`\\b${word}\\b`)})`;

@@ -2,9 +2,9 @@ import type { Parameters, Texts } from '../peer.ts';
 import { NEWEST } from '../questions.ts';
 
 /**
- * What Loki is told and asked. A stream a host, the line is `message`, and all other attributes are structured metadata,
- * which filters read without parsing lines. Its limits on series and age are raised, as its defaults refuse the data and
- * half of the questions. Results are not cached.
+ * What Loki is told and asked. A stream a host, the line is `message`, and all other attributes are structured
+ * metadata, which filters read without parsing lines. Its limits on series and age are raised, as its defaults refuse
+ * the data and half of the questions. Results are not cached.
  */
 
 /** Attributes and the names of their labels or metadata. */

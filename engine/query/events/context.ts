@@ -11,8 +11,8 @@ import { fetchUnits } from './fetch.ts';
 import { pageUnits } from './list.ts';
 
 /**
- * Finds an event and those around it: blocks are visited from the event outwards, until none that is left can have one of
- * them. A malformed, an unknown and a hidden id are the same: `undefined`. Throws as `fetchUnits`.
+ * Finds an event and those around it: blocks are visited from the event outwards, until none that is left can have one
+ * of them. A malformed, an unknown and a hidden id are the same: `undefined`. Throws as `fetchUnits`.
  */
 export function* contextUnits(
   source: BlockSource,

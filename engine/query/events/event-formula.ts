@@ -4,9 +4,9 @@ import type { MetricExpression } from '../model/query.ts';
 const NUMERIC = /^("?)([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\1$/;
 
 /**
- * A formula over one event: each metric of an attribute is the event's number there, the event count 1. `valueText` gives
- * the JSON text at a path. `null` where a part is missing or no number, where the divisor is 0, and beyond all doubles.
- * Source: INTERFACE.md 4.6.
+ * A formula over one event: each metric of an attribute is the event's number there, the event count 1. `valueText`
+ * gives the JSON text at a path. `null` where a part is missing or no number, where the divisor is 0, and beyond all
+ * doubles. Source: INTERFACE.md 4.6.
  */
 export function evaluateOnEvent(
   expression: MetricExpression,

@@ -52,8 +52,8 @@ export function* fetchUnits(
 }
 
 /**
- * The first that `find` finds in the blocks that cover a key, a block a unit. Throws CORRUPTION when a block is damaged and
- * nothing is found in others, and what `find` throws besides.
+ * The first that `find` finds in the blocks that cover a key, a block a unit. Throws CORRUPTION when a block is damaged
+ * and nothing is found in others, and what `find` throws besides.
  */
 function* firstFound<T>(
   { blocks }: Snapshot,
@@ -96,7 +96,9 @@ export interface EventPlace {
   row: number;
 }
 
-/** The place of an event in a block that covers its key; `undefined` when it is not there, or hidden. Throws CORRUPTION. */
+/**
+ * The place of an event in a block that covers its key; `undefined` when it is not there, or hidden. Throws CORRUPTION.
+ */
 function* rowFrom(
   source: BlockSource,
   ref: BlockRef,

@@ -46,8 +46,8 @@ function compareKeys(left: OrderKey, right: OrderKey): number {
 }
 
 /**
- * The first `limit` events of an order by a value among those that were offered: a binary heap with the last of them at its
- * root. Events of equal values are in the order of events, in the same direction; those without a value come last.
+ * The first `limit` events of an order by a value among those that were offered: a binary heap with the last of them at
+ * its root. Events of equal values are in the order of events, in the same direction; those without a value come last.
  */
 export class FirstEvents {
   /** Characters of the texts that it keeps. */

@@ -26,8 +26,9 @@ import { Counter } from './total.ts';
 const MEMORY_PART = 2;
 
 /**
- * Joins in a scan that another thread has begun: visits the blocks that are left, as long as there are any, and gives what it
- * has found of them. Throws what the source throws but CORRUPTION, and LIMIT; the owner then visits those blocks itself.
+ * Joins in a scan that another thread has begun: visits the blocks that are left, as long as there are any, and gives
+ * what it has found of them. Throws what the source throws but CORRUPTION, and LIMIT; the owner then visits those
+ * blocks itself.
  */
 export function* joinUnits(
   source: BlockSource,

@@ -249,9 +249,9 @@ function textOf({ event = '', columns }: ListedEvent): number {
 
 /**
  * Lists a page of the selected events, a block a unit: blocks in the order of the page, until none that is left can
- * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks. With
- * `sharing` other threads may join.
- * Damaged blocks are left out and counted. Throws USAGE when `after` is not an event id, and what the source throws but CORRUPTION.
+ * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks.
+ * With `sharing` other threads may join. Damaged blocks are left out and counted. Throws USAGE when `after` is not an
+ * event id, and what the source throws but CORRUPTION.
  */
 export function* listUnits(
   source: BlockSource,
@@ -285,8 +285,8 @@ function summed(left: QueryStats, right: QueryStats): QueryStats {
 }
 
 /**
- * Lists events as `listUnits` does, and ends early when it has opened `blocksMax` blocks or has `textMax` characters: so a
- * page takes a bounded time and memory, whatever is asked for. It may have no event and still not be the last.
+ * Lists events as `listUnits` does, and ends early when it has opened `blocksMax` blocks or has `textMax` characters:
+ * so a page takes a bounded time and memory, whatever is asked for. It may have no event and still not be the last.
  * Throws USAGE when `oldestId` is not such an id either.
  */
 export function* pageUnits(

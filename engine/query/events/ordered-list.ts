@@ -294,9 +294,9 @@ export class FirstFinder implements BlockVisitor {
 }
 
 /**
- * Lists a page of events in the order of an attribute: one pass over all that are selected finds those of the page, which are
- * rebuilt then. Damaged blocks are left out and counted. Throws USAGE when `after` is not the id of an event that is selected,
- * MEMORY, and what the source throws but CORRUPTION.
+ * Lists a page of events in the order of an attribute: one pass over all that are selected finds those of the page,
+ * which are rebuilt then. Damaged blocks are left out and counted. Throws USAGE when `after` is not the id of an event
+ * that is selected, MEMORY, and what the source throws but CORRUPTION.
  */
 export function* orderedListUnits(
   source: BlockSource,

@@ -83,9 +83,9 @@ export function refsOfPage(
 }
 
 /**
- * Looks for the first rows of a selection, block after block in the order of a page, alone or together with idle threads: all claim
- * the next block that is free, and go by how many rows were found in which blocks. Times are in order in sealed blocks only, and
- * blocks overlap.
+ * Looks for the first rows of a selection, block after block in the order of a page, alone or together with idle
+ * threads: all claim the next block that is free, and go by how many rows were found in which blocks. Times are in
+ * order in sealed blocks only, and blocks overlap.
  */
 export class RowSearch {
   /** The rows that were found; the number of a block is its place in `refs`. */
@@ -145,7 +145,10 @@ export class RowSearch {
     });
   }
 
-  /** Searches the blocks that are free, in their order, until none that is left can have a row of the page or `ends` at one. */
+  /**
+   * Searches the blocks that are free, in their order, until none that is left can have a row of the page or `ends` at
+   * one.
+   */
   *visit(
     claims: Claims,
     tell: () => Progress,
@@ -247,7 +250,10 @@ export class RowSearch {
     return selectedCount;
   }
 
-  /** The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is read. */
+  /**
+   * The rows that are reached, after `after`, and not behind a full page. Of a block that is reached whole nothing is
+   * read.
+   */
   #candidates(block: Block): Bitmap {
     const { fromMs, toMs, order, floor, after } = this.#query;
     const { lastTimeMs } = this.top;

@@ -114,7 +114,9 @@ class Tailing {
     return rows;
   }
 
-  /** Rebuilds the events of `entries` until their texts have so many characters; those of damaged blocks are left out. */
+  /**
+   * Rebuilds the events of `entries` until their texts have so many characters; those of damaged blocks are left out.
+   */
   *#rebuild(
     entries: readonly TopEntry[],
     charactersMax: number,
@@ -162,9 +164,9 @@ class Tailing {
 
 /**
  * Tells the selected events of the rows between two positions, a block a unit. `snapshot` has the blocks of one moment
- * that may have such rows; of those that were written again, or sealed, the rows before `from` are passed over. Events of
- * damaged blocks are left out; those that turn out damaged late are counted as dropped. Throws what the source throws but
- * CORRUPTION.
+ * that may have such rows; of those that were written again, or sealed, the rows before `from` are passed over. Events
+ * of damaged blocks are left out; those that turn out damaged late are counted as dropped. Throws what the source
+ * throws but CORRUPTION.
  */
 export function* tailUnits(
   source: BlockSource,

@@ -37,7 +37,10 @@ export class Counter implements BlockVisitor {
   }
 }
 
-/** Counts the selected events, a block a unit. Damaged blocks are left out. Throws what the source throws but CORRUPTION. */
+/**
+ * Counts the selected events, a block a unit. Damaged blocks are left out. Throws what the source throws but
+ * CORRUPTION.
+ */
 export function* totalUnits(
   source: BlockSource,
   snapshot: Snapshot,

@@ -70,7 +70,9 @@ export function decimalKey(decimal: Decimal): string {
 /** Zeros that `decimalText` writes rather than an exponent. */
 const ZEROS_WRITTEN_MAX = 21;
 
-/** A JSON text of the number that `text` says, the same for equal numbers: digits and a point when it is not too long. */
+/**
+ * A JSON text of the number that `text` says, the same for equal numbers: digits and a point when it is not too long.
+ */
 export function decimalText(text: string): string {
   const decimal = parseDecimal(text);
   if (decimal === undefined || decimal.digits === '') return '0';

@@ -13,8 +13,8 @@ export interface EventValues {
   /** Kind of the value that `next` went to. */
   kind: Kind;
   /**
-   * Its text, `bytes[start, end)`, WTF-8: of strings and dates what they are, of numbers as written, of arrays their JSON
-   * without blanks, of a boolean one byte when it is true, else none.
+   * Its text, `bytes[start, end)`, WTF-8: of strings and dates what they are, of numbers as written, of arrays their
+   * JSON without blanks, of a boolean one byte when it is true, else none.
    */
   bytes: Uint8Array;
   start: number;
@@ -29,7 +29,9 @@ export interface EventValues {
   has(path: string): boolean;
 }
 
-/** A predicate that is asked of single events; it holds for those that a scan of their block finds. Used by one thread. */
+/**
+ * A predicate that is asked of single events; it holds for those that a scan of their block finds. Used by one thread.
+ */
 export class EventTest {
   readonly #plan: Plan;
 

@@ -5,8 +5,8 @@ import { encodeText, LOWER } from './text.ts';
 const SHIFT_MAX = 255;
 
 /**
- * Finds an ASCII literal without case, by Horspool's algorithm: it looks at one byte in a literal's length. One without letters is
- * the same in both cases, so that Node's own search finds it in a whole text.
+ * Finds an ASCII literal without case, by Horspool's algorithm: it looks at one byte in a literal's length. One without
+ * letters is the same in both cases, so that Node's own search finds it in a whole text.
  */
 export class LiteralFinder {
   /** Whether all texts that hold the literal are asked for. */
@@ -68,8 +68,8 @@ export class LiteralFinder {
 const ASCII = /^[\0-\x7f]+$/;
 
 /**
- * Finds what all texts hold that match a pattern, with or without case: the longest of its literals that are ASCII. With `decides`
- * texts match that hold what a pattern without case has between two `*`.
+ * Finds what all texts hold that match a pattern, with or without case: the longest of its literals that are ASCII.
+ * With `decides` texts match that hold what a pattern without case has between two `*`.
  */
 export function finderOf(pattern: Pattern, decides: boolean): LiteralFinder | undefined {
   let longest = '';

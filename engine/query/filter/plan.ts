@@ -21,8 +21,8 @@ export type Plan =
   | { type: 'exists'; paths: readonly string[] };
 
 /**
- * Makes a predicate ready. A range without ends is `exists`. When there is an `allowance`, regular expressions hold for no
- * text that it does not reach for.
+ * Makes a predicate ready. A range without ends is `exists`. When there is an `allowance`, regular expressions hold for
+ * no text that it does not reach for.
  */
 export function planOf(predicate: Predicate, allowance?: Allowance): Plan {
   switch (predicate.type) {

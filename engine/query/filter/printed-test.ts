@@ -32,7 +32,10 @@ abstract class PrintedTest implements ValueTest {
     return this.numberText(String(value));
   }
 
-  /** Equal numbers of a column have equal texts, so each is printed once, also when not all rows come at once; 0 may be -0. */
+  /**
+   * Equal numbers of a column have equal texts, so each is printed once, also when not all rows come at once; 0 may be
+   * -0.
+   */
   numbers(column: NumberColumn, rows: Bitmap): Bitmap {
     const passed = new Uint32Array(rows.length);
     if (this.#column !== column) {

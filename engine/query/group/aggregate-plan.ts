@@ -8,8 +8,9 @@ import { SKETCH_PARENTS_MAX } from './value-sketch.ts';
 const SKETCH_ROWS_MAX = 2 ** 32 - 1;
 
 /**
- * A way to find the buckets of a level. `trial`: one pass that takes little memory; `entries`: counts of entries of dictionaries;
- * `sketch`: a sketch, and passes over the candidates that it finds; `passes`: passes over shares of all values.
+ * A way to find the buckets of a level. `trial`: one pass that takes little memory; `entries`: counts of entries of
+ * dictionaries; `sketch`: a sketch, and passes over the candidates that it finds; `passes`: passes over shares of all
+ * values.
  */
 export type LevelWay = 'trial' | 'entries' | 'sketch' | 'passes';
 

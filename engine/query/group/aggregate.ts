@@ -194,7 +194,8 @@ class Aggregating {
 
 /**
  * Computes metrics over the selected events in nested buckets, a block or less a unit. Which way it goes is
- * planned first, and what is next when a way takes too much memory (`planAggregate`, `planLevel`). The answer is exact in any case. Damaged blocks are left out and counted. Throws LIMIT, MEMORY, and what the source throws but
+ * planned first, and what is next when a way takes too much memory (`planAggregate`, `planLevel`). The answer is exact
+ * in any case. Damaged blocks are left out and counted. Throws LIMIT, MEMORY, and what the source throws but
  * CORRUPTION.
  */
 export function* aggregateUnits(

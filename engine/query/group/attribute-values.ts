@@ -173,7 +173,10 @@ export class ValueCounter implements BlockVisitor {
     return firsts;
   }
 
-  /** The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. In units. */
+  /**
+   * The first `limit` values of an attribute by their events, and what all of them are; not of one that is full. In
+   * units.
+   */
   *results(limit: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();
     for (const { level, eventCounts, dates, isFull } of this.#counted) {
@@ -199,7 +202,10 @@ export interface MeasuredValues {
   bounds?: AttributeBounds;
 }
 
-/** A pass over the blocks that measures attributes whose values are not asked for, or too many to count each. Owned by one thread. */
+/**
+ * A pass over the blocks that measures attributes whose values are not asked for, or too many to count each. Owned by
+ * one thread.
+ */
 export class ValueMeter implements BlockVisitor {
   readonly needsRows = true;
   readonly isFull = false;
@@ -257,7 +263,9 @@ export class ValueMeter implements BlockVisitor {
     }
   }
 
-  /** What was measured of each attribute, in units; there are too many values when there are more than `distinctMax`. */
+  /**
+   * What was measured of each attribute, in units; there are too many values when there are more than `distinctMax`.
+   */
   *results(distinctMax: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();
     for (const { path, metrics, dates } of this.#measured) {

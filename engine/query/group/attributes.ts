@@ -24,11 +24,11 @@ const PASS_MEASURED = 8;
 const LIMITS: ValueLimits = { distinctMax: 50_000, memoryBytesMax: 8 * 1024 * 1024 };
 
 /**
- * Finds the attributes of the selected events and, when `values` are asked for, what they hold. First the events that have
- * each are counted, a block a unit, of sealed blocks that are selected whole by their footers; then the values of a few
- * attributes a pass. All is exact but the number of distinct values above 10,000, which is within 1 %: the values of an
- * attribute that has too many are left out. Damaged blocks are left out and counted. Throws LIMIT when there are too many
- * attributes, and what the source throws but CORRUPTION. Source: INTERFACE.md 4.8.
+ * Finds the attributes of the selected events and, when `values` are asked for, what they hold. First the events that
+ * have each are counted, a block a unit, of sealed blocks that are selected whole by their footers; then the values of
+ * a few attributes a pass. All is exact but the number of distinct values above 10,000, which is within 1 %: the values
+ * of an attribute that has too many are left out. Damaged blocks are left out and counted. Throws LIMIT when there are
+ * too many attributes, and what the source throws but CORRUPTION. Source: INTERFACE.md 4.8.
  */
 export function* attributesUnits(
   source: BlockSource,
@@ -45,7 +45,9 @@ export function* attributesUnits(
   }
 }
 
-/** The predicate, for events alone that have one of the attributes when only some are asked for; all are not searched. */
+/**
+ * The predicate, for events alone that have one of the attributes when only some are asked for; all are not searched.
+ */
 function narrowed({ predicate, paths }: AttributesQuery): Predicate {
   if (paths === undefined || predicate.type === 'all') return predicate;
   return { type: 'and', children: [{ type: 'exists', paths: [...paths] }, predicate] };

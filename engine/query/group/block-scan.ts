@@ -100,7 +100,10 @@ export class BlockScan {
     return this.#refs.reduce((sum, { rowCount }) => sum + rowCount, 0);
   }
 
-  /** Blocks of which all rows are selected, as far as that is known without opening them; those that are damaged are left out. */
+  /**
+   * Blocks of which all rows are selected, as far as that is known without opening them; those that are damaged are
+   * left out.
+   */
   get wholeBlocks(): BlockRef[] {
     if (!this.#selected.isAll) return [];
     const isWhole = (ref: BlockRef): boolean =>
@@ -136,8 +139,8 @@ export class BlockScan {
   }
 
   /**
-   * Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. Blocks that others have claimed who
-   * joined are not shown: it takes what these have found.
+   * Shows `visitor` all blocks that are not known to be damaged, a block or less a unit. Blocks that others have
+   * claimed who joined are not shown: it takes what these have found.
    */
   *run(visitor: BlockVisitor): Generator<Progress, ScanOutcome> {
     const isFirst = this.#scanCount++ === 0;
@@ -154,7 +157,10 @@ export class BlockScan {
     });
   }
 
-  /** Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or damaged. */
+  /**
+   * Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or
+   * damaged.
+   */
   *join(
     visitor: BlockVisitor,
     claims: Claims,

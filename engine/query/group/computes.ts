@@ -47,8 +47,8 @@ export function metricsAtOnce(
 }
 
 /**
- * How many of the first `levelCount` levels are worth counting together: those for whose order counts are enough, and whose
- * buckets are not found by the pass that computes their values anyway.
+ * How many of the first `levelCount` levels are worth counting together: those for whose order counts are enough, and
+ * whose buckets are not found by the pass that computes their values anyway.
  */
 export function countableLevels(
   { groupBys, computes, afterBucket }: AggregateQuery,
@@ -99,7 +99,10 @@ export function seriesOf(known: ComputedValues[number], steps: TimeLevel): Metri
   return Array.isArray(known) ? known : new Array<MetricValue>(steps.valueCount).fill(null);
 }
 
-/** Puts the values of a metric in the steps of a bucket into `series`, as far as they are in a share. In units of `pace`. */
+/**
+ * Puts the values of a metric in the steps of a bucket into `series`, as far as they are in a share. In units of
+ * `pace`.
+ */
 export function* fillSeries(
   series: MetricValue[],
   metrics: MetricTable,

@@ -14,8 +14,8 @@ const MORE_CELLS = 2;
 const NATURAL: BucketOrder = { by: { type: 'natural' }, direction: 'asc' };
 
 /**
- * Counts events by their values on up to three levels at once, in one array with a cell for each combination: for levels of
- * few values. Owned by one thread.
+ * Counts events by their values on up to three levels at once, in one array with a cell for each combination: for
+ * levels of few values. Owned by one thread.
  */
 export class Cube implements BlockVisitor {
   readonly needsRows = true;
@@ -236,8 +236,8 @@ export class Cube implements BlockVisitor {
 }
 
 /**
- * Finds the first buckets of the level at `place` of a finished cube, in units; `paths` are the values of the buckets before, -1 for a
- * total.
+ * Finds the first buckets of the level at `place` of a finished cube, in units; `paths` are the values of the buckets
+ * before, -1 for a total.
  */
 export function* firstCounted(
   cube: Cube,

@@ -30,7 +30,9 @@ export interface Stretch {
 
 /** Events by entries of a dictionary, or by values that lie in none, in each bucket of the level before: its parent. */
 export interface CountedEntries {
-  /** Hashes of the entries, by which those of several dictionaries are found to be one value; the kind is no part of it. */
+  /**
+   * Hashes of the entries, by which those of several dictionaries are found to be one value; the kind is no part of it.
+   */
   readonly hashes: Int32Array;
   /** Counts of a parent. */
   stretches(parent: number): Stretch[];
@@ -152,8 +154,8 @@ class CountedValues implements CountedEntries {
 }
 
 /**
- * Counts events by the values of an attribute, in each bucket of the stages before, by entries of dictionaries of segments as far
- * as values lie in these: nothing is known of the strings themselves. Owned by one thread.
+ * Counts events by the values of an attribute, in each bucket of the stages before, by entries of dictionaries of
+ * segments as far as values lie in these: nothing is known of the strings themselves. Owned by one thread.
  */
 export class EntryCounts implements BlockVisitor {
   readonly needsRows = true;

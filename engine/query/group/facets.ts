@@ -28,9 +28,9 @@ interface Counted {
 }
 
 /**
- * Finds the most frequent values of some attributes: one pass over the blocks counts all that have no more than some 10,000
- * values, others are counted one by one, as an aggregation does it. All counts are exact. Damaged blocks are left out and
- * counted. Throws MEMORY and LIMIT, and what the source throws but CORRUPTION.
+ * Finds the most frequent values of some attributes: one pass over the blocks counts all that have no more than some
+ * 10,000 values, others are counted one by one, as an aggregation does it. All counts are exact. Damaged blocks are
+ * left out and counted. Throws MEMORY and LIMIT, and what the source throws but CORRUPTION.
  */
 export function* facetsUnits(
   source: BlockSource,

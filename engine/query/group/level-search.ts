@@ -50,7 +50,10 @@ export class LevelSearch {
     this.#metrics = (isLast ? metricsAtOnce(groupBy, work.query.computes) : undefined) ?? [];
   }
 
-  /** Goes the ways of the plan until one is not full; `undefined` when a block turned out damaged that was counted before. */
+  /**
+   * Goes the ways of the plan until one is not full; `undefined` when a block turned out damaged that was counted
+   * before.
+   */
   *run(): Generator<Progress, FoundBuckets | undefined> {
     const { query, stages, limits, scan } = this.#work;
     const place = this.#place;
@@ -99,7 +102,10 @@ export class LevelSearch {
     return { level, first, totals: new Map(), isComputed: this.#metrics.length > 0 };
   }
 
-  /** Finds the buckets in as many passes over shares of the values as memory asks for, those of `candidates` when there are some. */
+  /**
+   * Finds the buckets in as many passes over shares of the values as memory asks for, those of `candidates` when there
+   * are some.
+   */
   *#byPasses(candidates?: Candidates): Generator<Progress, FoundBuckets | 'damaged'> {
     const limit = limitOf(this.#groupBy, this.#place);
     for (let shares = 1; ; ) {
@@ -115,7 +121,8 @@ export class LevelSearch {
   }
 
   /**
-   * Finds the buckets of a level by entries of dictionaries, and gives them their counts for each metric; `full` when it cannot be done so.
+   * Finds the buckets of a level by entries of dictionaries, and gives them their counts for each metric; `full` when
+   * it cannot be done so.
    */
   *#byEntries(
     groupBy: FieldGroupBy,

@@ -22,7 +22,9 @@ import type { LevelSpec } from './shared-scan.ts';
 export interface Level {
   /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
   prepare(block: Block, rows: Bitmap): Units<void>;
-  /** The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again. */
+  /**
+   * The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again.
+   */
   values(): RowValues;
   /** The same by codes, where they come so. */
   coded?(): CodedValues | undefined;
@@ -40,13 +42,19 @@ export interface Level {
   readonly isLarge?: boolean;
   /** Memory that it takes. */
   readonly memoryBytes: number;
-  /** Of what such a level is made, which takes new values when it `grows`; `undefined` when it is of a part of the values. */
+  /**
+   * Of what such a level is made, which takes new values when it `grows`; `undefined` when it is of a part of the
+   * values.
+   */
   spec(grows: boolean): LevelSpec | undefined;
   /** The values of a level of an attribute. */
   readonly data?: ValueTableData;
 }
 
-/** Runs of rows: number i has the value `values[i] - 1`, none at 0, and ends before row `ends[i]`, where the next one begins. */
+/**
+ * Runs of rows: number i has the value `values[i] - 1`, none at 0, and ends before row `ends[i]`, where the next one
+ * begins.
+ */
 export interface RowRuns {
   count: number;
   ends: Uint32Array;
@@ -119,7 +127,9 @@ export class TimeLevel implements Level {
     }
   }
 
-  /** Finds the runs of a sealed block without the times of its rows; false when the minutes of its segment do not tell. */
+  /**
+   * Finds the runs of a sealed block without the times of its rows; false when the minutes of its segment do not tell.
+   */
   #takeMinutes(ref: BlockRef): boolean {
     let row = 0;
     for (let step = stepOf(this.#boundaries, ref.minTimeMs); row < ref.rowCount; step++) {
@@ -173,7 +183,9 @@ export class TimeLevel implements Level {
   }
 }
 
-/** The first row from `from` on whose time is not below `timeMs`, of ascending times; their count when there is none. */
+/**
+ * The first row from `from` on whose time is not below `timeMs`, of ascending times; their count when there is none.
+ */
 function firstNotBelow(times: Float64Array, from: number, timeMs: number): number {
   let low = from;
   let high = from;

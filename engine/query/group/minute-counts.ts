@@ -17,9 +17,9 @@ import { checkCells } from './pass.ts';
 type FlooredQuery = AggregateQuery & { floor?: Floor };
 
 /**
- * Counts the events of a query for which `isOfMinutes` holds. The minutes in the footers of sealed segments answer it: opened are the blocks in which the range is cut inside a minute,
- * and those of log segments that lie in several steps. Damaged blocks are left out and counted. Throws LIMIT, and what
- * the source throws but CORRUPTION.
+ * Counts the events of a query for which `isOfMinutes` holds. The minutes in the footers of sealed segments answer it:
+ * opened are the blocks in which the range is cut inside a minute, and those of log segments that lie in several steps.
+ * Damaged blocks are left out and counted. Throws LIMIT, and what the source throws but CORRUPTION.
  */
 export function* minuteCounts(
   source: BlockSource,

@@ -23,7 +23,10 @@ export interface PassStage {
   total: boolean;
 }
 
-/** The tuples of a level by parent and value, as far as rows have asked for them: a look into an array instead of a search. */
+/**
+ * The tuples of a level by parent and value, as far as rows have asked for them: a look into an array instead of a
+ * search.
+ */
 class KnownTuples {
   /** Values of a parent that it has room for; 0 when they would take too much. */
   size = 0;
@@ -139,7 +142,10 @@ export class Nesting {
     }
   }
 
-  /** The rows from number `from` up to `to` of those for which it is prepared, with their buckets of the last level, until the next call. Throws LIMIT. */
+  /**
+   * The rows from number `from` up to `to` of those for which it is prepared, with their buckets of the last level,
+   * until the next call. Throws LIMIT.
+   */
   pairs(from = 0, to = this.rowCount): Pairs {
     this.#pairs.take(this.#list.subarray(from, to));
     for (const place of this.#stages.keys()) this.#nest(place);

@@ -28,8 +28,8 @@ export interface TableSpec {
 }
 
 /**
- * Rows of a page that are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many selected rows
- * were found in it, and last how many in all; it stays shared.
+ * Rows of a page that are looked for: the first `rowsMax` ones after `after`. `found`: by place of a block, how many
+ * selected rows were found in it, and last how many in all; it stays shared.
  */
 export interface PageSpec {
   type: 'page';
@@ -138,7 +138,9 @@ export interface Joining {
   count: number;
 }
 
-/** What one who joined has found. Without `data` the owner visits those blocks itself. Plain data that crosses threads. */
+/**
+ * What one who joined has found. Without `data` the owner visits those blocks itself. Plain data that crosses threads.
+ */
 export interface JoinedPart {
   member: number;
   data?: VisitorData;

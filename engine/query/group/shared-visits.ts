@@ -2,7 +2,9 @@ import type { Claims } from '../model/claims.ts';
 import type { Progress } from '../model/source.ts';
 import type { JoinedPart, Offer } from './shared-scan.ts';
 
-/** The part of a thread in a scan: what it does with the blocks that it can claim, and with what those found who joined. */
+/**
+ * The part of a thread in a scan: what it does with the blocks that it can claim, and with what those found who joined.
+ */
 export interface Visits<Outcome> {
   claims: Claims;
   /** The offer that others have by now. */
@@ -15,8 +17,8 @@ export interface Visits<Outcome> {
 }
 
 /**
- * Visits blocks, and takes what those have found who joined: until all that were claimed are accounted for. Who has nothing to
- * show for blocks leaves them to be visited here.
+ * Visits blocks, and takes what those have found who joined: until all that were claimed are accounted for. Who has
+ * nothing to show for blocks leaves them to be visited here.
  */
 export function* sharedVisits<Outcome>(
   visits: Visits<Outcome>,

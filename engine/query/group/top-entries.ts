@@ -6,9 +6,14 @@ import type { ValueTable } from '../value/value-table.ts';
 import type { FirstBuckets } from './bucket-order.ts';
 import type { CountedEntries, EntryCounts } from './entry-counts.ts';
 
-/** Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has at least. */
+/**
+ * Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has
+ * at least.
+ */
 const HEADS = 4_096;
-/** Hashes that are looked for together, and entries that have one of them; beyond it values are found in another way. */
+/**
+ * Hashes that are looked for together, and entries that have one of them; beyond it values are found in another way.
+ */
 const CANDIDATES_MAX = 1 << 17;
 const HITS_MAX = 1 << 19;
 /** Entries that are gone through in a unit. */
@@ -84,12 +89,12 @@ class Hits {
 }
 
 /**
- * Offers the values with the most events of each parent, `limit` of them at least, which `table` takes; in units. False when too
- * many may be among the first, or a dictionary is damaged.
+ * Offers the values with the most events of each parent, `limit` of them at least, which `table` takes; in units. False
+ * when too many may be among the first, or a dictionary is damaged.
  *
- * A value that has as many events as the last of the first has more than a share of these in one of the dictionaries at least: such
- * entries are looked for in all of them, by hashes, and then by the texts of those that may be enough together. Source: Cao and Wang,
- * Efficient top-k query calculation in distributed networks (TPUT).
+ * A value that has as many events as the last of the first has more than a share of these in one of the dictionaries at
+ * least: such entries are looked for in all of them, by hashes, and then by the texts of those that may be enough
+ * together. Source: Cao and Wang, Efficient top-k query calculation in distributed networks (TPUT).
  */
 export function* offerFirst(
   counted: EntryCounts,
@@ -164,7 +169,10 @@ function* leastOfHeads(
   return Math.max(greatest(sums.subarray(0, hashes.count), limit), 1);
 }
 
-/** The hashes of all entries that may be of a value with `leasts[parent]` events in a parent; `undefined` when there are too many. */
+/**
+ * The hashes of all entries that may be of a value with `leasts[parent]` events in a parent; `undefined` when there are
+ * too many.
+ */
 function* candidatesOf(
   parts: readonly CountedEntries[],
   leasts: readonly number[],

@@ -51,9 +51,9 @@ class HashNumbers extends ValueNumbers {
 }
 
 /**
- * A pass over the blocks that finds how many events the values of an attribute have at most, in each bucket of the stages
- * before: values are counted by a part of their hashes, several together. What it takes does not depend on how many values
- * there are. Owned by one thread.
+ * A pass over the blocks that finds how many events the values of an attribute have at most, in each bucket of the
+ * stages before: values are counted by a part of their hashes, several together. What it takes does not depend on how
+ * many values there are. Owned by one thread.
  */
 export class ValueSketch implements BlockVisitor {
   readonly needsRows = true;
@@ -135,8 +135,8 @@ export class Candidates implements ValuePart {
   }
 
   /**
-   * Whether no other value of a parent can be among its first, when the last of these has `count` events; 0 when there are
-   * not enough of them. If there may be others, they are candidates from now on. Found in units.
+   * Whether no other value of a parent can be among its first, when the last of these has `count` events; 0 when there
+   * are not enough of them. If there may be others, they are candidates from now on. Found in units.
    */
   *suffice(counts: ReadonlyMap<number, number>): Units<boolean> {
     let enough = true;

@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * The segments of a scan whose dictionaries say what values some attributes have, and how often, so that no row of them has
- * to be read: all their events are selected, and an attribute has strings of one dictionary there, or nothing.
+ * The segments of a scan whose dictionaries say what values some attributes have, and how often, so that no row of them
+ * has to be read: all their events are selected, and an attribute has strings of one dictionary there, or nothing.
  */
 export class WholeValues {
   readonly #source: BlockSource;
@@ -56,8 +56,8 @@ export class WholeValues {
   }
 
   /**
-   * Gives `take` the dictionaries of `path`, in units; false when one turns out damaged: its segment has to be read by rows from
-   * then on, and what was taken is of no use.
+   * Gives `take` the dictionaries of `path`, in units; false when one turns out damaged: its segment has to be read by
+   * rows from then on, and what was taken is of no use.
    */
   *take(path: string, take: (dictionary: CountedEntries) => Units<void>): Units<boolean> {
     const places = this.#places.get(path) ?? new Map<number, undefined>();

@@ -84,7 +84,9 @@ export class FewValues {
     this.#count = kept;
   }
 
-  /** The values by group, ascending in each, made in units: those of group g are from `starts[g]` up to `starts[g + 1]`. */
+  /**
+   * The values by group, ascending in each, made in units: those of group g are from `starts[g]` up to `starts[g + 1]`.
+   */
   *sorted(): Units<{ starts: Uint32Array; values: Float64Array }> {
     const groupCount = this.#counts.length;
     const starts = new Uint32Array(groupCount + 1);

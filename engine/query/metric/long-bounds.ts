@@ -84,7 +84,9 @@ function compareDouble(double: number, number: LongNumber): number {
   return double - number.value || compareDecimals(String(double), number.text);
 }
 
-/** The number that `text` says: as a double when that prints the same number, else as its text. Its double is finite. */
+/**
+ * The number that `text` says: as a double when that prints the same number, else as its text. Its double is finite.
+ */
 export function exactValue(text: string): number | string {
   const value = Number(text);
   const decimal = parseDecimal(text);

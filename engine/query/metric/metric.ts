@@ -181,8 +181,8 @@ export class Summary {
   }
 
   /**
-   * Adds, in units, the `data` of another one that was made for the same aggregations; its group g is `groups[g]` here, where
-   * there is room.
+   * Adds, in units, the `data` of another one that was made for the same aggregations; its group g is `groups[g]` here,
+   * where there is room.
    */
   *merge(data: SummaryData, groups: Uint32Array): Units<void> {
     yield* inParts(Math.min(groups.length, data.groupCount), UNIT_SLOTS, (begin, end) => {
@@ -415,7 +415,9 @@ export class Summary {
     for (let at = 0; at < wanted.length; at++) numbers[wanted[at]] = 0;
   }
 
-  /** The ids that rows have, each once; until they are put back to 0, `#idNumbers` has the number of each, from 1 on. */
+  /**
+   * The ids that rows have, each once; until they are put back to 0, `#idNumbers` has the number of each, from 1 on.
+   */
   #wantedIds({ ids, entryCount }: StringColumn, { rows, count }: Pairs): Uint32Array {
     if (this.#idNumbers.length <= entryCount) this.#idNumbers = new Uint32Array(entryCount + 1);
     const numbers = this.#idNumbers;

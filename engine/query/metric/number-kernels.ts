@@ -5,8 +5,8 @@ import type { Pairs } from '../value/pairs.ts';
 import type { LongBounds } from './long-bounds.ts';
 
 /*
- * Loops over pairs of a block's rows and groups. Where neighbours are of one group mostly, what is kept of a group stays in variables
- * while it does not change.
+ * Loops over pairs of a block's rows and groups. Where neighbours are of one group mostly, what is kept of a group
+ * stays in variables while it does not change.
  */
 
 /** The end of the run of pairs of one group that begins at `from`. */

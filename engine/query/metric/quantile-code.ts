@@ -44,7 +44,9 @@ function roundest(bucket: number): number {
   return low;
 }
 
-/** The code of a finite value: codes are in the order of the values, and those that share one differ by less than 0.1 %. */
+/**
+ * The code of a finite value: codes are in the order of the values, and those that share one differ by less than 0.1 %.
+ */
 export function codeOf(value: number): number {
   if (value > 0) return ZERO + bucketOf(value) + 1;
   return value < 0 ? ZERO - bucketOf(-value) - 1 : ZERO;

@@ -12,7 +12,10 @@ const ENTRY_BYTES = 16;
 const OFFSETS = 1 << 16;
 const HASH_FACTOR = 0x9e3779b1;
 
-/** The entry that a code of a group may have: nothing is lost when it is another one. One for all quantiles of this thread. */
+/**
+ * The entry that a code of a group may have: nothing is lost when it is another one. One for all quantiles of this
+ * thread.
+ */
 const places = new Uint32Array(CODES + OFFSETS);
 /** The quantiles whose entries are in `places`. */
 let owner = 0;
@@ -31,10 +34,10 @@ export interface QuantilesData {
 }
 
 /**
- * Quantiles of numbers by group: of up to FEW_MAX values the one at the rank itself, of more by log-linear histograms, which are
- * within 0.1 % of it. A list of entries (group, code, count): a code has one as long as groups come one after the other. When they
- * do not it may have more, which become one when the list is full. Mergeable; a merge gives what adding all values to one would
- * give. Values are finite.
+ * Quantiles of numbers by group: of up to FEW_MAX values the one at the rank itself, of more by log-linear histograms,
+ * which are within 0.1 % of it. A list of entries (group, code, count): a code has one as long as groups come one after
+ * the other. When they do not it may have more, which become one when the list is full. Mergeable; a merge gives what
+ * adding all values to one would give. Values are finite.
  */
 export class Quantiles {
   readonly #number = ++owners;
@@ -151,7 +154,10 @@ export class Quantiles {
     this.#count = used;
   }
 
-  /** Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted; there is room for them. */
+  /**
+   * Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted; there is room
+   * for them.
+   */
   addTally(group: number, { codes: wholes, codeCount, times }: Tally, divisor: number): void {
     this.#starts = undefined;
     this.#take();
@@ -225,8 +231,8 @@ export class Quantiles {
   }
 
   /**
-   * The value at the rank of `percent` % of the values of a group, at 50 % of an even number the mean of the middle two;
-   * `undefined` when it has none.
+   * The value at the rank of `percent` % of the values of a group, at 50 % of an even number the mean of the middle
+   * two; `undefined` when it has none.
    */
   at(group: number, percent: number): number | undefined {
     if (this.#starts === undefined) finished(this.settle());

@@ -4,7 +4,9 @@ import type { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import type { Cardinalities } from './cardinality.ts';
 
-/** Counts distinct strings by their entries in a dictionary of a segment: each is hashed once, whatever blocks have it. */
+/**
+ * Counts distinct strings by their entries in a dictionary of a segment: each is hashed once, whatever blocks have it.
+ */
 export class SharedStrings {
   readonly #hash: ValueHash;
   #dictionary: EntrySource | undefined;

@@ -23,9 +23,9 @@ export interface SumsData {
 }
 
 /**
- * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for other doubles.
- * Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be rounded;
- * doubles with Neumaier's compensation. Mergeable.
+ * Sums of numbers by group: exact for decimals of whatever scales, within a rounding of the last place for other
+ * doubles. Decimals are added as whole numbers, one total a scale and group, which moves to a BigInt before it could be
+ * rounded; doubles with Neumaier's compensation. Mergeable.
  */
 export class Sums {
   #groupCount = 0;

@@ -1,7 +1,10 @@
 /** Codes below are counted. */
 const CODES = (1 << 16) + 1;
 
-/** Counts how many rows have each code, of a few rows at a time. Memory is the same whatever it has counted. Owned by one thread. */
+/**
+ * Counts how many rows have each code, of a few rows at a time. Memory is the same whatever it has counted. Owned by
+ * one thread.
+ */
 export class Tally {
   /** The codes that were counted, each once. */
   readonly codes = new Uint32Array(CODES);

@@ -79,7 +79,10 @@ export function countBetween(bitmap: Bitmap, from: number, to: number): number {
 /** All rows of the largest block, one after the other. */
 const everyRow = Uint32Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row);
 
-/** The set rows of a block of `rowCount` rows, ascending: a view of what is not to be written, of `scratch` unless these are all. */
+/**
+ * The set rows of a block of `rowCount` rows, ascending: a view of what is not to be written, of `scratch` unless these
+ * are all.
+ */
 export function rowList(bitmap: Bitmap, rowCount: number, scratch: Uint32Array): Uint32Array {
   const count = countRows(bitmap);
   if (count === rowCount) return everyRow.subarray(0, count);

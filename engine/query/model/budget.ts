@@ -40,7 +40,10 @@ export function checkCharacters(bound: MemoryBound, count: number): void {
   );
 }
 
-/** What an aggregation may take: half of the memory is for its groups, the rest for what is kept between passes and the answer. */
+/**
+ * What an aggregation may take: half of the memory is for its groups, the rest for what is kept between passes and the
+ * answer.
+ */
 export function aggregateLimits(bound: MemoryBound): AggregateLimits {
   const memoryBytesMax = Math.min(LIMITS.memoryBytesMax, Math.floor(memoryOf(bound) / 2));
   // Sketches take what they take, so that they are for those who have all the memory.

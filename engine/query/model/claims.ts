@@ -6,8 +6,8 @@ const FREE = 0;
 const CLOSED = -1;
 
 /**
- * Who visits which of the blocks of a scan: each is claimed by one. A thread goes on with the block behind its last one, as
- * blocks of a segment have dictionaries in common; when that is taken, in the middle of the most that is left.
+ * Who visits which of the blocks of a scan: each is claimed by one. A thread goes on with the block behind its last
+ * one, as blocks of a segment have dictionaries in common; when that is taken, in the middle of the most that is left.
  */
 export class Claims {
   /** By place, who claimed the block. */
@@ -84,7 +84,10 @@ export class Claims {
     }
   }
 
-  /** The first block of a segment near the middle of the longest stretch of free blocks, else its middle; -1 when there is none. */
+  /**
+   * The first block of a segment near the middle of the longest stretch of free blocks, else its middle; -1 when there
+   * is none.
+   */
   #middle(): number {
     const { cells } = this;
     let first = -1;

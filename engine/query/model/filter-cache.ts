@@ -35,8 +35,8 @@ export function filterName(filter: Predicate): string {
 }
 
 /**
- * What was found of blocks with filters, so that not each request scans all blocks. Blocks never change, so neither does this;
- * what was used longest ago goes when there is too much. Used by one thread.
+ * What was found of blocks with filters, so that not each request scans all blocks. Blocks never change, so neither
+ * does this; what was used longest ago goes when there is too much. Used by one thread.
  */
 export class FilterCache<Found> {
   readonly #bytesMax: number;

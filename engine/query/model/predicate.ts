@@ -33,10 +33,10 @@ export type Pattern = ({ literal: string } | { wildcard: '*' | '?' })[];
 
 /**
  * How a value is compared. `text`: with the value's text, case-sensitive; a number also when the text is a number
- * equal to it ("200" = 200 = 200.0), a boolean with `true` / `false`, a date with its text. `pattern`: with the text; one that
- * `ignoresCase` takes `A` to `Z` and `a` to `z` for the same. `words`: the text has them one after the other, as those of
- * `message`; the text of a number is as it was written. `regex`: the whole text is as a pattern says that `readPattern`
- * reads; with numbers as they were written.
+ * equal to it ("200" = 200 = 200.0), a boolean with `true` / `false`, a date with its text. `pattern`: with the text;
+ * one that `ignoresCase` takes `A` to `Z` and `a` to `z` for the same. `words`: the text has them one after the other,
+ * as those of `message`; the text of a number is as it was written. `regex`: the whole text is as a pattern says that
+ * `readPattern` reads; with numbers as they were written.
  */
 export type ValueMatch =
   | { type: 'text'; text: string }

@@ -11,7 +11,10 @@ export interface Selection {
   fromMs: number;
   toMs: number;
   predicate: Predicate;
-  /** Only so many events of the range, the newest visible ones, are reached, whatever `predicate` says of them; 1 or more. */
+  /**
+   * Only so many events of the range, the newest visible ones, are reached, whatever `predicate` says of them; 1 or
+   * more.
+   */
   boundCount?: number;
   /** For which visible events hold: those that `boundCount` counts; all when it is left out. `predicate` implies it. */
   visible?: Predicate;
@@ -28,8 +31,8 @@ export interface Bound {
 }
 
 /**
- * The value that a list column shows: of an attribute path, the number 1 for the event count, the id of the event's tag,
- * or a formula over the event's values, in which each metric of an attribute is the event's number.
+ * The value that a list column shows: of an attribute path, the number 1 for the event count, the id of the event's
+ * tag, or a formula over the event's values, in which each metric of an attribute is the event's number.
  */
 export type ListColumn =
   | { type: 'attribute'; path: string }
@@ -46,8 +49,8 @@ export interface ListQuery extends Selection {
   /** Whether all selected events are counted. */
   total?: boolean;
   /**
-   * Path whose values the events are in the natural order of; equal ones are in the order of events, those without a value
-   * are last. Of an array's elements the one counts that comes first in the order.
+   * Path whose values the events are in the natural order of; equal ones are in the order of events, those without a
+   * value are last. Of an array's elements the one counts that comes first in the order.
    */
   orderBy?: string;
   /** Event id; the page holds what comes strictly after it in the order. */
@@ -63,7 +66,10 @@ export interface PageQuery extends ListQuery {
   textMax: number;
   /** Blocks that it opens before it ends. */
   blocksMax: number;
-  /** That of the `bound` of an earlier page, to reach as far as that did, whatever has come since; instead of `boundCount`, and without `visible`. */
+  /**
+   * That of the `bound` of an earlier page, to reach as far as that did, whatever has come since; instead of
+   * `boundCount`, and without `visible`.
+   */
   oldestId?: string;
 }
 
@@ -131,7 +137,10 @@ export type MetricExpression =
       right: MetricExpression;
     };
 
-/** A value of a metric: a number, as its text where no double prints it, or `null` where there is nothing to compute it from. */
+/**
+ * A value of a metric: a number, as its text where no double prints it, or `null` where there is nothing to compute it
+ * from.
+ */
 export type MetricValue = number | string | null;
 
 /** What is computed over events. */
@@ -164,15 +173,19 @@ export interface BucketOrder {
 }
 
 /**
- * A level of buckets: one for each distinct value of an attribute, for each tag of a tagset, or for each step of time that
- * has events. `total` adds one over all events of the enclosing bucket, as the last one. Without `limit` all are kept.
+ * A level of buckets: one for each distinct value of an attribute, for each tag of a tagset, or for each step of time
+ * that has events. `total` adds one over all events of the enclosing bucket, as the last one. Without `limit` all are
+ * kept.
  */
 export type GroupBy =
   | { type: 'field'; path: string; limit: number; order: BucketOrder; total: boolean }
   | { type: 'tagset'; tags: TagRule[]; limit?: number; order: BucketOrder; total: boolean }
   | { type: 'time'; boundaries: Boundaries; total: boolean };
 
-/** What a bucket is of: a value (the text of a number is its shortest), a tag's id, a step's first instant, or the total. */
+/**
+ * What a bucket is of: a value (the text of a number is its shortest), a tag's id, a step's first instant, or the
+ * total.
+ */
 export type BucketKey =
   | { type: 'number' | 'string'; text: string }
   | { type: 'boolean'; value: boolean }
@@ -300,9 +313,9 @@ export interface AggregateBucket {
 }
 
 /**
- * A way that an aggregation went, for `explain`: by the minutes in footers, a cube that counts levels together, a trial pass,
- * entries of dictionaries, a sketch and passes over its candidates, passes over all values, or the pass that computes the
- * values of buckets that were found.
+ * A way that an aggregation went, for `explain`: by the minutes in footers, a cube that counts levels together, a trial
+ * pass, entries of dictionaries, a sketch and passes over its candidates, passes over all values, or the pass that
+ * computes the values of buckets that were found.
  */
 export interface AggregateWay {
   way: 'minutes' | 'cube' | 'trial' | 'entries' | 'sketch' | 'passes' | 'values';

@@ -28,11 +28,17 @@ export interface BlockSource extends MemoryBound {
   columns?(ref: BlockRef): BlockColumns | undefined;
   /** The footer of the sealed segment in which `ref` lies. Throws as `open`; `undefined` as for `columns`. */
   footer?(ref: BlockRef): Footer | undefined;
-  /** The dictionary number `number` of the sealed segment in which `ref` lies. Throws as `open`; a source without it gives none. */
+  /**
+   * The dictionary number `number` of the sealed segment in which `ref` lies. Throws as `open`; a source without it
+   * gives none.
+   */
   dictionary?(ref: BlockRef, number: number): CountedEntries;
 }
 
-/** How far a query is, in blocks mostly: what its generator yields after each unit of work, a block or a part of one, 1 to 5 ms. */
+/**
+ * How far a query is, in blocks mostly: what its generator yields after each unit of work, a block or a part of one, 1
+ * to 5 ms.
+ */
 export interface Progress {
   unitsDone: number;
   unitsTotal: number;
@@ -42,7 +48,10 @@ export interface Progress {
   heldBytes?: number;
 }
 
-/** Events with `fromMs <= date < toMs`, of those at `fromMs` only the ones from `floor` on, when it is there: `fromMs` is its time. */
+/**
+ * Events with `fromMs <= date < toMs`, of those at `fromMs` only the ones from `floor` on, when it is there: `fromMs`
+ * is its time.
+ */
 export interface Reach {
   fromMs: number;
   toMs: number;

@@ -36,8 +36,8 @@ export function* telling<T>(progress: () => Progress, units: Units<T>): Generato
 }
 
 /**
- * Cuts the rows of a large block into parts that are worked on in a unit, of `words` words of the bitmap each, ascending;
- * `rows` itself of a small one.
+ * Cuts the rows of a large block into parts that are worked on in a unit, of `words` words of the bitmap each,
+ * ascending; `rows` itself of a small one.
  */
 export function partsOfRows(rows: Bitmap, words = UNIT_WORDS): Bitmap[] {
   if (rows.length <= words) return [rows];

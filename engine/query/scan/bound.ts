@@ -39,11 +39,11 @@ interface BoundReach extends Reach {
 }
 
 /**
- * Finds what is reached of the range of a selection with `boundCount`: exactly so many events that are visible, the newest ones
- * in the order of all events. The refs say where about the oldest of them is, minutes say it better, and only the blocks
- * there are opened, again and again until it is found: memory does not grow with their number. Without `visible` the rows of a
- * block that cannot be read count, as the newest that they may be; with it they do not. Throws what the source throws but
- * CORRUPTION. Source: INTERFACE.md 4.2.
+ * Finds what is reached of the range of a selection with `boundCount`: exactly so many events that are visible, the
+ * newest ones in the order of all events. The refs say where about the oldest of them is, minutes say it better, and
+ * only the blocks there are opened, again and again until it is found: memory does not grow with their number. Without
+ * `visible` the rows of a block that cannot be read count, as the newest that they may be; with it they do not. Throws
+ * what the source throws but CORRUPTION. Source: INTERFACE.md 4.2.
  */
 function* boundUnits(
   source: BlockSource,
@@ -64,8 +64,8 @@ function* boundUnits(
 }
 
 /**
- * Runs a query of what is reached of the range of `query`: `units` makes its units. The result says when that is not all.
- * Throws as `boundUnits`, and what `units` throw.
+ * Runs a query of what is reached of the range of `query`: `units` makes its units. The result says when that is not
+ * all. Throws as `boundUnits`, and what `units` throw.
  */
 export function* withinBound<Query extends Selection, Result extends object>(
   source: BlockSource,
@@ -132,8 +132,8 @@ class FloorSearch {
   }
 
   /**
-   * Learns what blocks have, the newest ones first, until there are more events than are reached: the time from which on there
-   * are, for certain. What lies before it is not looked at.
+   * Learns what blocks have, the newest ones first, until there are more events than are reached: the time from which
+   * on there are, for certain. What lies before it is not looked at.
    */
   *#learn(): Generator<Progress, number> {
     const learned: BlockRef[] = [];

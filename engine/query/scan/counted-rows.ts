@@ -16,7 +16,10 @@ export interface CountedRows {
   between(refs: readonly BlockRef[], cuts: Float64Array): Generator<Progress, Float64Array>;
 }
 
-/** All rows: the refs and the footers of sealed segments tell their number. Rows that cannot be read are the newest that they may be. */
+/**
+ * All rows: the refs and the footers of sealed segments tell their number. Rows that cannot be read are the newest that
+ * they may be.
+ */
 export class StoredRows implements CountedRows {
   readonly plan: Plan = { type: 'all' };
   readonly #source: BlockSource;

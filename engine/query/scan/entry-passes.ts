@@ -28,8 +28,8 @@ export type EntryTest = (
 ) => void;
 
 /**
- * Tests the entries where `passes` has a 1. With `finder`, of what all entries that pass contain, the text is searched as a whole
- * where most are wanted, and only entries are tested in which something was found.
+ * Tests the entries where `passes` has a 1. With `finder`, of what all entries that pass contain, the text is searched
+ * as a whole where most are wanted, and only entries are tested in which something was found.
  */
 export function testEach(
   { bytes, offsets }: Entries,
@@ -49,7 +49,10 @@ export function testEach(
   }
 }
 
-/** Tests the entries in which something was found; a literal that was found at an entry's end may reach into the next one. */
+/**
+ * Tests the entries in which something was found; a literal that was found at an entry's end may reach into the next
+ * one.
+ */
 function searchEach(
   { bytes, offsets }: Entries,
   passes: Uint8Array,
@@ -97,7 +100,10 @@ interface Known {
 
 /** The entries of a column that pass. */
 export interface Passes {
-  /** 1 for each entry + 1 that passes and that a wanted row has; others mean nothing, but the first one is 0. Not to be written. */
+  /**
+   * 1 for each entry + 1 that passes and that a wanted row has; others mean nothing, but the first one is 0. Not to be
+   * written.
+   */
   passes: Uint8Array;
   /** The only entry + 1 of the dictionary that passes, 0 when none does; `undefined` when that is not known. */
   only?: number;
@@ -112,11 +118,12 @@ interface Memory {
 const memories = new WeakMap<object, Memory>();
 
 /**
- * The entries of a column that pass and that a row of `rows` has. From its second block on, most of whose rows are wanted, a
- * segment is looked through by its dictionary alone, so that one without the value costs no ids. A piece of a segment's dictionary
- * is tested whole when many of its entries are wanted, or again some: so no entry is tested more often than twice, and few rows
- * cost little. `owner`: what makes the test, always the same one. `weight`: how many times as long a test takes as a comparison.
- * `text`: the only one that passes, which is looked up where most rows are wanted. Throws CORRUPTION.
+ * The entries of a column that pass and that a row of `rows` has. From its second block on, most of whose rows are
+ * wanted, a segment is looked through by its dictionary alone, so that one without the value costs no ids. A piece of a
+ * segment's dictionary is tested whole when many of its entries are wanted, or again some: so no entry is tested more
+ * often than twice, and few rows cost little. `owner`: what makes the test, always the same one. `weight`: how many
+ * times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most rows are
+ * wanted. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
@@ -171,7 +178,9 @@ function* lookUp(known: Known, shared: EntrySource, text: Uint8Array): Units<voi
   }
 }
 
-/** Tests all of a dictionary that is not known yet, but pieces that are damaged: only blocks that need these are told. */
+/**
+ * Tests all of a dictionary that is not known yet, but pieces that are damaged: only blocks that need these are told.
+ */
 function* decideAll(
   known: Known,
   shared: EntrySource,

@@ -12,7 +12,10 @@ interface SegmentMinutes {
   starts: Map<number, number>;
 }
 
-/** Tells which rows of sealed blocks lie before a time, as the minutes in the footers of their segments do. Source: FORMAT.md 10.4. */
+/**
+ * Tells which rows of sealed blocks lie before a time, as the minutes in the footers of their segments do. Source:
+ * FORMAT.md 10.4.
+ */
 export class MinuteRows {
   readonly #source: Pick<BlockSource, 'footer'>;
   /** Of the segment that was asked of last, `undefined` when it is not known. */

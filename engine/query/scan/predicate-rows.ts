@@ -10,8 +10,8 @@ import { mayHaveRows } from './prune.ts';
 import { rowsWhere } from './scan.ts';
 
 /**
- * Finds the rows of blocks for which a predicate holds. Those of whole blocks are kept in the source's cache for the next time
- * that somebody asks: on disk there is no index of values or words.
+ * Finds the rows of blocks for which a predicate holds. Those of whole blocks are kept in the source's cache for the
+ * next time that somebody asks: on disk there is no index of values or words.
  */
 export class PredicateRows {
   readonly #source: BlockSource;
@@ -39,7 +39,10 @@ export class PredicateRows {
     return this.isAll ? ref.rowCount : this.#kept(ref)?.rowCount;
   }
 
-  /** Such rows among `rows` of a block, found in units. May return `rows` itself, and never writes to it. Throws CORRUPTION. */
+  /**
+   * Such rows among `rows` of a block, found in units. May return `rows` itself, and never writes to it. Throws
+   * CORRUPTION.
+   */
   *among(block: Block, rows: Bitmap): Units<Bitmap> {
     const kept = this.#kept(block.ref);
     if (kept !== undefined) return common(kept, rows);

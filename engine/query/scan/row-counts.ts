@@ -31,7 +31,10 @@ export class RowCounts {
     this.counts = new Float64Array(cuts.length);
   }
 
-  /** Counts all blocks; those that are opened are units, and footers that are read. Throws what the source throws but CORRUPTION. */
+  /**
+   * Counts all blocks; those that are opened are units, and footers that are read. Throws what the source throws but
+   * CORRUPTION.
+   */
   *run(): Generator<Progress, void> {
     const unitsTotal = this.#refs.length;
     for (const [index, ref] of this.#refs.entries()) {

@@ -21,8 +21,9 @@ import { stepOf } from './row-counts.ts';
 import { rowsWhere } from './scan.ts';
 
 /**
- * The rows that a filter lets through. Each block is scanned for them once, as long as the source's cache keeps what was found;
- * then only blocks in which a cut lies inside a minute that has such rows. Rows that cannot be read are none of them.
+ * The rows that a filter lets through. Each block is scanned for them once, as long as the source's cache keeps what
+ * was found; then only blocks in which a cut lies inside a minute that has such rows. Rows that cannot be read are none
+ * of them.
  */
 export class VisibleRows implements CountedRows {
   readonly plan: Plan;

@@ -13,8 +13,8 @@ const cursor = new ArrayCursor();
 const reader = new NumberReader();
 
 /**
- * The scalars in some entries of one column of strings or arrays, read once an entry however many rows have it. Those of
- * the entry number n of these are elements `starts[n]` to `starts[n + 1] - 1`.
+ * The scalars in some entries of one column of strings or arrays, read once an entry however many rows have it. Those
+ * of the entry number n of these are elements `starts[n]` to `starts[n + 1] - 1`.
  */
 export class Elements {
   readonly starts: Uint32Array;

@@ -37,8 +37,8 @@ const WORD_ROWS = 32;
 const cursor = new ArrayCursor();
 
 /**
- * The values of rows of a block that have one at most: row r has value `known[codes[r]] - 2`, none at 1. Codes are those of the block's
- * columns, as small as they are there; `known` is 0 for codes that none of these rows has.
+ * The values of rows of a block that have one at most: row r has value `known[codes[r]] - 2`, none at 1. Codes are
+ * those of the block's columns, as small as they are there; `known` is 0 for codes that none of these rows has.
  */
 export interface CodedValues {
   codes: Uint32Array;
@@ -135,7 +135,9 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return this.#coded;
   }
 
-  /** The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again. */
+  /**
+   * The values of the rows that it is prepared for; of other rows they mean nothing. Valid until it is prepared again.
+   */
   values(): RowValues {
     this.#found ??= this.#decoded(must(this.#coded, 'values'));
     return this.#found;
@@ -240,8 +242,8 @@ export class FieldValues<Numbers extends ValueNumbers> {
   }
 
   /**
-   * Makes known what the codes of rows mean, `numberOf(code - 1)`, from a word of the bitmap up to the end of a unit, or the word with
-   * which as many texts were needed as may be; the word behind it.
+   * Makes known what the codes of rows mean, `numberOf(code - 1)`, from a word of the bitmap up to the end of a unit,
+   * or the word with which as many texts were needed as may be; the word behind it.
    */
   #learn(
     codes: Uint32Array,

@@ -5,8 +5,8 @@ import { decimalKey, parseDecimal } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 
 /**
- * What a value is, the low KIND_BITS of its hash. Numbers of up to 15 digits are doubles, others the text of their digits
- * and exponent.
+ * What a value is, the low KIND_BITS of its hash. Numbers of up to 15 digits are doubles, others the text of their
+ * digits and exponent.
  */
 export const ValueKind = { NUMBER: 0, LONG_NUMBER: 1, STRING: 2, DATE: 3, BOOLEAN: 4 } as const;
 /** Bits that a `ValueKind` takes. */
@@ -33,8 +33,9 @@ const dateForm = { form: 0, value: 0, timeMs: 0 };
 const formBytes = new Uint8Array(2);
 
 /**
- * Gives values of any kind numbers from 0 on; what these mean is the subclass's. 200 and 200.0 are one value; 200, "200" and
- * true are three; a date text is one value in a column of dates and in one of strings. Equal values have equal hashes, seeded.
+ * Gives values of any kind numbers from 0 on; what these mean is the subclass's. 200 and 200.0 are one value; 200,
+ * "200" and true are three; a date text is one value in a column of dates and in one of strings. Equal values have
+ * equal hashes, seeded.
  */
 export abstract class ValueNumbers implements EntryHash {
   readonly seed: number;
@@ -51,7 +52,9 @@ export abstract class ValueNumbers implements EntryHash {
   /** The number of a string of a hash, -1 when it has none, TEXT_NEEDED when the text is needed to know it. */
   abstract ofHash(hash: number): number;
 
-  /** The number of a value: `bytes[start, end)` and `number` together tell values of a kind apart; -1 when it has none. */
+  /**
+   * The number of a value: `bytes[start, end)` and `number` together tell values of a kind apart; -1 when it has none.
+   */
   protected abstract number(
     kind: number,
     number: number,

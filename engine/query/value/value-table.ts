@@ -36,8 +36,8 @@ export interface ValueTableData {
 }
 
 /**
- * Numbers distinct values from 0 on, whatever block and column they are in. Equality is that of the bytes. With a `part` only
- * the values in it get a number. Owned by one thread.
+ * Numbers distinct values from 0 on, whatever block and column they are in. Equality is that of the bytes. With a
+ * `part` only the values in it get a number. Owned by one thread.
  */
 export class ValueTable extends ValueNumbers {
   #part: ValuePart | undefined;
@@ -167,7 +167,10 @@ export class ValueTable extends ValueNumbers {
     }
   }
 
-  /** Natural order, negative when `left` comes first: numbers and numeric strings, other strings by code points, false, true. */
+  /**
+   * Natural order, negative when `left` comes first: numbers and numeric strings, other strings by code points, false,
+   * true.
+   */
   compare(left: number, right: number): number {
     if (left === right) return 0;
     const [a, b] = [this.#numericOf(left), this.#numericOf(right)];

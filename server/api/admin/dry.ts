@@ -1,7 +1,10 @@
 import type { DryEvent } from '../../ingest/protocol.ts';
 import { isoIn, UTC } from '../../language/zone.ts';
 
-/** JSON text of an event of a dry run: `date` and `event` as a fetch has them, and `extensions`, when some found something and are named. */
+/**
+ * JSON text of an event of a dry run: `date` and `event` as a fetch has them, and `extensions`, when some found
+ * something and are named.
+ */
 export function dryEventText(
   { timeMs, event, matches }: DryEvent,
   namesExtensions: boolean,

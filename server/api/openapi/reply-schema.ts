@@ -303,8 +303,8 @@ const changedExtension = shape({
   ),
 });
 /**
- * One of a resource of the administration: as it is listed and shown, and, when that is another, as it is answered when it
- * was made and when it was changed.
+ * One of a resource of the administration: as it is listed and shown, and, when that is another, as it is answered when
+ * it was made and when it was changed.
  */
 export const RESOURCE_SHAPES: ReadonlyMap<
   string,

@@ -10,8 +10,8 @@ const TEXT_PARAMETERS: readonly string[] = ['from', 'to', 'timezone'];
 const NUMBER_PARAMETERS: readonly string[] = ['offset', 'limit', 'field.from'];
 
 /**
- * `POST` and `GET /beta/saved_analyses/<id>/execute`. A POST without a body needs no content type; what is not asked is as
- * it was saved. Throws or rejects with ApiError. Source: INTERFACE.md 4.7.
+ * `POST` and `GET /beta/saved_analyses/<id>/execute`. A POST without a body needs no content type; what is not asked is
+ * as it was saved. Throws or rejects with ApiError. Source: INTERFACE.md 4.7.
  */
 export async function executeAnalysis(context: ReadContext): Promise<Reply> {
   const { request, id } = context;

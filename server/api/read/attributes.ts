@@ -10,8 +10,8 @@ const ATTRIBUTES_DEFAULT = 100;
 const VALUES_DEFAULT = 10;
 
 /**
- * `POST /beta/discover/attributes`: the attributes that the selected events have, those of the most events first, with their
- * most frequent values. Source: INTERFACE.md 4.5.
+ * `POST /beta/discover/attributes`: the attributes that the selected events have, those of the most events first, with
+ * their most frequent values. Source: INTERFACE.md 4.5.
  */
 export async function discoverAttributes(context: ReadContext): Promise<Reply> {
   const body = checkAttributesBody(context.body);

@@ -25,8 +25,8 @@ const NAMES_MAX = 10_000;
 const VALUES_SPARE = 100;
 
 /**
- * `POST /beta/discover/complete`: what may stand at a place of a search that is being typed. There is nothing where what
- * stands before is malformed. Source: INTERFACE.md 4.5.
+ * `POST /beta/discover/complete`: what may stand at a place of a search that is being typed. There is nothing where
+ * what stands before is malformed. Source: INTERFACE.md 4.5.
  */
 export async function completeSearch(context: ReadContext): Promise<Reply> {
   const { query, position = query.length, time, limit } = checkCompleteBody(context.body);

@@ -10,8 +10,8 @@ import { predicateOf } from '../selection.ts';
 const EVENTS_DEFAULT = 10;
 
 /**
- * `POST /beta/events/context`: an event and those around it. The event itself need not be one of `filters`, but the key has
- * to see it; otherwise it is the 404 of a fetch.
+ * `POST /beta/events/context`: an event and those around it. The event itself need not be one of `filters`, but the key
+ * has to see it; otherwise it is the 404 of a fetch.
  */
 export async function contextOfEvent(context: ReadContext): Promise<Reply> {
   const body = checkContextBody(context.body);

@@ -39,8 +39,8 @@ interface Missing {
 type ExportJob = Extract<QueryJob, { type: 'export' }>;
 
 /**
- * `POST /beta/events/export`: all events of a selection as NDJSON or CSV. Each page is a query of its own, and the next one
- * is asked for when the client has taken most of what came before: so nothing grows with the length of an export.
+ * `POST /beta/events/export`: all events of a selection as NDJSON or CSV. Each page is a query of its own, and the next
+ * one is asked for when the client has taken most of what came before: so nothing grows with the length of an export.
  */
 export async function exportEvents(context: ReadContext): Promise<Reply> {
   const body = checkExportBody(context.body);

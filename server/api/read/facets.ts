@@ -7,7 +7,10 @@ import { boundOf, fieldOf, predicateOf, rangeOf } from '../selection.ts';
 
 const VALUES_DEFAULT = 10;
 
-/** `POST /beta/discover/facets`: the most frequent values of some attributes, with their counts. Source: INTERFACE.md 4.5. */
+/**
+ * `POST /beta/discover/facets`: the most frequent values of some attributes, with their counts. Source: INTERFACE.md
+ * 4.5.
+ */
 export async function discoverFacets(context: ReadContext): Promise<Reply> {
   const body = checkFacetsBody(context.body);
   const range = rangeOf(body.time, context.nowMs);

@@ -34,7 +34,9 @@ export function queryOf(
   );
 }
 
-/** The reply of `answer`; `query` is closed when it is there, or, when it comes in parts, when the last one was written. */
+/**
+ * The reply of `answer`; `query` is closed when it is there, or, when it comes in parts, when the last one was written.
+ */
 export async function closing(
   query: LiveQuery | undefined,
   answer: () => Promise<Reply>,

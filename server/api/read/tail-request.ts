@@ -18,8 +18,8 @@ const JSON_PARAMETERS: readonly string[] = ['filters', 'columns'];
 const PLACE_HEADER = 'last-event-id';
 
 /**
- * `GET` and `POST /beta/events/tail`: the events that are committed from now on, or behind the one that was the last, as
- * server-sent events. Throws ApiError, and QueryRefused when there are too many.
+ * `GET` and `POST /beta/events/tail`: the events that are committed from now on, or behind the one that was the last,
+ * as server-sent events. Throws ApiError, and QueryRefused when there are too many.
  */
 export function tailEvents(context: ReadContext): Reply {
   const { key, resolver, request } = context;

@@ -47,8 +47,8 @@ export class Callers {
   }
 
   /**
-   * The caller of a request that carries the cookie of a session; `undefined` without one, and when the session is over, its
-   * user or key is gone or the password another one. Throws ApiError 403 as `requireSameOrigin` does.
+   * The caller of a request that carries the cookie of a session; `undefined` without one, and when the session is
+   * over, its user or key is gone or the password another one. Throws ApiError 403 as `requireSameOrigin` does.
    */
   of(request: ApiRequest): Caller | undefined {
     for (const token of sessionTokens(request.headers.get('cookie'))) {

@@ -1,4 +1,7 @@
-/** The names of the cookie of a session. Browsers take the first over HTTPS only, for this host alone. Source: RFC 6265bis, 4.1.3. */
+/**
+ * The names of the cookie of a session. Browsers take the first over HTTPS only, for this host alone. Source: RFC
+ * 6265bis, 4.1.3.
+ */
 const SECURE_NAME = '__Host-logseam';
 const PLAIN_NAME = 'logseam';
 

@@ -1,5 +1,8 @@
 const WINDOW_MS = 60_000;
-/** Wrong passwords a minute from one network. All networks together guess as fast as hashes are computed, a few a second. */
+/**
+ * Wrong passwords a minute from one network. All networks together guess as fast as hashes are computed, a few a
+ * second.
+ */
 const FAILURES_MAX = 10;
 /** Networks that are remembered; the one that was seen first is forgotten for a further one. */
 const NETWORKS_MAX = 4_096;

@@ -37,8 +37,9 @@ export interface DecodingsOptions {
 }
 
 /**
- * The decoders of one ingest thread: one for what is decoded in one go, and for a body that comes in pieces one of its own,
- * so that others are decoded in between. They share counts, extensions and, until it is begun anew, the path table.
+ * The decoders of one ingest thread: one for what is decoded in one go, and for a body that comes in pieces one of its
+ * own, so that others are decoded in between. They share counts, extensions and, until it is begun anew, the path
+ * table.
  */
 export class Decodings {
   /** Limits and repairs that all of them applied. */

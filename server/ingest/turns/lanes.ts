@@ -13,8 +13,8 @@ interface Lane<Job> {
 }
 
 /**
- * Jobs in lanes that take turns by the time that they need: what fills one lane, or takes long in it, does not hold up the
- * others.
+ * Jobs in lanes that take turns by the time that they need: what fills one lane, or takes long in it, does not hold up
+ * the others.
  */
 export class Lanes<Job> {
   /** Lanes in the order of their turns; none is empty. */

@@ -63,7 +63,9 @@ interface BodySum {
   events: number;
 }
 
-/** Does the tasks of an ingest thread, each in pieces of at most 4,096 events, and has what comes of them made durable. */
+/**
+ * Does the tasks of an ingest thread, each in pieces of at most 4,096 events, and has what comes of them made durable.
+ */
 export class Work {
   readonly #options: WorkOptions;
 

@@ -14,8 +14,8 @@ export const KEY_TEXTS = 8;
 export const VALUE_TEXTS = 4;
 
 /**
- * Writes the members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when there
- * are more buckets. Works in units. Source: INTERFACE.md 2.8 and 4.8.
+ * Writes the members of `result` of an aggregation, as JSON text without braces: `aggregates`, and `lastBucket` when
+ * there are more buckets. Works in units. Source: INTERFACE.md 2.8 and 4.8.
  */
 export function* writeAggregates(
   writer: AnswerWriter,

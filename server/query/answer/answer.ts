@@ -36,9 +36,9 @@ interface Found {
 }
 
 /**
- * Writes what the engine found for `job` as the JSON text of `result`, in units; runs in the query worker, so that the front
- * does no work per row. `undefined` for an event that was not found. A partial answer says so in `damaged` and `bound`.
- * `facts` are those of an answer without events. Source: INTERFACE.md 4.6 and 4.8.
+ * Writes what the engine found for `job` as the JSON text of `result`, in units; runs in the query worker, so that the
+ * front does no work per row. `undefined` for an event that was not found. A partial answer says so in `damaged` and
+ * `bound`. `facts` are those of an answer without events. Source: INTERFACE.md 4.6 and 4.8.
  */
 export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
   job: J,

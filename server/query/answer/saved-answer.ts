@@ -23,9 +23,9 @@ export function rawEventText(event: ListedEvent, zone: Zone): string {
 }
 
 /**
- * Writes the member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step of
- * computes that are time series, which all have the same steps. Fields are counted without those of time. Works in units.
- * Source: INTERFACE.md 4.7.
+ * Writes the member `values` of `result` of an analytical view, as JSON text: a row for each bucket, and for each step
+ * of computes that are time series, which all have the same steps. Fields are counted without those of time. Works in
+ * units. Source: INTERFACE.md 4.7.
  */
 export function* writeRows(
   writer: AnswerWriter,

@@ -62,8 +62,8 @@ export function* aggregateFacts(
 }
 
 /**
- * Finds what may explain that no event was found, in units: of the events alone that the asker may see, and without what
- * takes too long. `bound` is that of the answer.
+ * Finds what may explain that no event was found, in units: of the events alone that the asker may see, and without
+ * what takes too long. `bound` is that of the answer.
  */
 function* factsOf(
   probe: Probe,

@@ -18,7 +18,10 @@ export interface AdmissionLimits {
 
 /** A place among those that run or wait. */
 export interface Ticket {
-  /** Calls `go` when it may take more than a light query, maybe at once; until then it stands still, and keeps nothing when it waits for memory. */
+  /**
+   * Calls `go` when it may take more than a light query, maybe at once; until then it stands still, and keeps nothing
+   * when it waits for memory.
+   */
   need(allowance: Allowance, go: () => void): void;
   /** It is answered: what is left of it are the bytes of its answer, until `leave`. */
   answered(bytes: number): void;
@@ -43,7 +46,9 @@ interface Entry {
 /** A key with queries or answers. */
 interface Tenant {
   readonly key: string;
-  /** Queries that began and are not answered, and those of them that are not light, without the ones that stand still. */
+  /**
+   * Queries that began and are not answered, and those of them that are not light, without the ones that stand still.
+   */
   begunCount: number;
   heavyCount: number;
   /** Bytes of all of it, and of its answers alone. */
@@ -57,10 +62,11 @@ interface Tenant {
 const ANSWERS_PART = 4;
 
 /**
- * Lets some queries run at once, a few of each key, as long as there is memory for them; more wait, up to a limit: those of a
- * key in the order in which they came, and the next is of the key with the fewest that run. A query begins as a light one.
- * When it turns out heavy it stands still until there is room for it, so that of many heavy ones a few run at a time. One
- * that may take memory may have all else too, so it ends; when there is none the next one may, whatever it takes: all go on.
+ * Lets some queries run at once, a few of each key, as long as there is memory for them; more wait, up to a limit:
+ * those of a key in the order in which they came, and the next is of the key with the fewest that run. A query begins
+ * as a light one. When it turns out heavy it stands still until there is room for it, so that of many heavy ones a few
+ * run at a time. One that may take memory may have all else too, so it ends; when there is none the next one may,
+ * whatever it takes: all go on.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;
@@ -87,7 +93,9 @@ export class Admission {
     return this.#bytes;
   }
 
-  /** Calls `start` when it is the turn of a query of `key`, maybe at once. Throws QueryRefused 429 when too many wait. */
+  /**
+   * Calls `start` when it is the turn of a query of `key`, maybe at once. Throws QueryRefused 429 when too many wait.
+   */
   enter(key: string, start: () => void): Ticket {
     const tenant = this.#tenants.get(key) ?? newTenant(key);
     const { waitingPerKey, waiting } = this.#limits;

@@ -8,8 +8,8 @@ export interface Work {
 }
 
 /**
- * Queries of a thread with which one with such an allowance shares its time. Heavy ones do not count for light ones, which
- * pass them by.
+ * Queries of a thread with which one with such an allowance shares its time. Heavy ones do not count for light ones,
+ * which pass them by.
  */
 export function loadOf(works: Iterable<Work>, allowance: Allowance): number {
   let count = 0;

@@ -10,8 +10,8 @@ import type { TailTokens } from './tail-token.ts';
 const EVENT_STEPS = 32;
 
 /**
- * Writes what the engine found for a tail as server-sent events, in units; runs in the query worker. Each has the token of the
- * place behind it, so that a tail that begins there goes on with the next one. Source: INTERFACE.md 4.6.
+ * Writes what the engine found for a tail as server-sent events, in units; runs in the query worker. Each has the token
+ * of the place behind it, so that a tail that begins there goes on with the next one. Source: INTERFACE.md 4.6.
  */
 export function* writeTail(
   job: TailJob,

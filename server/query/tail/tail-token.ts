@@ -22,8 +22,9 @@ export interface TailPlace {
 }
 
 /**
- * The tokens of places in a folder's tails, 48 URL-safe characters: a random nonce of 96 bits, the place in AES-128-GCM, the tag.
- * So they tell nothing of events that are not shown, not even whether two of them are of the same place.
+ * The tokens of places in a folder's tails, 48 URL-safe characters: a random nonce of 96 bits, the place in
+ * AES-128-GCM, the tag. So they tell nothing of events that are not shown, not even whether two of them are of the same
+ * place.
  */
 export class TailTokens {
   readonly #key: Uint8Array;

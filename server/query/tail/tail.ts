@@ -80,9 +80,9 @@ export interface TailRequest {
 }
 
 /**
- * A live tail: one job at a time asks a query worker for what was committed since the last one, and the next begins when
- * the client has taken what that gave. So nothing is queued for a slow client; what is too much for it, or for a second, is
- * counted by the job. Owned by the front thread.
+ * A live tail: one job at a time asks a query worker for what was committed since the last one, and the next begins
+ * when the client has taken what that gave. So nothing is queued for a slow client; what is too much for it, or for a
+ * second, is counted by the job. Owned by the front thread.
  */
 export class Tail {
   readonly #sources: TailSources;

@@ -37,8 +37,8 @@ export interface SessionsOptions {
 }
 
 /**
- * Sessions, in memory and in the file `sessions`, so that they outlast a restart. Owned by the front thread. Methods reject
- * with IO when a change cannot be written; then it is not in force.
+ * Sessions, in memory and in the file `sessions`, so that they outlast a restart. Owned by the front thread. Methods
+ * reject with IO when a change cannot be written; then it is not in force.
  */
 export class Sessions {
   readonly #nowMs: () => number;

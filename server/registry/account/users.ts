@@ -118,8 +118,8 @@ export class Users {
   }
 
   /**
-   * The user of that name whose password it is. Takes as long for users that do not exist. Rejects with LIMIT when too many
-   * passwords are being hashed.
+   * The user of that name whose password it is. Takes as long for users that do not exist. Rejects with LIMIT when too
+   * many passwords are being hashed.
    */
   async authenticate(name: string, password: string): Promise<User | undefined> {
     const user = this.list().find((each) => each.name === name);
