@@ -22,7 +22,7 @@ import type {
 } from './protocol.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { OVERLOADED } from './refusal.ts';
-import { type Slot, Slots } from './slots.ts';
+import { type Slot, SlotBudget, Slots } from './slots.ts';
 import type { SocketOrder, SocketReport } from './socket-order.ts';
 import { type IngestStats, StatCells, sumStats } from './stats.ts';
 import { TroubleLog } from './trouble.ts';
@@ -30,8 +30,11 @@ import { IngestWorkerHandle } from './worker-handle.ts';
 
 /** Memory of one ingest worker for what it receives itself; its pages are touched only when slots lie there. */
 const OWN_BYTES = 64 * 1024 * 1024;
-/** The same with what the front thread receives for it. */
-const MEMORY_BYTES = OWN_BYTES + 160 * 1024 * 1024;
+/** Memory for what the front thread receives for a worker: the largest body, and half of it while it grows. */
+const FRONT_BYTES = 160 * 1024 * 1024;
+const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
+/** The part of it that counts when all workers are full: bodies that come faster than they are decoded wait at their senders. */
+const FRONT_BYTES_EACH = FRONT_BYTES / 2;
 /** Bytes that bodies leave free for datagrams. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
@@ -113,6 +116,8 @@ export class Intake {
   readonly counts = new IngestCounts();
   readonly troubles = new TroubleLog();
   readonly #options: IntakeOptions;
+  /** Memory for what the front thread receives, of all workers. */
+  readonly #budget: SlotBudget;
   readonly #memories: readonly WebAssembly.Memory[];
   readonly #stats: readonly StatCells[];
   readonly #nameCounts: SharedArrayBuffer;
@@ -141,6 +146,7 @@ export class Intake {
     this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
+    this.#budget = new SlotBudget(Math.max(options.workers * FRONT_BYTES_EACH, FRONT_BYTES));
     this.#nameCounts = NameCounts.memory(options.workers);
     this.#sequencesShared = makeSequences(options.workers, options.sequence);
     this.#sequences = new Sequences(this.#sequencesShared);
@@ -162,12 +168,8 @@ export class Intake {
       HEAP,
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
-      const slots = new Slots(
-        must(this.#memories[writer], 'memory'),
-        OWN_BYTES,
-        MEMORY_BYTES,
-        SPARE_BYTES,
-      );
+      const memory = must(this.#memories[writer], 'memory');
+      const slots = new Slots(memory, OWN_BYTES, MEMORY_BYTES, SPARE_BYTES, this.#budget);
       const thread = new IngestWorkerHandle(slots, port, options.nowMs, (channel, outcome) =>
         this.counts.take(channel, outcome),
       );
@@ -194,7 +196,7 @@ export class Intake {
     return best;
   }
 
-  /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere. */
+  /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere, or for all of them. */
   reserve(bytes: number): { thread: IngestWorkerHandle; slot: Slot } | undefined {
     this.#tellBehind();
     const first = this.leastBusy();

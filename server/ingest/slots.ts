@@ -18,6 +18,17 @@ export interface Slot {
   capacityBytes: number;
 }
 
+/** Bytes that the slots of several memories may take together: pages that were touched once stay resident. */
+export class SlotBudget {
+  readonly totalBytes: number;
+  leftBytes: number;
+
+  constructor(totalBytes: number) {
+    this.totalBytes = totalBytes;
+    this.leftBytes = totalBytes;
+  }
+}
+
 /**
  * Slots in one ingest worker's shared memory, handed out by the thread that owns this table: the front for what it
  * receives, the worker for what it receives itself.
@@ -31,20 +42,23 @@ export class Slots {
   readonly #taken: Uint8Array;
   readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
   readonly #spareUnits: number;
+  readonly #budget: SlotBudget;
   #freeUnits: number;
 
   /**
    * They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. Bodies
-   * leave `spareBytes` free for lines.
+   * leave `spareBytes` free for lines, and take no more than is left of `budget`.
    */
   constructor(
     memory: WebAssembly.Memory,
     baseBytes: number,
     endBytes = memory.buffer.byteLength,
     spareBytes = 0,
+    budget = new SlotBudget(endBytes - baseBytes),
   ) {
     this.#spareUnits = spareBytes / SLOT_UNIT_BYTES;
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
+    this.#budget = budget;
     this.bytes = new Uint8Array(memory.buffer);
     this.#baseBytes = baseBytes;
     this.#freeUnits = Math.floor((endBytes - baseBytes) / SLOT_UNIT_BYTES);
@@ -73,9 +87,14 @@ export class Slots {
     return undefined;
   }
 
-  /** Takes room for `bytes` of a body; `undefined` when there is none beside the spare bytes. */
+  /** Takes room for `bytes` of a body; `undefined` when there is none beside the spare bytes, or in the budget. */
   reserveBody(bytes: number): Slot | undefined {
-    return unitsFor(bytes) + this.#spareUnits > this.#freeUnits ? undefined : this.reserve(bytes);
+    return this.#hasRoom(unitsFor(bytes)) ? this.reserve(bytes) : undefined;
+  }
+
+  /** Reports whether `bytes` more of bodies are beyond the budget, whatever is free here. */
+  isOverBudget(bytes: number): boolean {
+    return unitsFor(bytes) * SLOT_UNIT_BYTES > this.#budget.leftBytes;
   }
 
   /**
@@ -115,12 +134,23 @@ export class Slots {
       assert(this.#taken[unit] === 1, `slot unit ${unit} is taken`);
       this.#taken[unit] = 0;
     }
-    this.#freeUnits += units;
+    this.#count(-units);
+  }
+
+  /** Reports whether bodies may take so many units more. */
+  #hasRoom(units: number): boolean {
+    const isWithin = units * SLOT_UNIT_BYTES <= this.#budget.leftBytes;
+    return isWithin && units + this.#spareUnits <= this.#freeUnits;
+  }
+
+  #count(units: number): void {
+    this.#freeUnits -= units;
+    this.#budget.leftBytes -= units * SLOT_UNIT_BYTES;
   }
 
   /** The same slot with more units, when those behind it are free. */
   #extend({ start, capacityBytes }: Slot, more: number): Slot | undefined {
-    if (more + this.#spareUnits > this.#freeUnits) return undefined;
+    if (!this.#hasRoom(more)) return undefined;
     const units = unitsFor(capacityBytes);
     const first = (start - this.#baseBytes) / SLOT_UNIT_BYTES;
     const end = first + units + more;
@@ -133,7 +163,7 @@ export class Slots {
 
   #take(first: number, units: number): Slot {
     this.#taken.fill(1, first, first + units);
-    this.#freeUnits -= units;
+    this.#count(units);
     return {
       start: this.#baseBytes + first * SLOT_UNIT_BYTES,
       capacityBytes: units * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES,

@@ -62,7 +62,9 @@ export class BodyRoom {
   grow(body: InputBody, slot: Slot, bytes: number): Slot | undefined {
     const { slots } = body.thread;
     let grown = slots.grow(slot, body.bytes, bytes);
-    while (grown === undefined && this.#makeWay(body)) grown = slots.grow(slot, body.bytes, bytes);
+    while (grown === undefined && this.#makeWay(body, slots.isOverBudget(bytes))) {
+      grown = slots.grow(slot, body.bytes, bytes);
+    }
     return grown;
   }
 
@@ -71,13 +73,15 @@ export class BodyRoom {
     this.#bodies.delete(body);
   }
 
-  /** Has the slowest body give way, to `faster` when that is given; false when none has to. */
-  #makeWay(faster?: InputBody): boolean {
+  /**
+   * Has the slowest body give way, to `faster` when that is given: one of its thread, or `ofAny`. False when none has to.
+   */
+  #makeWay(faster?: InputBody, ofAny = false): boolean {
     const nowMs = this.#nowMs();
     let slowest: InputBody | undefined;
     for (const body of this.#bodies) {
       if (nowMs - body.begunMs < TRIED_MS) continue;
-      if (faster !== undefined && body.thread !== faster.thread) continue;
+      if (faster !== undefined && !ofAny && body.thread !== faster.thread) continue;
       if (slowest === undefined || body.speed(nowMs) < slowest.speed(nowMs)) slowest = body;
     }
     if (slowest === undefined || slowest === faster) return false;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
-import { SLOT_UNIT_BYTES, type Slot, Slots } from '../../server/ingest/slots.ts';
+import { SLOT_UNIT_BYTES, type Slot, SlotBudget, Slots } from '../../server/ingest/slots.ts';
 
 const UNITS = 16;
 const BASE_BYTES = 65_536;
@@ -30,6 +30,27 @@ t.test('a slot leaves 64 bytes of its units as padding', async (t) => {
   t.equal(slots.reserve(SLOT_UNIT_BYTES - 63)?.capacityBytes, 2 * SLOT_UNIT_BYTES - 64);
   t.equal(slots.reserve(UNITS * SLOT_UNIT_BYTES), undefined);
 });
+
+t.test(
+  'bodies of several memories take no more than their budget, and grow within it',
+  async (t) => {
+    const budget = new SlotBudget(20 * SLOT_UNIT_BYTES);
+    const [one, other] = [1, 2].map(() => {
+      const memory = new WebAssembly.Memory({ initial: UNITS, maximum: UNITS, shared: true });
+      return new Slots(memory, 0, UNITS * SLOT_UNIT_BYTES, 0, budget);
+    });
+    const first = must(one?.reserveBody(12 * SLOT_UNIT_BYTES - 64), 'slot');
+    const second = must(other?.reserveBody(6 * SLOT_UNIT_BYTES - 64), 'slot');
+    t.equal(other?.reserveBody(2 * SLOT_UNIT_BYTES), undefined);
+    t.notOk(other?.isOverBudget(2 * SLOT_UNIT_BYTES - 64));
+    t.ok(other?.isOverBudget(2 * SLOT_UNIT_BYTES));
+    const grown = must(other?.grow(second, 1, 8 * SLOT_UNIT_BYTES - 64), 'slot');
+    t.equal(other?.grow(grown, 1, 8 * SLOT_UNIT_BYTES), undefined);
+    one?.release(first);
+    t.ok(other?.grow(grown, 1, 8 * SLOT_UNIT_BYTES));
+    t.equal(budget.leftBytes, 11 * SLOT_UNIT_BYTES);
+  },
+);
 
 t.test(
   'content of any length and alignment is written as it is, and nothing beside it',
