@@ -35,6 +35,8 @@ const FRONT_BYTES = 160 * 1024 * 1024;
 const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
 /** The part of it that counts when all workers are full: bodies that come faster than they are decoded wait at their senders. */
 const FRONT_BYTES_EACH = FRONT_BYTES / 2;
+/** Bytes that large bodies leave free for small ones. */
+const BEGIN_BYTES = 8 * 1024 * 1024;
 /** Bytes that bodies leave free for datagrams. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 65_536;
@@ -146,7 +148,8 @@ export class Intake {
     this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
-    this.#budget = new SlotBudget(Math.max(options.workers * FRONT_BYTES_EACH, FRONT_BYTES));
+    const frontBytes = Math.max(options.workers * FRONT_BYTES_EACH, FRONT_BYTES);
+    this.#budget = new SlotBudget(frontBytes, BEGIN_BYTES);
     this.#nameCounts = NameCounts.memory(options.workers);
     this.#sequencesShared = makeSequences(options.workers, options.sequence);
     this.#sequences = new Sequences(this.#sequencesShared);

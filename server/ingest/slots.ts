@@ -20,12 +20,13 @@ export interface Slot {
 
 /** Bytes that the slots of several memories may take together: pages that were touched once stay resident. */
 export class SlotBudget {
-  readonly totalBytes: number;
   leftBytes: number;
+  /** Bytes that growing bodies leave to those that begin. */
+  readonly beginBytes: number;
 
-  constructor(totalBytes: number) {
-    this.totalBytes = totalBytes;
-    this.leftBytes = totalBytes;
+  constructor(bytes: number, beginBytes = 0) {
+    this.leftBytes = bytes;
+    this.beginBytes = beginBytes;
   }
 }
 
@@ -89,12 +90,17 @@ export class Slots {
 
   /** Takes room for `bytes` of a body; `undefined` when there is none beside the spare bytes, or in the budget. */
   reserveBody(bytes: number): Slot | undefined {
-    return this.#hasRoom(unitsFor(bytes)) ? this.reserve(bytes) : undefined;
+    const units = unitsFor(bytes);
+    const isWithin = units * SLOT_UNIT_BYTES <= this.#budget.leftBytes;
+    return isWithin && units + this.#spareUnits <= this.#freeUnits
+      ? this.reserve(bytes)
+      : undefined;
   }
 
-  /** Reports whether `bytes` more of bodies are beyond the budget, whatever is free here. */
+  /** Reports whether the budget has no room for `bytes` of a body that grows, whatever is free here. */
   isOverBudget(bytes: number): boolean {
-    return unitsFor(bytes) * SLOT_UNIT_BYTES > this.#budget.leftBytes;
+    const { leftBytes, beginBytes } = this.#budget;
+    return unitsFor(bytes) * SLOT_UNIT_BYTES + beginBytes > leftBytes;
   }
 
   /**
@@ -104,9 +110,11 @@ export class Slots {
    */
   grow(slot: Slot, usedBytes: number, bytes: number): Slot | undefined {
     if (bytes <= slot.capacityBytes) return slot;
-    const extended = this.#extend(slot, unitsFor(bytes) - unitsFor(slot.capacityBytes));
+    const more = unitsFor(bytes) - unitsFor(slot.capacityBytes);
+    const isOver = this.isOverBudget(more * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES);
+    const extended = isOver ? undefined : this.#extend(slot, more);
     if (extended !== undefined) return extended;
-    const larger = this.reserveBody(bytes);
+    const larger = this.isOverBudget(bytes) ? undefined : this.reserveBody(bytes);
     if (larger === undefined) return undefined;
     this.bytes.copyWithin(larger.start, slot.start, slot.start + usedBytes);
     this.release(slot);
@@ -137,12 +145,6 @@ export class Slots {
     this.#count(-units);
   }
 
-  /** Reports whether bodies may take so many units more. */
-  #hasRoom(units: number): boolean {
-    const isWithin = units * SLOT_UNIT_BYTES <= this.#budget.leftBytes;
-    return isWithin && units + this.#spareUnits <= this.#freeUnits;
-  }
-
   #count(units: number): void {
     this.#freeUnits -= units;
     this.#budget.leftBytes -= units * SLOT_UNIT_BYTES;
@@ -150,7 +152,7 @@ export class Slots {
 
   /** The same slot with more units, when those behind it are free. */
   #extend({ start, capacityBytes }: Slot, more: number): Slot | undefined {
-    if (!this.#hasRoom(more)) return undefined;
+    if (more + this.#spareUnits > this.#freeUnits) return undefined;
     const units = unitsFor(capacityBytes);
     const first = (start - this.#baseBytes) / SLOT_UNIT_BYTES;
     const end = first + units + more;

@@ -34,21 +34,23 @@ t.test('a slot leaves 64 bytes of its units as padding', async (t) => {
 t.test(
   'bodies of several memories take no more than their budget, and grow within it',
   async (t) => {
-    const budget = new SlotBudget(20 * SLOT_UNIT_BYTES);
-    const [one, other] = [1, 2].map(() => {
+    const budget = new SlotBudget(20 * SLOT_UNIT_BYTES, 2 * SLOT_UNIT_BYTES);
+    const makeOne = (): Slots => {
       const memory = new WebAssembly.Memory({ initial: UNITS, maximum: UNITS, shared: true });
       return new Slots(memory, 0, UNITS * SLOT_UNIT_BYTES, 0, budget);
-    });
-    const first = must(one?.reserveBody(12 * SLOT_UNIT_BYTES - 64), 'slot');
-    const second = must(other?.reserveBody(6 * SLOT_UNIT_BYTES - 64), 'slot');
-    t.equal(other?.reserveBody(2 * SLOT_UNIT_BYTES), undefined);
-    t.notOk(other?.isOverBudget(2 * SLOT_UNIT_BYTES - 64));
-    t.ok(other?.isOverBudget(2 * SLOT_UNIT_BYTES));
-    const grown = must(other?.grow(second, 1, 8 * SLOT_UNIT_BYTES - 64), 'slot');
-    t.equal(other?.grow(grown, 1, 8 * SLOT_UNIT_BYTES), undefined);
-    one?.release(first);
-    t.ok(other?.grow(grown, 1, 8 * SLOT_UNIT_BYTES));
-    t.equal(budget.leftBytes, 11 * SLOT_UNIT_BYTES);
+    };
+    const [one, other] = [makeOne(), makeOne()];
+    const first = must(one.reserveBody(12 * SLOT_UNIT_BYTES - 64), 'slot');
+    const second = must(other.reserveBody(4 * SLOT_UNIT_BYTES - 64), 'slot');
+    const grown = must(other.grow(second, 1, 6 * SLOT_UNIT_BYTES - 64), 'slot');
+    t.equal(other.grow(grown, 1, 6 * SLOT_UNIT_BYTES), undefined, 'some is left to who begins');
+    t.ok(other.isOverBudget(1));
+    const small = must(one.reserveBody(2 * SLOT_UNIT_BYTES - 64), 'slot');
+    t.equal(one.reserveBody(1), undefined);
+    one.release(small);
+    one.release(first);
+    t.ok(other.grow(grown, 1, 14 * SLOT_UNIT_BYTES - 64));
+    t.equal(budget.leftBytes, 6 * SLOT_UNIT_BYTES);
   },
 );
 
