@@ -1,26 +1,9 @@
-import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import t from 'tap';
-import { readExposition, sumOf } from '../support/exposition.ts';
+import { startNarrow, testIdleConnections } from '../support/attack.ts';
+import { metric } from '../support/metrics.ts';
 import { Neighbour } from '../support/neighbour.ts';
-import {
-  ask,
-  COMMAND,
-  removeFolder,
-  request,
-  type Service,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
-
-/** Starts a service that may have so many descriptors. */
-async function startNarrow(folder: string, descriptors: number, args: string[]): Promise<Service> {
-  const command = join(folder, 'narrow.sh');
-  writeFileSync(command, `#!/bin/sh\nulimit -n ${descriptors}\nexec ${COMMAND} "$@"\n`);
-  chmodSync(command, 0o700);
-  return startService(join(folder, 'data'), args, { command });
-}
+import { ask, removeFolder, temporaryFolder } from '../support/service.ts';
 
 /** Opens idle connections from an address; resolves when each is open or was refused. */
 async function dial(port: number, count: number, localAddress: string): Promise<Socket[]> {
@@ -44,25 +27,9 @@ t.test('8 idle connections beyond the descriptors leave senders and queries alon
     await service.stop();
     removeFolder(folder);
   });
-  const neighbour = new Neighbour(service, { from: '127.0.0.2' });
-  await neighbour.alone();
-  const sockets: Socket[] = [];
-  for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5']) {
-    sockets.push(...(await dial(service.tcpPort, 90, address)));
-    await neighbour.more(50);
-  }
-  for (let round = 0; round < 3; round++) {
-    const answer = await ask(service, '/beta/events/list', { time: { from: 0, to: 'now' } });
-    t.equal(answer.status, 200);
-    await neighbour.more(50);
-  }
-  const metrics = readExposition((await request(`${service.http}/metrics`)).text);
-  const open = sumOf(metrics, 'logseam_connections_open', { channel: 'tcp' });
+  await testIdleConnections(t, service, 90);
+  const open = await metric(service, 'logseam_connections_open', { channel: 'tcp' });
   t.ok(open < 60, `${open} connections are open`);
-  t.ok(sumOf(metrics, 'logseam_connections_refused_total', { channel: 'tcp' }) >= 200);
-  await neighbour.check(t);
-  for (const socket of sockets) socket.destroy();
-  t.notMatch(service.output(), /EMFILE/);
 });
 
 t.test(
