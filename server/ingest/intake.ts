@@ -33,7 +33,7 @@ const OWN_BYTES = 64 * 1024 * 1024;
 /** Memory for what the front thread receives for a worker: the largest body, and half of it while it grows. */
 const FRONT_BYTES = 160 * 1024 * 1024;
 const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
-/** The part of it that counts when all workers are full: bodies that come faster than they are decoded wait at their senders. */
+/** The same for all workers together, a worker. Bodies that come faster than they are decoded wait at their senders. */
 const FRONT_BYTES_EACH = FRONT_BYTES / 2;
 /** Bytes that large bodies leave free for small ones. */
 const BEGIN_BYTES = 8 * 1024 * 1024;
@@ -199,7 +199,7 @@ export class Intake {
     return best;
   }
 
-  /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere, or for all of them. */
+  /** Room for `bytes` of a body in some worker's memory; `undefined` when there is none anywhere. */
   reserve(bytes: number): { thread: IngestWorkerHandle; slot: Slot } | undefined {
     this.#tellBehind();
     const first = this.leastBusy();

@@ -10,13 +10,13 @@ export function nameText(name: string): string {
   return name.replace(SPECIAL, '\\$&').replace(/^-/, '\\-');
 }
 
-/** A value as it may stand behind a colon, in parentheses, in a comparison or in a range; in quotes when it is `quoted`. */
+/** A value as it may stand behind a colon, in parentheses, in a comparison or in a range; always in quotes if `quoted`. */
 export function valueText(text: string, quoted = false): string {
   if (!quoted && BARE_VALUE.test(text) && !KEYWORD.test(text)) return text;
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A term or value of texts and the wildcards between them; `wildcards` gives the wildcard for each character that is one. */
+/** A term or value of texts and wildcards; `wildcards` gives the wildcard for each character that stands for one. */
 export function patternText(text: string, wildcards: Readonly<Record<string, string>>): string {
   const escaped = Array.from(text, (one) =>
     Object.hasOwn(wildcards, one) ? wildcards[one] : one.replace(SPECIAL, '\\$&'),

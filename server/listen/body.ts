@@ -74,7 +74,8 @@ export class BodyRoom {
   }
 
   /**
-   * Has the slowest body give way, to `faster` when that is given: one of its thread, or `ofAny`. False when none has to.
+   * Has the slowest body give way, to `faster` when that is given: one of its thread, or `ofAny`. False when none has
+   * to.
    */
   #makeWay(faster?: InputBody, ofAny = false): boolean {
     const nowMs = this.#nowMs();
