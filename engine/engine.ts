@@ -36,7 +36,6 @@ import { eventTextsOf } from './segment/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
 import { GatheredRows } from './store/gathered-rows.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
-import type { KeyUsage } from './store/usage.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
 
 /** Scans in which several threads join. Plain data that crosses threads, but for `Sharing`. */
@@ -93,23 +92,6 @@ export type { Claim } from './store/sequences.ts';
 
 /** Usage of a write key on one day. */
 export type { KeyUsage } from './store/usage.ts';
-
-/**
- * The server's view of a place that keeps events. The embedded engine is one; a cluster may be another. It takes
- * batches of row records, never single events.
- */
-export interface Store {
-  /**
-   * Takes all rows or none; resolves when they are durable and the next query sees them.
-   * Reads `rows` before it returns, keeps no reference. Rejects with IO or CLOSED: then none of them will appear.
-   */
-  append(rows: Rows, usage: readonly KeyUsage[]): Promise<void>;
-  list(query: ListQuery): Promise<ListResult>;
-  fetch(query: FetchQuery): Promise<ListedEvent | undefined>;
-  aggregate(query: AggregateQuery): Promise<AggregateResult>;
-  /** Makes everything durable and lets go of the folder. */
-  close(): Promise<void>;
-}
 
 /** A group that a writer made durable, as the catalog takes it. Plain data that crosses threads. */
 export type CommittedGroup = StoreGroup;

@@ -6,9 +6,9 @@ import { PathTable } from '../engine/column/path.ts';
 import { Rows } from '../engine/column/rows.ts';
 import { Decoder } from '../server/decode/decoder.ts';
 import type { Enrichment } from '../server/decode/enrichment.ts';
-import { decodeBody } from '../server/ingest/content.ts';
 import { addedAttributes } from '../server/listen/header.ts';
 import { frameOf, open } from './segment/block-maker.ts';
+import { decodeBody } from './support/decode-body.ts';
 import { RECEIVED_MS } from './support/decoding.ts';
 
 /**

@@ -44,7 +44,6 @@ const LAYERS = [
   'server/disk-health.ts',
   'server/log.ts',
   'server/safe-text.ts',
-  'engine/embedded.ts',
   'engine/engine.ts',
   'engine/query/reader.ts',
   'engine/query/footer-cache.ts',

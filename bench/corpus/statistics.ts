@@ -3,6 +3,7 @@ import { hashBytes } from '../../engine/base/hash.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_SYSLOG, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
+import { decodeBody } from '../../test/support/decode-body.ts';
 import { eachBody } from './bodies.ts';
 import type { Corpus } from './index.ts';
 
@@ -57,7 +58,7 @@ class Attributes {
   /** Adds the events of a body and returns how many there are. */
   add(body: Uint8Array): number {
     this.#decoder.begin(body, 0, undefined);
-    this.#decoder.textBody(0, body.length);
+    decodeBody(this.#decoder, body, 'lines');
     const { rowCount, rowEntry, path } = this.#rows;
     for (let row = 0; row < rowCount; row++) {
       const shape = path.subarray(rowEntry[row], rowEntry[row + 1]);

@@ -45,7 +45,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['server/query/tail/tail-answer.ts', 'other', 'print'],
   ['engine/', 'other', 'other'],
   ['engine/base/', CALLER, CALLER],
-  ['engine/base/restart.ts', 'other', 'other'],
+  ['engine/base/thread/restart.ts', 'other', 'other'],
   ['engine/column/', 'encode', 'decode'],
   ['engine/column/path.ts', 'intern', 'open'],
   ['engine/column/shape.ts', 'intern', 'open'],

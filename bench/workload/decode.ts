@@ -4,6 +4,7 @@ import { Rows } from '../../engine/column/rows.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import { NameBudget } from '../../server/ingest/name-budget.ts';
 import { NameCounts } from '../../server/ingest/name-counts.ts';
+import { decodeBody } from '../../test/support/decode-body.ts';
 import { accessLog } from '../corpus/access.ts';
 import { bodies } from '../corpus/bodies.ts';
 import { dottedNames, type NameForm } from '../corpus/dotted.ts';
@@ -64,7 +65,7 @@ function decode(bench: Bench, name: string, eventCount: number, event: () => str
     bytes = 0;
     for (const { body, events } of made) {
       decoder.begin(body, Date.now(), undefined);
-      decoder.textBody(0, body.length);
+      decodeBody(decoder, body, 'lines');
       decodedCount += events;
       bytes += body.length;
     }

@@ -45,11 +45,6 @@ export class ByteWriter {
     this.#bytes[at] = value;
   }
 
-  u16(value: number): void {
-    const at = this.#grow(2);
-    this.#view.setUint16(at, value, true);
-  }
-
   u32(value: number): void {
     assert(value >>> 0 === value, `u32 of ${value}`);
     const at = this.#grow(4);
@@ -137,10 +132,6 @@ export class ByteReader {
     this.#at = at;
   }
 
-  get at(): number {
-    return this.#at;
-  }
-
   get remaining(): number {
     return this.#bytes.length - this.#at;
   }
@@ -159,10 +150,6 @@ export class ByteReader {
 
   u8(): number {
     return this.#view.getUint8(this.#take(1));
-  }
-
-  u16(): number {
-    return this.#view.getUint16(this.#take(2), true);
   }
 
   u32(): number {

@@ -38,7 +38,6 @@ export class RecordFile {
   #last = 0;
   #settled = false;
   #closed = false;
-  #failure: unknown;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(disk: Disk, path: string, copies: readonly RecordCopy[], merged: MergedRecords) {
@@ -69,11 +68,6 @@ export class RecordFile {
   /** Bytes of all records that were read or appended, in one copy. */
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** Why the last append or settling could not be written; `undefined` when it was. */
-  get failure(): unknown {
-    return this.#failure;
   }
 
   /**
@@ -142,14 +136,7 @@ export class RecordFile {
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(async () => {
       if (this.#closed) throw new EngineError('CLOSED', `${this.#path} is closed`);
-      try {
-        const result = await work();
-        this.#failure = undefined;
-        return result;
-      } catch (error) {
-        this.#failure = error;
-        throw error;
-      }
+      return work();
     });
     this.#queue = done.catch(() => undefined);
     return done;

@@ -52,13 +52,6 @@ export class PathTable {
     return this.#names.subarray(this.#nameStart[path], this.#nameStart[path + 1]);
   }
 
-  /** Names between the root and `path`: 0 for the root, 1 for `custom`. */
-  depth(path: number): number {
-    let depth = 0;
-    for (let at = path; at !== PATH_ROOT; at = this.#parent[at]) depth++;
-    return depth;
-  }
-
   /** The child of `parent` named `bytes[start, end)`, made when new; -1 when as many are known as may be. */
   intern(parent: number, bytes: Uint8Array, start: number, end: number): number {
     const hash = hashBytes(bytes, start, end, HASH_SEED ^ Math.imul(parent, 0x9e3779b1));

@@ -6,28 +6,10 @@ import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
-import { contextUnits } from './events/context.ts';
-import { fetchUnits } from './events/fetch.ts';
-import { listUnits, pageUnits } from './events/list.ts';
 import { FooterCache } from './footer-cache.ts';
-import { aggregateUnits } from './group/aggregate.ts';
-import { aggregateLimits } from './model/budget.ts';
 import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
-import type {
-  AggregateQuery,
-  AggregateResult,
-  ContextQuery,
-  ContextResult,
-  FetchQuery,
-  ListedEvent,
-  ListQuery,
-  ListResult,
-  PageQuery,
-  PageResult,
-  Snapshot,
-} from './model/query.ts';
-import type { BlockSource, Progress } from './model/source.ts';
+import type { BlockSource } from './model/source.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
@@ -116,31 +98,6 @@ export class Reader implements BlockSource {
   /** The dictionary number `number` of a sealed block's segment. Throws as `open`. */
   dictionary(ref: BlockRef, number: number): CountedEntries {
     return this.#sealedFile(ref).dictionary(number);
-  }
-
-  /** Units of a list query; see `listUnits`. */
-  list(snapshot: Snapshot, query: ListQuery): Generator<Progress, ListResult> {
-    return listUnits(this, snapshot, query);
-  }
-
-  /** Units of a page; see `pageUnits`. */
-  page(snapshot: Snapshot, query: PageQuery): Generator<Progress, PageResult> {
-    return pageUnits(this, snapshot, query);
-  }
-
-  /** Units of an event's context; see `contextUnits`. */
-  context(snapshot: Snapshot, query: ContextQuery): Generator<Progress, ContextResult | undefined> {
-    return contextUnits(this, snapshot, query);
-  }
-
-  /** Units of a fetch; see `fetchUnits`. */
-  fetch(snapshot: Snapshot, query: FetchQuery): Generator<Progress, ListedEvent | undefined> {
-    return fetchUnits(this, snapshot, query);
-  }
-
-  /** Units of an aggregation; see `aggregateUnits`. */
-  aggregate(snapshot: Snapshot, query: AggregateQuery): Generator<Progress, AggregateResult> {
-    return aggregateUnits(this, snapshot, query, aggregateLimits(this));
   }
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */

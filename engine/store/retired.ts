@@ -40,11 +40,6 @@ export class RetiredFiles {
     this.#failed = failed;
   }
 
-  /** Segments whose files wait for queries. */
-  get waitingCount(): number {
-    return this.#waiting.reduce((count, { files }) => count + files.length, 0);
-  }
-
   /** Keeps all files that snapshots of this moment name; the function that is returned ends that, once. */
   pin(): () => void {
     const generation = this.#generation;

@@ -1,10 +1,8 @@
+import { BLANK, MINUS, PLUS } from '../../engine/base/ascii.ts';
 import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
 import { digitsEnd, scanOffset, scanTime } from './time-of-day.ts';
 
-const BLANK = 0x20;
-const MINUS = 0x2d;
-const PLUS = 0x2b;
 const LOWER = 0x20;
 const LETTER_T = 0x74;
 const LETTER_W = 0x77;

@@ -1,13 +1,7 @@
+import { BLANK, COLON, COMMA, DOT, MINUS, PLUS, ZERO } from '../../engine/base/ascii.ts';
 import { HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { digitsAt } from '../../engine/column/date-form.ts';
 
-const BLANK = 0x20;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const COLON = 0x3a;
-const PLUS = 0x2b;
 const LETTER_Z = 0x7a;
 const LOWER = 0x20;
 const FRACTION_DIGITS_MAX = 9;

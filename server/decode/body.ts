@@ -1,11 +1,10 @@
+import { CARRIAGE_RETURN, LINE_FEED } from '../../engine/base/ascii.ts';
 import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { LineReader } from './line.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipBlanks } from './text.ts';
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 /** A body of type JSON that is not JSON; nothing of it is kept. Source: INTERFACE.md 4.4. */
 export class BadBody extends Error {
@@ -55,11 +54,9 @@ export interface PieceSize {
   isSpent?(): boolean;
 }
 
-const WHOLE: PieceSize = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
-
 /**
- * Reads bodies: many lines, or JSON with many events, in one go or piece by piece. Whoever reads pieces drops the rows
- * of those before when one throws.
+ * Reads bodies: many lines, or JSON with many events, piece by piece. Whoever reads them drops the rows of those
+ * before when one throws.
  */
 export class BodyReader {
   readonly #rows: Rows;
@@ -78,21 +75,6 @@ export class BodyReader {
     this.#lines = lines;
   }
 
-  /** Reads lines that end with `\n` or `\r\n`; the last may lack its end. Throws EventTooLarge and TooManyEvents. */
-  text(start: number, end: number): void {
-    this.begin(start, end, false);
-    this.#atomically(() => this.read(WHOLE));
-  }
-
-  /**
-   * Reads one JSON value, or objects and arrays one behind the other. The elements of an array are events, strings are
-   * lines of content. Throws BadBody, EventTooLarge and TooManyEvents.
-   */
-  json(start: number, end: number): void {
-    this.begin(start, end, true);
-    this.#atomically(() => this.read(WHOLE));
-  }
-
   /** Turns to a body that is not read yet. */
   begin(start: number, end: number, isJson: boolean): void {
     const bytes = this.#rows.source;
@@ -105,7 +87,10 @@ export class BodyReader {
     this.#eventCount = 0;
   }
 
-  /** Reads a piece; whether the body is over. Throws as `text` and `json`, and leaves the rows then. */
+  /**
+   * Reads a piece; whether the body is over. Throws EventTooLarge, TooManyEvents and, of JSON, BadBody, and leaves the
+   * rows then.
+   */
   read(size: PieceSize): boolean {
     if (this.#isJson) this.#readJson(size);
     else this.#readLines(size);
@@ -177,20 +162,6 @@ export class BodyReader {
 
   #count(at: number): void {
     if (++this.#eventCount > BODY_EVENTS_MAX) throw new TooManyEvents(at);
-  }
-
-  /** Leaves the rows as they were when `read` throws. */
-  #atomically(read: () => void): void {
-    const rows = this.#rows;
-    const { rowCount, sideBytes } = rows;
-    try {
-      read();
-    } catch (error) {
-      rows.rowCount = rowCount;
-      rows.sideBytes = sideBytes;
-      rows.dropRow();
-      throw error;
-    }
   }
 
   /** Reads the value at `at` as an event; returns the offset behind it. */

@@ -1,11 +1,9 @@
+import { ASTERISK, BLANK, PLUS } from '../../engine/base/ascii.ts';
 import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
 import { parseTime } from '../date/time-of-day.ts';
 import { COLON, COMMA, DOT, latin1, MINUS, ZERO } from './text.ts';
 
-const BLANK = 0x20;
-const ASTERISK = 0x2a;
-const PLUS = 0x2b;
 const LETTER_A = 0x41;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;

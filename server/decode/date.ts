@@ -1,3 +1,4 @@
+import { ASTERISK, BLANK, PLUS } from '../../engine/base/ascii.ts';
 import { DAY_MS } from '../../engine/base/durations.ts';
 import type { DateFormResult } from '../../engine/column/date-form.ts';
 import {
@@ -23,9 +24,6 @@ const SECONDS_END = 1e11;
 /** Bytes of `2016-05`. */
 const ISO_BYTES_MIN = 7;
 
-const BLANK = 0x20;
-const ASTERISK = 0x2a;
-const PLUS = 0x2b;
 const LETTER_T = 0x74;
 const LETTER_W = 0x77;
 const LOWER = 0x20;

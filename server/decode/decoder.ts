@@ -112,22 +112,10 @@ export class Decoder {
   }
 
   /**
-   * Reads `[start, end)` as lines that end with `\n` or `\r\n`, the last maybe without its end. A line that is not JSON
-   * is text. Throws EventTooLarge and TooManyEvents, and then keeps none.
+   * Turns to `[start, end)`, a body that `readBody` reads: as JSON, which is an object, an array of events, where
+   * strings are lines of content, or several of these one behind the other; else as lines that end with `\n` or `\r\n`,
+   * the last maybe without its end. A line that is not JSON is text.
    */
-  textBody(start: number, end: number): void {
-    this.#bodies.text(start, end);
-  }
-
-  /**
-   * Reads `[start, end)` as JSON: an object, an array of events, where strings are lines of content, or several of
-   * these one behind the other. Throws BadBody, EventTooLarge and TooManyEvents, and then keeps no event.
-   */
-  jsonBody(start: number, end: number): void {
-    this.#bodies.json(start, end);
-  }
-
-  /** Turns to `[start, end)`, a body that `readBody` reads as `textBody` or `jsonBody` would. */
   beginBody(start: number, end: number, isJson: boolean): void {
     this.#bodies.begin(start, end, isJson);
   }

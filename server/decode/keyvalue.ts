@@ -1,14 +1,16 @@
+import {
+  APOSTROPHE,
+  AT,
+  BLANK,
+  EQUALS,
+  GREATER,
+  LESS,
+  SEMICOLON,
+  UNDERSCORE,
+} from '../../engine/base/ascii.ts';
 import { Note, type Pairs } from './pairs.ts';
 import { BACKSLASH, COMMA, DOT, MINUS, QUOTE } from './text.ts';
 
-const EQUALS = 0x3d;
-const APOSTROPHE = 0x27;
-const LESS = 0x3c;
-const GREATER = 0x3e;
-const SEMICOLON = 0x3b;
-const UNDERSCORE = 0x5f;
-const AT = 0x40;
-const BLANK = 0x20;
 const NULL = Uint8Array.from(Buffer.from('null'));
 
 const NAME = 1;

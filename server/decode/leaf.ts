@@ -1,3 +1,4 @@
+import { NINE } from '../../engine/base/ascii.ts';
 import { DEPTH_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_SYSLOG } from '../../engine/column/path.ts';
@@ -37,7 +38,6 @@ const DATE_NAMES = [
 
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
-const NINE = 0x39;
 const RANK_NONE = 1000;
 
 /**

@@ -1,3 +1,4 @@
+import { PLUS } from '../../engine/base/ascii.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 import { DOT, latin1, MINUS, ZERO } from './text.ts';
 
@@ -11,7 +12,6 @@ export interface NumberResult {
 const FRACTION_DIGITS_MAX = 22;
 
 const LETTER_E = 0x65;
-const PLUS = 0x2b;
 
 /**
  * Reads the JSON number that begins at `start`; returns the offset behind it, -1 when there is none.

@@ -1,3 +1,4 @@
+import { BLANK } from '../../engine/base/ascii.ts';
 import { ATTRIBUTES_MAX, DEPTH_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
@@ -26,8 +27,6 @@ import {
 export const BROKEN = -1;
 /** The object is for the tree: names that collide, objects that repeat, or limits. What was added is to be dropped. */
 export const NEEDS_TREE = -2;
-
-const BLANK = 0x20;
 
 /**
  * Reads an event's JSON object and adds its leaves to the rows while it reads. Names with dots may come back to an

@@ -1,9 +1,9 @@
+import { BLANK } from '../../engine/base/ascii.ts';
 import { digitsAt } from '../../engine/column/date-form.ts';
 import { scanStructuredData } from './structured-data.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';
 import { MINUS, OPEN_BRACKET } from './text.ts';
 
-const BLANK = 0x20;
 const VERSION_0 = 0x30;
 const VERSION_1 = 0x31;
 const LOWER = 0x20;

@@ -1,10 +1,6 @@
+import { AT, BLANK, DELETE, EQUALS } from '../../engine/base/ascii.ts';
 import { Note, type Pairs } from './pairs.ts';
 import { BACKSLASH, CLOSE_BRACKET, OPEN_BRACKET, QUOTE } from './text.ts';
-
-const BLANK = 0x20;
-const DELETE = 0x7f;
-const EQUALS = 0x3d;
-const AT = 0x40;
 
 /**
  * Finds the elements of structured data, `[id name="value" ...]` one behind the other, and adds them to `pairs`: an

@@ -1,3 +1,4 @@
+import { BLANK, DELETE } from '../../engine/base/ascii.ts';
 import { BsdDate } from './bsd-date.ts';
 import { Pairs } from './pairs.ts';
 
@@ -77,9 +78,6 @@ export class SyslogHeader {
     this.length[part] = end - start;
   }
 }
-
-const BLANK = 0x20;
-const DELETE = 0x7f;
 
 /** Offset of the first byte from `start` on that no part of a header may have: a blank or a control byte. */
 export function tokenEnd(bytes: Uint8Array, start: number, end: number): number {

@@ -1,3 +1,4 @@
+import { BLANK, GREATER, LESS } from '../../engine/base/ascii.ts';
 import { assert } from '../../engine/base/assert.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_SYSLOG } from '../../engine/column/path.ts';
@@ -16,9 +17,6 @@ import { BACKSLASH, CLOSE_BRACKET, latin1, QUOTE, ZERO } from './text.ts';
 import { nextObject, OBJECTS_TRIED_MAX, type TextAround, textAround } from './text-object.ts';
 import type { EventTree } from './tree.ts';
 
-const BLANK = 0x20;
-const LESS = 0x3c;
-const GREATER = 0x3e;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const NO_TEXT = new Uint8Array(0);
 const PRIVAL_DIGITS_MAX = 3;

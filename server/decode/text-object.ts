@@ -1,10 +1,8 @@
+import { APOSTROPHE, BLANK, EQUALS } from '../../engine/base/ascii.ts';
 import { PATH_MESSAGE } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import { latin1, OPEN_BRACE, QUOTE, skipBlanks } from './text.ts';
 
-const BLANK = 0x20;
-const APOSTROPHE = 0x27;
-const EQUALS = 0x3d;
 /** Mark of JSON in the text of a line. Source: CEE Log Syntax. */
 const COOKIE = '@cee:';
 /** Places of a text that are read as an object before it is taken to have none. */

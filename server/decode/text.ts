@@ -1,4 +1,5 @@
 import { constants } from 'node:buffer';
+import { BLANK, CARRIAGE_RETURN, LINE_FEED, TAB } from '../../engine/base/ascii.ts';
 import { assert } from '../../engine/base/assert.ts';
 
 /** ASCII bytes that the grammar of JSON is made of. Source: RFC 8259. */
@@ -14,10 +15,6 @@ export const DOT = 0x2e;
 export const MINUS = 0x2d;
 export const ZERO = 0x30;
 
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const TAB = 0x09;
-const BLANK = 0x20;
 const LETTER_U = 0x75;
 const HEX_BAD = 0x100;
 

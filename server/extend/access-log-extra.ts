@@ -1,10 +1,7 @@
+import { EQUALS, NINE, QUOTE, ZERO } from '../../engine/base/ascii.ts';
 import { blanksEnd, isAddressList, isBlank, meaningOf, quotedEnd } from './access-log-text.ts';
 import { NumberText } from './extraction.ts';
 
-const QUOTE = 0x22;
-const EQUALS = 0x3d;
-const ZERO = 0x30;
-const NINE = 0x39;
 const TIME_LENGTH_MAX = 24;
 /** A number, perhaps with a unit, or behind whole seconds as in Apache's `%T/%D`. */
 const TIME = /^(?:\d+\/)?((?:0|[1-9]\d*)(\.\d+)?)(ms|us|µs|s)?$/;

@@ -1,11 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { BACKSLASH, BLANK, DELETE, QUOTE } from '../../engine/base/ascii.ts';
 import { hexAt } from './query-string.ts';
 import { hostAndPort } from './url.ts';
 
-const BACKSLASH = 0x5c;
-const QUOTE = 0x22;
-const BLANK = 0x20;
-const DELETE = 0x7f;
 const LETTER_X = 0x78;
 /** An IPv6 address that embeds one of IPv4 has 45. */
 const ADDRESS_LENGTH_MAX = 45;

@@ -1,3 +1,4 @@
+import { MINUS, QUOTE } from '../../engine/base/ascii.ts';
 import { must } from '../../engine/base/assert.ts';
 import { AccessDateReader } from './access-log-date.ts';
 import { AccessLogExtras } from './access-log-extra.ts';
@@ -19,8 +20,6 @@ import type { UrlParts } from './url.ts';
 import { hostAndPort, splitUrl } from './url.ts';
 
 const MARKER = 'accesslog';
-const QUOTE = 0x22;
-const MINUS = 0x2d;
 const STATUS_LENGTH = 3;
 const VERSION_LENGTH_MAX = 16;
 const VERB = /^[a-z][a-z\d_-]{0,31}$/i;

@@ -20,9 +20,6 @@ export type ExtensionAction =
   /** Copies a source's value to `target`; without `keeps` the source goes. */
   | { kind: 'attribute'; keeps: boolean };
 
-/** Names of what extensions do. */
-export type ExtensionKind = ExtensionAction['kind'];
-
 /**
  * An extension as a worker runs it, on the events for which `predicate` holds, behind those before it in the list.
  * Plain data that crosses threads; patterns are known to be well formed.

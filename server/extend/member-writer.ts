@@ -1,17 +1,19 @@
+import {
+  BACKSLASH,
+  BLANK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  TILDE,
+} from '../../engine/base/ascii.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Member } from '../decode/member.ts';
 import { type ExtractedValue, NumberText } from './extraction.ts';
 
-const BLANK = 0x20;
-const TILDE = 0x7e;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 /** Characters up to which a loop is faster than a call of the runtime. */
 const SHORT_LENGTH = 64;
 /** Bytes that UTF-8 needs at most for a unit of UTF-16. */

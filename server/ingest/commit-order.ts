@@ -33,11 +33,6 @@ export class CommitOrder {
     this.#known = new Array<number>(writers).fill(0);
   }
 
-  /** Entries that wait for their turn. */
-  get waitingCount(): number {
-    return this.#queues.reduce((sum, queue) => sum + queue.length, 0);
-  }
-
   /**
    * Adds what a worker said behind what it said before. `claim`: it settles the group of these sequences, and waits for
    * all before it; an empty one settles none. `deliver` must not reject; when it never resolves, nothing passes it.

@@ -1,15 +1,11 @@
-import { assert, unreachable } from '../../engine/base/assert.ts';
+import { BLANK, NINE, OPEN_BRACE, OPEN_BRACKET, ZERO } from '../../engine/base/ascii.ts';
+import { unreachable } from '../../engine/base/assert.ts';
 import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import { BadBody, EventTooLarge, type PieceSize, TooManyEvents } from '../decode/body.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BodyForm } from './protocol.ts';
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const BLANK = 0x20;
-const ZERO = 0x30;
-const NINE = 0x39;
-const BRACKET = 0x5b;
-const BRACE = 0x7b;
 /** Digits of a frame's length. Source: INTERFACE.md 4.4. */
 const LENGTH_DIGITS_MAX = 7;
 
@@ -32,19 +28,6 @@ export function* decodePieces(
   else if (form === 'frames') yield* frames(decoder, source, size);
   else if (form === 'auto') yield* undeclared(decoder, source, size);
   else unreachable(form);
-}
-
-/** Decodes a whole body in one go, as `decodePieces` does; no row is left when it throws. */
-export function decodeBody(decoder: Decoder, source: Uint8Array, form: BodyForm): void {
-  const whole = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
-  try {
-    for (const kind of decodePieces(decoder, source, form, whole)) {
-      assert(kind === 'anew', 'a body is one piece');
-    }
-  } catch (error) {
-    decoder.goOn();
-    throw error;
-  }
 }
 
 function* declared(
@@ -84,7 +67,7 @@ function beginsLikeJson(source: Uint8Array): boolean {
   const isMarked = BYTE_ORDER_MARK.every((byte, index) => source[index] === byte);
   let at = isMarked ? BYTE_ORDER_MARK.length : 0;
   while (at < source.length && isBlank(source[at])) at++;
-  return source[at] === BRACE || source[at] === BRACKET;
+  return source[at] === OPEN_BRACE || source[at] === OPEN_BRACKET;
 }
 
 /** Octet-counted frames, `<bytes> <frame>`, line ends between them left aside. All counts are checked before. */

@@ -1,3 +1,4 @@
+import { BLANK, CARRIAGE_RETURN, LINE_FEED, OPEN_BRACE } from '../../engine/base/ascii.ts';
 import { EVENT_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Decoder } from '../decode/decoder.ts';
@@ -9,10 +10,6 @@ import type { LinesTask } from './protocol.ts';
 import { Reservation } from './reservation.ts';
 import { LINE_DROPPED, TroubleNotes } from './trouble.ts';
 
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-const BLANK = 0x20;
-const BRACE = 0x7b;
 /** Length at which the search for the blank behind a key ends; no key is as long. */
 const KEY_BYTES_MAX = 64;
 
@@ -162,7 +159,7 @@ export class RawDecoder {
 
   /** Decodes one line, or drops and counts it; the cell of the key that it belongs to, or NO_CELL. */
   #line(source: Uint8Array, start: number, end: number, owner: number, isCut = false): number {
-    if (source[start] === BRACE && !isCut) return this.#keyedObject(start, end, owner);
+    if (source[start] === OPEN_BRACE && !isCut) return this.#keyedObject(start, end, owner);
     const keyEnd = endOfKey(source, start, end);
     const found = this.#keys.find(source, start, keyEnd);
     const contentStart = found === NO_CELL ? start : Math.min(keyEnd + 1, end);

@@ -1,3 +1,4 @@
+import { LINE_FEED } from '../../engine/base/ascii.ts';
 import { assert } from '../../engine/base/assert.ts';
 import { NO_CELL } from '../registry/key-table.ts';
 import type {
@@ -14,7 +15,6 @@ import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './sl
 
 /** A slot for lines is filled up to here before it is handed over within one turn of the event loop. */
 export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
-const LINE_FEED = 10;
 
 /** Common facts of sources whose lines may lie in one slot: a listener has one for all of its connections. */
 export interface LineOrigin {

@@ -10,7 +10,9 @@ export function nameText(name: string): string {
   return name.replace(SPECIAL, '\\$&').replace(/^-/, '\\-');
 }
 
-/** A value as it may stand behind a colon, in parentheses, in a comparison or in a range; always in quotes if `quoted`. */
+/**
+ * A value as it may stand behind a colon, in parentheses, in a comparison or in a range; always in quotes if `quoted`.
+ */
 export function valueText(text: string, quoted = false): string {
   if (!quoted && BARE_VALUE.test(text) && !KEYWORD.test(text)) return text;
   return `"${text.replace(/["\\]/g, '\\$&')}"`;

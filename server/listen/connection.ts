@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { BLANK } from '../../engine/base/ascii.ts';
 import type { LineOrigin, LineSink, LineSource } from '../ingest/worker-handle.ts';
 import { Crowd, type Member } from './crowd.ts';
 import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
@@ -44,7 +45,6 @@ const UNREAD_BYTES_MAX = 1_048_576;
 const ADDED_BYTES_MAX = 16;
 /** The first bytes of a line that may hold its key. */
 const KEY_LOOK_BYTES = 64;
-const BLANK = 0x20;
 
 /** The connections of a listener and what they share. */
 export class Connections {

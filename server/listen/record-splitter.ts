@@ -1,3 +1,12 @@
+import {
+  BLANK,
+  CARRIAGE_RETURN,
+  LESS,
+  LINE_FEED,
+  NINE,
+  OPEN_BRACE,
+  ZERO,
+} from '../../engine/base/ascii.ts';
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 
 /**
@@ -15,14 +24,7 @@ const KEYLESS_OBJECT_BYTES_MAX = 65_536;
 /** Digits of a frame's length. Source: INTERFACE.md 4.4. */
 const LENGTH_DIGITS_MAX = 7;
 const NUL = 0;
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-const BLANK = 0x20;
-const ZERO = 0x30;
 const ONE = 0x31;
-const NINE = 0x39;
-const ANGLE = 0x3c;
-const BRACE = 0x7b;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -228,7 +230,7 @@ export class RecordSplitter {
   #prove(emit: EmitLines, skip: State): void {
     if (this.#isProven || this.#tailBytes < HEAD_BYTES) return;
     const head = this.#held().subarray(0, HEAD_BYTES);
-    if (head[0] === BRACE) {
+    if (head[0] === OPEN_BRACE) {
       if (this.#tailBytes <= KEYLESS_OBJECT_BYTES_MAX) return;
     } else if (this.#isKnown?.(head) === true) {
       this.#isProven = true;
@@ -289,5 +291,5 @@ export class RecordSplitter {
 
 /** Recognises the first byte of a frame on a listener that is bound to a key. */
 function isContentStart(byte: number): boolean {
-  return byte === ANGLE || byte === BRACE;
+  return byte === LESS || byte === OPEN_BRACE;
 }

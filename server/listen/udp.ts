@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { CARRIAGE_RETURN, LINE_FEED } from '../../engine/base/ascii.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
@@ -38,8 +39,6 @@ export interface UdpCounts {
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
 /** Time that a line waits for others. */
 const BATCH_MS = 20;
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
 const NOTHING = new Uint8Array(0);
 
 /**

@@ -114,11 +114,6 @@ export class Scheduler {
     this.#isBehind = isBehind ?? (() => false);
   }
 
-  /** Queries that are not done. */
-  get activeCount(): number {
-    return this.#active.size;
-  }
-
   /**
    * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw.
    */

@@ -1,3 +1,4 @@
+import { LINE_FEED } from '../../engine/base/ascii.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { copyPaths, type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
@@ -5,8 +6,6 @@ import { withoutSteering } from '../safe-text.ts';
 
 /** Path of the audit log. */
 export const AUDIT_PATH = 'audit.log';
-
-const LINE_END = 0x0a;
 
 /** The caller of a change. */
 export interface Asker {
@@ -55,7 +54,7 @@ export class AuditLog {
     try {
       const place = file.bytes();
       const last = new Uint8Array(1);
-      const cut = place > 0 && file.read(last, place - 1) === 1 && last[0] !== LINE_END;
+      const cut = place > 0 && file.read(last, place - 1) === 1 && last[0] !== LINE_FEED;
       const text = `${cut ? '\n' : ''}${withoutSteering(JSON.stringify(line))}\n`;
       await file.write([new TextEncoder().encode(text)], place);
       await file.sync();

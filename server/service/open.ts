@@ -60,14 +60,16 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
     });
   }
   keys.restoreUsage(opened.usage);
-  const healed = [...opened.report.healed, ...keys.healed, ...definitions.healed];
-  if (healed.length > 0) log.error('damage in one copy was healed from the other', { healed });
   const token = await openAdminToken(disk);
   const firstKey = new FirstKeyFile(disk, keys, (error) =>
     log.error('the file with the first write key could not be removed', { error }),
   );
   firstKey.used(opened.usage);
   const users = await openUsers({ disk, nowMs: Date.now });
+  const remarks = [opened.report, keys, definitions, users].flatMap((each) => each.healed);
+  if (remarks.length > 0) {
+    log.error('damage in one copy was healed from the other', { healed: remarks });
+  }
   const sessions = await openSessions({ disk, nowMs: Date.now });
   const setup = await openSetupLink(disk, users.list().length > 0);
   const failures = new AuthFailures(log);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Restarts } from '../../engine/base/restart.ts';
+import { Restarts } from '../../engine/base/thread/restart.ts';
 
 const TIMES = { firstMs: 1, mostMs: 8, longLifeMs: 60_000 };
 

@@ -105,17 +105,6 @@ t.test('a JSON body with an error anywhere is refused whole and leaves no rows',
   }
 });
 
-t.test('rows of an earlier body survive a bad one', async (t) => {
-  const decoding = new Decoding();
-  const source = Buffer.from('[{"a":"\\n"}][{"b":"\\n"},');
-  decoding.decoder.begin(source, 0, undefined);
-  decoding.decoder.jsonBody(0, 12);
-  t.throws(() => decoding.decoder.jsonBody(12, source.length), BadBody);
-  t.same(decoding.events(), [object('"a":"\\n"')]);
-  decoding.decoder.line(1, 11);
-  t.same(decoding.events(), [object('"a":"\\n"'), object('"a":"\\n"')]);
-});
-
 t.test('only the given range is read', async (t) => {
   const decoding = new Decoding();
   const source = Buffer.from('xx{"a":12}34"]}\n');

@@ -4,13 +4,13 @@ import { parseDate } from '../../server/decode/date.ts';
 import { PairScanner } from '../../server/decode/keyvalue.ts';
 import { Note, Pairs } from '../../server/decode/pairs.ts';
 import { scanStructuredData } from '../../server/decode/structured-data.ts';
-import { decodeBody } from '../../server/ingest/content.ts';
 import {
   addedAttributes,
   bodyEncoding,
   bodyForm,
   keyCandidates,
 } from '../../server/listen/header.ts';
+import { decodeBody } from '../support/decode-body.ts';
 import { Decoding, RECEIVED_MS } from '../support/decoding.ts';
 import { seedOf } from '../support/seed.ts';
 

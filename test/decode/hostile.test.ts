@@ -4,6 +4,7 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import { frameOf, open } from '../segment/block-maker.ts';
+import { decodeBody } from '../support/decode-body.ts';
 import { RECEIVED_MS } from '../support/decoding.ts';
 import { expectedEvent } from '../support/event-model.ts';
 
@@ -29,7 +30,7 @@ function stored(line: string | Uint8Array): Stored {
   const rows = new Rows();
   const decoder = new Decoder(paths, rows);
   decoder.begin(source, RECEIVED_MS, undefined);
-  decoder.textBody(0, source.length);
+  decodeBody(decoder, source, 'lines');
   const batch = new Batch(paths);
   batch.append(rows, 0);
   const block = open(frameOf(batch, 0, rows.rowCount));

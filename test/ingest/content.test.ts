@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import { BadBody, EventTooLarge } from '../../server/decode/body.ts';
-import { decodeBody, decodePieces } from '../../server/ingest/content.ts';
+import { decodePieces } from '../../server/ingest/content.ts';
+import { decodeBody } from '../support/decode-body.ts';
 import { Decoding, RECEIVED_MS } from '../support/decoding.ts';
 
 /** The events of a body of frames. */

@@ -3,12 +3,12 @@ import { PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { BadBody } from '../../server/decode/body.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
-import { decodeBody } from '../../server/ingest/content.ts';
 import type { BodyForm, Span } from '../../server/ingest/protocol.ts';
 import { type LinesPlace, RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
 import { digestOf, makeKey } from '../../server/registry/digest.ts';
 import { KeyLookup, NO_CELL } from '../../server/registry/key-table.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
+import { decodeBody } from '../support/decode-body.ts';
 
 const RECEIVED_MS = 1_800_000_000_000;
 const DAY = dayOf(RECEIVED_MS);

@@ -15,6 +15,7 @@ import {
   TROUBLE_LINE_BYTES,
   troubleLine,
 } from '../../server/ingest/trouble-line.ts';
+import { decodeBody } from '../support/decode-body.ts';
 
 const KEY = 'aB3-_zY9xW8vU7tS6rQ5pO';
 
@@ -118,8 +119,8 @@ t.test('decoding tells the line or element for which something was counted', asy
   const read = (text: string, isJson: boolean): void => {
     const source = Buffer.from(text, 'latin1');
     decoder.begin(source, 0, undefined);
-    if (isJson) decoder.jsonBody(0, source.length);
-    else decoder.textBody(0, source.length);
+    if (isJson) decodeBody(decoder, source, 'json');
+    else decodeBody(decoder, source, 'lines');
   };
   const bad = '{"date":"never"}';
   read(`good\n${bad}\ngood`, false);

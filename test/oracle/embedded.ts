@@ -10,6 +10,7 @@ import type { JobAnswer, QueryJob } from '../../server/query/job.ts';
 import { request, service } from '../api/service.ts';
 import { run } from '../query/blocks.ts';
 import { Shelf } from '../segment/shelf.ts';
+import { decodeBody } from '../support/decode-body.ts';
 import { expectedEvent } from '../support/event-model.ts';
 import { compareModel, Model, type ModelEvent } from '../support/model.ts';
 import { printSearch } from '../support/search-printer.ts';
@@ -71,7 +72,7 @@ async function addBlock(
   const decoder = new Decoder(paths, rows);
   const source = new TextEncoder().encode(texts.join('\n'));
   decoder.begin(source, RECEIVED_MS, undefined);
-  decoder.textBody(0, source.length);
+  decodeBody(decoder, source, 'lines');
   await shelf.addRecords(rows, paths, writer, sequence);
 }
 

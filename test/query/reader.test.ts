@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Disk, DiskFile } from '../../engine/base/file.ts';
+import { openReader } from '../../engine/engine.ts';
 import { Reader } from '../../engine/query/reader.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import { Blocks, ofAll, run } from './blocks.ts';
@@ -71,7 +72,7 @@ function diskOf(segments: number): { disk: CountingDisk; refs: BlockRef[]; secre
 
 t.test('a reader answers queries from the files of the log', async (t) => {
   const { disk, refs, secret } = diskOf(5);
-  const reader = new Reader(disk.asDisk(), secret);
+  const reader = openReader(disk.asDisk(), secret);
   const selection = { fromMs: 1, toMs: 4, predicate: { type: 'all' as const } };
   const view = { event: true, columns: [] };
   const query = { ...selection, ...view, order: 'asc' as const, limit: 10 };

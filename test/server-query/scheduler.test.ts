@@ -86,7 +86,6 @@ t.test('a cancelled query stops between units and cleans up', async (t) => {
   await t.rejects(cancelled, { code: 'CANCELLED' });
   t.ok(cleaned);
   t.equal(await other, 'other done');
-  t.equal(scheduler.activeCount, 0);
   scheduler.cancel(7);
 });
 

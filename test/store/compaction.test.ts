@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Reader } from '../../engine/query/reader.ts';
+import { openReader, type UnitReader } from '../../engine/engine.ts';
 import type { CompactionEvent } from '../../engine/store/compaction.ts';
 import { rewriteBlocks } from '../../engine/store/rewrite.ts';
 import {
@@ -429,7 +429,7 @@ t.test('real blocks keep their events, ids and order', async (t) => {
   await rig.append('b', 5);
   await rig.writer.close();
   const { opened } = rig;
-  const list = (reader: Reader) => {
+  const list = (reader: UnitReader) => {
     const range = { fromMs: -1e15, toMs: 1e15, predicate: { type: 'all' } as const };
     const query = { ...range, order: 'desc' as const, limit: 100, event: true, columns: [] };
     const units = reader.list(opened.catalog.snapshot(), query);
@@ -438,7 +438,7 @@ t.test('real blocks keep their events, ids and order', async (t) => {
       if (done === true) return value.events;
     }
   };
-  const reader = new Reader(disk, opened.manifest.secret);
+  const reader = openReader(disk, opened.manifest.secret);
   const before = list(reader);
   t.equal(before.length, 35);
   const events: CompactionEvent[] = [];

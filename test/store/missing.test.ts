@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Reader } from '../../engine/query/reader.ts';
+import { openReader } from '../../engine/engine.ts';
 import type { Catalog, OpenedCatalog } from '../../engine/store/catalog.ts';
 import type { CompactionOptions } from '../../engine/store/compaction.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
@@ -56,7 +56,7 @@ function finish<T>(units: Generator<unknown, T>): T {
 
 /** What a list and a count of everything answer. */
 function answers(disk: MemoryDisk, opened: OpenedCatalog): Answer {
-  const reader = new Reader(disk, opened.manifest.secret);
+  const reader = openReader(disk, opened.manifest.secret);
   const range = { predicate: { type: 'all' as const }, fromMs: -1e17, toMs: 1e17 };
   const snapshot = opened.catalog.snapshot();
   const query = { limit: 100, order: 'desc' as const, event: false, columns: [] };
@@ -123,7 +123,7 @@ t.test('what is lost is met with in the times that it may have, and sealed no mo
   const times = { minTimeMs: 500, maxTimeMs: 600 };
   catalog.markDamaged(3, times);
   const marked = (fromMs: number, toMs: number): boolean => {
-    const reader = new Reader(disk, opened.manifest.secret);
+    const reader = openReader(disk, opened.manifest.secret);
     const query = {
       groupBys: [],
       computes: [{ type: 'metric', metric: { type: 'core' } }],

@@ -146,7 +146,9 @@ export async function testKeylessLines(t: Test, service: Service, lines: number)
   await neighbour.check(t);
 }
 
-/** Tests that of lines with a key that a peer does not end the largest are cut, when it has too many, and all stored. */
+/**
+ * Tests that of lines with a key that a peer does not end the largest are cut, when it has too many, and all stored.
+ */
 export async function testHeldLines(t: Test, service: Service, lines: number): Promise<void> {
   const neighbour = await settled(service, '127.0.0.2');
   const sockets = await dialMany(service.tcpPort, lines, ATTACKER);

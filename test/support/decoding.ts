@@ -2,6 +2,7 @@ import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import type { Enrichment } from '../../server/decode/enrichment.ts';
+import { decodeBody } from './decode-body.ts';
 import { rowText } from './row-text.ts';
 
 /** Reception date of what the helpers decode: 2026-11-21T12:00:00Z. */
@@ -16,14 +17,14 @@ export class Decoding {
   /** The events of a body of lines. */
   lines(body: string | Uint8Array, enrichment?: Enrichment): string[] {
     const source = this.#begin(body, enrichment);
-    this.decoder.textBody(0, source.length);
+    decodeBody(this.decoder, source, 'lines');
     return this.events();
   }
 
   /** The events of a body of type JSON. */
   json(body: string | Uint8Array, enrichment?: Enrichment): string[] {
     const source = this.#begin(body, enrichment);
-    this.decoder.jsonBody(0, source.length);
+    decodeBody(this.decoder, source, 'json');
     return this.events();
   }
 

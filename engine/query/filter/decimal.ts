@@ -1,9 +1,7 @@
+import { DOT, MINUS, PLUS } from '../../base/ascii.ts';
 import { POWERS_OF_TEN } from '../../column/number-text.ts';
 import { asciiText } from './text.ts';
 
-const PLUS = 0x2b;
-const MINUS = 0x2d;
-const POINT = 0x2e;
 const LETTER_E = 0x65;
 
 /** Whole numbers of as many digits are doubles exactly. */
@@ -35,7 +33,7 @@ export function isNumberText(bytes: Uint8Array, start: number, end: number): boo
   const whole = at;
   while (at < end && isDigit(bytes[at])) at++;
   let digitCount = at - whole;
-  if (at < end && bytes[at] === POINT) {
+  if (at < end && bytes[at] === DOT) {
     const fraction = ++at;
     while (at < end && isDigit(bytes[at])) at++;
     digitCount += at - fraction;
@@ -140,7 +138,7 @@ export class NumberReader {
     let at = bytes[start] === PLUS || bytes[start] === MINUS ? start + 1 : start;
     for (; at < end; at++) {
       const byte = bytes[at];
-      if (byte === POINT) pointAt = at;
+      if (byte === DOT) pointAt = at;
       else if (isDigit(byte)) mantissa = mantissa * 10 + byte - 0x30;
       else return false;
     }

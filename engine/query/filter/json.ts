@@ -1,15 +1,17 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../../base/ascii.ts';
 import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { encodePoint } from './text.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
 
 /** What `\b` and its like stand for, by the byte after the backslash; others stand for themselves. */
@@ -35,11 +37,11 @@ export function valueEnd(bytes: Uint8Array, at: number, end: number): number {
   while (place < end) {
     const byte = bytes[place];
     if (byte === QUOTE) place = stringEnd(bytes, place, end);
-    else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT))
+    else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE))
       break;
     else {
-      if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
-      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
+      if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++;
+      else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) depth--;
       place++;
     }
   }
@@ -156,7 +158,7 @@ export class ArrayCursor {
 
   #take(from: number, to: number): boolean {
     const first = this.#source[from];
-    if (first === OPEN_ARRAY || first === OPEN_OBJECT || first === 0x6e) return false;
+    if (first === OPEN_BRACKET || first === OPEN_BRACE || first === 0x6e) return false;
     if (first === QUOTE) {
       this.#strings.read(this.#source, from, to);
       this.kind = Kind.STRING;
@@ -195,7 +197,7 @@ function findAttribute(
   end: number,
   path: string,
 ): [number, number] | undefined {
-  if (bytes[start] !== OPEN_OBJECT) return undefined;
+  if (bytes[start] !== OPEN_BRACE) return undefined;
   let at = start + 1;
   while (at < end && bytes[at] === QUOTE) {
     const nameEnd = stringEnd(bytes, at, end);
