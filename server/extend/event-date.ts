@@ -1,14 +1,17 @@
-import { parseDate } from '../decode/date.ts';
+import { boundedDate, parseDate } from '../decode/date.ts';
 import { instantOf, parseZone, UTC, type Zone } from '../language/zone.ts';
 import { DatePatterns } from './date-pattern.ts';
 
 /** Dates of the known forms that do not say where their clock stands: ISO 8601 and RFC 3164. */
 const WALL_CLOCK =
   /^(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?|\*?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:[.,]\d+)?)$/;
+/** Digits of microseconds since the epoch, and of nanoseconds: those of dates from 1973 on. */
+const FINE = /^\d{15,20}$/;
+const NANOSECONDS_DIGITS = 18;
 /** Longer texts are no dates. */
 const TEXT_CHARACTERS_MAX = 200;
 
-/** Reads the dates of an extension of kind `date`: by its patterns, then in the known forms. */
+/** Reads the dates of an extension of kind `date`: by its patterns, in the known forms, as micro- and nanoseconds. */
 export class EventDateReader {
   readonly #patterns: DatePatterns;
   readonly #zone: Zone;
@@ -27,7 +30,13 @@ export class EventDateReader {
     if (ms !== undefined) return ms;
     const bytes = Buffer.from(trimmed);
     const known = parseDate(bytes, 0, bytes.length, nowMs);
-    if (Number.isNaN(known)) return undefined;
+    if (Number.isNaN(known)) return FINE.test(trimmed) ? fineMs(trimmed) : undefined;
     return WALL_CLOCK.test(trimmed) ? instantOf(this.#zone, known) : known;
   }
+}
+
+/** Whole milliseconds of digits that are micro- or nanoseconds. */
+function fineMs(digits: string): number | undefined {
+  const ms = Number(digits.slice(0, digits.length < NANOSECONDS_DIGITS ? -3 : -6));
+  return Number.isNaN(boundedDate(ms)) ? undefined : ms;
 }

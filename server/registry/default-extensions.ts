@@ -9,6 +9,7 @@ import {
   NGINX_ERROR_RULES,
   POSTGRESQL_HELPERS,
   POSTGRESQL_RULES,
+  PYTHON_RULES,
 } from './extension-presets.ts';
 
 /** Default sources and target of an extension of a kind. */
@@ -41,12 +42,19 @@ export const EXTENSION_PLACES: Readonly<Record<ExtensionKind, ExtensionPlaces>> 
       'custom.levelname',
       'custom.level_name',
       'custom.Level',
+      'custom.@l',
+      'custom.PRIORITY',
     ],
     target: 'syslog.severity',
   },
   date: { sources: [] },
   attribute: { sources: [] },
 };
+
+/** Where applications put what they say, instead of `message`. */
+const TEXT_SOURCES = ['msg', 'MESSAGE', '@m', '@mt', 'short_message', 'event'];
+/** Where they put the date, beside what is recognised anyway. */
+const DATE_SOURCES = ['time', '@t', '__REALTIME_TIMESTAMP', 'ts', 'timeMillis', 'asctime'];
 
 /** Events that Docker's own log files hold. */
 const DOCKER_FILTER = 'log:* stream:(stdout OR stderr)';
@@ -87,13 +95,28 @@ export function defaultExtensions(): ExtensionDefinition[] {
       ...(['postgresql', 'PostgreSQL', 'Lines of its log'] as const),
       ...([POSTGRESQL_RULES, POSTGRESQL_HELPERS] as const),
     ),
+    grok('python', 'Python', 'Lines of Python’s logging', PYTHON_RULES, ''),
     plain('json', 'embedded_json', 'Embedded JSON', 'Reads the JSON object in a message'),
     plain('keyvalue', 'key_value', 'Key=value', 'Reads the pairs name=value in a message'),
+    {
+      ...common('message_from', 'Message', 'Finds the message of pino, slog, structlog, journald'),
+      ...{ kind: 'attribute', sources: TEXT_SOURCES.map(inCustom) },
+      ...{ target: 'message', keeps: false, filter: '-message:* OR message:\\{*' },
+    },
+    {
+      ...common('date_from', 'Date', 'Finds the date of pino, slog, Serilog, journald'),
+      ...{ kind: 'date', sources: DATE_SOURCES.map(inCustom), formats: [], timezone: 'UTC' },
+      filter: '-timestamp:* -date:* -custom.@timestamp:*',
+    },
     plain('url', 'url', 'URL', 'Takes the requested URL apart'),
     plain('user_agent', 'user_agent', 'User agent', 'Tells browser, system and device'),
     plain('query_string', 'query_string', 'Query string', 'Reads the parameters of a query string'),
     plain('severity', 'severity', 'Severity', 'Maps the names of levels to 0 (emergency) to 7'),
   ];
+}
+
+function inCustom(name: string): string {
+  return `custom.${name}`;
 }
 
 function common(id: string, name: string, description: string) {

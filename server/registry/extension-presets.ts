@@ -78,3 +78,12 @@ postgresql_prefix %{postgresql_date} \[%{integer:process.pid}(-[0-9]+)?\]:? (\[[
 export const KUBERNETES_RULES = String.raw`
 cri_line %{regex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+\-][0-9:]+)"):timestamp} %{regex("std(?:out|err)"):stream} %{regex("[A-Z:]+"):logtag} %{data:message}
 `;
+
+/**
+ * Lines of Python's logging in its usual formats; the text becomes the event's message. Source: Python documentation,
+ * "Logging HOWTO" and logging.BASIC_FORMAT.
+ */
+export const PYTHON_RULES = String.raw`
+python_line %{date("yyyy-MM-dd HH:mm:ss,SSS"):timestamp} - %{notSpace:logger.name} - %{word:level} - %{data:message}
+python_basic %{regex("DEBUG|INFO|WARNING|ERROR|CRITICAL"):level}:%{regex("[^:\s]+"):logger.name}:%{data:message}
+`;

@@ -4,14 +4,32 @@ import { severityOf } from '../../server/extend/severity.ts';
 
 t.test('names and digits mean levels', async (t) => {
   const names: [number, string[]][] = [
-    [0, ['emerg', 'EMERGENCY', 'fatal', 'F', 'FATAL', '0']],
+    [0, ['emerg', 'EMERGENCY', 'fatal', 'F', 'FATAL', 'panic', '0', '60']],
     [1, ['alert', 'A', '1']],
     [2, ['crit', 'Critical', 'c', '2']],
-    [3, ['err', 'error', 'ERROR', '3']],
-    [4, ['warn', 'WARNING', 'w', '4']],
+    [3, ['err', 'error', 'ERROR', 'ERROR+2', '3', '50']],
+    [4, ['warn', 'WARNING', 'w', '4', '40']],
     [5, ['notice', 'n', '5']],
-    [6, ['info', 'Information', 'i', '6', 'e', 'ok', 'severe', '8', '42', '-1', '3.0', 'é']],
-    [7, ['debug', 'd', 'DBG', 'trace', 'Verbose', '7']],
+    [
+      6,
+      [
+        'info',
+        'Information',
+        'i',
+        '6',
+        'e',
+        'ok',
+        'severe',
+        '8',
+        '30',
+        '42',
+        '70',
+        '-1',
+        '3.0',
+        'é',
+      ],
+    ],
+    [7, ['debug', 'd', 'DBG', 'trace', 'Verbose', 'silly', '7', '10', '20']],
   ];
   for (const [level, texts] of names)
     for (const text of texts) t.equal(severityOf(text), level, text);
