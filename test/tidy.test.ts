@@ -319,6 +319,22 @@ t.test('every citation is of a section that exists in the repository', async (t)
   t.same(wrong, []);
 });
 
+t.test('tests of the service are named after sections of INTERFACE.md', async (t) => {
+  const headings = readFileSync(join(ROOT, 'server/INTERFACE.md'), 'utf8').matchAll(
+    /^#+ (\d+(?:\.\d+)?)\.? /gm,
+  );
+  const sections = new Set([...headings].map((heading) => heading[1]));
+  const wrong: string[] = [];
+  for (const file of others.filter((each) => each.startsWith('test/service/'))) {
+    const named = /\/(\d[\d.]*)-[^/]*$/.exec(file)?.[1];
+    const titles = (text.get(file) ?? '').matchAll(/t\.test\(\s*['`](\d+(?:\.\d+)?) /g);
+    for (const number of [named, ...[...titles].map((title) => title[1])]) {
+      if (number !== undefined && !sections.has(number)) wrong.push(`${file}: ${number}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
 t.test('docstrings name the thing first', async (t) => {
   const wrong: string[] = [];
   for (const file of sources) {

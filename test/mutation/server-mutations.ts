@@ -56,7 +56,7 @@ export const SERVER_MUTATIONS: readonly Mutation[] = [
     file: 'server/api/security-filter.ts',
     find: "missing === undefined ? searchOf(text, 'security_filter', resolver) : { type: 'none' };",
     replace: "searchOf(text, 'security_filter', resolver);",
-    tests: ['test/service/5-lost-definitions.test.ts'],
+    tests: ['test/service/2.2-lost-definitions.test.ts'],
   },
   {
     name: 'a token of a tail that was changed is taken',

@@ -51,7 +51,7 @@ interface Tried {
   date?: string;
 }
 
-t.test('6 ready-made extensions together read what applications write', async (t) => {
+t.test('11 ready-made extensions together read what applications write', async (t) => {
   for (const id of EXTENSIONS) {
     t.equal((await admin('PATCH', `extensions/${id}`, { enabled: true })).status, 200, id);
   }
@@ -66,7 +66,7 @@ t.test('6 ready-made extensions together read what applications write', async (t
   }
 });
 
-t.test('6 a message and a date that an event has stay', async (t) => {
+t.test('11 a message and a date that an event has stay', async (t) => {
   const event = { message: 'own', msg: 'other', timestamp: '2026-01-01', time: '2027-01-01' };
   const { body } = await admin('POST', 'extensions/test', {
     ...{ all: true, samples: [JSON.stringify(event)] },

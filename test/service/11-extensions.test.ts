@@ -35,7 +35,7 @@ const resultOf = (answer: Answer) => Object(answer.body).result;
 const LINE =
   '127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif?a=1 HTTP/1.0" 200 2326';
 
-t.test('6 ready-made extensions are listed in their order, all off', async (t) => {
+t.test('11 ready-made extensions are listed in their order, all off', async (t) => {
   const { extensions } = resultOf(await admin('GET', 'extensions'));
   t.ok(extensions.length >= 7);
   t.same(
@@ -49,7 +49,7 @@ t.test('6 ready-made extensions are listed in their order, all off', async (t) =
   });
 });
 
-t.test('6 a test shows what extensions find, and stores nothing', async (t) => {
+t.test('11 a test shows what extensions find, and stores nothing', async (t) => {
   const samples = [
     'user:john connected on 11/08/2017',
     'no match',
@@ -89,7 +89,7 @@ t.test('6 a test shows what extensions find, and stores nothing', async (t) => {
   t.same(await listAll(service), []);
 });
 
-t.test('6 a test that is wrong is refused by name, value and what is allowed', async (t) => {
+t.test('11 a test that is wrong is refused by name, value and what is allowed', async (t) => {
   const wrong: [unknown, RegExp][] = [
     [{ samples: ['x'] }, /extension is missing; allowed: one of extension .* and all/],
     [{ all: true, extension: 'url', samples: ['x'] }, /all is there beside extension/],
@@ -118,7 +118,7 @@ t.test('6 a test that is wrong is refused by name, value and what is allowed', a
   t.match(large.text, /allowed: 1048576/);
 });
 
-t.test('6 an extension is in force at once, on open connections too', async (t) => {
+t.test('11 an extension is in force at once, on open connections too', async (t) => {
   const socket = connect(service.tcpPort, '127.0.0.1');
   const closed = new Promise((resolve) => socket.on('close', resolve));
   const write = (text: string): Promise<void> =>
@@ -185,7 +185,7 @@ t.test('6 an extension is in force at once, on open connections too', async (t) 
 });
 
 t.test(
-  '6 access lines turned on name the security filters and tagsets of bare words',
+  '11 access lines turned on name the security filters and tagsets of bare words',
   async (t) => {
     const turnOn = async (): Promise<unknown> => {
       const answer = await admin('PATCH', 'extensions/access_log', { enabled: true });
@@ -225,7 +225,7 @@ t.test(
   },
 );
 
-t.test('6 ready-made extensions read the logs of their programs', async (t) => {
+t.test('11 ready-made extensions read the logs of their programs', async (t) => {
   const tested = async (extension: string, sample: string): Promise<unknown> => {
     const answer = await admin('POST', 'extensions/test', { extension, samples: [sample] });
     return resultOf(answer).events[0];
@@ -261,7 +261,7 @@ t.test('6 ready-made extensions read the logs of their programs', async (t) => {
   });
 });
 
-t.test('6 extensions are made, moved, changed and deleted', async (t) => {
+t.test('11 extensions are made, moved, changed and deleted', async (t) => {
   const made = await admin('POST', 'extensions', {
     ...{ name: 'My logins', kind: 'grok', rules: 'one %{word:user} in', position: 0 },
     ...{ enabled: true, filter: 'in' },
@@ -301,7 +301,7 @@ t.test('6 extensions are made, moved, changed and deleted', async (t) => {
   t.match(await admin('GET', 'extensions/my_logins'), { status: 404 });
 });
 
-t.test('6 troubles tell what was wrong with what came in, and no key', async (t) => {
+t.test('11 troubles tell what was wrong with what came in, and no key', async (t) => {
   const before = resultOf(await admin('GET', 'troubles')).troubles;
   t.ok(before.length >= 9);
   t.match(
@@ -351,7 +351,7 @@ t.test('6 troubles tell what was wrong with what came in, and no key', async (t)
   t.match(await admin('GET', 'troubles/x'), { status: 404 });
 });
 
-t.test('6 extensions are in force from the start on, after a kill too', async (t) => {
+t.test('11 extensions are in force from the start on, after a kill too', async (t) => {
   await admin('PATCH', 'extensions/key_value', { enabled: true });
   await service.kill();
   service = { ...(await startService(folder)), writeKey, readKey };

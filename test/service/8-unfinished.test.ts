@@ -11,10 +11,10 @@ t.teardown(async () => {
   removeFolder(folder);
 });
 
-t.test('1.3 lines without an end and a key take no memory, and no sender gives way', (t) =>
+t.test('8 lines without an end and a key take no memory, and no sender gives way', (t) =>
   testKeylessLines(t, service, 70),
 );
 
-t.test('1.3 of lines with a key the largest are cut when a peer has too many', (t) =>
+t.test('8 of lines with a key the largest are cut when a peer has too many', (t) =>
   testHeldLines(t, service, 30),
 );

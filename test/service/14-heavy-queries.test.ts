@@ -24,7 +24,7 @@ t.teardown(async () => {
 });
 const other = { ...service, readKey: await defineReadKey(service, { name: 'other' }) };
 
-t.test('8 heavy queries that pile up all end, and a light one of another key beside them', (t) =>
+t.test('14 heavy queries that pile up all end, and a light one of another key beside them', (t) =>
   pileUp(t, service, ROWS),
 );
 
@@ -41,7 +41,7 @@ async function askAndStall(key: string): Promise<() => void> {
   return () => socket.destroy();
 }
 
-t.test('8 answers that nobody takes count as memory of their key, until it leaves', async (t) => {
+t.test('14 answers that nobody takes count as memory of their key, until it leaves', async (t) => {
   const large = Array.from({ length: LARGE_EVENTS }, (_, n) => ({
     date: new Date(FROM_MS + n).toISOString(),
     text: 'x'.repeat(LARGE_BYTES),

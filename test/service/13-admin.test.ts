@@ -42,7 +42,7 @@ await send(
   ),
 );
 
-t.test('6 each resource is made, listed, changed and deleted', async (t) => {
+t.test('13 each resource is made, listed, changed and deleted', async (t) => {
   const made: [string, object, object][] = [
     ['fields', { name: 'Verb', attribute: 'custom.http.verb' }, { id: 'verb', type: 'attribute' }],
     [
@@ -79,7 +79,7 @@ t.test('6 each resource is made, listed, changed and deleted', async (t) => {
   t.equal((await admin('GET', 'groups/web')).status, 404);
 });
 
-t.test('6 a declared id is used wherever a field or a metric is', async (t) => {
+t.test('13 a declared id is used wherever a field or a metric is', async (t) => {
   const verbs = async (query: object): Promise<unknown[]> =>
     (await listAll(service, { time: TIME, ...query })).map(
       ({ event }) => Object(event.custom['http']).verb,
@@ -103,7 +103,7 @@ t.test('6 a declared id is used wherever a field or a metric is', async (t) => {
   t.match(resultOf(fetched), { columns: [null] });
 });
 
-t.test('6 what is wrong is refused by name, value and what is allowed', async (t) => {
+t.test('13 what is wrong is refused by name, value and what is allowed', async (t) => {
   const wrong: [string, string, unknown, number, RegExp][] = [
     ['GET', 'feilds', undefined, 404, /\\"feilds\\" is unknown; .*did you mean fields\?/],
     ['GET', 'fields/nothing', undefined, 404, /no field with the id \\"nothing\\"/],
@@ -127,25 +127,28 @@ t.test('6 what is wrong is refused by name, value and what is allowed', async (t
   t.equal(stranger.status, 401);
 });
 
-t.test('6 definitions survive a kill, and each change has its line in the audit log', async (t) => {
-  const before = await Promise.all(
-    ['fields', 'tagsets', 'metrics', 'groups', 'saved_analyses'].map((one) => admin('GET', one)),
-  );
-  await service.kill();
-  service = { ...(await startService(folder)), readKey };
-  const after = await Promise.all(
-    ['fields', 'tagsets', 'metrics', 'groups', 'saved_analyses'].map((one) => admin('GET', one)),
-  );
-  t.same(after.map(resultOf), before.map(resultOf));
-  const lines = readFileSync(join(folder, 'audit.log'), 'utf8').trimEnd().split('\n');
-  const told = lines.map((line) => JSON.parse(line));
-  t.match(
-    told.filter(({ id }) => id === 'web'),
-    [
-      { who: 'admin-token', what: 'create', resource: 'groups', id: 'web' },
-      { what: 'change', definition: { description: 'New' } },
-      { what: 'delete' },
-    ],
-  );
-  t.match(await ask(service, '/beta/discover/groups', {}), { status: 200, text: /Default/ });
-});
+t.test(
+  '13 definitions survive a kill, and each change has its line in the audit log',
+  async (t) => {
+    const before = await Promise.all(
+      ['fields', 'tagsets', 'metrics', 'groups', 'saved_analyses'].map((one) => admin('GET', one)),
+    );
+    await service.kill();
+    service = { ...(await startService(folder)), readKey };
+    const after = await Promise.all(
+      ['fields', 'tagsets', 'metrics', 'groups', 'saved_analyses'].map((one) => admin('GET', one)),
+    );
+    t.same(after.map(resultOf), before.map(resultOf));
+    const lines = readFileSync(join(folder, 'audit.log'), 'utf8').trimEnd().split('\n');
+    const told = lines.map((line) => JSON.parse(line));
+    t.match(
+      told.filter(({ id }) => id === 'web'),
+      [
+        { who: 'admin-token', what: 'create', resource: 'groups', id: 'web' },
+        { what: 'change', definition: { description: 'New' } },
+        { what: 'delete' },
+      ],
+    );
+    t.match(await ask(service, '/beta/discover/groups', {}), { status: 200, text: /Default/ });
+  },
+);

@@ -57,51 +57,45 @@ async function textOf(test: string): Promise<string> {
   return answer.text;
 }
 
-t.test(
-  '1.3 hostile events in one body are kept and come back, as do their neighbours',
-  async (t) => {
-    const events = HOSTILE.flatMap(([, event], at) => [event, `{"neighbour":${at}}`]);
-    t.equal((await send(service, `[${events.join(',')}]`)).status, 200);
-    for (const [name, , part] of HOSTILE) {
-      const text = await textOf(name);
-      t.ok(text.includes(part), `${name}: ${text.slice(0, 200)}`);
-    }
-    const neighbours = await listAll(service, { filters: [{ search: 'neighbour:*' }] });
-    t.same(
-      neighbours.map(({ event }) => event.custom['neighbour']).sort(),
-      HOSTILE.map((_, at) => at),
-    );
-  },
-);
+t.test('8 hostile events in one body are kept and come back, as do their neighbours', async (t) => {
+  const events = HOSTILE.flatMap(([, event], at) => [event, `{"neighbour":${at}}`]);
+  t.equal((await send(service, `[${events.join(',')}]`)).status, 200);
+  for (const [name, , part] of HOSTILE) {
+    const text = await textOf(name);
+    t.ok(text.includes(part), `${name}: ${text.slice(0, 200)}`);
+  }
+  const neighbours = await listAll(service, { filters: [{ search: 'neighbour:*' }] });
+  t.same(
+    neighbours.map(({ event }) => event.custom['neighbour']).sort(),
+    HOSTILE.map((_, at) => at),
+  );
+});
 
-t.test(
-  '1.3 what is beyond the limits is refused with a clear 4xx and stores nothing',
-  async (t) => {
-    const big = `{"refused":"${'x'.repeat(MIB)}"}`;
-    const table: [string, string | Uint8Array, string, number, RegExp][] = [
-      [
-        'an event over 1 MiB',
-        `[{"refused":1},${big}]`,
-        'application/json',
-        413,
-        /event at byte 15 has/,
-      ],
-      ['a line over 1 MiB', `refused\n${big}`, 'text/plain', 413, /event at byte 8 has/],
-      ['a frame over 1 MiB', `${big.length} ${big}`, 'application/logplex-1', 413, /event at byte/],
-      ['open brackets', '['.repeat(MIB), 'application/json', 400, /JSON/],
-      ['a NUL in JSON', '[{"refused":1},{"a":"\0"}]', 'application/json', 400, /at byte 21/],
-      ['a wrong count', '99 refused', 'application/logplex-1', 400, /longer than the body/],
-    ];
-    for (const [title, body, type, status, message] of table) {
-      const answer: Answer = await send(service, body, type);
-      t.equal(answer.status, status, title);
-      t.match(answer.text, message, title);
-    }
-    t.same(await listAll(service, { filters: [{ search: 'refused:* OR refused' }] }), []);
-  },
-);
+t.test('8 what is beyond the limits is refused with a clear 4xx and stores nothing', async (t) => {
+  const big = `{"refused":"${'x'.repeat(MIB)}"}`;
+  const table: [string, string | Uint8Array, string, number, RegExp][] = [
+    [
+      'an event over 1 MiB',
+      `[{"refused":1},${big}]`,
+      'application/json',
+      413,
+      /event at byte 15 has/,
+    ],
+    ['a line over 1 MiB', `refused\n${big}`, 'text/plain', 413, /event at byte 8 has/],
+    ['a frame over 1 MiB', `${big.length} ${big}`, 'application/logplex-1', 413, /event at byte/],
+    ['open brackets', '['.repeat(MIB), 'application/json', 400, /JSON/],
+    ['a NUL in JSON', '[{"refused":1},{"a":"\0"}]', 'application/json', 400, /at byte 21/],
+    ['a wrong count', '99 refused', 'application/logplex-1', 400, /longer than the body/],
+  ];
+  for (const [title, body, type, status, message] of table) {
+    const answer: Answer = await send(service, body, type);
+    t.equal(answer.status, status, title);
+    t.match(answer.text, message, title);
+  }
+  t.same(await listAll(service, { filters: [{ search: 'refused:* OR refused' }] }), []);
+});
 
-t.test('1.3 a TCP line over 1 MiB is cut and marked, its neighbours are whole', async (t) => {
+t.test('8 a TCP line over 1 MiB is cut and marked, its neighbours are whole', async (t) => {
   const long = `{"cut":"${'y'.repeat(MIB)}"}`;
   const lines = ['{"whole":1}', long, '{"whole":2}', 'no\x01t \xff text', '{"whole":3}'];
   const content = lines.map((line) => `${service.writeKey} ${line}\n`).join('');
@@ -114,7 +108,7 @@ t.test('1.3 a TCP line over 1 MiB is cut and marked, its neighbours are whole', 
   t.equal(odd?.event.message, 'no\x01t \ufffd text');
 });
 
-t.test('1.3 the limits are counted', async (t) => {
+t.test('8 the limits are counted', async (t) => {
   const { text } = await request(`${service.http}/metrics`, {
     headers: { 'x-api-key': service.readKey },
   });

@@ -36,7 +36,7 @@ function refusal(answer: Answer): string {
 }
 
 t.test(
-  '8 a page that takes more than query_memory_mb is refused, a smaller one is not',
+  '14 a page that takes more than query_memory_mb is refused, a smaller one is not',
   async (t) => {
     const columns = [{ attribute: 'custom.text' }];
     const list = (body: object): Promise<Answer> =>
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test('8 groups that do not fit in query_memory_mb are counted part by part', async (t) => {
+t.test('14 groups that do not fit in query_memory_mb are counted part by part', async (t) => {
   const answer = await ask(service, '/beta/events/aggregate', {
     time: TIME,
     compute: [{ metric: { id: 'cardinality:custom.text' } }],
@@ -76,7 +76,7 @@ t.test('8 groups that do not fit in query_memory_mb are counted part by part', a
   );
 });
 
-t.test('8 a query that is answered is not known by its id any more', async (t) => {
+t.test('14 a query that is answered is not known by its id any more', async (t) => {
   const headers = { 'x-api-key': service.readKey, 'x-query-id': 'of-mine_1' };
   const answer = await request(`${service.http}/beta/events/list`, {
     method: 'POST',
@@ -90,7 +90,7 @@ t.test('8 a query that is answered is not known by its id any more', async (t) =
   }
 });
 
-t.test('8 a query is stopped when its client leaves', async (t) => {
+t.test('14 a query is stopped when its client leaves', async (t) => {
   const words = Array.from({ length: 40 }, (_, n) => `text:*${n}*x*y*`).join(' OR ');
   const body = { time: TIME, limit: 1, filters: [{ search: words }] };
   const before = await metric(service, 'logseam_queries_cancelled_total');

@@ -43,7 +43,7 @@ function told(): Record<string, unknown>[] {
 }
 
 t.test(
-  '6 who tries tokens is counted, told to wait and logged, and the admin gets on',
+  '13 who tries tokens is counted, told to wait and logged, and the admin gets on',
   async (t) => {
     const neighbour = new Neighbour(service);
     await neighbour.alone();
@@ -77,7 +77,7 @@ t.test(
   },
 );
 
-t.test('6 a line of audit.log has the peer, and nothing that reorders text', async (t) => {
+t.test('13 a line of audit.log has the peer, and nothing that reorders text', async (t) => {
   const name = 'abc\u202egpj.exe\u2066';
   await define(service, 'groups', { id: 'steering', name });
   const log = readFileSync(join(folder, 'audit.log'), 'utf8');
@@ -87,7 +87,7 @@ t.test('6 a line of audit.log has the peer, and nothing that reorders text', asy
 });
 
 t.test(
-  '6 the first write key is in no file any more when its first event was accepted',
+  '13 the first write key is in no file any more when its first event was accepted',
   async (t) => {
     const other = temporaryFolder();
     t.teardown(() => removeFolder(other));
@@ -109,7 +109,7 @@ t.test(
   },
 );
 
-t.test('6 a token that was cut is refused at the start', async (t) => {
+t.test('13 a token that was cut is refused at the start', async (t) => {
   const other = temporaryFolder();
   t.teardown(() => removeFolder(other));
   await (await startService(other)).stop();
@@ -121,7 +121,7 @@ t.test('6 a token that was cut is refused at the start', async (t) => {
   }
 });
 
-t.test('1 a listener of https_input takes input alone', async (t) => {
+t.test('1.1 a listener of https_input takes input alone', async (t) => {
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   process.removeAllListeners('warning');
   const url = service.httpsInput;
