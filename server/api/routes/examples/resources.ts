@@ -194,7 +194,7 @@ export const RESOURCES: readonly Resource[] = [
         kind: 'grok',
         rules: 'order order %{integer:order.id} took %{number:order.seconds} s',
         helperRules: '',
-        position: 14,
+        position: 17,
       },
     ],
     changed: { enabled: true, position: 0 },
