@@ -80,8 +80,8 @@ t.test('4.5 attributes are those that events have, with kinds, values and bounds
       distinct: 3,
       values: [
         { value: 200, count: 2 },
-        { value: 500, count: 1 },
         { value: '200', count: 1 },
+        { value: 500, count: 1 },
       ],
       min: 200,
       max: 500,
@@ -286,8 +286,8 @@ t.test(
             field: 'custom.http.status',
             values: [
               { value: 200, count: 2 },
-              { value: 500, count: 1 },
               { value: '200', count: 1 },
+              { value: 500, count: 1 },
             ],
             more: false,
           },
