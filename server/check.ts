@@ -7,7 +7,7 @@ import { KEYS_PATH } from './registry/keys.ts';
 /** Texts go here; progress only where a person looks on. */
 export interface CheckOutput {
   print(text: string): void;
-  /** Writes a line in the place of the one before; undefined when nobody looks on. */
+  /** Writes a line in the place of the one before; `undefined` when the output is no terminal. */
   progress: ((text: string) => void) | undefined;
 }
 

@@ -16,9 +16,8 @@ type Name = keyof Table;
 
 /**
  * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of
- * `readIp`, Listeners are undefined when they are off, certificate and key when there is no own one, `planLimitMb` and
- * retention when there is none, `diskReserveMb` when it is auto. `ingestWorkers`, `queryWorkers` and `sealWorkers` are
- * undefined when they are auto.
+ * `readIp`. `undefined` stands for a listener that is off, a certificate or key that is not given, a plan limit or
+ * retention that is none, and for `diskReserveMb` and numbers of workers that are auto.
  */
 export type Config = {
   readonly [Key in Name]: Table[Key] extends Setting<infer Value> ? Value : never;

@@ -27,7 +27,7 @@ export class DiskHealth {
   #failing = false;
   #probing: Promise<void> | undefined;
 
-  /** Probes write to `disk`, whose failures nobody tells it. */
+  /** Probes write to `disk`, the one whose failures are not reported here. */
   constructor(disk: Disk, log: Log, monotonicMs: () => number = () => performance.now()) {
     this.#disk = disk;
     this.#log = log;
@@ -74,7 +74,7 @@ export class DiskHealth {
     });
   }
 
-  /** Resolves when nothing is tried. */
+  /** Resolves when no probe of the disk runs. */
   async settled(): Promise<void> {
     await this.#probing;
   }

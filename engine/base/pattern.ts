@@ -169,7 +169,7 @@ function itemsOf(native: string): Item[] | undefined {
   return items;
 }
 
-/** The next item is a literal, once, that the repeated one does not match. */
+/** Reports whether the next item is a single literal that the repeated item does not match. */
 function endsBefore({ atom }: Item, next: Item): boolean {
   if (next.isRepeated || !LITERAL.test(next.atom)) return false;
   const character = next.atom.startsWith('\\u{')

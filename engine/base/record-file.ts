@@ -100,8 +100,9 @@ export class RecordFile {
   }
 
   /**
-   * Puts `records` that mean the same in the place of all there are: whenever it stops, the old ones are there or the
-   * new ones, whole. False when that could not be written, as for want of room: the file is as good as before.
+   * Replaces all records by `records`, which mean the same: after a stop at any moment the old ones are there or the
+   * new ones, whole. False when that could not be written, for want of room for instance; the file is as good as
+   * before.
    */
   rewrite(records: readonly unknown[]): Promise<boolean> {
     const generation = this.#generation + 1;

@@ -23,7 +23,7 @@ export function readTextAt(path: string): string | undefined {
   return readText(openDisk('/'), resolve(path).slice(1));
 }
 
-/** Reads a file of /proc, whose size nobody tells before; `undefined` when it cannot be read. */
+/** Reads a file of /proc, which has no size; `undefined` when it cannot be read. */
 export function readKernelText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -18,8 +18,8 @@ export class Scratch {
   }
 
   /**
-   * Takes bytes that were inflated, and frees those from before: they lie outside the heap, where so much would wait
-   * for the collector that it runs again and again.
+   * Keeps inflated bytes and frees those before. They lie outside the heap, where so much would wait for the collector
+   * that it runs again and again.
    */
   hold(bytes: Uint8Array): void {
     const { buffer } = bytes;
@@ -55,7 +55,7 @@ export interface EntrySource {
   place(entry: number): StringPlace;
   /** Values of each entry in the segment, descending. */
   counts(): Float64Array;
-  /** Reads all bytes against their checksums; nothing of them is kept. Throws CORRUPTION. */
+  /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
   verify(): void;
   /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
   piece(first: number): Entries;

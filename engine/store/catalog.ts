@@ -337,8 +337,8 @@ function emptyReport({ segments, sealed, healed }: Manifest): RecoveryReport {
 }
 
 /**
- * Recovers and closes the open segments of a writer whose thread died, so that another can go on in its place.
- * Groups that were durable and not yet told become visible. Throws as `openCatalog`, and IO when the disk is full.
+ * Recovers and closes the open segments of a writer whose thread died, so that another can take its place. Groups that
+ * were durable and not yet visible become visible. Throws as `openCatalog`, and IO when the disk is full.
  */
 export async function recoverWriter(
   options: Pick<OpenCatalogOptions, 'disk' | 'verifyBlock'>,

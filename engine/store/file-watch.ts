@@ -24,9 +24,9 @@ interface Written {
 }
 
 /**
- * Looks, some files at a time, whether the files of all segments are there with all their bytes, and marks those in the
- * catalog that are not: what is open in a reader, or is counted without being read, would not show it.
- * Owned by the front thread. Source: FORMAT.md 5.
+ * Checks, some files at a time, that the files of all segments are there with all their bytes, and marks the others in
+ * the catalog. A file that is open in a reader, or counted without being read, would not show it otherwise. Owned by
+ * the front thread. Source: FORMAT.md 5.
  */
 export class FileWatch {
   readonly #disk: Disk;
@@ -48,12 +48,14 @@ export class FileWatch {
     }
   }
 
-  /** Segments whose files are missing or cut, as far as was looked. */
+  /** Segments whose files were found missing or cut so far. */
   get missingCount(): number {
     return this.#missing.size;
   }
 
-  /** Looks at the next files. To be called about once a second. Throws IO when nobody can tell. */
+  /**
+   * Looks at the next files. To be called about once a second. Throws IO when the system does not tell their sizes.
+   */
   tick(): void {
     if (this.#rest.length === 0) {
       const { segments, sealed } = this.#opened.manifest;

@@ -4,8 +4,8 @@ import type { EncodedBlock } from '../segment/frame.ts';
 import { OpenBlock } from './open-block.ts';
 
 /**
- * Rows of one request that come piece by piece, in blocks of their own: no other rows wait for the last piece, and
- * nothing of them is anywhere before. Owned by the thread of the writer that takes them.
+ * Rows of one request that come piece by piece. They have blocks of their own: no other rows wait for the last piece,
+ * and none is visible before. Owned by the thread of the writer that takes them.
  */
 export class GatheredRows {
   readonly #open: OpenBlock;

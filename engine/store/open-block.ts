@@ -77,8 +77,8 @@ export class OpenBlock {
   }
 
   /**
-   * Encodes the fresh rows as a small block. The ordinal that it gets goes into `ordinals`, the sequence of its first
-   * row to `placed`, before anything else is done.
+   * Encodes the fresh rows as a small block. First its ordinal goes into `ordinals`, and the sequence of its first row
+   * into `placed`.
    */
   encodeSmall(): PartBlock {
     const from = this.#smallRows;
@@ -95,8 +95,9 @@ export class OpenBlock {
   }
 
   /**
-   * Encodes all rows as one block and begins anew. `ordinals` lists the small blocks that it replaces: complete
-   * when the group before is durable. No block when there is nothing to replace: no rows, or one small block of all.
+   * Encodes all rows as one block and begins anew. `ordinals` lists the small blocks that it replaces; the list is
+   * complete once the group before is durable. `undefined` when there are no rows, or when one small block has them
+   * all.
    */
   seal(): PartBlock | undefined {
     const ordinals = this.#smallOrdinals;

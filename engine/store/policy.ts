@@ -56,7 +56,7 @@ export interface MergePlan {
   rowsMax: number;
 }
 
-/** Rows of all of them. */
+/** Sum of the rows of segments. */
 export function rowsOf(segments: readonly SegmentFacts[]): number {
   return segments.reduce((rows, { rowCount }) => rows + rowCount, 0);
 }

@@ -17,7 +17,7 @@ import { OpenBlock } from './open-block.ts';
 import type { Claim, Sequences } from './sequences.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
-/** Time that rows which nobody waits for may wait for others. Source: design of the write path. */
+/** Time that rows without a waiting request may wait for others. */
 const PATIENCE_MS = 50;
 
 /**

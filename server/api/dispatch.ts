@@ -94,7 +94,7 @@ export function createRoutes(
   };
 }
 
-/** Tells of what breaks a reply that was begun: nobody is answered by 500 any more. */
+/** Receives what breaks a reply that has begun, which can no longer be answered by 500. */
 function watchStream({ log }: RouteDependencies, reply: Reply): void {
   const { stream } = reply;
   if (stream === undefined) return;

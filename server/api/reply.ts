@@ -22,8 +22,8 @@ export interface ApiRequest {
 /** Writes a reply that comes in parts, one after the other. */
 export interface ReplySink {
   /**
-   * Resolves when the next part may come: the client is not far behind. It says whether it was: then the end of the
-   * part may be kept back until more is written. Rejects with CANCELLED when the client is gone.
+   * Resolves when the next part may come, with true when the client was behind: then the end of the part may be kept
+   * back until more is written. Rejects with CANCELLED when the client is gone.
    */
   write(part: Uint8Array | string): Promise<boolean>;
 }

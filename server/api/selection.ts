@@ -99,7 +99,7 @@ interface SelectionScope {
 }
 
 /**
- * The events of `range` that a request selects, and what hints on them are made with unless it wants none. Throws
+ * The events of `range` that a request selects, and the means to make hints on them unless it wants none. Throws
  * ApiError 400. Source: INTERFACE.md 4.2, 4.3 and 4.6.
  */
 export function selectionOf(

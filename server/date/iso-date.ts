@@ -20,10 +20,10 @@ export interface IsoDate {
 }
 
 /**
- * Reads `bytes[start, end)` as a date of ISO 8601 into `date`; false when it is none. Months, days, weeks (`2016-W19`,
- * `2016-W19-2`), days of the year (`2016-131`), each with separators or, when a time follows, without; years of four
- * digits, or of six with a sign. Behind `T` or a blank a time of day from hours on, with 24:00 as its end, 1 to 9
- * digits of a fraction, an offset. Source: ISO 8601, INTERFACE.md 1.2.
+ * Reads `bytes[start, end)` as a date of ISO 8601 into `date`; false when it is none. Dates are months, days, weeks
+ * (`2016-W19`, `2016-W19-2`) and days of the year (`2016-131`), with separators or, before a time, without. Years have
+ * four digits, or six with a sign. A time of day stands behind `T` or a blank: hours at least, 24:00 as the end of a
+ * day, 1 to 9 digits of a fraction, an offset. Source: ISO 8601, INTERFACE.md 1.2.
  */
 export function scanIsoDate(bytes: Uint8Array, start: number, end: number, date: IsoDate): boolean {
   const hasSign = bytes[start] === PLUS || bytes[start] === MINUS;

@@ -43,7 +43,7 @@ export class Branch {
   isAdded = false;
   /** Set when its write key may not bring this name any more, so that the attribute goes to the excess. */
   isOverBudget = false;
-  /** Its path in the object whose path is `parentPath`, which is -1 while nobody has looked it up. */
+  /** Its path in the object whose path is `parentPath`, which is -1 until it is looked up. */
   path = -1;
   parentPath = -1;
   /** Children in order and by name, once there are some. */

@@ -49,7 +49,7 @@ export class Decoder {
     this.#lines.watch = watch;
   }
 
-  /** Called with each event that has ended; `undefined`: nobody extends events. */
+  /** Called with each event that has ended; `undefined` when there are no extensions. */
   set extension(extension: RowExtension | undefined) {
     this.#lines.extension = extension;
   }

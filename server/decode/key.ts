@@ -246,7 +246,9 @@ export class KeyTable {
   }
 }
 
-/** Finds a dot at either end of a key, or two in a row. Such a key's dots are no steps. */
+/**
+ * Reports whether a key has a dot at either end, or two in a row. The dots of such a key are no steps.
+ */
 function hasEmptyPart(bytes: Uint8Array, start: number, end: number): boolean {
   let wasDot = true;
   for (let at = start; at < end; at++) {

@@ -74,7 +74,7 @@ export class LeafOrder {
     this.#add(PATH_ROOT);
   }
 
-  /** The number of the object at a path, made behind what its parent has when it is new. */
+  /** The number of the object at a path; a new object is made behind what its parent has. */
   #object(path: number): number {
     if (this.#met[path] === this.#call) return this.#objectOf[path];
     const parent = this.#object(this.#paths.parent(path));

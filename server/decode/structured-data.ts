@@ -3,10 +3,10 @@ import { Note, type Pairs } from './pairs.ts';
 import { BACKSLASH, CLOSE_BRACKET, OPEN_BRACKET, QUOTE } from './text.ts';
 
 /**
- * Finds the elements of structured data, `[id name="value" ...]` one behind the other, and adds them to `pairs`: an
- * ELEMENT and what is in it. Returns the offset behind them; -1, and then adds none, when it is not structured data.
- * An element of nothing but a name that no enterprise owns (`[info]`) is none: it begins a text.
- * Source: RFC 5424 section 6.3; a `]` inside of quotes may lack its backslash.
+ * Finds the elements of structured data, `[id name="value" ...]` one behind the other, and adds each as an ELEMENT
+ * with its members to `pairs`. Returns the offset behind them; -1, adding none, when it is not structured data. An
+ * element that consists of a name which no enterprise owns (`[info]`) is none: it begins a text. Source: RFC 5424
+ * section 6.3; a `]` inside of quotes may lack its backslash.
  */
 export function scanStructuredData(
   bytes: Uint8Array,

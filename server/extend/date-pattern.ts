@@ -22,7 +22,7 @@ const CENTURY_PIVOT = 69;
 
 const LETTERS = 'y, M, d, H, h, m, s, S, a, E, Z and z';
 const NUMERIC = 'ydHhmsS';
-/** Digits that a part has at most, a fraction of a second whatever its pattern says. */
+/** Most digits of a part; of a fraction of a second whatever its pattern says. */
 const DIGITS_MAX: ReadonlyMap<string, number> = new Map([
   ['y', 4],
   ['M', 2],
@@ -115,8 +115,8 @@ export class DatePattern {
   }
 
   /**
-   * Milliseconds since the epoch of `text`; `undefined` when it is no such date. A year that the text does not name is
-   * the one, and a day the one, that brings the date nearest to `nowMs`.
+   * Milliseconds since the epoch of `text`; `undefined` when it is no such date. A year or a day that the text does
+   * not name is the one that brings the date nearest to `nowMs`.
    */
   parse(text: string, nowMs: number): number | undefined {
     if (text.length > TEXT_CHARACTERS_MAX) return undefined;

@@ -148,8 +148,9 @@ export class Draft implements EventValues {
   }
 
   /**
-   * Adds attributes under `target`, a path; `undefined`: those of the event. What the event has wins; where one of two
-   * is an object and the other is not, both stay. Returns the names, or the target, of which something was left out.
+   * Adds attributes under the path `target`, `undefined` for the top of the event. Attributes of the event win over
+   * them; where one of two is an object and the other is not, both stay. Returns the names, or the target, of which
+   * something was left out.
    */
   add(attributes: Attributes, target: string | undefined): readonly string[] {
     if (attributes.size === 0) return [];

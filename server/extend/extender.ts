@@ -12,7 +12,7 @@ import { severityOf } from './severity.ts';
 
 const MESSAGE = 'message';
 const CUSTOM = 'custom';
-/** Tells of the source of an event, and nothing of its text. */
+/** An attribute that names the source of an event; it says nothing of the text. */
 const MARKER = '@marker';
 /** The side buffer of a run of events beyond which no event of it is extended any more: it has to fit in 31 bits. */
 const SIDE_BYTES_MAX = 1_073_741_824;

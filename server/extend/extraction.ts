@@ -26,7 +26,7 @@ export type Attributes = Map<string, ExtractedValue>;
 /** Attributes found in a text. */
 export interface Extraction {
   attributes: Attributes;
-  /** The text before and behind what was taken out, when there is any. */
+  /** The text before and behind the part that was taken out, if any. */
   around?: readonly [before: string, behind: string];
   /** Replacement of the text in an event that takes all attributes, since these tell every character of it. */
   message?: string;

@@ -11,8 +11,8 @@ import { UrlExtractor } from './url.ts';
 import { UserAgentExtractor } from './user-agent.ts';
 
 /**
- * Makes of a value, which was matched as `text`, another one. `undefined`: there is none. The value itself when the
- * filter cannot be applied, so that nothing of a text is lost. Never throws.
+ * Makes another value of one that was matched as `text`; `undefined` for none. A value that it cannot be applied to
+ * comes back as it is, so that nothing of a text is lost. Never throws.
  */
 export type Filter = (
   value: ExtractedValue,

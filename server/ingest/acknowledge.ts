@@ -12,8 +12,8 @@ export interface TaskEnds {
 }
 
 /**
- * Collects what an ingest worker has to say of its tasks and says it in one message a turn of the event loop, as one
- * commit group ends many tasks at once.
+ * Collects the reports of an ingest worker on its tasks and sends them in one message a turn of the event loop,
+ * because one commit group ends many tasks at once.
  */
 export class Acknowledger implements TaskEnds {
   readonly #post: (message: FromIngest) => void;

@@ -10,9 +10,9 @@ interface Entry {
 }
 
 /**
- * Brings what ingest workers say into the order of the sequences that their groups took: a group's turn comes when all
- * before it are settled, be they committed or closed off, and what its worker says behind it waits with it. Claims are
- * of one counter, so they lie end to end. Owned by the front thread. Source: FORMAT.md 5.
+ * Puts the messages of ingest workers into the order of the sequences that their groups took. A group has its turn
+ * when all groups before it are settled, whether committed or closed off; the later messages of its worker wait with
+ * it. Claims are of one counter, so they lie end to end. Owned by the front thread. Source: FORMAT.md 5.
  */
 export class CommitOrder {
   /** All groups of sequences below are settled. */
@@ -50,7 +50,7 @@ export class CommitOrder {
     this.add(writer, deliver, isKnown ? undefined : claim);
   }
 
-  /** Drops what a worker that died has said and that waits, but what settles groups. */
+  /** Drops the waiting entries of a worker that died, except those that settle groups. */
   forget(writer: number): void {
     this.#queues[writer] = this.#queue(writer).filter(({ claim }) => claim !== undefined);
   }

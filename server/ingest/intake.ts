@@ -53,7 +53,7 @@ export interface IntakeOptions extends RecorderOptions {
   workers: number;
   /** The data folder. */
   root: string;
-  /** The bytes by which the folder's files know it. */
+  /** Id of the data folder, which stands in its files. */
   folderId: Uint8Array;
   segments?: SegmentLimits;
   keys: KeyTable;
@@ -63,7 +63,7 @@ export interface IntakeOptions extends RecorderOptions {
   /** Distinct names of attributes that a write key may bring on a UTC day; NAMES_PER_KEY_DAY when it is not said. */
   namesPerKeyDay?: number | undefined;
   nowMs: () => number;
-  /** Above the sequences of all rows that there are. */
+  /** A sequence above those of all existing rows. */
   sequence: number;
   /** Makes a durable group visible to queries, before it returns. */
   committed: (group: CommittedGroup) => void;
@@ -81,7 +81,7 @@ export interface IntakeOptions extends RecorderOptions {
   lineCells: SharedArrayBuffer;
   /** The module with the worker's `start`. */
   entry: URL;
-  /** Others in tests. */
+  /** Times between restarts; tests have shorter ones. */
   restartTimes?: RestartTimes;
 }
 
@@ -374,7 +374,9 @@ export class Intake {
     this.#options.died(error, writer, this.#restarts.died(writer));
   }
 
-  /** Lines have no room while the disk takes nothing, nor datagrams while there is no worker at all. */
+  /**
+   * Tells listeners that lines have no room while the disk takes nothing, and datagrams none without a worker.
+   */
   #tellTakers(): void {
     const takesLines = !this.#diskRefuses;
     const takes = takesLines && this.#threads.some(({ dead }) => !dead);

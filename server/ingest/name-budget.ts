@@ -12,7 +12,9 @@ const PATHS_MIN = 1_024;
 
 /** The names that a write key has brought today. */
 interface KeyNames {
-  /** The table whose numbers `paths` is by: 1 for each path that is one of them. It grows. */
+  /**
+   * The path table that the marks in `paths` refer to: 1 for each path that is one of them. It grows.
+   */
   table: PathTable | undefined;
   paths: Uint8Array;
   /** Their hashes + 1, in open addressing; 0 is an empty slot. */

@@ -47,8 +47,8 @@ export class Slots {
   #freeUnits: number;
 
   /**
-   * They lie in `memory[baseBytes, endBytes)`, all the rest of it unless given; `baseBytes` is a multiple of 64. Bodies
-   * leave `spareBytes` free for lines, and take no more than is left of `budget`.
+   * Slots in `memory[baseBytes, endBytes)`, by default up to its end; `baseBytes` is a multiple of 64. Bodies leave
+   * `spareBytes` free for lines, and take no more than is left of `budget`.
    */
   constructor(
     memory: WebAssembly.Memory,

@@ -29,8 +29,8 @@ export interface LineSource {
   /** `bytes` of its lines were read out of their slot: there is room for as many. */
   read(bytes: number): void;
   /**
-   * `bytes` of its lines are over: durable and in the catalog, or lost. `hasKey`: they brought events, and none of
-   * those beside them was without a valid key.
+   * Tells that `bytes` of its lines are done: durable and in the catalog, or lost. `hasKey`: they brought events, and
+   * each of them had a valid key.
    */
   settled(bytes: number, stored: boolean, hasKey: boolean): void;
 }

@@ -11,7 +11,9 @@ export interface ConnectionSink extends LineSink {
   isKey(bytes: Uint8Array, start: number, end: number): boolean;
   /** Calls `resume` once, when there is room again behind a refusal. */
   whenRoom(resume: () => void): void;
-  /** Calls `resume` when all that is durable by now is in the catalog, as a close in order says. */
+  /**
+   * Calls `resume` when all that is durable by now is in the catalog, which an orderly close promises.
+   */
   whenVisible(resume: () => void): void;
 }
 
@@ -68,8 +70,8 @@ export class Connections {
   }
 
   /**
-   * Takes a socket in, or ends it when there are too many, of all or of its peer; which place its peer is counted at.
-   * Near the limits idle connections without a valid key end for it.
+   * Accepts a socket and returns the place at which its peer is counted; ends it when there are too many, of all or of
+   * its peer. Near the limits idle connections without a valid key end to make room.
    */
   admit(socket: AcceptedSocket): number | undefined {
     const { meter, crowd } = this;
@@ -148,7 +150,7 @@ class Connection implements LineSource, Member {
   #ended = false;
   #finished = false;
   /**
-   * Set when we end it before the peer does. Unread lines are then unknown, so that a close in order would be a lie.
+   * Set when we end it before the peer does. Unread lines are then unknown, so an orderly close would be a lie.
    */
   #isStopped = false;
   /** Set once it has brought a valid key. */

@@ -15,11 +15,11 @@ export interface Exchange {
   /** Bytes of the body when the request says so. */
   readonly contentBytes: number | undefined;
   /**
-   * Gives the body in chunks, which are valid during the call; the last may be empty. Has to be called before the
+   * Gives the body in chunks, which are valid during the call; the last may be empty. Must be called before the
    * handler returns, unless the request was answered by then. Nothing comes after an answer.
    */
   read(take: (chunk: Uint8Array, isLast: boolean) => void): void;
-  /** Tells once, when the client goes away before the answer. */
+  /** Calls `gone` once, when the client goes away before the answer. */
   whenGone(gone: () => void): void;
   /** Answers; does nothing when the client is gone or an answer was given. `close` ends the connection with it. */
   answer(reply: Reply, close?: boolean): void;

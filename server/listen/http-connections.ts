@@ -22,7 +22,10 @@ const OWN_PEERS: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 /** The part of a limit from which on a peer may have no more than its own part. */
 const CROWDED_SHARE = 3 / 4;
 const PEER_SHARE = 1 / 2;
-/** The kernel is asked who has connections no more often than so, and for no more than this part of the time. */
+/**
+ * Least time between two questions to the kernel about who has connections, and the greatest part of the time for
+ * them.
+ */
 const ASKED_MS = 250;
 const ASKED_SHARE = 1 / 100;
 
@@ -39,8 +42,8 @@ export class HttpConnections {
   #askAgainMs = 0;
 
   /**
-   * `max`: connections that may be open, beside some of this machine. The library does not tell of whom one was that is
-   * over: `byPeer` says who has connections now, those of a port as the kernel knows them.
+   * `max`: connections that may be open, beside some of this machine. The library does not tell whose connection has
+   * ended, so `byPeer` counts the present connections of the port by peer, as the kernel knows them.
    */
   constructor(max: number, byPeer: () => Map<string, number>) {
     this.#max = max;

@@ -7,8 +7,8 @@ import { LineCells } from './line-cells.ts';
 import { WorkerSockets } from './worker-sockets.ts';
 
 /**
- * A worker ends when so much of its heap is used: at its limit V8 would end it, and its sockets in order. V8 collects
- * at most halfway between what lives and the limit, so that what lives is above 0.6 of it by then.
+ * The part of its heap at which a worker ends. At the limit V8 would end the thread and close its sockets in order. V8
+ * collects at most halfway between what lives and the limit, so more than 0.6 lives by then.
  */
 const HEAP_SHARE_MAX = 0.8;
 const HEAP_LOOK_MS = 100;
@@ -16,8 +16,8 @@ const TICK_MS = 1_000;
 
 /**
  * The task of an ingest thread; see `openPool`. Resolves when it was told to close and everything is durable. Whatever
- * ends the thread before, but the end of its memory, resets its connections first: senders take a close in order for an
- * acknowledgement.
+ * ends the thread earlier resets its connections first, because senders take an orderly close for an acknowledgement;
+ * running out of memory alone does not.
  */
 export async function start({ data, port, loop }: ThreadTask<IngestData>): Promise<void> {
   new LoopWatch(loop).begin();

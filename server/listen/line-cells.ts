@@ -27,7 +27,7 @@ const HELD_BYTES_PEER_MAX = HELD_BYTES_MAX / 4;
 const PEER_SHARE = 7 / 8;
 /** The part of a limit from which on connections without a valid key are ended for new ones. */
 const CROWDED_SHARE = 15 / 16;
-/** Connections when nobody says how many there may be. */
+/** Connections that are allowed unless a number is given. */
 const UNLIMITED = 1_000_000;
 /** Places for counts of peers; those of one place are counted together. */
 const PEERS = 4_096;

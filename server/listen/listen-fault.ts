@@ -13,8 +13,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The error about an address that cannot be had, USAGE: it names the setting, the address and why, and has the cause.
- * Of an address in use it also tells who has it, where that can be known, and how another one is set.
+ * The error about an address that cannot be had, USAGE. It names the setting, the address and why, and has the cause.
+ * For an address in use it also names the holder, where that can be known, and the ways to set another address.
  */
 export function listenFault(
   setting: string,

@@ -90,8 +90,8 @@ interface Lines {
 }
 
 /**
- * Takes datagrams, for which nobody waits: they are handed over many at a time, so that a worker's task and its
- * messages are for many events.
+ * Takes datagrams, for which no sender waits. They are handed over many at a time, so that a worker has one task and
+ * few messages for many events.
  */
 class Receiver implements LineSource {
   readonly origin: LineOrigin;

@@ -16,7 +16,7 @@ const HEAP = { oldMb: 512, youngMb: 4 };
 export interface MergeThreadOptions {
   /** The data folder. */
   root: string;
-  /** The bytes by which the folder's files know it. */
+  /** Id of the data folder, which stands in its files. */
   folderId: Uint8Array;
   /** The module with the worker's `start`; another one in tests. */
   entry?: URL;

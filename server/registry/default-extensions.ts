@@ -60,8 +60,8 @@ const DATE_SOURCES = ['time', '@t', '__REALTIME_TIMESTAMP', 'ts', 'timeMillis', 
 const DOCKER_FILTER = 'log:* stream:(stdout OR stderr)';
 
 /**
- * The extensions that a service has from its first start on, all off, in the order in which they would run: what
- * unwraps a message before what reads it, and what reads a part behind what finds that.
+ * The extensions that a service has from its first start on, all off, in the order in which they run: one that unwraps
+ * a message comes before those that read it, one that finds a part before those that read the part.
  */
 export function defaultExtensions(): ExtensionDefinition[] {
   return [

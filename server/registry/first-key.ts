@@ -3,8 +3,8 @@ import type { Keys } from './keys.ts';
 import { readSecret, WRITE_KEY_PATH } from './secret.ts';
 
 /**
- * The file with the text of the write key that the first start made. It goes when an event was accepted by that key, as
- * somebody has it by then, and when it holds no key any more.
+ * The file with the text of the write key that the first start made. It is removed once an event was accepted by that
+ * key, because somebody has the key by then, and when it holds no valid key.
  */
 export class FirstKeyFile {
   readonly #disk: Disk;

@@ -36,11 +36,10 @@ export function secondsToMidnight(nowMs: number): number {
 }
 
 /**
- * The state of write keys that all threads share: on or off, today's use, quota.
- *
- * A cell is changed under its lock, a few machine instructions without a call or an allocation in between, so a
- * thread cannot end while it holds one. (A 64-bit compare-and-swap needs BigInt: 0.4 us a reservation, this 0.06.)
- * Each of the last days has its use: a clock that jumps ahead and comes back finds a day as it was, spent or not.
+ * The state of write keys that all threads share: on or off, the quota and the use of each of the last days. A clock
+ * that jumps ahead and comes back finds the use of its day as it was. A cell is changed under its lock, within a few
+ * machine instructions without a call or an allocation, so a thread cannot end while it holds one. (A 64-bit
+ * compare-and-swap needs BigInt: 0.4 us a reservation, this 0.06.)
  */
 export class UsageCells {
   /** The memory; given to another thread it makes a view of the same cells there. */

@@ -115,7 +115,7 @@ function intakeOf(
   });
 }
 
-/** Query workers begin when `after` resolves. */
+/** Makes the pool of query workers, which begin when `after` resolves. */
 function queryPoolOf(
   { runtime, log, opened }: OpenedData,
   workers: number,

@@ -28,8 +28,8 @@ interface Life {
 }
 
 /**
- * Starts again what died, by numbers from 0: soon at first, ever later when it dies quickly again and again, so that a
- * cause that stays costs little and the rest of the service goes on.
+ * Restarts what died, by numbers from 0: soon at first, ever later when it dies quickly again and again, so that a
+ * lasting cause costs little and the rest of the service goes on.
  */
 export class Restarts {
   readonly #options: RestartOptions;
@@ -50,7 +50,7 @@ export class Restarts {
     return this.#count;
   }
 
-  /** Number `number` died; returns how long it stays away at least, in milliseconds. */
+  /** Notes that number `number` died; returns the least time in milliseconds until it may start. */
   died(number: number): number {
     const nowMs = performance.now();
     let life = this.#lives.get(number);

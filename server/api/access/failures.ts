@@ -70,7 +70,9 @@ export class AuthFailures {
   }
 }
 
-/** The network of a peer, by which it is counted: of IPv6 the first half, as who has one has all its addresses. */
+/**
+ * The network by which a peer is counted: of IPv6 the first half, because its owner has all addresses in it.
+ */
 export function networkOf(peer: string): string {
   return peer.includes(':') ? peer.split('::', 1)[0].split(':').slice(0, 4).join(':') : peer;
 }

@@ -16,7 +16,7 @@ export interface AdminDeps {
   /** The token of the file `admin-token`. */
   token: string;
   failures: Pick<AuthFailures, 'note'>;
-  /** Those who have logged in; nobody without it. */
+  /** Callers who have logged in; without it there are none. */
   callers?: Pick<Callers, 'of'>;
   /** Resources by the name in the path. */
   resources: ReadonlyMap<string, AdminResource>;

@@ -14,9 +14,9 @@ export interface SchemaPart {
 }
 
 /**
- * Writes schemas for the description of the interface. What stands under a name is referred to wherever it comes again,
- * and each member is told by what `meanings` has for the longest end of its path, such as `GroupBy.field.id` or `id`;
- * what its schema describes is what is allowed.
+ * Writes schemas for the description of the interface. A schema with a name is written once and referred to. Each
+ * member is described by the text that `meanings` has for the longest end of its path, such as `GroupBy.field.id` or
+ * `id`; the description in its schema says what is allowed.
  */
 export class SchemaWriter {
   readonly #meanings: ReadonlyMap<string, string>;

@@ -99,7 +99,7 @@ export class Decodings {
     return { failed: this.#stepFailed, budget, isWriteKey };
   }
 
-  /** Gives the current decoding away, with its rows; another takes its place. */
+  /** Hands over the current decoding with its rows; another takes its place. */
   lend(): Decoding {
     const lent = this.#current;
     this.#current = this.#spare ?? this.#make(lent.paths, lent.ownPaths);

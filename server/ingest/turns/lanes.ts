@@ -1,7 +1,7 @@
 /** Time that a lane has before the next one's turn comes; one that took more waits for as many turns. */
 const QUANTUM_MS = 4;
 
-/** Jobs that are over are kept up to here, as taking each away would cost more. */
+/** Jobs that are over and may be kept: taking each away would cost more. */
 const OVER_MAX = 1_024;
 
 /** The jobs of one sender, in their order. */

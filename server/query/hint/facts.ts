@@ -171,7 +171,9 @@ class Probe {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /** The text at `path` that is `text` in other letters; the most frequent ones when there is none. */
+  /**
+   * The text at `path` that differs from `text` in the case of letters alone; without one the most frequent texts.
+   */
   *texts(path: string, text: string): Units<string[] | undefined> {
     const match = { type: 'pattern' as const, pattern: [{ literal: text }], ignoresCase: true };
     const same = this.#among({ type: 'value', paths: [path], match });

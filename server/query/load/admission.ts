@@ -51,7 +51,7 @@ interface Tenant {
    */
   begunCount: number;
   heavyCount: number;
-  /** Bytes of all of it, and of its answers alone. */
+  /** Bytes of the memory of queries, and of their answers alone. */
   bytes: number;
   answerBytes: number;
   readonly waiting: Set<Entry>;
@@ -62,11 +62,11 @@ interface Tenant {
 const ANSWERS_PART = 4;
 
 /**
- * Lets some queries run at once, a few of each key, as long as there is memory for them; more wait, up to a limit:
- * those of a key in the order in which they came, and the next is of the key with the fewest that run. A query begins
+ * Lets some queries run at once, a few of each key, as long as there is memory for them. More wait, up to a limit:
+ * those of a key in the order in which they came; the next one is of the key with the fewest that run. A query begins
  * as a light one. When it turns out heavy it stands still until there is room for it, so that of many heavy ones a few
- * run at a time. One that may take memory may have all else too, so it ends; when there is none the next one may,
- * whatever it takes: all go on.
+ * run at a time. A query that was given memory is refused nothing else, so it ends. When no query has memory, the next
+ * one gets it whatever it takes, so every query goes on.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;

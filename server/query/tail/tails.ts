@@ -35,8 +35,8 @@ export class Tails {
   }
 
   /**
-   * A tail from `request.place` on, or from what is committed at this moment: it begins when the function that is
-   * returned is called with where it is written. Throws QueryRefused when there are too many.
+   * Opens a tail from `request.place` on, or from what is committed at this moment. It begins when the returned
+   * function is called with the stream to write to. Throws QueryRefused when there are too many.
    */
   open(request: TailRequest): (sink: TailStream) => Promise<void> {
     if (this.#closed) throw new QueryRefused(503, 'stopping', 'the service is stopping');
