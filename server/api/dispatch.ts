@@ -7,6 +7,7 @@ import { QueryRefused } from '../query/refusal.ts';
 import { withoutKeys, withoutLongWords } from '../safe-text.ts';
 import type { AuthFailures } from './access/failures.ts';
 import { ADMIN_PATH } from './admin/admin.ts';
+import type { ConsoleAssets } from './console/assets.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import { parseQueryBody } from './json.ts';
 import { closing, queryOf } from './read/queries.ts';
@@ -61,6 +62,8 @@ export interface RouteDependencies {
   admin(request: ApiRequest): Promise<Reply>;
   operation: OperationAccess;
   account: AccountOptions;
+  /** The console's page and files. */
+  assets: Pick<ConsoleAssets, 'reply'>;
   /** Receives every error that is answered by 500. */
   log(error: unknown): void;
 }
@@ -86,6 +89,8 @@ export function createRoutes(
     if (request.path.startsWith(ADMIN_PATH)) {
       return answered(dependencies, () => dependencies.admin(request));
     }
+    const asset = await answered(dependencies, async () => dependencies.assets.reply(request));
+    if (asset !== undefined) return asset;
     const reply = await answered(dependencies, () => route(dependencies, live, request));
     watchStream(dependencies, reply);
     // Sessions are for the console, which is of the same origin.
@@ -223,10 +228,10 @@ function authenticate(dependencies: RouteDependencies, request: ApiRequest): Rea
 }
 
 /** The reply of `answer`, or the one that tells why there is none. */
-async function answered(
+async function answered<R extends Reply | undefined>(
   dependencies: RouteDependencies,
-  answer: () => Promise<Reply>,
-): Promise<Reply> {
+  answer: () => Promise<R>,
+): Promise<R | Reply> {
   try {
     return await answer();
   } catch (error) {

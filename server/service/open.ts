@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { watchDisk } from '../../engine/base/disk-watch.ts';
-import type { Disk } from '../../engine/base/file.ts';
+import { type Disk, openDisk } from '../../engine/base/file.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { AuthFailures } from '../api/access/failures.ts';
 import { definitionRules } from '../api/admin/definition-rules.ts';
 import type { Config } from '../config.ts';
+import { ConsoleAssets } from '../api/console/assets.ts';
 import { DiskHealth } from '../disk-health.ts';
 import type { Certificate } from '../listen/certificate.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +18,11 @@ import { KEYS_PATH, type Keys, openKeys } from '../registry/keys.ts';
 import { openAdminToken } from '../registry/secret.ts';
 import { UsageCells } from '../registry/usage.ts';
 import { certificateOf, type Runtime } from '../runtime.ts';
+
+/** The folder of the built console, beside that of a bundled server and in `.built` for one that is not. */
+const CONSOLE_FOLDER = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../.built/console' : '../console', import.meta.url),
+).slice(1);
 
 /** The data folder, opened, and the registries in it. */
 export interface OpenedData {
@@ -37,6 +44,7 @@ export interface OpenedData {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly setup: SetupLink;
+  readonly assets: ConsoleAssets;
 }
 
 /**
@@ -73,9 +81,10 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
   const sessions = await openSessions({ disk, nowMs: Date.now });
   const setup = await openSetupLink(disk, users.list().length > 0);
   const failures = new AuthFailures(log);
+  const assets = new ConsoleAssets(openDisk('/'), CONSOLE_FOLDER);
   return {
     ...{ runtime, log, disk, health, certificate, opened, cells, token, failures, firstKey },
-    ...{ ...registry, users, sessions, setup },
+    ...{ ...registry, users, sessions, setup, assets },
   };
 }
 

@@ -103,6 +103,7 @@ export function routesOf(
       },
       failed: (peer) => failures.note('login', peer),
     },
+    assets: data.assets,
     log: (error) => log.error('a request failed', { error }),
   });
 }

@@ -39,6 +39,7 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     nowMs: () => NOW,
     boundEvents: 50_000_000,
     admin: async () => ({ status: 200, body: '"admin"' }),
+    assets: { reply: () => undefined },
     operation: {
       health: () => ({ status: 200, body: '{"ok":true}' }),
       ready: () => ({ status: 200, body: '{"ok":true}' }),

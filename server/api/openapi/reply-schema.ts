@@ -255,6 +255,12 @@ const role = oneOf(...ROLES);
 const user = { id: string, name: string, role, security_filter: orNull(string), created: date };
 const readKey = { id: string, name: string, security_filter: orNull(string) };
 const tag = shape({ id: string, name: string, color, query: string });
+/** A write key of the administration. Source: INTERFACE.md 2.1. */
+export const shownWriteKey = shape(writeKey);
+/** A read key of the administration. Source: INTERFACE.md 2.2. */
+export const shownReadKey = shape(readKey);
+/** A user of the administration. Source: INTERFACE.md 13.1. */
+export const shownUser = shape(user);
 const time = Type.Object({
   from: Type.Union([string, Type.Number()]),
   to: Type.Union([string, Type.Number()]),
@@ -310,9 +316,9 @@ export const RESOURCE_SHAPES: ReadonlyMap<
   string,
   { shown: TSchema; made?: TSchema; changed?: TSchema }
 > = new Map<string, { shown: TSchema; made?: TSchema; changed?: TSchema }>([
-  ['write_keys', { shown: shape(writeKey), made: shape({ ...writeKey, key: string }) }],
-  ['read_keys', { shown: shape(readKey), made: shape({ ...readKey, key: string }) }],
-  ['users', { shown: shape(user) }],
+  ['write_keys', { shown: shownWriteKey, made: shape({ ...writeKey, key: string }) }],
+  ['read_keys', { shown: shownReadKey, made: shape({ ...readKey, key: string }) }],
+  ['users', { shown: shownUser }],
   ...Object.entries(definition).map(([name, shown]) => [name, { shown }] as const),
   ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
 ]);

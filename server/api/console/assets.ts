@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { Disk } from '../../../engine/base/file.ts';
+import { ApiError, type ApiRequest, type Reply } from '../reply.ts';
+
+/** A file of the console, and its compressed forms, made when it was built. */
+interface Asset {
+  type: string;
+  etag: string;
+  whole: Uint8Array;
+  gzip?: Uint8Array;
+  br?: Uint8Array;
+}
+
+const PAGE = 'index.html';
+const ASSETS_PATH = '/assets/';
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['html', 'text/html; charset=utf-8'],
+  ['js', 'text/javascript; charset=utf-8'],
+  ['css', 'text/css; charset=utf-8'],
+  ['svg', 'image/svg+xml'],
+]);
+/** Addresses of the page's screens. */
+const SCREENS: ReadonlySet<string> = new Set([
+  ...['/', '/setup', '/event', '/send', '/keys', '/users', '/audit', '/account'],
+]);
+/** Names with a digest of their contents never change. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** Nothing runs, or is loaded, that is not one of the assets. Source: Content Security Policy Level 3. */
+const SECURITY = {
+  'content-security-policy': [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
+    ...["connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+  ].join('; '),
+  ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+  ...{ 'cross-origin-opener-policy': 'same-origin', 'x-frame-options': 'DENY' },
+};
+
+/** The files of the console, read once; none when it was not built. */
+export class ConsoleAssets {
+  readonly #assets = new Map<string, Asset>();
+
+  /** Reads the files that `server/console/build.ts` has made in a folder of `disk`. Throws IO. */
+  constructor(disk: Disk, folder: string) {
+    const names = disk.list(folder);
+    for (const name of names) {
+      const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1));
+      if (type === undefined) continue;
+      const form = (end: string): Uint8Array | undefined =>
+        names.includes(name + end) ? bytesOf(disk, `${folder}/${name}${end}`) : undefined;
+      const whole = bytesOf(disk, `${folder}/${name}`);
+      const [gzip, br] = [form('.gz'), form('.br')];
+      const etag = `"${createHash('sha256').update(whole).digest('base64url').slice(0, 22)}"`;
+      this.#assets.set(name, {
+        ...{ type, etag, whole },
+        ...(gzip === undefined ? {} : { gzip }),
+        ...(br === undefined ? {} : { br }),
+      });
+    }
+  }
+
+  /** The page of a screen, or one of its files; `undefined` when the path is none of theirs. Throws ApiError 404 and 405. */
+  reply(request: ApiRequest): Reply | undefined {
+    const { path, method } = request;
+    const isScreen = SCREENS.has(path);
+    if (!isScreen && !path.startsWith(ASSETS_PATH)) return undefined;
+    if (method !== 'GET' && method !== 'HEAD') {
+      throw new ApiError(405, 'allowed methods: GET, HEAD', { allow: 'GET, HEAD' });
+    }
+    const asset = this.#assets.get(isScreen ? PAGE : path.slice(ASSETS_PATH.length));
+    if (asset === undefined) {
+      throw new ApiError(404, isScreen ? 'the console was not built: start by make run' : 'there is no such file');
+    }
+    return replyOf(asset, request, isScreen || asset.type === TYPES.get('svg') ? 'no-cache' : FOR_EVER);
+  }
+}
+
+function replyOf(asset: Asset, { headers, method }: ApiRequest, caching: string): Reply {
+  const { type, etag, whole, gzip, br } = asset;
+  const fixed = { ...SECURITY, etag, 'cache-control': caching, vary: 'Accept-Encoding' };
+  if (headers.get('if-none-match') === etag) {
+    return { status: 304, body: '', contentType: type, headers: fixed };
+  }
+  const accepted = headers.get('accept-encoding') ?? '';
+  const forms: [string, Uint8Array | undefined][] = [
+    ['br', br],
+    ['gzip', gzip],
+  ];
+  const [coding, bytes] = forms.find(([name, form]) => form !== undefined && takes(accepted, name)) ?? [];
+  return {
+    ...{ status: 200, contentType: type, body: method === 'HEAD' ? '' : (bytes ?? whole) },
+    headers: { ...fixed, ...(coding === undefined ? {} : { 'content-encoding': coding }) },
+  };
+}
+
+/** Reports whether a client takes a coding. Source: RFC 9110, 12.5.3. */
+function takes(accepted: string, coding: string): boolean {
+  return accepted.split(',').some((element) => {
+    const [name, ...parameters] = element.toLowerCase().split(';');
+    return name?.trim() === coding && !parameters.some((each) => /^\s*q=0(?:\.0*)?\s*$/.test(each));
+  });
+}
+
+function bytesOf(disk: Disk, path: string): Uint8Array {
+  const file = disk.open(path, 'read');
+  try {
+    const bytes = new Uint8Array(file.bytes());
+    file.read(bytes, 0);
+    return bytes;
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Static } from 'typebox';
+import type {
+  aggregateReply,
+  attributesReply,
+  completeReply,
+  contextReply,
+  facetsReply,
+  fetchReply,
+  listedEvent,
+  listReply,
+  sessionReply,
+  shownReadKey,
+  shownUser,
+  shownWriteKey,
+} from '../../api/openapi/reply-schema.ts';
+import type { BODY_SCHEMAS } from '../../api/schema.ts';
+
+/** Types of what is asked and answered, from the schemas that `/openapi.json` is made of. Nothing of them is in the bundle. */
+
+type Result<T> = T extends { result: infer R } ? R : never;
+
+/** The `time` of a request. */
+export type Time = ListBody['time'];
+/** Body of `POST /beta/events/list`. */
+export type ListBody = Static<typeof BODY_SCHEMAS.list>;
+/** Body of `POST /beta/events/aggregate`. */
+export type AggregateBody = Static<typeof BODY_SCHEMAS.aggregate>;
+/** An event of an answer. */
+export type ListedEvent = Static<typeof listedEvent>;
+/** Page of a list. */
+export type ListResult = Result<Static<typeof listReply>>;
+/** One event. */
+export type FetchResult = Result<Static<typeof fetchReply>>;
+/** An event and those around it. */
+export type ContextResult = Result<Static<typeof contextReply>>;
+/** Buckets of an aggregation. */
+export type AggregateResult = Result<Static<typeof aggregateReply>>;
+/** Most frequent values of attributes. */
+export type FacetsResult = Result<Static<typeof facetsReply>>;
+/** Attributes of a time. */
+export type AttributesResult = Result<Static<typeof attributesReply>>;
+/** Suggestions for a search that is being typed. */
+export type CompleteResult = Result<Static<typeof completeReply>>;
+/** A hint why nothing was found. */
+export type Hint = NonNullable<ListResult['hints']>[number];
+/** Who has logged in. */
+export type Session = Result<Static<typeof sessionReply>>;
+/** A write key of the administration. */
+export type WriteKey = Static<typeof shownWriteKey>;
+/** A read key of the administration. */
+export type ReadKey = Static<typeof shownReadKey>;
+/** A user of the administration. */
+export type User = Static<typeof shownUser>;

@@ -1,0 +1,44 @@
+import { signal } from '@preact/signals';
+import { call, expired, Fault, viewedKey } from '../api/client.ts';
+import type { Session } from '../api/contract.ts';
+
+const SESSION_PATH = '/account/session';
+
+/** Who has logged in; `null`: nobody, `undefined`: not known yet. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** Asks who has logged in. Rejects with Fault when the service does not answer. */
+export async function findSession(): Promise<void> {
+  try {
+    session.value = await call<Session>('GET', SESSION_PATH);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.status !== 401) throw error;
+    session.value = null;
+  }
+}
+
+/** Logs in. Rejects with Fault. */
+export async function logIn(
+  body: { name: string; password: string } | { read_key: string },
+): Promise<void> {
+  session.value = await call<Session>('POST', SESSION_PATH, body);
+}
+
+/** Makes the first user, and logs in. Rejects with Fault. */
+export async function setUp(token: string, name: string, password: string): Promise<void> {
+  session.value = await call<Session>('POST', '/account/setup', { token, name, password });
+}
+
+/** Ends the session. */
+export async function logOut(): Promise<void> {
+  await call('DELETE', SESSION_PATH).catch(() => undefined);
+  viewedKey.value = undefined;
+  session.value = null;
+}
+
+/** Shows the login in place of a screen whose session has ended; the address stays, and with it what one looked at. */
+export function watchExpiry(): void {
+  expired.subscribe((count) => {
+    if (count > 0 && session.peek()) session.value = null;
+  });
+}

@@ -1,0 +1,146 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { isReachable, viewedKey } from './api/client.ts';
+import { place } from './base/address.ts';
+import { areKeysOn, shortcuts, switchKeys } from './base/keyboard.ts';
+import { notice } from './base/notice.ts';
+import { logOut, session } from './base/session.ts';
+import { chooseTheme, THEMES, theme } from './base/theme.ts';
+import { Button, Dialog } from './parts/controls.tsx';
+import { Icon, type IconName, Mark } from './parts/icon.tsx';
+import { type Choice, Menu } from './parts/menu.tsx';
+
+const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: boolean }[] = [
+  { path: '/', name: 'Explore', icon: 'search' },
+  { path: '/send', name: 'Send', icon: 'send', isAdmin: true },
+  { path: '/keys', name: 'Keys', icon: 'key', isAdmin: true },
+  { path: '/users', name: 'Users', icon: 'people', isAdmin: true },
+  { path: '/audit', name: 'Audit', icon: 'book', isAdmin: true },
+];
+
+/** The frame of every screen: the way to the others, and who one is. */
+export function Frame({ screen, children }: { screen: string; children: ComponentChildren }) {
+  const [isHelping, setHelping] = useState(false);
+  const isAdmin = session.value?.role === 'admin';
+  const { path } = place.value;
+  return (
+    <div class="frame">
+      <a class="skip-link" href="#main">
+        Skip to the content
+      </a>
+      <nav class="rail" aria-label="Screens">
+        <a class="rail-mark" href="/" aria-label="Logseam">
+          <Mark size={28} />
+        </a>
+        {LINKS.filter((link) => isAdmin || link.isAdmin !== true).map((link) => (
+          <a
+            class="rail-link"
+            href={link.path}
+            {...(link.path === path ? { 'aria-current': 'page' } : {})}
+          >
+            <Icon name={link.icon} size={20} />
+            <span>{link.name}</span>
+          </a>
+        ))}
+        <span class="rail-space" />
+        <Menu label="Your account" class="rail-link" choices={() => accountChoices(setHelping)}>
+          <span class="avatar" aria-hidden="true">
+            {(session.value?.name ?? '?').slice(0, 1).toUpperCase()}
+          </span>
+          <span>Account</span>
+        </Menu>
+      </nav>
+      <main class="screen" id="main" aria-label={screen} tabIndex={-1}>
+        {!isReachable.value && (
+          <p class="banner" role="alert">
+            <Icon name="warning" /> The service does not answer. This page goes on when it is back.
+          </p>
+        )}
+        {viewedKey.value !== undefined && (
+          <p class="banner view-as">
+            <Icon name="eye" /> You see what the read key <b>{viewedKey.value.name}</b> sees.
+            <Button
+              onClick={() => {
+                viewedKey.value = undefined;
+              }}
+            >
+              Stop
+            </Button>
+          </p>
+        )}
+        {children}
+      </main>
+      <div class="notice" role="status" aria-live="polite">
+        {notice.value !== undefined && <p>{notice.value}</p>}
+      </div>
+      {isHelping && <Help close={() => setHelping(false)} />}
+      {helpAsked(setHelping)}
+    </div>
+  );
+}
+
+/** Lets `?` open the list of keys on every screen. */
+function helpAsked(setHelping: (isOpen: boolean) => void): undefined {
+  HELP.run = () => setHelping(true);
+  return undefined;
+}
+
+/** The key that lists the keys; screens have it among theirs. */
+export const HELP = { keys: '?', name: 'This list', run: (): void => {} };
+
+function accountChoices(setHelping: (isOpen: boolean) => void): Choice[] {
+  const isUser = session.peek()?.type === 'user';
+  return [
+    ...THEMES.map((name) => ({
+      name: `${name === 'auto' ? "System's theme" : name === 'dark' ? 'Dark' : 'Light'}`,
+      icon: theme.peek() === name ? ('check' as const) : ('sun' as const),
+      run: () => chooseTheme(name),
+    })),
+    null,
+    { name: 'Keyboard', icon: 'help', keys: '?', run: () => setHelping(true) },
+    {
+      name: 'API reference',
+      icon: 'book',
+      run: () => {
+        location.href = '/openapi.json';
+      },
+    },
+    ...(isUser
+      ? [{ name: 'Password', icon: 'key' as const, run: () => void goAccount() }]
+      : []),
+    null,
+    { name: 'Log out', icon: 'out', run: () => void logOut() },
+  ];
+}
+
+async function goAccount(): Promise<void> {
+  const { go } = await import('./base/address.ts');
+  go('/account');
+}
+
+function Help({ close }: { close: () => void }) {
+  return (
+    <Dialog title="Keyboard" close={close}>
+      <dl class="keys">
+        {shortcuts.value.map(({ keys, name }) => (
+          <div>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{name}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={areKeysOn.value}
+          onChange={(event) => switchKeys(event.currentTarget.checked)}
+        />
+        Single keys do something on this browser
+      </label>
+    </Dialog>
+  );
+}

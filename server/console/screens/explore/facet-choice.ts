@@ -1,0 +1,52 @@
+import { effect, signal } from '@preact/signals';
+import type { AttributesResult } from '../../api/contract.ts';
+import { attributes } from './panels.ts';
+
+/** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
+export const openFacets = signal<readonly string[] | undefined>(undefined);
+
+/** Facets that are open without a choice. */
+const FACETS_DEFAULT = 5;
+/** Last parts of names that people look at first. */
+const LIKELY = [
+  ...['level', 'severity', 'levelname', 'appname', 'service', 'app', 'logger', 'hostname', 'host'],
+  ...['status_code', 'status', 'method', 'verb', 'env', 'environment', 'region', 'container_name', 'namespace'],
+];
+
+/** Attributes whose values are counted: those that are open, or five that are likely to be of use. */
+export async function facetPaths(signal: AbortSignal): Promise<string[]> {
+  const chosen = openFacets.peek();
+  if (chosen !== undefined) return [...chosen];
+  const known = await loaded(signal);
+  return known === undefined ? [] : likelyOf(known);
+}
+
+/** The attributes when they are there. */
+function loaded(signal: AbortSignal): Promise<AttributesResult | undefined> {
+  return new Promise((resolve) => {
+    let stop: (() => void) | undefined;
+    const finish = (result: AttributesResult | undefined): void => {
+      resolve(result);
+      queueMicrotask(() => stop?.());
+    };
+    signal.addEventListener('abort', () => finish(undefined), { once: true });
+    stop = effect(() => {
+      if (!attributes.isLoading.value) finish(attributes.data.value);
+    });
+  });
+}
+
+function likelyOf({ attributes: all }: AttributesResult): string[] {
+  const rank = (path: string): number => {
+    const last = path.split('.').at(-1)?.toLowerCase() ?? '';
+    const at = LIKELY.indexOf(last);
+    return at < 0 ? LIKELY.length : at;
+  };
+  return all
+    .filter(({ attribute, kinds }) => attribute !== 'message' && !kinds.includes('date'))
+    .map(({ attribute, events }) => ({ attribute, events, rank: rank(attribute) }))
+    .filter(({ rank: at }) => at < LIKELY.length)
+    .sort((left, right) => left.rank - right.rank || right.events - left.events)
+    .slice(0, FACETS_DEFAULT)
+    .map(({ attribute }) => attribute);
+}

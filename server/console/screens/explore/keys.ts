@@ -1,0 +1,74 @@
+import type { Json } from '../../api/exact.ts';
+import { say } from '../../base/notice.ts';
+import type { Shortcut } from '../../base/keyboard.ts';
+import { copyText } from '../../parts/controls.tsx';
+import { HELP } from '../../frame.tsx';
+import { contextOf } from './context.tsx';
+import { list } from './panels.ts';
+import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
+import { areFacetsOpen, current } from './reading.ts';
+import { searchFocus } from './search-bar.tsx';
+import { opposite, termOf, withTerm } from './terms.ts';
+import { valueAt } from './text.tsx';
+import { isPicking, shiftRange } from './time-picker.tsx';
+
+/** The keys of exploring. */
+export function exploreKeys(): Shortcut[] {
+  return [
+    { keys: '/', name: 'Search', run: () => searchFocus.value++ },
+    { keys: 'j ArrowDown', name: 'Next event', run: () => move(1) },
+    { keys: 'k ArrowUp', name: 'Previous event', run: () => move(-1) },
+    { keys: 'Enter', name: 'Open the event, or close it', run: toggleOpen },
+    { keys: 'Escape', name: 'Close the event', run: () => open(undefined) },
+    { keys: 'o', name: 'Events around it', run: showContext },
+    { keys: 'f', name: 'Filter for the value at the pointer or the focus', run: () => filter(false) },
+    { keys: 'x', name: 'Filter it out', run: () => filter(true) },
+    { keys: 't', name: 'Range of time', run: () => { isPicking.value = true; } },
+    { keys: 'l', name: 'Live tail', run: () => follow(!isLive.peek()) },
+    { keys: 'c', name: 'Facets and columns', run: () => { areFacetsOpen.value = !areFacetsOpen.peek(); } },
+    { keys: '[', name: 'Earlier', run: () => shiftRange(-1) },
+    { keys: ']', name: 'Later', run: () => shiftRange(1) },
+    { keys: 'y', name: 'Copy a link to what one sees', run: copyLink },
+    HELP,
+  ];
+}
+
+function move(by: 1 | -1): void {
+  const count = list.data.peek()?.rows.reachable ?? 0;
+  if (count === 0) return;
+  current.value = { row: Math.max(0, Math.min(count - 1, current.peek().row + by)) };
+}
+
+function currentEvent() {
+  return list.data.peek()?.rows.at(current.peek().row);
+}
+
+function toggleOpen(): void {
+  const event = currentEvent();
+  if (event !== undefined) open(openId.peek() === event.id ? undefined : event.id);
+}
+
+function showContext(): void {
+  const event = currentEvent();
+  if (event !== undefined) contextOf.value = event;
+}
+
+/** Filters for the attribute over which the pointer is, or in which the focus is. */
+function filter(isOut: boolean): void {
+  const row =
+    document.querySelector<HTMLElement>('.attribute:hover') ??
+    document.activeElement?.closest<HTMLElement>('.attribute');
+  const path = row?.dataset['path'];
+  const open = list.data.peek()?.rows;
+  const at = openId.peek() === undefined ? undefined : open?.rowOf(openId.peek() ?? '');
+  const event = at === undefined ? undefined : open?.at(at);
+  if (path === undefined || event === undefined) return;
+  const term = termOf(path, valueAt(event.event as Json | undefined, path) ?? null);
+  askFor({ query: withTerm(question.peek().query, isOut ? opposite(term) : term) });
+}
+
+async function copyLink(): Promise<void> {
+  const id = openId.peek();
+  const address = id === undefined ? location.href : location.origin + addressOfEvent(id);
+  say((await copyText(address)) ? 'The link is copied.' : 'The browser refused to copy.');
+}

@@ -1,0 +1,195 @@
+import { useEffect } from 'preact/hooks';
+import type { ListedEvent } from '../../api/contract.ts';
+import type { Json } from '../../api/exact.ts';
+import { textOf } from '../../api/exact.ts';
+import { rowTime, whole } from '../../base/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { type Choice, Menu } from '../../parts/menu.tsx';
+import { lineOf } from './context.tsx';
+import { EventView } from './event.tsx';
+import { askFor, columns, open, openId, question, showColumns } from './question.ts';
+import { current, isWrapped } from './reading.ts';
+import { STATUS_NAMES } from './status.ts';
+import { LogText, valueAt } from './text.tsx';
+import { useRowWindow } from './virtual.ts';
+
+/** Where the rows of a list come from. */
+export interface RowSource {
+  /** Rows that can be looked at. */
+  readonly count: number;
+  /** Rows of the whole list, for those who cannot see it. */
+  readonly total: number;
+  at(row: number): ListedEvent | undefined;
+  need?(from: number, to: number): void;
+}
+
+const ROW_PX = 26;
+
+/** Events as rows: only those in sight are in the page, and an open one unfolds in its place. */
+export function EventList({ source, words, version }: EventListProps) {
+  const keyOf = (row: number): string | number => source.at(row)?.id ?? row;
+  const { rows, element } = useRowWindow({ count: source.count, rowPx: ROW_PX, keyOf });
+  const items = rows.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => source.need?.(first, last), [source, first, last, version]);
+  useEffect(() => {
+    current.value = { row: -1 };
+    element.current?.scrollTo({ top: 0 });
+  }, [source]);
+  const at = current.value.row;
+  useEffect(() => {
+    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' });
+  }, [at]);
+  const widths = columns.value.map(() => 'minmax(6rem, 14rem)').join(' ');
+  const style = { '--line-columns': `10.75rem 2.75rem ${widths} minmax(12rem, 1fr)` };
+  return (
+    <div
+      ref={element}
+      {...{ class: isWrapped.value ? 'list wrapped' : 'list', role: 'grid', tabIndex: 0, style }}
+      aria-label="Events"
+      aria-rowcount={source.total + 1}
+      aria-colcount={3 + columns.value.length}
+    >
+      <Heads />
+      <div class="list-space" role="presentation" style={{ height: `${rows.getTotalSize()}px` }}>
+        {items.map((item) => (
+          <div
+            key={item.key}
+            ref={(row) => rows.measureElement(row)}
+            class={item.index === at ? 'row current' : 'row'}
+            role="row"
+            aria-rowindex={item.index + 2}
+            data-index={item.index}
+            style={{ transform: `translateY(${item.start}px)` }}
+          >
+            <Row event={source.at(item.index)} row={item.index} words={words} />
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface EventListProps {
+  source: RowSource;
+  words: readonly string[];
+  /** Changes when rows were loaded. */
+  version: number;
+}
+
+/** Names of the columns; those of attributes can be moved, and order the list. */
+function Heads() {
+  const { orderBy, order } = question.value;
+  const arrow = <Icon name={order === 'asc' ? 'up' : 'down'} size={12} />;
+  const sort = (by: string | undefined): void =>
+    askFor({ orderBy: by, order: orderBy === by && order === 'desc' ? 'asc' : 'desc' });
+  return (
+    <div class="row heads" role="row" aria-rowindex={1}>
+      <div class="line">
+        <span class="cell" role="columnheader" aria-sort={orderBy === undefined ? sorted(order) : 'none'}>
+          <button type="button" class="head" onClick={() => sort(undefined)}>
+            Time {orderBy === undefined && arrow}
+          </button>
+        </span>
+        <span class="cell" role="columnheader">
+          <span class="off-screen">Status</span>
+        </span>
+        {columns.value.map((path) => (
+          <span
+            key={path}
+            class="cell"
+            role="columnheader"
+            draggable
+            aria-sort={orderBy === path ? sorted(order) : 'none'}
+            onDragStart={(event) => event.dataTransfer?.setData('text/column', path)}
+            onDragOver={(event) => event.preventDefault()}
+            onDrop={(event) => moveBefore(event.dataTransfer?.getData('text/column') ?? '', path)}
+          >
+            <button type="button" class="head" title={path} onClick={() => sort(path)}>
+              {path.replace(/^custom\./, '')} {orderBy === path && arrow}
+            </button>
+            <Menu label={`Column ${path}`} choices={() => headChoices(path)}>
+              <Icon name="more" size={14} />
+            </Menu>
+          </span>
+        ))}
+        <span class="cell" role="columnheader">
+          Message
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function sorted(order: string): 'ascending' | 'descending' {
+  return order === 'asc' ? 'ascending' : 'descending';
+}
+
+function headChoices(path: string): Choice[] {
+  const all = columns.peek();
+  const at = all.indexOf(path);
+  return [
+    { name: 'Largest first', icon: 'down', run: () => askFor({ orderBy: path, order: 'desc' }) },
+    { name: 'Smallest first', icon: 'up', run: () => askFor({ orderBy: path, order: 'asc' }) },
+    null,
+    ...(at > 0 ? [{ name: 'Move left', icon: 'columns' as const, run: () => moveBefore(path, all[at - 1] ?? '') }] : []),
+    ...(at < all.length - 1
+      ? [{ name: 'Move right', icon: 'columns' as const, run: () => moveBefore(all[at + 1] ?? '', path) }]
+      : []),
+    { name: 'Remove the column', icon: 'close', run: () => showColumns(all.filter((each) => each !== path)) },
+  ];
+}
+
+function moveBefore(path: string, before: string): void {
+  const rest = columns.peek().filter((each) => each !== path);
+  const at = rest.indexOf(before);
+  if (!columns.peek().includes(path) || at < 0) return;
+  showColumns([...rest.slice(0, at), path, ...rest.slice(at)]);
+}
+
+function Row({ event, row, words }: { event: ListedEvent | undefined; row: number; words: readonly string[] }) {
+  const { zone } = question.value;
+  if (event === undefined) {
+    return (
+      <div class="line waiting" aria-busy="true">
+        <span class="cell" role="gridcell">
+          {whole(row + 1)}
+        </span>
+      </div>
+    );
+  }
+  const isOpen = openId.value === event.id;
+  const status = String(event.columns?.[0] ?? '');
+  const toggle = (): void => {
+    if (getSelection()?.isCollapsed === false) return;
+    current.value = { row };
+    open(isOpen ? undefined : event.id);
+  };
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the current row, see keys.ts */}
+      <div class={`line status-${status}`} onClick={toggle} aria-expanded={isOpen}>
+        <span class="cell time" role="gridcell">
+          <time dateTime={event.date}>{rowTime(Date.parse(event.date), zone)}</time>
+        </span>
+        <span class="cell badge" role="gridcell">
+          {STATUS_NAMES[status]?.short ?? ''}
+        </span>
+        {columns.value.map((path) => (
+          <span class="cell" role="gridcell" key={path}>
+            <LogText text={textOf(valueAt(event.event as Json | undefined, path))} words={words} />
+          </span>
+        ))}
+        <span class="cell text" role="gridcell">
+          <LogText text={lineOf(event)} words={words} />
+        </span>
+      </div>
+      {isOpen && (
+        <div role="gridcell" class="unfolded">
+          <EventView shown={event} words={words} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { whole } from '../../base/format.ts';
+import { Button } from '../../parts/controls.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { LiveTail } from './live.ts';
+import { EventList } from './list.tsx';
+import { follow, open, openId, question } from './question.ts';
+import { wordsOf } from './terms.ts';
+
+const STATES = { connecting: 'Connecting', open: 'Live', waiting: 'Connecting again', ended: 'Ended' };
+const TOP_PX = 8;
+
+/** The events that come in and match the search. */
+export function LiveView() {
+  const { query, zone } = question.value;
+  const tail = useMemo(() => new LiveTail(query, zone), [query, zone]);
+  const words = useMemo(() => wordsOf(query), [query]);
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => () => tail.close(), [tail]);
+  useEffect(() => watchReading(frame.current, tail), [tail]);
+  useEffect(() => {
+    if (openId.value !== undefined) tail.hold(true);
+  }, [openId.value]);
+  const state = tail.state.value;
+  const goOn = (): void => {
+    open(undefined);
+    getSelection()?.removeAllRanges();
+    frame.current?.querySelector('.list')?.scrollTo({ top: 0 });
+    tail.hold(false);
+  };
+  return (
+    <div class="results" ref={frame}>
+      <div class="toolbar">
+        <span class={`live-state ${state}`}>
+          <Icon name="live" /> {STATES[state]}
+        </span>
+        {tail.reason.value !== '' && <span class="quiet-text">{tail.reason.value}</span>}
+        <span class="quiet-text" aria-live="off">
+          {whole(tail.version.value >= 0 ? tail.count : 0)} shown
+        </span>
+        {tail.dropped.value > 0 && (
+          <span class="warn-text">
+            <Icon name="warning" /> {whole(tail.dropped.value)} not shown: they came too fast
+          </span>
+        )}
+        {tail.missed.value !== undefined && (
+          <span class="warn-text">
+            <Icon name="warning" /> what came before {tail.missed.value} is not shown
+          </span>
+        )}
+        <span class="space" />
+        {tail.waiting.value > 0 && (
+          <Button kind="main" icon="up" onClick={goOn}>
+            {whole(tail.waiting.value)} new
+          </Button>
+        )}
+        <Button icon="close" onClick={() => follow(false)}>
+          Stop
+        </Button>
+      </div>
+      {tail.count === 0 && state === 'open' && (
+        <p class="nothing">Nothing has come in yet that matches. It will be here as soon as it does.</p>
+      )}
+      <EventList source={tail} words={words} version={tail.version.value} />
+    </div>
+  );
+}
+
+/** Holds the rows while one scrolls down or selects text. Returns what ends it. */
+function watchReading(frame: HTMLElement | null, tail: LiveTail): () => void {
+  const decide = (): void => {
+    const list = frame?.querySelector('.list');
+    const selection = getSelection();
+    const isSelecting = selection?.isCollapsed === false && frame?.contains(selection.anchorNode) === true;
+    tail.hold((list?.scrollTop ?? 0) > TOP_PX || isSelecting || openId.peek() !== undefined);
+  };
+  frame?.addEventListener('scroll', decide, { capture: true, passive: true });
+  document.addEventListener('selectionchange', decide);
+  return () => {
+    frame?.removeEventListener('scroll', decide, { capture: true });
+    document.removeEventListener('selectionchange', decide);
+  };
+}

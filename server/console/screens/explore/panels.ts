@@ -1,0 +1,125 @@
+import { effect, signal } from '@preact/signals';
+import { ask, isReachable, viewedKey } from '../../api/client.ts';
+import type {
+  AggregateResult,
+  AttributesResult,
+  FacetsResult,
+  ListBody,
+  ListResult,
+} from '../../api/contract.ts';
+import { Panel } from '../../base/panel.ts';
+import { type Range, stepFor } from '../../base/range.ts';
+import { asked, filtersOf, isLive, type Question, question, rangeNow, timeOf } from './question.ts';
+import { facetPaths, openFacets } from './facet-choice.ts';
+import { PAGE_ROWS, Rows } from './rows.ts';
+
+/** The tagset by which events are coloured; a service has it from its first start. */
+export const STATUS = 'log_status';
+const BARS_MAX = 110;
+const FACET_VALUES = 8;
+const ATTRIBUTES_MAX = 500;
+
+/** A list with what its first page told. */
+export interface Found {
+  readonly rows: Rows;
+  readonly first: ListResult;
+  readonly query: string;
+}
+
+/** A histogram's bars: events of each status in each step. */
+export interface Histogram {
+  readonly range: Range;
+  readonly step: string;
+  readonly times: readonly number[];
+  readonly counts: ReadonlyMap<string, readonly number[]>;
+}
+
+export const list = new Panel<Found>();
+export const histogram = new Panel<Histogram>();
+export const attributes = new Panel<AttributesResult>();
+export const facets = new Panel<FacetsResult>();
+/** The range that was asked for; `undefined` when the address says none. */
+export const range = signal<Range | undefined>(undefined);
+
+/** Loads all panels whenever another question is asked; the list first. Returns what ends it. */
+export function watchQuestion(): () => void {
+  return effect(() => {
+    const now = question.value;
+    // Read so that asking anew, another viewer and a service that is back load all again.
+    void [asked.value, viewedKey.value];
+    if (isLive.value || !isReachable.value) return;
+    const asking = rangeNow(now);
+    range.value = asking;
+    if (asking !== undefined) loadAll(now, asking);
+  });
+}
+
+function loadAll(now: Question, asking: Range): void {
+  void list.load((signal) => loadList(now, asking, signal));
+  void histogram.load((signal) => loadHistogram(now, asking, signal));
+  void attributes.load((signal) => loadAttributes(now, asking, signal));
+  loadFacets(now, asking);
+}
+
+/** Loads the facets that are open. */
+export function loadFacets(now = question.peek(), asking = range.peek()): void {
+  if (asking === undefined) return;
+  void facets.load(async (signal) => {
+    const fields = await facetPaths(signal);
+    if (fields.length === 0) return { facets: [] };
+    const body = { ...base(now, asking), fields, limit: FACET_VALUES };
+    return ask<FacetsResult>('/beta/discover/facets', body, signal);
+  });
+}
+
+/** Opens a facet, or closes it. */
+export function toggleFacet(path: string): void {
+  const now = openFacets.peek() ?? facets.data.peek()?.facets.map(({ field }) => field) ?? [];
+  openFacets.value = now.includes(path) ? now.filter((each) => each !== path) : [...now, path];
+  loadFacets();
+}
+
+function base({ query, zone }: Question, asking: Range) {
+  return { time: { ...timeOf(asking), timezone: zone }, filters: filtersOf(query) };
+}
+
+async function loadList(now: Question, asking: Range, signal: AbortSignal): Promise<Found> {
+  const { order, orderBy } = now;
+  const body: ListBody = {
+    ...base(now, asking),
+    ...{ event: true, columns: [{ field: STATUS }], limit: PAGE_ROWS, order },
+    ...(orderBy === undefined ? {} : { orderBy }),
+    ...{ total: true, explain: true },
+  };
+  const first = await ask<ListResult>('/beta/events/list', body, signal);
+  list.data.peek()?.rows.close();
+  return { rows: new Rows(body, first), first, query: now.query };
+}
+
+async function loadHistogram(now: Question, asking: Range, signal: AbortSignal): Promise<Histogram> {
+  const step = stepFor(asking, BARS_MAX);
+  const result = await ask<AggregateResult>(
+    '/beta/events/aggregate',
+    {
+      ...base(now, asking),
+      compute: [{ timeseries: { metricId: 'count', interval: step, output: 'n' } }],
+      groupBy: [{ field: { id: STATUS, output: 's' } }],
+      hints: false,
+    },
+    signal,
+  );
+  const counts = new Map<string, number[]>();
+  let times: number[] = [];
+  for (const { bucket, values } of result.aggregates) {
+    const series = values['n'];
+    if (!Array.isArray(series)) continue;
+    times = series.map(({ time }) => Date.parse(time));
+    counts.set(String(bucket['s']), series.map(({ value }) => Number(value)));
+  }
+  return { range: asking, step, times, counts };
+}
+
+function loadAttributes(now: Question, asking: Range, signal: AbortSignal): Promise<AttributesResult> {
+  const body = { ...base(now, asking), distinct: false, values: 0, limit: ATTRIBUTES_MAX };
+  return ask<AttributesResult>('/beta/discover/attributes', body, signal);
+}

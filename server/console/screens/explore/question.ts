@@ -1,0 +1,112 @@
+import { computed, signal } from '@preact/signals';
+import type { ListBody, Time } from '../../api/contract.ts';
+import { change, place } from '../../base/address.ts';
+import { type Range, rangeOf } from '../../base/range.ts';
+import { browserZone, isZone } from '../../base/zone.ts';
+
+/** The question that the address says. */
+export interface Question {
+  readonly query: string;
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+  readonly order: 'asc' | 'desc';
+  /** The attribute by which events are ordered; by their date without one. */
+  readonly orderBy: string | undefined;
+}
+
+/** Range of a question that says none. */
+export const FROM_DEFAULT = 'now-1h';
+
+/** Names of the address's parameters. */
+const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN } = {
+  ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by' },
+  ...{ COLUMNS: 'cols', LIVE: 'live', OPEN: 'e' },
+} as const;
+
+/** The question of the address, the same as long as nothing of it changes. */
+export const question = computed<Question>(() => JSON.parse(questionText.value) as Question);
+
+const questionText = computed(() => {
+  const { params } = place.value;
+  const zone = params.get(ZONE) ?? browserZone();
+  return JSON.stringify({
+    query: params.get(QUERY) ?? '',
+    from: params.get(FROM) ?? FROM_DEFAULT,
+    to: params.get(TO) ?? 'now',
+    zone: isZone(zone) ? zone : 'UTC',
+    order: params.get(ORDER) === 'asc' ? 'asc' : 'desc',
+    ...(params.has(ORDER_BY) ? { orderBy: params.get(ORDER_BY) } : {}),
+  });
+});
+
+/** Attributes that have columns. */
+export const columns = computed(() => {
+  const text = place.value.params.get(COLUMNS);
+  return text === null || text === '' ? [] : text.split(',').map(decodeURIComponent);
+});
+/** The page follows what comes in. */
+export const isLive = computed(() => place.value.params.get(LIVE) === '1');
+/** The id of the event that is open. */
+export const openId = computed(() => place.value.params.get(OPEN) ?? undefined);
+/** Counts how often the question was asked anew. */
+export const asked = signal(0);
+
+/** The range of the question, taken when it is asked: relative ranges stand still from then on. */
+export function rangeNow({ from, to, zone }: Question): Range | undefined {
+  return rangeOf(from, to, zone, Date.now());
+}
+
+/** Asks another question, or the same one anew. */
+export function askFor(changes: Partial<Question>): void {
+  const now = question.peek();
+  const next = { ...now, ...changes };
+  change({
+    [QUERY]: next.query === '' ? undefined : next.query,
+    [FROM]: next.from,
+    [TO]: next.to === 'now' ? undefined : next.to,
+    [ZONE]: next.zone === browserZone() ? undefined : next.zone,
+    [ORDER]: next.order === 'asc' ? 'asc' : undefined,
+    [ORDER_BY]: next.orderBy,
+    [OPEN]: undefined,
+  });
+  asked.value++;
+}
+
+/** Shows these columns. */
+export function showColumns(paths: readonly string[]): void {
+  const text = paths.map((path) => encodeURIComponent(path)).join(',');
+  change({ [COLUMNS]: text === '' ? undefined : text }, { replace: true });
+}
+
+/** Shows a column, or does not any more. */
+export function toggleColumn(path: string): void {
+  const now = columns.peek();
+  showColumns(now.includes(path) ? now.filter((each) => each !== path) : [...now, path]);
+}
+
+/** Opens an event, or closes it. */
+export function open(id: string | undefined): void {
+  change({ [OPEN]: id }, { replace: true });
+}
+
+/** Follows what comes in, or does not any more. */
+export function follow(isOn: boolean): void {
+  change({ [LIVE]: isOn ? '1' : undefined, [OPEN]: undefined });
+  if (!isOn) asked.value++;
+}
+
+/** The `time` of a request. */
+export function timeOf({ fromMs, toMs }: Range): Time {
+  return { from: fromMs, to: toMs };
+}
+
+/** The `filters` of a request. */
+export function filtersOf(query: string): NonNullable<ListBody['filters']> {
+  return query.trim() === '' ? [] : [{ search: query }];
+}
+
+/** The address that shows an event alone, with nothing around it that may change. */
+export function addressOfEvent(id: string): string {
+  return `/event?${new URLSearchParams({ id })}`;
+}

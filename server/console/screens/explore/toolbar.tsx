@@ -1,0 +1,116 @@
+import { computed } from '@preact/signals';
+import { counted, duration, pointTime, whole } from '../../base/format.ts';
+import { say } from '../../base/notice.ts';
+import { session } from '../../base/session.ts';
+import { Button } from '../../parts/controls.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { exportAll } from './export.ts';
+import { type Found, list } from './panels.ts';
+import { askFor, columns, question } from './question.ts';
+import { areFacetsOpen, current, isWrapped } from './reading.ts';
+
+/** What a list is, exactly, what it cost, and how it is shown. */
+export function Toolbar({ found }: { found: Found }) {
+  const { order } = question.value;
+  return (
+    <div class="toolbar">
+      {!areFacetsOpen.value && (
+        <Button
+          icon="filter"
+          onClick={() => {
+            areFacetsOpen.value = true;
+          }}
+        >
+          Facets
+        </Button>
+      )}
+      <b class="total">{counted(found.rows.total, 'event')}</b>
+      <Exactness found={found} />
+      <Cost found={found} />
+      {current.value.row >= 0 && (
+        <span class="quiet-text">
+          row {whole(current.value.row + 1)} of {whole(found.rows.total)}
+        </span>
+      )}
+      <span class="space" />
+      <Button
+        kind="quiet"
+        icon={order === 'asc' ? 'up' : 'down'}
+        onClick={() => askFor({ order: order === 'asc' ? 'desc' : 'asc' })}
+      >
+        {firstName.value}
+      </Button>
+      <Button
+        kind="quiet"
+        icon="wrap"
+        label="Wrap long lines"
+        isOn={isWrapped.value}
+        onClick={() => {
+          isWrapped.value = !isWrapped.value;
+        }}
+      />
+      <Menu
+        label="Export all that is found"
+        choices={() => [
+          { name: 'All events as NDJSON', icon: 'download', run: () => start('ndjson') },
+          { name: 'Columns as CSV', icon: 'download', run: () => start('csv') },
+        ]}
+      >
+        <Icon name="download" />
+      </Menu>
+      <Button kind="quiet" icon="refresh" label="Ask again" onClick={() => askFor({})} />
+    </div>
+  );
+}
+
+const firstName = computed(() => {
+  const { order, orderBy } = question.value;
+  if (orderBy !== undefined) return order === 'asc' ? 'Smallest first' : 'Largest first';
+  return order === 'asc' ? 'Oldest first' : 'Newest first';
+});
+
+/** Whether the answer is whole. */
+function Exactness({ found: { first } }: { found: Found }) {
+  const { zone } = question.value;
+  const { bound, damaged } = first;
+  if (damaged !== undefined) {
+    return (
+      <span class="warn-text">
+        <Icon name="warning" /> partial: {counted(damaged.blocks, 'damaged block')}
+      </span>
+    );
+  }
+  if (bound !== undefined) {
+    return (
+      <span class="warn-text">
+        <Icon name="warning" /> the newest {whole(bound.limit)}, from {pointTime(Date.parse(bound.from), zone)}
+      </span>
+    );
+  }
+  return (
+    <span class="exact">
+      <Icon name="check" size={14} /> exact
+    </span>
+  );
+}
+
+/** Milliseconds, and blocks for those whose view no filter narrows. */
+function Cost({ found: { first } }: { found: Found }) {
+  const { explain } = first;
+  const isNarrowed = session.value?.security_filter !== null;
+  return (
+    <span class="quiet-text cost">
+      {duration(list.tookMs.value)}
+      {explain !== undefined &&
+        !isNarrowed &&
+        ` · read ${whole(Math.min(explain.blocksOpened, explain.blocksTotal))} of ${counted(explain.blocksTotal, 'block')}`}
+    </span>
+  );
+}
+
+async function start(format: 'ndjson' | 'csv'): Promise<void> {
+  say('The export has begun: it is saved as it comes.');
+  const fault = await exportAll(format, columns.peek());
+  if (fault !== undefined) say(fault);
+}

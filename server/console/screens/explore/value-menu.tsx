@@ -1,0 +1,52 @@
+import { type Json, textOf } from '../../api/exact.ts';
+import { say } from '../../base/notice.ts';
+import { copyText } from '../../parts/controls.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { type Choice, Menu } from '../../parts/menu.tsx';
+import { toggleFacet } from './panels.ts';
+import { askFor, columns, question, toggleColumn } from './question.ts';
+import { statistics } from './statistics.tsx';
+import { opposite, termOf, withOnly, withTerm } from './terms.ts';
+
+/** Everything that can be done with a value of an attribute. */
+export function ValueMenu({ path, value }: { path: string; value: Json }) {
+  return (
+    <Menu label={`${path}: what can be done with it`} choices={() => choicesOf(path, value)}>
+      <Icon name="more" />
+    </Menu>
+  );
+}
+
+function choicesOf(path: string, value: Json): Choice[] {
+  const { query } = question.peek();
+  const one = Array.isArray(value) ? value[0] : value;
+  const isColumn = columns.peek().includes(path);
+  const term = termOf(path, one ?? null);
+  const search = (next: string) => () => askFor({ query: next });
+  const filters: Choice[] = [
+    { name: 'Filter for it', icon: 'plus', keys: 'f', run: search(withTerm(query, term)) },
+    { name: 'Filter it out', icon: 'minus', keys: 'x', run: search(withTerm(query, opposite(term))) },
+    { name: 'Only this value', icon: 'filter', run: search(withOnly(query, term)) },
+    null,
+  ];
+  return [
+    ...(one === undefined || one === null ? [] : filters),
+    {
+      ...{ name: isColumn ? 'Remove the column' : 'Show as a column', icon: 'columns' as const },
+      run: () => toggleColumn(path),
+    },
+    { name: 'Count by it', icon: 'list', run: () => toggleFacet(path) },
+    {
+      ...{ name: 'Statistics', icon: 'columnDown' as const },
+      run: () => {
+        statistics.value = path;
+      },
+    },
+    null,
+    { name: 'Copy the value', icon: 'copy', run: () => void copyValue(value) },
+  ];
+}
+
+async function copyValue(value: Json): Promise<void> {
+  say((await copyText(textOf(value))) ? 'Copied.' : 'The browser refused to copy.');
+}

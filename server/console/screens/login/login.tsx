@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import { Fault } from '../../api/client.ts';
+import { logIn } from '../../base/session.ts';
+import { Button, Field } from '../../parts/controls.tsx';
+import { Mark } from '../../parts/icon.tsx';
+
+/** Logging in, by name and password or by a read key; one stays at the address where one was. */
+export function Login() {
+  const [byKey, setByKey] = useState(false);
+  const [name, setName] = useState('');
+  const [secret, setSecret] = useState('');
+  const [fault, setFault] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await logIn(byKey ? { read_key: secret.trim() } : { name, password: secret });
+    } catch (error) {
+      setFault(error instanceof Fault ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <main class="center">
+      <form class="card" onSubmit={submit} aria-labelledby="login-title">
+        <Mark size={40} />
+        <h1 id="login-title">Logseam</h1>
+        <div class="tabs" role="group" aria-label="Way of logging in">
+          <Button isOn={!byKey} onClick={() => setByKey(false)}>
+            Name and password
+          </Button>
+          <Button isOn={byKey} onClick={() => setByKey(true)}>
+            Read key
+          </Button>
+        </div>
+        {!byKey && (
+          <Field label="Name">
+            <input
+              class="input"
+              value={name}
+              required
+              autoComplete="username"
+              autocapitalize="off"
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          </Field>
+        )}
+        <Field
+          label={byKey ? 'Read key' : 'Password'}
+          fault={fault}
+          hint={byKey ? 'You see what the key may see, without an account.' : undefined}
+        >
+          <input
+            class="input"
+            type="password"
+            value={secret}
+            required
+            autoComplete={byKey ? 'off' : 'current-password'}
+            onInput={(event) => setSecret(event.currentTarget.value)}
+          />
+        </Field>
+        <Button kind="main" type="submit" disabled={isBusy}>
+          Log in
+        </Button>
+        <p class="quiet-text">
+          The first user is made by the set-up link, which the service prints when it starts and keeps in the file
+          setup-token of its data folder.
+        </p>
+      </form>
+    </main>
+  );
+}

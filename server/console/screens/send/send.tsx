@@ -1,0 +1,4 @@
+/** Stub. */
+export function Send() {
+  return <div class="page"><h1>Send</h1></div>;
+}

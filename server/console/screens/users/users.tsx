@@ -1,0 +1,4 @@
+/** Stub. */
+export function Users() {
+  return <div class="page"><h1>Users</h1></div>;
+}
