@@ -209,8 +209,8 @@ function authenticate(dependencies: RouteDependencies, request: ApiRequest): Rea
   const { failures } = dependencies.operation;
   const key = keyOf(request);
   if (key === undefined) {
-    const caller = dependencies.account.callers.of(request);
-    if (caller !== undefined) return caller.readKey;
+    const reader = dependencies.account.callers.readerOf(request);
+    if (reader !== undefined) return reader;
     failures.note('read', request.peer);
     throw new ApiError(
       401,

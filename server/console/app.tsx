@@ -1,8 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { isReachable } from './api/client.ts';
-import { go, place } from './base/address.ts';
-import { notice } from './base/notice.ts';
+import { place } from './base/address.ts';
 import { findSession, session } from './base/session.ts';
 import { Frame } from './frame.tsx';
 import { Mark } from './parts/icon.tsx';
@@ -33,6 +32,10 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   '/audit': {
     ...{ title: 'Audit log', isAdmin: true },
     load: async () => (await import('./screens/audit/audit.tsx')).Audit,
+  },
+  '/event': {
+    title: 'Event',
+    load: async () => (await import('./screens/event/event-page.tsx')).EventPage,
   },
   '/account': {
     title: 'Your account',
@@ -141,18 +144,4 @@ function Message({ title, children }: { title: string; children: preact.Componen
       {children}
     </div>
   );
-}
-
-/** What has just been done, for a few seconds. */
-export function Notice() {
-  return (
-    <div class="notice" role="status" aria-live="polite">
-      {notice.value !== undefined && <p>{notice.value}</p>}
-    </div>
-  );
-}
-
-/** Goes to the exploring of logs. */
-export function goHome(): void {
-  go('/');
 }

@@ -21,7 +21,13 @@ function build(folder: string): void {
   const { status } = spawnSync(
     esbuild,
     [
-      ...[join(SOURCES, 'main.tsx'), join(SOURCES, 'before.js'), '--bundle', '--splitting', '--format=esm'],
+      ...[
+        join(SOURCES, 'main.tsx'),
+        join(SOURCES, 'before.js'),
+        '--bundle',
+        '--splitting',
+        '--format=esm',
+      ],
       ...['--minify', '--target=es2023', '--jsx=automatic', '--jsx-import-source=preact'],
       ...['--tsconfig-raw={}', '--log-level=error', '--legal-comments=none'],
       ...['--entry-names=[name]-[hash]', '--chunk-names=[name]-[hash]', `--outdir=${folder}`],
@@ -37,7 +43,8 @@ function build(folder: string): void {
 /** Writes the page with the names that its script and its style sheet have. */
 function writePage(folder: string): void {
   const names = readdirSync(folder);
-  const named = (pattern: RegExp): string => `/assets/${names.find((name) => pattern.test(name)) ?? ''}`;
+  const named = (pattern: RegExp): string =>
+    `/assets/${names.find((name) => pattern.test(name)) ?? ''}`;
   const page = readFileSync(join(SOURCES, PAGE), 'utf8')
     .replace('BEFORE_PATH', named(/^before-.*\.js$/))
     .replace('SCRIPT_PATH', named(/^main-.*\.js$/))

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { isReachable, viewedKey } from './api/client.ts';
-import { place } from './base/address.ts';
-import { areKeysOn, shortcuts, switchKeys } from './base/keyboard.ts';
+import { go, place } from './base/address.ts';
+import { areKeysOn, HELP, isHelping, shortcuts, switchKeys } from './base/keyboard.ts';
 import { notice } from './base/notice.ts';
 import { logOut, session } from './base/session.ts';
 import { chooseTheme, THEMES, theme } from './base/theme.ts';
@@ -20,7 +19,6 @@ const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: bo
 
 /** The frame of every screen: the way to the others, and who one is. */
 export function Frame({ screen, children }: { screen: string; children: ComponentChildren }) {
-  const [isHelping, setHelping] = useState(false);
   const isAdmin = session.value?.role === 'admin';
   const { path } = place.value;
   return (
@@ -43,7 +41,7 @@ export function Frame({ screen, children }: { screen: string; children: Componen
           </a>
         ))}
         <span class="rail-space" />
-        <Menu label="Your account" class="rail-link" choices={() => accountChoices(setHelping)}>
+        <Menu label="Your account" class="rail-link" choices={accountChoices}>
           <span class="avatar" aria-hidden="true">
             {(session.value?.name ?? '?').slice(0, 1).toUpperCase()}
           </span>
@@ -73,22 +71,12 @@ export function Frame({ screen, children }: { screen: string; children: Componen
       <div class="notice" role="status" aria-live="polite">
         {notice.value !== undefined && <p>{notice.value}</p>}
       </div>
-      {isHelping && <Help close={() => setHelping(false)} />}
-      {helpAsked(setHelping)}
+      {isHelping.value && <Help />}
     </div>
   );
 }
 
-/** Lets `?` open the list of keys on every screen. */
-function helpAsked(setHelping: (isOpen: boolean) => void): undefined {
-  HELP.run = () => setHelping(true);
-  return undefined;
-}
-
-/** The key that lists the keys; screens have it among theirs. */
-export const HELP = { keys: '?', name: 'This list', run: (): void => {} };
-
-function accountChoices(setHelping: (isOpen: boolean) => void): Choice[] {
+function accountChoices(): Choice[] {
   const isUser = session.peek()?.type === 'user';
   return [
     ...THEMES.map((name) => ({
@@ -97,7 +85,7 @@ function accountChoices(setHelping: (isOpen: boolean) => void): Choice[] {
       run: () => chooseTheme(name),
     })),
     null,
-    { name: 'Keyboard', icon: 'help', keys: '?', run: () => setHelping(true) },
+    { name: 'Keyboard', icon: 'help', keys: '?', run: HELP.run },
     {
       name: 'API reference',
       icon: 'book',
@@ -105,20 +93,16 @@ function accountChoices(setHelping: (isOpen: boolean) => void): Choice[] {
         location.href = '/openapi.json';
       },
     },
-    ...(isUser
-      ? [{ name: 'Password', icon: 'key' as const, run: () => void goAccount() }]
-      : []),
+    ...(isUser ? [{ name: 'Password', icon: 'key' as const, run: () => go('/account') }] : []),
     null,
     { name: 'Log out', icon: 'out', run: () => void logOut() },
   ];
 }
 
-async function goAccount(): Promise<void> {
-  const { go } = await import('./base/address.ts');
-  go('/account');
-}
-
-function Help({ close }: { close: () => void }) {
+function Help() {
+  const close = (): void => {
+    isHelping.value = false;
+  };
   return (
     <Dialog title="Keyboard" close={close}>
       <dl class="keys">

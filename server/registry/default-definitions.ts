@@ -32,7 +32,10 @@ interface StatusTag {
 const STATUS_TAGS: readonly StatusTag[] = [
   {
     ...{ id: 'critical', name: 'Critical', color: '#b3115b' },
-    ...{ words: 'crit|critical|fatal|emerg|emergency|alert|panic|dpanic', levels: ['60', '[0 TO 2]'] },
+    ...{
+      words: 'crit|critical|fatal|emerg|emergency|alert|panic|dpanic',
+      levels: ['60', '[0 TO 2]'],
+    },
     severities: '[0 TO 2]',
   },
   {

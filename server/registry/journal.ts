@@ -7,6 +7,9 @@ import { withoutSteering } from '../safe-text.ts';
 /** Path of the audit log. */
 export const AUDIT_PATH = 'audit.log';
 
+/** Bytes at the end of the log in which the newest lines are looked for. */
+const RECENT_BYTES = 1_048_576;
+
 /** The caller of a change. */
 export interface Asker {
   /** `admin-token`, `first start`. */
@@ -63,6 +66,34 @@ export class AuditLog {
     }
     if (!this.#named) await this.#disk.syncFolder('');
     this.#named = true;
+  }
+}
+
+/** The newest `limit` lines of the audit log, the newest first; those that a stop cut short are left out. Throws IO. */
+export function recentChanges(disk: Disk, limit: number): AuditLine[] {
+  const bytes = disk.sizeOf(AUDIT_PATH) ?? 0;
+  if (bytes === 0) return [];
+  const from = Math.max(0, bytes - RECENT_BYTES);
+  const file = disk.open(AUDIT_PATH, 'read');
+  try {
+    const tail = new Uint8Array(bytes - from);
+    const read = file.read(tail, from);
+    const lines = new TextDecoder().decode(tail.subarray(0, read)).split('\n');
+    return lines
+      .slice(from > 0 ? 1 : 0)
+      .reverse()
+      .flatMap((line) => parsedLine(line) ?? [])
+      .slice(0, limit);
+  } finally {
+    file.close();
+  }
+}
+
+function parsedLine(line: string): AuditLine | undefined {
+  try {
+    return JSON.parse(line) as AuditLine;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import { createAdmin } from '../api/admin/admin.ts';
+import { auditResource } from '../api/admin/audit.ts';
 import { definitionResources } from '../api/admin/definitions.ts';
 import { followExtensions } from '../api/admin/extension-steps.ts';
 import { extensionResource } from '../api/admin/extensions.ts';
@@ -78,6 +79,7 @@ export function routesOf(
         intake,
       }),
       troubleResource(intake, (id) => keys.named('write', id)?.name),
+      auditResource(data.disk),
     ]),
   });
   return createRoutes({

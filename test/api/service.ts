@@ -17,7 +17,9 @@ export const AGGREGATE = '/beta/events/aggregate';
 export const TIME = { from: 'now-1h', to: 'now' };
 
 /** Accounts that nobody has. */
-const NOBODY = { callers: { of: () => undefined } } as unknown as RouteDependencies['account'];
+const NOBODY = {
+  callers: { of: () => undefined, readerOf: () => undefined },
+} as unknown as RouteDependencies['account'];
 
 /** Routes over fake dependencies, and what they were asked. Replies in pieces are made whole. */
 export function service(changes: Partial<RouteDependencies> = {}) {

@@ -68,9 +68,16 @@ export class ConsoleAssets {
     }
     const asset = this.#assets.get(isScreen ? PAGE : path.slice(ASSETS_PATH.length));
     if (asset === undefined) {
-      throw new ApiError(404, isScreen ? 'the console was not built: start by make run' : 'there is no such file');
+      throw new ApiError(
+        404,
+        isScreen ? 'the console was not built: start by make run' : 'there is no such file',
+      );
     }
-    return replyOf(asset, request, isScreen || asset.type === TYPES.get('svg') ? 'no-cache' : FOR_EVER);
+    return replyOf(
+      asset,
+      request,
+      isScreen || asset.type === TYPES.get('svg') ? 'no-cache' : FOR_EVER,
+    );
   }
 }
 
@@ -85,7 +92,8 @@ function replyOf(asset: Asset, { headers, method }: ApiRequest, caching: string)
     ['br', br],
     ['gzip', gzip],
   ];
-  const [coding, bytes] = forms.find(([name, form]) => form !== undefined && takes(accepted, name)) ?? [];
+  const [coding, bytes] =
+    forms.find(([name, form]) => form !== undefined && takes(accepted, name)) ?? [];
   return {
     ...{ status: 200, contentType: type, body: method === 'HEAD' ? '' : (bytes ?? whole) },
     headers: { ...fixed, ...(coding === undefined ? {} : { 'content-encoding': coding }) },

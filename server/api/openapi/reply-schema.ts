@@ -14,8 +14,8 @@ const named = <T extends TSchema>(schema: T) => Type.Record(Type.String(), schem
 const count = Type.Integer({ minimum: 0 });
 const date = Type.String({ format: 'date-time' });
 const string = Type.String();
-const color = Type.String({ pattern: '^#[0-9a-f]{6}$' });
 const json = Type.Unknown();
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$' });
 
 /** `{"result": ...}` around what an endpoint answers. */
 export const resultOf = <T extends TSchema>(result: T) => shape({ result });
@@ -353,6 +353,13 @@ export const troublesReply = resultOf(
         ...{ line: maybe(string), reason: maybe(string), key: maybe(string) },
       }),
     ),
+  }),
+);
+
+/** Reply of `GET /admin/api/audit`. */
+export const auditReply = resultOf(
+  shape({
+    audit: Type.Array(Type.Object({ at: date, who: string, what: string, peer: maybe(string) })),
   }),
 );
 

@@ -2,6 +2,7 @@ import { must } from '../../../engine/base/assert.ts';
 import { EXTENSION_SCHEMAS } from '../admin/extension-schema.ts';
 import { ADMIN_BODIES } from '../admin/schema.ts';
 import {
+  auditReply,
   collectionReply,
   deletedReply,
   extensionTestReply,
@@ -37,6 +38,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     replies: json(troublesReply),
     refusals: [],
     examples: ADMIN_EXAMPLES.listTroubles,
+  },
+  {
+    ...{ ...ADMIN, id: 'listAudit', method: 'get', path: '/admin/api/audit' },
+    ...{ resource: 'audit', action: 'list' },
+    summary: 'The newest 500 changes, the newest first',
+    about: 'Lines of `audit.log`; each has what its kind of change tells besides.',
+    replies: json(auditReply),
+    refusals: [],
+    examples: ADMIN_EXAMPLES.listAudit,
   },
 ];
 

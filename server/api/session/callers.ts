@@ -1,9 +1,10 @@
 import type { Predicate } from '../../../engine/query/model/predicate.ts';
+import { shown } from '../../language/shown.ts';
 import type { Session, Sessions } from '../../registry/account/sessions.ts';
 import type { Role } from '../../registry/account/user-record.ts';
 import type { Users } from '../../registry/account/users.ts';
 import type { Keys } from '../../registry/keys.ts';
-import type { ApiRequest } from '../reply.ts';
+import { ApiError, type ApiRequest } from '../reply.ts';
 import type { ReadKey } from '../route.ts';
 import { sessionTokens } from './cookie.ts';
 import { requireSameOrigin } from './same-origin.ts';
@@ -20,6 +21,9 @@ export interface Caller {
   /** The rights to read, as those of a read key. */
   readonly readKey: ReadKey;
 }
+
+/** Header by which an admin asks as a read key would, with its id. */
+export const VIEW_AS = 'x-logseam-view-as';
 
 /** A security filter as it is kept, and the id by which its tree is remembered. */
 export interface FilterText {
@@ -59,6 +63,23 @@ export class Callers {
       return caller;
     }
     return undefined;
+  }
+
+  /**
+   * The rights to read of a request: those of its caller, or, when an admin asks with the header `x-logseam-view-as`, those of
+   * that read key. Throws ApiError 403 for others who ask so and 404 for a key that is not there.
+   */
+  readerOf(request: ApiRequest): ReadKey | undefined {
+    const caller = this.of(request);
+    const viewed = request.headers.get(VIEW_AS);
+    if (caller === undefined || viewed === undefined) return caller?.readKey;
+    if (caller.role !== 'admin') {
+      throw new ApiError(403, `forbidden: ${VIEW_AS} is for the session of an admin`);
+    }
+    const { keys, filterOf } = this.#options;
+    const key = keys.named('read', viewed);
+    if (key === undefined) throw new ApiError(404, `${VIEW_AS} ${shown(viewed)} is no read key`);
+    return { id: caller.readKey.id, filter: filterOf(key) };
   }
 
   #caller(session: Session): Caller | undefined {

@@ -12,7 +12,14 @@ export class ExactNumber {
 }
 
 /** A value of parsed JSON. */
-export type Json = null | boolean | number | string | ExactNumber | Json[] | { [name: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | ExactNumber
+  | Json[]
+  | { [name: string]: Json };
 
 type Reviver = (name: string, value: unknown, context?: { source?: string }) => unknown;
 
@@ -46,7 +53,8 @@ export function printJson(value: Json, indent = 0, level = 0): string {
   const parts = Array.isArray(value)
     ? value.map((each) => printJson(each, indent, level + 1))
     : Object.entries(value).map(
-        ([name, each]) => `${JSON.stringify(name)}:${indent > 0 ? ' ' : ''}${printJson(each, indent, level + 1)}`,
+        ([name, each]) =>
+          `${JSON.stringify(name)}:${indent > 0 ? ' ' : ''}${printJson(each, indent, level + 1)}`,
       );
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   if (parts.length === 0 || indent === 0) return `${open}${parts.join(',')}${close}`;

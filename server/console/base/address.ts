@@ -33,10 +33,13 @@ export function change(
   go(addressWith(changes), moving);
 }
 
-/** The address of the same path with other parameters. */
-export function addressWith(changes: Readonly<Record<string, string | undefined>>): string {
-  const { path, params } = place.peek();
-  const next = new URLSearchParams(params);
+/** The address of `path`, the same one unless it is told, with other parameters; another path begins without any. */
+export function addressWith(
+  changes: Readonly<Record<string, string | undefined>>,
+  path = place.peek().path,
+): string {
+  const here = place.peek();
+  const next = new URLSearchParams(path === here.path ? here.params : '');
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) next.delete(name);
     else next.set(name, value);

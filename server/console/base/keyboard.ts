@@ -14,6 +14,17 @@ export const areKeysOn = signal(stored() !== 'off');
 /** The keys of the screen that is shown. */
 export const shortcuts = signal<readonly Shortcut[]>([]);
 
+/** The list of the keys is open. */
+export const isHelping = signal(false);
+/** The key that lists the keys; screens have it among theirs. */
+export const HELP: Shortcut = {
+  keys: '?',
+  name: 'This list',
+  run: () => {
+    isHelping.value = true;
+  },
+};
+
 /** Switches single keys on or off, for this browser. */
 export function switchKeys(isOn: boolean): void {
   areKeysOn.value = isOn;

@@ -60,10 +60,17 @@ export function instantIn(text: string, zone: string, nowMs: number): number | u
 }
 
 function isoInstant(parts: RegExpExecArray, zone: string): number | undefined {
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', offset] = parts;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', offset] =
+    parts;
   const wallMs =
-    Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) +
-    Number(fraction.padEnd(3, '0'));
+    Date.UTC(
+      Number(year),
+      Number(month) - 1,
+      Number(day),
+      Number(hour),
+      Number(minute),
+      Number(second),
+    ) + Number(fraction.padEnd(3, '0'));
   if (Number.isNaN(wallMs) || new Date(wallMs).getUTCDate() % 32 === 0) return undefined;
   if (offset === undefined) return instantOf(wallMs, zone);
   if (offset === 'Z') return wallMs;
@@ -98,13 +105,30 @@ export function pointsIn(text: string): { from: string; to: string } | undefined
   const [from, to, ...rest] = plain.split(/\s+(?:to|until|–|-)\s+|\.\./i);
   if (from === undefined || rest.length > 0) return undefined;
   if (to !== undefined) return { from, to };
-  return /^\d{4}-\d\d-\d\d$/.test(from) ? { from, to: `${from} 23:59:59.999` } : { from, to: 'now' };
+  return /^\d{4}-\d\d-\d\d$/.test(from)
+    ? { from, to: `${from} 23:59:59.999` }
+    : { from, to: 'now' };
 }
 
 function unitOf(word: string): string | undefined {
   if (/^M$|^mo/.test(word)) return 'M';
   const letter = word.toLowerCase()[0] ?? '';
-  const words = ['s', 'sec', 'second', 'm', 'min', 'minute', 'h', 'hour', 'd', 'day', 'w', 'week', 'y', 'year'];
+  const words = [
+    's',
+    'sec',
+    'second',
+    'm',
+    'min',
+    'minute',
+    'h',
+    'hour',
+    'd',
+    'day',
+    'w',
+    'week',
+    'y',
+    'year',
+  ];
   return words.includes(word.toLowerCase().replace(/s$/, '') || 's') ? letter : undefined;
 }
 

@@ -76,7 +76,6 @@ function copyBySelection(text: string): boolean {
 /** A labelled field of a form with its fault beside it. */
 export function Field({ label, hint, fault, children }: FieldProps) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
     <label class="field">
       <span class="field-label">{label}</span>
       {children}
@@ -122,7 +121,6 @@ export function Dialog({ title, close, children, wide = false }: DialogProps) {
     if (event.target === ref.current) close();
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={ref}
       class={wide ? 'dialog wide' : 'dialog'}

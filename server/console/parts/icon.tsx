@@ -3,7 +3,8 @@ const SHAPES = {
   search: 'M11 4a7 7 0 1 0 0 14a7 7 0 0 0 0-14zM20 20l-4-4',
   live: 'M12 12h.01M8.5 15.5a5 5 0 0 1 0-7M15.5 8.5a5 5 0 0 1 0 7M5.6 18.4a9 9 0 0 1 0-12.8M18.4 5.6a9 9 0 0 1 0 12.8',
   key: 'M14.5 9.5a4 4 0 1 0-3.4 4L13 15.5h2v2h2v2h3v-3l-5.6-5.6M9 9h.01',
-  people: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14a6.5 6.5 0 0 1 3.5 6',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14a6.5 6.5 0 0 1 3.5 6',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   send: 'M4 12h13M12 6l6 6l-6 6M20 4v16',
   book: 'M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11',
@@ -52,7 +53,10 @@ export function Mark({ size = 24 }: { size?: number }) {
   return (
     <svg class="mark" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
       <path class="mark-layer" d="M3 5h18v3.2H3zM3 15.8h18V19H3z" />
-      <path class="mark-seam" d="M3 10.2h5.5l2-1.2l3 4.4l2-1.6H21v2.2h-4.8l-3 2.2l-3-4.4l-1 .6H3z" />
+      <path
+        class="mark-seam"
+        d="M3 10.2h5.5l2-1.2l3 4.4l2-1.6H21v2.2h-4.8l-3 2.2l-3-4.4l-1 .6H3z"
+      />
     </svg>
   );
 }

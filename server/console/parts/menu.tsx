@@ -21,7 +21,12 @@ interface MenuProps {
 const EDGE_PX = 8;
 
 /** A button that opens a menu. Source: WAI-ARIA Authoring Practices, menu button. */
-export function Menu({ label, choices, children, class: kind = 'button quiet icon-button' }: MenuProps) {
+export function Menu({
+  label,
+  choices,
+  children,
+  class: kind = 'button quiet icon-button',
+}: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();

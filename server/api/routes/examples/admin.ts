@@ -60,6 +60,21 @@ export const ADMIN_EXAMPLES = {
       },
     },
   ],
+  listAudit: [
+    {
+      ...{ name: 'newest', summary: 'The newest changes', isExcerpt: true },
+      reply: {
+        result: {
+          audit: [
+            {
+              ...{ at: '2026-03-01T10:00:00.000Z', who: 'admin-token', peer: '127.0.0.1' },
+              ...{ what: 'create', resource: 'write_keys', id: 'k2', name: 'shop' },
+            },
+          ],
+        },
+      },
+    },
+  ],
   listTroubles: [
     {
       name: 'troubles',

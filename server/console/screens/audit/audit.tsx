@@ -1,4 +1,98 @@
-/** Stub. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { fullTime } from '../../base/format.ts';
+import { Panel } from '../../base/panel.ts';
+import { browserZone } from '../../base/zone.ts';
+import { Button, FaultNote } from '../../parts/controls.tsx';
+import { visible } from '../explore/text.tsx';
+
+/** A line of the audit log. */
+interface Line {
+  at: string;
+  who: string;
+  what: string;
+  peer?: string;
+  resource?: string;
+  name?: string;
+  id?: string;
+  [more: string]: unknown;
+}
+
+const NAMED = new Set(['at', 'who', 'what', 'peer', 'resource', 'name', 'id']);
+
+/** Who changed what, from where, and who logged in. */
 export function Audit() {
-  return <div class="page"><h1>Audit</h1></div>;
+  const panel = useMemo(() => new Panel<readonly Line[]>(), []);
+  const [sought, setSought] = useState('');
+  useEffect(() => {
+    void panel.load(
+      async (signal) =>
+        (await call<{ audit: Line[] }>('GET', '/admin/api/audit', undefined, signal)).audit,
+    );
+    return () => panel.cancel();
+  }, []);
+  const lines = panel.data.value ?? [];
+  const found = lines.filter((line) =>
+    JSON.stringify(line).toLowerCase().includes(sought.toLowerCase()),
+  );
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>Audit log</h1>
+        <Button icon="refresh" onClick={() => panel.reload()}>
+          Again
+        </Button>
+      </header>
+      <p class="quiet-text">
+        The newest 500 changes and logins. The file audit.log of the data folder has all.
+      </p>
+      {panel.fault.value !== undefined && (
+        <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
+      )}
+      <input
+        class="input"
+        type="search"
+        aria-label="Find in the audit log"
+        placeholder="Find a user, an address, a key"
+        value={sought}
+        onInput={(event) => setSought(event.currentTarget.value)}
+      />
+      <div class="box">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Who</th>
+              <th scope="col">From</th>
+              <th scope="col">What</th>
+              <th scope="col">More</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.map((line) => (
+              <tr>
+                <td>{fullTime(Date.parse(line.at), browserZone()).slice(0, 19)}</td>
+                <td>{visible(line.who)}</td>
+                <td>{line.peer}</td>
+                <td>
+                  {line.what} {line.resource} <b>{visible(String(line.name ?? line.id ?? ''))}</b>
+                </td>
+                <td>
+                  <code>{visible(restOf(line))}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function restOf(line: Line): string {
+  const rest = Object.entries(line).filter(([name]) => !NAMED.has(name));
+  return rest
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ')
+    .slice(0, 200);
 }

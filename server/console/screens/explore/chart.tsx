@@ -62,7 +62,9 @@ function Bars({ data }: { data: Histogram }) {
       stacked(data) as uPlot.AlignedData,
       parent,
     );
-    const watch = new ResizeObserver(() => plot.setSize({ width: parent.clientWidth, height: HEIGHT_PX }));
+    const watch = new ResizeObserver(() =>
+      plot.setSize({ width: parent.clientWidth, height: HEIGHT_PX }),
+    );
     watch.observe(parent);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const redraw = (): void => plot.redraw(false);
@@ -122,7 +124,8 @@ function optionsOf(
       {
         ...{ ...axis, size: 44, space: 36, ticks: { show: false } },
         grid: { stroke: colour('line'), width: 1 },
-        values: (_plot, values) => values.map((value) => (Number.isInteger(value) ? short(value) : '')),
+        values: (_plot, values) =>
+          values.map((value) => (Number.isInteger(value) ? short(value) : '')),
       },
     ],
     series: [
@@ -135,7 +138,11 @@ function optionsOf(
       setCursor: [
         (plot) => {
           const { left, idx } = plot.cursor;
-          setAt(left === undefined || left < 0 || idx === null ? undefined : barAt(data, plot.posToVal(left, 'x')));
+          setAt(
+            left === undefined || left < 0 || idx === null
+              ? undefined
+              : barAt(data, plot.posToVal(left, 'x')),
+          );
         },
       ],
       setSelect: [

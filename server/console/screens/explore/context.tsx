@@ -16,7 +16,14 @@ export const contextOf = signal<ListedEvent | undefined>(undefined);
 
 const EVENTS_FIRST = 20;
 const EVENTS_MAX = 500;
-const KEPT = ['syslog.hostname', 'custom.host', 'custom.hostname', 'syslog.appname', 'custom.service', 'custom.app'];
+const KEPT = [
+  'syslog.hostname',
+  'custom.host',
+  'custom.hostname',
+  'syslog.appname',
+  'custom.service',
+  'custom.app',
+];
 const OFFERED = 6;
 
 /** The events before an event and after it, whatever the question was; those with the same values of chosen attributes. */
@@ -32,9 +39,18 @@ function Shown({ centre }: { centre: ListedEvent }) {
   const panel = useMemo(() => new Panel<ContextResult>(), []);
   const { zone } = question.value;
   useEffect(() => {
-    const terms = offered.filter(({ path }) => kept.includes(path)).map(({ path, value }) => termOf(path, value));
+    const terms = offered
+      .filter(({ path }) => kept.includes(path))
+      .map(({ path, value }) => termOf(path, value));
     const filters = terms.map((search) => ({ search }));
-    const body = { id: centre.id, before: count, after: count, filters, event: true, timezone: zone };
+    const body = {
+      id: centre.id,
+      before: count,
+      after: count,
+      filters,
+      event: true,
+      timezone: zone,
+    };
     void panel.load((signal) => ask<ContextResult>('/beta/events/context', body, signal));
     return () => panel.cancel();
   }, [centre, kept, count]);
@@ -68,7 +84,8 @@ function Shown({ centre }: { centre: ListedEvent }) {
             <li
               class={event.id === centre.id ? 'context-row centre' : 'context-row'}
               ref={(row) => {
-                if (event.id === centre.id && count === EVENTS_FIRST) row?.scrollIntoView({ block: 'center' });
+                if (event.id === centre.id && count === EVENTS_FIRST)
+                  row?.scrollIntoView({ block: 'center' });
               }}
             >
               <time dateTime={event.date}>{rowTime(Date.parse(event.date), zone)}</time>
@@ -79,7 +96,11 @@ function Shown({ centre }: { centre: ListedEvent }) {
           ))}
         </ol>
       )}
-      <Button icon="plus" disabled={count >= EVENTS_MAX} onClick={() => setCount(Math.min(EVENTS_MAX, count * 2.5))}>
+      <Button
+        icon="plus"
+        disabled={count >= EVENTS_MAX}
+        onClick={() => setCount(Math.min(EVENTS_MAX, count * 2.5))}
+      >
         More before and after
       </Button>
     </Dialog>

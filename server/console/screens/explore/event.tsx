@@ -6,7 +6,7 @@ import { Button, CopyButton } from '../../parts/controls.tsx';
 import { contextOf } from './context.tsx';
 import { addressOfEvent, askFor, question } from './question.ts';
 import { termOf } from './terms.ts';
-import { leavesOf, LogText, valueAt, visible } from './text.tsx';
+import { LogText, leavesOf, valueAt, visible } from './text.tsx';
 import { ValueMenu } from './value-menu.tsx';
 
 /** Characters and attributes that are shown at first. */
@@ -14,7 +14,16 @@ const SHOWN_CHARACTERS = 20_000;
 const SHOWN_ATTRIBUTES = 250;
 /** Attributes that lead through the events of one visitor or one request, the narrowest first. */
 const TRAILS = [
-  ...['trace_id', 'traceId', 'trace.id', 'request_id', 'requestId', 'req.id', 'session_id', 'session.id'],
+  ...[
+    'trace_id',
+    'traceId',
+    'trace.id',
+    'request_id',
+    'requestId',
+    'req.id',
+    'session_id',
+    'session.id',
+  ],
   ...['user.id', 'user_id', 'userId', 'usr.id', 'network.client.ip'],
 ].map((name) => `custom.${name}`);
 
@@ -42,7 +51,11 @@ export function EventView({ shown, words }: { shown: ListedEvent; words: readonl
           Context
         </Button>
         {trail?.value !== undefined && (
-          <Button icon="people" kind="quiet" onClick={() => askFor({ query: termOf(trail.path, trail.value ?? null) })}>
+          <Button
+            icon="people"
+            kind="quiet"
+            onClick={() => askFor({ query: termOf(trail.path, trail.value ?? null) })}
+          >
             Same {trail.path.replace('custom.', '')}
           </Button>
         )}
@@ -52,7 +65,10 @@ export function EventView({ shown, words }: { shown: ListedEvent; words: readonl
         <CopyButton text={() => printJson(event ?? null, 2)} label="Copy the event as JSON">
           Copy
         </CopyButton>
-        <CopyButton text={() => location.origin + addressOfEvent(shown.id)} label="Copy a link to the event">
+        <CopyButton
+          text={() => location.origin + addressOfEvent(shown.id)}
+          label="Copy a link to the event"
+        >
           Link
         </CopyButton>
       </div>
@@ -69,13 +85,25 @@ export function EventView({ shown, words }: { shown: ListedEvent; words: readonl
 }
 
 /** A text of any length: its beginning, and the rest when it is asked for. */
-function Long({ text, words, class: kind }: { text: string; words: readonly string[]; class: string }) {
+function Long({
+  text,
+  words,
+  class: kind,
+}: {
+  text: string;
+  words: readonly string[];
+  class: string;
+}) {
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > SHOWN_CHARACTERS && !isWhole;
   return (
     <div class={`long ${kind}`}>
       <pre tabIndex={0}>
-        <LogText text={text} words={words} max={isCut ? SHOWN_CHARACTERS : Number.POSITIVE_INFINITY} />
+        <LogText
+          text={text}
+          words={words}
+          max={isCut ? SHOWN_CHARACTERS : Number.POSITIVE_INFINITY}
+        />
       </pre>
       {isCut && (
         <Button onClick={() => setWhole(true)}>
@@ -114,4 +142,3 @@ function kindOf(value: Json): string {
   if (value === null) return 'null';
   return typeof value === 'object' ? (Array.isArray(value) ? 'array' : 'number') : typeof value;
 }
-

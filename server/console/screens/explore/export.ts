@@ -20,11 +20,16 @@ export async function exportAll(
   };
   try {
     const response = await send('POST', '/beta/events/export', body);
-    save(await response.blob(), `logseam-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`);
+    save(
+      await response.blob(),
+      `logseam-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`,
+    );
     const damaged = response.headers.get('x-logseam-damaged');
     return damaged === null ? undefined : 'The export is partial: some blocks are damaged.';
   } catch (error) {
-    return error instanceof Fault ? error.message : 'The export was cut off: it is not whole, and not saved.';
+    return error instanceof Fault
+      ? error.message
+      : 'The export was cut off: it is not whole, and not saved.';
   }
 }
 

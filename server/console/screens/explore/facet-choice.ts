@@ -10,7 +10,17 @@ const FACETS_DEFAULT = 5;
 /** Last parts of names that people look at first. */
 const LIKELY = [
   ...['level', 'severity', 'levelname', 'appname', 'service', 'app', 'logger', 'hostname', 'host'],
-  ...['status_code', 'status', 'method', 'verb', 'env', 'environment', 'region', 'container_name', 'namespace'],
+  ...[
+    'status_code',
+    'status',
+    'method',
+    'verb',
+    'env',
+    'environment',
+    'region',
+    'container_name',
+    'namespace',
+  ],
 ];
 
 /** Attributes whose values are counted: those that are open, or five that are likely to be of use. */

@@ -1,14 +1,14 @@
 import { computed, signal } from '@preact/signals';
-import { percent, short, whole } from '../../base/format.ts';
 import { textOf } from '../../api/exact.ts';
+import { percent, short, whole } from '../../base/format.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
 import { areFacetsOpen } from './reading.ts';
-import { STATUS_IDS, STATUS_NAMES } from './status.ts';
 import { statistics } from './statistics.tsx';
+import { STATUS_IDS, STATUS_NAMES } from './status.ts';
 import { existsTerm, hasTerm, opposite, termOf, withOnly, withoutTerm, withTerm } from './terms.ts';
 import { visible } from './text.tsx';
 
@@ -69,7 +69,17 @@ const statusValues = computed<Value[]>(() => {
   })).filter(({ count }) => count > 0);
 });
 
-function Facet({ path, name, values, more }: { path?: string; name: string; values: readonly Value[]; more: boolean }) {
+function Facet({
+  path,
+  name,
+  values,
+  more,
+}: {
+  path?: string;
+  name: string;
+  values: readonly Value[];
+  more: boolean;
+}) {
   const largest = Math.max(1, ...values.map(({ count }) => count));
   const all = values.reduce((sum, { count }) => sum + count, 0);
   return (
@@ -78,7 +88,13 @@ function Facet({ path, name, values, more }: { path?: string; name: string; valu
         {path === undefined ? (
           <span>{name}</span>
         ) : (
-          <button type="button" class="facet-name" title={`Close ${path}`} aria-expanded onClick={() => toggleFacet(path)}>
+          <button
+            type="button"
+            class="facet-name"
+            title={`Close ${path}`}
+            aria-expanded
+            onClick={() => toggleFacet(path)}
+          >
             <Icon name="down" size={12} />
             {visible(name)}
           </button>
@@ -115,7 +131,8 @@ function Row({ value, largest, all }: { value: Value; largest: number; all: numb
   const { query } = question.value;
   const isIn = hasTerm(query, term);
   const isOut = hasTerm(query, opposite(term));
-  const toggle = (): void => askFor({ query: isIn ? withoutTerm(query, term) : withTerm(query, term) });
+  const toggle = (): void =>
+    askFor({ query: isIn ? withoutTerm(query, term) : withTerm(query, term) });
   const toggleOut = (): void =>
     askFor({ query: isOut ? withoutTerm(query, opposite(term)) : withTerm(query, opposite(term)) });
   return (
@@ -140,7 +157,13 @@ function Row({ value, largest, all }: { value: Value; largest: number; all: numb
         >
           only
         </button>
-        <Button kind="quiet" icon="minus" isOn={isOut} label={`Filter out ${name}`} onClick={toggleOut} />
+        <Button
+          kind="quiet"
+          icon="minus"
+          isOn={isOut}
+          label={`Filter out ${name}`}
+          onClick={toggleOut}
+        />
       </span>
     </li>
   );
@@ -150,7 +173,10 @@ function pathChoices(path: string): Choice[] {
   const { query } = question.peek();
   return [
     {
-      ...{ name: columns.peek().includes(path) ? 'Remove the column' : 'Show as a column', icon: 'columns' as const },
+      ...{
+        name: columns.peek().includes(path) ? 'Remove the column' : 'Show as a column',
+        icon: 'columns' as const,
+      },
       run: () => toggleColumn(path),
     },
     {
@@ -161,7 +187,11 @@ function pathChoices(path: string): Choice[] {
       },
     },
     null,
-    { name: 'Only events that have it', icon: 'plus', run: () => askFor({ query: withTerm(query, existsTerm(path)) }) },
+    {
+      name: 'Only events that have it',
+      icon: 'plus',
+      run: () => askFor({ query: withTerm(query, existsTerm(path)) }),
+    },
     {
       ...{ name: 'Only events without it', icon: 'minus' as const },
       run: () => askFor({ query: withTerm(query, opposite(existsTerm(path))) }),
@@ -196,7 +226,12 @@ function Attributes({ opened }: { opened: readonly string[] }) {
       <ul class="names">
         {found.slice(0, ATTRIBUTES_SHOWN).map(({ attribute, events }) => (
           <li key={attribute}>
-            <button type="button" class="facet-name" aria-expanded={false} onClick={() => toggleFacet(attribute)}>
+            <button
+              type="button"
+              class="facet-name"
+              aria-expanded={false}
+              onClick={() => toggleFacet(attribute)}
+            >
               <Icon name="right" size={12} />
               <span>{visible(attribute.replace(/^custom\./, ''))}</span>
             </button>

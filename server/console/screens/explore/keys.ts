@@ -1,8 +1,7 @@
 import type { Json } from '../../api/exact.ts';
+import { HELP, type Shortcut } from '../../base/keyboard.ts';
 import { say } from '../../base/notice.ts';
-import type { Shortcut } from '../../base/keyboard.ts';
 import { copyText } from '../../parts/controls.tsx';
-import { HELP } from '../../frame.tsx';
 import { contextOf } from './context.tsx';
 import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
@@ -21,11 +20,27 @@ export function exploreKeys(): Shortcut[] {
     { keys: 'Enter', name: 'Open the event, or close it', run: toggleOpen },
     { keys: 'Escape', name: 'Close the event', run: () => open(undefined) },
     { keys: 'o', name: 'Events around it', run: showContext },
-    { keys: 'f', name: 'Filter for the value at the pointer or the focus', run: () => filter(false) },
+    {
+      keys: 'f',
+      name: 'Filter for the value at the pointer or the focus',
+      run: () => filter(false),
+    },
     { keys: 'x', name: 'Filter it out', run: () => filter(true) },
-    { keys: 't', name: 'Range of time', run: () => { isPicking.value = true; } },
+    {
+      keys: 't',
+      name: 'Range of time',
+      run: () => {
+        isPicking.value = true;
+      },
+    },
     { keys: 'l', name: 'Live tail', run: () => follow(!isLive.peek()) },
-    { keys: 'c', name: 'Facets and columns', run: () => { areFacetsOpen.value = !areFacetsOpen.peek(); } },
+    {
+      keys: 'c',
+      name: 'Facets and columns',
+      run: () => {
+        areFacetsOpen.value = !areFacetsOpen.peek();
+      },
+    },
     { keys: '[', name: 'Earlier', run: () => shiftRange(-1) },
     { keys: ']', name: 'Later', run: () => shiftRange(1) },
     { keys: 'y', name: 'Copy a link to what one sees', run: copyLink },

@@ -87,7 +87,11 @@ function Heads() {
   return (
     <div class="row heads" role="row" aria-rowindex={1}>
       <div class="line">
-        <span class="cell" role="columnheader" aria-sort={orderBy === undefined ? sorted(order) : 'none'}>
+        <span
+          class="cell"
+          role="columnheader"
+          aria-sort={orderBy === undefined ? sorted(order) : 'none'}
+        >
           <button type="button" class="head" onClick={() => sort(undefined)}>
             Time {orderBy === undefined && arrow}
           </button>
@@ -133,11 +137,29 @@ function headChoices(path: string): Choice[] {
     { name: 'Largest first', icon: 'down', run: () => askFor({ orderBy: path, order: 'desc' }) },
     { name: 'Smallest first', icon: 'up', run: () => askFor({ orderBy: path, order: 'asc' }) },
     null,
-    ...(at > 0 ? [{ name: 'Move left', icon: 'columns' as const, run: () => moveBefore(path, all[at - 1] ?? '') }] : []),
-    ...(at < all.length - 1
-      ? [{ name: 'Move right', icon: 'columns' as const, run: () => moveBefore(all[at + 1] ?? '', path) }]
+    ...(at > 0
+      ? [
+          {
+            name: 'Move left',
+            icon: 'columns' as const,
+            run: () => moveBefore(path, all[at - 1] ?? ''),
+          },
+        ]
       : []),
-    { name: 'Remove the column', icon: 'close', run: () => showColumns(all.filter((each) => each !== path)) },
+    ...(at < all.length - 1
+      ? [
+          {
+            name: 'Move right',
+            icon: 'columns' as const,
+            run: () => moveBefore(all[at + 1] ?? '', path),
+          },
+        ]
+      : []),
+    {
+      name: 'Remove the column',
+      icon: 'close',
+      run: () => showColumns(all.filter((each) => each !== path)),
+    },
   ];
 }
 
@@ -148,7 +170,15 @@ function moveBefore(path: string, before: string): void {
   showColumns([...rest.slice(0, at), path, ...rest.slice(at)]);
 }
 
-function Row({ event, row, words }: { event: ListedEvent | undefined; row: number; words: readonly string[] }) {
+function Row({
+  event,
+  row,
+  words,
+}: {
+  event: ListedEvent | undefined;
+  row: number;
+  words: readonly string[];
+}) {
   const { zone } = question.value;
   if (event === undefined) {
     return (
@@ -168,7 +198,6 @@ function Row({ event, row, words }: { event: ListedEvent | undefined; row: numbe
   };
   return (
     <>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the current row, see keys.ts */}
       <div class={`line status-${status}`} onClick={toggle} aria-expanded={isOpen}>
         <span class="cell time" role="gridcell">
           <time dateTime={event.date}>{rowTime(Date.parse(event.date), zone)}</time>

@@ -2,12 +2,17 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { whole } from '../../base/format.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { LiveTail } from './live.ts';
 import { EventList } from './list.tsx';
+import { LiveTail } from './live.ts';
 import { follow, open, openId, question } from './question.ts';
 import { wordsOf } from './terms.ts';
 
-const STATES = { connecting: 'Connecting', open: 'Live', waiting: 'Connecting again', ended: 'Ended' };
+const STATES = {
+  connecting: 'Connecting',
+  open: 'Live',
+  waiting: 'Connecting again',
+  ended: 'Ended',
+};
 const TOP_PX = 8;
 
 /** The events that come in and match the search. */
@@ -59,7 +64,9 @@ export function LiveView() {
         </Button>
       </div>
       {tail.count === 0 && state === 'open' && (
-        <p class="nothing">Nothing has come in yet that matches. It will be here as soon as it does.</p>
+        <p class="nothing">
+          Nothing has come in yet that matches. It will be here as soon as it does.
+        </p>
       )}
       <EventList source={tail} words={words} version={tail.version.value} />
     </div>
@@ -71,7 +78,8 @@ function watchReading(frame: HTMLElement | null, tail: LiveTail): () => void {
   const decide = (): void => {
     const list = frame?.querySelector('.list');
     const selection = getSelection();
-    const isSelecting = selection?.isCollapsed === false && frame?.contains(selection.anchorNode) === true;
+    const isSelecting =
+      selection?.isCollapsed === false && frame?.contains(selection.anchorNode) === true;
     tail.hold((list?.scrollTop ?? 0) > TOP_PX || isSelecting || openId.peek() !== undefined);
   };
   frame?.addEventListener('scroll', decide, { capture: true, passive: true });

@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { Fault, send } from '../../api/client.ts';
 import type { ListedEvent } from '../../api/contract.ts';
 import { parseExact } from '../../api/exact.ts';
-import { STATUS } from './panels.ts';
 import type { RowSource } from './list.tsx';
+import { STATUS } from './panels.ts';
 import { filtersOf } from './question.ts';
 
 /** Events that are kept, the newest ones. */
@@ -131,7 +131,8 @@ export class LiveTail implements RowSource {
     if (data === undefined) return false;
     const kind = fields.get('event') ?? 'message';
     if (kind === 'message') this.#add(parseExact(data) as ListedEvent);
-    else if (kind === 'dropped') this.#noteDropped(JSON.parse(data) as { count?: number; before?: string });
+    else if (kind === 'dropped')
+      this.#noteDropped(JSON.parse(data) as { count?: number; before?: string });
     else if (kind === 'end') return this.#ended((JSON.parse(data) as { reason: string }).reason);
     return false;
   }
@@ -147,7 +148,8 @@ export class LiveTail implements RowSource {
       return false;
     }
     this.state.value = 'ended';
-    this.reason.value = reason === 'key_deleted' ? 'the key was deleted' : 'the security filter has changed';
+    this.reason.value =
+      reason === 'key_deleted' ? 'the key was deleted' : 'the security filter has changed';
     return true;
   }
 

@@ -16,7 +16,11 @@ export function Nothing({ first }: { first: ListResult }) {
     <div class="nothing">
       <h2>Nothing found</h2>
       {hints.length === 0 && (
-        <p>{query === '' ? 'There are no events in this range.' : 'No event of this range matches the search.'}</p>
+        <p>
+          {query === ''
+            ? 'There are no events in this range.'
+            : 'No event of this range matches the search.'}
+        </p>
       )}
       <ul class="hints">
         {hints.map((hint) => (
@@ -75,7 +79,9 @@ function nearestTerm({ type, attribute, nearest, term }: Hint): string | undefin
   if (term === undefined || nearest === undefined) return undefined;
   if (type === 'attribute') return nearest.replace(/^custom\./, '') + term.slice(term.indexOf(':'));
   const quoted = /^[\w.-]+$/.test(nearest) ? nearest : `"${nearest.replace(/["\\]/g, '\\$&')}"`;
-  return type === 'value' && attribute !== undefined ? `${term.slice(0, term.indexOf(':'))}:${quoted}` : undefined;
+  return type === 'value' && attribute !== undefined
+    ? `${term.slice(0, term.indexOf(':'))}:${quoted}`
+    : undefined;
 }
 
 function replaced(query: string, term: string, replacement: string): string {

@@ -9,8 +9,8 @@ import type {
 } from '../../api/contract.ts';
 import { Panel } from '../../base/panel.ts';
 import { type Range, stepFor } from '../../base/range.ts';
-import { asked, filtersOf, isLive, type Question, question, rangeNow, timeOf } from './question.ts';
 import { facetPaths, openFacets } from './facet-choice.ts';
+import { asked, filtersOf, isLive, type Question, question, rangeNow, timeOf } from './question.ts';
 import { PAGE_ROWS, Rows } from './rows.ts';
 
 /** The tagset by which events are coloured; a service has it from its first start. */
@@ -96,7 +96,11 @@ async function loadList(now: Question, asking: Range, signal: AbortSignal): Prom
   return { rows: new Rows(body, first), first, query: now.query };
 }
 
-async function loadHistogram(now: Question, asking: Range, signal: AbortSignal): Promise<Histogram> {
+async function loadHistogram(
+  now: Question,
+  asking: Range,
+  signal: AbortSignal,
+): Promise<Histogram> {
   const step = stepFor(asking, BARS_MAX);
   const result = await ask<AggregateResult>(
     '/beta/events/aggregate',
@@ -114,12 +118,19 @@ async function loadHistogram(now: Question, asking: Range, signal: AbortSignal):
     const series = values['n'];
     if (!Array.isArray(series)) continue;
     times = series.map(({ time }) => Date.parse(time));
-    counts.set(String(bucket['s']), series.map(({ value }) => Number(value)));
+    counts.set(
+      String(bucket['s']),
+      series.map(({ value }) => Number(value)),
+    );
   }
   return { range: asking, step, times, counts };
 }
 
-function loadAttributes(now: Question, asking: Range, signal: AbortSignal): Promise<AttributesResult> {
+function loadAttributes(
+  now: Question,
+  asking: Range,
+  signal: AbortSignal,
+): Promise<AttributesResult> {
   const body = { ...base(now, asking), distinct: false, values: 0, limit: ATTRIBUTES_MAX };
   return ask<AttributesResult>('/beta/discover/attributes', body, signal);
 }

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ListBody, Time } from '../../api/contract.ts';
-import { change, place } from '../../base/address.ts';
+import { addressWith, change, go, place } from '../../base/address.ts';
 import { type Range, rangeOf } from '../../base/range.ts';
 import { browserZone, isZone } from '../../base/zone.ts';
 
@@ -18,6 +18,8 @@ export interface Question {
 /** Range of a question that says none. */
 export const FROM_DEFAULT = 'now-1h';
 
+/** The path of exploring, to which questions lead from other screens too. */
+const EXPLORE = '/';
 /** Names of the address's parameters. */
 const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN } = {
   ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by' },
@@ -61,7 +63,7 @@ export function rangeNow({ from, to, zone }: Question): Range | undefined {
 export function askFor(changes: Partial<Question>): void {
   const now = question.peek();
   const next = { ...now, ...changes };
-  change({
+  const changed = {
     [QUERY]: next.query === '' ? undefined : next.query,
     [FROM]: next.from,
     [TO]: next.to === 'now' ? undefined : next.to,
@@ -69,7 +71,8 @@ export function askFor(changes: Partial<Question>): void {
     [ORDER]: next.order === 'asc' ? 'asc' : undefined,
     [ORDER_BY]: next.orderBy,
     [OPEN]: undefined,
-  });
+  };
+  go(addressWith(changed, EXPLORE));
   asked.value++;
 }
 

@@ -6,7 +6,7 @@ import { short } from '../../base/format.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { list, range } from './panels.ts';
-import { askFor, asked, question, timeOf } from './question.ts';
+import { asked, askFor, question, timeOf } from './question.ts';
 
 type Suggestion = CompleteResult['suggestions'][number];
 
@@ -15,7 +15,18 @@ export const searchFocus = signal(0);
 
 const PAUSE_MS = 120;
 const SUGGESTIONS = 10;
-const KINDS: Record<string, string> = { attribute: 'name', tagset: 'tags', tag: 'tag', keyword: 'word' };
+const KINDS: Record<string, string> = {
+  attribute: 'name',
+  tagset: 'tags',
+  tag: 'tag',
+  keyword: 'word',
+};
+
+/** The suggestion after another one, in a circle that also has none of them, -1. */
+function choiceAfter(chosen: number, step: 1 | -1, count: number): number {
+  const next = (chosen + 1 + step + count + 1) % (count + 1);
+  return next - 1;
+}
 
 /** The search with its suggestions. Source: WAI-ARIA Authoring Practices, combobox with a list. */
 export function SearchBar() {
@@ -49,7 +60,9 @@ export function SearchBar() {
       if (asking === undefined) return;
       const position = input.current?.selectionStart ?? draft.peek().length;
       const body = { query: draft.peek(), position, time: timeOf(asking), limit: SUGGESTIONS };
-      const found = await ask<CompleteResult>('/beta/discover/complete', body, abort.signal).catch(() => undefined);
+      const found = await ask<CompleteResult>('/beta/discover/complete', body, abort.signal).catch(
+        () => undefined,
+      );
       if (abort.signal.aborted || document.activeElement !== input.current) return;
       options.value = found;
       chosen.value = -1;
@@ -85,10 +98,9 @@ export function SearchBar() {
       take(shown[Math.max(0, chosen.peek())] as Suggestion);
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
-      if (shown.length === 0) return suggest();
-      const step = event.key === 'ArrowDown' ? 1 : -1;
-      chosen.value = (chosen.peek() + step + shown.length + 1) % (shown.length + 1);
-      if (chosen.value === shown.length) chosen.value = -1;
+      if (shown.length === 0) suggest();
+      else
+        chosen.value = choiceAfter(chosen.peek(), event.key === 'ArrowDown' ? 1 : -1, shown.length);
     }
   };
   const shown = options.value?.suggestions ?? [];
@@ -138,10 +150,14 @@ export function SearchBar() {
       <div class="off-screen" role="status">
         {isOpen ? `${shown.length} suggestions` : ''}
       </div>
-      <div id={`${id}-list`} class="suggestions" role="listbox" aria-label="Suggestions" hidden={!isOpen}>
+      <div
+        id={`${id}-list`}
+        class="suggestions"
+        role="listbox"
+        aria-label="Suggestions"
+        hidden={!isOpen}
+      >
         {shown.map((suggestion, at) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
           <div
             id={`${id}-${at}`}
             class="suggestion"
@@ -153,7 +169,9 @@ export function SearchBar() {
             <span class="suggestion-text">{suggestion.text}</span>
             {suggestion.label !== undefined && <span class="quiet-text">{suggestion.label}</span>}
             <span class="space" />
-            {suggestion.count !== undefined && <span class="bar-count">{short(suggestion.count)}</span>}
+            {suggestion.count !== undefined && (
+              <span class="bar-count">{short(suggestion.count)}</span>
+            )}
             <span class="suggestion-kind">{KINDS[suggestion.kind] ?? suggestion.kind}</span>
           </div>
         ))}

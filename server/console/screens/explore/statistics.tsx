@@ -75,7 +75,10 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
   if (attribute === undefined) return <p>No event of this time has the attribute.</p>;
   const { events, distinct, kinds, values, min, max } = attribute;
   const numbers: [string, Json | undefined][] = [
-    ...[['min', min], ['max', max]].map(([name, value]) => [name, value] as [string, Json | undefined]),
+    ...[
+      ['min', min],
+      ['max', max],
+    ].map(([name, value]) => [name, value] as [string, Json | undefined]),
     ...Object.entries(metrics),
   ];
   return (
@@ -83,7 +86,10 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
       <dl class="facts">
         <Fact name="Events" text={`${whole(events)} of ${whole(all)} (${percent(events, all)})`} />
         <Fact name="Kinds" text={kinds.join(', ')} />
-        <Fact name="Distinct values" text={distinct === undefined ? 'more than are counted' : whole(distinct)} />
+        <Fact
+          name="Distinct values"
+          text={distinct === undefined ? 'more than are counted' : whole(distinct)}
+        />
         {numbers
           .filter(([, value]) => value !== undefined && value !== null)
           .map(([name, value]) => (
@@ -102,7 +108,10 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
                   askFor({ query: withTerm(question.peek().query, termOf(path, value)) });
                 }}
               >
-                <span class="bar" style={{ width: `${(100 * count) / Math.max(1, values[0]?.count ?? 1)}%` }} />
+                <span
+                  class="bar"
+                  style={{ width: `${(100 * count) / Math.max(1, values[0]?.count ?? 1)}%` }}
+                />
                 <span class="bar-name">{textOf(value) || '""'}</span>
                 <span class="bar-count">
                   {whole(count)} · {percent(count, events)}

@@ -87,7 +87,9 @@ export function withOnly(query: string, term: string): string {
   const pieces = piecesOf(query);
   const others = pieces.some(({ text }) => text === 'OR')
     ? [query]
-    : pieces.map(({ text }) => text).filter((text) => !text.startsWith(name) && !text.startsWith(`-${name}`));
+    : pieces
+        .map(({ text }) => text)
+        .filter((text) => !text.startsWith(name) && !text.startsWith(`-${name}`));
   return withTerm(others.join(' '), term);
 }
 
@@ -101,9 +103,13 @@ export function wordsOf(query: string): string[] {
   return piecesOf(query.replace(/[()]/g, ' '))
     .map(({ text }) => text)
     .filter((text) => !text.startsWith('-') && !KEYWORDS.has(text))
-    .filter((text) => !/(?<!\\):/.test(text) || text.startsWith('message:') || text.startsWith('*:'))
+    .filter(
+      (text) => !/(?<!\\):/.test(text) || text.startsWith('message:') || text.startsWith('*:'),
+    )
     .map((text) => text.replace(/^(?:message|\*):/, ''))
-    .flatMap((text) => (text.startsWith('"') ? [text.slice(1, -1)] : text.split(/[^\p{L}\p{N}_]+/u)))
+    .flatMap((text) =>
+      text.startsWith('"') ? [text.slice(1, -1)] : text.split(/[^\p{L}\p{N}_]+/u),
+    )
     .map((text) => text.replaceAll(/\\(.)/g, '$1').replaceAll('*', ''))
     .filter((text) => text.length > 0);
 }

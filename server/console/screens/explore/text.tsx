@@ -129,7 +129,10 @@ export interface Leaf {
 /** The attributes of an event, in its order; arrays of plain values are one. */
 export function* leavesOf(value: Json | undefined, path = ''): Generator<Leaf> {
   const isInner =
-    value !== null && typeof value === 'object' && !(value instanceof ExactNumber) && !Array.isArray(value);
+    value !== null &&
+    typeof value === 'object' &&
+    !(value instanceof ExactNumber) &&
+    !Array.isArray(value);
   if (!isInner) {
     if (value !== undefined && path !== '') yield { path, value };
     return;

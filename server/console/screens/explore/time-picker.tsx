@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { pointTime } from '../../base/format.ts';
-import { pointsIn, PRESETS, rangeOf } from '../../base/range.ts';
+import { PRESETS, pointsIn, rangeOf } from '../../base/range.ts';
 import { browserZone, isZone, zoneNames } from '../../base/zone.ts';
 import { Button, Field } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { placeBelow } from '../../parts/menu.tsx';
+import { zoomTo } from './chart.tsx';
 import { range } from './panels.ts';
 import { askFor, question } from './question.ts';
-import { zoomTo } from './chart.tsx';
 
 /** The time picker is open. */
 export const isPicking = signal(false);
@@ -51,7 +51,9 @@ function nameOfRange(): string {
 function Picker({ button }: { button: { readonly current: HTMLElement | null } }) {
   const { from, to, zone } = question.value;
   const panel = useRef<HTMLDivElement>(null);
-  const [text, setText] = useState(from.startsWith('now') && to === 'now' ? '' : `${from} to ${to}`);
+  const [text, setText] = useState(
+    from.startsWith('now') && to === 'now' ? '' : `${from} to ${to}`,
+  );
   const [fault, setFault] = useState<string>();
   const [zoneText, setZoneText] = useState(zone);
   useEffect(() => {
@@ -72,7 +74,9 @@ function Picker({ button }: { button: { readonly current: HTMLElement | null } }
     const points = pointsIn(text);
     const found = points && rangeOf(points.from, points.to, zone, Date.now());
     if (points === undefined || found === undefined) {
-      setFault('Allowed: 15m, last 2 days, yesterday, 2026-11-20, or two points such as 2026-11-20 08:00 to now-1h');
+      setFault(
+        'Allowed: 15m, last 2 days, yesterday, 2026-11-20, or two points such as 2026-11-20 08:00 to now-1h',
+      );
     } else pick(points);
   };
   const takeZone = (name: string): void => {

@@ -84,7 +84,8 @@ function Exactness({ found: { first } }: { found: Found }) {
   if (bound !== undefined) {
     return (
       <span class="warn-text">
-        <Icon name="warning" /> the newest {whole(bound.limit)}, from {pointTime(Date.parse(bound.from), zone)}
+        <Icon name="warning" /> the newest {whole(bound.limit)}, from{' '}
+        {pointTime(Date.parse(bound.from), zone)}
       </span>
     );
   }

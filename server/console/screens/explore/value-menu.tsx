@@ -25,7 +25,12 @@ function choicesOf(path: string, value: Json): Choice[] {
   const search = (next: string) => () => askFor({ query: next });
   const filters: Choice[] = [
     { name: 'Filter for it', icon: 'plus', keys: 'f', run: search(withTerm(query, term)) },
-    { name: 'Filter it out', icon: 'minus', keys: 'x', run: search(withTerm(query, opposite(term))) },
+    {
+      name: 'Filter it out',
+      icon: 'minus',
+      keys: 'x',
+      run: search(withTerm(query, opposite(term))),
+    },
     { name: 'Only this value', icon: 'filter', run: search(withOnly(query, term)) },
     null,
   ];

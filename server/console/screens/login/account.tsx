@@ -28,7 +28,10 @@ export function Account() {
         <p>You have logged in by a read key: it has no password.</p>
       ) : (
         <form class="form" onSubmit={submit}>
-          <Field label="Password in force" fault={fault?.status === 403 ? fault.message : undefined}>
+          <Field
+            label="Password in force"
+            fault={fault?.status === 403 ? fault.message : undefined}
+          >
             <input
               class="input"
               type="password"

@@ -64,8 +64,8 @@ export function Login() {
           Log in
         </Button>
         <p class="quiet-text">
-          The first user is made by the set-up link, which the service prints when it starts and keeps in the file
-          setup-token of its data folder.
+          The first user is made by the set-up link, which the service prints when it starts and
+          keeps in the file setup-token of its data folder.
         </p>
       </form>
     </main>

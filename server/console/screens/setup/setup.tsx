@@ -28,10 +28,18 @@ export function Setup() {
       <form class="card" onSubmit={submit} aria-labelledby="setup-title">
         <Mark size={40} />
         <h1 id="setup-title">Welcome to Logseam</h1>
-        <p>Make the first administrator. Others can be invited later, or read by keys without an account.</p>
+        <p>
+          Make the first administrator. Others can be invited later, or read by keys without an
+          account.
+        </p>
         {!hadToken && (
           <Field label="Set-up token" hint="It is in the file setup-token of the data folder.">
-            <input class="input" value={token} required onInput={(event) => setToken(event.currentTarget.value)} />
+            <input
+              class="input"
+              value={token}
+              required
+              onInput={(event) => setToken(event.currentTarget.value)}
+            />
           </Field>
         )}
         <Field label="Name" fault={about('name')}>
