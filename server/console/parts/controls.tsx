@@ -1,5 +1,5 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, cloneElement, type JSX, type VNode } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Fault } from '../api/client.ts';
 import { say } from '../base/notice.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -73,19 +73,36 @@ function copyBySelection(text: string): boolean {
   return isCopied;
 }
 
-/** A labelled field of a form with its fault beside it. */
+/** A labelled field of a form, with its hint and its fault beside it. */
 export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId();
+  const described = [
+    hint === undefined ? '' : `${id}-hint`,
+    fault === undefined ? '' : `${id}-fault`,
+  ];
+  const about = described.filter((each) => each !== '').join(' ');
+  const control = cloneElement(children, {
+    id,
+    ...(about === '' ? {} : { 'aria-describedby': about }),
+    ...(fault === undefined ? {} : { 'aria-invalid': true }),
+  });
   return (
-    <label class="field">
-      <span class="field-label">{label}</span>
-      {children}
-      {hint !== undefined && <span class="field-hint">{hint}</span>}
+    <div class="field">
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      {control}
+      {hint !== undefined && (
+        <span class="field-hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
       {fault !== undefined && (
-        <span class="field-fault" role="alert">
+        <span class="field-fault" id={`${id}-fault`} role="alert">
           {fault}
         </span>
       )}
-    </label>
+    </div>
   );
 }
 
@@ -93,7 +110,8 @@ interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   fault?: string | undefined;
-  children: ComponentChildren;
+  /** One control. */
+  children: VNode<object>;
 }
 
 /** The refusal of a part of a screen, and a way of trying again. */

@@ -71,7 +71,7 @@ export function Audit() {
           <tbody>
             {found.map((line) => (
               <tr>
-                <td>{fullTime(Date.parse(line.at), browserZone()).slice(0, 19)}</td>
+                <td class="when">{fullTime(Date.parse(line.at), browserZone()).slice(0, 19)}</td>
                 <td>{visible(line.who)}</td>
                 <td>{line.peer}</td>
                 <td>

@@ -1,9 +1,7 @@
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import type { AttributesResult } from '../../api/contract.ts';
 import { attributes } from './panels.ts';
-
-/** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
-export const openFacets = signal<readonly string[] | undefined>(undefined);
+import { openFacets } from './question.ts';
 
 /** Facets that are open without a choice. */
 const FACETS_DEFAULT = 5;

@@ -9,8 +9,18 @@ import type {
 } from '../../api/contract.ts';
 import { Panel } from '../../base/panel.ts';
 import { type Range, stepFor } from '../../base/range.ts';
-import { facetPaths, openFacets } from './facet-choice.ts';
-import { asked, filtersOf, isLive, type Question, question, rangeNow, timeOf } from './question.ts';
+import { facetPaths } from './facet-choice.ts';
+import {
+  asked,
+  filtersOf,
+  isLive,
+  openFacets,
+  type Question,
+  question,
+  rangeNow,
+  showFacets,
+  timeOf,
+} from './question.ts';
 import { PAGE_ROWS, Rows } from './rows.ts';
 
 /** The tagset by which events are coloured; a service has it from its first start. */
@@ -75,7 +85,7 @@ export function loadFacets(now = question.peek(), asking = range.peek()): void {
 /** Opens a facet, or closes it. */
 export function toggleFacet(path: string): void {
   const now = openFacets.peek() ?? facets.data.peek()?.facets.map(({ field }) => field) ?? [];
-  openFacets.value = now.includes(path) ? now.filter((each) => each !== path) : [...now, path];
+  showFacets(now.includes(path) ? now.filter((each) => each !== path) : [...now, path]);
   loadFacets();
 }
 

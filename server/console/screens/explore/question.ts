@@ -21,9 +21,9 @@ export const FROM_DEFAULT = 'now-1h';
 /** The path of exploring, to which questions lead from other screens too. */
 const EXPLORE = '/';
 /** Names of the address's parameters. */
-const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN } = {
+const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN, FACETS } = {
   ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by' },
-  ...{ COLUMNS: 'cols', LIVE: 'live', OPEN: 'e' },
+  ...{ COLUMNS: 'cols', LIVE: 'live', OPEN: 'e', FACETS: 'facets' },
 } as const;
 
 /** The question of the address, the same as long as nothing of it changes. */
@@ -43,10 +43,9 @@ const questionText = computed(() => {
 });
 
 /** Attributes that have columns. */
-export const columns = computed(() => {
-  const text = place.value.params.get(COLUMNS);
-  return text === null || text === '' ? [] : text.split(',').map(decodeURIComponent);
-});
+export const columns = computed(() => pathsOf(COLUMNS) ?? []);
+/** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
+export const openFacets = computed(() => pathsOf(FACETS));
 /** The page follows what comes in. */
 export const isLive = computed(() => place.value.params.get(LIVE) === '1');
 /** The id of the event that is open. */
@@ -76,10 +75,26 @@ export function askFor(changes: Partial<Question>): void {
   asked.value++;
 }
 
+/** The attributes that a parameter of the address names; `undefined` without it. */
+function pathsOf(name: string): string[] | undefined {
+  const text = place.value.params.get(name);
+  if (text === null) return undefined;
+  return text === '' ? [] : text.split(',').map(decodeURIComponent);
+}
+
+function textOfPaths(paths: readonly string[]): string {
+  return paths.map((path) => encodeURIComponent(path)).join(',');
+}
+
 /** Shows these columns. */
 export function showColumns(paths: readonly string[]): void {
-  const text = paths.map((path) => encodeURIComponent(path)).join(',');
+  const text = textOfPaths(paths);
   change({ [COLUMNS]: text === '' ? undefined : text }, { replace: true });
+}
+
+/** Opens these facets and no others. */
+export function showFacets(paths: readonly string[]): void {
+  change({ [FACETS]: textOfPaths(paths) }, { replace: true });
 }
 
 /** Shows a column, or does not any more. */

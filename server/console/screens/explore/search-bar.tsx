@@ -113,7 +113,7 @@ export function SearchBar() {
         class="search-input"
         type="text"
         value={draft.value}
-        placeholder="Search: words, attribute:value, status:error, duration:>500"
+        placeholder="Search: words, attribute:value, duration:>500"
         aria-label="Search"
         {...{ role: 'combobox', spellcheck: false, autoComplete: 'off', autocapitalize: 'off' }}
         aria-expanded={isOpen}
