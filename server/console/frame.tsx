@@ -41,10 +41,12 @@ export function Frame({ screen, children }: { screen: string; children: Componen
           </a>
         ))}
         <span class="rail-space" />
-        <Menu label="Your account" class="rail-link" choices={accountChoices}>
-          <span class="avatar" aria-hidden="true">
-            {(session.value?.name ?? '?').slice(0, 1).toUpperCase()}
-          </span>
+        <Menu label="Account" class="rail-link" choices={accountChoices}>
+          <span
+            class="avatar"
+            aria-hidden="true"
+            data-letter={(session.value?.name ?? '?').slice(0, 1).toUpperCase()}
+          />
           <span>Account</span>
         </Menu>
       </nav>

@@ -110,7 +110,7 @@ t.test(
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('Nothing found').waitFor();
     t.equal(await page.getByRole('combobox').inputValue(), 'nothing_like_it');
-    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     t.match(page.url(), /nothing_like_it/);

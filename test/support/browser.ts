@@ -84,14 +84,15 @@ export async function administer<T>(
   return (answer.body as { result: T }).result;
 }
 
-/** The violations of accessibility that a page has: rule, and where. Source: axe-core, WCAG 2.2 A and AA. */
+/** The violations of accessibility that a page has: a rule each, how often, and where first. Source: axe-core, WCAG 2.2 A and AA. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResult> } };
     const { violations: found } = await axe.run();
-    return found.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`),
+    return found.map(
+      ({ id, nodes }) =>
+        `${id}, ${nodes.length}: ${nodes[0].target.join(' ')} ${nodes[0].failureSummary}`,
     );
   });
 }

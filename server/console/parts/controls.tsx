@@ -114,8 +114,9 @@ interface FieldProps {
   children: VNode<object>;
 }
 
-/** The refusal of a part of a screen, and a way of trying again. */
+/** The refusal of a part of a screen, and a way of trying again. That the service is down is told once, by the frame. */
 export function FaultNote({ fault, retry }: { fault: Fault; retry?: () => void }) {
+  if (fault.status === 0) return null;
   return (
     <div class="fault-note" role="alert">
       <Icon name="warning" />

@@ -30,6 +30,7 @@ export function Explore() {
   const live = isLive.value;
   return (
     <div class={areFacetsOpen.value && !live ? 'explore' : 'explore no-facets'}>
+      <h1 class="off-screen">Explore</h1>
       <div class="explore-head">
         <SearchBar />
         {!live && <TimePicker />}

@@ -198,7 +198,7 @@ function Row({
   };
   return (
     <>
-      <div class={`line status-${status}`} onClick={toggle} aria-expanded={isOpen}>
+      <div class={`line status-${status}`} onClick={toggle}>
         <span class="cell time" role="gridcell">
           <time dateTime={event.date}>{rowTime(Date.parse(event.date), zone)}</time>
         </span>

@@ -64,7 +64,7 @@ export function askFor(changes: Partial<Question>): void {
   const next = { ...now, ...changes };
   const changed = {
     [QUERY]: next.query === '' ? undefined : next.query,
-    [FROM]: next.from,
+    [FROM]: next.from === FROM_DEFAULT ? undefined : next.from,
     [TO]: next.to === 'now' ? undefined : next.to,
     [ZONE]: next.zone === browserZone() ? undefined : next.zone,
     [ORDER]: next.order === 'asc' ? 'asc' : undefined,

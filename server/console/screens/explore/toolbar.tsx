@@ -1,7 +1,6 @@
 import { computed } from '@preact/signals';
 import { counted, duration, pointTime, whole } from '../../base/format.ts';
 import { say } from '../../base/notice.ts';
-import { session } from '../../base/session.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -96,15 +95,13 @@ function Exactness({ found: { first } }: { found: Found }) {
   );
 }
 
-/** Milliseconds, and blocks for those whose view no filter narrows. */
+/** Milliseconds, and the blocks that were read where that is told. */
 function Cost({ found: { first } }: { found: Found }) {
   const { explain } = first;
-  const isNarrowed = session.value?.security_filter !== null;
   return (
     <span class="quiet-text cost">
       {duration(list.tookMs.value)}
       {explain !== undefined &&
-        !isNarrowed &&
         ` · read ${whole(Math.min(explain.blocksOpened, explain.blocksTotal))} of ${counted(explain.blocksTotal, 'block')}`}
     </span>
   );

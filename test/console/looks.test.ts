@@ -1,0 +1,199 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { firstUser, openViewer, picture, violations } from '../support/browser.ts';
+import { removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+
+const folder = temporaryFolder();
+const service = await startService(folder);
+const viewer = await openViewer();
+t.teardown(async () => {
+  await viewer.close();
+  await service.stop();
+  removeFolder(folder);
+});
+const nowMs = Date.now();
+const LEVELS = ['info', 'debug', 'info', 'warn', 'error', 'info', 'fatal'];
+const WORK = [
+  'order placed',
+  'user signed in',
+  'cache refreshed',
+  'retrying the inventory',
+  'payment declined',
+];
+await send(
+  service,
+  JSON.stringify(
+    Array.from({ length: 2000 }, (_, at) => ({
+      date: new Date(nowMs - ((at * 7919) % 3600) * 1000 - at).toISOString(),
+      message: `${WORK[at % WORK.length]}, request ${at}`,
+      level: LEVELS[(at * 31) % LEVELS.length],
+      service: ['shop', 'search', 'mail'][at % 3],
+      host: `web-${at % 4}`,
+      http: { method: at % 5 === 0 ? 'POST' : 'GET', status_code: [200, 200, 404, 500][at % 4] },
+      duration: (at * 37) % 900,
+    })),
+  ),
+);
+const context = await viewer.browser.newContext();
+await firstUser(service, context);
+const state = await context.storageState();
+
+/** A screen, and the way to a state of it. */
+interface Look {
+  name: string;
+  path: string;
+  isLoggedOut?: boolean;
+  ready: (page: Page) => Promise<unknown>;
+}
+
+const listed = (page: Page): Promise<void> =>
+  page.locator('.list .row:not(.heads)').first().waitFor();
+const LOOKS: readonly Look[] = [
+  {
+    name: 'login',
+    path: '/',
+    isLoggedOut: true,
+    ready: (page) => page.getByLabel('Password').waitFor(),
+  },
+  {
+    name: 'setup',
+    path: '/setup',
+    isLoggedOut: true,
+    ready: (page) => page.getByLabel('Set-up token').waitFor(),
+  },
+  {
+    ...{ name: 'explore', path: '/?q=request&cols=custom.service,custom.http.status_code' },
+    ready: async (page) => {
+      await listed(page);
+      await page.locator('.facet-value').nth(6).waitFor();
+      await page.locator('.u-over').waitFor();
+    },
+  },
+  {
+    ...{ name: 'explore-event', path: '/' },
+    ready: async (page) => {
+      await listed(page);
+      await page.locator('.facet-value').nth(6).waitFor();
+      await page.locator('.row[data-index="2"] .line').click();
+      await page.getByRole('region', { name: 'The event' }).waitFor();
+    },
+  },
+  {
+    name: 'explore-nothing',
+    path: '/?q=level%3AERROR',
+    ready: (page) => page.locator('.hints li').first().waitFor(),
+  },
+  {
+    ...{ name: 'explore-time', path: '/' },
+    ready: async (page) => {
+      await listed(page);
+      await page.locator('.time-button').click();
+      await page.getByLabel('Zone').waitFor();
+    },
+  },
+  {
+    ...{ name: 'explore-search', path: '/' },
+    ready: async (page) => {
+      await listed(page);
+      await page.getByRole('combobox').fill('level:');
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    ...{ name: 'context', path: '/' },
+    ready: async (page) => {
+      await listed(page);
+      await page.keyboard.press('j');
+      await page.keyboard.press('o');
+      await page.locator('.context-row.centre').waitFor();
+    },
+  },
+  {
+    ...{ name: 'statistics', path: '/' },
+    ready: async (page) => {
+      await listed(page);
+      await page.getByRole('button', { name: 'custom.level: more' }).click();
+      await page.getByRole('menuitem', { name: 'Statistics' }).click();
+      await page.getByText('Distinct values').waitFor();
+    },
+  },
+  { name: 'live', path: '/?live=1', ready: (page) => page.locator('.live-state.open').waitFor() },
+  {
+    name: 'send',
+    path: '/send',
+    ready: (page) =>
+      page
+        .getByText(/What could be read|is nothing that/)
+        .first()
+        .waitFor(),
+  },
+  {
+    name: 'keys',
+    path: '/keys',
+    ready: (page) => page.getByText('takes events').first().waitFor(),
+  },
+  {
+    ...{ name: 'keys-new', path: '/keys' },
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New read key' }).click();
+      await page.getByLabel('Security filter').waitFor();
+    },
+  },
+  { name: 'users', path: '/users', ready: (page) => page.getByText('(you)').waitFor() },
+  {
+    name: 'audit',
+    path: '/audit',
+    ready: (page) => page.getByText('first start').first().waitFor(),
+  },
+  { name: 'account', path: '/account', ready: (page) => page.getByLabel('New password').waitFor() },
+];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  t.test(`every screen is without violations in the ${colorScheme} theme`, async (t) => {
+    for (const { name, path, isLoggedOut, ready } of LOOKS) {
+      const page = await viewer.page({
+        ...{ colorScheme, viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' },
+        ...(isLoggedOut === true ? {} : { storageState: state }),
+      });
+      await page.goto(service.http + path);
+      await ready(page);
+      t.same(await violations(page), [], name);
+      await picture(page, `${name}-${colorScheme}`);
+      await page.context().close();
+    }
+  });
+}
+
+t.test(
+  'at 320 pixels nothing is wider than the screen, and the list and the facets are reached',
+  async (t) => {
+    const page = await viewer.page({ viewport: { width: 320, height: 640 }, storageState: state });
+    for (const { name, path, ready } of LOOKS.filter((look) =>
+      ['explore', 'keys', 'users', 'send', 'audit'].includes(look.name),
+    )) {
+      await page.goto(service.http + path);
+      if (name === 'explore') {
+        await listed(page);
+        await page.getByRole('button', { name: 'Facets' }).click();
+        await page.locator('.facet-value').nth(6).waitFor();
+        await picture(page, 'narrow-facets');
+        await page.getByRole('button', { name: 'Hide the facets' }).click();
+      } else await ready(page);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      t.ok(width <= 320, `${name} is ${width} wide`);
+      await picture(page, `narrow-${name}`);
+    }
+  },
+);
+
+t.test('forced colours keep controls and bars, and a chosen theme is kept', async (t) => {
+  const page = await viewer.page({ forcedColors: 'active', storageState: state });
+  await page.goto(`${service.http}/`);
+  await listed(page);
+  await picture(page, 'explore-forced');
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await page.reload();
+  t.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+  t.same(viewer.faults, []);
+});
