@@ -24,6 +24,7 @@ const CALLER = 'caller';
 const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | 'caller'][] = [
   ['server/', 'other', 'other'],
   ['server/service/', 'other', 'other'],
+  ['server/console/', 'other', 'other'],
   ['server/listen/', 'receive', 'receive'],
   ['server/api/', 'receive', 'receive'],
   ['server/ingest/', 'receive', 'receive'],

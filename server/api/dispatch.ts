@@ -63,7 +63,7 @@ export interface RouteDependencies {
   operation: OperationAccess;
   account: AccountOptions;
   /** The console's page and files. */
-  assets: Pick<ConsoleAssets, 'reply'>;
+  assets: Pick<ConsoleAssets, 'has' | 'reply'>;
   /** Receives every error that is answered by 500. */
   log(error: unknown): void;
 }
@@ -89,8 +89,9 @@ export function createRoutes(
     if (request.path.startsWith(ADMIN_PATH)) {
       return answered(dependencies, () => dependencies.admin(request));
     }
-    const asset = await answered(dependencies, async () => dependencies.assets.reply(request));
-    if (asset !== undefined) return asset;
+    if (dependencies.assets.has(request.path)) {
+      return answered(dependencies, async () => dependencies.assets.reply(request));
+    }
     const reply = await answered(dependencies, () => route(dependencies, live, request));
     watchStream(dependencies, reply);
     // Sessions are for the console, which is of the same origin.
@@ -228,10 +229,10 @@ function authenticate(dependencies: RouteDependencies, request: ApiRequest): Rea
 }
 
 /** The reply of `answer`, or the one that tells why there is none. */
-async function answered<R extends Reply | undefined>(
+async function answered(
   dependencies: RouteDependencies,
-  answer: () => Promise<R>,
-): Promise<R | Reply> {
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
   try {
     return await answer();
   } catch (error) {

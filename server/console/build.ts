@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /**
- * Builds the console into a folder: `node server/console/build.ts FOLDER`. There are then the page, the scripts and style
+ * Builds the console into a folder: `node server/console/build.ts FOLDER`. It then has the page, the scripts and style
  * sheets by the digests of their contents, and each of them compressed by gzip and brotli beside it.
  */
 const SOURCES = import.meta.dirname;
@@ -31,7 +31,7 @@ function build(folder: string): void {
       ...['--minify', '--target=es2023', '--jsx=automatic', '--jsx-import-source=preact'],
       ...['--tsconfig-raw={}', '--log-level=error', '--legal-comments=none'],
       ...['--entry-names=[name]-[hash]', '--chunk-names=[name]-[hash]', `--outdir=${folder}`],
-      ...[`--metafile=${metaPath}`, `--define:process.env.NODE_ENV="production"`],
+      ...[`--metafile=${metaPath}`],
     ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );

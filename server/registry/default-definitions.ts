@@ -17,7 +17,7 @@ const LEVELS = ['level', 'severity', 'levelname', 'lvl', 'log.level', 'log_level
 /** Attributes that have the status of an HTTP answer. */
 const HTTP_STATUSES = ['http.status_code', 'status_code', 'status', 'http.response.status_code'];
 
-/** One that an event gets when any of its words, numbers of a level, severities of syslog or HTTP statuses are there. */
+/** One that an event gets by a word, the number of a level, a severity of syslog or a status of HTTP. */
 interface StatusTag {
   id: string;
   name: string;

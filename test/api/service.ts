@@ -41,7 +41,7 @@ export function service(changes: Partial<RouteDependencies> = {}) {
     nowMs: () => NOW,
     boundEvents: 50_000_000,
     admin: async () => ({ status: 200, body: '"admin"' }),
-    assets: { reply: () => undefined },
+    assets: { has: () => false, reply: () => ({ status: 404, body: '' }) },
     operation: {
       health: () => ({ status: 200, body: '{"ok":true}' }),
       ready: () => ({ status: 200, body: '{"ok":true}' }),

@@ -84,7 +84,7 @@ export async function administer<T>(
   return (answer.body as { result: T }).result;
 }
 
-/** The violations of accessibility that a page has: a rule each, how often, and where first. Source: axe-core, WCAG 2.2 A and AA. */
+/** The violations of accessibility that a page has: a rule each, how often, and where first. Source: axe-core. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   return page.evaluate(async () => {

@@ -58,11 +58,15 @@ export class ConsoleAssets {
     }
   }
 
-  /** The page of a screen, or one of its files; `undefined` when the path is none of theirs. Throws ApiError 404 and 405. */
-  reply(request: ApiRequest): Reply | undefined {
+  /** Reports whether a path is one of a screen or of a file. */
+  has(path: string): boolean {
+    return SCREENS.has(path) || path.startsWith(ASSETS_PATH);
+  }
+
+  /** The page of a screen, or a file of it, as its path `has`. Throws ApiError 404 and 405. */
+  reply(request: ApiRequest): Reply {
     const { path, method } = request;
     const isScreen = SCREENS.has(path);
-    if (!isScreen && !path.startsWith(ASSETS_PATH)) return undefined;
     if (method !== 'GET' && method !== 'HEAD') {
       throw new ApiError(405, 'allowed methods: GET, HEAD', { allow: 'GET, HEAD' });
     }

@@ -75,6 +75,11 @@ export const STATUSES: ReadonlyMap<number, { name: string; about: string }> = ne
 
 /** Meanings of members of bodies and replies, by the end of their path; the longest match counts. */
 export const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['audit', 'Changes and logins, the newest first.'],
+  ['at', 'The date of a change.'],
+  ['who', 'The user, or `admin-token`.'],
+  ['what', 'The kind of a change: `create`, `change`, `delete`, `login` or `logout`.'],
+  ['peer', 'The address from which it was asked for.'],
   ['time', 'The range of dates.'],
   ['from', 'The first instant.'],
   ['to', 'The first instant behind the range.'],

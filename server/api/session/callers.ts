@@ -66,8 +66,9 @@ export class Callers {
   }
 
   /**
-   * The rights to read of a request: those of its caller, or, when an admin asks with the header `x-logseam-view-as`, those of
-   * that read key. Throws ApiError 403 for others who ask so and 404 for a key that is not there.
+   * The rights to read of a request: those of its caller, or, when an admin asks with the header
+   * `x-logseam-view-as`, those of that read key. Throws ApiError 403 for others who ask so, and 404 for a key that
+   * is not there.
    */
   readerOf(request: ApiRequest): ReadKey | undefined {
     const caller = this.of(request);

@@ -15,7 +15,7 @@ import type {
 } from '../../api/openapi/reply-schema.ts';
 import type { BODY_SCHEMAS } from '../../api/schema.ts';
 
-/** Types of what is asked and answered, from the schemas that `/openapi.json` is made of. Nothing of them is in the bundle. */
+/** Types of requests and answers, from the schemas of `/openapi.json`. Nothing of them is in the bundle. */
 
 type Result<T> = T extends { result: infer R } ? R : never;
 

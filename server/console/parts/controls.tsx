@@ -114,7 +114,7 @@ interface FieldProps {
   children: VNode<object>;
 }
 
-/** The refusal of a part of a screen, and a way of trying again. That the service is down is told once, by the frame. */
+/** The refusal of a part of a screen, and a way of trying again. The frame tells that the service is down. */
 export function FaultNote({ fault, retry }: { fault: Fault; retry?: () => void }) {
   if (fault.status === 0) return null;
   return (

@@ -68,7 +68,7 @@ export const ADMIN_EXAMPLES = {
           audit: [
             {
               ...{ at: '2026-03-01T10:00:00.000Z', who: 'admin-token', peer: '127.0.0.1' },
-              ...{ what: 'create', resource: 'write_keys', id: 'k2', name: 'shop' },
+              ...{ what: 'create', resource: 'users', name: 'ann' },
             },
           ],
         },

@@ -4,7 +4,7 @@ import { fullTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
 import { browserZone } from '../../base/zone.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
-import { visible } from '../explore/text.tsx';
+import { visible } from '../../parts/log-text.tsx';
 
 /** A line of the audit log. */
 interface Line {

@@ -6,10 +6,10 @@ import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { rowTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
+import { nameOf, termOf } from '../../base/terms.ts';
 import { Button, Dialog, FaultNote } from '../../parts/controls.tsx';
+import { LogText, summaryOf, valueAt } from '../../parts/log-text.tsx';
 import { question } from './question.ts';
-import { nameOf, termOf } from './terms.ts';
-import { LogText, summaryOf, valueAt } from './text.tsx';
 
 /** The event whose surroundings are shown. */
 export const contextOf = signal<ListedEvent | undefined>(undefined);
@@ -26,7 +26,7 @@ const KEPT = [
 ];
 const OFFERED = 6;
 
-/** The events before an event and after it, whatever the question was; those with the same values of chosen attributes. */
+/** The events before an event and after it that have the same values of chosen attributes. */
 export function Context() {
   const event = contextOf.value;
   return event === undefined ? null : <Shown key={event.id} centre={event} />;

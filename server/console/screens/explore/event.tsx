@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { ListedEvent } from '../../api/contract.ts';
 import { type Json, printJson, textOf } from '../../api/exact.ts';
 import { fullTime } from '../../base/format.ts';
+import { termOf } from '../../base/terms.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
+import { LogText, leavesOf, valueAt, visible } from '../../parts/log-text.tsx';
 import { contextOf } from './context.tsx';
 import { addressOfEvent, askFor, question } from './question.ts';
-import { termOf } from './terms.ts';
-import { LogText, leavesOf, valueAt, visible } from './text.tsx';
 import { ValueMenu } from './value-menu.tsx';
 
 /** Characters and attributes that are shown at first. */

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortcuts } from '../../base/keyboard.ts';
+import { wordsOf } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Chart } from './chart.tsx';
 import { Context } from './context.tsx';
@@ -14,7 +15,6 @@ import { areFacetsOpen } from './reading.ts';
 import type { Rows } from './rows.ts';
 import { SearchBar } from './search-bar.tsx';
 import { Statistics } from './statistics.tsx';
-import { wordsOf } from './terms.ts';
 import { TimePicker } from './time-picker.tsx';
 import { Toolbar } from './toolbar.tsx';
 

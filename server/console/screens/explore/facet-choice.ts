@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import type { AttributesResult } from '../../api/contract.ts';
-import { attributes } from './panels.ts';
+import type { Panel } from '../../base/panel.ts';
 import { openFacets } from './question.ts';
 
 /** Facets that are open without a choice. */
@@ -22,15 +22,21 @@ const LIKELY = [
 ];
 
 /** Attributes whose values are counted: those that are open, or five that are likely to be of use. */
-export async function facetPaths(signal: AbortSignal): Promise<string[]> {
+export async function facetPaths(
+  attributes: Panel<AttributesResult>,
+  signal: AbortSignal,
+): Promise<string[]> {
   const chosen = openFacets.peek();
   if (chosen !== undefined) return [...chosen];
-  const known = await loaded(signal);
+  const known = await loaded(attributes, signal);
   return known === undefined ? [] : likelyOf(known);
 }
 
 /** The attributes when they are there. */
-function loaded(signal: AbortSignal): Promise<AttributesResult | undefined> {
+function loaded(
+  attributes: Panel<AttributesResult>,
+  signal: AbortSignal,
+): Promise<AttributesResult | undefined> {
   return new Promise((resolve) => {
     let stop: (() => void) | undefined;
     const finish = (result: AttributesResult | undefined): void => {

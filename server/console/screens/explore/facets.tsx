@@ -1,16 +1,24 @@
 import { computed, signal } from '@preact/signals';
 import { textOf } from '../../api/exact.ts';
 import { percent, short, whole } from '../../base/format.ts';
+import {
+  existsTerm,
+  hasTerm,
+  opposite,
+  termOf,
+  withOnly,
+  withoutTerm,
+  withTerm,
+} from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
 import { areFacetsOpen } from './reading.ts';
 import { statistics } from './statistics.tsx';
 import { STATUS_IDS, STATUS_NAMES } from './status.ts';
-import { existsTerm, hasTerm, opposite, termOf, withOnly, withoutTerm, withTerm } from './terms.ts';
-import { visible } from './text.tsx';
 
 /** Text that names have to have. */
 const sought = signal('');

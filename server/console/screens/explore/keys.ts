@@ -1,14 +1,14 @@
 import type { Json } from '../../api/exact.ts';
 import { HELP, type Shortcut } from '../../base/keyboard.ts';
 import { say } from '../../base/notice.ts';
+import { opposite, termOf, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
+import { valueAt } from '../../parts/log-text.tsx';
 import { contextOf } from './context.tsx';
 import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
 import { areFacetsOpen, current } from './reading.ts';
 import { searchFocus } from './search-bar.tsx';
-import { opposite, termOf, withTerm } from './terms.ts';
-import { valueAt } from './text.tsx';
 import { isPicking, shiftRange } from './time-picker.tsx';
 
 /** The keys of exploring. */

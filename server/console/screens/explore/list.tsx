@@ -4,14 +4,14 @@ import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { rowTime, whole } from '../../base/format.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { LogText, valueAt } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
+import { useRowWindow } from '../../parts/row-window.ts';
 import { lineOf } from './context.tsx';
 import { EventView } from './event.tsx';
 import { askFor, columns, open, openId, question, showColumns } from './question.ts';
 import { current, isWrapped } from './reading.ts';
 import { STATUS_NAMES } from './status.ts';
-import { LogText, valueAt } from './text.tsx';
-import { useRowWindow } from './virtual.ts';
 
 /** Where the rows of a list come from. */
 export interface RowSource {

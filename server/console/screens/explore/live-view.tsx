@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { whole } from '../../base/format.ts';
+import { wordsOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { EventList } from './list.tsx';
 import { LiveTail } from './live.ts';
 import { follow, open, openId, question } from './question.ts';
-import { wordsOf } from './terms.ts';
 
 const STATES = {
   connecting: 'Connecting',

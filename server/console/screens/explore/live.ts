@@ -30,7 +30,7 @@ export class LiveTail implements RowSource {
   readonly waiting = signal(0);
   /** Events that were left out. */
   readonly dropped = signal(0);
-  /** What was missed that nobody counted. */
+  /** The date before which an unknown number was missed. */
   readonly missed = signal<string | undefined>(undefined);
   #rows: ListedEvent[] = [];
   #new: ListedEvent[] = [];
@@ -82,7 +82,7 @@ export class LiveTail implements RowSource {
     }
   }
 
-  /** What to do behind a failure: true when there is no use in trying again. */
+  /** Takes a failure; true when there is no use in trying again. */
   #failed(error: unknown): boolean {
     const isRefused = error instanceof Fault && error.status >= 400 && error.status < 500;
     if (isRefused && this.#token !== undefined && error.status === 400) this.#token = undefined;

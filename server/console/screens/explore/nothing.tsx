@@ -1,9 +1,9 @@
 import type { Hint, ListResult } from '../../api/contract.ts';
 import { pointTime } from '../../base/format.ts';
+import { piecesOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
 import { zoomTo } from './chart.tsx';
 import { askFor, question } from './question.ts';
-import { piecesOf } from './terms.ts';
 import { zoomOut } from './time-picker.tsx';
 
 const HOUR_MS = 3_600_000;

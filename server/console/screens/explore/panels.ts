@@ -45,9 +45,13 @@ export interface Histogram {
   readonly counts: ReadonlyMap<string, readonly number[]>;
 }
 
+/** The list of events. */
 export const list = new Panel<Found>();
+/** Events over time. */
 export const histogram = new Panel<Histogram>();
+/** The attributes that the events have. */
 export const attributes = new Panel<AttributesResult>();
+/** The values of the facets that are open. */
 export const facets = new Panel<FacetsResult>();
 /** The range that was asked for; `undefined` when the address says none. */
 export const range = signal<Range | undefined>(undefined);
@@ -76,7 +80,7 @@ function loadAll(now: Question, asking: Range): void {
 export function loadFacets(now = question.peek(), asking = range.peek()): void {
   if (asking === undefined) return;
   void facets.load(async (signal) => {
-    const fields = await facetPaths(signal);
+    const fields = await facetPaths(attributes, signal);
     if (fields.length === 0) return { facets: [] };
     const body = { ...base(now, asking), fields, limit: FACET_VALUES };
     return ask<FacetsResult>('/beta/discover/facets', body, signal);
@@ -107,7 +111,7 @@ async function loadList(now: Question, asking: Range, signal: AbortSignal): Prom
   return { rows: new Rows(body, first), first, query: now.query };
 }
 
-/** What was read is told to those from whom nothing is hidden. */
+/** Reports whether the list tells what was read: only to those from whom nothing is hidden. */
 function isExplained(): boolean {
   return session.peek()?.security_filter === null && viewedKey.peek() === undefined;
 }

@@ -5,10 +5,10 @@ import type { AggregateResult, AttributesResult } from '../../api/contract.ts';
 import { type Json, textOf } from '../../api/exact.ts';
 import { percent, whole } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
+import { nameOf, termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
 import { list, range } from './panels.ts';
 import { askFor, filtersOf, question, timeOf } from './question.ts';
-import { nameOf, termOf, withTerm } from './terms.ts';
 
 /** The attribute whose statistics are shown. */
 export const statistics = signal<string | undefined>(undefined);

@@ -55,7 +55,6 @@ function Picker({ button }: { button: { readonly current: HTMLElement | null } }
     from.startsWith('now') && to === 'now' ? '' : `${from} to ${to}`,
   );
   const [fault, setFault] = useState<string>();
-  const [zoneText, setZoneText] = useState(zone);
   useEffect(() => {
     panel.current?.showPopover();
     if (panel.current !== null) placeBelow(panel.current, button.current);
@@ -78,10 +77,6 @@ function Picker({ button }: { button: { readonly current: HTMLElement | null } }
         'Allowed: 15m, last 2 days, yesterday, 2026-11-20, or two points such as 2026-11-20 08:00 to now-1h',
       );
     } else pick(points);
-  };
-  const takeZone = (name: string): void => {
-    setZoneText(name);
-    if (isZone(name)) askFor({ zone: name });
   };
   return (
     <div
@@ -118,12 +113,26 @@ function Picker({ button }: { button: { readonly current: HTMLElement | null } }
           </button>
         ))}
       </div>
-      <Field label="Zone" fault={isZone(zoneText) ? undefined : 'There is no such zone'}>
+      <ZoneChoice />
+    </div>
+  );
+}
+
+/** The zone whose clocks are shown, and in which dates without an offset are. */
+function ZoneChoice() {
+  const [text, setText] = useState(question.value.zone);
+  const take = (name: string): void => {
+    setText(name);
+    if (isZone(name)) askFor({ zone: name });
+  };
+  return (
+    <>
+      <Field label="Zone" fault={isZone(text) ? undefined : 'There is no such zone'}>
         <input
           class="input"
           list="zones"
-          value={zoneText}
-          onChange={(event) => takeZone(event.currentTarget.value.trim())}
+          value={text}
+          onChange={(event) => take(event.currentTarget.value.trim())}
         />
       </Field>
       <datalist id="zones">
@@ -132,14 +141,14 @@ function Picker({ button }: { button: { readonly current: HTMLElement | null } }
         ))}
       </datalist>
       <div class="zones">
-        <Button kind="quiet" onClick={() => takeZone(browserZone())}>
+        <Button kind="quiet" onClick={() => take(browserZone())}>
           This browser
         </Button>
-        <Button kind="quiet" onClick={() => takeZone('UTC')}>
+        <Button kind="quiet" onClick={() => take('UTC')}>
           UTC
         </Button>
       </div>
-    </div>
+    </>
   );
 }
 

@@ -9,7 +9,7 @@ import { type Found, list } from './panels.ts';
 import { askFor, columns, question } from './question.ts';
 import { areFacetsOpen, current, isWrapped } from './reading.ts';
 
-/** What a list is, exactly, what it cost, and how it is shown. */
+/** The line above a list: how many events, how exactly, at what cost, and how they are shown. */
 export function Toolbar({ found }: { found: Found }) {
   const { order } = question.value;
   return (
@@ -69,7 +69,7 @@ const firstName = computed(() => {
   return order === 'asc' ? 'Oldest first' : 'Newest first';
 });
 
-/** Whether the answer is whole. */
+/** The word on how whole an answer is. */
 function Exactness({ found: { first } }: { found: Found }) {
   const { zone } = question.value;
   const { bound, damaged } = first;

@@ -1,12 +1,12 @@
 import { type Json, textOf } from '../../api/exact.ts';
 import { say } from '../../base/notice.ts';
+import { opposite, termOf, withOnly, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
 import { statistics } from './statistics.tsx';
-import { opposite, termOf, withOnly, withTerm } from './terms.ts';
 
 /** Everything that can be done with a value of an attribute. */
 export function ValueMenu({ path, value }: { path: string; value: Json }) {

@@ -10,7 +10,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { type Asked, KeyDialogs, keyDialog } from './key-dialogs.tsx';
 import { Usage } from './usage.tsx';
 
-/** What both kinds of keys are. */
+/** The keys of both kinds. */
 interface AllKeys {
   readonly write: readonly WriteKey[];
   readonly read: readonly ReadKey[];

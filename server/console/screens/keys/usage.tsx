@@ -6,7 +6,7 @@ const MEGABYTE = 1_000_000;
 /** A forecast needs a part of the day to go by. */
 const FORECAST_MIN_MS = 600_000;
 
-/** What a key has sent today against its quota, and on the days before. */
+/** Bytes that a key has sent today, against its quota, and on the days before. */
 export function Usage({ one }: { one: WriteKey }) {
   const { daily_usage: used, daily_quota: quota } = one;
   const limit = quota?.type === 'megabytes' ? quota.value * MEGABYTE : undefined;

@@ -7,7 +7,7 @@ import { say } from '../../base/notice.ts';
 import { Panel } from '../../base/panel.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { LogText, leavesOf, valueAt } from '../explore/text.tsx';
+import { LogText, leavesOf, valueAt } from '../../parts/log-text.tsx';
 
 /** A parsing extension that would read more out of what came in. */
 interface Advice {
@@ -22,7 +22,7 @@ interface Advice {
   readonly gained: readonly { path: string; value: Json }[];
 }
 
-/** What a look at the newest events told. */
+/** Findings of a look at the newest events. */
 interface Findings {
   readonly advice: readonly Advice[];
   readonly withoutMessage: number;

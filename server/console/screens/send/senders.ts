@@ -153,7 +153,7 @@ logging.getLogger("shop").warning("order placed")`,
   },
 ];
 
-/** What stands in place of a key whose text is not known. */
+/** Text in place of a key that is not known. */
 export const PLACEHOLDER = 'YOUR_WRITE_KEY';
 
 function portOf(base: string): string {

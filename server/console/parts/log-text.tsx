@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { ExactNumber, type Json, textOf } from '../../api/exact.ts';
+import { ExactNumber, type Json, textOf } from '../api/exact.ts';
 
 /** Texts of events on the screen. They are never markup: each piece is a text node. */
 

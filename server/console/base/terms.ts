@@ -1,4 +1,4 @@
-import { ExactNumber, type Json, textOf } from '../../api/exact.ts';
+import { ExactNumber, type Json, textOf } from '../api/exact.ts';
 
 /** Terms of the search language as clicks write them. Source: INTERFACE.md 10. */
 
