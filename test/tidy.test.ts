@@ -15,6 +15,15 @@ const CROWDED = ['engine/segment', 'engine/column', 'server/decode'];
 const UNREAD = ['engine/query/', 'engine/segment/'];
 const FUNCTION_LINES_MAX = 80;
 const COMMENT_COLUMNS_MAX = 120;
+const PARAMETERS_MAX = 5;
+/** Code that runs for each value or row, where an object for the parameters would cost. */
+const PER_VALUE = [
+  'engine/column/',
+  'engine/query/',
+  'engine/segment/',
+  'server/decode/',
+  'server/ingest/raw.ts',
+];
 const README_LINES_MAX = 120;
 
 /** Layers from the top down: a file imports from its own layer or from one below. */
@@ -163,15 +172,24 @@ function packageOf(name: string): string {
   return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0];
 }
 
-/** The functions of a file that have a body: where each begins, and the lines of its body. */
-function functionsIn(file: string): { place: string; lines: number }[] {
-  const found: { place: string; lines: number }[] = [];
+/** A function that has a body. */
+interface Measured {
+  place: string;
+  /** Of its body. */
+  lines: number;
+  parameters: number;
+}
+
+/** The functions of a file. */
+function functionsIn(file: string): Measured[] {
+  const found: Measured[] = [];
   const source = ts.createSourceFile(file, text.get(file) ?? '', ts.ScriptTarget.Latest, true);
   const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
   const walk = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
       const lines = lineAt(node.body.end) - lineAt(node.body.getStart()) + 1;
-      found.push({ place: `${file}:${lineAt(node.getStart()) + 1}`, lines });
+      const place = `${file}:${lineAt(node.getStart()) + 1}`;
+      found.push({ place, lines, parameters: node.parameters.length });
     }
     ts.forEachChild(node, walk);
   };
@@ -279,8 +297,11 @@ t.test('files and functions are of a size that a person reads', async (t) => {
     if (lines.length > LINES_MAX) long.push(`${file}: ${lines.length} lines`);
   }
   for (const file of sources) {
-    for (const { place, lines } of functionsIn(file)) {
+    const isPerValue = PER_VALUE.some((folder) => file.startsWith(folder));
+    for (const { place, lines, parameters } of functionsIn(file)) {
       if (lines > FUNCTION_LINES_MAX) long.push(`${place}: function of ${lines} lines`);
+      if (parameters > PARAMETERS_MAX && !isPerValue)
+        long.push(`${place}: ${parameters} parameters`);
     }
   }
   t.same(long, []);

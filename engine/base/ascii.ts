@@ -26,3 +26,22 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 export const TILDE = 0x7e;
 export const DELETE = 0x7f;
+
+/** Offset behind the digits that stand at `start`, `end` at most. */
+export function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] >= ZERO && bytes[at] <= NINE) at++;
+  return at;
+}
+
+/** Recognises the bytes of line ends. */
+export function isLineEnd(byte: number): boolean {
+  return byte === LINE_FEED || byte === CARRIAGE_RETURN;
+}
+
+/** End of `bytes[start, end)` without the line ends at its end. */
+export function trimmedEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = end;
+  while (at > start && isLineEnd(bytes[at - 1])) at--;
+  return at;
+}

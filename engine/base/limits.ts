@@ -3,6 +3,9 @@ import { assert } from './assert.ts';
 /** Rows of one block: row positions fit in 16 bits. Source: FORMAT.md 4. */
 export const BLOCK_ROWS_MAX = 65_536;
 
+/** Digits of the length of an octet-counted frame. Source: INTERFACE.md 4.4. */
+export const FRAME_DIGITS_MAX = 7;
+
 /** Bytes of the values of one block's rows, as text; names do not count. Bounds what is decoded with a block. */
 export const BLOCK_TEXT_BYTES_MAX = 32 * 1024 * 1024;
 

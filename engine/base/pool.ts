@@ -71,21 +71,27 @@ export function openPort<Out, In>(port: MessagePort): Port<Out, In> {
   };
 }
 
+/** Options of all threads of a pool. */
+export interface PoolOptions {
+  /** Bounds the objects of a thread, not its array buffers. */
+  heap?: HeapLimits | undefined;
+  /** Threads begin when it resolves, else at once; what is posted to them before waits. */
+  after?: Promise<void> | undefined;
+}
+
 /**
  * Starts `count` threads. Each runs the export `start(task: ThreadTask<Data>): Promise<void>` of the module `entry`
  * once, with what `data` gives for its number; its event loop keeps working meanwhile.
  * `died` is told once for a thread whose task failed, returned unasked, or that went down, be it by running out of
  * memory: then the thread is gone, nothing of it runs any more, and all that it has posted was taken. It stays away
- * until `restart`. `heap` bounds the objects of a thread (not its array buffers). Threads begin when `after` resolves,
- * else at once; what is posted to them before waits.
+ * until `restart`.
  */
 export function openPool<Data, Out, In>(
   entry: URL,
   count: number,
   data: (thread: number) => Data,
   died: (thread: number, error: Error) => void,
-  heap?: HeapLimits,
-  after?: Promise<void>,
+  { heap, after }: PoolOptions = {},
 ): Pool<Out, In> {
   let closing = false;
   const loops: LoopWatch[] = [];

@@ -1,13 +1,19 @@
-import { BLANK, NINE, OPEN_BRACE, OPEN_BRACKET, ZERO } from '../../engine/base/ascii.ts';
+import {
+  BLANK,
+  digitsEnd,
+  isLineEnd,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  trimmedEnd,
+  ZERO,
+} from '../../engine/base/ascii.ts';
 import { unreachable } from '../../engine/base/assert.ts';
-import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { BODY_EVENTS_MAX, EVENT_BYTES_MAX, FRAME_DIGITS_MAX } from '../../engine/base/limits.ts';
 import { BadBody, EventTooLarge, type PieceSize, TooManyEvents } from '../decode/body.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BodyForm } from './protocol.ts';
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-/** Digits of a frame's length. Source: INTERFACE.md 4.4. */
-const LENGTH_DIGITS_MAX = 7;
 
 /** Effect of a piece on the rows: `more` keeps them, and `anew` says that the earlier ones count as nothing. */
 export type PieceKind = 'more' | 'anew';
@@ -88,6 +94,7 @@ function* frames(
     }
     const start = frameStart(source, at);
     const end = start + frameBytes(source, at);
+    // Senders put line ends there for receivers that want them.
     decoder.line(start, trimmedEnd(source, start, end));
     at = lineStart(source, end);
   }
@@ -109,29 +116,20 @@ function checkFrames(source: Uint8Array): void {
 /** The first offset from `start` on that is no line end. */
 function lineStart(source: Uint8Array, start: number): number {
   let at = start;
-  while (at < source.length && (source[at] === 10 || source[at] === 13)) at++;
+  while (at < source.length && isLineEnd(source[at])) at++;
   return at;
 }
 
 /** Start of the frame whose length stands at `at`; -1 when there is no length. */
 function frameStart(source: Uint8Array, at: number): number {
-  let digits = 0;
-  while (source[at + digits] >= ZERO && source[at + digits] <= NINE) digits++;
-  const counted = digits > 0 && digits <= LENGTH_DIGITS_MAX && source[at + digits] === BLANK;
-  return counted ? at + digits + 1 : -1;
+  const end = digitsEnd(source, at, at + FRAME_DIGITS_MAX);
+  return end > at && source[end] === BLANK ? end + 1 : -1;
 }
 
 function frameBytes(source: Uint8Array, at: number): number {
   let bytes = 0;
   for (let digit = at; source[digit] !== BLANK; digit++) bytes = bytes * 10 + source[digit] - ZERO;
   return bytes;
-}
-
-/** The frame's end without line ends, which senders put there for receivers that want them. */
-function trimmedEnd(source: Uint8Array, start: number, end: number): number {
-  let at = end;
-  while (at > start && (source[at - 1] === 10 || source[at - 1] === 13)) at--;
-  return at;
 }
 
 function isBlank(byte: number): boolean {

@@ -168,7 +168,7 @@ export class Intake {
       options.workers,
       (writer) => this.#data(writer),
       (writer, error) => this.#died(writer, error),
-      HEAP,
+      { heap: HEAP },
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
       const memory = must(this.#memories[writer], 'memory');

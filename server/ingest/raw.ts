@@ -35,6 +35,17 @@ export interface RawLines {
   rest: LinesPlace | undefined;
 }
 
+/** Parts of its worker that a decoder of raw lines shares. */
+export interface RawOptions {
+  keys: KeyLookup;
+  cells: UsageCells;
+  /** Memory of the slots. */
+  memory: Uint8Array;
+  troubles?: TroubleNotes;
+  names?: NameBudget;
+  budget?: PatternBudget;
+}
+
 /**
  * Decodes lines of raw channels. Each brings its write key, `<key> <content>` or a JSON object with the attribute
  * `logmaticKey`, or belongs to the key that its listener is bound to, or to the first one of its datagram. A line means
@@ -59,24 +70,16 @@ export class RawDecoder {
   #droppedEnd = 0;
   #day = 0;
 
-  constructor(
-    decoder: Decoder,
-    rows: Rows,
-    keys: KeyLookup,
-    cells: UsageCells,
-    memory: Uint8Array,
-    troubles = new TroubleNotes(),
-    names?: NameBudget,
-    budget = new PatternBudget(),
-  ) {
+  constructor(decoder: Decoder, rows: Rows, options: RawOptions) {
+    const { keys, cells, memory, troubles, names, budget } = options;
     this.#decoder = decoder;
-    this.#budget = budget;
-    this.#names = names;
-    this.#troubles = troubles;
     this.#rows = rows;
     this.#keys = keys;
     this.#cells = cells;
     this.#memory = memory;
+    this.#troubles = troubles ?? new TroubleNotes();
+    this.#names = names;
+    this.#budget = budget ?? new PatternBudget();
     this.#search = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
   }
 
@@ -98,7 +101,8 @@ export class RawDecoder {
     while (place.at < task.bytes && !this.#isPieceOver()) this.#goOn(source, task, place);
     if (this.#droppedCount > 0) {
       const { receivedMs } = task;
-      this.#troubles.note(LINE_DROPPED, source, this.#droppedStart, this.#droppedEnd, receivedMs);
+      const line = source.subarray(this.#droppedStart, this.#droppedEnd);
+      this.#troubles.note(LINE_DROPPED, line, receivedMs);
     }
     const rest = place.at < task.bytes ? place : undefined;
     return { reservation: this.#reservation, droppedCount: this.#droppedCount, rest };

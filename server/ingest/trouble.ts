@@ -61,20 +61,13 @@ export class TroubleNotes {
   readonly #changed = new Uint8Array(TROUBLE_KINDS.length);
   #anyChanged = false;
 
-  /** Notes `source[start, end)` as the last line of a kind. */
-  note(
-    kind: string,
-    source: Uint8Array,
-    start: number,
-    end: number,
-    atMs: number,
-    reason?: string,
-  ): void {
+  /** Notes the last line of a kind. */
+  note(kind: string, line: Uint8Array, atMs: number, reason?: string): void {
     const place = TROUBLE_KINDS.indexOf(kind);
-    const length = Math.min(end - start, TROUBLE_KEPT_BYTES);
-    this.#bytes.set(source.subarray(start, start + length), place * TROUBLE_KEPT_BYTES);
-    this.#lengths[place] = length;
-    this.#isWhole[place] = length === end - start;
+    const kept = line.subarray(0, TROUBLE_KEPT_BYTES);
+    this.#bytes.set(kept, place * TROUBLE_KEPT_BYTES);
+    this.#lengths[place] = kept.length;
+    this.#isWhole[place] = kept.length === line.length;
     this.#atMs[place] = atMs;
     this.#reasons[place] = reason;
     this.#keys[place] = undefined;
@@ -87,24 +80,22 @@ export class TroubleNotes {
     let start = fault < TROUBLE_KEPT_BYTES / 2 ? 0 : fault - BEFORE_FAULT_BYTES;
     // The first word may be the end of a key.
     while (start > 0 && start < fault && isKeyByte(source[start])) start++;
-    this.note(kind, source, start, source.length, atMs, reason);
+    this.note(kind, source.subarray(start), atMs, reason);
   }
 
   /**
-   * Notes `source[start, end)` as the last line of each kind that the decoder counted since the last time. `key` gives
+   * Notes the last line of each kind that the decoder counted since the last time. `key` gives
    * the id of the write key whose names are limited.
    */
   noteCounted(
     counters: Readonly<DecodeCounters>,
-    source: Uint8Array,
-    start: number,
-    end: number,
+    line: Uint8Array,
     atMs: number,
     key: () => string | undefined = () => undefined,
   ): void {
     for (const [place, name] of COUNTERS.entries()) {
       if (counters[name] !== this.#counted[place]) {
-        this.note(DECODE_TROUBLES[name], source, start, end, atMs);
+        this.note(DECODE_TROUBLES[name], line, atMs);
         if (name === 'namesOverBudget') this.#keys[place] = key();
       }
       this.#counted[place] = counters[name];

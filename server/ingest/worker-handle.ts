@@ -30,7 +30,7 @@ export interface LineSource {
   read(bytes: number): void;
   /**
    * Tells that `bytes` of its lines are done: durable and in the catalog, or lost. `hasKey`: they brought events, and
-   * each of them had a valid key.
+   * no line among them lacked a valid key.
    */
   settled(bytes: number, stored: boolean, hasKey: boolean): void;
 }

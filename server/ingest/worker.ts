@@ -103,7 +103,7 @@ export class IngestWorker {
       {
         ...{ names, troubles, budget, idOf, isWriteKey, failed: fault },
         raw: (decoder, rows) =>
-          new RawDecoder(decoder, rows, keys, cells, memory, troubles, names, budget),
+          new RawDecoder(decoder, rows, { keys, cells, memory, troubles, names, budget }),
       },
       data.extensions,
     );

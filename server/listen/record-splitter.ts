@@ -1,13 +1,14 @@
 import {
   BLANK,
-  CARRIAGE_RETURN,
+  digitsEnd,
   LESS,
   LINE_FEED,
   NINE,
   OPEN_BRACE,
+  trimmedEnd,
   ZERO,
 } from '../../engine/base/ascii.ts';
-import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { EVENT_BYTES_MAX, FRAME_DIGITS_MAX } from '../../engine/base/limits.ts';
 
 /**
  * Bytes of a line or frame that are kept. The write key comes on top of what an event may have, so that the decoder
@@ -21,8 +22,6 @@ const PIECE_BYTES = 262_144;
 const HEAD_BYTES = 64;
 /** Bytes that are kept of an object, which may bring its key anywhere. */
 const KEYLESS_OBJECT_BYTES_MAX = 65_536;
-/** Digits of a frame's length. Source: INTERFACE.md 4.4. */
-const LENGTH_DIGITS_MAX = 7;
 const NUL = 0;
 const ONE = 0x31;
 const NOTHING = new Uint8Array(0);
@@ -157,9 +156,7 @@ export class RecordSplitter {
   /** Reports whether a frame begins at `from`, or may begin there because the piece ends too early to tell. */
   #mayBeFrame(piece: Buffer, from: number): boolean {
     if (!(piece[from] >= ONE && piece[from] <= NINE)) return false;
-    const digitsEnd = Math.min(piece.length, from + LENGTH_DIGITS_MAX);
-    let at = from + 1;
-    while (at < digitsEnd && piece[at] >= ZERO && piece[at] <= NINE) at++;
+    const at = digitsEnd(piece, from, Math.min(piece.length, from + FRAME_DIGITS_MAX));
     if (at === piece.length) return true;
     if (piece[at] !== BLANK) return false;
     return !this.#isBound || at + 1 === piece.length || isContentStart(piece[at + 1]);
@@ -177,7 +174,7 @@ export class RecordSplitter {
       if (byte === BLANK) {
         this.#lengthText = `${text} `;
         if (!this.#isBound) return this.#beginFrame(at + 1);
-      } else if (byte >= ZERO && byte <= NINE && text.length < LENGTH_DIGITS_MAX) {
+      } else if (byte >= ZERO && byte <= NINE && text.length < FRAME_DIGITS_MAX) {
         this.#lengthText = text + String.fromCharCode(byte);
       } else {
         return this.#isLine(at);
@@ -244,8 +241,7 @@ export class RecordSplitter {
 
   /** Gives a frame without the line ends behind it, which senders put there for receivers that want them. */
   #emitFrame(frame: Uint8Array, emit: EmitLines): void {
-    let end = frame.length;
-    while (end > 0 && (frame[end - 1] === LINE_FEED || frame[end - 1] === CARRIAGE_RETURN)) end--;
+    const end = trimmedEnd(frame, 0, frame.length);
     const content = frame.subarray(0, end);
     if (this.#isLong) emit(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'cut');
     else if (end > 0) emit(NOTHING, content, content.includes(LINE_FEED) ? 'frame' : 'line');

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { CARRIAGE_RETURN, LINE_FEED } from '../../engine/base/ascii.ts';
+import { LINE_FEED, trimmedEnd } from '../../engine/base/ascii.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
@@ -115,7 +115,7 @@ class Receiver implements LineSource {
   take(datagram: Buffer): void {
     this.counts.datagrams++;
     endLinesAtNuls(datagram);
-    const bytes = endOfLines(datagram);
+    const bytes = trimmedEnd(datagram, 0, datagram.length);
     if (bytes === 0) return;
     if (this.#filledBytes + bytes >= LINES_SLOT_BYTES && !this.handOver()) {
       this.counts.datagramsDropped++;
@@ -159,15 +159,6 @@ class Receiver implements LineSource {
     this.handOver();
     clearTimeout(this.#timer);
   }
-}
-
-/** The end of the last line, without the line ends behind it. */
-function endOfLines(datagram: Uint8Array): number {
-  let end = datagram.length;
-  while (end > 0 && (datagram[end - 1] === LINE_FEED || datagram[end - 1] === CARRIAGE_RETURN)) {
-    end--;
-  }
-  return end;
 }
 
 /** Sum of the datagrams that the kernel dropped on sockets; `undefined` when there is none. */

@@ -105,7 +105,7 @@ export class MergeThread {
         if (this.#work === undefined) void this.#end();
         else this.#work.settled.reject(error);
       },
-      HEAP,
+      { heap: HEAP },
     );
     must(pool.ports[0], 'merge port').listen((message) => this.#take(message));
     return pool;

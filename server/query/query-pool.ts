@@ -161,8 +161,7 @@ export class QueryPool {
       workers,
       () => ({ root, secret, memoryMb, cacheMb, workers, files, behind }),
       (number, error) => this.#died(number, error),
-      HEAP,
-      options.after,
+      { heap: HEAP, after: options.after },
     );
     for (const [number, port] of this.#pool.ports.entries()) {
       this.#threads.push({

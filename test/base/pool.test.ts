@@ -40,7 +40,7 @@ t.test('threads begin after what they wait for, and take what was posted before'
   const after = Promise.withResolvers<void>();
   const died = (_: number, error: Error): unknown => t.fail(error.message);
   const data = (thread: number): string => `data${thread}`;
-  const pool = openPool<string, ToWorker, string>(ENTRY, 1, data, died, undefined, after.promise);
+  const pool = openPool<string, ToWorker, string>(ENTRY, 1, data, died, { after: after.promise });
   const got = answers(pool, 0, 1);
   must(pool.ports[0], 'port').post({ say: 'early' });
   after.resolve();
@@ -52,14 +52,9 @@ t.test('threads begin after what they wait for, and take what was posted before'
 t.test('a pool that is closed before its threads begin never begins them', async (t) => {
   const after = Promise.withResolvers<void>();
   const died = (_: number, error: Error): unknown => t.fail(error.message);
-  const pool = openPool<string, ToWorker, string>(
-    ENTRY,
-    2,
-    () => '',
-    died,
-    undefined,
-    after.promise,
-  );
+  const pool = openPool<string, ToWorker, string>(ENTRY, 2, () => '', died, {
+    after: after.promise,
+  });
   await pool.close(0);
   after.resolve();
   t.throws(() => pool.restart(0), /died/);
@@ -132,7 +127,7 @@ t.test('a thread that runs out of memory dies alone', async (t) => {
     2,
     (thread) => `data${thread}`,
     (_, error) => dead.resolve(error),
-    { oldMb: 16 },
+    { heap: { oldMb: 16 } },
   );
   must(pool.ports[0], 'port').post('hoard');
   t.match((await dead.promise).message, /memory/);

@@ -44,7 +44,7 @@ function setUp(): {
   const rows = new Rows();
   const decoder = new Decoder(new PathTable(), rows);
   decoder.isWriteKey = (...text) => keys.find(...text) !== NO_CELL;
-  const raw = new RawDecoder(decoder, rows, keys, cells, memory);
+  const raw = new RawDecoder(decoder, rows, { keys, cells, memory });
   const decode = (
     text: string,
     cell = NO_CELL,

@@ -74,8 +74,8 @@ t.test('the last line of each kind is reported once, whatever came before', asyn
   const notes = new TroubleNotes();
   t.equal(notes.report(), undefined);
   const source = Buffer.from('first line|second line');
-  notes.note(LINE_DROPPED, source, 0, 10, 5);
-  notes.note(LINE_DROPPED, source, 11, 22, 7);
+  notes.note(LINE_DROPPED, source.subarray(0, 10), 5);
+  notes.note(LINE_DROPPED, source.subarray(11, 22), 7);
   notes.noteBody(BODY_MALFORMED, source, 3, 6, 'malformed JSON at byte 3');
   t.same(notes.report(), [
     {
@@ -114,7 +114,7 @@ t.test('decoding tells the line or element for which something was counted', asy
   const notes = new TroubleNotes();
   decoder.watch = (counters, source, start, end) => {
     told.push(Buffer.from(source.subarray(start, end)).toString());
-    notes.noteCounted(counters, source, start, end, 1);
+    notes.noteCounted(counters, source.subarray(start, end), 1);
   };
   const read = (text: string, isJson: boolean): void => {
     const source = Buffer.from(text, 'latin1');

@@ -120,7 +120,9 @@ export class Decodings {
     decoder.isWriteKey = isWriteKey;
     decoder.nameLimit = names;
     decoder.watch = (counters, source, start, end) =>
-      troubles.noteCounted(counters, source, start, end, Date.now(), () => idOf(names.cell));
+      troubles.noteCounted(counters, source.subarray(start, end), Date.now(), () =>
+        idOf(names.cell),
+      );
     const known = ownPaths ?? paths.count;
     const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows) };
     this.#extend(decoding);
