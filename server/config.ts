@@ -92,10 +92,19 @@ export function dashed(flags: readonly string[]): string[] {
   return flags.map((flag) => `--${flag}`);
 }
 
+/** The variable with the password of the user that a first start makes. It is no setting: none is printed or kept. */
+const ADMIN_PASSWORD = 'LOGSEAM_ADMIN_PASSWORD';
+
+/** The password of the environment for the user `admin`, who is made when there is no user; `undefined` without one. */
+export function adminPassword(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment[ADMIN_PASSWORD];
+}
+
 function fromEnvironment(environment: NodeJS.ProcessEnv): Map<Name, Given> {
   const given = new Map<Name, Given>();
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || text === undefined) continue;
+    if (variable === ADMIN_PASSWORD) continue;
     const name = NAMES.find((each) => variableOf(each) === variable);
     if (name === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
     if (name === undefined) {

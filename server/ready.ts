@@ -13,6 +13,8 @@ export interface ReadyFacts {
   /** The keys that the first start made. */
   provisioned: { writeKey: string; readKey: string } | undefined;
   events: number;
+  /** The token of the link by which the first user is made; `undefined`: there is a user. */
+  setupToken: string | undefined;
 }
 
 /** The fingerprint's second half begins here: a line of a terminal has no room for all. */
@@ -36,7 +38,7 @@ function listenerLine({ kind, address, key }: ReadyFacts['listeners'][number]): 
  * last line is `ready`. With usual settings it fits a terminal of 80 columns and 24 lines.
  */
 export function readyText(facts: ReadyFacts): string {
-  const { version, data, http, listeners, certificate, provisioned, events } = facts;
+  const { version, data, http, listeners, certificate, provisioned, events, setupToken } = facts;
   const base = `http://${reachable(http)}`;
   const lines = [
     `Logseam ${version}, ${events.toLocaleString('en-US')} events in ${data}`,
@@ -50,6 +52,8 @@ export function readyText(facts: ReadyFacts): string {
       `               ${fingerprint.slice(FINGERPRINT_CUT)}`,
     );
   }
+  if (setupToken === undefined) lines.push(`  console      ${base}/`);
+  else lines.push('Open this link to make the first user:', `  ${base}/setup#${setupToken}`);
   if (provisioned !== undefined) {
     const { writeKey, readKey } = provisioned;
     lines.push(

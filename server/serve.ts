@@ -95,6 +95,7 @@ async function start(
       certificate: data.certificate,
       provisioned: data.provisioned,
       events: totals.rows,
+      setupToken: data.setup.token,
     }),
   );
   workers.begin();

@@ -3,8 +3,8 @@ import { readyText } from '../server/ready.ts';
 
 const COLUMNS = 80;
 const ROWS = 24;
-/** Lines of a link with which the first user is made, and the one that the cursor is in. */
-const OTHER_ROWS = 2 + 1;
+/** The line that the cursor is in. */
+const OTHER_ROWS = 1;
 
 t.test('the text of the first start fits a terminal of 80 columns and 24 lines', async (t) => {
   const address = (port: number) => ({ host: '0.0.0.0', port });
@@ -25,6 +25,7 @@ t.test('the text of the first start fits a terminal of 80 columns and 24 lines',
     },
     provisioned: { writeKey: 'w'.repeat(22), readKey: 'r'.repeat(22) },
     events: 0,
+    setupToken: 't'.repeat(22),
   });
   const rows = text.trimEnd().split('\n');
   t.same(

@@ -5,7 +5,7 @@ import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { AuthFailures } from '../api/access/failures.ts';
 import { definitionRules } from '../api/admin/definition-rules.ts';
 import { ConsoleAssets } from '../api/console/assets.ts';
-import type { Config } from '../config.ts';
+import { adminPassword, type Config } from '../config.ts';
 import { DiskHealth } from '../disk-health.ts';
 import type { Certificate } from '../listen/certificate.ts';
 import type { Log } from '../log.ts';
@@ -79,6 +79,7 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
     log.error('damage in one copy was healed from the other', { healed: remarks });
   }
   const sessions = await openSessions({ disk, nowMs: Date.now });
+  await makeFirstUser(users, log);
   const setup = await openSetupLink(disk, users.list().length > 0);
   const failures = new AuthFailures(log);
   const assets = new ConsoleAssets(openDisk('/'), CONSOLE_FOLDER);
@@ -86,6 +87,14 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
     ...{ runtime, log, disk, health, certificate, opened, cells, token, failures, firstKey },
     ...{ ...registry, users, sessions, setup, assets },
   };
+}
+
+/** Makes the user whose password the environment has, when there is none. Rejects with USAGE. */
+async function makeFirstUser(users: Users, log: Log): Promise<void> {
+  const password = adminPassword();
+  if (password === undefined || users.list().length > 0) return;
+  await users.createFirst({ name: 'admin', password }, { who: 'environment' });
+  log.info('the user admin was made, with the password of LOGSEAM_ADMIN_PASSWORD');
 }
 
 /** Opens the keys and the definitions: made at the first start, and from then on they must be there. */

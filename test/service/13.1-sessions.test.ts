@@ -222,6 +222,34 @@ t.test('13.1 whoever guesses has to wait, others have not', async (t) => {
   t.same(await seen(admin), [1, 2, 3], 'sessions go on');
 });
 
+t.test(
+  '13.1 the password of the environment makes the user admin, once, and no link',
+  async (t) => {
+    const other = temporaryFolder();
+    const environment = { LOGSEAM_ADMIN_PASSWORD: PASSWORD };
+    for (const password of [PASSWORD, OTHER]) {
+      const started = await startService(other, [], {
+        environment: { LOGSEAM_ADMIN_PASSWORD: password },
+      });
+      t.equal(existsSync(join(other, 'setup-token')), false);
+      t.match(started.output(), /console +http/);
+      t.notMatch(started.output(), password);
+      const login = await request(`${started.http}/account/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: started.http },
+        body: JSON.stringify({ name: 'admin', password: PASSWORD }),
+      });
+      t.equal(login.status, 200, 'a later password changes nothing');
+      await started.stop();
+    }
+    removeFolder(other);
+    const short = temporaryFolder();
+    environment.LOGSEAM_ADMIN_PASSWORD = 'short';
+    await t.rejects(startService(short, [], { environment }), /password/);
+    removeFolder(short);
+  },
+);
+
 t.test('13.1 the audit log tells who did what', async (t) => {
   const lines = readFileSync(join(folder, 'audit.log'), 'utf8').trim().split('\n');
   const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
