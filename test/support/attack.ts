@@ -156,7 +156,7 @@ export async function testHeldLines(t: Test, service: Service, lines: number): P
   await Promise.all(sockets.map((socket, at) => write(socket, `${service.writeKey} ${texts[at]}`)));
   await neighbour.more(20);
   t.same([...new Set(await Promise.all(sockets.map(endOf)))], ['end']);
-  const events = await listAll(service, { filters: [{ search: 'cut*' }] });
+  const events = await listAll(service, { filters: [{ search: 'cut*' }] }, 50);
   t.equal(events.length, lines, 'each line is stored once');
   let cutCount = 0;
   for (const { event } of events) {

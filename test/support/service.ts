@@ -193,22 +193,26 @@ export interface Listed {
   event: { custom: Record<string, unknown>; syslog?: Record<string, unknown>; message?: string };
 }
 
-/** All events of the service, newest first, as list pages give them. */
-export async function listAll(service: Service, query: object = {}): Promise<Listed[]> {
+/** All events of the service, newest first, as list pages of `limit` give them. */
+export async function listAll(
+  service: Service,
+  query: object = {},
+  limit = 1_000,
+): Promise<Listed[]> {
   const events: Listed[] = [];
   let after: string | undefined;
   for (;;) {
     const answer = await ask(service, '/beta/events/list', {
       time: { from: -62_135_596_800_000, to: 253_402_300_799_999 },
       event: true,
-      limit: 1000,
+      limit,
       ...(after === undefined ? {} : { afterEvent: after }),
       ...query,
     });
     if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`);
     const page = (answer.body as { result: { events: Listed[] } }).result.events;
     events.push(...page);
-    if (page.length < 1000) return events;
+    if (page.length < limit) return events;
     after = page[page.length - 1].id;
   }
 }
