@@ -14,6 +14,7 @@ import { type CommandWorld, runCommand } from '../server/command.ts';
 import type { Config } from '../server/config.ts';
 import { openKeys } from '../server/registry/keys.ts';
 import { openAdminToken } from '../server/registry/secret.ts';
+import { Senders } from '../server/registry/senders.ts';
 import { UsageCells } from '../server/registry/usage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'logseam-command-'));
@@ -28,6 +29,8 @@ const admin = createAdmin({
       keys,
       cells,
       nowMs: Date.now,
+      usage: () => [],
+      senders: new Senders(),
       filterIds: (text) => {
         if (text === '((') throw new Error('expected a term at 2');
         return [];

@@ -279,6 +279,17 @@ export interface OpenedCatalog {
   usage: KeyUsage[];
 }
 
+/** Usage by key and day of all commit groups, those of segments that are gone included; the oldest day first. */
+export function usageByDay({
+  manifest,
+  catalog,
+}: Pick<OpenedCatalog, 'manifest' | 'catalog'>): KeyUsage[] {
+  const sum = new UsageSum();
+  sum.addAll(manifest.usage());
+  sum.addAll(catalog.usageOf([...manifest.segments.keys()]));
+  return sum.list();
+}
+
 /**
  * Opens the manifest and reads every segment; those that the last stop left open are closed.
  * The caller has the folder's lock. Throws CORRUPTION when the manifest is damaged, USAGE when a file is of another

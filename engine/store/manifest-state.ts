@@ -1,6 +1,6 @@
 import { type ManifestRecord, refuseRecord, type SealedEntry } from './manifest-record.ts';
 import type { KeptRetention } from './retention.ts';
-import { UsageSum } from './usage.ts';
+import { type KeyUsage, UsageSum } from './usage.ts';
 
 /** Content of a closed segment: frames up to `bytes`, rows with sequences below `sequence`. */
 export interface Closing {
@@ -16,8 +16,8 @@ export interface SegmentEntry {
   closed?: Closing;
 }
 
-/** Days whose usage a rewritten manifest keeps: today's is among them, also when the clock has been wrong. */
-const USAGE_DAYS = 8;
+/** Days whose usage is kept: the last 30 are among them, also when the clock has been wrong. */
+const USAGE_DAYS = 32;
 
 /**
  * State that the records of a manifest add up to, applied one after the other. Owned by its manifest. Source:
@@ -50,7 +50,7 @@ export class ManifestState {
       case 'summary':
         this.lastSegment = Math.max(this.lastSegment, record.lastSegment);
         this.sequence = Math.max(this.sequence, record.sequence);
-        this.usage.addAll(record.usage);
+        this.#use(record.usage);
         return;
       case 'segment': {
         const { segment, writer } = record;
@@ -67,7 +67,7 @@ export class ManifestState {
           this.#take(segment, number);
           this.sealed.set(segment, entry);
         }
-        this.usage.addAll(record.usage);
+        this.#use(record.usage);
         return;
       case 'registries':
         this.hasRegistries = true;
@@ -77,14 +77,14 @@ export class ManifestState {
         return;
       default:
         for (const segment of record.segments) this.#drop(segment, number);
-        this.usage.addAll(record.usage);
+        this.#use(record.usage);
     }
   }
 
   /** The fewest records, behind the first one, that come to the same. Usage of older days is left out. */
   records(): ManifestRecord[] {
     const { lastSegment, sequence } = this;
-    const usage = this.usage.list(USAGE_DAYS);
+    const usage = this.usage.list();
     const records: ManifestRecord[] = [{ type: 'summary', lastSegment, sequence, usage }];
     if (this.hasRegistries) records.push({ type: 'registries' });
     if (this.retention.ageMaxMs > 0) records.push({ type: 'retention', ...this.retention });
@@ -96,6 +96,11 @@ export class ManifestState {
       records.push({ type: 'sealed', sources: [], segments: [{ segment, ...entry }], usage: [] });
     }
     return records;
+  }
+
+  #use(usage: readonly KeyUsage[]): void {
+    this.usage.addAll(usage);
+    this.usage.keepDays(USAGE_DAYS);
   }
 
   #take(segment: number, number: number): void {

@@ -41,11 +41,16 @@ export class UsageSum {
     for (const usage of usages) this.add(usage);
   }
 
-  /** The sums of the newest days: one a key and day, the oldest day first. Copies. */
-  list(daysMax = Number.POSITIVE_INFINITY): KeyUsage[] {
+  /** Forgets all days but the newest ones. */
+  keepDays(daysMax: number): void {
+    if (this.#days.size <= daysMax) return;
+    const days = [...this.#days.keys()].sort((a, b) => b - a);
+    for (const day of days.slice(daysMax)) this.#days.delete(day);
+  }
+
+  /** The sums, one a key and day, the oldest day first. Copies. */
+  list(): KeyUsage[] {
     const days = [...this.#days].sort(([a], [b]) => a - b);
-    return days
-      .slice(Math.max(days.length - daysMax, 0))
-      .flatMap(([, keys]) => [...keys.values()].map((sum) => ({ ...sum })));
+    return days.flatMap(([, keys]) => [...keys.values()].map((sum) => ({ ...sum })));
   }
 }

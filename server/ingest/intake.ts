@@ -8,6 +8,7 @@ import type { Claim, CommittedGroup } from '../../engine/engine.ts';
 import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
+import { Senders } from '../registry/senders.ts';
 import { CommitOrder } from './commit-order.ts';
 import { IngestCounts } from './counts.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
@@ -117,6 +118,7 @@ export interface SocketWatcher {
 export class Intake {
   readonly counts = new IngestCounts();
   readonly troubles = new TroubleLog();
+  readonly senders = new Senders();
   readonly #options: IntakeOptions;
   /** Memory for what the front thread receives, of all workers. */
   readonly #budget: SlotBudget;
@@ -423,12 +425,15 @@ export class Intake {
       if (message.asks) port.post({ type: 'taken' });
     } else if (message.type === 'committed') {
       this.#options.committed(message.group);
+      this.senders.stored(message.group.usage, this.#options.nowMs());
     } else if (message.type === 'allocate') {
       this.#recorder.allocate(writer, port);
     } else if (message.type === 'begun') {
       this.#recorder.begun(writer, port, message.segment);
     } else if (message.type === 'closed') {
       return this.#recorder.closed(writer, port, message);
+    } else if (message.type === 'sender') {
+      this.senders.note(message.key, this.#options.nowMs(), () => message.sender);
     } else if (message.type === 'troubles') {
       this.troubles.take(message.troubles);
     } else {

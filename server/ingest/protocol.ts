@@ -4,6 +4,7 @@ import type { Enrichment } from '../decode/enrichment.ts';
 import type { ExtensionMatch } from '../extend/extender.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import type { KeyTable } from '../registry/key-table.ts';
+import type { Sender } from '../registry/senders.ts';
 import type { SocketOrder, SocketReport } from './socket-order.ts';
 import type { TroubleReport } from './trouble.ts';
 
@@ -166,6 +167,8 @@ export type FromIngest =
       own: [Channel, TaskOutcome][];
       asks: boolean;
     }
+  /** A connection of the worker has brought a valid key. */
+  | { type: 'sender'; key: string; sender: Sender }
   /** Report of the worker's sockets, taken at once. */
   | { type: 'sockets'; report: SocketReport }
   /** Asks for the number of a segment. */

@@ -8,6 +8,7 @@ import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import type { WriteKeyTest } from '../decode/write-key.ts';
 import { PatternBudget } from '../extend/pattern-budget.ts';
 import { KeyLookup, NO_CELL } from '../registry/key-table.ts';
+import type { Sender } from '../registry/senders.ts';
 import { dayOf, UsageCells } from '../registry/usage.ts';
 import { Acknowledger, type TaskEnds } from './acknowledge.ts';
 import { ManifestClient } from './manifest-client.ts';
@@ -25,6 +26,8 @@ import { type TaskRun, Work } from './turns/work.ts';
 
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
+/** Time between two senders of a key that the front is told of. */
+const MET_MS = 50;
 const TICK_MS = 1_000;
 /** A turn of a large body that took longer, as it was inflated, is followed by a rest as long. */
 const LONG_MS = 20;
@@ -69,6 +72,8 @@ export class IngestWorker {
   #large: Job | undefined;
   /** Counts of the decoders when they were last read. */
   readonly #counted: DecodeCounters = noDecodeCounters();
+  /** When a sender was last told of a key, by its cell. */
+  readonly #metMs = new Map<number, number>();
   #busy = false;
   #closing = false;
   readonly #over = Promise.withResolvers<void>();
@@ -156,6 +161,16 @@ export class IngestWorker {
   isKey(bytes: Uint8Array, start: number, end: number): boolean {
     const cell = this.#keys.find(bytes, start, end);
     return cell !== NO_CELL && this.#cells.reserve(cell, 0, dayOf(Date.now())) === 'ok';
+  }
+
+  /** Tells the front who brought a valid key, given as its text or by its cell, unless somebody else just did. */
+  met(sender: Sender, key: Uint8Array | number): void {
+    const cell = typeof key === 'number' ? key : this.#keys.find(key, 0, key.length);
+    const nowMs = performance.now();
+    if (cell === NO_CELL || nowMs - (this.#metMs.get(cell) ?? Number.NEGATIVE_INFINITY) < MET_MS)
+      return;
+    this.#metMs.set(cell, nowMs);
+    this.#port.post({ type: 'sender', key: this.#keys.id(cell), sender });
   }
 
   /** Calls `resume` when all that is durable by now is in the catalog, with all groups that go before it. */

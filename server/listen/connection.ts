@@ -1,7 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { BLANK } from '../../engine/base/ascii.ts';
 import type { LineOrigin, LineSink, LineSource } from '../ingest/worker-handle.ts';
+import type { Sender } from '../registry/senders.ts';
 import { Crowd, type Member } from './crowd.ts';
+import { plainAddress } from './header.ts';
 import { isCrowded, type LineChannel, type LineMeter } from './line-cells.ts';
 import { type Framing, RecordSplitter } from './record-splitter.ts';
 
@@ -9,6 +11,8 @@ import { type Framing, RecordSplitter } from './record-splitter.ts';
 export interface ConnectionSink extends LineSink {
   /** Recognises `bytes[start, end)` as a write key that is on and has quota left. */
   isKey(bytes: Uint8Array, start: number, end: number): boolean;
+  /** Is told once of each connection by whom it brought a valid key, given as its text or by its cell. */
+  met?(sender: Sender, key: Uint8Array | number): void;
   /** Calls `resume` once, when there is room again behind a refusal. */
   whenRoom(resume: () => void): void;
   /**
@@ -37,6 +41,7 @@ export interface AcceptedSocket {
 
 /** A connected socket, encrypted or not. */
 export interface LineSocket extends Duplex {
+  readonly remoteAddress?: string | undefined;
   /** Closes when what was written is sent. */
   destroySoon(): void;
 }
@@ -183,7 +188,7 @@ class Connection implements LineSource, Member {
 
   settled(bytes: number, stored: boolean, hasKey: boolean): void {
     this.#unsettledBytes -= bytes;
-    if (hasKey) this.#know();
+    if (hasKey) this.#know(this.origin.cell?.());
     if (!stored) this.reset();
     else this.#closeWhenDurable();
   }
@@ -212,17 +217,21 @@ class Connection implements LineSource, Member {
     this.#shared.crowd.note(this, false, 0);
   }
 
-  #know(): void {
+  /** Knows from now on that it brought a valid key, which is `undefined` when it stood somewhere in a line. */
+  #know(key: Uint8Array | number | undefined): void {
     if (this.#isKnown) return;
     this.#isKnown = true;
     this.#shared.crowd.know(this);
+    const { channel } = this.origin;
+    const peer = plainAddress(this.#socket.remoteAddress ?? '');
+    if (key !== undefined) this.#shared.sink.met?.({ channel, peer }, key);
   }
 
   /** Recognises a valid key at the beginning of a line; the connection then has one. */
   #isKnownBy(head: Uint8Array): boolean {
     const keyEnd = head.indexOf(BLANK);
     const isKey = keyEnd > 0 && this.#shared.sink.isKey(head, 0, keyEnd);
-    if (isKey) this.#know();
+    if (isKey) this.#know(head.subarray(0, keyEnd));
     return isKey;
   }
 

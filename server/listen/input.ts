@@ -5,6 +5,7 @@ import type { Enrichment } from '../decode/enrichment.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../ingest/dry.ts';
 import type { Channel, DryRun, TaskOutcome, WriteKey } from '../ingest/protocol.ts';
 import { KEY_UNKNOWN, OVERLOADED, type Refusal, refusalOf } from '../ingest/refusal.ts';
+import type { Sender } from '../registry/senders.ts';
 import { dayOf, secondsToMidnight, type UsageCells } from '../registry/usage.ts';
 import { withoutKeys } from '../safe-text.ts';
 import type { BodyRoom, InputBody } from './body.ts';
@@ -39,6 +40,8 @@ export interface InputOptions {
   channel?: 'http' | 'https';
   /** Receives each request that is refused before a worker gets it. */
   refused?: (channel: Channel, refusal: Refusal) => void;
+  /** Receives the key of each request whose events are stored, and from where it came. */
+  stored?: (key: string, sender: () => Sender) => void;
   /** Receives the address of a request that is refused by 401. */
   unauthenticated?: (peer: string) => void;
   /** Reports whether the header `Authorization` is an administrator's. */
@@ -223,7 +226,21 @@ function give(
       decoding: isUtf8 ? undefined : { charset, bytesMax },
       dry: dry ? {} : undefined,
     })
-    .then((outcome) => answer(options, exchange, outcome));
+    .then((outcome) => {
+      if (outcome.status === 200 && outcome.events > 0) noteSender(options, exchange, key.id);
+      answer(options, exchange, outcome);
+    });
+}
+
+function noteSender(
+  { stored, channel = 'http', limits }: InputOptions,
+  exchange: Exchange,
+  key: string,
+): void {
+  stored?.(key, () => {
+    const forwarded = exchange.headers.get('x-forwarded-for');
+    return { channel, peer: callerAddress(exchange.peer, forwarded, limits.trustedProxies) };
+  });
 }
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {

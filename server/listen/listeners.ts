@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Channel } from '../ingest/protocol.ts';
 import type { Log } from '../log.ts';
+import type { Sender } from '../registry/senders.ts';
 import type { Certificate } from './certificate.ts';
 import { type HttpListener, listenHttp } from './http.ts';
 import type { InputOptions } from './input.ts';
@@ -29,6 +30,8 @@ export interface ListenersOptions {
   input: Omit<InputOptions, 'channel'>;
   /** Answers everything but the input path; never rejects. */
   routes: (request: ApiRequest) => Promise<Reply>;
+  /** Receives a sender of datagrams, the word that one of them began with, and the name of the key it is bound to. */
+  met: (sender: Sender, word: string, boundKey: string | undefined) => void;
   /** Receives the status of each answer over HTTP. */
   answered: (channel: Channel, status: number) => void;
   log: Log;
@@ -209,6 +212,7 @@ class Opening {
       setting,
       intake,
       failed: (error) => log.error('a listener failed, it goes on', { kind: 'UDP', error }),
+      met: (sender, word) => this.#options.met(sender, word, key),
       ...(key === undefined ? {} : { cell: () => cellOf(key) }),
     });
     this.#closers.push(() => listener.close());

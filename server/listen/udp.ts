@@ -3,6 +3,8 @@ import { LINE_FEED, trimmedEnd } from '../../engine/base/ascii.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
+import type { Sender } from '../registry/senders.ts';
+import { plainAddress } from './header.ts';
 import { type KernelSocket, kernelSockets } from './kernel-sockets.ts';
 import { listenFault } from './listen-fault.ts';
 import { endLinesAtNuls } from './record-splitter.ts';
@@ -16,6 +18,8 @@ export interface UdpOptions extends Address {
   failed: (error: Error) => void;
   /** The cell of the write key that the listener is bound to; without it each datagram brings its own key. */
   cell?: () => number;
+  /** Is told now and then from where a datagram came, and the word that it begins with. */
+  met?: (sender: Sender, word: string) => void;
 }
 
 /** An open UDP listener. */
@@ -39,6 +43,10 @@ export interface UdpCounts {
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
 /** Time that a line waits for others. */
 const BATCH_MS = 20;
+/** A sender is told that often at most. */
+const MET_MS = 50;
+/** Bytes at the beginning of a datagram that may be a key. */
+const WORD_BYTES = 64;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -61,7 +69,7 @@ export function listenUdp(options: UdpOptions): Promise<UdpListener> {
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error');
       socket.on('error', failed);
-      socket.on('message', (datagram) => receiver.take(datagram));
+      socket.on('message', (datagram, { address }) => receiver.take(datagram, address));
       resolve(listenerOf(socket, receiver));
     });
   });
@@ -102,9 +110,12 @@ class Receiver implements LineSource {
   #filledBytes = 0;
   #spans: Lines[] = [];
   #timer: NodeJS.Timeout | undefined;
+  readonly #met: UdpOptions['met'];
+  #metMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ intake, cell }: UdpOptions) {
+  constructor({ intake, cell, met }: UdpOptions) {
     this.#intake = intake;
+    this.#met = met;
     this.origin = cell === undefined ? { channel: 'udp' } : { channel: 'udp', cell };
   }
 
@@ -112,8 +123,9 @@ class Receiver implements LineSource {
 
   settled(): void {}
 
-  take(datagram: Buffer): void {
+  take(datagram: Buffer, address: string): void {
     this.counts.datagrams++;
+    this.#meet(datagram, address);
     endLinesAtNuls(datagram);
     const bytes = trimmedEnd(datagram, 0, datagram.length);
     if (bytes === 0) return;
@@ -129,6 +141,14 @@ class Receiver implements LineSource {
     if (firstLineEnd >= 0 && firstLineEnd < bytes) this.#spans.push({ start, end });
     this.#filledBytes = end;
     this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
+  }
+
+  #meet(datagram: Buffer, address: string): void {
+    const nowMs = performance.now();
+    if (this.#met === undefined || nowMs - this.#metMs < MET_MS) return;
+    this.#metMs = nowMs;
+    const [word = ''] = datagram.toString('latin1', 0, WORD_BYTES).split(' ', 1);
+    this.#met({ channel: 'udp', peer: plainAddress(address) }, word);
   }
 
   /** Gives what was taken to a worker; false when there is no room for it: then it stays, and is given later. */

@@ -27,6 +27,7 @@ export class WorkerSockets {
       roomForLines: (bytes, origin) => sink.roomForLines(bytes, origin),
       appendLines: (...given) => sink.appendLines(...given),
       isKey: (...asked) => worker.isKey(...asked),
+      met: (...sender) => worker.met(...sender),
       whenRoom: (resume) => lines.whenRoom(resume),
       whenVisible: (resume) => worker.whenVisible(resume),
     };

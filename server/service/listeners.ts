@@ -43,10 +43,15 @@ export function listen(
         intake.counts.refuse(channel, reasonOf(refusal));
         intake.troubles.refused(refusal, nowMs());
       },
+      stored: (key, sender) => intake.senders.note(key, nowMs(), sender),
       unauthenticated: (peer) => failures.note('input', peer),
       isAdministrator: (authorization) => isAdministrator(authorization, token),
     },
     routes,
+    met: (sender, word, name) => {
+      const key = keys.lookup(word) ?? (name === undefined ? name : keys.named('write', name));
+      if (key?.kind === 'write') intake.senders.note(key.id, nowMs(), () => sender);
+    },
     answered: (channel, status) => state.answers.add(channel, status),
     log,
   }).catch(async (error) => {

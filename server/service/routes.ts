@@ -1,4 +1,5 @@
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
+import { usageByDay } from '../../engine/store/catalog.ts';
 import { createAdmin } from '../api/admin/admin.ts';
 import { auditResource } from '../api/admin/audit.ts';
 import { definitionResources } from '../api/admin/definitions.ts';
@@ -39,7 +40,8 @@ export function routesOf(
   bound: BoundCells,
   state: ServiceState,
 ): (request: ApiRequest) => Promise<Reply> {
-  const { runtime, log, keys, definitions, cells, token, failures, users, sessions, setup } = data;
+  const { runtime, log, opened, keys, definitions, cells, token, failures } = data;
+  const { users, sessions, setup } = data;
   const { intake, queries, compaction, tails } = workers;
   const nowMs = Date.now;
   const resolver = declaredResolver(definitions);
@@ -64,6 +66,8 @@ export function routesOf(
         keys,
         cells,
         nowMs,
+        usage: () => usageByDay(opened),
+        senders: intake.senders,
         filterIds,
         changed: () => {
           intake.changeKeys(keys.table());

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import { openDisk } from '../../engine/base/file.ts';
+import type { KeyUsage } from '../../engine/engine.ts';
 import { AuthFailures } from '../../server/api/access/failures.ts';
 import { createAdmin } from '../../server/api/admin/admin.ts';
 import { keyResources } from '../../server/api/admin/keys.ts';
 import { ApiError, type ApiRequest } from '../../server/api/reply.ts';
 import { openKeys } from '../../server/registry/keys.ts';
+import { Senders } from '../../server/registry/senders.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
 
 const TOKEN = 'T'.repeat(43);
@@ -29,6 +31,8 @@ t.teardown(async () => {
 });
 
 let changedCount = 0;
+const senders = new Senders();
+const used: KeyUsage[] = [];
 const admin = createAdmin({
   token: TOKEN,
   failures: new AuthFailures({ info: () => {} }),
@@ -37,6 +41,8 @@ const admin = createAdmin({
       keys,
       cells,
       nowMs: () => NOW_MS,
+      usage: () => used,
+      senders,
       filterIds: (text) => {
         if (text.includes('((')) throw new Error('at position 2: expected a term');
         return [];
@@ -119,6 +125,7 @@ t.test('a write key is made, shown once, changed and deleted', async (t) => {
     quota_reached: false,
     daily_usage: 0,
     daily_quota: { type: 'megabytes', value: 1 },
+    ...{ days: [], last_seen: null, senders: [] },
   });
   t.same(await ask('GET', 'write_keys'), { write_keys: [rest] }, 'the list has no key');
   t.same(await ask('GET', 'write_keys/web'), rest);
@@ -142,6 +149,34 @@ t.test('a write key is made, shown once, changed and deleted', async (t) => {
     readFileSync(join(folder, 'audit.log'), 'utf8'),
     /"admin-token","peer":"192.0.2.7","what":"delete"/,
   );
+});
+
+t.test('a write key tells its last 30 days, its last event and its senders', async (t) => {
+  const { id } = await ask('POST', 'write_keys', { name: 'days' });
+  const key = String(id);
+  const [first, today] = [DAY - 40, DAY];
+  for (let day = first; day <= today + 1; day++) used.push({ key, day, bytes: day, events: 1 });
+  used.push({ key: 'other', day: today, bytes: 1, events: 1 });
+  const dayText = new Date(DAY * 86_400_000).toISOString().slice(0, 10);
+  const { days, ...rest } = await ask('GET', 'write_keys/days');
+  t.equal((days as object[]).length, 30);
+  t.same((days as object[]).at(-1), { day: dayText, bytes: today, events: 1 });
+  t.match(rest, { last_seen: dayText, senders: [] });
+  senders.stored([{ key, day: today, bytes: 1, events: 1 }], NOW_MS);
+  senders.note(key, NOW_MS, () => ({ peer: '192.0.2.1', channel: 'tcp' }));
+  senders.note(key, NOW_MS, () => ({ peer: '192.0.2.2', channel: 'tcp' }));
+  const last_seen = new Date(NOW_MS).toISOString();
+  t.match(await ask('GET', 'write_keys/days'), {
+    ...{ last_seen, senders: [{ peer: '192.0.2.1', channel: 'tcp', last_seen }] },
+  });
+  for (let n = 1; n <= 20; n++) {
+    senders.note(key, NOW_MS + n * 1_000, () => ({ peer: `192.0.2.${n % 15}`, channel: 'udp' }));
+  }
+  t.same(
+    senders.of(key).map(({ peer }) => peer),
+    [5, 4, 3, 2, 1, 0, 14, 13, 12, 11].map((n) => `192.0.2.${n}`),
+  );
+  used.length = 0;
 });
 
 t.test('a read key has a security filter that is checked', async (t) => {
@@ -239,6 +274,8 @@ t.test('a change that cannot be written is 503 and tells no path', async (t) => 
     keys: closed,
     cells,
     nowMs: () => NOW_MS,
+    usage: () => [],
+    senders,
     filterIds: () => [],
     changed: () => t.fail('nothing changed'),
   });

@@ -7,7 +7,9 @@ import { choice, flag, object, text } from '../schema.ts';
 import { refuse } from '../schema-fault.ts';
 
 /** Fields of a key that nobody sets. */
-const READ_ONLY = new Set(['id', 'key', 'daily_usage', 'quota_reached']);
+const READ_ONLY = new Set([
+  ...['id', 'key', 'daily_usage', 'quota_reached', 'days', 'last_seen', 'senders'],
+]);
 
 /** Types of quotas in the words of people. Source: INTERFACE.md 2.1. */
 const QUOTA_WORDS: ReadonlyMap<string, Quota['type']> = new Map([

@@ -1,6 +1,9 @@
+import { DAY_MS } from '../../../engine/base/durations.ts';
+import type { KeyUsage } from '../../../engine/engine.ts';
 import { shown } from '../../language/shown.ts';
 import type { KeyKind, Quota } from '../../registry/key-record.ts';
 import type { Key, KeyChange, Keys, NewKey } from '../../registry/keys.ts';
+import type { Senders } from '../../registry/senders.ts';
 import { dayOf, type UsageCells } from '../../registry/usage.ts';
 import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, resultReply } from '../reply.ts';
@@ -8,11 +11,18 @@ import { requireJsonType } from '../route.ts';
 import type { AdminResource } from '../routes/route.ts';
 import { checkKeyBody, quotaOf } from './key-schema.ts';
 
+/** Days whose usage is shown. */
+const DAYS_MAX = 30;
+
 /** Dependencies of the resources of keys. */
 export interface KeyResourceDeps {
   keys: Keys;
   cells: UsageCells;
   nowMs(): number;
+  /** Usage by key and day, as far as it is known. */
+  usage(): readonly KeyUsage[];
+  /** Who sends by each key. */
+  senders: Pick<Senders, 'of' | 'lastMs'>;
   /** The declared ids that a security filter names. Throws an Error whose message tells the fault and its position. */
   filterIds(text: string): string[];
   /** Called after each change, before it is answered: the workers get the new table. */
@@ -27,6 +37,10 @@ interface ShownKey {
   quota_reached?: boolean;
   daily_usage?: number;
   daily_quota?: Quota | null;
+  /** The last 30 days in which it brought something, oldest first. */
+  days?: { day: string; bytes: number; events: number }[];
+  last_seen?: string | null;
+  senders?: { peer: string; channel: string; last_seen: string }[];
   security_filter?: string | null;
 }
 
@@ -48,7 +62,8 @@ function resourceOf(deps: KeyResourceDeps, kind: KeyKind): AdminResource {
   };
   return {
     list: async () => {
-      const all = keys.list(kind).map((key) => shownKey(deps, key));
+      const usage = kind === 'write' ? usageByKey(deps) : undefined;
+      const all = keys.list(kind).map((key) => shownKey(deps, key, usage?.get(key.id)));
       return resultReply(JSON.stringify({ [`${kind}_keys`]: all }));
     },
     make: async ({ request, asker }) => {
@@ -84,7 +99,17 @@ function readNew(deps: KeyResourceDeps, kind: KeyKind, request: ApiRequest): New
   return wanted;
 }
 
-function shownKey(deps: KeyResourceDeps, key: Key): ShownKey {
+/** The usage of each key. */
+function usageByKey({ usage }: KeyResourceDeps): Map<string, KeyUsage[]> {
+  return Map.groupBy(usage(), ({ key }) => key);
+}
+
+/** `usage` is that of the key, the oldest day first. */
+function shownKey(
+  deps: KeyResourceDeps,
+  key: Key,
+  usage = key.kind === 'read' ? [] : (usageByKey(deps).get(key.id) ?? []),
+): ShownKey {
   if (key.kind === 'read') {
     return { id: key.id, name: key.name, security_filter: key.filter ?? null };
   }
@@ -97,7 +122,36 @@ function shownKey(deps: KeyResourceDeps, key: Key): ShownKey {
     quota_reached: isSpent,
     daily_usage: deps.cells.usedBytes(key.cell, day),
     daily_quota: key.quota ?? null,
+    ...seen(deps, key.id, usage, day),
   };
+}
+
+/** Days, last event and senders of a write key. Before the process began only the day of an event is known. */
+function seen(
+  { senders }: KeyResourceDeps,
+  id: string,
+  usage: readonly KeyUsage[],
+  today: number,
+): Pick<ShownKey, 'days' | 'last_seen' | 'senders'> {
+  const lastMs = senders.lastMs(id);
+  const known = usage.filter(({ day }) => day <= today);
+  const last = known.findLast(({ events }) => events > 0);
+  const lastDay = last === undefined ? null : dayText(last.day);
+  return {
+    days: known
+      .filter(({ day }) => day > today - DAYS_MAX)
+      .map(({ day, bytes, events }) => ({ day: dayText(day), bytes, events })),
+    last_seen: lastMs === undefined ? lastDay : new Date(lastMs).toISOString(),
+    senders: senders.of(id).map((sender) => ({
+      ...{ peer: sender.peer, channel: sender.channel },
+      last_seen: new Date(sender.lastMs).toISOString(),
+    })),
+  };
+}
+
+/** A UTC day, such as `2026-03-01`. */
+function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Reads the body of POST and PATCH: the fields that are there. What a quota may be is for the registry to say. */

@@ -246,10 +246,14 @@ export const completeReply = resultOf(
   }),
 );
 
+const CHANNELS = ['http', 'https', 'tcp', 'tls', 'udp'] as const;
 const writeKey = {
   ...{ id: string, name: string, enabled: Type.Boolean(), quota_reached: Type.Boolean() },
   daily_usage: count,
   daily_quota: orNull(shape({ type: oneOf('percentage', 'megabytes'), value: Type.Number() })),
+  days: Type.Array(shape({ day: string, bytes: count, events: count })),
+  last_seen: orNull(string),
+  senders: Type.Array(shape({ peer: string, channel: oneOf(...CHANNELS), last_seen: date })),
 };
 const role = oneOf(...ROLES);
 const user = { id: string, name: string, role, security_filter: orNull(string), created: date };

@@ -27,6 +27,7 @@ export const RESOURCES: readonly Resource[] = [
         quota_reached: false,
         daily_usage: 0,
         daily_quota: { type: 'megabytes', value: 100 },
+        ...{ days: [], last_seen: null, senders: [] },
       },
     ],
     changed: { enabled: false },
