@@ -43,7 +43,7 @@ async function untilSender(
   }
 }
 
-t.test('5 a write key tells of its days, its last event and its senders', async (t) => {
+t.test('2.1 a write key tells of its days, its last event and its senders', async (t) => {
   let service = await startService(folder, LISTENERS);
   t.teardown(() => service.kill());
   t.match(await firstKey(service), { days: [], last_seen: null, senders: [] });
