@@ -4,8 +4,7 @@ import type { AggregateResult, BucketKey, MetricValue } from '../../../engine/en
 import { isoIn, parseZone, type Zone } from '../../language/zone.ts';
 import type { ComputeOutput, GroupOutput, QueryJob } from '../job.ts';
 import type { AnswerWriter } from './answer-writer.ts';
-import { colorOf } from './color.ts';
-import { formatNumber } from './format.ts';
+import { colorOf, formatNumber } from './format.ts';
 
 type AggregateJob = Extract<QueryJob, { type: 'aggregate' }>;
 
