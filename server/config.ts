@@ -248,9 +248,7 @@ export function supervision(environment = process.env): { watchdogMs: number } |
   return { watchdogMs: Number(environment['WATCHDOG_USEC'] ?? 0) / 1_000 };
 }
 
-/**
- * Reports whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org).
- */
+/** Reports whether texts for that stream may have colours: it is a terminal and NO_COLOR is not set (no-color.org). */
 export function wantsColor(
   stream: { isTTY?: boolean },
   environment: NodeJS.ProcessEnv = process.env,

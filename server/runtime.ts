@@ -81,7 +81,7 @@ export interface ReloadOptions {
   log: Log;
 }
 
-/** Reads settings and certificate again. What is wrong is said, and what is in force stays. Never rejects. */
+/** Reads settings and certificate again. Faults are logged, and the values in force stay. Never rejects. */
 export async function reload({
   runtime,
   read,

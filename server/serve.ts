@@ -16,7 +16,7 @@ import { Supervisor } from './supervisor.ts';
 
 /** Time that open requests and connections may take to end after SIGTERM. */
 const CLOSE_GRACE_MS = 5_000;
-/** The process ends by then whatever hangs: what was acknowledged is durable at any moment. */
+/** The process ends by then, even when something hangs: what was acknowledged is durable at any moment. */
 const STOP_MAX_MS = 19_000;
 
 /** All that runs, in the order in which it was started. */
@@ -102,7 +102,7 @@ async function start(
   return { data, workers, state, listeners };
 }
 
-/** Finishes what was begun, makes it durable and closes everything. */
+/** Finishes the work that was begun, makes it durable and closes everything. */
 async function stop(running: Running, log: Log): Promise<void> {
   const { data, workers, listeners } = running;
   const { opened, keys, definitions, users, sessions } = data;

@@ -2,8 +2,8 @@
 const PART_BYTES = 65_536;
 
 /**
- * Bytes that are written one piece after the other and kept until all are: what is there is never copied to make room
- * for more, as in a ByteWriter, and little more is held than was written.
+ * Bytes that are written one piece after the other and kept until all are there. Unlike in a ByteWriter nothing is
+ * copied to make room for more, and little more memory is held than was written.
  */
 export class ByteParts {
   #parts: Uint8Array[] = [];

@@ -31,8 +31,8 @@ export function diskFailureOf(error: unknown, op: DiskOp, path: string): DiskFai
 }
 
 /**
- * The same disk, which reports every failed call that would change it to `failed`, whoever handles the error. Reads
- * are left alone.
+ * Wraps a disk: every failed call that would change it is reported to `failed`, whoever handles the error. Reads are
+ * left alone.
  */
 export function watchDisk(disk: Disk, failed: (failure: DiskFailure) => void): Disk {
   const watch = new Watch(failed);

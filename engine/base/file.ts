@@ -56,7 +56,7 @@ export function claimFile(file: DiskFile, path: string): void {
   if (!file.lock()) throw new EngineError('USAGE', `${path} is in use by another process`);
 }
 
-/** Throws IO unless `path` still is this file with what was written to it: anything else there is somebody else's. */
+/** Throws IO unless `path` still is this file, with the bytes that were written to it. */
 export function refuseForeign(file: DiskFile, path: string, bytes: number): void {
   if (file.standsAt(path, bytes)) return;
   throw new EngineError('IO', `${path} was removed, replaced or changed from outside`);
@@ -211,7 +211,7 @@ function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
   return rest;
 }
 
-/** Makes `root` and what is missing above it, durably: a folder's name is lost with the folder that it lies in. */
+/** Makes `root` and the missing folders above it, durably: a folder's name is lost with the folder that it lies in. */
 function makeRoot(root: string): void {
   const first = attempt(`make ${root}`, () => fs.mkdirSync(root, { recursive: true, mode: 0o700 }));
   if (first === undefined) return;

@@ -10,7 +10,7 @@ export class PatternError extends Error {
   }
 }
 
-/** A pattern, read: what it is compiled from, and what is known about it before. */
+/** A pattern that was read: the text to compile and the facts that are known before. */
 export interface PatternText {
   /** The pattern in the syntax of RE2; plain groups do not capture. */
   source: string;
@@ -48,7 +48,7 @@ const SOURCE_CHARACTERS_MAX = 65_536;
 const REPEAT_MAX = 1_000;
 const DEPTH_MAX = 100;
 
-/** Groups that need a memory of what was matched, or a look at what is not: no automaton has them. */
+/** Groups that no automaton has: they need a memory of the match, or a look at text outside of it. */
 const REFUSED_GROUPS: readonly (readonly [string, string])[] = [
   ['(?=', 'look-ahead (?=...)'],
   ['(?!', 'look-ahead (?!...)'],

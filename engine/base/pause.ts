@@ -1,6 +1,6 @@
 /**
- * Work in units: it may be left, for good too, whenever it yields, and returns what it found. A unit takes a few
- * milliseconds, however large what is worked on.
+ * Work in units, which returns its result. At each yield it may be paused, or left for good. A unit takes a few
+ * milliseconds, however large the data.
  */
 export type Units<T> = Generator<undefined, T>;
 

@@ -37,7 +37,7 @@ export interface Port<Out, In> {
 
 /** Bounds of the objects of a thread, in 2^20 bytes. */
 export interface HeapLimits {
-  /** A thread that has more of those that live long dies. */
+  /** Limit of long-lived objects: a thread that has more dies. */
   oldMb: number;
   /** Room for new objects: with less of it they are collected sooner, and more often. By V8 unless given. */
   youngMb?: number;

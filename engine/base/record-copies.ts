@@ -60,9 +60,7 @@ export function mergeCopies(copies: readonly CopyContent[]): MergedRecords {
   return { records, bytes, generation, last: last ?? generation, states, remarks };
 }
 
-/**
- * The copies of the latest rewriting. A stop during a rewriting leaves an older one behind, which says the same.
- */
+/** The copies of the latest rewriting. A stop during a rewriting leaves an older one behind, which says the same. */
 function newestOf(copies: readonly CopyContent[]): CopyContent[] {
   const generations = copies.map(({ bytes }) => {
     const first = bytes === undefined ? undefined : recordAt(bytes, 0);

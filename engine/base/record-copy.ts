@@ -35,8 +35,8 @@ export class RecordCopy {
   }
 
   /**
-   * Makes the first `bytes` durable and cuts what is behind. Not for a stale one. Rejects with IO, also when the path
-   * names another file by now or this one was changed from outside.
+   * Makes the first `bytes` durable and cuts the rest. Not for a stale copy. Rejects with IO, also when the path names
+   * another file by now or this one was changed from outside.
    */
   async settle(bytes: number): Promise<void> {
     const file = must(this.#file, this.path);
@@ -61,8 +61,8 @@ export class RecordCopy {
   }
 
   /**
-   * Makes a file of `content` that is to take this one's place; resolves when it is on stable storage. Rejects with IO:
-   * then nothing of it is left, if the disk lets go of it.
+   * Makes a file with `content` that takes this one's place; resolves when it is on stable storage. Rejects with IO;
+   * then the unfinished file is removed if the disk allows it.
    */
   async prepare(content: Uint8Array): Promise<DiskFile> {
     const temporary = this.path + TEMPORARY_SUFFIX;

@@ -38,7 +38,7 @@ export abstract class ColumnBuilder {
     return low;
   }
 
-  /** Forgets all values; memory far beyond what was in use is given back. */
+  /** Forgets all values, and frees memory far beyond what they used. */
   clear(): void {
     this.rows = refit(this.rows, this.count, CAPACITY_MIN);
     this.count = 0;

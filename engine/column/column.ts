@@ -23,7 +23,10 @@ export interface StringColumn {
   /** Entry e is `bytes[offsets[e], offsets[e + 1])`, WTF-8. */
   readonly offsets: Uint32Array;
   readonly bytes: Uint8Array;
-  /** The dictionary of the segment that the entries are in: large ones are better read by what is needed of them. */
+  /**
+   * The dictionary of the segment that the entries are in. Of a large one better read only the entries that are
+   * needed.
+   */
   readonly shared: EntrySource | undefined;
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */
   rowsOf?(id: number): Uint32Array | undefined;

@@ -98,10 +98,7 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
-  /**
-   * Puts the entries of the row that is being written in another order: to place i goes what was entry `order[i]` of
-   * the row.
-   */
+  /** Reorders the entries of the row that is being written: place i gets the former entry `order[i]`. */
   reorderRow(order: Uint32Array): void {
     const to = this.rowEntry[this.rowCount];
     const from = this.entryCount;

@@ -187,8 +187,8 @@ export class StringChunk {
   }
 
   /**
-   * Bytes by which each value (with an id a row, each row) makes a block larger that it is put into: those of a text,
-   * and of other strings those that are long; `undefined` when there are none. Throws CORRUPTION.
+   * Bytes that each value (with an id a row: each row) adds to a block that takes it: all bytes of a text, of other
+   * strings those of long ones; `undefined` when there are none. Throws CORRUPTION.
    */
   weights(): ArrayLike<number> | undefined {
     const lengths = this.entryLengths();

@@ -110,7 +110,7 @@ export class Catalog {
     this.#changed(removed, group.blocks);
   }
 
-  /** Sets what a segment holds, whatever was known of it: the result of its recovery. */
+  /** Replaces the facts of a segment by the result of its recovery. */
   replace(segment: number, blocks: readonly BlockRef[], usage: readonly KeyUsage[] = []): void {
     const removed = this.#forget(segment);
     this.#add(segment, blocks, usage);
@@ -172,8 +172,8 @@ export class Catalog {
   }
 
   /**
-   * The live blocks, oldest segment first, then what stands for lost rows: the same object until something changes. Not
-   * to be written.
+   * The live blocks, oldest segment first, then holes that stand for lost rows. The object is the same until something
+   * changes; it must not be written.
    */
   snapshot(): { readonly blocks: readonly BlockRef[] } {
     if (this.#snapshot === undefined) {

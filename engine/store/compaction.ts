@@ -95,8 +95,8 @@ export interface CompactionGauges extends CatalogTotals {
   lastSealMs: number;
   freeDiskBytes: number;
   /**
-   * Sealings and merges that failed since the start, and those of them whose new files had not the rows of the old
-   * ones.
+   * Sealings and merges that failed since the start, and those among them whose new files did not have the rows of the
+   * old ones.
    */
   sealFailures: number;
   sealMismatches: number;
@@ -167,7 +167,7 @@ export class Compaction {
     return this.#retired.pin();
   }
 
-  /** Looks what is due and begins it. To be called about once a second. */
+  /** Begins the work that is due. To be called about once a second. */
   tick(): void {
     if (this.#closed) return;
     this.#lookAtSpace();
@@ -213,7 +213,7 @@ export class Compaction {
     };
   }
 
-  /** Waits for what was begun, and begins nothing more. The caller has stopped the merges that run. */
+  /** Waits for the work that was begun, and begins no more. The caller has stopped the merges that run. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.settled();
@@ -257,8 +257,8 @@ export class Compaction {
   }
 
   /**
-   * The segments that may be rewritten: no sealed ones that are too old, so that what waits to be dropped stays as it
-   * is.
+   * The segments that may be rewritten. Sealed ones that are too old are not among them, so that segments that wait to
+   * be dropped stay as they are.
    */
   #candidates(nowMs: number): SegmentFacts[] {
     const { catalog } = this.#options.opened;
@@ -299,7 +299,7 @@ export class Compaction {
     return bytes === 0 || freeBytes - bytes >= this.#reserveBytes * MERGE_RESERVE_SHARE;
   }
 
-  /** Makes good what a full disk left undone, and drops what is not to be kept. */
+  /** Repeats the work that a full disk prevented, and drops segments by retention. */
   async #tidy(): Promise<void> {
     try {
       if (this.#doubtful.size > 0) await this.#endDoubt();
@@ -446,7 +446,7 @@ export class Compaction {
     this.#options.tell({ type: 'heldBack', segments });
   }
 
-  /** Leaves what came of sealed segments alone when it is not fewer. */
+  /** Leaves segments alone whose merge has not made fewer of them. */
   #settle({ sources }: MergePlan, { segments }: SealResult): void {
     if (segments.length < sources.length || sources.some(({ sealed }) => !sealed)) return;
     for (const { segment } of segments) this.#settled.add(segment);

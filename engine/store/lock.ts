@@ -12,16 +12,16 @@ const RETRY_MS = 20;
 
 /** A folder that this process has. */
 export interface FolderLock {
-  /** Writes what is told to who asks for the holder, beside `pid`. Rejects with IO. */
+  /** Writes the facts that a process gets which asks for the holder, beside `pid`. Rejects with IO. */
   tell(facts: Readonly<Record<string, unknown>>): Promise<void>;
   /** Lets go of it. */
   release(): void;
 }
 
 /**
- * Takes the folder `root`, making it when it is not there, before anything of it is read: the lock of its file `lock`.
- * The files that hold the data are locked besides, where they are opened: removing this one gives nobody the folder.
- * Throws USAGE naming the process that has the folder; IO. Source: FORMAT.md 2.
+ * Takes the folder `root` by locking its file `lock`, before anything in it is read; makes the folder when it is not
+ * there. The data files are locked too when they are opened, so removing this file gives nobody the folder. Throws
+ * USAGE naming the process that has the folder; IO. Source: FORMAT.md 2.
  */
 export async function lockFolder(root: string): Promise<FolderLock> {
   const disk = openDisk(root);

@@ -11,8 +11,8 @@ const SEGMENTS_SEVERAL = 16;
 const LARGEST_RATIO = 2;
 
 /**
- * Bytes of the files of sealed segments that are merged together: less than a new segment may hold in memory, so that
- * one comes of them. Segments of more than half of it are left as they are.
+ * Bytes of the files of sealed segments that are merged together. It is less than a new segment may hold in memory, so
+ * that the result is one segment. Segments of more than half of it are left as they are.
  */
 const MERGE_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of closed log segments from which they are sealed. */

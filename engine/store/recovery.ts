@@ -156,8 +156,8 @@ class Recovery {
   }
 
   /**
-   * A file that belongs elsewhere: nothing of it is served, and every start names it. One that was open is lost, not
-   * closed: its own file may be put back.
+   * A file that belongs elsewhere: it is not served, and every start names it. A segment that was open is lost, not
+   * closed, because its own file may be put back.
    */
   #foreignSegment(): RecoveredSegment {
     const bytes = this.#reader.limitBytes;
@@ -328,8 +328,8 @@ class Recovery {
   }
 
   /**
-   * Adds what is left of a damaged group. Which blocks it superseded follows from runs: a block goes when all of its
-   * rows lie in one of these, and stays when the one that was to replace it is lost.
+   * Adds the valid blocks of a damaged group. Runs tell which blocks it superseded: a block goes when all of its rows
+   * lie in one of these, and stays when its successor is lost.
    */
   #adopt(refs: readonly BlockRef[]): void {
     for (const ref of refs) {

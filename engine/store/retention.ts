@@ -187,9 +187,9 @@ export class Retention {
 }
 
 /**
- * The times from which the ages of segments count: of their newest events. Rows dated more than a day ahead of the
- * clock are as old as the sealing of their segment, so that one of them does not keep it; when that lies ahead too, as
- * the next sealing that does not.
+ * The times from which the ages of segments count: the date of their newest events. Rows dated more than a day ahead
+ * of the clock are as old as the sealing of their segment, so that one such row does not keep it. When the sealing
+ * lies ahead too, the next sealing that does not counts.
  */
 class Ages {
   readonly #nowMs: number;

@@ -24,9 +24,9 @@ export function makeSequences(writers: number, next: number): SharedArrayBuffer 
 }
 
 /**
- * The one counter from which all writers take the sequences of their rows: memory that their threads share, under a
- * lock that is held for some instructions. The last claim of each writer stands in it, so that none is unknown when its
- * thread dies, wherever that was. Source: FORMAT.md 5.
+ * The one counter from which all writers take the sequences of their rows, in memory that their threads share. Its
+ * lock is held for a few instructions. The last claim of each writer stands in it, so that it is known whenever the
+ * thread dies. Source: FORMAT.md 5.
  */
 export class Sequences {
   readonly #lock: Int32Array;

@@ -20,10 +20,7 @@ import { type KeyUsage, UsageSum } from './usage.ts';
 /** Time that rows without a waiting request may wait for others. */
 const PATIENCE_MS = 50;
 
-/**
- * The same while so many come that they make a block of its final size: what is written then is not written a second
- * time.
- */
+/** The same while so many rows come that they make a block of final size: its rows are not written a second time. */
 const PATIENCE_MAX_MS = 200;
 const ROWS_TO_WAIT_FOR = (BLOCK_ROWS_FINAL * PATIENCE_MS) / PATIENCE_MAX_MS;
 
@@ -199,7 +196,7 @@ export class Writer {
     this.#open.replacePaths(paths);
   }
 
-  /** Makes durable what waits, writes the open block whole and closes the segment. Later appends reject. */
+  /** Makes the waiting rows durable, writes the open block whole and closes the segment. Later appends reject. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

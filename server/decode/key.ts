@@ -246,9 +246,7 @@ export class KeyTable {
   }
 }
 
-/**
- * Reports whether a key has a dot at either end, or two in a row. The dots of such a key are no steps.
- */
+/** Reports whether a key has a dot at either end, or two in a row. The dots of such a key are no steps. */
 function hasEmptyPart(bytes: Uint8Array, start: number, end: number): boolean {
   let wasDot = true;
   for (let at = start; at < end; at++) {

@@ -376,9 +376,7 @@ export class Intake {
     this.#options.died(error, writer, this.#restarts.died(writer));
   }
 
-  /**
-   * Tells listeners that lines have no room while the disk takes nothing, and datagrams none without a worker.
-   */
+  /** Tells listeners that lines have no room while the disk takes nothing, and datagrams none without a worker. */
   #tellTakers(): void {
     const takesLines = !this.#diskRefuses;
     const takes = takesLines && this.#threads.some(({ dead }) => !dead);

@@ -12,9 +12,7 @@ const PATHS_MIN = 1_024;
 
 /** The names that a write key has brought today. */
 interface KeyNames {
-  /**
-   * The path table that the marks in `paths` refer to: 1 for each path that is one of them. It grows.
-   */
+  /** The path table that the marks in `paths` refer to: 1 for each path that is one of them. It grows. */
   table: PathTable | undefined;
   paths: Uint8Array;
   /** Their hashes + 1, in open addressing; 0 is an empty slot. */

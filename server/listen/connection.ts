@@ -15,9 +15,7 @@ export interface ConnectionSink extends LineSink {
   met?(sender: Sender, key: Uint8Array | number): void;
   /** Calls `resume` once, when there is room again behind a refusal. */
   whenRoom(resume: () => void): void;
-  /**
-   * Calls `resume` when all that is durable by now is in the catalog, which an orderly close promises.
-   */
+  /** Calls `resume` when all that is durable by now is in the catalog, which an orderly close promises. */
   whenVisible(resume: () => void): void;
 }
 
@@ -154,9 +152,7 @@ class Connection implements LineSource, Member {
   #paused = false;
   #ended = false;
   #finished = false;
-  /**
-   * Set when we end it before the peer does. Unread lines are then unknown, so an orderly close would be a lie.
-   */
+  /** Set when we end it before the peer does. Unread lines are then unknown, so an orderly close would be a lie. */
   #isStopped = false;
   /** Set once it has brought a valid key. */
   #isKnown = false;

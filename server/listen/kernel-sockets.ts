@@ -43,8 +43,8 @@ export function socketsIn(text: string, wanted?: number): KernelSocket[] {
 }
 
 /**
- * Ports on which another process listens beside this one: the kernel lets those of one user share a port who ask for
- * it, and two processes that start at the same moment would.
+ * Ports on which another process listens beside this one. The kernel lets processes of one user share a port when both
+ * ask for it, as two that start at the same moment do.
  */
 export function sharedPorts(): Set<number> {
   const own = socketInodes();

@@ -23,7 +23,7 @@ export interface LineCounts {
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes that one peer may hold. */
 const HELD_BYTES_PEER_MAX = HELD_BYTES_MAX / 4;
-/** The part of all connections that one peer may have: many senders stand behind one address. */
+/** The greatest part of all connections for one peer: many senders may stand behind one address. */
 const PEER_SHARE = 7 / 8;
 /** The part of a limit from which on connections without a valid key are ended for new ones. */
 const CROWDED_SHARE = 15 / 16;
@@ -116,7 +116,7 @@ export class LineMeter {
     return this.#peerSum(place) / (this.#cells.numbers[LIMIT] * PEER_SHARE);
   }
 
-  /** Adds what is held of lines without an end; less than 0 when it is given back. */
+  /** Adds bytes that are held of lines without an end; less than 0 gives bytes back. */
   hold(place: number, bytes: number): void {
     this.#cells.numbers[this.#worker + HELD] += bytes;
     this.#cells.peers[this.#peers + PEERS + place] += bytes;

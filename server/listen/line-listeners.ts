@@ -38,8 +38,8 @@ const ANSWER_MS = 1_000;
 const TICKET_KEYS_BYTES = 48;
 
 /**
- * The listeners for lines, on the front thread, which has no socket of them: each ingest worker listens on all of their
- * ports, and the kernel gives each connection to one of them.
+ * The listeners for lines, as the front thread sees them. It has none of their sockets: each ingest worker listens on
+ * all ports, and the kernel gives each connection to one worker.
  */
 export class LineListeners implements SocketWatcher {
   readonly #options: LineListenersOptions;
@@ -58,8 +58,8 @@ export class LineListeners implements SocketWatcher {
   }
 
   /**
-   * Takes the address of a setting for a listener, bound to the write key of that name when one is given; which port it
-   * is. Rejects with USAGE when another process has it. Nobody listens before `open`.
+   * Claims the address of a setting for a listener, bound to the write key with that name if one is given; returns the
+   * port. Rejects with USAGE when another process has it. Nobody listens before `open`.
    */
   async add(
     setting: string,

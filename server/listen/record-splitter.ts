@@ -18,7 +18,7 @@ export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 64;
 
 /** Bytes of a chunk that are searched in one go; fewer than a line may have, so lines inside a piece are whole. */
 const PIECE_BYTES = 262_144;
-/** A write key and more: what has to tell whether a line is kept whose end has not come. */
+/** Bytes of a write key and more: they tell whether a line without its end is kept. */
 const HEAD_BYTES = 64;
 /** Bytes that are kept of an object, which may bring its key anywhere. */
 const KEYLESS_OBJECT_BYTES_MAX = 65_536;
@@ -44,11 +44,11 @@ export function endLinesAtNuls(bytes: Buffer): void {
 type State = 'start' | 'length' | 'line' | 'skip' | 'frame' | 'skipFrame';
 
 /**
- * Finds where the lines and octet-counted frames (RFC 6587) of a stream end, however its bytes were cut into chunks.
- * A frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key,
- * where a line of text may begin so, a frame has to begin with `<` or `{`. Of what is beyond LINE_BYTES_MAX as much is
- * given and the rest is skipped. Of a line or frame that begins without a valid key its head is given, and the rest is
- * skipped as soon as that is known. Source: INTERFACE.md 4.4.
+ * Finds where the lines and octet-counted frames (RFC 6587) of a stream end, however its bytes were cut into chunks. A
+ * frame begins where a line could: 1 to 7 digits, a blank, that many bytes. On a listener that is bound to a key a
+ * line of text may begin so too, therefore a frame has to begin with `<` or `{`. LINE_BYTES_MAX bytes of a line or
+ * frame are given, the rest is skipped. Without a valid key its head is given, and the rest is skipped as soon as the
+ * key is known to be missing. Source: INTERFACE.md 4.4.
  */
 export class RecordSplitter {
   readonly #isBound: boolean;
@@ -57,7 +57,7 @@ export class RecordSplitter {
   #tailBytes = 0;
   /** The length of a frame as far as it was read, and whether its blank was. */
   #lengthText = '';
-  /** Bytes of the frame that have not come, and whether it is longer than what is kept. */
+  /** Bytes of the frame that are still to come, and whether it has more than are kept. */
   #missingBytes = 0;
   #isLong = false;
   readonly #isKnown: ((head: Uint8Array) => boolean) | undefined;
@@ -135,7 +135,7 @@ export class RecordSplitter {
     return lineEnd + 1;
   }
 
-  /** Gives the whole lines up to a frame, if there is one, and goes on to what comes then. */
+  /** Gives the whole lines up to the next frame, if there is one, and goes on with what follows. */
   #lines(piece: Buffer, from: number, emit: EmitLines): number {
     let at = from;
     let isWhole = true;
@@ -223,7 +223,7 @@ export class RecordSplitter {
     return at + bytes;
   }
 
-  /** Gives the head alone of what has begun, and skips the rest, when it is known to lack a valid key. */
+  /** Gives the head of the unfinished line or frame and skips the rest, when it is known to lack a valid key. */
   #prove(emit: EmitLines, skip: State): void {
     if (this.#isProven || this.#tailBytes < HEAD_BYTES) return;
     const head = this.#held().subarray(0, HEAD_BYTES);

@@ -151,7 +151,9 @@ class Receiver implements LineSource {
     this.#met({ channel: 'udp', peer: plainAddress(address) }, word);
   }
 
-  /** Gives what was taken to a worker; false when there is no room for it: then it stays, and is given later. */
+  /**
+   * Hands the collected lines to a worker. False when there is no room for them: they stay, and are tried again later.
+   */
   handOver(): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;

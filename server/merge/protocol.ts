@@ -14,7 +14,7 @@ export type ToMerge =
   | { type: 'run'; job: MergeJob }
   /** The number of a new segment. */
   | { type: 'granted'; segment: number }
-  /** Leave what is being done, remove what was written of it, and end. */
+  /** Stop the work, remove the unfinished files, and end. */
   | { type: 'stop' };
 
 /** Messages of a merge worker. `code` is missing for a bug; `systemCode` is the operating system's. */

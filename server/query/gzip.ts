@@ -11,7 +11,7 @@ const BEGIN = encoder.encode('{"result":');
 const END = encoder.encode('}');
 /** The beginning of a gzip member without a name and a date. Source: RFC 1952, 2.3. */
 const HEAD = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
-/** Checksum and length of what was compressed. */
+/** Checksum and length of the uncompressed bytes. */
 const TAIL_BYTES = 8;
 /** The fastest: the thread has other queries to answer. */
 const LEVEL = 1;

@@ -3,7 +3,7 @@ import { QueryRefused } from './refusal.ts';
 /** Progress of a query; the query pool writes it while the query waits and runs. */
 export interface QueryProgress {
   state: 'waiting' | 'running';
-  /** Units that are done, of those that are known of; the second grows when the blocks are gone through again. */
+  /** Units that are done, and units that are known of; the second grows when the blocks are gone through again. */
   unitsDone: number;
   unitsTotal: number;
 }

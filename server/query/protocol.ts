@@ -33,7 +33,7 @@ export type ToQuery =
   | { type: 'cancel'; query: number }
   /** These segments are gone, and no query that is not answered reads them. */
   | { type: 'forget'; segments: readonly number[] }
-  /** Leave what is being worked on, and end. */
+  /** Stop the work, and end. */
   | { type: 'close' };
 
 /** Messages of a query worker: the answer, or why there is none. `code` is missing for a bug. */

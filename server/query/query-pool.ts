@@ -286,7 +286,7 @@ export class QueryPool {
     );
   }
 
-  /** Refuses what is running and what comes, and ends the workers. */
+  /** Refuses all queries, running and new, and ends the workers. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#restarts.close();
@@ -434,7 +434,7 @@ export class QueryPool {
     }
   }
 
-  /** Gives what was found by joining to the worker whose query it is. */
+  /** Gives the findings of a thread that joined to the worker whose query it is. */
   #give({ owner, query, share }: Join, part: JoinedPart): void {
     const { port } = this.#threads[owner];
     port.post({ type: 'part', query, share, part }, buffersIn(part));

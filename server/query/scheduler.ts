@@ -94,9 +94,9 @@ interface Tenant extends Served {
 }
 
 /**
- * Shares one thread between queries: the next unit is always of the key that had the least time, and of its queries of
- * the one that had the least. So short ones pass by long ones, none starves, and many queries of one key do not crowd
- * out the one of another. Between turns the event loop works, so that messages arrive.
+ * Shares one thread between queries. The next unit is always of the key that has used the least time, and among its
+ * queries of the one that has used the least. So short queries pass by long ones, none starves, and many queries of
+ * one key do not crowd out those of another. Between turns the event loop works, so that messages arrive.
  */
 export class Scheduler {
   readonly #nowMs: () => number;
@@ -114,9 +114,7 @@ export class Scheduler {
     this.#isBehind = isBehind ?? (() => false);
   }
 
-  /**
-   * Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw.
-   */
+  /** Works on `units` under the number `query`, for `key`; rejects with CANCELLED, or with what the units throw. */
   run<T>(
     query: number,
     key: string,
@@ -258,7 +256,7 @@ export class Scheduler {
     active.progressed?.(progress);
   }
 
-  /** Counts a turn. The means grow by each one's part of it, so that a new query is not ahead of those who wait. */
+  /** Counts a turn. The means grow in proportion, so that a new query is not ahead of those that wait. */
   #charge(active: Active, startedMs: number): void {
     const { tenant } = active;
     const endMs = this.#nowMs();
@@ -289,7 +287,10 @@ function hold(active: Active, allowance: Allowance): void {
   active.needs?.(allowance);
 }
 
-/** The query that had the least time of those that `may`; of equals the last, as it waits for its first answer. */
+/**
+ * The query that has used the least time among those that `may` run; of equals the last, as it waits for its first
+ * answer.
+ */
 function least(queries: Iterable<Active>, may: (active: Active) => boolean): Active | undefined {
   let found: Active | undefined;
   for (const active of queries) {
@@ -298,7 +299,7 @@ function least(queries: Iterable<Active>, may: (active: Active) => boolean): Act
   return found;
 }
 
-/** Counts what was missed in a pause as served: it would crowd out the others when the pause is over. */
+/** Counts the time of a pause as served; otherwise the paused query would crowd out the others afterwards. */
 function forgive(active: Active, meanMs: number): void {
   const { tenant } = active;
   active.servedMs = Math.max(active.servedMs, tenant.meanMs);

@@ -53,7 +53,7 @@ export const EXTENSION_PLACES: Readonly<Record<ExtensionKind, ExtensionPlaces>> 
 
 /** Where applications put what they say, instead of `message`. */
 const TEXT_SOURCES = ['msg', 'MESSAGE', '@m', '@mt', 'short_message', 'event'];
-/** Where they put the date, beside what is recognised anyway. */
+/** Attributes in which programs put the date, besides those that are recognised anyway. */
 const DATE_SOURCES = ['time', '@t', '__REALTIME_TIMESTAMP', 'ts', 'timeMillis', 'asctime'];
 
 /** Events that Docker's own log files hold. */

@@ -6,9 +6,7 @@ export const ID_CHARACTERS_MAX = 64;
 const ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const SHOWN_MAX = 60;
 
-/**
- * Throws USAGE when `id` is none: 1 to 64 letters, digits, `_`, `.` and `-`, so that it stands in an address as it is.
- */
+/** Throws USAGE unless `id` is 1 to 64 letters, digits, `_`, `.` and `-`, so that it stands in an address as it is. */
 export function checkDefinitionId(id: string, parameter: string): void {
   if (id.length <= ID_CHARACTERS_MAX && ID.test(id)) return;
   const shown = JSON.stringify(id.length > SHOWN_MAX ? `${id.slice(0, SHOWN_MAX)}...` : id);

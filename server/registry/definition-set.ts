@@ -6,7 +6,7 @@ import type {
   MetricDefinition,
 } from './definition.ts';
 
-/** Fields, metrics and a group of them that something comes with. */
+/** Fields, metrics and a group of them that come with an extension. */
 export interface DefinitionSet {
   fields: readonly FieldDefinition[];
   metrics: readonly (MetricDefinition & { type: 'attribute' })[];

@@ -111,7 +111,7 @@ export type ExtensionDefinition = Named & {
   filter: string;
   /** Attribute paths: the first one that has a value is read. */
   sources: readonly string[];
-  /** Attribute path under which goes what was found; without it that is `custom`. */
+  /** Attribute path that gets the findings; `custom` when it is left out. */
   target?: string;
 } & (
     | { kind: PlainExtensionKind }

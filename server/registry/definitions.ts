@@ -96,7 +96,7 @@ export class Definitions {
     this.#everHadExtensions = entries.some(({ kind }) => kind === 'extensions');
   }
 
-  /** Grows with every change: what was made from the definitions before is no longer right. */
+  /** Grows with every change: whatever was derived from earlier definitions is out of date. */
   get version(): number {
     return this.#version;
   }
@@ -292,8 +292,8 @@ export class Definitions {
   }
 
   /**
-   * A declared id wins over a path of the same name, so a new one must not change what is there already: a text that
-   * has the name means the attribute, unless the field is that attribute.
+   * Refuses a new id that would change a text: a declared id wins over a path of the same name, and a text that has
+   * the name means the attribute, unless the field is that attribute.
    */
   #checkNewMeaning(kind: DefinitionKind, definition: Definition): void {
     if (kind !== 'fields' && kind !== 'tagsets') return;
@@ -323,7 +323,7 @@ export class Definitions {
     return type === 'field' ? rules.filterUser(id) : undefined;
   }
 
-  /** Writes a definition that was checked, and what goes along with it. */
+  /** Writes a checked definition, and the changes that come with it. */
   async #put<K extends DefinitionKind>(
     kind: K,
     definition: DefinitionTypes[K],

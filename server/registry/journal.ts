@@ -132,8 +132,8 @@ export class Journal {
   }
 
   /**
-   * Puts `records` in the place of all that were read and mean the same, when they are few of them. Only before the
-   * first change. Without room for that the file stays as it is. Rejects with CLOSED.
+   * Replaces all records that were read by `records`, which mean the same, when they are few in comparison. Only
+   * before the first change. Without room for that the file stays as it is. Rejects with CLOSED.
    */
   async compact(records: readonly unknown[]): Promise<void> {
     const most = Math.max(COMPACT_RECORDS_MIN, COMPACT_RATIO * records.length);

@@ -27,7 +27,7 @@ export interface Workers {
   readonly lineCells: LineCells;
   readonly httpConnectionsMax: number;
   readonly descriptorsMax: number;
-  /** Has the query workers begin: whoever starts the service waits for what takes events in alone. */
+  /** Lets the query workers begin: a start waits for the ingest workers alone. */
   begin(): void;
 }
 

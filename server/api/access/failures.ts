@@ -70,9 +70,7 @@ export class AuthFailures {
   }
 }
 
-/**
- * The network by which a peer is counted: of IPv6 the first half, because its owner has all addresses in it.
- */
+/** The network by which a peer is counted: of IPv6 the first half, because its owner has all addresses in it. */
 export function networkOf(peer: string): string {
   return peer.includes(':') ? peer.split('::', 1)[0].split(':').slice(0, 4).join(':') : peer;
 }

@@ -113,7 +113,7 @@ function unknownExtension(id: string): ApiError {
   return new ApiError(404, `there is no extension with the id ${shown(id)}`);
 }
 
-/** Reads the body of POST and PATCH: the definition or what changes of it, and what is done along with that. */
+/** Reads the body of POST and PATCH: the definition or its changes, and the options beside it. */
 function readBody(request: ApiRequest): {
   value: Map<string, unknown>;
   along: Along;

@@ -35,8 +35,8 @@ const REFUSED: ReadonlyMap<string, RefusalReason> = new Map([
 ]);
 
 /**
- * The resource `troubles`: what was wrong with what came in, by its kind, with the last line of each. GET only.
- * Write keys in it are masked; a line is up to a second behind its count.
+ * The resource `troubles`: the kinds of faulty input, each with its count and its last line. GET only. Write keys in
+ * lines are masked. A line may come a second after its count.
  */
 export function troubleResource(source: TroubleSource, keyName: KeyName): [string, AdminResource] {
   const list = async (): Promise<Reply> =>

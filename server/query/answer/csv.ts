@@ -15,8 +15,8 @@ export function textCell(text: string, safe: boolean): string {
 }
 
 /**
- * A value, given as its JSON text, as a cell: strings as their text, null as nothing (an empty string is `""`), numbers
- * as they were written, objects and arrays as JSON.
+ * The cell of a value that is given as JSON text: strings as their text (an empty one is `""`), null as nothing,
+ * numbers as they were written, objects and arrays as JSON.
  */
 export function valueCell(json: string, safe: boolean): string {
   if (json === 'null') return '';

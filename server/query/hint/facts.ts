@@ -171,9 +171,7 @@ class Probe {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /**
-   * The text at `path` that differs from `text` in the case of letters alone; without one the most frequent texts.
-   */
+  /** The text at `path` that differs from `text` in the case of letters alone; without one the most frequent texts. */
   *texts(path: string, text: string): Units<string[] | undefined> {
     const match = { type: 'pattern' as const, pattern: [{ literal: text }], ignoresCase: true };
     const same = this.#among({ type: 'value', paths: [path], match });
@@ -207,7 +205,7 @@ class Probe {
     return undefined;
   }
 
-  /** The date of the newest event before the range that holds for what was asked. */
+  /** The date of the newest matching event before the range. */
   *nextBefore(toMs: number): Units<number | undefined> {
     const { predicate } = this.#selection;
     return yield* this.#first({ fromMs: Number.NEGATIVE_INFINITY, toMs, predicate }, 'desc');

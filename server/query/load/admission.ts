@@ -23,7 +23,7 @@ export interface Ticket {
    * when it waits for memory.
    */
   need(allowance: Allowance, go: () => void): void;
-  /** It is answered: what is left of it are the bytes of its answer, until `leave`. */
+  /** Notes that it is answered: until `leave` it keeps the bytes of its answer. */
   answered(bytes: number): void;
   /** Gives the place up, whether its turn came or not; calling it again does nothing. */
   leave(): void;
@@ -46,9 +46,7 @@ interface Entry {
 /** A key with queries or answers. */
 interface Tenant {
   readonly key: string;
-  /**
-   * Queries that began and are not answered, and those of them that are not light, without the ones that stand still.
-   */
+  /** Queries that began and are not answered, except those that stand still; and the heavy ones among them. */
   begunCount: number;
   heavyCount: number;
   /** Bytes of the memory of queries, and of their answers alone. */
@@ -176,7 +174,7 @@ export class Admission {
     this.#advance();
   }
 
-  /** Lets go on what stands still, and then starts what may run now. */
+  /** Resumes queries that stand still, and then starts those that may run now. */
   #advance(): void {
     for (let entry = this.#nextStanding(); entry !== undefined; entry = this.#nextStanding()) {
       this.#unstand(entry);

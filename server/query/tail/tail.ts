@@ -15,12 +15,12 @@ const RETRY_MS = 1_000;
 /** Events that one job gives, and that a tail holds for a client that does not read. */
 const PART_EVENTS_MAX = 500;
 const PART_CHARACTERS_MAX = 2 ** 19;
-/** Events that a tail which goes on is given of what came meanwhile, and how far that goes back. */
+/** Events that a resumed tail gets of those that came meanwhile, and how far back they go. */
 const MISSED_EVENTS_MAX = 10_000;
 const MISSED_MS = 3_600_000;
 /** Time by which clocks may be set without missing sealed events. */
 const CLOCK_MS = 300_000;
-/** Says nothing; it only brings what was kept back on its way. */
+/** A comment, which pushes what was kept back on its way. */
 const COMMENT = ':\n\n';
 /** Time that a browser waits before it connects again. */
 const RECONNECT_MS = 2_000;
@@ -80,9 +80,9 @@ export interface TailRequest {
 }
 
 /**
- * A live tail: one job at a time asks a query worker for what was committed since the last one, and the next begins
- * when the client has taken what that gave. So nothing is queued for a slow client; what is too much for it, or for a
- * second, is counted by the job. Owned by the front thread.
+ * A live tail. One job at a time asks a query worker for the events that were committed since the last one, and the
+ * next begins when the client has taken them. So nothing is queued for a slow client: the job counts the events that
+ * are too many for it, or for a second. Owned by the front thread.
  */
 export class Tail {
   readonly #sources: TailSources;
@@ -92,7 +92,7 @@ export class Tail {
   /** State of the blocks, and a time, at which all that was visible lay before the position. */
   #version: number | undefined;
   #placeMs: number;
-  /** Events of what was missed that may still come; `undefined` when the tail is live. */
+  /** Missed events that may still come; `undefined` when the tail is live. */
   #missedLeft: number | undefined;
   #missedFromMs = Number.NEGATIVE_INFINITY;
   /** Events that may come now by `perSecondMax`, at `#allowedMs`. */
@@ -235,7 +235,10 @@ export class Tail {
     this.#placeMs = this.#sources.nowMs();
   }
 
-  /** The job for what was committed since the place; `undefined` when that is nothing, and the place is behind it. */
+  /**
+   * The job for the events that were committed since the place; `undefined` when there are none, and the place moves
+   * on.
+   */
   #nextJob(): TailJob | undefined {
     const { blocks, nowMs } = this.#sources;
     const { predicate, event, columns, zone } = this.#request;

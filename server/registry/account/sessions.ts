@@ -14,7 +14,7 @@ export const IDLE_MS = 24 * 3_600_000;
 const SESSIONS_MAX = 4_096;
 const PER_SUBJECT_MAX = 64;
 
-/** The one for whom a session was begun: a user by a password, or whoever has a read key. */
+/** The owner of a session: a user who gave a password, or the holder of a read key. */
 export type Subject =
   | { readonly type: 'user'; readonly id: string; readonly passwordNumber: number }
   | { readonly type: 'key'; readonly id: string };
@@ -93,7 +93,7 @@ export class Sessions {
     );
   }
 
-  /** The digests of those that are over, and of those that make room for one more of a subject. */
+  /** The digests of the sessions that are over, and of those that make room for one more of a subject. */
   #surplus({ type, id }: Subject): string[] {
     const sessions = [...this.#byDigest.values()];
     const over = sessions.filter((session) => this.#isOver(session));
