@@ -35,7 +35,12 @@ const OWN_BYTES = 64 * 1024 * 1024;
 const FRONT_BYTES = 160 * 1024 * 1024;
 const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
 /** The same for all workers together, a worker. Bodies that come faster than they are decoded wait at their senders. */
-const FRONT_BYTES_EACH = FRONT_BYTES / 2;
+const FRONT_BYTES_EACH = 48 * 1024 * 1024;
+/** Shares of the largest body that it takes while it grows, and bytes that others take beside it. */
+const GROWTH_SHARE = 1.5;
+const BESIDE_BYTES = 16 * 1024 * 1024;
+/** The largest body when it is not said. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes that large bodies leave free for small ones. */
 const BEGIN_BYTES = 8 * 1024 * 1024;
 /** Bytes that bodies leave free for datagrams. */
@@ -84,6 +89,8 @@ export interface IntakeOptions extends RecorderOptions {
   entry: URL;
   /** Times between restarts; tests have shorter ones. */
   restartTimes?: RestartTimes;
+  /** Bytes of the largest body, which may change. */
+  bodyBytesMax?: () => number;
 }
 
 /** Outcome of a dry run in the terms of HTTP. Statuses other than 200 have a message and no events. */
@@ -150,8 +157,11 @@ export class Intake {
     this.#behind = new Int32Array(options.behind ?? new SharedArrayBuffer(4));
     this.#memories = Array.from({ length: options.workers }, makeMemory);
     this.#stats = this.#memories.map(() => new StatCells());
-    const frontBytes = Math.max(options.workers * FRONT_BYTES_EACH, FRONT_BYTES);
-    this.#budget = new SlotBudget(frontBytes, BEGIN_BYTES);
+    const { workers, bodyBytesMax = () => BODY_BYTES_MAX } = options;
+    this.#budget = new SlotBudget(
+      () => Math.max(workers * FRONT_BYTES_EACH, GROWTH_SHARE * bodyBytesMax() + BESIDE_BYTES),
+      BEGIN_BYTES,
+    );
     this.#nameCounts = NameCounts.memory(options.workers);
     this.#sequencesShared = makeSequences(options.workers, options.sequence);
     this.#sequences = new Sequences(this.#sequencesShared);

@@ -20,13 +20,19 @@ export interface Slot {
 
 /** Bytes that the slots of several memories may take together: pages that were touched once stay resident. */
 export class SlotBudget {
-  leftBytes: number;
   /** Bytes that growing bodies leave to those that begin. */
   readonly beginBytes: number;
+  heldBytes = 0;
+  readonly #limitBytes: () => number;
 
-  constructor(bytes: number, beginBytes = 0) {
-    this.leftBytes = bytes;
+  /** `limitBytes` may change. */
+  constructor(limitBytes: () => number, beginBytes = 0) {
+    this.#limitBytes = limitBytes;
     this.beginBytes = beginBytes;
+  }
+
+  get leftBytes(): number {
+    return this.#limitBytes() - this.heldBytes;
   }
 }
 
@@ -55,7 +61,7 @@ export class Slots {
     baseBytes: number,
     endBytes = memory.buffer.byteLength,
     spareBytes = 0,
-    budget = new SlotBudget(endBytes - baseBytes),
+    budget = new SlotBudget(() => endBytes - baseBytes),
   ) {
     this.#spareUnits = spareBytes / SLOT_UNIT_BYTES;
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
@@ -147,7 +153,7 @@ export class Slots {
 
   #count(units: number): void {
     this.#freeUnits -= units;
-    this.#budget.leftBytes -= units * SLOT_UNIT_BYTES;
+    this.#budget.heldBytes += units * SLOT_UNIT_BYTES;
   }
 
   /** The same slot with more units, when those behind it are free. */

@@ -99,6 +99,7 @@ function intakeOf(
     cells: cells.shared,
     namesPerKeyDay: config.namesPerKeyDay,
     nowMs: Date.now,
+    bodyBytesMax: () => runtime.limits.bodyBytesMax,
     sequence: opened.catalog.end,
     allocate: () => opened.manifest.reserve(),
     begun: (segment, writer) => opened.manifest.begin(segment, writer),

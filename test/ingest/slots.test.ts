@@ -34,7 +34,7 @@ t.test('a slot leaves 64 bytes of its units as padding', async (t) => {
 t.test(
   'bodies of several memories take no more than their budget, and grow within it',
   async (t) => {
-    const budget = new SlotBudget(20 * SLOT_UNIT_BYTES, 2 * SLOT_UNIT_BYTES);
+    const budget = new SlotBudget(() => 20 * SLOT_UNIT_BYTES, 2 * SLOT_UNIT_BYTES);
     const makeOne = (): Slots => {
       const memory = new WebAssembly.Memory({ initial: UNITS, maximum: UNITS, shared: true });
       return new Slots(memory, 0, UNITS * SLOT_UNIT_BYTES, 0, budget);
