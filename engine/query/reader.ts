@@ -1,11 +1,12 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { CountedEntries } from '../column/entries.ts';
-import { type Block, openBlock } from '../segment/block.ts';
+import { Block, openBlock } from '../segment/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
 import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
+import { BlockCache } from './block-cache.ts';
 import { FooterCache } from './footer-cache.ts';
 import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
@@ -13,19 +14,12 @@ import type { BlockSource } from './model/source.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
-/** Memory of the opened blocks that one reader keeps: the newest of a busy service are asked for again and again. */
-const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
 /** Memory of the dictionaries of sealed segments that one reader keeps. */
 const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
 /** Memory of how many rows filters let through: of one filter for about 30,000 blocks, 2 billion rows. */
 const VISIBLE_BYTES_MAX = 32 * 1024 * 1024;
 /** Memory of the rows that predicates select: of one predicate for at least 2,000 blocks, 130 million rows. */
 const SELECTED_BYTES_MAX = 16 * 1024 * 1024;
-/** What a decoded column takes a row at most, its strings aside. */
-const CELL_BYTES = 8;
-/** What strings take decoded, over what the block takes on disk. */
-const EXPANSION = 4;
-
 /** Memory and files that a reader may take. */
 export interface ReaderMemory {
   /** Bytes that one query may keep until it is answered; 256 MiB unless it is given. */
@@ -34,11 +28,6 @@ export interface ReaderMemory {
   selectedBytesMax?: number;
   /** Segment files that it keeps open; 64 unless it is given. */
   filesMax?: number;
-}
-
-interface KeptBlock {
-  block: Block;
-  bytes: number;
 }
 
 /** Answers queries in units, and keeps some of the files and blocks that it opened. Used by one thread. */
@@ -55,9 +44,7 @@ export class Reader implements BlockSource {
   readonly #files = new Map<number, DiskFile>();
   /** Sealed segments, by number, the one that was used last at the end. */
   readonly #sealed = new Map<number, SealedFile>();
-  /** By segment and offset, the one that was used last at the end. */
-  readonly #blocks = new Map<string, KeptBlock>();
-  #blocksBytes = 0;
+  readonly #blocks = new BlockCache();
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
@@ -73,16 +60,10 @@ export class Reader implements BlockSource {
   /** Opens a block, or gives the one that is open. Throws CORRUPTION, also when the file is not there; IO. */
   open(ref: BlockRef): Block {
     if (isHole(ref)) corruption(ref, 'rows are lost');
-    const key = `${ref.segment} ${ref.offset}`;
-    const kept = this.#blocks.get(key);
-    if (kept !== undefined) {
-      this.#blocks.delete(key);
-      this.#blocks.set(key, kept);
-      return kept.block;
-    }
-    const block = ref.sealed ? this.#sealedFile(ref).open(ref) : openBlock(this.#source(ref), ref);
-    this.#keep(key, block);
-    return block;
+    return this.#blocks.get(ref, (head) => {
+      if (ref.sealed) return this.#sealedFile(ref).open(ref, head);
+      return head === undefined ? openBlock(this.#source(ref), ref) : new Block(head);
+    });
   }
 
   /** What a sealed block has, from its segment's footer. Throws as `open`. */
@@ -97,7 +78,8 @@ export class Reader implements BlockSource {
 
   /** The dictionary number `number` of a sealed block's segment. Throws as `open`. */
   dictionary(ref: BlockRef, number: number): CountedEntries {
-    return this.#sealedFile(ref).dictionary(number);
+    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
+    return file.dictionary(number);
   }
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
@@ -110,11 +92,7 @@ export class Reader implements BlockSource {
       this.#files.delete(segment);
       this.#sealed.delete(segment);
     }
-    for (const [key, kept] of this.#blocks) {
-      if (!segments.includes(kept.block.ref.segment)) continue;
-      this.#blocks.delete(key);
-      this.#blocksBytes -= kept.bytes;
-    }
+    this.#blocks.forget(segments);
   }
 
   /** Closes all files and forgets all blocks. It can be used again. */
@@ -124,19 +102,6 @@ export class Reader implements BlockSource {
     this.#footers.clear();
     this.#sealed.clear();
     this.#blocks.clear();
-    this.#blocksBytes = 0;
-  }
-
-  #keep(key: string, block: Block): void {
-    const { rowCount, bytes } = block.ref;
-    const size = rowCount * CELL_BYTES * (block.columns.length + 2) + bytes * EXPANSION;
-    this.#blocks.set(key, { block, bytes: size });
-    this.#blocksBytes += size;
-    for (const [oldest, kept] of this.#blocks) {
-      if (this.#blocksBytes <= BLOCKS_BYTES_MAX) return;
-      this.#blocks.delete(oldest);
-      this.#blocksBytes -= kept.bytes;
-    }
   }
 
   #footer(ref: BlockRef): Footer {

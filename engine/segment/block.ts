@@ -13,33 +13,14 @@ import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
 import { StringChunk, type StringSource, type TextPiece } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
+import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { type DenseColumn, presentIds } from './dense-column.ts';
-import {
-  type ColumnEntry,
-  type Directory,
-  type DirectoryPaths,
-  readDirectory,
-  regionsOf,
-} from './directory.ts';
+import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { type BlockRef, corruption } from './frame.ts';
 import { FrameSource } from './frame-source.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
-
-/** What a block has under one path and kind. */
-export interface ColumnInfo {
-  /** Names joined by dots: `custom.http.verb`. */
-  path: string;
-  /** Names from the root; a name may hold dots. */
-  names: string[];
-  kind: Kind;
-  /** Rows that have a value, at least 1. */
-  presentCount: number;
-  /** Bounds of numbers, and of dates in epoch milliseconds; never narrower than the values. */
-  min?: number;
-  max?: number;
-}
 
 /** The dictionaries of a sealed segment, by number. Throws CORRUPTION. */
 export interface DictionarySource {
@@ -69,16 +50,16 @@ function placed<T>(ref: BlockRef, read: () => T): T {
  */
 export class Block {
   readonly ref: BlockRef;
+  /** With which it can be opened again. */
+  readonly head: BlockHead;
   readonly #source: FrameSource;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
-  #infos: ColumnInfo[] | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   #shapes: Shapes | undefined;
   #shapeIds: IntegerStream | undefined;
   #columnOf: Map<number, number> | undefined;
-  readonly #names: (string[] | undefined)[] = [];
   readonly #templates = new Map<number, Template>();
   #presences: (PresentRows | undefined)[] = [];
   #strings: (StringChunk | undefined)[] = [];
@@ -86,15 +67,11 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
 
-  /** For `openBlock`; `firstSequence` is the header's. */
-  constructor(
-    ref: BlockRef,
-    source: FrameSource,
-    firstSequence: number,
-    directory: Directory,
-    dictionaries: DictionarySource | undefined,
-  ) {
+  /** Opens the block of a head that was read. `dictionaries`: of its sealed segment. */
+  constructor(head: BlockHead, dictionaries?: DictionarySource) {
+    const { ref, source, directory, firstSequence } = head;
     this.ref = ref;
+    this.head = head;
     this.#source = source;
     this.#directory = directory;
     this.#dictionaries = dictionaries;
@@ -109,8 +86,7 @@ export class Block {
 
   /** What the block has, in no particular order. */
   get columns(): readonly ColumnInfo[] {
-    this.#infos ??= this.#directory.columns.map((entry) => this.#info(entry));
-    return this.#infos;
+    return this.head.columns;
   }
 
   /** Event date of each row, epoch milliseconds. */
@@ -247,24 +223,6 @@ export class Block {
       }
       return text;
     });
-  }
-
-  #info(entry: ColumnEntry): ColumnInfo {
-    const names = this.#pathNames(entry.path);
-    const { kind, presentCount, zone } = entry;
-    return { path: names.join('.'), names, kind, presentCount, ...zone };
-  }
-
-  #pathNames(path: number): string[] {
-    const known = this.#names[path];
-    if (known !== undefined) return known;
-    const { parents, names } = this.#directory;
-    const name = names[path];
-    const text = decodeText(name, 0, name.length);
-    const parent = parents[path];
-    const all = parent === 0 ? [text] : [...this.#pathNames(parent - 1), text];
-    this.#names[path] = all;
-    return all;
   }
 
   #stream(region: Region): IntegerStream {
@@ -441,7 +399,7 @@ export class Block {
       const kind = leafKind(key);
       const column = this.#columnOf.get(key) ?? -1;
       if (column < 0 && kind >= KIND_COLUMN_MIN) damaged(`no column for leaf ${key}`);
-      leaves.push({ names: this.#pathNames(leafPath(key)), kind, column });
+      leaves.push({ names: this.head.pathNames(leafPath(key)), kind, column });
     }
     return leaves;
   }
@@ -459,9 +417,7 @@ export function openBlock(
   checked?: Set<number>,
 ): Block {
   return placed(ref, () => {
-    const frame = new FrameSource(source, ref, checked);
-    const header = frame.header();
-    const directory = readDirectory(frame.meta(header), header);
-    return new Block(ref, frame, header.firstSequence, directory, dictionaries);
+    const head = new BlockHead(ref, new FrameSource(source, ref, checked));
+    return new Block(head, dictionaries);
   });
 }

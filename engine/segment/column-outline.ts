@@ -1,5 +1,5 @@
 import type { Kind } from '../column/kind.ts';
-import type { ColumnInfo } from './block.ts';
+import type { ColumnInfo } from './block-head.ts';
 import type { DirectoryPaths } from './directory.ts';
 import { decodeText } from './rebuild.ts';
 
@@ -18,8 +18,8 @@ export interface ColumnOutline {
   maxs: Float64Array | undefined;
 }
 
-/** A column of one block, as the footer of its segment has it. */
-export type ColumnFacts = Omit<ColumnInfo, 'names'>;
+/** A column of one block, as the footer of its segment has it, with the dictionary of the segment that has its values; -1: none. */
+export type ColumnFacts = Omit<ColumnInfo, 'names'> & Pick<ColumnOutline, 'dictionary'>;
 
 /** Of what kind a column of a segment is, and in which dictionary its values are; -1: in none. */
 export type ColumnForm = Pick<ColumnOutline, 'kind' | 'dictionary'>;
@@ -85,7 +85,9 @@ export class OutlineTable {
       const presentCount = this.#numbers[at];
       const path = this.#paths[column];
       if (presentCount === 0 || !isWanted(path)) continue;
-      const facts: ColumnFacts = { path, kind: this.#kinds[column] as Kind, presentCount };
+      const kind = this.#kinds[column] as Kind;
+      const dictionary = this.#dictionaries[column];
+      const facts: ColumnFacts = { path, kind, presentCount, dictionary };
       if (at + this.#blockCount < this.#starts[column + 1]) {
         facts.min = this.#numbers[at + this.#blockCount];
         facts.max = this.#numbers[at + this.#blockCount * 2];

@@ -49,6 +49,11 @@ export class FrameSource {
     this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
   }
 
+  /** Bytes of memory that it keeps. */
+  get memoryBytes(): number {
+    return this.#first.length;
+  }
+
   header(): FrameHeader {
     const header = readFrameHeader(this.#first);
     const ref = this.#ref;

@@ -4,7 +4,8 @@ import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import type { Region } from '../column/chunk.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
-import { type Block, type DictionarySource, openBlock } from './block.ts';
+import { Block, type DictionarySource, openBlock } from './block.ts';
+import type { BlockHead } from './block-head.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
   type BlockRef,
@@ -119,8 +120,9 @@ export class SealedFile implements DictionarySource {
     this.#dictionaries.length = 0;
   }
 
-  /** Opens a block of the segment. */
-  open(ref: BlockRef): Block {
+  /** Opens a block of the segment; with `head`, when that was read before. */
+  open(ref: BlockRef, head?: BlockHead): Block {
+    if (head !== undefined) return new Block(head, this);
     return openBlock(this.#source, ref, this, this.#checked);
   }
 

@@ -11,6 +11,9 @@ import { asciiText, compareText, encodeText } from './text.ts';
 
 const cursor = new ArrayCursor();
 
+/** Bounds of numbers, none where they are not known. */
+export type Bounds = Pick<ColumnFacts, 'min' | 'max'>;
+
 /**
  * What a leaf of a predicate asks of a value, whatever column it is in. Made once a query, used by one thread.
  * `numbers` and `dates` return those of `rows` that pass; `rows` have a value and are no exceptions of the column.
@@ -34,7 +37,7 @@ export interface ValueTest {
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */
-  possible(facts: ColumnFacts): boolean;
+  possible(bounds: Bounds): boolean;
 }
 
 /** Compares with a text, and with the number that it says. */
@@ -88,11 +91,11 @@ export class TextTest implements ValueTest {
     return passed;
   }
 
-  possible(facts: ColumnFacts): boolean {
+  possible(bounds: Bounds): boolean {
     if (this.#decimal === undefined) return false;
     // Least and greatest values are of doubles: numbers beyond them may be there too.
     if (!Number.isFinite(this.#double)) return true;
-    const { min = this.#double, max = this.#double } = facts;
+    const { min = this.#double, max = this.#double } = bounds;
     return !(this.#double < min || this.#double > max);
   }
 

@@ -1,11 +1,10 @@
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { dateMillis, parseDateForm, printDate } from '../../column/date-form.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { ColumnFacts } from '../../segment/column-outline.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import type { RangeEnd } from '../model/predicate.ts';
 import { NumberReader } from './decimal.ts';
-import type { ValueTest } from './match.ts';
+import type { Bounds, ValueTest } from './match.ts';
 import { compareText, encodeText } from './text.ts';
 
 /** An instant: milliseconds, and microseconds beyond them. */
@@ -115,7 +114,7 @@ export class RangeTest implements ValueTest {
     return passed;
   }
 
-  possible({ min, max }: ColumnFacts): boolean {
+  possible({ min, max }: Bounds): boolean {
     if (!this.#numeric) return false;
     const aboveAll = (this.#from?.number ?? -Infinity) > (max ?? Infinity);
     const belowAll = (this.#to?.number ?? Infinity) < (min ?? -Infinity);

@@ -159,6 +159,15 @@ export function* entriesThatPass(
   return known.found;
 }
 
+/** Whether it is known by now that no entry of a dictionary passes the test of `owner`. */
+export function passesNone(owner: object, dictionary: () => EntrySource | undefined): boolean {
+  const memory = memories.get(owner);
+  if (memory === undefined) return false;
+  const shared = dictionary();
+  const known = shared && memory.dictionaries.get(shared);
+  return known?.found?.only === 0;
+}
+
 function foundOf(passes: Uint8Array): Passes {
   const only = passes.indexOf(1);
   if (only < 0) return { passes, only: 0 };

@@ -1,10 +1,14 @@
 import { unreachable } from '../../base/assert.ts';
+import type { EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import type { BlockColumns } from '../../segment/column-outline.ts';
+import type { BlockColumns, ColumnFacts } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
 import type { BlockRef } from '../../segment/frame.ts';
+import type { ValueTest } from '../filter/match.ts';
 import type { Plan } from '../filter/plan.ts';
+import { WordsTest } from '../filter/printed-test.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
+import { passesNone } from './entry-passes.ts';
 
 /** What the footer says that the block at `ref` has; `undefined` when it says nothing, or is damaged. */
 export function columnsOf(source: BlockSource, ref: BlockRef): BlockColumns | undefined {
@@ -33,11 +37,40 @@ export function footerOf(source: BlockSource, ref: BlockRef): Footer | undefined
 export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boolean {
   if (plan.type === 'all') return true;
   const columns = columnsOf(source, ref);
-  return columns === undefined || isPossible(plan, columns);
+  if (columns === undefined) return true;
+  return isPossible(plan, columns, (number) => dictionaryOf(source, ref, number));
+}
+
+/** A dictionary of the segment of the block at `ref`; `undefined` when there is none, or it is damaged. */
+function dictionaryOf(source: BlockSource, ref: BlockRef, number: number): EntrySource | undefined {
+  try {
+    return source.dictionary?.(ref, number);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Gives a dictionary of a segment by its number. */
+type Dictionaries = (number: number) => EntrySource | undefined;
+
+/** Whether a value of a column may pass, as far as it is known by now. */
+function mayPass(facts: ColumnFacts, test: ValueTest, dictionaries: Dictionaries): boolean {
+  if (facts.kind === Kind.NUMBER) return test.possible(facts);
+  return mayHaveEntry(facts, test instanceof WordsTest ? test.words : test, dictionaries);
+}
+
+/** Whether a text of a column may pass the test of `owner`. */
+function mayHaveEntry(
+  { dictionary }: ColumnFacts,
+  owner: object,
+  dictionaries: Dictionaries,
+): boolean {
+  return dictionary < 0 || !passesNone(owner, () => dictionaries(dictionary));
 }
 
 /** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
-function isPossible(plan: Plan, columns: BlockColumns): boolean {
+function isPossible(plan: Plan, columns: BlockColumns, dictionaries: Dictionaries): boolean {
   switch (plan.type) {
     case 'all':
     case 'not':
@@ -45,17 +78,19 @@ function isPossible(plan: Plan, columns: BlockColumns): boolean {
     case 'none':
       return false;
     case 'and':
-      return plan.children.every((child) => isPossible(child, columns));
+      return plan.children.every((child) => isPossible(child, columns, dictionaries));
     case 'or':
-      return plan.children.some((child) => isPossible(child, columns));
+      return plan.children.some((child) => isPossible(child, columns, dictionaries));
     case 'words':
-      return columns((path) => path === 'message').length > 0;
+      return columns((path) => path === 'message').some((facts) =>
+        mayHaveEntry(facts, plan.words, dictionaries),
+      );
     case 'value':
-      return columns((path) => plan.paths.includes(path)).some(
-        (facts) => facts.kind !== Kind.NUMBER || plan.test.possible(facts),
+      return columns((path) => plan.paths.includes(path)).some((facts) =>
+        mayPass(facts, plan.test, dictionaries),
       );
     case 'anywhere':
-      return columns(() => true).length > 0;
+      return columns(() => true).some((facts) => mayPass(facts, plan.test, dictionaries));
     case 'exists':
       return (
         columns((path) =>

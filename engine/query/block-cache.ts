@@ -1,0 +1,94 @@
+import type { Block } from '../segment/block.ts';
+import type { BlockHead } from '../segment/block-head.ts';
+import type { BlockRef } from '../segment/frame.ts';
+
+/** Memory of the opened blocks that are kept: the newest of a busy service are asked for again and again. */
+const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of heads: of some 300 blocks of ten attributes, 20 million rows. */
+const HEADS_BYTES_MAX = 12 * 1024 * 1024;
+/** What a decoded column takes a row at most, its strings aside. */
+const CELL_BYTES = 8;
+/** What strings take decoded, over what the block takes on disk. */
+const EXPANSION = 4;
+
+interface Kept<T> {
+  value: T;
+  segment: number;
+  bytes: number;
+}
+
+/** Values by key of up to some bytes; what was used longest ago goes when there are more. */
+class KeptByBytes<T> {
+  readonly #bytesMax: number;
+  /** The one that was used last at the end. */
+  readonly #kept = new Map<string, Kept<T>>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(key: string): T | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    return kept.value;
+  }
+
+  keep(key: string, segment: number, value: T, bytes: number): void {
+    this.#drop(key);
+    this.#kept.set(key, { value, segment, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#drop(oldest);
+    }
+  }
+
+  forget(segments: readonly number[]): void {
+    for (const [key, { segment }] of this.#kept) if (segments.includes(segment)) this.#drop(key);
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
+    this.#kept.delete(key);
+  }
+}
+
+/** Blocks that were opened, with what they have decoded, and the heads of very many more. Used by one thread. */
+export class BlockCache {
+  readonly #blocks = new KeptByBytes<Block>(BLOCKS_BYTES_MAX);
+  readonly #heads = new KeptByBytes<BlockHead>(HEADS_BYTES_MAX);
+
+  /** The block at `ref`, from `open` when it is not kept; that is given its head when this is. `open` throws what it likes. */
+  get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
+    const { segment, offset, rowCount, bytes } = ref;
+    const key = `${segment} ${offset}`;
+    const known = this.#blocks.get(key);
+    if (known !== undefined) return known;
+    const head = this.#heads.get(key);
+    const block = open(head);
+    if (head === undefined) this.#heads.keep(key, segment, block.head, block.head.memoryBytes);
+    const cells = rowCount * CELL_BYTES * (block.columns.length + 2);
+    this.#blocks.keep(key, segment, block, cells + bytes * EXPANSION);
+    return block;
+  }
+
+  /** Forgets the blocks of segments that are gone. */
+  forget(segments: readonly number[]): void {
+    this.#blocks.forget(segments);
+    this.#heads.forget(segments);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#blocks.clear();
+    this.#heads.clear();
+  }
+}
