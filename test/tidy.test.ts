@@ -64,6 +64,8 @@ const LAYERS = [
   'server/safe-text.ts',
   'engine/engine.ts',
   'engine/query/reader.ts',
+  'engine/query/block-cache.ts',
+  'engine/query/code-cache.ts',
   'engine/query/footer-cache.ts',
   'engine/query/events/',
   'engine/query/group/',

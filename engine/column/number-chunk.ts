@@ -1,7 +1,7 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import type { Zone } from './chunk.ts';
-import type { NumberColumn } from './column.ts';
+import type { KeptCodes, NumberColumn } from './column.ts';
 import { readPacked, writePacked } from './compress.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
@@ -348,17 +348,18 @@ export class NumberChunk {
     return { values, details, texts };
   }
 
-  /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. */
-  column(present: PresentRows | undefined, rowCount: number): NumberColumn {
+  /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. `kept`: of what `small` gives. */
+  column(present: PresentRows | undefined, rowCount: number, kept?: KeptCodes): NumberColumn {
     const rows = present?.rows();
     const exceptions = this.#exceptions.texts.map((text, index) => {
       const rank = this.#exceptions.at[index];
       return { row: rows === undefined ? rank : rows[rank], text };
     });
-    return new LazyNumberColumn(this.#stream, present, rowCount, {
+    const texts = {
       scale: this.#scale,
       exceptions,
-      text: (row) => this.text(present === undefined ? row : present.rank(row)),
-    });
+      text: (row: number) => this.text(present === undefined ? row : present.rank(row)),
+    };
+    return new LazyNumberColumn(this.#stream, present, rowCount, texts, kept);
   }
 }

@@ -3,7 +3,7 @@ import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { readBooleans } from '../column/booleans.ts';
 import type { Region } from '../column/chunk.ts';
-import type { Column, StringColumn } from '../column/column.ts';
+import type { Column, KeptCodes, StringColumn } from '../column/column.ts';
 import { DateChunk } from '../column/dates.ts';
 import type { Entries, EntrySource, Scratch } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
@@ -25,6 +25,12 @@ import type { RowKeys } from './row-keys.ts';
 /** The dictionaries of a sealed segment, by number. Throws CORRUPTION. */
 export interface DictionarySource {
   dictionary(number: number): EntrySource;
+}
+
+/** Codes of the rows of sealed blocks, kept from one opening to the next. */
+export interface CodeSource {
+  /** The codes of a column of the block at `ref`, a new array; `read` reads them when they are not kept. */
+  codes(ref: BlockRef, column: number, read: () => Uint32Array): Uint32Array;
 }
 
 /** Bytes of shapes a row that do not count. */
@@ -55,6 +61,7 @@ export class Block {
   readonly #source: FrameSource;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
+  readonly #codes: CodeSource | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   #shapes: Shapes | undefined;
@@ -67,14 +74,15 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
 
-  /** Opens the block of a head that was read. `dictionaries`: of its sealed segment. */
-  constructor(head: BlockHead, dictionaries?: DictionarySource) {
+  /** Opens the block of a head that was read. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
+  constructor(head: BlockHead, dictionaries?: DictionarySource, codes?: CodeSource) {
     const { ref, source, directory, firstSequence } = head;
     this.ref = ref;
     this.head = head;
     this.#source = source;
     this.#directory = directory;
     this.#dictionaries = dictionaries;
+    this.#codes = codes;
     this.#newKeys = () =>
       new BlockKeys(ref, directory, firstSequence, (region) => source.region(region));
     this.#keys = this.#newKeys();
@@ -340,8 +348,9 @@ export class Block {
     const entry = this.#directory.columns[index];
     const present = this.#present(entry);
     const { kind, presentCount, regions } = entry;
+    const kept: KeptCodes = (read) => this.#codes?.codes(this.ref, index, read) ?? read();
     if (kind === Kind.NUMBER) {
-      return this.#numberChunk(index, entry).column(present, this.rowCount);
+      return this.#numberChunk(index, entry).column(present, this.rowCount, kept);
     }
     if (kind === Kind.DATE) {
       return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
@@ -351,7 +360,8 @@ export class Block {
     }
     const stringKind = kind as StringColumn['kind'];
     const chunk = this.#stringChunk(index, entry);
-    return chunk.column(stringKind, present, this.rowCount, (read) => placed(this.ref, read));
+    const guard = <T>(read: () => T): T => placed(this.ref, read);
+    return chunk.column(stringKind, present, this.rowCount, guard, kept);
   }
 
   #valueText(index: number, row: number): string | undefined {
@@ -405,19 +415,19 @@ export class Block {
   }
 }
 
-/**
- * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
- * place when they are not what was written there, and what `source` throws. `dictionaries`: of its sealed segment.
- * `checked`: of its file, see `FrameSource`.
- */
-export function openBlock(
+/** Reads header and meta of the block at `ref`. Throws as `openBlock`. `checked`: of its file, see `FrameSource`. */
+export function readHead(
   source: Pick<DiskFile, 'read'>,
   ref: BlockRef,
-  dictionaries?: DictionarySource,
   checked?: Set<number>,
-): Block {
-  return placed(ref, () => {
-    const head = new BlockHead(ref, new FrameSource(source, ref, checked));
-    return new Block(head, dictionaries);
-  });
+): BlockHead {
+  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
+}
+
+/**
+ * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
+ * place when they are not what was written there, and what `source` throws.
+ */
+export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef): Block {
+  return new Block(readHead(source, ref));
 }

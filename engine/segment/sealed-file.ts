@@ -4,7 +4,7 @@ import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import type { Region } from '../column/chunk.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
-import { Block, type DictionarySource, openBlock } from './block.ts';
+import { Block, type CodeSource, type DictionarySource, readHead } from './block.ts';
 import type { BlockHead } from './block-head.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
@@ -120,10 +120,13 @@ export class SealedFile implements DictionarySource {
     this.#dictionaries.length = 0;
   }
 
-  /** Opens a block of the segment; with `head`, when that was read before. */
-  open(ref: BlockRef, head?: BlockHead): Block {
-    if (head !== undefined) return new Block(head, this);
-    return openBlock(this.#source, ref, this, this.#checked);
+  /** Opens a block of the segment; with `head`, when that was read before. `codes`: where codes of its columns are kept. */
+  open(ref: BlockRef, head = this.#head(ref), codes?: CodeSource): Block {
+    return new Block(head, this, codes);
+  }
+
+  #head(ref: BlockRef): BlockHead {
+    return readHead(this.#source, ref, this.#checked);
   }
 
   #readFooter(): Footer {
