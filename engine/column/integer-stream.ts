@@ -51,8 +51,9 @@ export class IntegerStream {
   #values: Float64Array | undefined;
   /** Start and value of each run, in a stream of runs. */
   #runs: { starts: Float64Array; heads: Float64Array } | undefined;
-  /** Each value whose index is a multiple of SUM_VALUES, in a stream of deltas. */
-  #sums: Float64Array | undefined;
+  /** The first values whose indexes are multiples of SUM_VALUES, in a stream of deltas, and how many of them are known. */
+  #sums = new Float64Array(0);
+  #sumCount = 0;
 
   /** Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. */
   constructor(reader: ByteReader, count: number, mayRun = true) {
@@ -115,8 +116,8 @@ export class IntegerStream {
 
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
   #sumAt(index: number): number {
-    this.#sums ??= this.#sumUp();
     const kept = Math.floor(index / SUM_VALUES);
+    if (kept >= this.#sumCount) this.#sumUp(kept);
     let value = this.#sums[kept];
     for (let at = kept * SUM_VALUES; at < index; at++) {
       value += this.#step + unpackOne(this.#low, this.#width, at);
@@ -124,18 +125,22 @@ export class IntegerStream {
     return value;
   }
 
-  #sumUp(): Float64Array {
-    const sums = new Float64Array(Math.ceil(this.count / SUM_VALUES));
-    let value = this.#base;
-    sums[0] = value;
-    for (let from = 0; from < this.count; from += PART_VALUES) {
+  /** Sums up to the kept sum number `last` at least. */
+  #sumUp(last: number): void {
+    const step = this.#step;
+    if (this.#sumCount === 0) {
+      this.#sums = new Float64Array(Math.ceil(this.count / SUM_VALUES));
+      this.#sums[this.#sumCount++] = this.#base;
+    }
+    while (this.#sumCount <= last) {
+      const from = (this.#sumCount - 1) * SUM_VALUES;
       const steps = this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from));
-      for (let index = 0; index < steps.length; ) {
-        value += this.#step + steps[index++];
-        if (index % SUM_VALUES === 0) sums[(from + index) / SUM_VALUES] = value;
+      for (let end = SUM_VALUES; end <= steps.length; end += SUM_VALUES) {
+        let value = this.#sums[this.#sumCount - 1];
+        for (let index = end - SUM_VALUES; index < end; index++) value += step + steps[index];
+        this.#sums[this.#sumCount++] = value;
       }
     }
-    return sums;
   }
 
   /**
@@ -231,12 +236,33 @@ export class IntegerStream {
       if (end > max + 1 && signsBelow(ids, max) < 0) damaged(`an id above ${max}`);
       return ids;
     }
+    if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#summedIds(max);
     const values = this.values();
-    for (let index = 0; index < values.length; index++) {
-      if (!(values[index] >= 0 && values[index] <= max)) damaged(`id ${values[index]} of ${max}`);
-    }
+    for (let index = 0; index < values.length; index++) checkId(values[index], max);
     return new Uint32Array(values);
   }
+
+  /** The same of deltas, which are summed up as they are unpacked. */
+  #summedIds(max: number): Uint32Array {
+    const ids = new Uint32Array(this.count);
+    const step = this.#step;
+    let value = this.#base;
+    checkId(value, max);
+    ids[0] = value;
+    for (let from = 1; from < ids.length; from += PART_VALUES) {
+      const steps = this.#lower(from - 1, Math.min(PART_VALUES, ids.length - from));
+      for (let index = 0; index < steps.length; index++) {
+        value += step + steps[index];
+        checkId(value, max);
+        ids[from + index] = value;
+      }
+    }
+    return ids;
+  }
+}
+
+function checkId(value: number, max: number): void {
+  if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
 }
 
 /** Sets the bits of those of `part` that are from `first` to `first + span`, from word `word` on. */
