@@ -51,7 +51,7 @@ export class IntegerStream {
   #values: Float64Array | undefined;
   /** Start and value of each run, in a stream of runs. */
   #runs: { starts: Float64Array; heads: Float64Array } | undefined;
-  /** The first values whose indexes are multiples of SUM_VALUES, in a stream of deltas, and how many of them are known. */
+  /** Values whose indexes are multiples of SUM_VALUES, in a stream of deltas; the first `#sumCount` are known. */
   #sums = new Float64Array(0);
   #sumCount = 0;
 

@@ -348,7 +348,10 @@ export class NumberChunk {
     return { values, details, texts };
   }
 
-  /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. `kept`: of what `small` gives. */
+  /**
+   * The column of a block of `rowCount` rows; `present` is undefined when all have a value. `kept`: of what `small`
+   * gives.
+   */
   column(present: PresentRows | undefined, rowCount: number, kept?: KeptCodes): NumberColumn {
     const rows = present?.rows();
     const exceptions = this.#exceptions.texts.map((text, index) => {

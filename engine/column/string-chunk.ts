@@ -143,9 +143,9 @@ export class StringChunk {
   }
 
   /**
-   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a dictionary of
-   * the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown. `kept`: of ids over such a
-   * dictionary.
+   * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
+   * dictionary of the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
+   * `kept`: of ids over such a dictionary.
    */
   column(
     kind: StringColumn['kind'],

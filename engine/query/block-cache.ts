@@ -68,7 +68,7 @@ export class BlockCache {
   readonly #blocks = new KeptByBytes<Block>(BLOCKS_BYTES_MAX);
   readonly #heads = new KeptByBytes<BlockHead>(HEADS_BYTES_MAX);
 
-  /** The block at `ref`, from `open` when it is not kept; that is given its head when this is. `open` throws what it likes. */
+  /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
     const { segment, offset, rowCount, bytes } = ref;
     const key = `${segment} ${offset}`;

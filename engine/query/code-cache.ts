@@ -18,9 +18,9 @@ const SEEN_MAX = 16_384;
 const IDLE_CALLS = 4;
 
 /**
- * Codes of the rows of columns that were read twice, kept narrow: to widen them takes a tenth of the time that unpacking takes.
- * Scans go through more columns than there is room for, again and again, so that what was used longest ago is what they need
- * next: it stays until nobody asks for it any more. Used by one thread.
+ * Codes of the rows of columns that were read twice, kept narrow: to widen them takes a tenth of the time that
+ * unpacking takes. Scans go through more columns than there is room for, again and again, so that what was used longest
+ * ago is what they need next: it stays until nobody asks for it any more. Used by one thread.
  */
 export class CodeCache {
   readonly #bytesMax: number;
@@ -39,7 +39,7 @@ export class CodeCache {
     return this.#bytes;
   }
 
-  /** The codes of a column of a block, a new array; `read` reads them when they are not kept, and throws what it likes. */
+  /** The codes of a column of a block, a new array; `read` reads what is not kept, and throws what it likes. */
   codes({ segment, offset }: BlockRef, column: number, read: () => Uint32Array): Uint32Array {
     const key = `${segment} ${offset} ${column}`;
     const usedAt = this.#calls++;

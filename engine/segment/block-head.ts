@@ -4,7 +4,7 @@ import type { BlockRef } from './frame.ts';
 import type { FrameSource } from './frame-source.ts';
 import { decodeText } from './rebuild.ts';
 
-/** Memory of a column's entry, with its info, and of a region and a path, besides the bytes in which they are stored. */
+/** Memory of a column's entry, with its info, of a region and of a path, besides the bytes as they are stored. */
 const COLUMN_BYTES = 400;
 const REGION_BYTES = 80;
 const PATH_BYTES = 250;
@@ -23,7 +23,7 @@ export interface ColumnInfo {
   max?: number;
 }
 
-/** What a block says of itself, in its header and meta: a block can be opened again with it, and nothing is read for that. */
+/** What a block says of itself, in its header and meta: with it a block is opened again without a read. */
 export class BlockHead {
   readonly ref: BlockRef;
   readonly source: FrameSource;

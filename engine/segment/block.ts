@@ -74,7 +74,7 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
 
-  /** Opens the block of a head that was read. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
+  /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
   constructor(head: BlockHead, dictionaries?: DictionarySource, codes?: CodeSource) {
     const { ref, source, directory, firstSequence } = head;
     this.ref = ref;

@@ -18,7 +18,7 @@ export interface ColumnOutline {
   maxs: Float64Array | undefined;
 }
 
-/** A column of one block, as the footer of its segment has it, with the dictionary of the segment that has its values; -1: none. */
+/** A column of one block, as the footer has it, with the dictionary of the segment that has its values; -1: none. */
 export type ColumnFacts = Omit<ColumnInfo, 'names'> & Pick<ColumnOutline, 'dictionary'>;
 
 /** Of what kind a column of a segment is, and in which dictionary its values are; -1: in none. */

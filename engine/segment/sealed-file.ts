@@ -120,7 +120,7 @@ export class SealedFile implements DictionarySource {
     this.#dictionaries.length = 0;
   }
 
-  /** Opens a block of the segment; with `head`, when that was read before. `codes`: where codes of its columns are kept. */
+  /** Opens a block of the segment; with `head`, when that was read. `codes`: where those of its columns are kept. */
   open(ref: BlockRef, head = this.#head(ref), codes?: CodeSource): Block {
     return new Block(head, this, codes);
   }
