@@ -124,7 +124,6 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   preact: ['server/console/'],
   '@preact/signals': ['server/console/'],
   uplot: ['server/console/screens/explore/chart.tsx'],
-  '@tanstack/virtual-core': ['server/console/parts/row-window.ts'],
   'fastest-levenshtein': ['engine/base/nearest.ts'],
   typebox: [
     'server/api/schema.ts',

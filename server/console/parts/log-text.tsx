@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { ListedEvent } from '../api/contract.ts';
 import { ExactNumber, type Json, textOf } from '../api/exact.ts';
 
 /** Texts of events on the screen. They are never markup: each piece is a text node. */
@@ -148,4 +149,11 @@ export function* leavesOf(value: Json | undefined, path = ''): Generator<Leaf> {
 export function valueAt(event: Json | undefined, path: string): Json | undefined {
   for (const leaf of leavesOf(event)) if (leaf.path === path) return leaf.value;
   return undefined;
+}
+
+/** The line that stands for an event. */
+export function lineOf({ event }: ListedEvent): string {
+  const json = event as Json | undefined;
+  const message = valueAt(json, 'message');
+  return typeof message === 'string' && message !== '' ? message : summaryOf(json);
 }

@@ -9,6 +9,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Context } from '../explore/context.tsx';
 import { EventView } from '../explore/event.tsx';
 import { question } from '../explore/question.ts';
+import { contextOf, statistics } from '../explore/reading.ts';
 import { Statistics } from '../explore/statistics.tsx';
 
 const AROUND_MS = 300_000;
@@ -44,8 +45,8 @@ export function EventPage() {
           <EventView shown={event} words={[]} />
         </div>
       )}
-      <Context />
-      <Statistics />
+      {contextOf.value !== undefined && <Context />}
+      {statistics.value !== undefined && <Statistics />}
     </div>
   );
 }

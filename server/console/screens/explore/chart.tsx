@@ -6,8 +6,9 @@ import { stepMs } from '../../base/range.ts';
 import { theme } from '../../base/theme.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
 import { type Histogram, histogram } from './panels.ts';
-import { askFor, question } from './question.ts';
+import { question } from './question.ts';
 import { STATUS_IDS, STATUS_NAMES } from './status.ts';
+import { zoomTo } from './zoom.ts';
 
 const HEIGHT_PX = 112;
 const DAY_MS = 86_400_000;
@@ -176,12 +177,6 @@ function tickText(ms: number, stepBetweenMs: number, zone: string): string {
 function barAt({ times, step }: Histogram, ms: number): number | undefined {
   const at = times.findLastIndex((time) => time <= ms);
   return at < 0 || ms - (times[at] ?? 0) > stepMs(step) * 1.1 ? undefined : at;
-}
-
-/** Asks for a range of instants. */
-export function zoomTo(fromMs: number, toMs: number): void {
-  const [from, to] = [fromMs, toMs].map((ms) => new Date(Math.round(ms)).toISOString());
-  if (from !== undefined && to !== undefined && toMs - fromMs >= 1) askFor({ from, to });
 }
 
 function Tip({ data, at, zone }: { data: Histogram; at: number; zone: string }) {

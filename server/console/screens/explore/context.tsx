@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from '../../api/client.ts';
 import type { ContextResult, ListedEvent } from '../../api/contract.ts';
@@ -8,11 +7,9 @@ import { rowTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
 import { nameOf, termOf } from '../../base/terms.ts';
 import { Button, Dialog, FaultNote } from '../../parts/controls.tsx';
-import { LogText, summaryOf, valueAt } from '../../parts/log-text.tsx';
+import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { question } from './question.ts';
-
-/** The event whose surroundings are shown. */
-export const contextOf = signal<ListedEvent | undefined>(undefined);
+import { contextOf } from './reading.ts';
 
 const EVENTS_FIRST = 20;
 const EVENTS_MAX = 500;
@@ -113,11 +110,4 @@ function offeredOf({ event }: ListedEvent): { path: string; value: Json }[] {
   return KEPT.map((path) => ({ path, value: valueAt(json, path) ?? null }))
     .filter(({ value }) => value !== null)
     .slice(0, OFFERED);
-}
-
-/** The line that stands for an event. */
-export function lineOf({ event }: ListedEvent): string {
-  const json = event as Json | undefined;
-  const message = valueAt(json, 'message');
-  return typeof message === 'string' && message !== '' ? message : summaryOf(json);
 }

@@ -5,8 +5,8 @@ import { fullTime } from '../../base/format.ts';
 import { termOf } from '../../base/terms.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
 import { LogText, leavesOf, valueAt, visible } from '../../parts/log-text.tsx';
-import { contextOf } from './context.tsx';
 import { addressOfEvent, askFor, question } from './question.ts';
+import { contextOf } from './reading.ts';
 import { ValueMenu } from './value-menu.tsx';
 
 /** Characters and attributes that are shown at first. */

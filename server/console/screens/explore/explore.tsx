@@ -2,21 +2,23 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { shortcuts } from '../../base/keyboard.ts';
 import { wordsOf } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
+import { later } from '../../parts/later.tsx';
 import { Chart } from './chart.tsx';
-import { Context } from './context.tsx';
 import { Facets } from './facets.tsx';
 import { exploreKeys } from './keys.ts';
 import { EventList, type RowSource } from './list.tsx';
-import { LiveView } from './live-view.tsx';
-import { Nothing } from './nothing.tsx';
 import { list, range, watchQuestion } from './panels.ts';
 import { follow, isLive } from './question.ts';
-import { areFacetsOpen } from './reading.ts';
+import { areFacetsOpen, contextOf, statistics } from './reading.ts';
 import type { Rows } from './rows.ts';
 import { SearchBar } from './search-bar.tsx';
-import { Statistics } from './statistics.tsx';
 import { TimePicker } from './time-picker.tsx';
 import { Toolbar } from './toolbar.tsx';
+
+const Context = later(async () => (await import('./context.tsx')).Context);
+const LiveView = later(async () => (await import('./live-view.tsx')).LiveView);
+const Nothing = later(async () => (await import('./nothing.tsx')).Nothing);
+const Statistics = later(async () => (await import('./statistics.tsx')).Statistics);
 
 /** Searching and looking at events: the search, when they came, their values, and they themselves. */
 export function Explore() {
@@ -47,8 +49,8 @@ export function Explore() {
           <Results />
         </>
       )}
-      <Statistics />
-      <Context />
+      {statistics.value !== undefined && <Statistics />}
+      {contextOf.value !== undefined && <Context />}
     </div>
   );
 }

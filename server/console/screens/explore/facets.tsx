@@ -16,8 +16,7 @@ import { visible } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
-import { areFacetsOpen } from './reading.ts';
-import { statistics } from './statistics.tsx';
+import { areFacetsOpen, statistics } from './reading.ts';
 import { STATUS_IDS, STATUS_NAMES } from './status.ts';
 
 /** Text that names have to have. */

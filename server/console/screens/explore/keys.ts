@@ -4,12 +4,11 @@ import { say } from '../../base/notice.ts';
 import { opposite, termOf, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { valueAt } from '../../parts/log-text.tsx';
-import { contextOf } from './context.tsx';
 import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
-import { areFacetsOpen, current } from './reading.ts';
+import { areFacetsOpen, contextOf, current, isPicking } from './reading.ts';
 import { searchFocus } from './search-bar.tsx';
-import { isPicking, shiftRange } from './time-picker.tsx';
+import { shiftRange } from './zoom.ts';
 
 /** The keys of exploring. */
 export function exploreKeys(): Shortcut[] {

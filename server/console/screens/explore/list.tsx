@@ -4,11 +4,10 @@ import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { rowTime, whole } from '../../base/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { LogText, valueAt } from '../../parts/log-text.tsx';
+import { later } from '../../parts/later.tsx';
+import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
-import { lineOf } from './context.tsx';
-import { EventView } from './event.tsx';
 import { askFor, columns, open, openId, question, showColumns } from './question.ts';
 import { current, isWrapped } from './reading.ts';
 import { STATUS_NAMES } from './status.ts';
@@ -23,15 +22,16 @@ export interface RowSource {
   need?(from: number, to: number): void;
 }
 
+const EventView = later(async () => (await import('./event.tsx')).EventView);
 const ROW_PX = 26;
 
 /** Events as rows: only those in sight are in the page, and an open one unfolds in its place. */
 export function EventList({ source, words, version }: EventListProps) {
-  const keyOf = (row: number): string | number => source.at(row)?.id ?? row;
-  const { rows, element } = useRowWindow({ count: source.count, rowPx: ROW_PX, keyOf });
-  const items = rows.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
+  const { rows, totalPx, element, show } = useRowWindow({
+    ...{ count: source.count, rowPx: ROW_PX, list: source },
+  });
+  const first = rows[0]?.row ?? 0;
+  const last = rows.at(-1)?.row ?? 0;
   useEffect(() => source.need?.(first, last), [source, first, last, version]);
   useEffect(() => {
     current.value = { row: -1 };
@@ -39,7 +39,7 @@ export function EventList({ source, words, version }: EventListProps) {
   }, [source]);
   const at = current.value.row;
   useEffect(() => {
-    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' });
+    if (at >= 0) show(at);
   }, [at]);
   const widths = columns.value.map(() => 'minmax(6rem, 14rem)').join(' ');
   const style = { '--line-columns': `10.75rem 2.75rem ${widths} minmax(12rem, 1fr)` };
@@ -52,18 +52,17 @@ export function EventList({ source, words, version }: EventListProps) {
       aria-colcount={3 + columns.value.length}
     >
       <Heads />
-      <div class="list-space" role="presentation" style={{ height: `${rows.getTotalSize()}px` }}>
-        {items.map((item) => (
+      <div class="list-space" role="presentation" style={{ height: `${totalPx}px` }}>
+        {rows.map(({ row, startPx }) => (
           <div
-            key={item.key}
-            ref={(row) => rows.measureElement(row)}
-            class={item.index === at ? 'row current' : 'row'}
+            key={source.at(row)?.id ?? row}
+            class={row === at ? 'row current' : 'row'}
             role="row"
-            aria-rowindex={item.index + 2}
-            data-index={item.index}
-            style={{ transform: `translateY(${item.start}px)` }}
+            aria-rowindex={row + 2}
+            data-index={row}
+            style={{ transform: `translateY(${startPx}px)` }}
           >
-            <Row event={source.at(item.index)} row={item.index} words={words} />
+            <Row event={source.at(row)} row={row} words={words} />
           </div>
         ))}
       </div>

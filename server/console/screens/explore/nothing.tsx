@@ -2,9 +2,8 @@ import type { Hint, ListResult } from '../../api/contract.ts';
 import { pointTime } from '../../base/format.ts';
 import { piecesOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
-import { zoomTo } from './chart.tsx';
 import { askFor, question } from './question.ts';
-import { zoomOut } from './time-picker.tsx';
+import { zoomOut, zoomTo } from './zoom.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ask } from '../../api/client.ts';
 import type { AggregateResult, AttributesResult } from '../../api/contract.ts';
@@ -9,9 +8,7 @@ import { nameOf, termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
 import { list, range } from './panels.ts';
 import { askFor, filtersOf, question, timeOf } from './question.ts';
-
-/** The attribute whose statistics are shown. */
-export const statistics = signal<string | undefined>(undefined);
+import { statistics } from './reading.ts';
 
 const METRICS = ['sum', 'avg', 'median', 'pc95', 'pc99'];
 const VALUES = 20;

@@ -4,7 +4,6 @@ import { say } from '../../base/notice.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { exportAll } from './export.ts';
 import { type Found, list } from './panels.ts';
 import { askFor, columns, question } from './question.ts';
 import { areFacetsOpen, current, isWrapped } from './reading.ts';
@@ -109,6 +108,7 @@ function Cost({ found: { first } }: { found: Found }) {
 
 async function start(format: 'ndjson' | 'csv'): Promise<void> {
   say('The export has begun: it is saved as it comes.');
+  const { exportAll } = await import('./export.ts');
   const fault = await exportAll(format, columns.peek());
   if (fault !== undefined) say(fault);
 }

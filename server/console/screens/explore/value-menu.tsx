@@ -6,7 +6,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
-import { statistics } from './statistics.tsx';
+import { statistics } from './reading.ts';
 
 /** Everything that can be done with a value of an attribute. */
 export function ValueMenu({ path, value }: { path: string; value: Json }) {

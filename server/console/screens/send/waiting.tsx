@@ -3,8 +3,7 @@ import { ask } from '../../api/client.ts';
 import type { ListedEvent, ListResult } from '../../api/contract.ts';
 import { ago } from '../../base/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { LogText } from '../../parts/log-text.tsx';
-import { lineOf } from '../explore/context.tsx';
+import { LogText, lineOf } from '../../parts/log-text.tsx';
 
 const POLL_MS = 1_000;
 const BODY = { time: { from: 'now-1d', to: 'now+1d' }, event: true, limit: 3, hints: false };
