@@ -3,6 +3,7 @@ import { planLines, runWorkloads, type Workload } from './harness.ts';
 import { FOURTEEN } from './peer/questions.ts';
 import { peersWorkload } from './peer/workload.ts';
 import { cancelWorkload } from './workload/cancel.ts';
+import { consoleWorkload } from './workload/console.ts';
 import { decodeWorkload } from './workload/decode.ts';
 import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
 import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
@@ -29,6 +30,7 @@ const WORKLOADS: readonly Workload[] = [
   trickleWorkload,
   cancelWorkload,
   decodeWorkload,
+  consoleWorkload,
   sustainedWorkload,
   besideWorkload,
 ];

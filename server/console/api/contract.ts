@@ -46,10 +46,7 @@ export type Hint = NonNullable<ListResult['hints']>[number];
 /** Who has logged in. */
 export type Session = Result<Static<typeof sessionReply>>;
 /** A write key of the administration. */
-export type WriteKey = Static<typeof shownWriteKey> & {
-  days?: readonly { day: string; bytes: number; events: number }[];
-  last_seen?: string;
-};
+export type WriteKey = Static<typeof shownWriteKey>;
 /** A read key of the administration. */
 export type ReadKey = Static<typeof shownReadKey>;
 /** A user of the administration. */

@@ -21,6 +21,10 @@ const LIKELY = [
   ],
 ];
 
+/** Names of attributes that differ from event to event. */
+const MANY =
+  /id$|uuid|trace|span|token|hash|ip$|address|ur[il]|path|agent|refer|time|date|query|text|stack|error/i;
+
 /** Attributes whose values are counted: those that are open, or five that are likely to be of use. */
 export async function facetPaths(
   attributes: Panel<AttributesResult>,
@@ -58,9 +62,14 @@ function likelyOf({ attributes: all }: AttributesResult): string[] {
   };
   return all
     .filter(({ attribute, kinds }) => attribute !== 'message' && !kinds.includes('date'))
-    .map(({ attribute, events }) => ({ attribute, events, rank: rank(attribute) }))
-    .filter(({ rank: at }) => at < LIKELY.length)
+    .map(({ attribute, kinds, events }) => ({ attribute, kinds, events, rank: rank(attribute) }))
+    .filter(({ attribute, kinds, rank: at }) => at < LIKELY.length || isOfFew(attribute, kinds))
     .sort((left, right) => left.rank - right.rank || right.events - left.events)
     .slice(0, FACETS_DEFAULT)
     .map(({ attribute }) => attribute);
+}
+
+/** Reports whether an attribute is likely to have few values, as its name and its kinds tell. */
+function isOfFew(path: string, kinds: readonly string[]): boolean {
+  return (kinds.includes('string') || kinds.includes('boolean')) && !MANY.test(path);
 }

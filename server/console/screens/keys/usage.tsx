@@ -1,7 +1,8 @@
 import type { WriteKey } from '../../api/contract.ts';
-import { ago, bytes, clock, percent } from '../../base/format.ts';
+import { ago, bytes, clock, isoDay, percent } from '../../base/format.ts';
 
 const DAY_MS = 86_400_000;
+const DAYS = 30;
 const MEGABYTE = 1_000_000;
 /** A forecast needs a part of the day to go by. */
 const FORECAST_MIN_MS = 600_000;
@@ -53,31 +54,53 @@ export function forecastMs(used: number, limit: number, nowMs: number): number |
   return reached < nowMs - gone + DAY_MS ? reached : undefined;
 }
 
-/** Bytes of the last 30 days, a bar each. */
+/** Bytes of the last 30 days, a bar each, and who sent last. */
 function Spark({ one }: { one: WriteKey }) {
-  const days = one.days ?? [];
-  if (days.length < 2) return one.last_seen === undefined ? null : <LastSeen at={one.last_seen} />;
-  const largest = Math.max(1, ...days.map(({ bytes: count }) => count));
-  const text = days.map(({ day, bytes: count }) => `${day}: ${bytes(count)}`).join(', ');
+  const counts = new Map(one.days.map(({ day, bytes: count }) => [day, count]));
+  const days = Array.from({ length: DAYS }, (_, at) =>
+    isoDay(Date.now() - (DAYS - 1 - at) * DAY_MS, 'UTC'),
+  );
+  const largest = Math.max(1, ...counts.values());
+  const text = one.days.map(({ day, bytes: count }) => `${day}: ${bytes(count)}`).join(', ');
   return (
     <>
-      <svg
-        class="spark"
-        viewBox={`0 0 ${days.length * 6} 32`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={text}
-      >
-        {days.map(({ bytes: count }, at) => {
-          const height = Math.max(count > 0 ? 1 : 0, (30 * count) / largest);
-          return <rect x={at * 6} y={32 - height} width={5} height={height} />;
-        })}
-      </svg>
-      {one.last_seen !== undefined && <LastSeen at={one.last_seen} />}
+      {counts.size > 0 && (
+        <svg
+          class="spark"
+          viewBox={`0 0 ${DAYS * 6} 32`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`Bytes a day: ${text}`}
+        >
+          {days.map((day, at) => {
+            const count = counts.get(day) ?? 0;
+            const height = Math.max(1, (30 * count) / largest);
+            return (
+              <rect
+                key={day}
+                class={count === 0 ? 'none' : ''}
+                x={at * 6}
+                y={32 - height}
+                width={5}
+                height={height}
+              />
+            );
+          })}
+        </svg>
+      )}
+      {one.last_seen !== null && (
+        <span class="quiet-text">last event {lastSeen(one.last_seen)}</span>
+      )}
+      {one.senders.length > 0 && (
+        <span class="quiet-text senders-told">
+          from {one.senders.map(({ peer, channel }) => `${peer} (${channel})`).join(', ')}
+        </span>
+      )}
     </>
   );
 }
 
-function LastSeen({ at }: { at: string }) {
-  return <span class="quiet-text">last event {ago(Date.parse(at))}</span>;
+/** When the last event came; of one from before the start of the service the day alone is known. */
+function lastSeen(text: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? text : ago(Date.parse(text));
 }
