@@ -99,6 +99,7 @@ export interface Span {
 /** Whole lines in a slot, `<key> <content>` and a line feed each, of one connection or of several. */
 export interface LinesTask {
   type: 'lines';
+  channel: Channel;
   task: number;
   start: number;
   bytes: number;

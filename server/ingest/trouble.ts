@@ -44,8 +44,12 @@ export interface TroubleReport {
   line: string;
   /** Fault of a refused body. */
   reason?: string | undefined;
-  /** Id of the write key whose names are too many. */
+  /** Id of the write key, when it is known. */
   key?: string | undefined;
+  /** The channel on which it came. */
+  channel?: string | undefined;
+  /** Address of who sent a body that was refused. */
+  peer?: string | undefined;
 }
 
 /** The last line of each kind of trouble, in buffers that never grow. Owned by one ingest thread. */
@@ -58,8 +62,17 @@ export class TroubleNotes {
   readonly #atMs = new Float64Array(TROUBLE_KINDS.length);
   readonly #reasons: (string | undefined)[] = [];
   readonly #keys: (string | undefined)[] = [];
+  readonly #channels: (string | undefined)[] = [];
   readonly #changed = new Uint8Array(TROUBLE_KINDS.length);
   #anyChanged = false;
+  #channel: string | undefined;
+  #key: string | undefined;
+
+  /** Says on which channel comes what is noted next, and the id of its write key when that is one for all of it. */
+  turnTo(channel: string, key?: string): void {
+    this.#channel = channel;
+    this.#key = key;
+  }
 
   /** Notes the last line of a kind. */
   note(kind: string, line: Uint8Array, atMs: number, reason?: string): void {
@@ -70,7 +83,8 @@ export class TroubleNotes {
     this.#isWhole[place] = kept.length === line.length;
     this.#atMs[place] = atMs;
     this.#reasons[place] = reason;
-    this.#keys[place] = undefined;
+    this.#keys[place] = this.#key;
+    this.#channels[place] = this.#channel;
     this.#changed[place] = 1;
     this.#anyChanged = true;
   }
@@ -84,8 +98,8 @@ export class TroubleNotes {
   }
 
   /**
-   * Notes the last line of each kind that the decoder counted since the last time. `key` gives
-   * the id of the write key whose names are limited.
+   * Notes the last line of each kind that the decoder counted since the last time. `key` gives the id of its write key
+   * when that is not the same for all lines.
    */
   noteCounted(
     counters: Readonly<DecodeCounters>,
@@ -96,7 +110,7 @@ export class TroubleNotes {
     for (const [place, name] of COUNTERS.entries()) {
       if (counters[name] !== this.#counted[place]) {
         this.note(DECODE_TROUBLES[name], line, atMs);
-        if (name === 'namesOverBudget') this.#keys[place] = key();
+        this.#keys[place] ??= key();
       }
       this.#counted[place] = counters[name];
     }
@@ -112,10 +126,12 @@ export class TroubleNotes {
       const bytes = this.#bytes.subarray(start, start + this.#lengths[place]);
       const reason = this.#reasons[place];
       const key = this.#keys[place];
+      const channel = this.#channels[place];
       reports.push({
         ...{ kind, atMs: this.#atMs[place], line: troubleLine(bytes, this.#isWhole[place]) },
         ...(reason === undefined ? {} : { reason }),
         ...(key === undefined ? {} : { key }),
+        ...(channel === undefined ? {} : { channel }),
       });
     }
     this.#changed.fill(0);
@@ -127,6 +143,8 @@ export class TroubleNotes {
 /** The last trouble of each kind that any worker reported, on the front thread. */
 export class TroubleLog {
   readonly #last = new Map<string, TroubleReport>();
+  /** Who sent the last body that was refused, by the kind of trouble. */
+  readonly #peers = new Map<string, string>();
 
   /** Takes what a worker reported. The report that comes last counts, whatever time it tells: clocks are set back. */
   take(reports: readonly TroubleReport[]): void {
@@ -134,14 +152,22 @@ export class TroubleLog {
   }
 
   /** Notes a request that was refused before a worker saw it. Others than malformed and too large are no trouble. */
-  refused({ status, message }: Refusal, atMs: number): void {
+  refused({ status, message }: Refusal, atMs: number, channel: string): void {
     const kind = REFUSED.get(status);
-    if (kind !== undefined) this.take([{ kind, atMs, line: '', reason: message }]);
+    if (kind !== undefined) this.take([{ kind, atMs, line: '', reason: message, channel }]);
+  }
+
+  /** Notes who sent a body that was refused with a status, whether a worker saw it or not. */
+  refusedTo(status: number, peer: string): void {
+    const kind = REFUSED.get(status);
+    if (kind !== undefined) this.#peers.set(kind, peer);
   }
 
   /** The last trouble of a kind. */
   last(kind: string): TroubleReport | undefined {
-    return this.#last.get(kind);
+    const last = this.#last.get(kind);
+    const peer = this.#peers.get(kind);
+    return last === undefined || peer === undefined ? last : { ...last, peer };
   }
 }
 

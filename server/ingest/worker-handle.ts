@@ -258,6 +258,7 @@ export class IngestWorkerHandle implements LineSink {
     const task = this.#await({ channel, slot, bytes: open.filledBytes, sources, done });
     const given: LinesTask = {
       type: 'lines',
+      channel,
       task,
       start: slot.start,
       bytes: open.filledBytes,

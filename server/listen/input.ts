@@ -44,6 +44,8 @@ export interface InputOptions {
   stored?: (key: string, sender: () => Sender) => void;
   /** Receives the address of a request that is refused by 401. */
   unauthenticated?: (peer: string) => void;
+  /** Receives the status of a refusal that speaks of the body, and who sent that. */
+  faulty?: (status: number, peer: string) => void;
   /** Reports whether the header `Authorization` is an administrator's. */
   isAdministrator?: (authorization: string | undefined) => boolean;
 }
@@ -232,15 +234,18 @@ function give(
     });
 }
 
-function noteSender(
-  { stored, channel = 'http', limits }: InputOptions,
-  exchange: Exchange,
-  key: string,
-): void {
-  stored?.(key, () => {
-    const forwarded = exchange.headers.get('x-forwarded-for');
-    return { channel, peer: callerAddress(exchange.peer, forwarded, limits.trustedProxies) };
-  });
+function noteSender(options: InputOptions, exchange: Exchange, key: string): void {
+  const { stored, channel = 'http' } = options;
+  stored?.(key, () => ({ channel, peer: callerOf(options, exchange) }));
+}
+
+function callerOf({ limits }: InputOptions, { peer, headers }: Exchange): string {
+  return callerAddress(peer, headers.get('x-forwarded-for'), limits.trustedProxies);
+}
+
+/** Tells who sent a body that is malformed or too large. */
+function noteFault(options: InputOptions, exchange: Exchange, status: number): void {
+  if (status === 400 || status === 413) options.faulty?.(status, callerOf(options, exchange));
 }
 
 function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome): void {
@@ -248,6 +253,7 @@ function answer(options: InputOptions, exchange: Exchange, outcome: TaskOutcome)
     const body = outcome.dry === undefined ? STORED : dryText(options, exchange, outcome.dry);
     exchange.answer({ status: 200, body, headers: corsHeaders() });
   } else {
+    noteFault(options, exchange, outcome.status);
     exchange.answer(refusalReply(options, outcome));
   }
 }
@@ -267,12 +273,8 @@ function dryText(
 function refuse(options: InputOptions, exchange: Exchange, refusal: Refusal): void {
   options.refused?.(options.channel ?? 'http', refusal);
   const { contentBytes, headers } = exchange;
-  if (refusal.status === 401) {
-    const { trustedProxies } = options.limits;
-    options.unauthenticated?.(
-      callerAddress(exchange.peer, headers.get('x-forwarded-for'), trustedProxies),
-    );
-  }
+  if (refusal.status === 401) options.unauthenticated?.(callerOf(options, exchange));
+  noteFault(options, exchange, refusal.status);
   const endless = contentBytes === undefined && headers.has('transfer-encoding');
   const close = endless || (contentBytes ?? 0) > DROPPED_BYTES_MAX;
   exchange.answer(refusalReply(options, refusal), close);

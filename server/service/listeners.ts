@@ -41,9 +41,10 @@ export function listen(
       nowMs,
       refused: (channel, refusal) => {
         intake.counts.refuse(channel, reasonOf(refusal));
-        intake.troubles.refused(refusal, nowMs());
+        intake.troubles.refused(refusal, nowMs(), channel);
       },
       stored: (key, sender) => intake.senders.note(key, nowMs(), sender),
+      faulty: (status, peer) => intake.troubles.refusedTo(status, peer),
       unauthenticated: (peer) => failures.note('input', peer),
       isAdministrator: (authorization) => isAdministrator(authorization, token),
     },

@@ -55,6 +55,7 @@ function setUp(): {
     memory.fill(0x6b).set(bytes, START);
     const task = {
       type: 'lines',
+      channel: 'tcp',
       task: 0,
       start: START,
       bytes: bytes.length,

@@ -99,9 +99,12 @@ t.test('the front keeps what workers report last, also when the clock was set ba
   log.take([{ kind: LINE_DROPPED, atMs: 5, line: 'a' }]);
   log.take([{ kind: LINE_DROPPED, atMs: 4, line: 'b' }]);
   t.match(log.last(LINE_DROPPED), { line: 'b' });
-  log.refused({ status: 413, message: 'too large' }, 9);
-  t.match(log.last('body_too_large'), { atMs: 9, line: '', reason: 'too large' });
-  log.refused({ status: 401, message: 'no key' }, 9);
+  log.refused({ status: 413, message: 'too large' }, 9, 'http');
+  log.refusedTo(413, '192.0.2.1');
+  const wanted = { atMs: 9, line: '', reason: 'too large', channel: 'http', peer: '192.0.2.1' };
+  t.match(log.last('body_too_large'), wanted);
+  log.refused({ status: 401, message: 'no key' }, 9, 'http');
+  log.refusedTo(401, '192.0.2.2');
   t.same(
     TROUBLE_KINDS.filter((kind) => log.last(kind) !== undefined),
     ['body_too_large', LINE_DROPPED],

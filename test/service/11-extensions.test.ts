@@ -336,14 +336,20 @@ t.test('11 troubles tell what was wrong with what came in, and no key', async (t
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const now = new Date().toISOString().slice(0, 10);
-  t.match(found.get('line_dropped'), { count: 1, line: '*** a lost\\u0007 line' });
+  t.match(found.get('line_dropped'), { count: 1, line: '*** a lost\\u0007 line', channel: 'tcp' });
   t.match(found.get('body_malformed'), {
     ...{ count: 1, line: '{"a":1}\\n{"b":}', reason: /at byte 13/ },
+    ...{ channel: 'http', key: String, peer: '127.0.0.1' },
     last: new RegExp(`^${now.slice(0, 4)}-`),
   });
-  t.match(found.get('date_unread'), { count: 1, line: '{"logmaticKey":"***","date":"never"}' });
+  t.match(found.get('date_unread'), {
+    ...{ count: 1, line: '{"logmaticKey":"***","date":"never"}' },
+    ...{ channel: 'tcp', key: String, peer: undefined },
+  });
   t.match(found.get('body_too_large'), { count: 1, line: /^"x{511}$/ });
-  t.match(found.get('subtree_too_deep'), { count: 1, line: /^\{"x":\[{40}\]{40}\}$/ });
+  t.match(found.get('subtree_too_deep'), {
+    ...{ count: 1, line: /^\{"x":\[{40}\]{40}\}$/, channel: 'http', key: String },
+  });
   const { text } = await admin('GET', 'troubles');
   t.notOk(text.includes(service.writeKey));
   t.notOk(text.includes(disabled));

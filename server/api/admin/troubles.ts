@@ -27,6 +27,9 @@ interface ShownTrouble {
   reason?: string | undefined;
   /** Name of the write key; its id when it is gone. */
   key?: string;
+  channel?: string;
+  /** Of a body that was refused. */
+  peer?: string;
 }
 
 const REFUSED: ReadonlyMap<string, RefusalReason> = new Map([
@@ -50,11 +53,13 @@ function shownTroubles(source: TroubleSource, keyName: KeyName): ShownTrouble[] 
     const last = source.troubles.last(kind);
     const count = counts.get(kind) ?? 0;
     if (last === undefined) return { kind, count };
-    const { line, reason, key } = last;
+    const { line, reason, key, channel, peer } = last;
     return {
       ...{ kind, count, last: new Date(last.atMs).toISOString(), line },
       ...(reason === undefined ? {} : { reason }),
       ...(key === undefined ? {} : { key: keyName(key) ?? key }),
+      ...(channel === undefined ? {} : { channel }),
+      ...(peer === undefined ? {} : { peer }),
     };
   });
 }

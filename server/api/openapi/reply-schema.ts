@@ -355,6 +355,7 @@ export const troublesReply = resultOf(
       shape({
         ...{ kind: string, count, last: maybe(date) },
         ...{ line: maybe(string), reason: maybe(string), key: maybe(string) },
+        ...{ channel: maybe(oneOf(...CHANNELS)), peer: maybe(string) },
       }),
     ),
   }),

@@ -88,7 +88,8 @@ export class Work {
 
   /** Shows what would become of a body; its quota is left alone. */
   #dry(task: BodyTask, { steps }: DryOptions, ends: TaskEnds): void {
-    const { decodings, budget } = this.#options;
+    const { decodings, budget, troubles } = this.#options;
+    troubles.turnTo(task.channel, task.key.id);
     try {
       const source = this.#source(task, DRY_BYTES_MAX);
       if (source.length > DRY_BYTES_MAX) {
@@ -190,6 +191,7 @@ export class Work {
     const { names } = this.#options;
     names.usePaths(paths, ownPaths);
     names.begin(task.key.cell, dayOf(task.receivedMs));
+    this.#options.troubles.turnTo(task.channel, task.key.id);
   }
 
   #end(task: BodyTask, { decoding, gathered }: BodySum): void {
@@ -267,6 +269,7 @@ export class Work {
     do {
       const { raw, rows, paths, ownPaths } = decodings.current;
       this.#options.names.usePaths(paths, ownPaths);
+      this.#options.troubles.turnTo(task.channel);
       try {
         const { reservation, droppedCount, rest } = raw.decode(task, place);
         place = rest;
@@ -318,6 +321,7 @@ export class Work {
     const hasOffset =
       error instanceof BadBody || error instanceof EventTooLarge || error instanceof TooManyEvents;
     const at = hasOffset ? error.offset : 0;
+    this.#options.troubles.turnTo(task.channel, task.key.id);
     this.#options.troubles.noteBody(kind, source, at, task.receivedMs, refusal.message);
   }
 
