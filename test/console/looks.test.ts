@@ -121,11 +121,7 @@ const LOOKS: readonly Look[] = [
   {
     name: 'send',
     path: '/send',
-    ready: (page) =>
-      page
-        .getByText(/What could be read|is nothing that/)
-        .first()
-        .waitFor(),
+    ready: (page) => page.locator('.page .loading').waitFor({ state: 'detached' }),
   },
   {
     name: 'keys',

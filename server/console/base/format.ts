@@ -31,10 +31,10 @@ export function bytes(count: number): string {
 
 /** A part of a whole in percent. */
 export function percent(part: number, all: number): string {
-  if (all === 0) return '0 %';
+  if (all === 0) return '0\u00a0%';
   const value = (100 * part) / all;
-  if (value > 0 && value < 0.1) return '< 0.1 %';
-  return `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)} %`;
+  if (value > 0 && value < 0.1) return '<\u00a00.1\u00a0%';
+  return `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)}\u00a0%`;
 }
 
 /** Milliseconds as people say them. */
@@ -55,8 +55,13 @@ export function ago(ms: number, nowMs = Date.now()): string {
 
 /** The date and time of a row: `Nov 23 13:02:11.123`. */
 export function rowTime(ms: number, zone: string): string {
+  return `${shortDay(ms, zone)} ${clock(ms, zone, true)}`;
+}
+
+/** A day without its year: `Nov 23`. */
+export function shortDay(ms: number, zone: string): string {
   const { month, day } = wallDate(ms, zone);
-  return `${MONTHS[month - 1]} ${two(day)} ${clock(ms, zone, true)}`;
+  return `${MONTHS[month - 1]} ${two(day)}`;
 }
 
 /** A date in full: `2026-11-23 13:02:11.123`. */

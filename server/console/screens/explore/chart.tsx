@@ -160,7 +160,7 @@ function optionsOf(
 /** A colour of the theme in a form that canvases take. */
 function colourOf(name: string): string {
   const probe = document.createElement('i');
-  probe.style.color = `var(--${name})`;
+  probe.style.cssText = `color: var(--${name}); forced-color-adjust: none`;
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();

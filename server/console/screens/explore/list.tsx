@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { ListedEvent } from '../../api/contract.ts';
 import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
-import { rowTime, whole } from '../../base/format.ts';
+import { clock, shortDay, whole } from '../../base/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { later } from '../../parts/later.tsx';
 import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
@@ -199,7 +199,10 @@ function Row({
     <>
       <div class={`line status-${status}`} onClick={toggle}>
         <span class="cell time" role="gridcell">
-          <time dateTime={event.date}>{rowTime(Date.parse(event.date), zone)}</time>
+          <time dateTime={event.date}>
+            <span class="day">{shortDay(Date.parse(event.date), zone)} </span>
+            {clock(Date.parse(event.date), zone, true)}
+          </time>
         </span>
         <span class="cell badge" role="gridcell">
           {STATUS_NAMES[status]?.short ?? ''}
