@@ -34,7 +34,7 @@ const OWN_BYTES = 64 * 1024 * 1024;
 /** Memory for what the front thread receives for a worker: the largest body, and half of it while it grows. */
 const FRONT_BYTES = 160 * 1024 * 1024;
 const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
-/** The same for all workers together, a worker. Bodies that come faster than they are decoded wait at their senders. */
+/** Share of a worker in the memory of all. Bodies that come faster than they are decoded wait at their senders. */
 const FRONT_BYTES_EACH = 48 * 1024 * 1024;
 /** Shares of the largest body that it takes while it grows, and bytes that others take beside it. */
 const GROWTH_SHARE = 1.5;
