@@ -148,6 +148,17 @@ t.test('an event opens in its place, with what can be done with each value', asy
   await page.getByRole('menuitem', { name: 'Show as a column' }).click();
   await page.getByRole('columnheader', { name: /host/ }).waitFor();
   t.match(page.url(), /cols=custom\.host/);
+  const handle = await page.locator('.resize').boundingBox();
+  if (handle === null) throw new Error('there is no handle');
+  await page.mouse.move(handle.x + 4, handle.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(handle.x + 104, handle.y + 8, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/cols=custom\.host(?:\*|%2A)\d{3}/);
+  t.match(
+    await page.locator('.list').getAttribute('style'),
+    /--line-columns: 10\.75rem 2\.75rem \d{3}px/,
+  );
   await event.getByRole('button', { name: 'custom.host: what can be done with it' }).click();
   await page.getByRole('menuitem', { name: 'Filter for it' }).click();
   await found(100);

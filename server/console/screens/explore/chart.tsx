@@ -3,11 +3,11 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock, counted, duration, isoDay, pointTime, short, whole } from '../../base/format.ts';
 import { stepMs } from '../../base/range.ts';
+import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import { theme } from '../../base/theme.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
 import { type Histogram, histogram } from './panels.ts';
 import { question } from './question.ts';
-import { STATUS_IDS, STATUS_NAMES } from './status.ts';
 import { zoomTo } from './zoom.ts';
 
 const HEIGHT_PX = 112;

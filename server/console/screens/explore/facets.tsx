@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { textOf } from '../../api/exact.ts';
 import { percent, short, whole } from '../../base/format.ts';
+import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import {
   existsTerm,
   hasTerm,
@@ -17,7 +18,6 @@ import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
 import { areFacetsOpen, statistics } from './reading.ts';
-import { STATUS_IDS, STATUS_NAMES } from './status.ts';
 
 /** Text that names have to have. */
 const sought = signal('');

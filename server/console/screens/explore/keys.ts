@@ -7,13 +7,13 @@ import { valueAt } from '../../parts/log-text.tsx';
 import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
 import { areFacetsOpen, contextOf, current, isPicking } from './reading.ts';
-import { searchFocus } from './search-bar.tsx';
+import { focusSearch } from './search-bar.tsx';
 import { shiftRange } from './zoom.ts';
 
 /** The keys of exploring. */
 export function exploreKeys(): Shortcut[] {
   return [
-    { keys: '/', name: 'Search', run: () => searchFocus.value++ },
+    { keys: '/', name: 'Search', run: focusSearch },
     { keys: 'j ArrowDown', name: 'Next event', run: () => move(1) },
     { keys: 'k ArrowUp', name: 'Previous event', run: () => move(-1) },
     { keys: 'Enter', name: 'Open the event, or close it', run: toggleOpen },

@@ -3,14 +3,13 @@ import type { ListedEvent } from '../../api/contract.ts';
 import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { clock, shortDay, whole } from '../../base/format.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { STATUS_NAMES } from '../../base/status.ts';
 import { later } from '../../parts/later.tsx';
 import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
-import { type Choice, Menu } from '../../parts/menu.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
-import { askFor, columns, open, openId, question, showColumns } from './question.ts';
+import { Heads, widthsText } from './column-heads.tsx';
+import { columns, open, openId, question } from './question.ts';
 import { current, isWrapped } from './reading.ts';
-import { STATUS_NAMES } from './status.ts';
 
 /** Where the rows of a list come from. */
 export interface RowSource {
@@ -41,8 +40,7 @@ export function EventList({ source, words, version }: EventListProps) {
   useEffect(() => {
     if (at >= 0) show(at);
   }, [at]);
-  const widths = columns.value.map(() => 'minmax(6rem, 14rem)').join(' ');
-  const style = { '--line-columns': `10.75rem 2.75rem ${widths} minmax(12rem, 1fr)` };
+  const style = { '--line-columns': `10.75rem 2.75rem ${widthsText()} minmax(12rem, 1fr)` };
   return (
     <div
       ref={element}
@@ -75,98 +73,6 @@ interface EventListProps {
   words: readonly string[];
   /** Changes when rows were loaded. */
   version: number;
-}
-
-/** Names of the columns; those of attributes can be moved, and order the list. */
-function Heads() {
-  const { orderBy, order } = question.value;
-  const arrow = <Icon name={order === 'asc' ? 'up' : 'down'} size={12} />;
-  const sort = (by: string | undefined): void =>
-    askFor({ orderBy: by, order: orderBy === by && order === 'desc' ? 'asc' : 'desc' });
-  return (
-    <div class="row heads" role="row" aria-rowindex={1}>
-      <div class="line">
-        <span
-          class="cell"
-          role="columnheader"
-          aria-sort={orderBy === undefined ? sorted(order) : 'none'}
-        >
-          <button type="button" class="head" onClick={() => sort(undefined)}>
-            Time {orderBy === undefined && arrow}
-          </button>
-        </span>
-        <span class="cell" role="columnheader">
-          <span class="off-screen">Status</span>
-        </span>
-        {columns.value.map((path) => (
-          <span
-            key={path}
-            class="cell"
-            role="columnheader"
-            draggable
-            aria-sort={orderBy === path ? sorted(order) : 'none'}
-            onDragStart={(event) => event.dataTransfer?.setData('text/column', path)}
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={(event) => moveBefore(event.dataTransfer?.getData('text/column') ?? '', path)}
-          >
-            <button type="button" class="head" title={path} onClick={() => sort(path)}>
-              {path.replace(/^custom\./, '')} {orderBy === path && arrow}
-            </button>
-            <Menu label={`Column ${path}`} choices={() => headChoices(path)}>
-              <Icon name="more" size={14} />
-            </Menu>
-          </span>
-        ))}
-        <span class="cell" role="columnheader">
-          Message
-        </span>
-      </div>
-    </div>
-  );
-}
-
-function sorted(order: string): 'ascending' | 'descending' {
-  return order === 'asc' ? 'ascending' : 'descending';
-}
-
-function headChoices(path: string): Choice[] {
-  const all = columns.peek();
-  const at = all.indexOf(path);
-  return [
-    { name: 'Largest first', icon: 'down', run: () => askFor({ orderBy: path, order: 'desc' }) },
-    { name: 'Smallest first', icon: 'up', run: () => askFor({ orderBy: path, order: 'asc' }) },
-    null,
-    ...(at > 0
-      ? [
-          {
-            name: 'Move left',
-            icon: 'columns' as const,
-            run: () => moveBefore(path, all[at - 1] ?? ''),
-          },
-        ]
-      : []),
-    ...(at < all.length - 1
-      ? [
-          {
-            name: 'Move right',
-            icon: 'columns' as const,
-            run: () => moveBefore(all[at + 1] ?? '', path),
-          },
-        ]
-      : []),
-    {
-      name: 'Remove the column',
-      icon: 'close',
-      run: () => showColumns(all.filter((each) => each !== path)),
-    },
-  ];
-}
-
-function moveBefore(path: string, before: string): void {
-  const rest = columns.peek().filter((each) => each !== path);
-  const at = rest.indexOf(before);
-  if (!columns.peek().includes(path) || at < 0) return;
-  showColumns([...rest.slice(0, at), path, ...rest.slice(at)]);
 }
 
 function Row({

@@ -26,6 +26,11 @@ const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN, FACETS } = 
   ...{ COLUMNS: 'cols', LIVE: 'live', OPEN: 'e', FACETS: 'facets' },
 } as const;
 
+/** Behind the attribute of a column that was sized: its width. */
+const WIDTH = /\*(\d{2,4})$/;
+const WIDTH_PX_MIN = 60;
+const WIDTH_PX_MAX = 1_200;
+
 /** The question of the address, the same as long as nothing of it changes. */
 export const question = computed<Question>(() => JSON.parse(questionText.value) as Question);
 
@@ -43,7 +48,14 @@ const questionText = computed(() => {
 });
 
 /** Attributes that have columns. */
-export const columns = computed(() => pathsOf(COLUMNS) ?? []);
+export const columns = computed(() =>
+  (pathsOf(COLUMNS) ?? []).map((entry) => entry.replace(WIDTH, '')),
+);
+/** Widths in pixels of the columns that were sized, by attribute. */
+export const widths = computed(() => {
+  const sized = (pathsOf(COLUMNS) ?? []).filter((entry) => WIDTH.test(entry));
+  return new Map(sized.map((entry) => [entry.replace(WIDTH, ''), Number(WIDTH.exec(entry)?.[1])]));
+});
 /** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
 export const openFacets = computed(() => pathsOf(FACETS));
 /** The page follows what comes in. */
@@ -86,10 +98,20 @@ function textOfPaths(paths: readonly string[]): string {
   return paths.map((path) => encodeURIComponent(path)).join(',');
 }
 
-/** Shows these columns. */
-export function showColumns(paths: readonly string[]): void {
-  const text = textOfPaths(paths);
+/** Shows these columns, as wide as they are. */
+export function showColumns(paths: readonly string[], sized = widths.peek()): void {
+  const entries = paths.map((path) => {
+    const px = sized.get(path);
+    return px === undefined ? path : `${path}*${Math.round(px)}`;
+  });
+  const text = textOfPaths(entries);
   change({ [COLUMNS]: text === '' ? undefined : text }, { replace: true });
+}
+
+/** Gives a column a width. */
+export function setWidth(path: string, px: number): void {
+  const wanted = Math.min(WIDTH_PX_MAX, Math.max(WIDTH_PX_MIN, px));
+  showColumns(columns.peek(), new Map([...widths.peek(), [path, wanted]]));
 }
 
 /** Opens these facets and no others. */

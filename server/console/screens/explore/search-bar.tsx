@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { short } from '../../base/format.ts';
 import { Button } from '../../parts/controls.tsx';
@@ -7,8 +6,12 @@ import { Completion, type Suggestion } from './completion.ts';
 import { list } from './panels.ts';
 import { asked, askFor, question } from './question.ts';
 
-/** Brings the caret into the search. */
-export const searchFocus = signal(0);
+const INPUT_CLASS = 'search-input';
+
+/** Brings the caret into the search, at once: what is typed next belongs to it. */
+export function focusSearch(): void {
+  document.querySelector<HTMLInputElement>(`.${INPUT_CLASS}`)?.select();
+}
 
 const KINDS: Record<string, string> = {
   ...{ attribute: 'name', tagset: 'tags', tag: 'tag', keyword: 'word' },
@@ -24,9 +27,6 @@ export function SearchBar() {
   useEffect(() => {
     draft.value = query;
   }, [query, asked.value]);
-  useEffect(() => {
-    if (searchFocus.value > 0) input.current?.select();
-  }, [searchFocus.value]);
   const suggest = (): void =>
     completion.suggest(
       input.current?.selectionStart ?? draft.peek().length,
@@ -49,7 +49,7 @@ export function SearchBar() {
       <Icon name="search" size={18} />
       <input
         ref={input}
-        class="search-input"
+        class={INPUT_CLASS}
         type="text"
         value={draft.value}
         placeholder="Search: words, attribute:value, duration:>500"
