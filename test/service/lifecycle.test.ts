@@ -43,7 +43,7 @@ t.test('the first start prints keys and a curl line that works as it is', async 
   t.match(service.writeKey, /^[\w-]{22}$/);
   t.match(service.readKey, /^[\w-]{22}$/);
   t.equal(statSync(join(folder, 'admin-token')).mode & 0o777, 0o600);
-  const curl = /^ *(curl .*)$/m.exec(service.output())?.[1] ?? '';
+  const curl = /^ *(curl (?:.*\\\n)*.*)$/m.exec(service.output())?.[1] ?? '';
   t.match(curl, service.writeKey);
   t.match(curl, service.http);
   const answer = await send(service, 'This is my first line of log', 'text/plain');
