@@ -1,15 +1,13 @@
 import t from 'tap';
 import { firstUser, openViewer, rowTexts } from '../support/browser.ts';
-import { removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
+const service = await testService(t);
 const viewer = await openViewer();
 t.teardown(async () => {
   await viewer.close();
-  await service.stop();
-  removeFolder(folder);
 });
+
 const MINUTE_MS = 60_000;
 const nowMs = Date.now();
 const LEVELS = ['info', 'info', 'info', 'warn', 'error'];

@@ -2,17 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openViewer, PASSWORD } from '../support/browser.ts';
-import { removeFolder, request, startService, temporaryFolder } from '../support/service.ts';
+import { request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
+const service = await testService(t);
 const viewer = await openViewer();
 t.teardown(async () => {
   await viewer.close();
-  await service.stop();
-  removeFolder(folder);
 });
-const token = readFileSync(join(folder, 'setup-token'), 'utf8').trim();
+
+const token = readFileSync(join(service.folder, 'setup-token'), 'utf8').trim();
 const LINE =
   '203.0.113.7 - ann [23/Nov/2026:10:00:00 +0000] "GET /cart?id=7 HTTP/1.1" 200 512 "-" "curl/8.5.0"';
 

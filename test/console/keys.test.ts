@@ -1,15 +1,13 @@
 import t from 'tap';
 import { administer, firstUser, openViewer, rowTexts } from '../support/browser.ts';
-import { removeFolder, request, startService, temporaryFolder } from '../support/service.ts';
+import { request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
+const service = await testService(t);
 const viewer = await openViewer();
 t.teardown(async () => {
   await viewer.close();
-  await service.stop();
-  removeFolder(folder);
 });
+
 const context = await viewer.browser.newContext();
 await firstUser(service, context);
 const page = await viewer.page({}, context);

@@ -1,16 +1,14 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { firstUser, openViewer, picture, violations } from '../support/browser.ts';
-import { removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
+const service = await testService(t);
 const viewer = await openViewer();
 t.teardown(async () => {
   await viewer.close();
-  await service.stop();
-  removeFolder(folder);
 });
+
 const nowMs = Date.now();
 const LEVELS = ['info', 'debug', 'info', 'warn', 'error', 'info', 'fatal'];
 const WORK = [

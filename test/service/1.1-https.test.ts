@@ -4,23 +4,12 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import {
-  listAll,
-  removeFolder,
-  request,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { listAll, request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
 const listeners = ['--https', '127.0.0.1:0', '--http-input', '127.0.0.1:0'];
-const service = await startService(folder, listeners);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
+const service = await testService(t, listeners);
 const { writeKey, readKey } = service;
-const ca = readFileSync(join(folder, 'tls/cert.pem'));
+const ca = readFileSync(join(service.folder, 'tls/cert.pem'));
 const port = Number(new URL(service.https).port);
 
 function post(

@@ -1,21 +1,7 @@
 import t from 'tap';
-import {
-  listAll,
-  removeFolder,
-  request,
-  send,
-  sendTcp,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { listAll, request, send, sendTcp, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const LINE =
   '<165>1 2026-11-20T10:11:12.345+01:00 fw-1 filter 8710 ID47 [meta env="pre\\"prod"] blocked src=10.0.0.1 spt=443 user="a b"';
 const EVENT = {

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { adminToken } from '../support/admin.ts';
-import {
-  type Answer,
-  removeFolder,
-  request,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, request, testService } from '../support/service.ts';
 
 /** Lines of programs, each with the message, the date and the severity that ready-made extensions give it. */
 interface Entry {
@@ -28,13 +22,7 @@ const EXTENSIONS = [
   ...['message_from', 'date_from', 'severity'],
 ];
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 function admin(method: string, path: string, body: object): Promise<Answer> {
   return request(`${service.http}/admin/api/${path}`, {
     method,

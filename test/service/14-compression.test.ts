@@ -1,20 +1,7 @@
 import t from 'tap';
-import {
-  type Answer,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const TIME = { from: '2024-05-01', to: '2024-05-02' };
 const EVENTS = Array.from({ length: 500 }, (_, n) => ({
   date: '2024-05-01T12:00:00Z',

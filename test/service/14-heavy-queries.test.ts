@@ -3,7 +3,7 @@ import t from 'tap';
 import { defineReadKey } from '../support/admin.ts';
 import { FROM_MS, LIGHT, pileUp, TIME } from '../support/heavy-queries.ts';
 import { metric, untilMetric } from '../support/metrics.ts';
-import { ask, removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { ask, send, testService } from '../support/service.ts';
 
 /** Rows, a tenth of those with which heavy queries once starved each other. */
 const ROWS = 200_000;
@@ -13,15 +13,10 @@ const LARGE_EVENTS = 20;
 const LARGE_BYTES = 390_000;
 const MEMORY_MB = 64;
 
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--query-memory-mb', '32', '--queries-memory-mb', String(MEMORY_MB)],
   ...['--metrics-open', 'true', '--seal-idle-minutes', '0.02'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
 const other = { ...service, readKey: await defineReadKey(service, { name: 'other' }) };
 
 t.test('14 heavy queries that pile up all end, and a light one of another key beside them', (t) =>

@@ -16,15 +16,10 @@ import {
   placeholdersOf,
   requestOf,
 } from '../support/openapi-run.ts';
-import { type Answer, removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { type Answer, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
+const service = await testService(t);
+const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
 let placeholders: Placeholders = { writeKey: service.writeKey, eventId: '' };
 
 /** Members that are never twice the same. */

@@ -1,27 +1,14 @@
 import t from 'tap';
 import { metric } from '../support/metrics.ts';
-import {
-  type Answer,
-  ask,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, ask, request, send, testService } from '../support/service.ts';
 
 const MEMORY_MB = 16;
 const LARGE_EVENTS = 60;
 const LARGE_BYTES = 100_000;
 
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--query-memory-mb', String(MEMORY_MB), '--metrics-open', 'true'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
 const TIME = { from: '2026-03-01T00:00:00Z', to: '2026-03-01T01:00:00Z' };
 const large = Array.from({ length: LARGE_EVENTS }, (_, n) => ({
   timestamp: new Date(Date.parse(TIME.from) + n * 1_000).toISOString(),

@@ -1,26 +1,18 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import {
-  ask,
-  listAll,
-  removeFolder,
-  request,
-  runCommand,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { ask, listAll, request, runCommand, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
-/** Runs `logseam key ...` on the service's folder; its output without the line end. */
+const service = await testService(t);
+/** Runs `logseam key ...` on the service's service.folder; its output without the line end. */
 async function key(...args: string[]): Promise<string> {
   const [action, ...rest] = args;
-  const { code, stdout, stderr } = await runCommand(['key', action, '--data', folder, ...rest]);
+  const { code, stdout, stderr } = await runCommand([
+    'key',
+    action,
+    '--data',
+    service.folder,
+    ...rest,
+  ]);
   if (code !== 0) throw new Error(stderr);
   return stdout.trimEnd();
 }
@@ -111,16 +103,29 @@ t.test('5 a write key does not read, a read key does not write', async (t) => {
 
 t.test('key commands say what is wrong', async (t) => {
   const wrong: [string[], RegExp][] = [
-    [['key', 'delete', '--data', folder, 'nobody'], /nobody/],
-    [['key', 'create', '--data', folder, '--write', '--name', 'second'], /second/],
-    [['key', 'create', '--data', folder, '--name', 'x'], /--write|--read/],
-    [['key', 'create', '--data', folder, '--read', '--name', 'x', '--filter', '(('], /filter/i],
+    [['key', 'delete', '--data', service.folder, 'nobody'], /nobody/],
+    [['key', 'create', '--data', service.folder, '--write', '--name', 'second'], /second/],
+    [['key', 'create', '--data', service.folder, '--name', 'x'], /--write|--read/],
     [
-      ['key', 'create', '--data', folder, '--write', '--name', 'x', '--quota-percent', '10'],
+      ['key', 'create', '--data', service.folder, '--read', '--name', 'x', '--filter', '(('],
+      /filter/i,
+    ],
+    [
+      [
+        'key',
+        'create',
+        '--data',
+        service.folder,
+        '--write',
+        '--name',
+        'x',
+        '--quota-percent',
+        '10',
+      ],
       /plan/i,
     ],
-    [['key', 'list', '--data', `${folder}/nowhere`], /serve|running/],
-    [['serve', '--dta', folder], /--data/],
+    [['key', 'list', '--data', `${service.folder}/nowhere`], /serve|running/],
+    [['serve', '--dta', service.folder], /--data/],
   ];
   for (const [args, expected] of wrong) {
     const { code, stderr } = await runCommand(args);

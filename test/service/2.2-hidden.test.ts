@@ -1,25 +1,11 @@
 import t from 'tap';
 import { define, defineReadKey } from '../support/admin.ts';
-import {
-  type Answer,
-  removeFolder,
-  request,
-  type Service,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, request, type Service, send, testService } from '../support/service.ts';
 import { openTail } from '../support/tail-client.ts';
 
 /** Nothing that a key with a security filter is told changes with the events that the filter hides. */
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--bound-events', '10']);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, ['--bound-events', '10']);
 const TIME = { from: '2026-03-01T00:00:00Z', to: '2026-03-04T00:00:00Z' };
 const LATER = { from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' };
 const HOUR_MS = 3_600_000;

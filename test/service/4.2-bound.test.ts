@@ -1,28 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  type Answer,
-  ask,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, ask, request, send, testService } from '../support/service.ts';
 
 const LIST = '/beta/events/list';
 const AGGREGATE = '/beta/events/aggregate';
 const EVENT_COUNT = 25;
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--bound-events', '10']);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, ['--bound-events', '10']);
+const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
 /** One an hour from midnight on, those of an even number by `even`. */
 const events = Array.from({ length: EVENT_COUNT }, (_, n) => ({
   timestamp: new Date(Date.UTC(2026, 2, 1, n)).toISOString(),

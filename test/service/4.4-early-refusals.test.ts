@@ -3,28 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { adminToken } from '../support/admin.ts';
 import { Neighbour } from '../support/neighbour.ts';
-import {
-  listAll,
-  removeFolder,
-  request,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { listAll, request, testService } from '../support/service.ts';
 
 const MEGABYTE = 2 ** 20;
 const QUIET_MS = 300;
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--body-mb-max', '1']);
+const service = await testService(t, ['--body-mb-max', '1']);
 const { writeKey, readKey } = service;
 const token = adminToken(service);
 const neighbour = new Neighbour(service);
 await neighbour.alone();
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
 /** What came back on a connection, and how it ended. */
 interface Talk {
   reply: string;

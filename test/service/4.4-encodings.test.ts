@@ -8,22 +8,9 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import t from 'tap';
-import {
-  type Answer,
-  listAll,
-  removeFolder,
-  request,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, listAll, request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const MEBIBYTE = 2 ** 20;
 
 function post(body: Uint8Array, encoding: string, key = service.writeKey): Promise<Answer> {
@@ -88,7 +75,7 @@ t.test(
 
 /** Bytes that the write key has used today. */
 async function usedBytes(): Promise<number> {
-  const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+  const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
   const answer = await request(`${service.http}/admin/api/write_keys`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -1,15 +1,10 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { listAll, removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { listAll, testService } from '../support/service.ts';
 
 /** Requests whose end two readers may see at different places: written by hand, byte for byte. */
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
+const service = await testService(t);
 const { writeKey } = service;
 const port = Number(new URL(service.http).port);
 

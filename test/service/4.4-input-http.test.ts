@@ -1,21 +1,7 @@
 import t from 'tap';
-import {
-  type Answer,
-  listAll,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, listAll, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const url = `${service.http}/v1/input/${service.writeKey}`;
 const OK = { ok: true };
 

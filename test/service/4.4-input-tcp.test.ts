@@ -1,19 +1,8 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import {
-  listAll,
-  removeFolder,
-  sendTcp,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { listAll, sendTcp, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
+const service = await testService(t);
 const { writeKey, tcpPort } = service;
 
 /** Events that match a search, oldest first. */

@@ -1,23 +1,11 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
 import { beginBody, testSlowBodies } from '../support/attack.ts';
-import {
-  removeFolder,
-  runCommand,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { runCommand, send, testService } from '../support/service.ts';
 
 const MIB = 1_048_576;
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--ingest-workers', '2', '--query-workers', '1']);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, ['--ingest-workers', '2', '--query-workers', '1']);
 t.test('4.4 bodies that are declared and do not come leave room for others', (t) =>
   testSlowBodies(t, service, 12),
 );
@@ -37,7 +25,13 @@ t.test('4.4 when many bodies stand still, the slowest give way to who comes', as
 });
 
 t.test('4.4 a limit of bodies that no memory has room for is refused at the start', async (t) => {
-  const { code, stderr } = await runCommand(['serve', '--data', folder, '--body-mb-max', '101']);
+  const { code, stderr } = await runCommand([
+    'serve',
+    '--data',
+    service.folder,
+    '--body-mb-max',
+    '101',
+  ]);
   t.equal(code, 2);
   t.match(
     stderr,

@@ -1,21 +1,8 @@
 import t from 'tap';
 import { define } from '../support/admin.ts';
-import {
-  type Answer,
-  ask,
-  removeFolder,
-  request,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, ask, request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const GROUPS = '/beta/discover/groups';
 const FIELDS_METRICS = '/beta/discover/fields_metrics';
 

@@ -1,22 +1,9 @@
 import t from 'tap';
 import { adminToken, define, defineReadKey } from '../support/admin.ts';
-import {
-  ask,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { ask, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
+const service = await testService(t);
 const token = adminToken(service);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
 const TIME = { from: '2026-01-01', to: '2026-01-02' };
 const ATTRIBUTES = '/beta/discover/attributes';
 const COMPLETE = '/beta/discover/complete';

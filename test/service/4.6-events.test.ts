@@ -1,21 +1,7 @@
 import t from 'tap';
-import {
-  type Answer,
-  ask,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, ask, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const START = Date.UTC(2024, 4, 1, 12);
 const TIME = { from: '2024-05-01T00:00:00Z', to: '2024-05-02T00:00:00Z' };
 const VERBS = ['GET', 'POST', 'PUT'];

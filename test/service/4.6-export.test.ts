@@ -3,21 +3,13 @@ import {
   ask,
   type Listed,
   listAll,
-  removeFolder,
   request,
   runCommand,
   send,
-  startService,
-  temporaryFolder,
+  testService,
 } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--seal-rows', '3000', '--seal-idle-minutes', '0']);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, ['--seal-rows', '3000', '--seal-idle-minutes', '0']);
 const START = Date.UTC(2024, 4, 1);
 const TIME = { from: START, to: START + 86_400_000 };
 const EVENTS = 12_000;
@@ -104,7 +96,7 @@ function parseCsv(text: string): string[][] {
 }
 
 async function readKey(name: string, filter: string): Promise<string> {
-  const args = ['--read', '--name', name, '--filter', filter, '--data', folder];
+  const args = ['--read', '--name', name, '--filter', filter, '--data', service.folder];
   const { code, stdout, stderr } = await runCommand(['key', 'create', ...args]);
   if (code !== 0) throw new Error(stderr);
   return stdout.trimEnd();

@@ -1,21 +1,8 @@
 import t from 'tap';
 import { define, defineReadKey } from '../support/admin.ts';
-import {
-  ask,
-  removeFolder,
-  type Service,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { ask, type Service, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const TIME = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
 
 interface Hint {

@@ -1,16 +1,10 @@
 import t from 'tap';
-import { removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { send, testService } from '../support/service.ts';
 import { openTail, type TailClient } from '../support/tail-client.ts';
 
 const EAGER = ['--seal-rows', '300', '--seal-idle-minutes', '0', '--ingest-workers', '2'];
 
-const folder = temporaryFolder();
-const service = await startService(folder, EAGER);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, EAGER);
 let sentCount = 0;
 
 /** Sends requests of a few events, which are numbered on, a few at once. */

@@ -1,23 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  type Answer,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, request, send, testService } from '../support/service.ts';
 import { openTail, type TailClient } from '../support/tail-client.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }
@@ -29,7 +16,7 @@ async function sendRange(test: string, from: number, below: number): Promise<voi
 }
 
 function admin(method: string, path: string, body?: object): Promise<Answer> {
-  const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+  const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
   return request(`${service.http}/admin/api/${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -1,23 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  type Answer,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
+const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
 const DAY = '2026-03-01';
 const TIME = { from: `${DAY}T10:00:00Z`, to: `${DAY}T11:00:00Z` };
 const EVENT_COUNT = 120;

@@ -1,15 +1,9 @@
 import t from 'tap';
-import { ask, removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { ask, send, testService } from '../support/service.ts';
 
 /** Numbers as they are sent and told: the order of numeric strings among them, and integers beyond doubles. */
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const TIME = { from: 'now-1h', to: 'now+1h' };
 /** Values in their natural order. */
 const NATURAL = [9, '9', 10, '10', 'abc'];

@@ -6,16 +6,10 @@ import { EXAMPLE_TIME } from '../../server/api/routes/examples/example.ts';
 
 import { answerTo, examplesInOrder, placeholdersOf, requestOf } from '../support/openapi-run.ts';
 import { seedOf } from '../support/seed.ts';
-import { removeFolder, request, startService, temporaryFolder } from '../support/service.ts';
+import { request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
+const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
 /** What never stands in a message: stacks, places of the machine, keys. */
 const SECRET = [
   /\n? +at \S+ \(/,
@@ -23,7 +17,7 @@ const SECRET = [
   token,
   service.writeKey,
   service.readKey,
-  folder,
+  service.folder,
 ];
 
 const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;

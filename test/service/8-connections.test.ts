@@ -2,18 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { readExposition, sumOf } from '../support/exposition.ts';
-import { removeFolder, request, startService, temporaryFolder } from '../support/service.ts';
+import { request, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--https', '127.0.0.1:0', '--tls', '127.0.0.1:0', '--http-input', '127.0.0.1:0'],
   ...['--metrics-open', 'true'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
 function portOf(url: string): number {
   return Number(new URL(url).port);
 }

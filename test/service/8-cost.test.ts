@@ -10,24 +10,11 @@ import {
   testTinyEvents,
 } from '../support/attack.ts';
 import { readExposition, sumOf } from '../support/exposition.ts';
-import {
-  ask,
-  removeFolder,
-  request,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { ask, request, send, testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--ingest-workers', '1', '--query-workers', '1', '--metrics-open', 'true'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
 /** How many events a search finds. */
 async function countOf(search: string): Promise<number> {
   const answer = await ask(service, '/beta/events/aggregate', {

@@ -3,21 +3,13 @@ import {
   type Answer,
   ask,
   listAll,
-  removeFolder,
   request,
   send,
   sendTcp,
-  startService,
-  temporaryFolder,
+  testService,
 } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 const MIB = 1024 * 1024;
 const list = (count: number, text: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => text(at)).join(',');

@@ -1,28 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  type Answer,
-  listAll,
-  removeFolder,
-  request,
-  send,
-  sendTcp,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { type Answer, listAll, request, send, sendTcp, testService } from '../support/service.ts';
 
 const BUDGET = 50;
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--names-per-key-day', String(BUDGET), '--ingest-workers', '2', '--metrics-open', 'true'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
-const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
 
 function admin(method: string, path: string, body?: object): Promise<Answer> {
   return request(`${service.http}/admin/api/${path}`, {

@@ -1,16 +1,10 @@
 import t from 'tap';
 import { testHeldLines, testKeylessLines } from '../support/attack.ts';
-import { removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { testService } from '../support/service.ts';
 
-const folder = temporaryFolder();
-const service = await startService(folder, [
+const service = await testService(t, [
   ...['--ingest-workers', '2', '--query-workers', '1', '--metrics-open', 'true'],
 ]);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
 t.test('8 lines without an end and a key take no memory, and no sender gives way', (t) =>
   testKeylessLines(t, service, 70),
 );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { listAll, removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { listAll, testService } from '../support/service.ts';
 
 /** npm's `logmatic-js`, the browser client, in a context that has what it uses of a browser. */
 
@@ -59,13 +59,7 @@ class PreflightedRequest {
   }
 }
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 t.test('logmatic-js’s events arrive with context, metas, address and user agent', async (t) => {
   const path = createRequire(import.meta.url).resolve('logmatic-js/src/logmatic.js');
   const exported: { exports: LogmaticJs | undefined } = { exports: undefined };

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { TLSSocket } from 'node:tls';
 import t from 'tap';
-import { listAll, removeFolder, startService, temporaryFolder } from '../support/service.ts';
+import { listAll, testService } from '../support/service.ts';
 
 /** npm's `winston-logmatic` against the service, over TLS, the only thing that it speaks. */
 
@@ -19,13 +19,7 @@ const require = createRequire(import.meta.url);
 const winston: Winston = require('winston');
 const LogmaticTransport: Transport = require('winston-logmatic');
 
-const folder = temporaryFolder();
-const service = await startService(folder, ['--tls', '127.0.0.1:0']);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t, ['--tls', '127.0.0.1:0']);
 t.test('winston-logmatic’s events arrive with message, level and meta data', async (t) => {
   const transport = new LogmaticTransport({
     logmatic: {

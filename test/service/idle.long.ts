@@ -1,27 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import {
-  cpuSeconds,
-  listAll,
-  peakMegabytes,
-  removeFolder,
-  sendTcp,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { cpuSeconds, listAll, peakMegabytes, sendTcp, testService } from '../support/service.ts';
 
 const CONNECTIONS = 10_000;
 /** Source addresses of the loopback range, so that ports suffice. */
 const SOURCES = 4;
 const OPENED_AT_ONCE = 200;
 
-const folder = temporaryFolder();
-const service = await startService(folder);
-t.teardown(async () => {
-  await service.stop();
-  removeFolder(folder);
-});
-
+const service = await testService(t);
 function open(index: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const localAddress = `127.0.0.${2 + (index % SOURCES)}`;

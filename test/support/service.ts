@@ -110,6 +110,22 @@ export function startService(
   });
 }
 
+/** Test of a file, whose end is the end of what was started for it. */
+interface Lasting {
+  teardown(end: () => Promise<void>): void;
+}
+
+/** Starts a service in a folder of its own; behind the tests of `t` it is stopped and the folder removed. */
+export async function testService(t: Lasting, args: string[] = []): Promise<Service> {
+  const folder = temporaryFolder();
+  const service = await startService(folder, args);
+  t.teardown(async () => {
+    await service.stop();
+    removeFolder(folder);
+  });
+  return service;
+}
+
 function describe(
   child: ChildProcess,
   folder: string,
