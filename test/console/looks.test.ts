@@ -119,7 +119,10 @@ const LOOKS: readonly Look[] = [
   {
     name: 'send',
     path: '/send',
-    ready: (page) => page.locator('.page .loading').waitFor({ state: 'detached' }),
+    ready: async (page) => {
+      await page.getByText('What could be read').waitFor();
+      await page.locator('.page .loading').waitFor({ state: 'detached' });
+    },
   },
   {
     name: 'keys',

@@ -23,8 +23,6 @@ type Result<T> = T extends { result: infer R } ? R : never;
 export type Time = ListBody['time'];
 /** Body of `POST /beta/events/list`. */
 export type ListBody = Static<typeof BODY_SCHEMAS.list>;
-/** Body of `POST /beta/events/aggregate`. */
-export type AggregateBody = Static<typeof BODY_SCHEMAS.aggregate>;
 /** An event of an answer. */
 export type ListedEvent = Static<typeof listedEvent>;
 /** Page of a list. */

@@ -45,11 +45,4 @@ export class Panel<T> {
     this.#abort.abort();
     this.isLoading.value = false;
   }
-
-  /** Takes what is not loaded but known. */
-  put(data: T | undefined): void {
-    this.cancel();
-    this.data.value = data;
-    this.fault.value = undefined;
-  }
 }

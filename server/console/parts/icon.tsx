@@ -33,7 +33,6 @@ const SHAPES = {
   context: 'M4 5h16M4 9h9M4 15h9M4 19h16M17 10v4',
   warning: 'M12 4L2.5 20h19zM12 10v4M12 17h.01',
   columnDown: 'M12 5v14M6 13l6 6l6-6',
-  shield: 'M12 3l8 3v6c0 4.5-3.4 8-8 9c-4.6-1-8-4.5-8-9V6z',
 } as const;
 
 /** Name of an icon. */
