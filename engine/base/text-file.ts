@@ -8,11 +8,15 @@ import { type Disk, openDisk } from './file.ts';
  */
 export function readText(disk: Disk, path: string): string | undefined {
   if (!disk.list(folderOf(path)).includes(nameOf(path))) return undefined;
+  return new TextDecoder().decode(readBytes(disk, path));
+}
+
+/** Reads a small file from `place` on. Throws IO, also when it is not there. */
+export function readBytes(disk: Disk, path: string, place = 0): Uint8Array {
   const file = disk.open(path, 'read');
   try {
-    const bytes = new Uint8Array(file.bytes());
-    const readBytes = file.read(bytes, 0);
-    return new TextDecoder().decode(bytes.subarray(0, readBytes));
+    const bytes = new Uint8Array(Math.max(0, file.bytes() - place));
+    return bytes.subarray(0, file.read(bytes, place));
   } finally {
     file.close();
   }

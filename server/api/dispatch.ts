@@ -11,7 +11,7 @@ import type { ConsoleAssets } from './console/assets.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import { parseQueryBody } from './json.ts';
 import { closing, queryOf } from './read/queries.ts';
-import { ApiError, type ApiRequest, errorReply, type Reply } from './reply.ts';
+import { ApiError, type ApiRequest, errorReply, type Reply, takesCoding } from './reply.ts';
 import type { Resolver } from './resolver.ts';
 import {
   type DefinitionTable,
@@ -150,7 +150,7 @@ async function read(
   const isQuery = route.parameters?.includes(QUERY_ID) === true;
   const query = isQuery ? queryOf(live, request, key) : undefined;
   const signal = query?.signal ?? request.signal;
-  const packing = acceptsGzip(request.headers.get('accept-encoding')) ? { gzip: true } : {};
+  const packing = takesCoding(request, 'gzip', 'x-gzip') ? { gzip: true } : {};
   const held = new HeldAnswer();
   const answer = async (): Promise<Reply> =>
     route.answer({
@@ -184,15 +184,6 @@ function bodyOf(
   requireKnownQuery(request, [...names, 'api_key']);
   if (hasBody) return parseQueryBody(request.body);
   return isBare ? {} : undefined;
-}
-
-/** Reports whether a client takes gzip. Source: RFC 9110, 12.5.3. */
-function acceptsGzip(accepted: string | undefined): boolean {
-  return (accepted ?? '').split(',').some((element) => {
-    const [coding, ...parameters] = element.toLowerCase().split(';');
-    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
-    return ['gzip', 'x-gzip'].includes(coding.trim()) && !isRefused;
-  });
 }
 
 /** Throws ApiError unless the request may know of all keys. */

@@ -84,3 +84,12 @@ export function answerReply(answer: readonly Uint8Array[]): Reply {
   const headers = { ...vary, 'content-encoding': 'gzip' };
   return { status: 200, body: '', pieces: answer, headers };
 }
+
+/** Reports whether a client takes a coding, by one of its names. Source: RFC 9110, 12.5.3. */
+export function takesCoding({ headers }: ApiRequest, ...names: string[]): boolean {
+  return (headers.get('accept-encoding') ?? '').split(',').some((element) => {
+    const [coding, ...parameters] = element.toLowerCase().split(';');
+    const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
+    return names.includes(coding.trim()) && !isRefused;
+  });
+}

@@ -2,6 +2,7 @@ import { LINE_FEED } from '../../engine/base/ascii.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Disk } from '../../engine/base/file.ts';
 import { copyPaths, type OpenedRecords, RecordFile } from '../../engine/base/record-file.ts';
+import { readBytes } from '../../engine/base/text-file.ts';
 import { withoutSteering } from '../safe-text.ts';
 
 /** Path of the audit log. */
@@ -74,19 +75,12 @@ export function recentChanges(disk: Disk, limit: number): AuditLine[] {
   const bytes = disk.sizeOf(AUDIT_PATH) ?? 0;
   if (bytes === 0) return [];
   const from = Math.max(0, bytes - RECENT_BYTES);
-  const file = disk.open(AUDIT_PATH, 'read');
-  try {
-    const tail = new Uint8Array(bytes - from);
-    const read = file.read(tail, from);
-    const lines = new TextDecoder().decode(tail.subarray(0, read)).split('\n');
-    return lines
-      .slice(from > 0 ? 1 : 0)
-      .reverse()
-      .flatMap((line) => parsedLine(line) ?? [])
-      .slice(0, limit);
-  } finally {
-    file.close();
-  }
+  const lines = new TextDecoder().decode(readBytes(disk, AUDIT_PATH, from)).split('\n');
+  return lines
+    .slice(from > 0 ? 1 : 0)
+    .reverse()
+    .flatMap((line) => parsedLine(line) ?? [])
+    .slice(0, limit);
 }
 
 function parsedLine(line: string): AuditLine | undefined {

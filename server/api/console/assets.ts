@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Disk } from '../../../engine/base/file.ts';
-import { ApiError, type ApiRequest, type Reply } from '../reply.ts';
+import { readBytes } from '../../../engine/base/text-file.ts';
+import { ApiError, type ApiRequest, type Reply, takesCoding } from '../reply.ts';
 
 /** A file of the console, and its compressed forms, made when it was built. */
 interface Asset {
@@ -46,8 +47,8 @@ export class ConsoleAssets {
       const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1));
       if (type === undefined) continue;
       const form = (end: string): Uint8Array | undefined =>
-        names.includes(name + end) ? bytesOf(disk, `${folder}/${name}${end}`) : undefined;
-      const whole = bytesOf(disk, `${folder}/${name}`);
+        names.includes(name + end) ? readBytes(disk, `${folder}/${name}${end}`) : undefined;
+      const whole = readBytes(disk, `${folder}/${name}`);
       const [gzip, br] = [form('.gz'), form('.br')];
       const etag = `"${createHash('sha256').update(whole).digest('base64url').slice(0, 22)}"`;
       this.#assets.set(name, {
@@ -85,40 +86,21 @@ export class ConsoleAssets {
   }
 }
 
-function replyOf(asset: Asset, { headers, method }: ApiRequest, caching: string): Reply {
+function replyOf(asset: Asset, request: ApiRequest, caching: string): Reply {
+  const { headers, method } = request;
   const { type, etag, whole, gzip, br } = asset;
   const fixed = { ...SECURITY, etag, 'cache-control': caching, vary: 'Accept-Encoding' };
   if (headers.get('if-none-match') === etag) {
     return { status: 304, body: '', contentType: type, headers: fixed };
   }
-  const accepted = headers.get('accept-encoding') ?? '';
   const forms: [string, Uint8Array | undefined][] = [
     ['br', br],
     ['gzip', gzip],
   ];
   const [coding, bytes] =
-    forms.find(([name, form]) => form !== undefined && takes(accepted, name)) ?? [];
+    forms.find(([name, form]) => form !== undefined && takesCoding(request, name)) ?? [];
   return {
     ...{ status: 200, contentType: type, body: method === 'HEAD' ? '' : (bytes ?? whole) },
     headers: { ...fixed, ...(coding === undefined ? {} : { 'content-encoding': coding }) },
   };
-}
-
-/** Reports whether a client takes a coding. Source: RFC 9110, 12.5.3. */
-function takes(accepted: string, coding: string): boolean {
-  return accepted.split(',').some((element) => {
-    const [name, ...parameters] = element.toLowerCase().split(';');
-    return name?.trim() === coding && !parameters.some((each) => /^\s*q=0(?:\.0*)?\s*$/.test(each));
-  });
-}
-
-function bytesOf(disk: Disk, path: string): Uint8Array {
-  const file = disk.open(path, 'read');
-  try {
-    const bytes = new Uint8Array(file.bytes());
-    file.read(bytes, 0);
-    return bytes;
-  } finally {
-    file.close();
-  }
 }
