@@ -114,6 +114,30 @@ interface FieldProps {
   children: VNode<object>;
 }
 
+interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  set: (text: string) => void;
+  type?: 'password';
+  required?: boolean;
+  autoComplete?: string;
+  autocapitalize?: 'off';
+  inputMode?: 'decimal';
+}
+
+/** A field of one line of text; `set` receives what is typed. */
+export function TextField({ label, hint, fault, set, type, ...rest }: TextFieldProps) {
+  const props = {
+    ...rest,
+    class: 'input',
+    onInput: (event: { currentTarget: HTMLInputElement }) => set(event.currentTarget.value),
+  };
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {type === 'password' ? <input type="password" {...props} /> : <input {...props} />}
+    </Field>
+  );
+}
+
 /** The refusal of a part of a screen, and a way of trying again. The frame tells that the service is down. */
 export function FaultNote({ fault, retry }: { fault: Fault; retry?: () => void }) {
   if (fault.status === 0) return null;

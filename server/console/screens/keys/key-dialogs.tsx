@@ -4,7 +4,7 @@ import { ask, call, Fault } from '../../api/client.ts';
 import type { AggregateResult, ReadKey, WriteKey } from '../../api/contract.ts';
 import { percent, whole } from '../../base/format.ts';
 import { made } from '../../base/made-key.ts';
-import { Button, CopyButton, Dialog, Field } from '../../parts/controls.tsx';
+import { Button, CopyButton, Dialog, Field, TextField } from '../../parts/controls.tsx';
 
 /** A dialog about keys that is open. */
 export type Asked =
@@ -78,14 +78,7 @@ function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () =>
   return (
     <Dialog title={one === undefined ? 'New write key' : one.name} close={close}>
       <form class="form" onSubmit={submit}>
-        <Field label="Name" fault={about('name')}>
-          <input
-            class="input"
-            value={name}
-            required
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField label="Name" fault={about('name')} value={name} required set={setName} />
         <div class="form-row">
           <Field label="Daily quota">
             <select
@@ -99,15 +92,13 @@ function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () =>
             </select>
           </Field>
           {type !== 'none' && (
-            <Field label={type === 'megabytes' ? 'MB a day' : 'Percent'}>
-              <input
-                class="input"
-                inputMode="decimal"
-                value={value}
-                required
-                onInput={(event) => setValue(event.currentTarget.value)}
-              />
-            </Field>
+            <TextField
+              label={type === 'megabytes' ? 'MB a day' : 'Percent'}
+              inputMode="decimal"
+              value={value}
+              required
+              set={setValue}
+            />
           )}
         </div>
         {other !== undefined && (
@@ -138,14 +129,7 @@ function ReadForm({ one, changed }: { one: ReadKey | undefined; changed: () => v
   return (
     <Dialog title={one === undefined ? 'New read key' : one.name} close={close}>
       <form class="form" onSubmit={submit}>
-        <Field label="Name" fault={about('name')}>
-          <input
-            class="input"
-            value={name}
-            required
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField label="Name" fault={about('name')} value={name} required set={setName} />
         <Field
           label="Security filter"
           hint="A search: the key sees the events that it finds, and no others. Empty: all events."
@@ -256,13 +240,7 @@ function Delete({ kind, changed }: DeleteProps) {
             ? 'Whoever sends with this key is refused from now on. Events that are there stay.'
             : 'Whoever asks with this key is refused from now on, and its sessions end.'}
         </p>
-        <Field label={`Type ${name} to delete it`} fault={fault}>
-          <input
-            class="input"
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField label={`Type ${name} to delete it`} fault={fault} value={typed} set={setTyped} />
         <div class="actions">
           <Button onClick={close}>Cancel</Button>
           <Button kind="danger" type="submit" disabled={typed !== name}>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { call, Fault } from '../../api/client.ts';
 import { say } from '../../base/notice.ts';
 import { session } from '../../base/session.ts';
-import { Button, Field } from '../../parts/controls.tsx';
+import { Button, TextField } from '../../parts/controls.tsx';
 
 /** One's own account: another password. */
 export function Account() {
@@ -28,33 +28,25 @@ export function Account() {
         <p>You have logged in by a read key: it has no password.</p>
       ) : (
         <form class="form" onSubmit={submit}>
-          <Field
+          <TextField
             label="Password in force"
             fault={fault?.status === 403 ? fault.message : undefined}
-          >
-            <input
-              class="input"
-              type="password"
-              autoComplete="current-password"
-              required
-              value={password}
-              onInput={(event) => setPassword(event.currentTarget.value)}
-            />
-          </Field>
-          <Field
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            set={setPassword}
+          />
+          <TextField
             label="New password"
             hint="12 to 256 characters"
             fault={fault !== undefined && fault.status !== 403 ? fault.message : undefined}
-          >
-            <input
-              class="input"
-              type="password"
-              autoComplete="new-password"
-              required
-              value={next}
-              onInput={(event) => setNext(event.currentTarget.value)}
-            />
-          </Field>
+            type="password"
+            autoComplete="new-password"
+            required
+            value={next}
+            set={setNext}
+          />
           <Button kind="main" type="submit">
             Change the password
           </Button>

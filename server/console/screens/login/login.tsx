@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Fault } from '../../api/client.ts';
 import { logIn } from '../../base/session.ts';
-import { Button, Field } from '../../parts/controls.tsx';
+import { Button, TextField } from '../../parts/controls.tsx';
 import { Mark } from '../../parts/icon.tsx';
 
 /** Logging in, by name and password or by a read key; one stays at the address where one was. */
@@ -35,31 +35,25 @@ export function Login() {
           </Button>
         </div>
         {!byKey && (
-          <Field label="Name">
-            <input
-              class="input"
-              value={name}
-              required
-              autoComplete="username"
-              autocapitalize="off"
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          </Field>
+          <TextField
+            label="Name"
+            value={name}
+            required
+            autoComplete="username"
+            autocapitalize="off"
+            set={setName}
+          />
         )}
-        <Field
+        <TextField
           label={byKey ? 'Read key' : 'Password'}
           fault={fault}
           hint={byKey ? 'You see what the key may see, without an account.' : undefined}
-        >
-          <input
-            class="input"
-            type="password"
-            value={secret}
-            required
-            autoComplete={byKey ? 'off' : 'current-password'}
-            onInput={(event) => setSecret(event.currentTarget.value)}
-          />
-        </Field>
+          type="password"
+          value={secret}
+          required
+          autoComplete={byKey ? 'off' : 'current-password'}
+          set={setSecret}
+        />
         <Button kind="main" type="submit" disabled={isBusy}>
           Log in
         </Button>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Fault } from '../../api/client.ts';
 import { go } from '../../base/address.ts';
 import { setUp } from '../../base/session.ts';
-import { Button, Field } from '../../parts/controls.tsx';
+import { Button, TextField } from '../../parts/controls.tsx';
 import { Mark } from '../../parts/icon.tsx';
 
 /** The first start: the link's token stands behind `#`, which no server sees, and makes the first administrator. */
@@ -33,34 +33,32 @@ export function Setup() {
           account.
         </p>
         {!hadToken && (
-          <Field label="Set-up token" hint="It is in the file setup-token of the data folder.">
-            <input
-              class="input"
-              value={token}
-              required
-              onInput={(event) => setToken(event.currentTarget.value)}
-            />
-          </Field>
+          <TextField
+            label="Set-up token"
+            hint="It is in the file setup-token of the data folder."
+            value={token}
+            required
+            set={setToken}
+          />
         )}
-        <Field label="Name" fault={about('name')}>
-          <input
-            class="input"
-            value={name}
-            required
-            autoComplete="username"
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Password" hint="12 to 256 characters" fault={about('password')}>
-          <input
-            class="input"
-            type="password"
-            value={password}
-            required
-            autoComplete="new-password"
-            onInput={(event) => setPassword(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField
+          label="Name"
+          fault={about('name')}
+          value={name}
+          required
+          autoComplete="username"
+          set={setName}
+        />
+        <TextField
+          label="Password"
+          hint="12 to 256 characters"
+          fault={about('password')}
+          type="password"
+          value={password}
+          required
+          autoComplete="new-password"
+          set={setPassword}
+        />
         {fault !== undefined && about('name') === undefined && about('password') === undefined && (
           <p class="field-fault" role="alert">
             {fault.message}

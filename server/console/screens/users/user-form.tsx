@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, Fault } from '../../api/client.ts';
 import type { User } from '../../api/contract.ts';
-import { Button, Dialog, Field } from '../../parts/controls.tsx';
+import { Button, Dialog, Field, TextField } from '../../parts/controls.tsx';
 
 interface UserFormProps {
   one: User | undefined;
@@ -47,29 +47,24 @@ export function UserForm({ one, close, changed }: UserFormProps) {
   return (
     <Dialog title={one?.name ?? 'New user'} close={close}>
       <form class="form" onSubmit={submit}>
-        <Field label="Name" fault={about('name')}>
-          <input
-            class="input"
-            value={name}
-            required
-            autoComplete="off"
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Name"
+          fault={about('name')}
+          value={name}
+          required
+          autoComplete="off"
+          set={setName}
+        />
+        <TextField
           label={one === undefined ? 'Password' : 'New password'}
           hint="12 to 256 characters"
           fault={about('password')}
-        >
-          <input
-            class="input"
-            type="password"
-            autoComplete="new-password"
-            value={password}
-            required={one === undefined}
-            onInput={(event) => setPassword(event.currentTarget.value)}
-          />
-        </Field>
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          required={one === undefined}
+          set={setPassword}
+        />
         <RoleChoice role={role} choose={setRole} />
         {role === 'reader' && (
           <Field
