@@ -22,7 +22,7 @@ function lineOf({ workload, corpus, events, scale, machine, unit }: FigureRow): 
 }
 
 /**
- * What figures of ours came to over the releases: a panel a unit, a line a workload; a point is the geometric mean of
+ * Figures of ours over the releases: a panel a unit, a line a workload; a point is the geometric mean of
  * the figures that all releases on the line have. `x` is the index of the release.
  */
 export function historyPanels(releases: readonly Release[]): Panel[] {

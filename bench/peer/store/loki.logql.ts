@@ -2,7 +2,7 @@ import type { Parameters, Texts } from '../peer.ts';
 import { NEWEST } from '../questions.ts';
 
 /**
- * What Loki is told and asked. A stream a host, the line is `message`, and all other attributes are structured
+ * Requests to Loki. A stream a host, the line is `message`, and all other attributes are structured
  * metadata, which filters read without parsing lines. Its limits on series and age are raised, as its defaults refuse
  * the data and half of the questions. Results are not cached.
  */

@@ -2,7 +2,7 @@ import type { Texts } from '../peer.ts';
 import { DISCOVERED, NEWEST } from '../questions.ts';
 
 /**
- * What VictoriaLogs is asked. It takes any JSON and has no schema; the sender chooses the streams, here one a host.
+ * Requests to VictoriaLogs. It takes any JSON and has no schema; the sender chooses the streams, here one a host.
  * Dates come from `date_access`. Words match in the given case only.
  */
 
