@@ -8,7 +8,7 @@ const FILTERS_MAX = 100;
 /** Values of a field filter. */
 const VALUES_MAX = 1_000;
 /** Events before a page of a list that are left out. */
-const SKIP_MAX = 100_000;
+const SKIP_MAX = 1_000_000_000;
 /** Elements of `columns`. */
 const COLUMNS_MAX = 1_000;
 /** Events that a tail shows in a second. */

@@ -73,8 +73,9 @@ export class World {
     return { events: all.slice(0, limit), bound: { limit, oldestMs: timeMs, oldestId } };
   }
 
-  list(query: ListQuery): ListResult {
-    return run(listUnits(this.shelf.reader, { blocks: this.shelf.refs }, query));
+  list(query: ListQuery, nearRows?: number): ListResult {
+    const snapshot = { blocks: this.shelf.refs };
+    return run(listUnits(this.shelf.reader, snapshot, query, undefined, nearRows));
   }
 
   aggregate(query: AggregateQuery): AggregateResult {
@@ -106,6 +107,9 @@ export function checkLists(
     const found = result.events.map(({ event }) => event);
     same(found, order === 'desc' ? texts : texts.toReversed(), `list ${order}`);
     same(result.bound, bound, 'bound of a list');
+    const skip = found.length >> 1;
+    const far = world.list({ ...query, skip }, 0);
+    same(far.events, result.events.slice(skip), `list ${order} from row ${skip}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { fetchUnits } from '../../engine/query/events/fetch.ts';
 import { listUnits } from '../../engine/query/events/list.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
+import type { Predicate } from '../../engine/query/model/predicate.ts';
 import type { ListQuery } from '../../engine/query/model/query.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
@@ -100,6 +101,31 @@ t.test('paging neither skips nor repeats while blocks are added and superseded',
     },
   );
   fc.assert(property, { numRuns: 200 });
+});
+
+t.test('a block that is read for the page and for the total counts once', async (t) => {
+  const blocks = new Blocks();
+  for (let block = 0; block < 5; block++)
+    blocks.add(rowsAt([block * 10, block * 10 + 5]), 0, block * 2);
+  const predicate: Predicate = { type: 'words', words: [[{ literal: 'at' }]] };
+  const query = { ...ALL, predicate, limit: 3, total: true };
+  const { total, stats } = run(listUnits(blocks, { blocks: blocks.refs }, query));
+  t.equal(total, 10);
+  t.match(stats, { blocksTotal: 5, blocksOpened: 5, rowsScanned: 10 });
+});
+
+t.test('blocks before a far page are counted without being opened', async (t) => {
+  const blocks = new Blocks();
+  for (let block = 0; block < 40; block++) {
+    blocks.add(rowsAt([block * 10, block * 10 + 9, block * 10 + 5]), 0, block * 3);
+  }
+  for (const order of ['asc', 'desc'] as const) {
+    const query = { ...ALL, order, limit: 4, skip: 61 };
+    const { events, stats } = run(listUnits(blocks, { blocks: blocks.refs }, query, undefined, 10));
+    const times = events.map(({ timeMs }) => timeMs);
+    t.same(times, order === 'asc' ? [205, 209, 210, 215] : [195, 190, 189, 185]);
+    t.equal(stats.blocksOpened, 2);
+  }
 });
 
 t.test('only blocks that can have events of the page are opened', async (t) => {

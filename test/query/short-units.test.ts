@@ -140,7 +140,8 @@ const LIST: ListQuery = {
 
 const LISTS: [string, ListQuery][] = [
   ['a list', LIST],
-  ['a list far down', { ...LIST, predicate: ALL, columns: [], skip: 30_000 }],
+  ['a list further down', { ...LIST, predicate: ALL, columns: [], skip: 9_000 }],
+  ['a list far down', { ...LIST, columns: [], skip: 30_000, order: 'asc' }],
 ];
 
 const TAIL: TailQuery = {

@@ -13,11 +13,12 @@ import type {
   QueryStats,
   Snapshot,
 } from '../model/query.ts';
-import { type BlockSource, isDamage, noStats, type Progress, type Reach } from '../model/source.ts';
+import { type BlockSource, isDamage, type Progress, type Reach } from '../model/source.ts';
 import { following, type PartsProgress, telling } from '../model/units.ts';
 import { withinBound } from '../scan/bound.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
 import { EventBuilder } from './event.ts';
+import { NEAR_ROWS, withoutFarRows } from './far-page.ts';
 import { orderedListUnits } from './ordered-list.ts';
 import { bestKey, compareIn, type RowQuery, RowSearch, refsOfPage } from './row-search.ts';
 import type { TopEntry } from './top-k-heap.ts';
@@ -37,9 +38,11 @@ const NO_BUDGET: Budget = { textMax: Infinity, blocksMax: Infinity };
 
 /** A list query at work. */
 class Listing {
-  readonly stats: QueryStats;
+  /** Blocks that were read. */
+  readonly opened = new Set<BlockRef>();
   /** Id after which the next page begins; `undefined` when nothing is left. */
   resume: string | undefined;
+  readonly #blocksTotal: number;
   readonly #source: BlockSource;
   readonly #query: ListQuery & Reach;
   readonly #rowQuery: RowQuery;
@@ -73,7 +76,7 @@ class Listing {
     this.#budget = budget;
     this.#sharing = sharing;
     this.#selected = new PredicateRows(source, query.predicate);
-    this.stats = noStats(snapshot.blocks.length);
+    this.#blocksTotal = snapshot.blocks.length;
     this.#refs = refsOfPage(snapshot.blocks, this.#rowQuery);
     this.#unitsTotal = this.#refs.length;
   }
@@ -85,7 +88,6 @@ class Listing {
       const events = yield* this.#rebuildAll(entries);
       // A block that turns out damaged when its rows are rebuilt leaves room for rows of others.
       if (this.#damaged.size === damagedBefore || events.length === entries.length) {
-        this.stats.blocksDamaged = this.#damaged.size;
         this.resume = this.#resumeAfter(entries.length, events);
         return events;
       }
@@ -97,6 +99,10 @@ class Listing {
     // Behind a full page, and behind one whose text is, even the events before `#end` are not all there.
     if (foundCount >= limit || events.length < foundCount) return events.at(-1)?.id;
     return this.#end === undefined ? undefined : this.#source.ids.encode(this.#end);
+  }
+
+  get stats(): QueryStats {
+    return statsOf(this.#blocksTotal, this.opened, this.#damaged.size);
   }
 
   /** Names of the blocks that were found damaged: the same ones in every snapshot that has them. */
@@ -119,8 +125,7 @@ class Listing {
       return this.#soFar();
     };
     yield* search.run(ends, progress, this.#damaged.size === 0 ? this.#sharing : undefined);
-    this.stats.blocksOpened += opened.length;
-    for (const place of opened) this.stats.rowsScanned += refs[place].rowCount;
+    for (const place of opened) this.opened.add(refs[place]);
     const pageCount = Math.min(Math.max(top.count - skip, 0), limit);
     const entries = yield* telling(progress, top.takeLast(pageCount));
     const end = this.#end;
@@ -250,14 +255,16 @@ function textOf({ event = '', columns }: ListedEvent): number {
 /**
  * Lists a page of the selected events, a block a unit: blocks in the order of the page, until none that is left can
  * have a row of it; then the rows of the page are rebuilt. A list that is ordered by an attribute visits all blocks.
- * With `sharing` other threads may join. Damaged blocks are left out and counted. Throws USAGE when `after` is not an
- * event id, and what the source throws but CORRUPTION.
+ * With `sharing` other threads may join. A page behind more than `nearRows` rows is found by counting them. Damaged
+ * blocks are left out and counted. Throws USAGE when `after` is not an event id, and what the source throws but
+ * CORRUPTION.
  */
 export function* listUnits(
   source: BlockSource,
   snapshot: Snapshot,
   query: ListQuery,
   sharing?: Sharing,
+  nearRows = NEAR_ROWS,
 ): Generator<Progress, ListResult> {
   return yield* withinBound(source, snapshot, query, function* (reached) {
     const { orderBy } = reached;
@@ -265,23 +272,32 @@ export function* listUnits(
       return yield* orderedListUnits(source, snapshot, { ...reached, orderBy }, sharing);
     }
     const parts: PartsProgress = { unitsDone: 0 };
-    const listing = new Listing(source, snapshot, reached, NO_BUDGET, sharing);
+    const asked = yield* following(
+      parts,
+      withoutFarRows(source, snapshot, reached, nearRows, sharing),
+    );
+    const listing = new Listing(source, snapshot, asked, NO_BUDGET, sharing);
     const events = yield* following(parts, listing.run());
     const { stats } = listing;
     if (query.total !== true) return { events, stats };
-    const counted = yield* following(parts, totalUnits(source, snapshot, reached, sharing));
-    return { events, total: counted.total, stats: summed(stats, counted.stats) };
+    const { total, ...counting } = yield* following(
+      parts,
+      totalUnits(source, snapshot, reached, sharing),
+    );
+    const damagedCount = Math.max(stats.blocksDamaged, counting.stats.blocksDamaged);
+    const opened = listing.opened.union(counting.opened);
+    return { events, total, stats: statsOf(stats.blocksTotal, opened, damagedCount) };
   });
 }
 
-/** What two parts of a query did over the same blocks. */
-function summed(left: QueryStats, right: QueryStats): QueryStats {
-  return {
-    blocksTotal: left.blocksTotal,
-    blocksOpened: left.blocksOpened + right.blocksOpened,
-    rowsScanned: left.rowsScanned + right.rowsScanned,
-    blocksDamaged: Math.max(left.blocksDamaged, right.blocksDamaged),
-  };
+/** What a query did that has read these blocks. */
+function statsOf(
+  blocksTotal: number,
+  opened: ReadonlySet<BlockRef>,
+  blocksDamaged: number,
+): QueryStats {
+  const rowsScanned = Array.from(opened).reduce((sum, { rowCount }) => sum + rowCount, 0);
+  return { blocksTotal, blocksOpened: opened.size, rowsScanned, blocksDamaged };
 }
 
 /**

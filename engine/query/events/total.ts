@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import type { Sharing, VisitorData, VisitorSpec } from '../group/shared-scan.ts';
 import { type Bitmap, countRows } from '../model/bitmap.ts';
@@ -38,7 +39,7 @@ export class Counter implements BlockVisitor {
 }
 
 /**
- * Counts the selected events, a block a unit. Damaged blocks are left out. Throws what the source throws but
+ * Counts the selected events, a block a unit; `opened` are the blocks that were read. Damaged blocks are left out. Throws what the source throws but
  * CORRUPTION.
  */
 export function* totalUnits(
@@ -46,9 +47,9 @@ export function* totalUnits(
   snapshot: Snapshot,
   selection: Selection & Reach,
   sharing?: Sharing,
-): Generator<Progress, { total: number; stats: QueryStats }> {
+): Generator<Progress, { total: number; stats: QueryStats; opened: ReadonlySet<BlockRef> }> {
   const scan = new BlockScan(source, snapshot, selection, sharing);
   const counter = new Counter();
   yield* scan.run(counter);
-  return { total: counter.total, stats: scan.stats };
+  return { total: counter.total, stats: scan.stats, opened: scan.opened };
 }

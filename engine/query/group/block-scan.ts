@@ -129,6 +129,11 @@ export class BlockScan {
       .map(([ref]) => ref);
   }
 
+  /** Blocks that were opened. */
+  get opened(): ReadonlySet<BlockRef> {
+    return this.#opened;
+  }
+
   /** How far the scans are. */
   get progress(): Progress {
     return {

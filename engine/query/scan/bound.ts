@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../../base/durations.ts';
 import { type BlockRef, isHole } from '../../segment/frame.ts';
 import { type EventKey, SEQUENCE_MAX, WRITER_MAX } from '../model/event-id.ts';
+import type { Predicate } from '../model/predicate.ts';
 import type { Bound, Selection, Snapshot } from '../model/query.ts';
 import {
   type BlockSource,
@@ -52,15 +53,33 @@ function* boundUnits(
 ): Generator<Progress, BoundReach> {
   const whole: BoundReach = { fromMs, toMs };
   if (boundCount === undefined) return whole;
-  const isFiltered = visible !== undefined && visible.type !== 'all';
-  const rows = isFiltered ? new VisibleRows(source, visible) : new StoredRows(source);
-  // Dates of events are whole.
-  const range = { fromMs: Math.ceil(fromMs), toMs: Math.ceil(toMs) };
-  const floor = yield* new FloorSearch(source, snapshot, range, boundCount, rows).run();
+  const floor = yield* newestUnits(
+    source,
+    snapshot,
+    { fromMs, toMs, predicate: visible },
+    boundCount,
+  );
   if (floor === undefined) return whole;
   const { timeMs } = floor;
   const oldestId = source.ids.encode(floor);
   return { fromMs: timeMs, toMs, floor, bound: { limit: boundCount, oldestMs: timeMs, oldestId } };
+}
+
+/**
+ * Finds the last of the `count` newest events of a range for which a predicate holds; `undefined` when none of them
+ * comes before it. Throws what the source throws but CORRUPTION.
+ */
+export function newestUnits(
+  source: BlockSource,
+  snapshot: Snapshot,
+  { fromMs, toMs, predicate }: Reach & { predicate: Predicate | undefined },
+  count: number,
+): Generator<Progress, Floor | undefined> {
+  const isFiltered = predicate !== undefined && predicate.type !== 'all';
+  const rows = isFiltered ? new VisibleRows(source, predicate) : new StoredRows(source);
+  // Dates of events are whole.
+  const range = { fromMs: Math.ceil(fromMs), toMs: Math.ceil(toMs) };
+  return new FloorSearch(source, snapshot, range, count, rows).run();
 }
 
 /**
@@ -79,7 +98,7 @@ export function* withinBound<Query extends Selection, Result extends object>(
   return bound === undefined ? result : { ...result, bound };
 }
 
-/** Looks for the oldest of the newest events of a range, so many of those that count. */
+/** Search for the oldest of the newest events of a range, so many of those that count. */
 class FloorSearch {
   readonly #source: BlockSource;
   readonly #rows: CountedRows;

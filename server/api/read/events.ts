@@ -9,6 +9,8 @@ import { checkFetchBody, checkListBody } from '../schema.ts';
 import { fieldOf, mayExplain, rangeOf, selectionOf } from '../selection.ts';
 
 const LIST_LIMIT_DEFAULT = 50;
+/** Events that can be left out of a list that is not by date, or behind an event: they are gathered. */
+const GATHERED_MAX = 100_000;
 
 /** `POST /beta/events/list`: a page of events, newest first. Source: INTERFACE.md 4.6. */
 export async function listEvents(context: ReadContext): Promise<Reply> {
@@ -16,6 +18,10 @@ export async function listEvents(context: ReadContext): Promise<Reply> {
   const range = rangeOf(body.time, context.nowMs);
   const { zone } = range;
   const { afterEvent: after, skip, orderBy } = body;
+  if ((skip ?? 0) > GATHERED_MAX && (after !== undefined || orderBy !== undefined)) {
+    const other = after === undefined ? 'orderBy' : 'afterEvent';
+    throw new ApiError(400, `skip ${skip} is not allowed with ${other}; allowed: 0 to 100000`);
+  }
   const explain = mayExplain(body.explain, context.key);
   const { key, resolver, boundEvents } = context;
   const scope = { resolver, filter: key.filter, boundEvents };
