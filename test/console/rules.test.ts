@@ -14,7 +14,8 @@ import {
   wordsOf,
 } from '../../server/console/base/terms.ts';
 import { instantOf, offsetAt, startOf } from '../../server/console/base/zone.ts';
-import { RowPlaces } from '../../server/console/parts/row-window.ts';
+import { RowPlaces } from '../../server/console/parts/row-places.ts';
+import { ScrollSpace } from '../../server/console/parts/scroll-space.ts';
 import { evaluateDateMath } from '../../server/language/date-math.ts';
 import { parseSearch } from '../../server/language/search.ts';
 import { parseZone } from '../../server/language/zone.ts';
@@ -154,6 +155,45 @@ t.test('rows are placed behind one another, whatever was measured', async (t) =>
     ),
   );
   t.pass('as a plain sum');
+});
+
+t.test(
+  'a space that is too high for browsers has its ends as they are, and each place once',
+  async (t) => {
+    fc.assert(
+      fc.property(
+        fc.nat(1_000_000_000),
+        fc.integer({ min: 0, max: 2_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (wholePx, sightPx, part) => {
+          const space = new ScrollSpace(wholePx + sightPx);
+          const end = space.shownPx - sightPx;
+          const [px, next] = [part * end, Math.min(part * end + 1, end)];
+          const at = space.wholeOf(px, sightPx);
+          const isPlain = px <= 1e6 ? at === px : true;
+          const isEnd = end - px <= 1e6 ? Math.abs(wholePx - at - (end - px)) < 1e-6 : true;
+          const isBack = Math.abs(space.shownOf(at, sightPx) - px) < 1e-3;
+          return isPlain && isEnd && isBack && space.wholeOf(next, sightPx) >= at;
+        },
+      ),
+    );
+    t.equal(new ScrollSpace(100_000 * 26).shownPx, 100_000 * 26);
+  },
+);
+
+t.test('points of a range that say nothing are none, whatever they are', async (t) => {
+  for (const text of ['constructor', '__proto__', 'now-999999999y/d', 'now-9d/d/d/x', '%', '']) {
+    const { from, to } = pointsIn(text) ?? { from: text, to: text };
+    t.equal(rangeOf(from, to, 'Europe/Paris', NOW), undefined, text);
+  }
+  const far = 'now-999999999h-999999999h-999999999h';
+  t.equal(instantIn(far, 'UTC', NOW), undefined);
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (from, to) => {
+      const range = rangeOf(from, to, 'UTC', NOW);
+      return range === undefined || range.fromMs < range.toMs;
+    }),
+  );
 });
 
 t.test('numbers and times are short and exact enough', async (t) => {

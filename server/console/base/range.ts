@@ -33,6 +33,8 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?)?\s*(Z|[+-]\d\d:?\d\d)?$/;
 /** Clocks before 1973 as epoch milliseconds are years, days or seconds. */
 const EPOCH_MS_MIN = 1e11;
+/** Greatest instant of a date. Source: ECMA-262, 21.4.1.1. */
+const DATE_MS_MAX = 8.64e15;
 const NICE_STEPS = [
   ...['1s', '2s', '5s', '10s', '15s', '30s', '1m', '2m', '5m', '10m', '15m', '30m'],
   ...['1h', '2h', '3h', '6h', '12h', '1d', '1w', '1M'],
@@ -43,6 +45,17 @@ const UNIT_MS: Record<string, number> = {
 
 /** The instant that a point of a range says; `undefined` when it says none. Dates without an offset are of `zone`. */
 export function instantIn(text: string, zone: string, nowMs: number): number | undefined {
+  try {
+    const ms = instantOfPoint(text, zone, nowMs);
+    return ms !== undefined && Math.abs(ms) <= DATE_MS_MAX ? ms : undefined;
+  } catch (error) {
+    // The platform's word on instants before or behind all dates.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function instantOfPoint(text: string, zone: string, nowMs: number): number | undefined {
   const math = MATH.exec(text.trim());
   if (math !== null) {
     let ms = nowMs;
@@ -87,17 +100,18 @@ export function rangeOf(from: string, to: string, zone: string, nowMs: number): 
   return { fromMs, toMs };
 }
 
+const NAMED: ReadonlyMap<string, readonly [string, string]> = new Map([
+  ['today', ['now/d', 'now']],
+  ['yesterday', ['now-1d/d', 'now/d']],
+  ['this week', ['now/w', 'now']],
+  ['last week', ['now-1w/w', 'now/w']],
+  ['this month', ['now/M', 'now']],
+]);
+
 /** Points of a range that people write: `15m`, `last 2 days`, `yesterday`, `a to b`. */
 export function pointsIn(text: string): { from: string; to: string } | undefined {
   const plain = text.trim();
-  const named: Record<string, [string, string]> = {
-    today: ['now/d', 'now'],
-    yesterday: ['now-1d/d', 'now/d'],
-    'this week': ['now/w', 'now'],
-    'last week': ['now-1w/w', 'now/w'],
-    'this month': ['now/M', 'now'],
-  };
-  const name = named[plain.toLowerCase()];
+  const name = NAMED.get(plain.toLowerCase());
   if (name !== undefined) return { from: name[0], to: name[1] };
   const last = /^(?:last|past)?\s*(\d{1,6})\s*([a-z]+)$/i.exec(plain);
   const unit = last === null ? undefined : unitOf(last[2] ?? '');

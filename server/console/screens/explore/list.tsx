@@ -23,10 +23,11 @@ export interface RowSource {
 
 const EventView = later(async () => (await import('./event.tsx')).EventView);
 const ROW_PX = 26;
+const CURRENT_ID = 'current-row';
 
 /** Events as rows: only those in sight are in the page, and an open one unfolds in its place. */
 export function EventList({ source, words, version }: EventListProps) {
-  const { rows, totalPx, element, show } = useRowWindow({
+  const { rows, spacePx, element, show } = useRowWindow({
     ...{ count: source.count, rowPx: ROW_PX, list: source },
   });
   const first = rows[0]?.row ?? 0;
@@ -46,15 +47,16 @@ export function EventList({ source, words, version }: EventListProps) {
       ref={element}
       {...{ class: isWrapped.value ? 'list wrapped' : 'list', role: 'grid', tabIndex: 0, style }}
       aria-label="Events"
+      {...(at >= 0 ? { 'aria-activedescendant': CURRENT_ID } : {})}
       aria-rowcount={source.total + 1}
       aria-colcount={3 + columns.value.length}
     >
       <Heads />
-      <div class="list-space" role="presentation" style={{ height: `${totalPx}px` }}>
-        {rows.map(({ row, startPx }) => (
+      <div class="list-space" role="presentation" style={{ height: `${spacePx}px` }}>
+        {rows.map(({ row, startPx, slot }) => (
           <div
-            key={source.at(row)?.id ?? row}
-            class={row === at ? 'row current' : 'row'}
+            key={slot}
+            {...(row === at ? { class: 'row current', id: CURRENT_ID } : { class: 'row' })}
             role="row"
             aria-rowindex={row + 2}
             data-index={row}
@@ -124,7 +126,7 @@ function Row({
       </div>
       {isOpen && (
         <div role="gridcell" class="unfolded">
-          <EventView shown={event} words={words} />
+          <EventView key={event.id} shown={event} words={words} />
         </div>
       )}
     </>

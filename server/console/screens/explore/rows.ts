@@ -4,10 +4,12 @@ import type { ListBody, ListedEvent, ListResult } from '../../api/contract.ts';
 
 /** Events of a page. */
 export const PAGE_ROWS = 100;
-/** Events that can be left out before a page. Source: INTERFACE.md 4.6. */
+/** Events that can be left out before a page of a list that is not by date. Source: INTERFACE.md 4.6. */
 const SKIP_MAX = 100_000;
 const PAGES_KEPT = 40;
 const LOADS_MAX = 2;
+/** Pages that pass within that are not loaded: one scrolls to others. */
+const PASSING_MS = 60;
 
 /** Rows of a list, loaded in pages as they are looked at. A new list has a table of its own. */
 export class Rows {
@@ -20,6 +22,10 @@ export class Rows {
   readonly #pages = new Map<number, readonly ListedEvent[]>();
   readonly #loading = new Map<number, AbortController>();
   #wanted: number[] = [];
+  /** Pages that were needed last, and since when. */
+  #needed = '';
+  #neededMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `body` asks for the list without `skip`; `first` is its first page. */
   constructor(body: ListBody, first: ListResult) {
@@ -30,7 +36,9 @@ export class Rows {
 
   /** Rows that can be looked at. */
   get reachable(): number {
-    return Math.min(this.total, SKIP_MAX + PAGE_ROWS);
+    return this.#body.orderBy === undefined
+      ? this.total
+      : Math.min(this.total, SKIP_MAX + PAGE_ROWS);
   }
 
   /** The event of a row; `undefined` when it is not loaded. */
@@ -55,15 +63,29 @@ export class Rows {
       if (!this.#pages.has(page)) pages.push(page);
     }
     for (const [page, abort] of this.#loading) {
-      if (!pages.includes(page)) abort.abort();
+      if (pages.includes(page)) continue;
+      abort.abort();
+      this.#loading.delete(page);
     }
-    this.#wanted = pages.filter((page) => !this.#loading.has(page));
-    this.#next();
+    const needed = pages.join();
+    if (needed === this.#needed) return;
+    const isPassing = performance.now() - this.#neededMs < PASSING_MS;
+    this.#needed = needed;
+    this.#neededMs = performance.now();
+    this.#wanted = [];
+    clearTimeout(this.#timer);
+    const load = (): void => {
+      this.#wanted = pages.filter((page) => !this.#loading.has(page));
+      this.#next();
+    };
+    if (isPassing) this.#timer = setTimeout(load, PASSING_MS);
+    else load();
   }
 
   /** Ends what is loading. */
   close(): void {
     this.#wanted = [];
+    clearTimeout(this.#timer);
     for (const abort of this.#loading.values()) abort.abort();
   }
 
@@ -84,9 +106,11 @@ export class Rows {
       this.#keep(page, events);
       this.fault.value = undefined;
     } catch (error) {
-      if (!abort.signal.aborted && error instanceof Fault) this.fault.value = error;
+      if (abort.signal.aborted) return;
+      if (error instanceof Fault) this.fault.value = error;
+      this.#needed = '';
     } finally {
-      this.#loading.delete(page);
+      if (this.#loading.get(page) === abort) this.#loading.delete(page);
       this.#next();
     }
   }

@@ -25,6 +25,9 @@ export function Toolbar({ found }: { found: Found }) {
       )}
       <b class="total">{counted(found.rows.total, 'event')}</b>
       <Exactness found={found} />
+      {found.rows.reachable < found.rows.total && (
+        <span class="quiet-text">the first {whole(found.rows.reachable)} are listed</span>
+      )}
       <Cost found={found} />
       {current.value.row >= 0 && (
         <span class="quiet-text">
@@ -101,7 +104,7 @@ function Cost({ found: { first } }: { found: Found }) {
     <span class="quiet-text cost">
       {duration(list.tookMs.value)}
       {explain !== undefined &&
-        ` · read ${whole(Math.min(explain.blocksOpened, explain.blocksTotal))} of ${counted(explain.blocksTotal, 'block')}`}
+        ` · read ${whole(explain.blocksOpened)} of ${counted(explain.blocksTotal, 'block')}`}
     </span>
   );
 }
