@@ -1,10 +1,11 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { firstUser, openViewer, type Viewer } from '../../test/support/browser.ts';
 import {
   ask,
   type Listed,
   removeFolder,
   type Service,
+  send,
   startService,
   temporaryFolder,
 } from '../../test/support/service.ts';
@@ -21,6 +22,8 @@ const SCROLL_STEPS = 240;
 const LIVE_EVENTS_A_SECOND = 5_000;
 const LIVE_SECONDS = 5;
 const LIVE_BATCH = 250;
+/** Begins a message of a megabyte, and is in no other. */
+const LARGE_WORD = 'megabyte';
 const TYPED = 'http.status_code:500 GET';
 
 /** The range of all events: from the first one to behind the last. */
@@ -55,6 +58,27 @@ async function watchTasks(page: Page): Promise<void> {
 async function longestTask(page: Page): Promise<number> {
   const noted = await page.evaluate(() => (globalThis as unknown as { noted: number[] }).noted);
   return Math.max(0, ...noted);
+}
+
+/** Seconds of scripts, styles and layouts that the main thread of a page has spent. */
+async function workSeconds(devtools: CDPSession): Promise<number> {
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  const parts = ['ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration'];
+  return metrics
+    .filter(({ name }) => parts.includes(name))
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Milliseconds from a click on the only row of a list until its event is on the screen. */
+function openEvent(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const began = performance.now();
+    document.querySelector<HTMLElement>('.row:not(.heads) .line')?.click();
+    while (document.querySelector('.event') === null) await frame();
+    await frame();
+    return performance.now() - began;
+  });
 }
 
 /** The 95th percentile of the times between frames while a list is scrolled to its end. */
@@ -124,10 +148,19 @@ async function measure(
   }
   bench.figure(`${label}, list on the screen`, 'ms', ...times.list);
   bench.figure(`${label}, histogram and four facets`, 'ms', ...times.all);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const before = await workSeconds(devtools);
   bench.figure(`${label}, scrolling, p95 of frames`, 'ms', await scrollFrames(page));
+  const workMs = (1_000 * ((await workSeconds(devtools)) - before)) / SCROLL_STEPS;
+  bench.figure(`${label}, scrolling, script, style and layout a frame`, 'ms', workMs);
   await watchTasks(page);
   await page.getByRole('combobox').pressSequentially(TYPED, { delay: 60 });
   bench.figure(`${label}, typing, longest task`, 'ms', await longestTask(page));
+  await send(service, `${LARGE_WORD} ${'a line of a dump '.repeat(60_000)}`, 'text/plain');
+  await page.goto(`${service.http}/?q=${LARGE_WORD}`);
+  await page.locator('.row:not(.heads)').first().waitFor();
+  bench.figure(`${label}, opening an event of 1 MB`, 'ms', await openEvent(page));
   await page.goto(`${service.http}/?live=1`);
   await page.locator('.live-state.open').waitFor();
   await watchTasks(page);
