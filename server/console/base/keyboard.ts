@@ -9,7 +9,7 @@ export interface Shortcut {
 
 const SWITCH = 'logseam.keys';
 
-/** Reports whether single keys do something. Source: WCAG 2.2, 2.1.4. */
+/** Reports whether keys of characters do something. Source: WCAG 2.2, 2.1.4. */
 export const areKeysOn = signal(stored() !== 'off');
 /** The keys of the screen that is shown. */
 export const shortcuts = signal<readonly Shortcut[]>([]);
@@ -25,7 +25,7 @@ export const HELP: Shortcut = {
   },
 };
 
-/** Switches single keys on or off, for this browser. */
+/** Switches keys of characters on or off, for this browser. */
 export function switchKeys(isOn: boolean): void {
   areKeysOn.value = isOn;
   try {
@@ -38,13 +38,20 @@ export function switchKeys(isOn: boolean): void {
 /** Listens for the keys of the screens; none does anything while one types. */
 export function listenForKeys(): void {
   document.addEventListener('keydown', (event) => {
-    if (!areKeysOn.peek() || event.defaultPrevented) return;
+    const isCharacter = event.key.length === 1;
+    if (event.defaultPrevented || (isCharacter && !areKeysOn.peek())) return;
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === 'Enter' && isPressed(event.target)) return;
     const found = shortcuts.peek().find(({ keys }) => keys.split(' ').includes(event.key));
     if (found === undefined) return;
     event.preventDefault();
     found.run();
   });
+}
+
+/** Reports whether an element does something itself when the key Enter is pressed. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('button, a, summary') !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

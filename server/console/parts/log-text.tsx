@@ -75,6 +75,11 @@ export function visible(text: string): string {
   });
 }
 
+/** The name of an attribute as it is shown: without `custom.`. */
+export function shownName(path: string): string {
+  return visible(path.replace(/^custom\./, '')) || '""';
+}
+
 function styledPieces(text: string): Styled[] {
   const pieces: Styled[] = [];
   let style = '';

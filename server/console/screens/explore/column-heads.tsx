@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../../parts/icon.tsx';
+import { shownName } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { askFor, columns, question, setWidth, showColumns, widths } from './question.ts';
 
@@ -59,7 +60,7 @@ function ColumnHead({ path, sort, children }: ColumnHeadProps) {
       onDrop={(event) => moveBefore(event.dataTransfer?.getData('text/column') ?? '', path)}
     >
       <button type="button" class="head" title={path} onClick={sort}>
-        {path.replace(/^custom\./, '')} {children}
+        {shownName(path)} {children}
       </button>
       <Menu label={`Column ${path}`} choices={() => headChoices(path)}>
         <Icon name="more" size={14} />

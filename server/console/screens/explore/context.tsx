@@ -2,26 +2,25 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from '../../api/client.ts';
 import type { ContextResult, ListedEvent } from '../../api/contract.ts';
 import type { Json } from '../../api/exact.ts';
-import { textOf } from '../../api/exact.ts';
+import { ExactNumber, textOf } from '../../api/exact.ts';
 import { rowTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
-import { nameOf, termOf } from '../../base/terms.ts';
+import { termOf } from '../../base/terms.ts';
 import { Button, Dialog, FaultNote } from '../../parts/controls.tsx';
-import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
+import { type Leaf, LogText, leavesOf, lineOf, shownName, visible } from '../../parts/log-text.tsx';
 import { question } from './question.ts';
 import { contextOf } from './reading.ts';
 
 const EVENTS_FIRST = 20;
 const EVENTS_MAX = 500;
-const KEPT = [
-  'syslog.hostname',
-  'custom.host',
-  'custom.hostname',
-  'syslog.appname',
-  'custom.service',
-  'custom.app',
+/** Attributes that are offered first. */
+const LIKELY = [
+  ...['syslog.hostname', 'custom.host', 'custom.hostname'],
+  ...['syslog.appname', 'custom.service', 'custom.app'],
 ];
-const OFFERED = 6;
+/** Characters of values that are offered. */
+const VALUE_CHARACTERS_MAX = 500;
+const SHOWN_CHARACTERS = 60;
 
 /** The events before an event and after it that have the same values of chosen attributes. */
 export function Context() {
@@ -30,7 +29,8 @@ export function Context() {
 }
 
 function Shown({ centre }: { centre: ListedEvent }) {
-  const offered = useMemo(() => offeredOf(centre), [centre]);
+  const all = useMemo(() => keepableOf(centre), [centre]);
+  const [offered, setOffered] = useState(() => all.filter(({ path }) => LIKELY.includes(path)));
   const [kept, setKept] = useState<readonly string[]>(offered.slice(0, 1).map(({ path }) => path));
   const [count, setCount] = useState(EVENTS_FIRST);
   const panel = useMemo(() => new Panel<ContextResult>(), []);
@@ -53,6 +53,10 @@ function Shown({ centre }: { centre: ListedEvent }) {
   }, [centre, kept, count]);
   const toggle = (path: string): void =>
     setKept(kept.includes(path) ? kept.filter((each) => each !== path) : [...kept, path]);
+  const add = (path: string): void => {
+    setOffered([...offered, ...all.filter((leaf) => leaf.path === path)]);
+    setKept([...kept, path]);
+  };
   const around = panel.data.value;
   return (
     <Dialog
@@ -67,9 +71,10 @@ function Shown({ centre }: { centre: ListedEvent }) {
         {offered.map(({ path, value }) => (
           <label class="check">
             <input type="checkbox" checked={kept.includes(path)} onChange={() => toggle(path)} />
-            {nameOf(path)} <b>{textOf(value).slice(0, 60)}</b>
+            {leafText({ path, value })}
           </label>
         ))}
+        <Others leaves={all.filter((leaf) => !offered.includes(leaf))} add={add} />
       </fieldset>
       {panel.fault.value !== undefined && (
         <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
@@ -104,10 +109,41 @@ function Shown({ centre }: { centre: ListedEvent }) {
   );
 }
 
-/** Attributes that can be kept: hosts and applications first, then others with short texts. */
-function offeredOf({ event }: ListedEvent): { path: string; value: Json }[] {
-  const json = event as Json | undefined;
-  return KEPT.map((path) => ({ path, value: valueAt(json, path) ?? null }))
-    .filter(({ value }) => value !== null)
-    .slice(0, OFFERED);
+/** The choice of a further attribute of the event. */
+function Others({ leaves, add }: { leaves: readonly Leaf[]; add: (path: string) => void }) {
+  if (leaves.length === 0) return null;
+  return (
+    <select
+      class="input small"
+      aria-label="Another attribute that is the same"
+      value=""
+      onChange={(event) => add(event.currentTarget.value)}
+    >
+      <option value="">Another attribute</option>
+      {leaves.map((leaf) => (
+        <option value={leaf.path}>{leafText(leaf)}</option>
+      ))}
+    </select>
+  );
+}
+
+function leafText({ path, value }: Leaf): string {
+  const text = visible(textOf(value).slice(0, SHOWN_CHARACTERS));
+  return `${shownName(path)} = ${text}`;
+}
+
+/** Attributes whose value others can have too: hosts and applications first. */
+function keepableOf({ event }: ListedEvent): Leaf[] {
+  const leaves = [...leavesOf(event as Json | undefined)].filter(({ value }) => isPlain(value));
+  const rank = ({ path }: Leaf): number => {
+    const at = LIKELY.indexOf(path);
+    return at < 0 ? LIKELY.length : at;
+  };
+  return leaves.sort((left, right) => rank(left) - rank(right));
+}
+
+/** Reports whether a value is a single one that a search can have. */
+function isPlain(value: Json): boolean {
+  if (value === null || textOf(value).length > VALUE_CHARACTERS_MAX) return false;
+  return typeof value !== 'object' || value instanceof ExactNumber;
 }

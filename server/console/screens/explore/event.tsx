@@ -4,7 +4,7 @@ import { type Json, printJson, textOf } from '../../api/exact.ts';
 import { fullTime } from '../../base/format.ts';
 import { termOf } from '../../base/terms.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
-import { LogText, leavesOf, valueAt, visible } from '../../parts/log-text.tsx';
+import { LogText, leavesOf, shownName, valueAt } from '../../parts/log-text.tsx';
 import { addressOfEvent, askFor, question } from './question.ts';
 import { contextOf } from './reading.ts';
 import { ValueMenu } from './value-menu.tsx';
@@ -123,7 +123,7 @@ function Attributes({ event, words }: { event: Json | undefined; words: readonly
       {shown.map(({ path, value }) => (
         <div class="attribute" data-path={path}>
           <span class="attribute-name" title={path}>
-            {visible(path.replace(/^custom\./, ''))}
+            {shownName(path)}
           </span>
           <span class={`attribute-value ${kindOf(value)}`}>
             <LogText text={textOf(value)} words={words} />

@@ -13,7 +13,7 @@ import {
 } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { visible } from '../../parts/log-text.tsx';
+import { shownName, visible } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
@@ -55,7 +55,7 @@ export function Facets() {
         <Facet
           key={field}
           path={field}
-          name={field.replace(/^custom\./, '')}
+          name={shownName(field)}
           more={more}
           values={values.map(({ value, count }) => ({
             ...{ term: termOf(field, value), name: textOf(value), count },
@@ -103,7 +103,7 @@ function Facet({
             onClick={() => toggleFacet(path)}
           >
             <Icon name="down" size={12} />
-            {visible(name)}
+            {name}
           </button>
         )}
         {path !== undefined && (
@@ -240,7 +240,7 @@ function Attributes({ opened }: { opened: readonly string[] }) {
               onClick={() => toggleFacet(attribute)}
             >
               <Icon name="right" size={12} />
-              <span>{visible(attribute.replace(/^custom\./, ''))}</span>
+              <span>{shownName(attribute)}</span>
             </button>
             <span class="bar-count">{short(events)}</span>
             <Menu label={`${attribute}: more`} choices={() => pathChoices(attribute)}>

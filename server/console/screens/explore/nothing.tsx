@@ -2,6 +2,7 @@ import type { Hint, ListResult } from '../../api/contract.ts';
 import { pointTime } from '../../base/format.ts';
 import { piecesOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { askFor, question } from './question.ts';
 import { zoomOut, zoomTo } from './zoom.ts';
 
@@ -24,7 +25,7 @@ export function Nothing({ first }: { first: ListResult }) {
       <ul class="hints">
         {hints.map((hint) => (
           <li>
-            <p>{hint.message}</p>
+            <p>{visible(hint.message)}</p>
             <Fix hint={hint} />
           </li>
         ))}
@@ -51,7 +52,7 @@ function Fix({ hint }: { hint: Hint }) {
   if (replacement !== undefined && term !== undefined) {
     return (
       <Button icon="check" onClick={() => askFor({ query: replaced(query, term, replacement) })}>
-        {replacement}
+        {visible(replacement)}
       </Button>
     );
   }
@@ -67,11 +68,11 @@ function Fix({ hint }: { hint: Hint }) {
   if (hint.type === 'term' && hint.count === 0 && term !== undefined) {
     return (
       <Button icon="minus" onClick={() => askFor({ query: replaced(query, term, '') })}>
-        Without {term}
+        Without {visible(term)}
       </Button>
     );
   }
-  return attribute === undefined ? null : <code>{attribute}</code>;
+  return attribute === undefined ? null : <code>{visible(attribute)}</code>;
 }
 
 function nearestTerm({ type, attribute, nearest, term }: Hint): string | undefined {

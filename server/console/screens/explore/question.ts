@@ -30,6 +30,8 @@ const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN, FACETS } = 
 const WIDTH = /\*(\d{2,4})$/;
 const WIDTH_PX_MIN = 60;
 const WIDTH_PX_MAX = 1_200;
+/** Attributes that a parameter of the address names, others are passed over. */
+const PATHS_MAX = 50;
 
 /** The question of the address, the same as long as nothing of it changes. */
 export const question = computed<Question>(() => JSON.parse(questionText.value) as Question);
@@ -91,7 +93,17 @@ export function askFor(changes: Partial<Question>): void {
 function pathsOf(name: string): string[] | undefined {
   const text = place.value.params.get(name);
   if (text === null) return undefined;
-  return text === '' ? [] : text.split(',').map(decodeURIComponent);
+  const paths = text.split(',', PATHS_MAX).filter((path) => path !== '');
+  return [...new Set(paths.map(decoded))];
+}
+
+/** A part of the address, as it is when it is garbled. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function textOfPaths(paths: readonly string[]): string {

@@ -2,6 +2,7 @@ import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { short } from '../../base/format.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { Completion, type Suggestion } from './completion.ts';
 import { list } from './panels.ts';
 import { asked, askFor, question } from './question.ts';
@@ -148,8 +149,10 @@ function Suggestions({ id, completion, take }: SuggestionsProps) {
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => take(suggestion)}
           >
-            <span class="suggestion-text">{suggestion.text}</span>
-            {suggestion.label !== undefined && <span class="quiet-text">{suggestion.label}</span>}
+            <span class="suggestion-text">{visible(suggestion.text)}</span>
+            {suggestion.label !== undefined && (
+              <span class="quiet-text">{visible(suggestion.label)}</span>
+            )}
             <span class="space" />
             {suggestion.count !== undefined && (
               <span class="bar-count">{short(suggestion.count)}</span>

@@ -4,8 +4,9 @@ import type { AggregateResult, AttributesResult } from '../../api/contract.ts';
 import { type Json, textOf } from '../../api/exact.ts';
 import { percent, whole } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
-import { nameOf, termOf, withTerm } from '../../base/terms.ts';
+import { termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
+import { shownName, visible } from '../../parts/log-text.tsx';
 import { list, range } from './panels.ts';
 import { askFor, filtersOf, question, timeOf } from './question.ts';
 import { statistics } from './reading.ts';
@@ -35,7 +36,7 @@ function Shown({ path }: { path: string }) {
   };
   const facts = panel.data.value;
   return (
-    <Dialog title={nameOf(path)} close={close}>
+    <Dialog title={shownName(path)} close={close}>
       {panel.fault.value !== undefined && (
         <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
       )}
@@ -90,7 +91,7 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
         {numbers
           .filter(([, value]) => value !== undefined && value !== null)
           .map(([name, value]) => (
-            <Fact name={name} text={textOf(value)} />
+            <Fact name={name} text={visible(textOf(value))} />
           ))}
       </dl>
       {values !== undefined && values !== null && (
@@ -109,7 +110,7 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
                   class="bar"
                   style={{ width: `${(100 * count) / Math.max(1, values[0]?.count ?? 1)}%` }}
                 />
-                <span class="bar-name">{textOf(value) || '""'}</span>
+                <span class="bar-name">{visible(textOf(value)) || '""'}</span>
                 <span class="bar-count">
                   {whole(count)} · {percent(count, events)}
                 </span>
