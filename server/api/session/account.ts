@@ -1,4 +1,5 @@
 import { EngineError } from '../../../engine/base/errors.ts';
+import { checkPassword } from '../../registry/account/password.ts';
 import { SESSION_MS, type Sessions, type Subject } from '../../registry/account/sessions.ts';
 import type { SetupLink } from '../../registry/account/setup-link.ts';
 import type { User, Users } from '../../registry/account/users.ts';
@@ -103,6 +104,7 @@ export async function changePassword(options: AccountOptions, request: ApiReques
     throw new ApiError(403, 'forbidden: a session of a read key has no password');
   }
   const { password, new_password } = checkOwnPassword(bodyOf(request));
+  await checked(async () => checkPassword(new_password, 'new_password'));
   const { users, throttle } = options;
   const waitSeconds = throttle.attempt(networkOf(request.peer));
   const user =

@@ -1,5 +1,5 @@
-import { type ComponentChildren, cloneElement, type JSX, type VNode } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fault } from '../api/client.ts';
 import { say } from '../base/notice.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -71,71 +71,6 @@ function copyBySelection(text: string): boolean {
   const isCopied = document.execCommand('copy');
   area.remove();
   return isCopied;
-}
-
-/** A labelled field of a form, with its hint and its fault beside it. */
-export function Field({ label, hint, fault, children }: FieldProps) {
-  const id = useId();
-  const described = [
-    hint === undefined ? '' : `${id}-hint`,
-    fault === undefined ? '' : `${id}-fault`,
-  ];
-  const about = described.filter((each) => each !== '').join(' ');
-  const control = cloneElement(children, {
-    id,
-    ...(about === '' ? {} : { 'aria-describedby': about }),
-    ...(fault === undefined ? {} : { 'aria-invalid': true }),
-  });
-  return (
-    <div class="field">
-      <label class="field-label" for={id}>
-        {label}
-      </label>
-      {control}
-      {hint !== undefined && (
-        <span class="field-hint" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
-      {fault !== undefined && (
-        <span class="field-fault" id={`${id}-fault`} role="alert">
-          {fault}
-        </span>
-      )}
-    </div>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  hint?: ComponentChildren;
-  fault?: string | undefined;
-  /** One control. */
-  children: VNode<object>;
-}
-
-interface TextFieldProps extends Omit<FieldProps, 'children'> {
-  value: string;
-  set: (text: string) => void;
-  type?: 'password';
-  required?: boolean;
-  autoComplete?: string;
-  autocapitalize?: 'off';
-  inputMode?: 'decimal';
-}
-
-/** A field of one line of text; `set` receives what is typed. */
-export function TextField({ label, hint, fault, set, type, ...rest }: TextFieldProps) {
-  const props = {
-    ...rest,
-    class: 'input',
-    onInput: (event: { currentTarget: HTMLInputElement }) => set(event.currentTarget.value),
-  };
-  return (
-    <Field label={label} hint={hint} fault={fault}>
-      {type === 'password' ? <input type="password" {...props} /> : <input {...props} />}
-    </Field>
-  );
 }
 
 /** The refusal of a part of a screen, and a way of trying again. The frame tells that the service is down. */

@@ -21,13 +21,13 @@ export interface PasswordHash {
 let waitingCount = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Throws USAGE when `text` may be no password. */
-export function checkPassword(text: string): void {
+/** Throws USAGE, which tells the parameter `name`, when `text` may be no password. */
+export function checkPassword(text: string, name = 'password'): void {
   const count = [...text].length;
   if (count >= PASSWORD_CHARACTERS_MIN && count <= PASSWORD_CHARACTERS_MAX) return;
   throw new EngineError(
     'USAGE',
-    `password has ${count} characters; allowed are ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX}`,
+    `${name} has ${count} characters; allowed are ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX}`,
   );
 }
 

@@ -5,6 +5,7 @@ import { Panel } from '../../base/panel.ts';
 import { browserZone } from '../../base/zone.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { visible } from '../../parts/log-text.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 
 /** A line of the audit log. */
 interface Line {
@@ -19,6 +20,24 @@ interface Line {
 }
 
 const NAMED = new Set(['at', 'who', 'what', 'peer', 'resource', 'name', 'id']);
+
+const COLUMNS: readonly Column<Line>[] = [
+  {
+    ...{ name: 'When', class: 'when', order: ({ at }) => at },
+    cell: ({ at }) => fullTime(Date.parse(at), browserZone()).slice(0, 19),
+  },
+  { name: 'Who', order: ({ who }) => who, cell: ({ who }) => visible(who) },
+  { name: 'From', order: ({ peer }) => peer ?? '', cell: ({ peer }) => peer },
+  {
+    ...{ name: 'What', order: ({ what, resource }) => `${what} ${resource}` },
+    cell: ({ what, resource, name, id }) => (
+      <>
+        {what} {resource} <b>{visible(String(name ?? id ?? ''))}</b>
+      </>
+    ),
+  },
+  { name: 'More', cell: (line) => <code>{visible(restOf(line))}</code> },
+];
 
 /** Who changed what, from where, and who logged in. */
 export function Audit() {
@@ -58,32 +77,12 @@ export function Audit() {
         onInput={(event) => setSought(event.currentTarget.value)}
       />
       <div class="box">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Who</th>
-              <th scope="col">From</th>
-              <th scope="col">What</th>
-              <th scope="col">More</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.map((line) => (
-              <tr>
-                <td class="when">{fullTime(Date.parse(line.at), browserZone()).slice(0, 19)}</td>
-                <td>{visible(line.who)}</td>
-                <td>{line.peer}</td>
-                <td>
-                  {line.what} {line.resource} <b>{visible(String(line.name ?? line.id ?? ''))}</b>
-                </td>
-                <td>
-                  <code>{visible(restOf(line))}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Audit log"
+          rows={found}
+          keyOf={(line) => lines.indexOf(line)}
+          columns={COLUMNS}
+        />
       </div>
     </div>
   );

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PRESETS, pointsIn, rangeOf } from '../../base/range.ts';
 import { browserZone, isZone, zoneNames } from '../../base/zone.ts';
-import { Button, Field } from '../../parts/controls.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { Field } from '../../parts/form.tsx';
 import { placeBelow } from '../../parts/menu.tsx';
 import { askFor, question } from './question.ts';
 import { isPicking } from './reading.ts';

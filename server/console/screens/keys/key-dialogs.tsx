@@ -1,10 +1,12 @@
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask, call, Fault } from '../../api/client.ts';
 import type { AggregateResult, ReadKey, WriteKey } from '../../api/contract.ts';
 import { percent, whole } from '../../base/format.ts';
 import { made } from '../../base/made-key.ts';
-import { Button, CopyButton, Dialog, Field, TextField } from '../../parts/controls.tsx';
+import { Button, CopyButton, Dialog } from '../../parts/controls.tsx';
+import { Field, Form, TextField } from '../../parts/form.tsx';
 
 /** A dialog about keys that is open. */
 export type Asked =
@@ -35,52 +37,40 @@ export function KeyDialogs({ changed }: { changed: () => void }) {
   );
 }
 
-/** Sends a form; the fault of the last time, and the text of a key that was made. */
-function useForm(path: string, id: string | undefined, changed: () => void) {
-  const [fault, setFault] = useState<Fault>();
+/** Sends what makes a key or changes it; the text of a key that was made. */
+function useKey(path: string, id: string | undefined, changed: () => void) {
   const [text, setText] = useState<string>();
-  const send = async (body: object): Promise<void> => {
-    try {
-      const method = id === undefined ? 'POST' : 'PATCH';
-      const result = await call<{ key?: string; name: string }>(
-        method,
-        `/admin/api/${path}${id === undefined ? '' : `/${id}`}`,
-        body,
-      );
-      changed();
-      setFault(undefined);
-      if (result.key === undefined) close();
-      else {
-        setText(result.key);
-        if (path === 'write_keys') made.value = { name: result.name, key: result.key };
-      }
-    } catch (error) {
-      if (error instanceof Fault) setFault(error);
-    }
+  const save = async (body: object): Promise<void> => {
+    const [method, one] = id === undefined ? ['POST', ''] : ['PATCH', `/${id}`];
+    const result = await call<{ key?: string; name: string }>(
+      method,
+      `/admin/api/${path}${one}`,
+      body,
+    );
+    changed();
+    if (result.key === undefined) return close();
+    setText(result.key);
+    if (path === 'write_keys') made.value = { name: result.name, key: result.key };
   };
-  const about = (word: string): string | undefined =>
-    fault?.message.startsWith(word) === true ? fault.message : undefined;
-  return { fault, text, send, about };
+  return { text, save };
 }
 
 function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () => void }) {
-  const { fault, text, send, about } = useForm('write_keys', one?.id, changed);
+  const { text, save } = useKey('write_keys', one?.id, changed);
   const [name, setName] = useState(one?.name ?? '');
   const [type, setType] = useState<string>(one?.daily_quota?.type ?? 'none');
   const [value, setValue] = useState(String(one?.daily_quota?.value ?? ''));
-  const submit = (event: Event): void => {
-    event.preventDefault();
+  const send = (): Promise<void> => {
     const quota = type === 'none' ? null : { type, value: Number(value) };
-    void send({ name, ...(one === undefined && quota === null ? {} : { daily_quota: quota }) });
+    return save({ name, ...(one === undefined && quota === null ? {} : { daily_quota: quota }) });
   };
   if (text !== undefined) return <Shown text={text} />;
-  const other = fault !== undefined && about('name') === undefined ? fault.message : undefined;
   return (
     <Dialog title={one === undefined ? 'New write key' : one.name} close={close}>
-      <form class="form" onSubmit={submit}>
-        <TextField label="Name" fault={about('name')} value={name} required set={setName} />
+      <Form send={send} actions={actionsOf(one)}>
+        <TextField label="Name" name="name" value={name} required set={setName} />
         <div class="form-row">
-          <Field label="Daily quota">
+          <Field label="Daily quota" name="daily_quota">
             <select
               class="input"
               value={type}
@@ -94,6 +84,7 @@ function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () =>
           {type !== 'none' && (
             <TextField
               label={type === 'megabytes' ? 'MB a day' : 'Percent'}
+              name="daily_quota.value"
               inputMode="decimal"
               value={value}
               required
@@ -101,26 +92,19 @@ function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () =>
             />
           )}
         </div>
-        {other !== undefined && (
-          <p class="field-fault" role="alert">
-            {other}
-          </p>
-        )}
-        <Actions main={one === undefined ? 'Make the key' : 'Save'} />
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
 function ReadForm({ one, changed }: { one: ReadKey | undefined; changed: () => void }) {
-  const { fault, text, send, about } = useForm('read_keys', one?.id, changed);
+  const { text, save } = useKey('read_keys', one?.id, changed);
   const [name, setName] = useState(one?.name ?? '');
   const [filter, setFilter] = useState(one?.security_filter ?? '');
   const [preview, setPreview] = useState<string>();
-  const submit = (event: Event): void => {
-    event.preventDefault();
+  const send = (): Promise<void> => {
     const isLeftOut = one === undefined && filter.trim() === '';
-    void send({
+    return save({
       name,
       ...(isLeftOut ? {} : { security_filter: filter.trim() === '' ? null : filter.trim() }),
     });
@@ -128,12 +112,20 @@ function ReadForm({ one, changed }: { one: ReadKey | undefined; changed: () => v
   if (text !== undefined) return <Shown text={text} />;
   return (
     <Dialog title={one === undefined ? 'New read key' : one.name} close={close}>
-      <form class="form" onSubmit={submit}>
-        <TextField label="Name" fault={about('name')} value={name} required set={setName} />
+      <Form
+        send={send}
+        actions={actionsOf(
+          one,
+          <Button icon="eye" onClick={async () => setPreview(await previewOf(filter.trim()))}>
+            Try the filter
+          </Button>,
+        )}
+      >
+        <TextField label="Name" name="name" value={name} required set={setName} />
         <Field
           label="Security filter"
+          name="security_filter"
           hint="A search: the key sees the events that it finds, and no others. Empty: all events."
-          fault={fault !== undefined && about('name') === undefined ? fault.message : undefined}
         >
           <textarea
             class="input"
@@ -144,15 +136,7 @@ function ReadForm({ one, changed }: { one: ReadKey | undefined; changed: () => v
         <p class="quiet-text" role="status">
           {preview}
         </p>
-        <Actions
-          main={one === undefined ? 'Make the key' : 'Save'}
-          more={
-            <Button icon="eye" onClick={async () => setPreview(await previewOf(filter.trim()))}>
-              Try the filter
-            </Button>
-          }
-        />
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -178,13 +162,14 @@ async function previewOf(filter: string): Promise<string> {
   }
 }
 
-function Actions({ main, more }: { main: string; more?: preact.ComponentChildren }) {
-  return (
+/** The buttons of a form that makes a key, or changes one. */
+function actionsOf(one: object | undefined, more?: ComponentChildren) {
+  return (isBusy: boolean) => (
     <div class="actions">
       {more}
       <Button onClick={close}>Cancel</Button>
-      <Button kind="main" type="submit">
-        {main}
+      <Button kind="main" type="submit" disabled={isBusy}>
+        {one === undefined ? 'Make the key' : 'Save'}
       </Button>
     </div>
   );
@@ -219,35 +204,33 @@ interface DeleteProps {
 function Delete({ kind, changed }: DeleteProps) {
   const asked = keyDialog.value;
   const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string>();
   if (asked?.type !== 'delete') return null;
   const { id, name } = asked.key;
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      await call('DELETE', `/admin/api/${kind}_keys/${id}`);
-      changed();
-      close();
-    } catch (error) {
-      setFault(error instanceof Fault ? error.message : String(error));
-    }
+  const send = async (): Promise<void> => {
+    await call('DELETE', `/admin/api/${kind}_keys/${id}`);
+    changed();
+    close();
   };
   return (
     <Dialog title={`Delete ${name}`} close={close}>
-      <form class="form" onSubmit={submit}>
+      <Form
+        send={send}
+        actions={(isBusy) => (
+          <div class="actions">
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="danger" type="submit" disabled={isBusy || typed !== name}>
+              Delete
+            </Button>
+          </div>
+        )}
+      >
         <p>
           {kind === 'write'
             ? 'Whoever sends with this key is refused from now on. Events that are there stay.'
             : 'Whoever asks with this key is refused from now on, and its sessions end.'}
         </p>
-        <TextField label={`Type ${name} to delete it`} fault={fault} value={typed} set={setTyped} />
-        <div class="actions">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="danger" type="submit" disabled={typed !== name}>
-            Delete
-          </Button>
-        </div>
-      </form>
+        <TextField label={`Type ${name} to delete it`} value={typed} set={setTyped} />
+      </Form>
     </Dialog>
   );
 }

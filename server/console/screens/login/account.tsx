@@ -1,25 +1,19 @@
 import { useState } from 'preact/hooks';
-import { call, Fault } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { say } from '../../base/notice.ts';
 import { session } from '../../base/session.ts';
-import { Button, TextField } from '../../parts/controls.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { Form, TextField } from '../../parts/form.tsx';
 
 /** One's own account: another password. */
 export function Account() {
   const [password, setPassword] = useState('');
   const [next, setNext] = useState('');
-  const [fault, setFault] = useState<Fault>();
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      await call('POST', '/account/password', { password, new_password: next });
-      setPassword('');
-      setNext('');
-      setFault(undefined);
-      say('The password is changed. Other sessions of yours have ended.');
-    } catch (error) {
-      if (error instanceof Fault) setFault(error);
-    }
+  const send = async (): Promise<void> => {
+    await call('POST', '/account/password', { password, new_password: next });
+    setPassword('');
+    setNext('');
+    say('The password is changed. Other sessions of yours have ended.');
   };
   return (
     <div class="page narrow">
@@ -27,10 +21,17 @@ export function Account() {
       {session.value?.type === 'key' ? (
         <p>You have logged in by a read key: it has no password.</p>
       ) : (
-        <form class="form" onSubmit={submit}>
+        <Form
+          send={send}
+          actions={(isBusy) => (
+            <Button kind="main" type="submit" disabled={isBusy}>
+              Change the password
+            </Button>
+          )}
+        >
           <TextField
             label="Password in force"
-            fault={fault?.status === 403 ? fault.message : undefined}
+            name="password"
             type="password"
             autoComplete="current-password"
             required
@@ -40,17 +41,14 @@ export function Account() {
           <TextField
             label="New password"
             hint="12 to 256 characters"
-            fault={fault !== undefined && fault.status !== 403 ? fault.message : undefined}
+            name="new_password"
             type="password"
             autoComplete="new-password"
             required
             value={next}
             set={setNext}
           />
-          <Button kind="main" type="submit">
-            Change the password
-          </Button>
-        </form>
+        </Form>
       )}
     </div>
   );

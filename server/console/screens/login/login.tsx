@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Fault } from '../../api/client.ts';
 import { logIn } from '../../base/session.ts';
-import { Button, TextField } from '../../parts/controls.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { Form, TextField } from '../../parts/form.tsx';
 import { Mark } from '../../parts/icon.tsx';
 
 /** Logging in, by name and password or by a read key; one stays at the address where one was. */
@@ -9,21 +9,24 @@ export function Login() {
   const [byKey, setByKey] = useState(false);
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');
-  const [fault, setFault] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      await logIn(byKey ? { read_key: secret.trim() } : { name, password: secret });
-    } catch (error) {
-      setFault(error instanceof Fault ? error.message : String(error));
-    }
-    setBusy(false);
-  };
+  const send = (): Promise<void> =>
+    logIn(byKey ? { read_key: secret.trim() } : { name, password: secret });
   return (
     <main class="center">
-      <form class="card" onSubmit={submit} aria-labelledby="login-title">
+      <Form
+        {...{ send, class: 'card', labelledBy: 'login-title' }}
+        actions={(isBusy) => (
+          <>
+            <Button kind="main" type="submit" disabled={isBusy}>
+              Log in
+            </Button>
+            <p class="quiet-text">
+              The first user is made by the set-up link, which the service prints when it starts and
+              keeps in the file setup-token of its data folder.
+            </p>
+          </>
+        )}
+      >
         <Mark size={40} />
         <h1 id="login-title">Logseam</h1>
         <div class="tabs" role="group" aria-label="Way of logging in">
@@ -46,7 +49,6 @@ export function Login() {
         )}
         <TextField
           label={byKey ? 'Read key' : 'Password'}
-          fault={fault}
           hint={byKey ? 'You see what the key may see, without an account.' : undefined}
           type="password"
           value={secret}
@@ -54,14 +56,7 @@ export function Login() {
           autoComplete={byKey ? 'off' : 'current-password'}
           set={setSecret}
         />
-        <Button kind="main" type="submit" disabled={isBusy}>
-          Log in
-        </Button>
-        <p class="quiet-text">
-          The first user is made by the set-up link, which the service prints when it starts and
-          keeps in the file setup-token of its data folder.
-        </p>
-      </form>
+      </Form>
     </main>
   );
 }

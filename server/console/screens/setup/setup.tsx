@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { Fault } from '../../api/client.ts';
 import { go } from '../../base/address.ts';
 import { setUp } from '../../base/session.ts';
-import { Button, TextField } from '../../parts/controls.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { Form, TextField } from '../../parts/form.tsx';
 import { Mark } from '../../parts/icon.tsx';
 
 /** The first start: the link's token stands behind `#`, which no server sees, and makes the first administrator. */
@@ -11,21 +11,20 @@ export function Setup() {
   const hadToken = useState(token !== '')[0];
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
-  const [fault, setFault] = useState<Fault>();
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      await setUp(token.trim(), name, password);
-      go('/send', { replace: true });
-    } catch (error) {
-      if (error instanceof Fault) setFault(error);
-    }
+  const send = async (): Promise<void> => {
+    await setUp(token.trim(), name, password);
+    go('/send', { replace: true });
   };
-  const about = (word: string): string | undefined =>
-    fault?.message.startsWith(word) ? fault.message : undefined;
   return (
     <main class="center">
-      <form class="card" onSubmit={submit} aria-labelledby="setup-title">
+      <Form
+        {...{ send, class: 'card', labelledBy: 'setup-title' }}
+        actions={(isBusy) => (
+          <Button kind="main" type="submit" disabled={isBusy}>
+            Begin
+          </Button>
+        )}
+      >
         <Mark size={40} />
         <h1 id="setup-title">Welcome to Logseam</h1>
         <p>
@@ -35,6 +34,7 @@ export function Setup() {
         {!hadToken && (
           <TextField
             label="Set-up token"
+            name="token"
             hint="It is in the file setup-token of the data folder."
             value={token}
             required
@@ -43,7 +43,7 @@ export function Setup() {
         )}
         <TextField
           label="Name"
-          fault={about('name')}
+          name="name"
           value={name}
           required
           autoComplete="username"
@@ -52,22 +52,14 @@ export function Setup() {
         <TextField
           label="Password"
           hint="12 to 256 characters"
-          fault={about('password')}
+          name="password"
           type="password"
           value={password}
           required
           autoComplete="new-password"
           set={setPassword}
         />
-        {fault !== undefined && about('name') === undefined && about('password') === undefined && (
-          <p class="field-fault" role="alert">
-            {fault.message}
-          </p>
-        )}
-        <Button kind="main" type="submit">
-          Begin
-        </Button>
-      </form>
+      </Form>
     </main>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { call, Fault } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import type { User } from '../../api/contract.ts';
-import { Button, Dialog, Field, TextField } from '../../parts/controls.tsx';
+import { Button, Dialog } from '../../parts/controls.tsx';
+import { Field, Form, TextField } from '../../parts/form.tsx';
 
 interface UserFormProps {
   one: User | undefined;
@@ -30,26 +31,27 @@ export function UserForm({ one, close, changed }: UserFormProps) {
   const [role, setRole] = useState<string>(one?.role ?? 'reader');
   const [filter, setFilter] = useState(one?.security_filter ?? '');
   const [password, setPassword] = useState('');
-  const [fault, setFault] = useState<string>();
-  const about = (word: string): string | undefined =>
-    fault?.startsWith(word) === true ? fault : undefined;
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      await save(one, { name, role, password, filter });
-      changed();
-      close();
-    } catch (error) {
-      setFault(error instanceof Fault ? error.message : String(error));
-    }
+  const send = async (): Promise<void> => {
+    await save(one, { name, role, password, filter });
+    changed();
+    close();
   };
-  const isElsewhere = fault !== undefined && !/^(?:name|password|security_filter)/.test(fault);
   return (
     <Dialog title={one?.name ?? 'New user'} close={close}>
-      <form class="form" onSubmit={submit}>
+      <Form
+        send={send}
+        actions={(isBusy) => (
+          <div class="actions">
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="main" type="submit" disabled={isBusy}>
+              {one === undefined ? 'Make the user' : 'Save'}
+            </Button>
+          </div>
+        )}
+      >
         <TextField
           label="Name"
-          fault={about('name')}
+          name="name"
           value={name}
           required
           autoComplete="off"
@@ -57,8 +59,8 @@ export function UserForm({ one, close, changed }: UserFormProps) {
         />
         <TextField
           label={one === undefined ? 'Password' : 'New password'}
+          name="password"
           hint="12 to 256 characters"
-          fault={about('password')}
           type="password"
           autoComplete="new-password"
           value={password}
@@ -69,8 +71,8 @@ export function UserForm({ one, close, changed }: UserFormProps) {
         {role === 'reader' && (
           <Field
             label="Security filter"
+            name="security_filter"
             hint="A search: the user sees the events that it finds. Empty: all events."
-            fault={about('security_filter')}
           >
             <textarea
               class="input"
@@ -79,25 +81,14 @@ export function UserForm({ one, close, changed }: UserFormProps) {
             />
           </Field>
         )}
-        {isElsewhere && (
-          <p class="field-fault" role="alert">
-            {fault}
-          </p>
-        )}
-        <div class="actions">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="main" type="submit">
-            {one === undefined ? 'Make the user' : 'Save'}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
 function RoleChoice({ role, choose }: { role: string; choose: (role: string) => void }) {
   return (
-    <Field label="Role">
+    <Field label="Role" name="role">
       <select class="input" value={role} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="reader">Reader: sees events</option>
         <option value="admin">Administrator: manages everything</option>

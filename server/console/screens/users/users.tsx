@@ -8,8 +8,35 @@ import { session } from '../../base/session.ts';
 import { browserZone } from '../../base/zone.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { UserForm } from './user-form.tsx';
+
+const COLUMNS: readonly Column<User>[] = [
+  {
+    ...{ name: 'Name', isHead: true, order: ({ name }) => name },
+    cell: ({ name }) => (
+      <>
+        {name} {name === session.value?.name && <span class="quiet-text">(you)</span>}
+      </>
+    ),
+  },
+  {
+    ...{ name: 'Role', order: ({ role }) => role },
+    cell: ({ role }) => (role === 'admin' ? 'Administrator' : 'Reader'),
+  },
+  {
+    name: 'Sees',
+    cell: ({ security_filter: filter }) =>
+      filter === null ? 'all events' : <code>{visible(filter)}</code>,
+  },
+  {
+    ...{ name: 'Since', order: ({ created }) => created },
+    cell: ({ created }) => isoDay(Date.parse(created), browserZone()),
+  },
+];
+const MORE = { name: 'More', isUnnamed: true, class: 'number' };
 
 /** The users: administrators, and readers with what they may see. */
 export function Users() {
@@ -31,6 +58,18 @@ export function Users() {
     }
     panel.reload();
   };
+  const moreOf = (user: User) => (
+    <Menu
+      label={`${user.name}: more`}
+      choices={() => [
+        { name: 'Change', icon: 'edit', run: () => setEdited(user) },
+        null,
+        { name: 'Delete', icon: 'trash', run: () => void remove(user) },
+      ]}
+    >
+      <Icon name="more" />
+    </Menu>
+  );
   return (
     <div class="page">
       {panel.fault.value !== undefined && (
@@ -43,29 +82,12 @@ export function Users() {
         </Button>
       </header>
       <div class="box">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Role</th>
-              <th scope="col">Sees</th>
-              <th scope="col">Since</th>
-              <th scope="col">
-                <span class="off-screen">More</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {panel.data.value?.map((user) => (
-              <UserRow
-                key={user.id}
-                user={user}
-                change={() => setEdited(user)}
-                remove={() => void remove(user)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Users"
+          rows={panel.data.value ?? []}
+          keyOf={({ id }) => id}
+          columns={[...COLUMNS, { ...MORE, cell: moreOf }]}
+        />
       </div>
       {edited !== undefined && (
         <UserForm
@@ -75,30 +97,5 @@ export function Users() {
         />
       )}
     </div>
-  );
-}
-
-function UserRow({ user, change, remove }: { user: User; change: () => void; remove: () => void }) {
-  return (
-    <tr>
-      <th scope="row">
-        {user.name} {user.name === session.value?.name && <span class="quiet-text">(you)</span>}
-      </th>
-      <td>{user.role === 'admin' ? 'Administrator' : 'Reader'}</td>
-      <td>{user.security_filter === null ? 'all events' : <code>{user.security_filter}</code>}</td>
-      <td>{isoDay(Date.parse(user.created), browserZone())}</td>
-      <td class="number">
-        <Menu
-          label={`${user.name}: more`}
-          choices={() => [
-            { name: 'Change', icon: 'edit', run: change },
-            null,
-            { name: 'Delete', icon: 'trash', run: remove },
-          ]}
-        >
-          <Icon name="more" />
-        </Menu>
-      </td>
-    </tr>
   );
 }
