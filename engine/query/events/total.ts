@@ -39,8 +39,8 @@ export class Counter implements BlockVisitor {
 }
 
 /**
- * Counts the selected events, a block a unit; `opened` are the blocks that were read. Damaged blocks are left out. Throws what the source throws but
- * CORRUPTION.
+ * Counts the selected events, a block a unit; `opened` are the blocks that were read. Damaged blocks are left out.
+ * Throws what the source throws but CORRUPTION.
  */
 export function* totalUnits(
   source: BlockSource,

@@ -18,7 +18,7 @@ interface FormProps {
   class?: string;
   labelledBy?: string;
   children: ComponentChildren;
-  /** What stands below the fields; receives whether the form is being sent. */
+  /** The buttons below the fields; receives whether the form is being sent. */
   actions: (isBusy: boolean) => ComponentChildren;
 }
 
