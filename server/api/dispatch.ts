@@ -126,7 +126,7 @@ async function route(
   }
   const { route, id } = match;
   if (route.access === 'reader') return read(dependencies, live, request, route, id);
-  if (isOfAccount(route)) return route.answer(dependencies.account, request);
+  if (isOfAccount(route)) return route.answer(dependencies.account, request, id);
   if (route.access === 'overview') requireOverview(dependencies, request);
   return route.answer(dependencies.operation);
 }

@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { openSessions, type Sessions } from '../registry/account/sessions.ts';
 import { openSetupLink, type SetupLink } from '../registry/account/setup-link.ts';
 import { openUsers, type Users } from '../registry/account/users.ts';
+import { openViews, type Views } from '../registry/account/views.ts';
 import { DEFINITIONS_PATH, type Definitions, openDefinitions } from '../registry/definitions.ts';
 import { FirstKeyFile } from '../registry/first-key.ts';
 import { KEYS_PATH, type Keys, openKeys } from '../registry/keys.ts';
@@ -43,6 +44,7 @@ export interface OpenedData {
   readonly firstKey: FirstKeyFile;
   readonly users: Users;
   readonly sessions: Sessions;
+  readonly views: Views;
   readonly setup: SetupLink;
   readonly assets: ConsoleAssets;
 }
@@ -74,7 +76,8 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
   );
   firstKey.used(opened.usage);
   const users = await openUsers({ disk, nowMs: Date.now });
-  const remarks = [opened.report, keys, definitions, users].flatMap((each) => each.healed);
+  const views = await openViews({ disk, nowMs: Date.now });
+  const remarks = [opened.report, keys, definitions, users, views].flatMap((each) => each.healed);
   if (remarks.length > 0) {
     log.error('damage in one copy was healed from the other', { healed: remarks });
   }
@@ -85,7 +88,7 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
   const assets = new ConsoleAssets(openDisk('/'), CONSOLE_FOLDER);
   return {
     ...{ runtime, log, disk, health, certificate, opened, cells, token, failures, firstKey },
-    ...{ ...registry, users, sessions, setup, assets },
+    ...{ ...registry, users, sessions, views, setup, assets },
   };
 }
 

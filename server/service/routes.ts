@@ -41,7 +41,7 @@ export function routesOf(
   state: ServiceState,
 ): (request: ApiRequest) => Promise<Reply> {
   const { runtime, log, opened, keys, definitions, cells, token, failures } = data;
-  const { users, sessions, setup } = data;
+  const { users, sessions, views, setup } = data;
   const { intake, queries, compaction, tails } = workers;
   const nowMs = Date.now;
   const resolver = declaredResolver(definitions);
@@ -74,7 +74,11 @@ export function routesOf(
           bound.refresh();
         },
       }),
-      userResource({ users, filterIds, made: () => setup.end() }),
+      userResource({
+        ...{ users, filterIds },
+        made: () => setup.end(),
+        deleted: (id, asker) => views.forget(id, asker),
+      }),
       ...definitionResources(definitions),
       extensionResource({
         definitions,
@@ -102,7 +106,7 @@ export function routesOf(
     admin,
     operation: operationOf(data, workers, state, callers),
     account: {
-      ...{ users, sessions, setup, callers, throttle: new LoginThrottle() },
+      ...{ users, sessions, views, setup, callers, throttle: new LoginThrottle() },
       readKey: (text) => {
         const key = keys.lookup(text);
         return key?.kind === 'read' ? key : undefined;

@@ -35,6 +35,15 @@ await send(
 const context = await viewer.browser.newContext();
 await firstUser(service, context);
 const state = await context.storageState();
+const [view] = await Promise.all(
+  ['Requests by service', 'Errors of today', 'Slow checkouts'].map(async (name, at) => {
+    const made = await context.request.post(`${service.http}/account/views`, {
+      headers: { origin: service.http },
+      data: { name, address: 'q=request', shared: at > 0 },
+    });
+    return (await made.json()).result.id as string;
+  }),
+);
 
 /** A screen, and the way to a state of it. */
 interface Look {
@@ -87,6 +96,23 @@ const LOOKS: readonly Look[] = [
       await listed(page);
       await page.locator('.time-button').click();
       await page.getByLabel('Zone').waitFor();
+    },
+  },
+  {
+    ...{ name: 'explore-views', path: `/?view=${view}&q=request&cols=custom.service` },
+    ready: async (page) => {
+      await listed(page);
+      await page.locator('.view-button').click();
+      await page.getByRole('button', { name: 'Rename or share' }).waitFor();
+    },
+  },
+  {
+    ...{ name: 'view-new', path: '/?q=level:error' },
+    ready: async (page) => {
+      await listed(page);
+      await page.locator('.view-button').click();
+      await page.getByRole('button', { name: 'Save as a new view' }).click();
+      await page.getByLabel('Name').waitFor();
     },
   },
   {

@@ -10,6 +10,13 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import {
+  type Asked,
+  asked as askedOf,
+  cookieOf,
+  logIn as logInTo,
+  resultOf,
+} from '../support/session.ts';
 
 const folder = temporaryFolder();
 let service: Service = await startService(folder);
@@ -32,32 +39,9 @@ await send(
   ]),
 );
 
-/** A request of a browser that has the cookie of a session. */
-function asked(
-  method: string,
-  path: string,
-  { cookie = '', body, headers = {} }: { cookie?: string; body?: unknown; headers?: object } = {},
-): Promise<Answer> {
-  return request(`${service.http}${path}`, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      origin: service.http,
-      ...(cookie === '' ? {} : { cookie: `theme=dark; ${cookie}` }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
-
-/** The cookie that an answer sets, without its attributes. */
-function cookieOf({ headers }: Answer): string {
-  return (headers.get('set-cookie') ?? '').split(';', 1)[0];
-}
-
-async function logIn(body: unknown): Promise<string> {
-  return cookieOf(await asked('POST', '/account/session', { body }));
-}
+const asked = (method: string, path: string, parts: Asked = {}): Promise<Answer> =>
+  askedOf(service, method, path, parts);
+const logIn = (body: unknown): Promise<string> => logInTo(service, body);
 
 /** Numbers of the events that a session sees, or the status of the refusal. */
 async function seen(cookie: string): Promise<number[] | number> {
@@ -68,7 +52,6 @@ async function seen(cookie: string): Promise<number[] | number> {
   return events.map(({ event }) => event.custom.n).sort();
 }
 
-const resultOf = (answer: Answer): Record<string, unknown> => Object(answer.body).result;
 let admin = '';
 
 t.test('13.1 the first user is made by the token of the folder, once', async (t) => {

@@ -3,11 +3,13 @@ import {
   type ApiExample,
   EXAMPLE_EVENT_ID,
   EXAMPLE_TIME,
+  EXAMPLE_VIEW_ID,
   EXAMPLE_WRITE_KEY,
 } from '../../server/api/routes/examples/example.ts';
 import type { ApiOperation } from '../../server/api/routes/operation.ts';
 import { ROUTES } from '../../server/api/routes/table.ts';
-import { type Answer, ask, type Listed, type Service } from './service.ts';
+import { type Answer, ask, type Listed, request, type Service } from './service.ts';
+import { logIn } from './session.ts';
 
 /** Runs the examples of the description of the interface against a service. */
 
@@ -15,6 +17,9 @@ import { type Answer, ask, type Listed, type Service } from './service.ts';
 export interface Placeholders {
   writeKey: string;
   eventId: string;
+  viewId: string;
+  /** Of the session of an admin. */
+  cookie: string;
 }
 
 /** A request as `fetch` takes it. */
@@ -40,8 +45,20 @@ export function examplesInOrder(): [ApiOperation, ApiExample][] {
   );
 }
 
-/** What the placeholders are in a service that has the events of the examples. */
-export async function placeholdersOf(service: Service): Promise<Placeholders> {
+/** What the placeholders are in a service that has nothing yet, and in which an admin logs in. */
+export async function firstPlaceholders(service: Service, token: string): Promise<Placeholders> {
+  const body = { name: 'root', role: 'admin', password: 'a password of root' };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  await request(`${service.http}/admin/api/users`, init);
+  const cookie = await logIn(service, { name: body.name, password: body.password });
+  return { writeKey: service.writeKey, eventId: '', viewId: '', cookie };
+}
+
+/** What further placeholders are when the service has the events of the examples. */
+export async function placeholdersOf(
+  service: Service,
+): Promise<Pick<Placeholders, 'writeKey' | 'eventId'>> {
   const answer = await ask(service, '/beta/events/list', { time: EXAMPLE_TIME, limit: 1 });
   const { events } = Object(answer.body).result as { events: Listed[] };
   return { writeKey: service.writeKey, eventId: must(events[0], 'newest event').id };
@@ -58,7 +75,8 @@ export function requestOf(
   const filled = (text: string): string =>
     text
       .replaceAll(EXAMPLE_WRITE_KEY, placeholders.writeKey)
-      .replaceAll(EXAMPLE_EVENT_ID, placeholders.eventId);
+      .replaceAll(EXAMPLE_EVENT_ID, placeholders.eventId)
+      .replaceAll(EXAMPLE_VIEW_ID, placeholders.viewId);
   const headers: Record<string, string> = {};
   const query = new URLSearchParams();
   let { path } = operation;
@@ -73,6 +91,9 @@ export function requestOf(
   if (operation.access === 'reader') headers['x-api-key'] = service.readKey;
   if (operation.access === 'admin' || operation.access === 'overview') {
     headers['authorization'] = `Bearer ${token}`;
+  }
+  if (operation.access === 'session' && example.status === undefined) {
+    headers['cookie'] = placeholders.cookie;
   }
   if (operation.access === 'writer') headers['x-api-key'] = service.writeKey;
   const init: ExampleRequest['init'] = { method: operation.method.toUpperCase(), headers };

@@ -4,6 +4,7 @@ import { must } from '../../../engine/base/assert.ts';
 import { shown } from '../../language/shown.ts';
 import { ROLES, type Role } from '../../registry/account/user-record.ts';
 import type { User, UserChange, Users } from '../../registry/account/users.ts';
+import type { Asker } from '../../registry/journal.ts';
 import { parseJsonBody } from '../json.ts';
 import { ApiError, type ApiRequest, resultReply } from '../reply.ts';
 import { requireJsonType } from '../route.ts';
@@ -36,6 +37,8 @@ export interface UserResourceDeps {
   filterIds(text: string): string[];
   /** Called when a user was made: the set-up link ends. */
   made(): Promise<void>;
+  /** Called when the user of that id is gone. */
+  deleted(id: string, asker: Asker): Promise<void>;
 }
 
 /** A user as the API shows it. */
@@ -81,6 +84,7 @@ export function userResource(deps: UserResourceDeps): [string, AdminResource] {
     delete: async ({ asker, id: idOrName }) => {
       const { id, name } = existing(idOrName);
       await users.delete(id, asker);
+      await deps.deleted(id, asker);
       return resultReply(JSON.stringify({ id, name, deleted: true }));
     },
   };

@@ -7,6 +7,7 @@ import {
   healthReply,
   inputErrorReply,
   listedEvent,
+  shownView,
 } from './reply-schema.ts';
 import type { JsonObject, SchemaPart } from './schema.ts';
 
@@ -18,6 +19,7 @@ export const TAGS: readonly JsonObject[] = [
   { name: 'Discovery', description: 'What there is to ask for.' },
   { name: 'Queries', description: 'Queries that are not answered yet.' },
   { name: 'Sessions', description: 'Logging in and out, for the console.' },
+  { name: 'Views', description: 'What users keep of exploring, for the console.' },
   { name: 'Administration', description: 'Keys, users, definitions and parsing extensions.' },
   { name: 'Operation', description: 'How the service does.' },
 ];
@@ -33,6 +35,7 @@ export const PARTS: readonly SchemaPart[] = [
   { name: 'ListedEvent', schema: listedEvent, isReply: true },
   { name: 'AttributeField', schema: attributeField, isReply: true },
   { name: 'Deleted', schema: deletedReply, isReply: true },
+  { name: 'View', schema: shownView, isReply: true },
   { name: 'Done', schema: healthReply, isReply: true },
   { name: 'Error', schema: errorReply, isReply: true },
   { name: 'InputError', schema: inputErrorReply, isReply: true },
@@ -278,6 +281,12 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['read_key', 'A read key: the session sees what the key sees.'],
   ['token', 'The text of the file `setup-token`.'],
   ['users', 'The users.'],
+  ['views', 'Own views, and those that are shared.'],
+  ['address', 'Parameters of an address of the console, such as `q=error&from=now-1d`.'],
+  ['shared', 'Whether all who log in see it.'],
+  ['owner', 'The name of the user who made it; null: the user is gone.'],
+  ['may_change', 'Whether the caller may change and delete it.'],
+  ['changed', 'When it was changed last.'],
   ['ends', 'When the session ends at the latest.'],
   ['ended', 'True.'],
   ['openapi', 'The version of OpenAPI.'],

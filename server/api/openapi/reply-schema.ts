@@ -333,6 +333,11 @@ export const sessionReply = resultOf(
     ...{ security_filter: orNull(string), ends: date },
   }),
 );
+/** A view that a user keeps. Source: INTERFACE.md 13.3. */
+export const shownView = shape({
+  ...{ id: string, name: string, address: string, shared: Type.Boolean() },
+  ...{ owner: orNull(string), may_change: Type.Boolean(), changed: date },
+});
 /** Reply of `DELETE /account/session`. */
 export const endedReply = resultOf(shape({ ended: Type.Literal(true) }));
 /** Reply of `DELETE` on a resource of the administration. */

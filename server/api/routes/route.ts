@@ -58,11 +58,11 @@ export interface OperationRoute extends ApiOperation {
   answer: (operation: Operation) => Reply;
 }
 
-/** An endpoint of logging in and out. */
+/** An endpoint of who logs in, and of what they keep. `id` is the parameter in the path. */
 export interface AccountRoute extends ApiOperation {
   access: 'login' | 'session';
   /** Throws or rejects with ApiError to refuse. */
-  answer: (options: AccountOptions, request: ApiRequest) => Promise<Reply>;
+  answer: (options: AccountOptions, request: ApiRequest, id: string) => Promise<Reply>;
 }
 
 /** A route: the operation as it is described, and what answers it. */

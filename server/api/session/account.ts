@@ -3,6 +3,7 @@ import { checkPassword } from '../../registry/account/password.ts';
 import { SESSION_MS, type Sessions, type Subject } from '../../registry/account/sessions.ts';
 import type { SetupLink } from '../../registry/account/setup-link.ts';
 import type { User, Users } from '../../registry/account/users.ts';
+import type { Views } from '../../registry/account/views.ts';
 import type { Asker } from '../../registry/journal.ts';
 import type { Key } from '../../registry/keys.ts';
 import { networkOf } from '../access/failures.ts';
@@ -19,6 +20,7 @@ import { requireSameOrigin } from './same-origin.ts';
 export interface AccountOptions {
   users: Users;
   sessions: Sessions;
+  views: Views;
   setup: SetupLink;
   callers: Callers;
   throttle: LoginThrottle;
@@ -138,7 +140,8 @@ function shownReply({ type, name, role, filter, session }: Caller): Reply {
   return { ...resultReply(JSON.stringify(shown)), headers: { 'cache-control': 'no-store' } };
 }
 
-function bodyOf(request: ApiRequest): unknown {
+/** The JSON body of a request without parameters. Throws ApiError 400 and 415. */
+export function bodyOf(request: ApiRequest): unknown {
   requireJsonType(request);
   requireKnownQuery(request, []);
   return parseJsonBody(request.body);
@@ -158,7 +161,7 @@ function checked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Throws the ApiError for an EngineError of the registry. */
-function refuse(error: unknown): never {
+export function refuse(error: unknown): never {
   if (!(error instanceof EngineError)) throw error;
   if (error.code === 'USAGE') throw new ApiError(400, error.message);
   if (error.code !== 'LIMIT') {

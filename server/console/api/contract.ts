@@ -11,6 +11,7 @@ import type {
   sessionReply,
   shownReadKey,
   shownUser,
+  shownView,
   shownWriteKey,
 } from '../../api/openapi/reply-schema.ts';
 import type { BODY_SCHEMAS } from '../../api/schema.ts';
@@ -47,5 +48,7 @@ export type Session = Result<Static<typeof sessionReply>>;
 export type WriteKey = Static<typeof shownWriteKey>;
 /** A read key of the administration. */
 export type ReadKey = Static<typeof shownReadKey>;
+/** A view that a user keeps. */
+export type View = Static<typeof shownView>;
 /** A user of the administration. */
 export type User = Static<typeof shownUser>;

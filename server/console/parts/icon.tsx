@@ -31,6 +31,7 @@ const SHAPES = {
   wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M15 15.5L12.5 18l2.5 2.5M4 18h5',
   filter: 'M4 5h16l-6 8v6l-4-2v-4z',
   context: 'M4 5h16M4 9h9M4 15h9M4 19h16M17 10v4',
+  view: 'M6 4h12v16l-6-4.5L6 20z',
   warning: 'M12 4L2.5 20h19zM12 10v4M12 17h.01',
   columnDown: 'M12 5v14M6 13l6 6l6-6',
 } as const;

@@ -1,4 +1,11 @@
-import type { ApiExample } from './example.ts';
+import { type ApiExample, EXAMPLE_VIEW_ID } from './example.ts';
+
+const NEW_VIEW = { name: 'Failed payments', address: 'q=payment+level%3Aerror&from=now-24h' };
+const VIEW = {
+  ...{ id: EXAMPLE_VIEW_ID, ...NEW_VIEW, shared: false, owner: 'root', may_change: true },
+  changed: '2026-03-01T10:00:00.000Z',
+};
+const OF_VIEW = { name: 'one', summary: 'One of one’s own', parameters: { id: EXAMPLE_VIEW_ID } };
 
 const NO_SESSION = {
   ...{ name: 'none', summary: 'Without a session', status: 401 },
@@ -48,4 +55,22 @@ export const ACCOUNT_EXAMPLES = {
       body: { password: 'correct horse battery', new_password: 'staple of another kind' },
     },
   ],
+  listViews: [
+    {
+      ...{ name: 'all', summary: 'All that one sees', isExcerpt: true },
+      reply: { result: { views: [{ name: VIEW.name }] } },
+    },
+  ],
+  makeView: [
+    {
+      name: 'private',
+      summary: 'One that its owner sees',
+      body: NEW_VIEW,
+      reply: { result: VIEW },
+    },
+  ],
+  changeView: [
+    { ...OF_VIEW, body: { shared: true }, reply: { result: { ...VIEW, shared: true } } },
+  ],
+  deleteView: [{ ...OF_VIEW, reply: { result: { id: VIEW.id, name: VIEW.name, deleted: true } } }],
 } satisfies Record<string, readonly ApiExample[]>;

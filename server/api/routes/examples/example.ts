@@ -22,3 +22,5 @@ export const EXAMPLE_TIME = { from: '2026-03-01T10:00:00Z', to: '2026-03-01T11:0
 export const EXAMPLE_WRITE_KEY = 'vO3cU8Hh2nq0bRk5wYt7Zg';
 /** Stands in examples for the id of the newest event. */
 export const EXAMPLE_EVENT_ID = 'KftqqVJ0tHb0W4YvkmQXEw';
+/** Stands in examples for the id of a view. */
+export const EXAMPLE_VIEW_ID = '7d09c4e1f2a86b35';

@@ -3,6 +3,7 @@ import { shortcuts } from '../../base/keyboard.ts';
 import { wordsOf } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { later } from '../../parts/later.tsx';
+import { ViewButton } from '../views/view-button.tsx';
 import { Chart } from './chart.tsx';
 import { Facets } from './facets.tsx';
 import { exploreKeys } from './keys.ts';
@@ -36,6 +37,7 @@ export function Explore() {
       <div class="explore-head">
         <SearchBar />
         {!live && <TimePicker />}
+        <ViewButton />
         <Button icon="live" isOn={live} onClick={() => follow(!live)}>
           Live
         </Button>

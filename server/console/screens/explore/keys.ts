@@ -4,6 +4,7 @@ import { say } from '../../base/notice.ts';
 import { opposite, termOf, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { valueAt } from '../../parts/log-text.tsx';
+import { isChoosing } from '../views/views.ts';
 import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
 import { areFacetsOpen, contextOf, current, isPicking } from './reading.ts';
@@ -30,6 +31,13 @@ export function exploreKeys(): Shortcut[] {
       name: 'Range of time',
       run: () => {
         isPicking.value = true;
+      },
+    },
+    {
+      keys: 'v',
+      name: 'Views',
+      run: () => {
+        isChoosing.value = true;
       },
     },
     { keys: 'l', name: 'Live tail', run: () => follow(!isLive.peek()) },

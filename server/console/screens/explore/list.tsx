@@ -8,8 +8,8 @@ import { later } from '../../parts/later.tsx';
 import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
 import { Heads, widthsText } from './column-heads.tsx';
-import { columns, open, openId, question } from './question.ts';
-import { current, isWrapped } from './reading.ts';
+import { columns, isWrapped, open, openId, question } from './question.ts';
+import { current } from './reading.ts';
 
 /** Where the rows of a list come from. */
 export interface RowSource {

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ListBody, Time } from '../../api/contract.ts';
-import { addressWith, change, go, place } from '../../base/address.ts';
+import { addressOf, addressWith, change, go, place } from '../../base/address.ts';
 import { type Range, rangeOf } from '../../base/range.ts';
 import { browserZone, isZone } from '../../base/zone.ts';
 
@@ -21,10 +21,12 @@ export const FROM_DEFAULT = 'now-1h';
 /** The path of exploring, to which questions lead from other screens too. */
 const EXPLORE = '/';
 /** Names of the address's parameters. */
-const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, LIVE, OPEN, FACETS } = {
+const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP, LIVE, OPEN, VIEW } = {
   ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by' },
-  ...{ COLUMNS: 'cols', LIVE: 'live', OPEN: 'e', FACETS: 'facets' },
+  ...{ COLUMNS: 'cols', FACETS: 'facets', WRAP: 'wrap', LIVE: 'live', OPEN: 'e', VIEW: 'view' },
 } as const;
+/** Parameters that a view keeps. */
+const KEPT: readonly string[] = [QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP];
 
 /** Behind the attribute of a column that was sized: its width. */
 const WIDTH = /\*(\d{2,4})$/;
@@ -60,10 +62,14 @@ export const widths = computed(() => {
 });
 /** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
 export const openFacets = computed(() => pathsOf(FACETS));
+/** Long messages take as many lines as they need. */
+export const isWrapped = computed(() => place.value.params.get(WRAP) === '1');
 /** The page follows what comes in. */
 export const isLive = computed(() => place.value.params.get(LIVE) === '1');
 /** The id of the event that is open. */
 export const openId = computed(() => place.value.params.get(OPEN) ?? undefined);
+/** The id of the view that was opened. */
+export const viewId = computed(() => place.value.params.get(VIEW) ?? undefined);
 /** Counts how often the question was asked anew. */
 export const asked = signal(0);
 
@@ -140,6 +146,31 @@ export function toggleColumn(path: string): void {
 /** Opens an event, or closes it. */
 export function open(id: string | undefined): void {
   change({ [OPEN]: id }, { replace: true });
+}
+
+/** Gives long messages as many lines as they need, or one. */
+export function wrap(isOn: boolean): void {
+  change({ [WRAP]: isOn ? '1' : undefined }, { replace: true });
+}
+
+/** Parameters of an address that a view keeps, always in the same order. */
+export function keptOf(params: URLSearchParams): string {
+  const kept = new URLSearchParams([...params].filter(([name]) => KEPT.includes(name)));
+  kept.sort();
+  return kept.toString();
+}
+
+/** Shows what a view keeps. */
+export function showView(id: string, kept: string): void {
+  const params = new URLSearchParams(keptOf(new URLSearchParams(kept)));
+  params.set(VIEW, id);
+  go(addressOf(EXPLORE, params));
+  asked.value++;
+}
+
+/** Takes what is shown for a view, or for none any more. */
+export function nameView(id: string | undefined): void {
+  change({ [VIEW]: id }, { replace: true });
 }
 
 /** Follows what comes in, or does not any more. */

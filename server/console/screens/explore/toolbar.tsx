@@ -5,8 +5,8 @@ import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { type Found, list } from './panels.ts';
-import { askFor, columns, question } from './question.ts';
-import { areFacetsOpen, current, isWrapped } from './reading.ts';
+import { askFor, columns, isWrapped, question, wrap } from './question.ts';
+import { areFacetsOpen, current } from './reading.ts';
 
 /** The line above a list: how many events, how exactly, at what cost, and how they are shown. */
 export function Toolbar({ found }: { found: Found }) {
@@ -47,9 +47,7 @@ export function Toolbar({ found }: { found: Found }) {
         icon="wrap"
         label="Wrap long lines"
         isOn={isWrapped.value}
-        onClick={() => {
-          isWrapped.value = !isWrapped.value;
-        }}
+        onClick={() => wrap(!isWrapped.value)}
       />
       <Menu
         label="Export all that is found"

@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../../parts/icon.tsx';
+import { later } from '../../parts/later.tsx';
+import { visible } from '../../parts/log-text.tsx';
+import { viewId } from '../explore/question.ts';
+import { forgetViews, isChanged, isChoosing, loadViews, opened, viewDialog } from './views.ts';
+
+const ViewPanel = later(async () => (await import('./view-panel.tsx')).ViewPanel);
+const ViewDialogs = later(async () => (await import('./view-dialogs.tsx')).ViewDialogs);
+
+/** The view that is open, and the way to all of them. */
+export function ViewButton() {
+  const button = useRef<HTMLButtonElement>(null);
+  const isOfView = viewId.value !== undefined;
+  useEffect(() => forgetViews, []);
+  const isAsking = viewDialog.value !== undefined;
+  // The focus comes back when the dialog is gone: while it is there nothing else can have it.
+  useEffect(() => (isAsking ? () => button.current?.focus() : undefined), [isAsking]);
+  useEffect(() => {
+    if (isOfView) void loadViews();
+  }, [isOfView]);
+  return (
+    <div>
+      <button
+        type="button"
+        ref={button}
+        class="button view-button"
+        aria-haspopup="dialog"
+        aria-expanded={isChoosing.value}
+        onClick={() => {
+          isChoosing.value = !isChoosing.value;
+        }}
+      >
+        <Icon name="view" />
+        <span>{visible(opened.value?.name ?? 'Views')}</span>
+        {isChanged.value && <span class="changed">changed</span>}
+        <Icon name="down" size={12} />
+      </button>
+      {isChoosing.value && <ViewPanel button={button} />}
+      {isAsking && <ViewDialogs />}
+    </div>
+  );
+}
