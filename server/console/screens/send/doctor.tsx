@@ -1,51 +1,32 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, call, Fault } from '../../api/client.ts';
-import type { ListResult } from '../../api/contract.ts';
-import { type Json, printJson, textOf } from '../../api/exact.ts';
-import { percent } from '../../base/format.ts';
+import { call, Fault } from '../../api/client.ts';
+import { printJson, textOf } from '../../api/exact.ts';
+import { fullTime, percent } from '../../base/format.ts';
 import { say } from '../../base/notice.ts';
 import { Panel } from '../../base/panel.ts';
+import { browserZone } from '../../base/zone.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { LogText, leavesOf, valueAt } from '../../parts/log-text.tsx';
+import { LogText, valueAt, visible } from '../../parts/log-text.tsx';
+import type { Lack } from './candidates.ts';
+import { type Advice, type Effect, type Findings, findings } from './findings.ts';
 
-/** A parsing extension that would read more out of what came in. */
-interface Advice {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** Events of the sample that it reads. */
-  readonly matched: number;
-  readonly samples: number;
-  /** The first of them as it is, and what it would have besides. */
-  readonly before: Json;
-  readonly gained: readonly { path: string; value: Json }[];
-}
-
-/** Findings of a look at the newest events. */
-interface Findings {
-  readonly advice: readonly Advice[];
-  readonly withoutMessage: number;
-  readonly samples: number;
-}
-
-interface Extension {
-  id: string;
-  name: string;
-  description?: string;
-  kind: string;
-  enabled: boolean;
-}
-
-interface Tested {
-  events: readonly { event: Json; matched: boolean }[];
-}
-
-const SAMPLES = 20;
-const SHARE_MIN = 0.2;
 const GAINED_SHOWN = 8;
-/** Those that read what another one has found: of no use before that is on. */
-const BEHIND_OTHERS = new Set(['url', 'user_agent', 'query_string']);
+const LINE_CHARACTERS = 400;
+const VALUE_CHARACTERS = 120;
+
+/** Texts about events that lack something. */
+const LACKING: Readonly<Record<Lack, string>> = {
+  date: 'no date of their own: they have the time at which they came in.',
+  message: 'no message: lists show their attributes instead.',
+  severity: 'no severity.',
+};
+/** Advice when nothing can be turned on for what they lack. */
+const TO_SEND: Readonly<Record<Lack, string>> = {
+  date: 'Send one as timestamp, in ISO 8601.',
+  message: 'Send one as message.',
+  severity: 'Send one as level.',
+};
 
 /** Looks at the newest events and offers what would make more of them; nothing is changed before it is clicked. */
 export function Doctor() {
@@ -62,67 +43,67 @@ export function Doctor() {
         <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
       )}
       {found === undefined && panel.isLoading.value && <div class="loading" aria-busy="true" />}
-      {found !== undefined && found.advice.length === 0 && (
+      {found?.advice.length === 0 && found.unsolved.length === 0 && (
         <p class="quiet-text">
           <Icon name="check" size={14} /> The newest {found.samples} events have dates, messages and
           attributes: there is nothing that a ready-made extension would add.
         </p>
       )}
       {found?.advice.map((advice) => (
-        <AdviceBox key={advice.id} advice={advice} done={() => panel.reload()} />
+        <AdviceBox
+          key={advice.name}
+          advice={advice}
+          samples={found.samples}
+          done={() => panel.reload()}
+        />
+      ))}
+      {found?.unsolved.map(({ lack, events }) => (
+        <p class="quiet-text">
+          <Icon name="warning" size={14} /> {events} of the newest {found.samples} events have{' '}
+          {LACKING[lack]} {TO_SEND[lack]}
+        </p>
       ))}
     </section>
   );
 }
 
-function AdviceBox({ advice, done }: { advice: Advice; done: () => void }) {
+interface AdviceBoxProps {
+  advice: Advice;
+  samples: number;
+  done: () => void;
+}
+
+function AdviceBox({ advice, samples, done }: AdviceBoxProps) {
   const [fault, setFault] = useState<string>();
-  const turnOn = async (): Promise<void> => {
+  const take = async (): Promise<void> => {
     try {
-      const { warning } = await call<{ warning?: { message: string } }>(
-        'PATCH',
-        `/admin/api/extensions/${advice.id}`,
-        {
-          enabled: true,
-        },
-      );
-      say(warning?.message ?? `${advice.name} is on: it reads what comes in from now on.`);
+      const { warning } = await turnOn(advice);
+      say(warning?.message ?? `${visible(advice.name)} is on: it reads what comes in from now on.`);
       done();
     } catch (error) {
       setFault(error instanceof Fault ? error.message : String(error));
     }
   };
-  const { matched, samples, gained } = advice;
+  const { name, description, lack, matched, effects } = advice;
   return (
     <div class="box">
       <div class="page-head">
-        <b>{advice.name}</b>
+        <b>{visible(name)}</b>
         <span class="quiet-text">
           reads {percent(matched, samples)} of the newest {samples} events
         </span>
-        <Button kind="main" icon="check" onClick={turnOn}>
+        <Button kind="main" icon="check" onClick={take}>
           Turn it on
         </Button>
       </div>
-      <p class="quiet-text">{advice.description}. For example:</p>
-      <code>
-        <LogText
-          text={textOf(valueAt(advice.before, 'message')) || printJson(advice.before)}
-          words={[]}
-          max={400}
-        />
-      </code>
-      <dl class="facts">
-        {gained.slice(0, GAINED_SHOWN).map(({ path, value }) => (
-          <div>
-            <dt>{path.replace(/^custom\./, '')}</dt>
-            <dd>{textOf(value).slice(0, 120)}</dd>
-          </div>
-        ))}
-      </dl>
-      {gained.length > GAINED_SHOWN && (
-        <p class="quiet-text">and {gained.length - GAINED_SHOWN} more</p>
-      )}
+      <p class="quiet-text">
+        {lack === undefined
+          ? description
+          : `Events have ${LACKING[lack]} This attribute looks like it.`}
+      </p>
+      {effects.map((effect) => (
+        <EffectOf effect={effect} />
+      ))}
       {fault !== undefined && (
         <p class="field-fault" role="alert">
           {fault}
@@ -132,68 +113,49 @@ function AdviceBox({ advice, done }: { advice: Advice; done: () => void }) {
   );
 }
 
-async function findings(signal: AbortSignal): Promise<Findings> {
-  const body = {
-    time: { from: 'now-1d', to: 'now+1d' },
-    event: true,
-    limit: SAMPLES,
-    hints: false,
-  };
-  const { events } = await ask<ListResult>('/beta/events/list', body, signal);
-  const wholes = events.map(({ event }) => event as unknown as Json);
-  const { extensions } = await call<{ extensions: Extension[] }>(
-    'GET',
-    '/admin/api/extensions',
-    undefined,
-    signal,
-  );
-  const samples = wholes.map((event) => sampleOf(event));
-  const offered = extensions.filter(({ enabled, kind }) => !enabled && !BEHIND_OTHERS.has(kind));
-  const tried =
-    samples.length === 0
-      ? []
-      : await Promise.all(offered.map((each) => tryOut(each, wholes, samples, signal)));
-  const advice = tried
-    .filter(({ matched, gained }) => gained.length > 0 && matched >= SHARE_MIN * samples.length)
-    .sort(
-      (left, right) => right.matched - left.matched || right.gained.length - left.gained.length,
-    );
-  const withoutMessage = wholes.filter((event) => valueAt(event, 'message') === undefined).length;
-  return { advice, withoutMessage, samples: samples.length };
+/** Turns an extension on, or makes the one that is not there. Rejects with Fault. */
+function turnOn({ extension }: Advice): Promise<{ warning?: { message: string } }> {
+  if (typeof extension !== 'string') {
+    return call('POST', '/admin/api/extensions', { ...extension, enabled: true });
+  }
+  return call('PATCH', `/admin/api/extensions/${extension}`, { enabled: true });
 }
 
-/** The line as which an event would come in. */
-function sampleOf(event: Json): string {
-  const { custom, syslog, message } = event as {
-    custom: { [name: string]: Json };
-    syslog?: Json;
-    message?: Json;
-  };
-  return printJson({
-    ...custom,
-    ...(syslog === undefined ? {} : { syslog }),
-    ...(message === undefined ? {} : { message }),
-  });
+/** An event as it came in, and what it would have besides. */
+function EffectOf({ effect: { before, date, gained } }: { effect: Effect }) {
+  return (
+    <>
+      <code>
+        <LogText
+          text={textOf(valueAt(before, 'message')) || printJson(before)}
+          words={[]}
+          max={LINE_CHARACTERS}
+        />
+      </code>
+      <dl class={gained.length > 2 ? 'facts' : 'facts few'}>
+        {gained.slice(0, GAINED_SHOWN).map(({ path, value }) => (
+          <div>
+            <dt>{visible(path.replace(/^custom\./, ''))}</dt>
+            <dd>
+              {visible(
+                path === 'date'
+                  ? dateText(textOf(value), date)
+                  : textOf(value).slice(0, VALUE_CHARACTERS),
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {gained.length > GAINED_SHOWN && (
+        <p class="quiet-text">and {gained.length - GAINED_SHOWN} more</p>
+      )}
+    </>
+  );
 }
 
-async function tryOut(
-  { id, name, description = '' }: Extension,
-  events: readonly Json[],
-  samples: readonly string[],
-  signal: AbortSignal,
-): Promise<Advice> {
-  const tested = await call<Tested>(
-    'POST',
-    '/admin/api/extensions/test',
-    { extension: id, samples },
-    signal,
-  );
-  const first = tested.events.findIndex(({ matched }) => matched);
-  const before = events[first] ?? null;
-  const had = new Map([...leavesOf(before)].map(({ path, value }) => [path, textOf(value)]));
-  const gained = [...leavesOf(tested.events[first]?.event)].filter(
-    ({ path, value }) => had.get(path) !== textOf(value),
-  );
-  const matched = tested.events.filter((each) => each.matched).length;
-  return { id, name, description, matched, samples: samples.length, before, gained };
+/** A date, and the one that an event has without it. */
+function dateText(...dates: (string | undefined)[]): string {
+  return dates
+    .map((date) => fullTime(Date.parse(date ?? ''), browserZone()))
+    .join(', in place of ');
 }
