@@ -16,10 +16,10 @@ import { SearchBar } from './search-bar.tsx';
 import { TimePicker } from './time-picker.tsx';
 import { Toolbar } from './toolbar.tsx';
 
-const Context = later(async () => (await import('./context.tsx')).Context);
-const LiveView = later(async () => (await import('./live-view.tsx')).LiveView);
-const Nothing = later(async () => (await import('./nothing.tsx')).Nothing);
-const Statistics = later(async () => (await import('./statistics.tsx')).Statistics);
+const Context = later(async () => (await import('../explore-parts.ts')).Context);
+const LiveView = later(async () => (await import('../explore-parts.ts')).LiveView);
+const Nothing = later(async () => (await import('../explore-parts.ts')).Nothing);
+const Statistics = later(async () => (await import('../explore-parts.ts')).Statistics);
 
 /** Searching and looking at events: the search, when they came, their values, and they themselves. */
 export function Explore() {

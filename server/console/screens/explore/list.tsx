@@ -21,7 +21,7 @@ export interface RowSource {
   need?(from: number, to: number): void;
 }
 
-const EventView = later(async () => (await import('./event.tsx')).EventView);
+const EventView = later(async () => (await import('../explore-parts.ts')).EventView);
 const ROW_PX = 26;
 const CURRENT_ID = 'current-row';
 

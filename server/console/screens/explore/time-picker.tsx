@@ -7,7 +7,7 @@ import { range } from './panels.ts';
 import { question } from './question.ts';
 import { isPicking } from './reading.ts';
 
-const Picker = later(async () => (await import('./picker.tsx')).Picker);
+const Picker = later(async () => (await import('../explore-parts.ts')).Picker);
 
 /** The range of time: by name, by hand, and in which zone. */
 export function TimePicker() {

@@ -109,7 +109,7 @@ function Cost({ found: { first } }: { found: Found }) {
 
 async function start(format: 'ndjson' | 'csv'): Promise<void> {
   say('The export has begun: it is saved as it comes.');
-  const { exportAll } = await import('./export.ts');
+  const { exportAll } = await import('../explore-parts.ts');
   const fault = await exportAll(format, columns.peek());
   if (fault !== undefined) say(fault);
 }

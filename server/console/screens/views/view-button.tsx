@@ -5,8 +5,7 @@ import { visible } from '../../parts/log-text.tsx';
 import { viewId } from '../explore/question.ts';
 import { forgetViews, isChanged, isChoosing, loadViews, opened, viewDialog } from './views.ts';
 
-const ViewPanel = later(async () => (await import('./view-panel.tsx')).ViewPanel);
-const ViewDialogs = later(async () => (await import('./view-dialogs.tsx')).ViewDialogs);
+const ViewParts = later(async () => (await import('../explore-parts.ts')).ViewParts);
 
 /** The view that is open, and the way to all of them. */
 export function ViewButton() {
@@ -36,8 +35,7 @@ export function ViewButton() {
         {isChanged.value && <span class="changed">changed</span>}
         <Icon name="down" size={12} />
       </button>
-      {isChoosing.value && <ViewPanel button={button} />}
-      {isAsking && <ViewDialogs />}
+      {(isChoosing.value || isAsking) && <ViewParts button={button} />}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx';
 import { visible } from '../../parts/log-text.tsx';
 import { placeBelow } from '../../parts/menu.tsx';
 import { keptOf, showView, viewId } from '../explore/question.ts';
+import { ViewDialogs } from './view-dialogs.tsx';
 import {
   isChanged,
   isChoosing,
@@ -19,8 +20,22 @@ import {
   views,
 } from './views.ts';
 
+interface ViewPartsProps {
+  button: { readonly current: HTMLElement | null };
+}
+
+/** The choice of views, or the dialog about one, as far as they are open. */
+export function ViewParts({ button }: ViewPartsProps) {
+  return (
+    <>
+      {isChoosing.value && <ViewPanel button={button} />}
+      {viewDialog.value !== undefined && <ViewDialogs />}
+    </>
+  );
+}
+
 /** The choice of views and what can be done with the one that is open, below `button`. */
-export function ViewPanel({ button }: { button: { readonly current: HTMLElement | null } }) {
+function ViewPanel({ button }: ViewPartsProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [sought, setSought] = useState('');
   useEffect(() => {

@@ -1,0 +1,14 @@
+/**
+ * The parts of exploring that are loaded when the first of them is needed. They are one file: loaded each by itself
+ * they would cut what a page begins with into more pieces, which are larger together.
+ */
+
+// biome-ignore lint/performance/noBarrelFile: it is what is loaded later
+export { Context } from './explore/context.tsx';
+export { EventView } from './explore/event.tsx';
+export { exportAll } from './explore/export.ts';
+export { LiveView } from './explore/live-view.tsx';
+export { Nothing } from './explore/nothing.tsx';
+export { Picker } from './explore/picker.tsx';
+export { Statistics } from './explore/statistics.tsx';
+export { ViewParts } from './views/view-panel.tsx';
