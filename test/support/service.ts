@@ -46,13 +46,16 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** The environment of a service: what a test runner loads into each process would count as the memory of the service. */
+const OWN_ENVIRONMENT: NodeJS.ProcessEnv = { ...process.env, NODE_OPTIONS: '' };
+
 /** Runs the command to its end. */
 export function runCommand(
   args: string[],
   environment: Record<string, string> = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(COMMAND, args, { env: { ...process.env, ...environment } });
+    const child = spawn(COMMAND, args, { env: { ...OWN_ENVIRONMENT, ...environment } });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => {
@@ -84,7 +87,7 @@ export function startService(
   const all = ['serve', '--data', folder, ...TEST_LISTENERS, ...args];
   const child = spawn(options.command ?? COMMAND, all, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...options.environment },
+    env: { ...OWN_ENVIRONMENT, ...options.environment },
   });
   let output = '';
   const ended = new Promise<number | null>((resolve) => {
