@@ -74,6 +74,7 @@ const LAYERS = [
   'engine/query/scan/',
   'engine/query/filter/',
   'engine/query/model/',
+  'engine/backup/',
   'engine/store/',
   'engine/segment/',
   'engine/column/',
@@ -95,6 +96,9 @@ const APART: [string, string][] = [
 /** What the server may know of the engine besides `engine/base/`: its surface and the seam of row records. */
 const SURFACE = [
   'engine/engine.ts',
+  'engine/backup/moment.ts',
+  'engine/backup/repair.ts',
+  'engine/backup/store-copy.ts',
   'engine/store/catalog.ts',
   'engine/store/check.ts',
   'engine/store/file-watch.ts',

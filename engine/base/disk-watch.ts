@@ -9,6 +9,7 @@ export type DiskOp =
   | 'write'
   | 'sync'
   | 'truncate'
+  | 'link'
   | 'rename'
   | 'unlink'
   | 'folder'
@@ -48,6 +49,7 @@ export function watchDisk(disk: Disk, failed: (failure: DiskFailure) => void): D
     list: (folder) => disk.list(folder),
     sizeOf: (path) => disk.sizeOf(path),
     makeFolder: (folder) => watch.now('folder', folder, () => disk.makeFolder(folder)),
+    link: (file, path) => watch.later('link', path, disk.link(file, path)),
     rename: (from, to) => watch.later('rename', to, disk.rename(from, to)),
     unlink: (path) => watch.later('unlink', path, disk.unlink(path)),
     syncFolder: (folder) => watch.later('sync', folder, disk.syncFolder(folder)),

@@ -40,6 +40,11 @@ export interface Disk {
   /** Bytes of the file at `path`; `undefined` when there is none. */
   sizeOf(path: string): number | undefined;
   makeFolder(folder: string): void;
+  /**
+   * Makes `path` another name of the file with the absolute path `file`; false where that cannot be, as on another file
+   * system. `path` must be free.
+   */
+  link(file: string, path: string): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   /** Makes creations, renames and unlinks in `folder` durable. `''` is the root. */
@@ -225,6 +230,19 @@ function makeRoot(root: string): void {
   }
 }
 
+/** Error codes of the operating system for a file that cannot have another name there. */
+const UNLINKABLE: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
+
+async function linkFile(file: string, path: string): Promise<boolean> {
+  try {
+    await promised(`link ${path}`, (done) => fs.link(file, path, done));
+    return true;
+  } catch (error) {
+    if (UNLINKABLE.has(systemCodeOf(error) ?? '')) return false;
+    throw error;
+  }
+}
+
 /** The folder `root` of the operating system, made when it is not there. */
 export function openDisk(root: string): Disk {
   makeRoot(root);
@@ -242,6 +260,7 @@ export function openDisk(root: string): Disk {
     makeFolder: (folder) => {
       attempt(`make ${folder}`, () => fs.mkdirSync(at(folder), { recursive: true, mode: 0o700 }));
     },
+    link: (file, path) => linkFile(file, at(path)),
     rename: (from, to) => promised(`rename ${from}`, (done) => fs.rename(at(from), at(to), done)),
     unlink: (path) => promised(`unlink ${path}`, (done) => fs.unlink(at(path), done)),
     syncFolder: async (folder) => {

@@ -65,6 +65,11 @@ export class RecordFile {
     }
   }
 
+  /** Records that were read or appended. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Bytes of all records that were read or appended, in one copy. */
   get bytes(): number {
     return this.#bytes;

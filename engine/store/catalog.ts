@@ -72,6 +72,8 @@ interface CatalogSegment {
   readonly blocks: Map<number, BlockRef>;
   /** Usage by the commit groups of a log segment. */
   readonly usage: UsageSum;
+  /** Bytes of a log segment's file up to its last visible group; 0 when that was not seen to become visible. */
+  bytes: number;
 }
 
 /** The live blocks of all segments. Owned by the front thread. */
@@ -89,10 +91,11 @@ export class Catalog {
   apply(group: CommittedGroup): void {
     let known = this.#segments.get(group.segment);
     if (known === undefined) {
-      known = { blocks: new Map(), usage: new UsageSum() };
+      known = { blocks: new Map(), usage: new UsageSum(), bytes: 0 };
       this.#segments.set(group.segment, known);
     }
     const { blocks, usage } = known;
+    known.bytes = group.bytes;
     const removed: BlockRef[] = [];
     for (const ordinal of group.superseded) {
       const block = blocks.get(ordinal);
@@ -162,6 +165,11 @@ export class Catalog {
   /** The live blocks of a segment; none when it is not known. */
   blocksOf(segment: number): IterableIterator<BlockRef> | readonly BlockRef[] {
     return this.#segments.get(segment)?.blocks.values() ?? [];
+  }
+
+  /** Bytes of an open log segment's file up to its last visible group; 0 when there is none. */
+  visibleBytes(segment: number): number {
+    return this.#segments.get(segment)?.bytes ?? 0;
   }
 
   /** Usage by the commit groups of these segments, by key and day, as copies. */
@@ -240,7 +248,7 @@ export class Catalog {
     const blocks = new Map(refs.map((block) => [block.ordinal, block]));
     const usage = new UsageSum();
     usage.addAll(used);
-    this.#segments.set(segment, { blocks, usage });
+    this.#segments.set(segment, { blocks, usage, bytes: 0 });
     for (const block of refs) this.#count(block, 1);
   }
 

@@ -65,16 +65,9 @@ export async function clearLeftovers(
   manifest: Manifest,
   files: SegmentFiles,
 ): Promise<{ removed: string[]; moved: string[] }> {
+  refuseLostRecords(manifest, files);
   const unknown = [...files.sealed].filter((segment) => !manifest.sealed.has(segment));
-  const unrecorded = unknown.filter((segment) => !manifest.isGone(segment));
-  const missing = missingSegments(manifest, files);
-  if (unrecorded.length > 0 && missing.length > 0) {
-    throw new EngineError(
-      'CORRUPTION',
-      `segment ${missing[0]} has no file, and ${sealedPath(unrecorded[0])} is not in the manifest, which has lost ` +
-        'records: put a newer one back, or, to do without that file, move it out of the folder',
-    );
-  }
+  const unrecorded = unrecordedOf(manifest, files);
   const left = [...files.log].filter((segment) => !manifest.segments.has(segment));
   const isGone = (segment: number): boolean => manifest.isGone(segment);
   // Of a number that was never recorded: `Manifest.open` has seen that they are no more than a head.
@@ -101,6 +94,28 @@ export async function clearLeftovers(
   return { removed, moved };
 }
 
+/**
+ * Throws CORRUPTION when a segment's file is missing while an unnamed sealed file exists: the manifest then lost the
+ * record of their replacement.
+ */
+export function refuseLostRecords(manifest: Manifest, files: SegmentFiles): void {
+  const [unrecorded] = unrecordedOf(manifest, files);
+  const [missing] = missingSegments(manifest, files);
+  if (unrecorded === undefined || missing === undefined) return;
+  throw new EngineError(
+    'CORRUPTION',
+    `segment ${missing} has no file, and ${sealedPath(unrecorded)} is not in the manifest, which has lost records: put ` +
+      'a newer one back, or run logseam repair, or, to do without that file, move it out of the folder',
+  );
+}
+
+/** Sealed files that no record has ever named. */
+function unrecordedOf(manifest: Manifest, files: SegmentFiles): number[] {
+  return [...files.sealed].filter(
+    (segment) => !manifest.sealed.has(segment) && !manifest.isGone(segment),
+  );
+}
+
 /** A file of `lost/`. */
 export interface LostFile {
   path: string;
@@ -120,8 +135,8 @@ export function lostFiles(disk: Disk): LostFile[] {
   });
 }
 
-/** Moves a file to `lost/`, under its own name or, when that is taken, with a number behind it. */
-async function moveToLost(disk: Disk, path: string): Promise<void> {
+/** Moves a file to `lost/`, under its own name or, when that is taken, with a number behind it. Rejects with IO. */
+export async function moveToLost(disk: Disk, path: string): Promise<void> {
   disk.makeFolder(LOST_FOLDER);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const taken = new Set(disk.list(LOST_FOLDER));

@@ -19,6 +19,8 @@ import type { KeyUsage } from './usage.ts';
 export interface CommittedGroup {
   segment: number;
   group: number;
+  /** Bytes of the file up to the end of the group. */
+  bytes: number;
   /** Claim of the rows that are in no earlier block; empty when there are none. */
   claim: Claim;
   blocks: BlockRef[];
@@ -136,9 +138,9 @@ export class LogFile {
     this.#previous = frame.checksum;
     this.#group = group;
     this.#busy = false;
-    const { segment } = this;
+    const { segment, bytes } = this;
     const { superseded: gone, usage: sums } = commit;
-    return { segment, group, claim, blocks: refs, superseded: gone, usage: sums };
+    return { segment, group, bytes, claim, blocks: refs, superseded: gone, usage: sums };
   }
 
   /** Lets go of the file; later appends reject with CLOSED. */

@@ -96,24 +96,34 @@ export class Manifest {
   async compact(rewriteBytes = REWRITE_BYTES_MIN): Promise<void> {
     const file = this.#writable();
     if (file.bytes < rewriteBytes) return;
-    const needed = [this.#store, ...this.#state.records()];
+    const needed = this.records();
     if (needed.length * REWRITE_RATIO > this.#readCount) return;
     await file.rewrite(needed.map(storedRecord));
   }
 
   /**
-   * The present manifest of `disk`, for reading: nothing is written. Throws as `open` does, and USAGE when there is
-   * none.
+   * The present manifest of `disk`, or what its first `recordCount` records say, for reading: nothing is written.
+   * Throws as `open` does, and USAGE when there is none.
    */
-  static async read(disk: Disk): Promise<Manifest> {
+  static async read(disk: Disk, recordCount = Number.POSITIVE_INFINITY): Promise<Manifest> {
     if (!copyPaths(MANIFEST_PATH).some((path) => disk.list('').includes(path))) {
       throw new EngineError('USAGE', `there is no ${MANIFEST_PATH} in the folder`);
     }
     const { records, remarks } = readRecords(disk, MANIFEST_PATH);
-    const replayed = replay(records);
+    const replayed = replay(records.slice(0, recordCount));
     const { store } = replayed;
     if (store === undefined) throw new EngineError('CORRUPTION', `${MANIFEST_PATH} is empty`);
     return new Manifest({ ...replayed, store }, remarks, undefined);
+  }
+
+  /** Records of the file by now. */
+  get recordCount(): number {
+    return this.#file?.count ?? this.#readCount;
+  }
+
+  /** The fewest records that come to the same. */
+  records(): ManifestRecord[] {
+    return [this.#store, ...this.#state.records()];
   }
 
   /** All log segments by number, in their order. Changes with the manifest; not to be written. */
@@ -293,23 +303,23 @@ function refuseOrphans(disk: Disk, registries: readonly string[]): void {
   throw new EngineError(
     'CORRUPTION',
     `${copyPaths(MANIFEST_PATH).join(' and ')} are missing or empty, but ${orphan} is there: put one of them back from ` +
-      'a backup, or, for a new store, move everything else out of the folder',
+      'a backup, or run logseam repair, or, for a new store, move everything else out of the folder',
   );
 }
 
 /**
  * A group is written only after the record of its segment is durable. A file of groups with a number never given means
- * that the manifest lost a record after all; one of no more than a head was never begun.
+ * that the manifest lost a record after all; one of no more than a head was never begun. Throws CORRUPTION.
  */
-function refuseUnknownFiles(disk: Disk, state: ManifestState): void {
+export function refuseUnknownFiles(disk: Disk, state: Pick<ManifestState, 'lastSegment'>): void {
   for (const name of disk.list(LOG_FOLDER)) {
     const segment = parseSegmentName(name);
     if (segment === undefined || segment <= state.lastSegment) continue;
     if ((disk.sizeOf(`${LOG_FOLDER}/${name}`) ?? 0) > HEAD_BYTES) {
       throw new EngineError(
         'CORRUPTION',
-        `${LOG_FOLDER}/${name} is not in the manifest, which has lost records: put a newer one back, or, to do without ` +
-          'that file, move it out of the folder',
+        `${LOG_FOLDER}/${name} is not in the manifest, which has lost records: put a newer one back, or run logseam ` +
+          'repair, or, to do without that file, move it out of the folder',
       );
     }
   }

@@ -1,7 +1,7 @@
-/** Limits of the rest of a body that is dropped: bytes, time, and a pause without bytes. */
+/** Limits of the rest of a body that is dropped: bytes, time, and a pause without bytes, as a busy client makes one. */
 const BYTES_MAX = 64 * 1024 * 1024;
-const MS_MAX = 5_000;
-const PAUSE_MS = 1_000;
+const MS_MAX = 30_000;
+const PAUSE_MS = 5_000;
 
 /**
  * Tells when enough of a body was dropped that is refused: it ended, or pauses, or goes on for long. What a client has

@@ -24,6 +24,7 @@ class CountingDisk {
       list: refuse,
       sizeOf: refuse,
       makeFolder: refuse,
+      link: refuse,
       rename: refuse,
       unlink: refuse,
       syncFolder: refuse,

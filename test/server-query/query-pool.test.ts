@@ -77,6 +77,7 @@ async function open(workers: number, changes: Partial<QueryPoolOptions> = {}): P
       catalog.apply({
         segment: 1,
         group: 1,
+        bytes: 64,
         blocks,
         superseded: [],
         usage: [],

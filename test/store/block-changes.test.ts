@@ -51,7 +51,7 @@ function happen(catalog: Catalog, ordinals: Map<number, number>, [what, a, b]: n
     const there = [...catalog.blocksOf(segment)].map(({ ordinal }) => ordinal);
     const superseded = there.filter((_, place) => (b >> place) % 2 === 1);
     const blocks = blocksOf(segment, [next(segment), ...(b % 2 === 0 ? [] : [next(segment)])]);
-    catalog.apply({ segment, group: 1, claim: CLAIM, blocks, superseded, usage: [] });
+    catalog.apply({ segment, group: 1, bytes: 64, claim: CLAIM, blocks, superseded, usage: [] });
   } else if (what === 6) {
     // Recovery finds the same blocks, or some of them, or one more.
     const found = [...catalog.blocksOf(segment)].filter((_, place) => (b >> place) % 2 === 0);
@@ -114,7 +114,15 @@ t.test('a commit costs what it changes, however many blocks there are', async (t
   for (let ordinal = 1; ordinal <= 100; ordinal++) {
     const superseded = ordinal > 1 ? [ordinal - 1] : [];
     const blocks = blocksOf(2, [ordinal]);
-    catalog.apply({ segment: 2, group: ordinal, claim: CLAIM, blocks, superseded, usage: [] });
+    catalog.apply({
+      segment: 2,
+      group: ordinal,
+      bytes: 64,
+      claim: CLAIM,
+      blocks,
+      superseded,
+      usage: [],
+    });
     follower.follow(catalog);
   }
   t.equal(follower.sentCount, 10_000 + 199);
@@ -127,7 +135,15 @@ t.test('who has asked long ago gets all, so that the log is bounded', async (t) 
   for (let ordinal = 1; ordinal <= 5_000; ordinal++) {
     const superseded = ordinal > 1 ? [ordinal - 1] : [];
     const blocks = blocksOf(1, [ordinal]);
-    catalog.apply({ segment: 1, group: ordinal, claim: CLAIM, blocks, superseded, usage: [] });
+    catalog.apply({
+      segment: 1,
+      group: ordinal,
+      bytes: 64,
+      claim: CLAIM,
+      blocks,
+      superseded,
+      usage: [],
+    });
   }
   t.match(catalog.changes(1), { isWhole: true, version: 5_000, removed: [] });
   t.match(catalog.changes(4_800), {

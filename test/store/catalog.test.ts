@@ -21,7 +21,15 @@ function group(segment: number, ordinals: number[], superseded: number[] = []) {
     endSequence: 2,
   };
   const blocks = ordinals.map((ordinal) => ({ ...ref, ordinal, minTimeMs: 0, maxTimeMs: 0 }));
-  return { segment, group: 1, claim: { first: 0, end: 2 }, blocks, superseded, usage: [] };
+  return {
+    segment,
+    group: 1,
+    bytes: 64,
+    claim: { first: 0, end: 2 },
+    blocks,
+    superseded,
+    usage: [],
+  };
 }
 
 t.test('a snapshot is the same until something changes, and never changes itself', async (t) => {

@@ -193,6 +193,11 @@ export class MemoryDisk implements Disk {
     this.#cachedFolders.add(folder);
   }
 
+  /** Files of other folders are always on another file system. */
+  async link(): Promise<boolean> {
+    return false;
+  }
+
   async rename(from: string, to: string): Promise<void> {
     await this.#later();
     this.#call(`rename ${from} ${to}`);
