@@ -13,6 +13,11 @@ export interface CheckOutput {
 
 const MEGABYTE_BYTES = 1_000_000;
 
+/** Bytes as megabytes, for people. */
+export function megabytes(bytes: number): string {
+  return Math.round(bytes / MEGABYTE_BYTES).toLocaleString('en-US');
+}
+
 /**
  * Verifies the store in the folder `root`, which no service may have, and prints what there is. Resolves with whether
  * all of it is as it was written. Rejects with EngineError when a service has the folder, or the manifest is damaged.
@@ -25,8 +30,6 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
     for (;;) {
       const { done, value } = await checking.next();
       if (done === true) return printReport(value, output.print);
-      const megabytes = (bytes: number): string =>
-        Math.round(bytes / MEGABYTE_BYTES).toLocaleString('en-US');
       output.progress?.(`${megabytes(value.doneBytes)} of ${megabytes(value.totalBytes)} MB`);
     }
   } finally {

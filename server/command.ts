@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { EngineError } from '../engine/base/errors.ts';
 import { nearest } from '../engine/base/nearest.ts';
-import { AdminClient, AdminFailure, type ListedKey } from './api/admin/client.ts';
+import { AdminClient, AdminFailure, type Holder, type ListedKey } from './api/admin/client.ts';
 import {
   type Config,
   dashed,
@@ -23,6 +23,12 @@ export interface CommandWorld {
   serve(config: Config, reload: () => Config): Promise<number>;
   /** Verifies the store in a data folder; whether all of it is as it was written. */
   check(root: string): Promise<boolean>;
+  /** Backs up the store in a data folder into another folder; `ask` reaches the service that has it. */
+  backup(root: string, target: string, holder: Holder): Promise<void>;
+  /** Copies a backup into a new data folder. */
+  restore(source: string, root: string): Promise<void>;
+  /** Makes the manifest in a data folder anew when it cannot be read. */
+  repair(root: string): Promise<void>;
   /** The greeting line of the service that holds a data folder: JSON `{pid, http}`; `undefined` when none does. */
   askHolder(root: string): Promise<string | undefined>;
   /** Writes to the standard output, `complain` to the standard error output. Texts end in a line end. */
@@ -49,7 +55,15 @@ interface Invocation {
 /** The service could not run; not a fault of the command line. */
 class ServeFailure extends Error {}
 
-const COMMANDS: readonly string[] = ['serve', 'key', 'check', 'help'];
+const COMMANDS: readonly string[] = [
+  'serve',
+  'key',
+  'check',
+  'backup',
+  'restore',
+  'repair',
+  'help',
+];
 const KEY_ACTIONS: readonly string[] = ['create', 'list', 'disable', 'enable', 'delete'];
 const GENERAL_SWITCHES: readonly string[] = ['help', 'version'];
 const SERVE_SWITCHES: readonly string[] = ['print-config'];
@@ -70,6 +84,13 @@ const USAGE = `logseam [serve] [settings]
       delete a key for ever; all these find the running service by --data
   logseam check
       verify all that is kept below --data, while no service runs there; the exit code is 1 when there is damage
+  logseam backup FOLDER
+      copy all that is kept below --data as it is now, while the service runs or not; what an earlier backup in FOLDER
+      has is not copied again. FOLDER is a data folder: check takes it, and serve
+  logseam restore FOLDER
+      copy a backup into --data, which must be a new folder
+  logseam repair
+      make the manifest below --data anew when it is lost or damaged, from the files of the segments
   logseam serve --print-config
       print the settings in force as TOML
   logseam --help | --version`;
@@ -113,6 +134,9 @@ async function dispatch(
   }
   if (command === 'key') return await keyCommand(invocation, world, environment);
   if (command === 'check') return await checkCommand(invocation, world, environment);
+  if (['backup', 'restore', 'repair'].includes(command)) {
+    return await copyCommand(command, invocation, world, environment);
+  }
   if (words.length > 1) throw usage(`serve takes flags only, not ${words[1]}`);
   allowFlags(invocation, SETTING_FLAGS, SERVE_SWITCHES);
   const loaded = loadConfig(invocation.values, environment);
@@ -133,6 +157,35 @@ async function checkCommand(
   allowFlags(invocation, ['data', 'config'], []);
   try {
     return (await world.check(loadConfig(values, environment).config.data)) ? EXIT_OK : EXIT_FAILED;
+  } catch (error) {
+    if (error instanceof EngineError) throw new ServeFailure(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Runs `backup`, `restore` or `repair`. */
+async function copyCommand(
+  command: string,
+  { words, values }: Invocation,
+  world: CommandWorld,
+  environment: NodeJS.ProcessEnv | undefined,
+): Promise<number> {
+  const wanted = command === 'repair' ? 1 : 2;
+  const [, folder = ''] = words;
+  if (words.length > wanted) throw usage(`${command} has no use for ${words[wanted]}`);
+  if (words.length < wanted) throw usage(`${command} needs a folder: logseam ${command} FOLDER`);
+  allowFlags({ values, words, switches: new Set() }, ['data', 'config'], []);
+  const { data } = loadConfig(values, environment).config;
+  try {
+    if (command === 'repair') await world.repair(data);
+    else if (command === 'restore') await world.restore(folder, data);
+    else {
+      const client = new AdminClient(world.askHolder, data);
+      const isRunning = async (): Promise<boolean> => (await world.askHolder(data)) !== undefined;
+      const ask: Holder['ask'] = (...request) => client.ask(...request);
+      await world.backup(data, folder, { isRunning, ask });
+    }
+    return EXIT_OK;
   } catch (error) {
     if (error instanceof EngineError) throw new ServeFailure(error.message, { cause: error });
     throw error;

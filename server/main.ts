@@ -1,8 +1,15 @@
 import { askHolder } from '../engine/store/lock.ts';
+import type { CheckOutput } from './check.ts';
 import { runCommand } from './command.ts';
 
 /** Time in which the last lines of a service have to be read. */
 const OUTPUT_GRACE_MS = 1_000;
+
+/** Output of commands that take long. */
+const OUTPUT: CheckOutput = {
+  print: (text) => process.stdout.write(text),
+  progress: process.stderr.isTTY ? (text) => process.stderr.write(`\r${text}\u001b[K`) : undefined,
+};
 
 // Who reads what is told may leave: that is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -15,14 +22,11 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     setTimeout(() => process.exit(code), OUTPUT_GRACE_MS).unref();
     return code;
   },
-  check: async (root) => {
-    const { check } = await import('./check.ts');
-    const progress = (text: string): boolean => process.stderr.write(`\r${text}`);
-    return check(root, {
-      print: (text) => process.stdout.write(text),
-      progress: process.stderr.isTTY ? progress : undefined,
-    });
-  },
+  check: async (root) => (await import('./check.ts')).check(root, OUTPUT),
+  backup: async (root, target, holder) =>
+    (await import('./backup.ts')).backup(root, target, holder, OUTPUT),
+  restore: async (source, root) => (await import('./backup.ts')).restore(source, root, OUTPUT),
+  repair: async (root) => (await import('./repair.ts')).repair(root, OUTPUT),
   askHolder,
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),

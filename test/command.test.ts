@@ -86,6 +86,9 @@ async function run(args: string[], world: Partial<CommandWorld> = {}): Promise<O
         return 0;
       },
       check: async () => true,
+      backup: async () => {},
+      restore: async () => {},
+      repair: async () => {},
       askHolder: async (root) => (root === folder ? JSON.stringify({ pid: 7, http }) : undefined),
       print: (text) => {
         outcome.out += text;
@@ -110,6 +113,27 @@ t.test('serve gets the configuration, as a word or without one', async (t) => {
     code: 0,
     served: { data: 'x', tcp: undefined },
   });
+});
+
+t.test('backup and restore get two folders, repair one', async (t) => {
+  const told: unknown[] = [];
+  const world: Partial<CommandWorld> = {
+    backup: async (root, target, holder) => {
+      told.push(['backup', root, target, await holder.isRunning()]);
+    },
+    restore: async (source, root) => void told.push(['restore', source, root]),
+    repair: async (root) => void told.push(['repair', root]),
+  };
+  for (const [command, ...words] of [['backup', 'b'], ['restore', 'b'], ['repair']]) {
+    const args = [command ?? '', ...words, '--data', folder];
+    t.match(await run(args, world), { code: 0 });
+  }
+  t.same(told, [
+    ['backup', folder, 'b', true],
+    ['restore', 'b', folder],
+    ['repair', folder],
+  ]);
+  t.match(await run(['backup', '--tcp', 'off', 'b'], world), { code: 2 });
 });
 
 t.test('check gets the folder; its exit code tells whether there is damage', async (t) => {

@@ -47,6 +47,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/', 'other', 'other'],
   ['engine/base/', CALLER, CALLER],
   ['engine/base/thread/restart.ts', 'other', 'other'],
+  ['engine/backup/', 'other', 'other'],
   ['engine/column/', 'encode', 'decode'],
   ['engine/column/path.ts', 'intern', 'open'],
   ['engine/column/shape.ts', 'intern', 'open'],

@@ -52,7 +52,7 @@ export interface CopyProgress {
   totalBytes: number;
 }
 
-/** What a copy consists of. */
+/** Parts of a finished copy. */
 export interface CopyReport {
   segments: number;
   bytes: number;
@@ -83,10 +83,10 @@ const TEMPORARY_SUFFIX = '.new';
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
- * Copies a store as of a moment into another folder, from which a service can be started: sealed and closed segments as
- * further names of their files where the file system allows that, open ones up to their last visible group. The manifest
- * comes last, so that a stop leaves an earlier copy whole, or a folder in which none is. Yields after each file. Throws
- * CORRUPTION when the manifest is damaged, USAGE when the folder holds something else, IO.
+ * Copies a store as of a moment into another folder, from which a service can be started: sealed and closed segments
+ * as further names of their files where the file system allows that, open ones up to their last visible group. The
+ * manifest comes last, so that a stop leaves an earlier copy whole, or a folder in which none is. Yields after each
+ * file. Throws CORRUPTION when the manifest is damaged, USAGE when the folder holds something else, IO.
  * Source: FORMAT.md 11.
  */
 export async function* copyStore(

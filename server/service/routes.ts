@@ -1,3 +1,4 @@
+import { momentOf } from '../../engine/backup/moment.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import { usageByDay } from '../../engine/store/catalog.ts';
 import { createAdmin } from '../api/admin/admin.ts';
@@ -6,6 +7,7 @@ import { definitionResources } from '../api/admin/definitions.ts';
 import { followExtensions } from '../api/admin/extension-steps.ts';
 import { extensionResource } from '../api/admin/extensions.ts';
 import { keyResources } from '../api/admin/keys.ts';
+import { snapshotResource } from '../api/admin/snapshots.ts';
 import { troubleResource } from '../api/admin/troubles.ts';
 import { userResource } from '../api/admin/users.ts';
 import { declaredResolver } from '../api/declared.ts';
@@ -88,6 +90,7 @@ export function routesOf(
       }),
       troubleResource(intake, (id) => keys.named('write', id)?.name),
       auditResource(data.disk),
+      snapshotResource({ moment: () => momentOf(opened), pin: () => compaction.pin() }),
     ]),
   });
   return createRoutes({

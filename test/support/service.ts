@@ -46,7 +46,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The environment of a service: what a test runner loads into each process would count as the memory of the service. */
+/** The environment of services: what a test runner loads into each process would count as their memory. */
 const OWN_ENVIRONMENT: NodeJS.ProcessEnv = { ...process.env, NODE_OPTIONS: '' };
 
 /** Runs the command to its end. */

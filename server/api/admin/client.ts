@@ -18,6 +18,13 @@ export interface ListedKey {
   security_filter?: string | null;
 }
 
+/** The service that may run on a data folder; `ask` rejects when it does not, or refuses. */
+export interface Holder {
+  isRunning(): Promise<boolean>;
+  /** Sends a request below `/admin/api/`; the `result` of its answer. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>;
+}
+
 /** A request that the service refused or that did not reach it; the message is for the user. */
 export class AdminFailure extends Error {}
 

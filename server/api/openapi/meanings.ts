@@ -270,6 +270,11 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
     'damaged_segments',
     'Parts of the store of which events are lost; there only when there are some.',
   ],
+  ['records', 'Records of the manifest that count.'],
+  ['open_segments', 'Parts of the store that are still written.'],
+  ['segment', 'Its number.'],
+  ['bytes', 'Of its file what counts.'],
+  ['sequence', 'Above the numbers of all of its events.'],
   ['deleted', 'True.'],
   [
     'role',

@@ -366,6 +366,18 @@ export const troublesReply = resultOf(
   }),
 );
 
+/** Reply of `POST /admin/api/snapshots`. */
+export const snapshotReply = resultOf(
+  shape({
+    id: string,
+    records: count,
+    open_segments: Type.Array(shape({ segment: count, bytes: count, sequence: count })),
+  }),
+);
+
+/** Reply of `DELETE /admin/api/snapshots/{id}`. */
+export const snapshotDeletedReply = resultOf(shape({ id: string, deleted: Type.Literal(true) }));
+
 /** Reply of `GET /admin/api/audit`. */
 export const auditReply = resultOf(
   shape({

@@ -1,6 +1,7 @@
 import { must } from '../../../engine/base/assert.ts';
 import { EXTENSION_SCHEMAS } from '../admin/extension-schema.ts';
 import { ADMIN_BODIES } from '../admin/schema.ts';
+import { SNAPSHOT_SCHEMA } from '../admin/snapshots.ts';
 import {
   auditReply,
   collectionReply,
@@ -8,6 +9,8 @@ import {
   extensionTestReply,
   RESOURCE_SHAPES,
   resultOf,
+  snapshotDeletedReply,
+  snapshotReply,
   troublesReply,
 } from '../openapi/reply-schema.ts';
 import { text } from '../schema.ts';
@@ -38,6 +41,25 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     replies: json(troublesReply),
     refusals: [],
     examples: ADMIN_EXAMPLES.listTroubles,
+  },
+  {
+    ...{ ...ADMIN, id: 'makeSnapshot', method: 'post', path: '/admin/api/snapshots' },
+    ...{ resource: 'snapshots', action: 'make' },
+    summary: 'Keeps the files of the store as they are for a minute, so that they can be copied',
+    about: 'For `logseam backup`. With the id of a snapshot that is there, for another minute.',
+    bodies: json(SNAPSHOT_SCHEMA),
+    replies: json(snapshotReply),
+    refusals: [...BODY_REFUSALS, 429],
+    examples: ADMIN_EXAMPLES.makeSnapshot,
+  },
+  {
+    ...{ ...ADMIN, id: 'deleteSnapshot', method: 'delete', path: '/admin/api/snapshots/{id}' },
+    ...{ resource: 'snapshots', action: 'delete' },
+    summary: 'Ends a snapshot',
+    parameters: [{ name: 'id', in: 'path', about: 'The id.', schema: text() }],
+    replies: json(snapshotDeletedReply),
+    refusals: [404],
+    examples: ADMIN_EXAMPLES.deleteSnapshot,
   },
   {
     ...{ ...ADMIN, id: 'listAudit', method: 'get', path: '/admin/api/audit' },

@@ -60,6 +60,19 @@ export const ADMIN_EXAMPLES = {
       },
     },
   ],
+  makeSnapshot: [
+    {
+      ...{ name: 'nightly', summary: 'Before copying', isExcerpt: true },
+      body: { id: 'nightly' },
+      reply: { result: { id: 'nightly', records: 3, open_segments: [] } },
+    },
+  ],
+  deleteSnapshot: [
+    {
+      ...{ name: 'nightly', summary: 'Behind it', parameters: { id: 'nightly' } },
+      reply: { result: { id: 'nightly', deleted: true } },
+    },
+  ],
   listAudit: [
     {
       ...{ name: 'newest', summary: 'The newest changes', isExcerpt: true },
