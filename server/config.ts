@@ -16,8 +16,9 @@ type Name = keyof Table;
 
 /**
  * The settings in force. `data` and `config` are paths as they were given, `trustedProxies` in the spelling of
- * `readIp`. `undefined` stands for a listener that is off, a certificate or key that is not given, a plan limit or
- * retention that is none, and for `diskReserveMb` and numbers of workers that are auto.
+ * `readIp`, `proxyUserHeader` in lower case. `undefined` stands for a listener or a header that is off, a certificate
+ * or key that is not given, a plan limit or retention that is none, and for `diskReserveMb` and numbers of workers that
+ * are auto.
  */
 export type Config = {
   readonly [Key in Name]: Table[Key] extends Setting<infer Value> ? Value : never;

@@ -64,6 +64,15 @@ const IP_LIST: ValueType<readonly string[]> = {
   },
 };
 
+const HEADER_OR_OFF: ValueType<string | undefined> = {
+  placeholder: 'NAME',
+  allowed: 'names of headers of letters, digits and -, or off',
+  read: (text) => {
+    if (text === 'off') return undefined;
+    return /^[a-z][a-z\d-]{0,63}$/i.test(text) ? text.toLowerCase() : WRONG;
+  },
+};
+
 function wholeNumber(least: number, most: number): ValueType<number> {
   return {
     placeholder: 'N',
@@ -171,6 +180,12 @@ export const SETTINGS = {
     'newest TLS for lines; with 1.3 some senders lose their last ones',
   ),
   trustedProxies: setting('Listeners', IP_LIST, '', 'peers whose X-Forwarded-For is believed'),
+  proxyUserHeader: setting(
+    'Listeners',
+    HEADER_OR_OFF,
+    'off',
+    'header in which trusted_proxies name the user who asks, or off',
+  ),
   bodyMbMax: setting(
     'Limits',
     wholeNumber(1, BODY_MB_MAX),

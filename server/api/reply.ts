@@ -13,6 +13,11 @@ export interface ApiRequest {
   body: Uint8Array;
   /** The caller's address. */
   peer: string;
+  /**
+   * The users that a trusted proxy names, one for each time the header of `proxy_user_header` came; none from other
+   * peers.
+   */
+  proxyUsers?: readonly string[];
   /** Set when the client reached us, or a trusted proxy, over HTTPS. */
   isSecure: boolean;
   /** Aborted when the client goes away. */

@@ -2,9 +2,10 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isReachable } from './api/client.ts';
 import { place } from './base/address.ts';
-import { findSession, session } from './base/session.ts';
+import { findSession, refusal, session } from './base/session.ts';
 import { Frame } from './frame.tsx';
 import { Mark } from './parts/icon.tsx';
+import { visible } from './parts/log-text.tsx';
 import { Explore } from './screens/explore/explore.tsx';
 
 /** A screen, loaded when one goes there. */
@@ -51,6 +52,13 @@ export function App() {
     if (who === undefined && isReachable.value) void findSession().catch(() => undefined);
   }, [who, isReachable.value]);
   if (path === '/setup') return <Lazy name="setup" load={loadSetup} />;
+  if (refusal.value !== undefined) {
+    return (
+      <Message title="You are not let in">
+        <p>{visible(refusal.value)}</p>
+      </Message>
+    );
+  }
   if (who === undefined) return isReachable.value ? <Waiting /> : <Unreachable />;
   if (who === null) return <Lazy name="login" load={loadLogin} />;
   return (

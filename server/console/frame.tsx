@@ -79,7 +79,9 @@ export function Frame({ screen, children }: { screen: string; children: Componen
 }
 
 function accountChoices(): Choice[] {
-  const isUser = session.peek()?.type === 'user';
+  const who = session.peek();
+  // Whom a proxy names has no session that could end here.
+  const hasSession = who?.ends !== null;
   return [
     ...THEMES.map((name) => ({
       name: `${name === 'auto' ? "System's theme" : name === 'dark' ? 'Dark' : 'Light'}`,
@@ -95,9 +97,12 @@ function accountChoices(): Choice[] {
         location.href = '/openapi.json';
       },
     },
-    ...(isUser ? [{ name: 'Password', icon: 'key' as const, run: () => go('/account') }] : []),
-    null,
-    { name: 'Log out', icon: 'out', run: () => void logOut() },
+    ...(hasSession && who?.type === 'user'
+      ? [{ name: 'Password', icon: 'key' as const, run: () => go('/account') }]
+      : []),
+    ...(hasSession
+      ? [null, { name: 'Log out', icon: 'out' as const, run: () => void logOut() }]
+      : []),
   ];
 }
 

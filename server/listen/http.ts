@@ -29,6 +29,8 @@ export interface HttpOptions extends InputOptions {
   port: number;
   /** Answers everything but the input path; never rejects. Without it all else is 404. */
   routes?: (request: ApiRequest) => Promise<Reply>;
+  /** The header in which trusted proxies name the user, in lower case. */
+  proxyUserHeader?: string | undefined;
   /** Receives the status of each answer. */
   answered?: (channel: Channel, status: number) => void;
   /**
@@ -72,6 +74,7 @@ export function listenHttp(options: HttpOptions): Promise<HttpListener> {
     count: 0,
     closing: false,
     faultyPeers: new Set(),
+    userHeader: options.proxyUserHeader,
     answered: (status) => answered?.(channel, status),
   };
   const input = createInput(options);
@@ -179,6 +182,8 @@ interface OpenRequests {
   count: number;
   closing: boolean;
   answered: (status: number) => void;
+  /** A header of which all values are kept. */
+  userHeader: string | undefined;
   /** Peers who sent a faulty request in this turn of the event loop. */
   faultyPeers: Set<string>;
 }
@@ -209,7 +214,7 @@ async function close(
 
 /** Collects the body and lets the routes answer. */
 function serveRoute(
-  exchange: Exchange,
+  exchange: UwsExchange,
   routes: NonNullable<HttpOptions['routes']>,
   trusted: ReadonlySet<string>,
   isEncrypted: boolean,
@@ -223,9 +228,9 @@ function serveRoute(
   }
   const { method, headers } = exchange;
   const peer = callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
-  const isSecure =
-    isEncrypted ||
-    (trusted.has(plainAddress(exchange.peer)) && headers.get('x-forwarded-proto') === 'https');
+  const isProxied = trusted.has(plainAddress(exchange.peer));
+  const isSecure = isEncrypted || (isProxied && headers.get('x-forwarded-proto') === 'https');
+  const proxyUsers = isProxied ? exchange.users : [];
   const abort = new AbortController();
   const { signal } = abort;
   const body = new SmallBody(API_BODY_BYTES_MAX);
@@ -240,7 +245,8 @@ function serveRoute(
         if (signal.aborted) return;
         // Of a repeated parameter the first one counts, as with input.
         const query = new Map([...new URLSearchParams(exchange.query)].reverse());
-        routes({ method, path, query, headers, peer, isSecure, body: body.whole(), signal }).then(
+        const parts = { method, path, query, headers, peer, isSecure, proxyUsers, signal };
+        routes({ ...parts, body: body.whole() }).then(
           (reply) => exchange.answer(reply),
           () => exchange.answer(errorReply(new ApiError(500, 'internal error'))),
         );
@@ -265,6 +271,8 @@ class UwsExchange implements Exchange {
   readonly path: string;
   readonly query: string;
   readonly headers = new Map<string, string>();
+  /** All values of the header that names the user. */
+  readonly users: string[] = [];
   readonly contentBytes: number | undefined;
   /** Fault of the request's head; a request with a fault is not served. */
   readonly fault: string | undefined;
@@ -298,6 +306,7 @@ class UwsExchange implements Exchange {
     request.forEach((name, value) => {
       if (name === 'content-length') lengths.push(value);
       else if (name === 'transfer-encoding') encodings.push(value);
+      else if (name === open.userHeader) this.users.push(value);
       this.headers.set(name, value);
     });
     this.fault = lengthFault(lengths, encodings);

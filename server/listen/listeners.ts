@@ -153,11 +153,12 @@ class Opening {
   async #http(kind: HttpKind, wanted: Address): Promise<Address> {
     const isSecure = kind.startsWith('HTTPS');
     const channel = isSecure ? 'https' : 'http';
-    const { input, routes, answered, certificate, httpConnectionsMax } = this.#options;
+    const { config, input, routes, answered, certificate, httpConnectionsMax } = this.#options;
     const listener: HttpListener = await listenHttp({
       ...input,
       ...wanted,
       connectionsMax: httpConnectionsMax,
+      proxyUserHeader: config.proxyUserHeader,
       setting: kind.toLowerCase().replace(' ', '_'),
       answered,
       channel,

@@ -58,6 +58,9 @@ export async function openData(runtime: Runtime, unwatched: Disk, log: Log): Pro
   const health = new DiskHealth(unwatched, log);
   const disk = watchDisk(unwatched, (failure) => health.fail(failure));
   const certificate = await certificateOf(config, disk, log);
+  if (config.proxyUserHeader !== undefined && config.trustedProxies.length === 0) {
+    log.error('proxy_user_header is believed from nobody: trusted_proxies is empty');
+  }
   const registries = [KEYS_PATH, DEFINITIONS_PATH];
   const opened = await openCatalog({ disk, nowMs: Date.now(), registries });
   reportRecovery(opened, log);

@@ -43,7 +43,8 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'A key in either part.' },
   session: {
     ...{ type: 'apiKey', in: 'cookie', name: 'logseam' },
-    description: 'A session; its cookie is named `__Host-logseam` over HTTPS.',
+    description:
+      'A session; its cookie is named `__Host-logseam` over HTTPS. A user whom a trusted proxy names needs none.',
   },
 };
 

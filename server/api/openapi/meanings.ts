@@ -292,7 +292,7 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['owner', 'The name of the user who made it; null: the user is gone.'],
   ['may_change', 'Whether the caller may change and delete it.'],
   ['changed', 'When it was changed last.'],
-  ['ends', 'When the session ends at the latest.'],
+  ['ends', 'When the session ends at the latest; null: a trusted proxy names the user.'],
   ['ended', 'True.'],
   ['openapi', 'The version of OpenAPI.'],
   ['paths', 'What can be asked for.'],

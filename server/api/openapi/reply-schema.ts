@@ -330,7 +330,7 @@ export const RESOURCE_SHAPES: ReadonlyMap<
 export const sessionReply = resultOf(
   shape({
     ...{ type: Type.Union([Type.Literal('user'), Type.Literal('key')]), name: string, role },
-    ...{ security_filter: orNull(string), ends: date },
+    ...{ security_filter: orNull(string), ends: orNull(date) },
   }),
 );
 /** A view that a user keeps. Source: INTERFACE.md 13.3. */

@@ -70,9 +70,15 @@ export async function logIn(options: AccountOptions, request: ApiRequest): Promi
   throw new ApiError(401, 'the caller could not be authenticated: name or password is wrong');
 }
 
-/** `DELETE /account/session`. */
+/** `DELETE /account/session`. Throws ApiError 403 to a user whom a proxy names. */
 export async function logOut(options: AccountOptions, request: ApiRequest): Promise<Reply> {
   const { session, name } = callerOf(options, request);
+  if (session === undefined) {
+    throw new ApiError(
+      403,
+      'forbidden: a proxy says who asks, and there is no session; log out there',
+    );
+  }
   await options.sessions.end(session, { who: name, peer: request.peer });
   return {
     ...resultReply('{"ended":true}'),
@@ -128,14 +134,14 @@ async function begun(
   const token = await sessions.begin(subject, asker(who, request));
   const cookie = sessionCookie(token, SESSION_MS, request.isSecure);
   const headers = new Map(request.headers).set('cookie', cookie.split(';', 1)[0]);
-  const reply = shownReply(callerOf({ callers }, { ...request, headers }));
+  const reply = shownReply(callerOf({ callers }, { ...request, headers, proxyUsers: [] }));
   return { ...reply, headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } };
 }
 
 function shownReply({ type, name, role, filter, session }: Caller): Reply {
   const shown = {
     ...{ type, name, role, security_filter: filter ?? null },
-    ends: new Date(session.startedMs + SESSION_MS).toISOString(),
+    ends: session === undefined ? null : new Date(session.startedMs + SESSION_MS).toISOString(),
   };
   return { ...resultReply(JSON.stringify(shown)), headers: { 'cache-control': 'no-store' } };
 }

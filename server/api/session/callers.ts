@@ -2,16 +2,17 @@ import type { Predicate } from '../../../engine/query/model/predicate.ts';
 import { shown } from '../../language/shown.ts';
 import type { Session, Sessions } from '../../registry/account/sessions.ts';
 import type { Role } from '../../registry/account/user-record.ts';
-import type { Users } from '../../registry/account/users.ts';
+import type { User, Users } from '../../registry/account/users.ts';
 import type { Keys } from '../../registry/keys.ts';
 import { ApiError, type ApiRequest } from '../reply.ts';
 import type { ReadKey } from '../route.ts';
 import { sessionTokens } from './cookie.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
-/** One who has logged in. */
+/** One who has logged in, here or at a trusted proxy. */
 export interface Caller {
-  readonly session: Session;
+  /** `undefined` of one whom a proxy names. */
+  readonly session?: Session;
   /** A user, or whoever has a read key. */
   readonly type: 'user' | 'key';
   readonly name: string;
@@ -36,13 +37,13 @@ export interface FilterText {
 /** The surroundings of the callers. */
 export interface CallersOptions {
   sessions: Pick<Sessions, 'of'>;
-  users: Pick<Users, 'get'>;
+  users: Pick<Users, 'get' | 'list'>;
   keys: Pick<Keys, 'named'>;
   /** The tree of a security filter, as it is declared now. */
   filterOf(text: FilterText): Predicate;
 }
 
-/** Finds out who a request with a session is from. */
+/** Finds out who a request with a session is from, or one of a user whom a trusted proxy names. */
 export class Callers {
   readonly #options: CallersOptions;
 
@@ -51,18 +52,14 @@ export class Callers {
   }
 
   /**
-   * The caller of a request that carries the cookie of a session; `undefined` without one, and when the session is
-   * over, its user or key is gone or the password another one. Throws ApiError 403 as `requireSameOrigin` does.
+   * The caller of a request: the user whom a trusted proxy names, else the one of the session whose cookie it carries;
+   * `undefined` without one, and when the session is over, its user or key is gone or the password another one. Throws
+   * ApiError 403 as `requireSameOrigin` does, and when the proxy names nobody who is there.
    */
   of(request: ApiRequest): Caller | undefined {
-    for (const token of sessionTokens(request.headers.get('cookie'))) {
-      const session = this.#options.sessions.of(token);
-      const caller = session === undefined ? undefined : this.#caller(session);
-      if (caller === undefined) continue;
-      requireSameOrigin(request);
-      return caller;
-    }
-    return undefined;
+    const caller = this.#named(request) ?? this.#withSession(request);
+    if (caller !== undefined) requireSameOrigin(request);
+    return caller;
   }
 
   /**
@@ -83,6 +80,33 @@ export class Callers {
     return { id: caller.readKey.id, filter: filterOf(key) };
   }
 
+  /** The user whom a trusted proxy names; an empty name is none. */
+  #named({ proxyUsers = [] }: ApiRequest): Caller | undefined {
+    if (proxyUsers.length > 1) {
+      throw new ApiError(
+        403,
+        `forbidden: the proxy names ${proxyUsers.length} users; allowed: one`,
+      );
+    }
+    const [name = ''] = proxyUsers;
+    if (name === '') return undefined;
+    const user = this.#options.users.list().find((each) => each.name === name);
+    if (user !== undefined) return this.#ofUser(user);
+    throw new ApiError(
+      403,
+      `forbidden: the proxy names ${shown(name)}, who is no user; ask an admin`,
+    );
+  }
+
+  #withSession({ headers }: ApiRequest): Caller | undefined {
+    for (const token of sessionTokens(headers.get('cookie'))) {
+      const session = this.#options.sessions.of(token);
+      const caller = session === undefined ? undefined : this.#caller(session);
+      if (caller !== undefined) return caller;
+    }
+    return undefined;
+  }
+
   #caller(session: Session): Caller | undefined {
     const { users, keys, filterOf } = this.#options;
     const { subject } = session;
@@ -94,8 +118,12 @@ export class Callers {
     }
     const user = users.get(subject.id);
     if (user?.passwordNumber !== subject.passwordNumber) return undefined;
-    const readKey = { id: user.id, filter: filterOf(user) };
-    return { session, type: 'user', role: user.role, readKey, ...named(user) };
+    return { session, ...this.#ofUser(user) };
+  }
+
+  #ofUser(user: User): Caller {
+    const readKey = { id: user.id, filter: this.#options.filterOf(user) };
+    return { type: 'user', role: user.role, readKey, ...named(user) };
   }
 }
 

@@ -7,13 +7,18 @@ const SESSION_PATH = '/account/session';
 /** Who has logged in; `null`: nobody, `undefined`: not known yet. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** The refusal of one whom a proxy has let in, and the service does not. */
+export const refusal = signal<string | undefined>(undefined);
+
 /** Asks who has logged in. Rejects with Fault when the service does not answer. */
 export async function findSession(): Promise<void> {
   try {
     session.value = await call<Session>('GET', SESSION_PATH);
   } catch (error) {
-    if (!(error instanceof Fault) || error.status !== 401) throw error;
-    session.value = null;
+    if (!(error instanceof Fault)) throw error;
+    if (error.status === 401) session.value = null;
+    else if (error.status === 403) refusal.value = error.message;
+    else throw error;
   }
 }
 
