@@ -115,23 +115,25 @@ export class Journal {
   readonly healed: readonly string[];
   readonly #audit: AuditLog;
   readonly #file: RecordFile;
-  readonly #readCount: number;
+  /** Records of the file. */
+  #count: number;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ file, records, remarks }: OpenedRecords, audit: AuditLog) {
     this.#file = file;
-    this.#readCount = records.length;
+    this.#count = records.length;
     this.healed = remarks;
     this.#audit = audit;
   }
 
   /**
-   * Replaces all records that were read by `records`, which mean the same, when they are few in comparison. Only
-   * before the first change. Without room for that the file stays as it is. Rejects with CLOSED.
+   * Replaces all records of the file by `records`, which mean the same, when they are few in comparison. Only before
+   * the first change, or within `inTurn`. Without room for that the file stays as it is. Rejects with CLOSED.
    */
   async compact(records: readonly unknown[]): Promise<void> {
     const most = Math.max(COMPACT_RECORDS_MIN, COMPACT_RATIO * records.length);
-    if (this.#readCount > most) await this.#file.rewrite(records);
+    if (this.#count <= most) return;
+    if (await this.#file.rewrite(records)) this.#count = records.length;
   }
 
   /**
@@ -148,6 +150,7 @@ export class Journal {
   async write(record: unknown, lines: readonly AuditLine[]): Promise<void> {
     for (const line of lines) await this.#audit.append(line);
     await this.#file.append(record);
+    this.#count++;
   }
 
   /** Waits for the work that runs and lets go of the record file. */

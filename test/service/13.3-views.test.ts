@@ -128,3 +128,15 @@ t.test('13.3 the audit log tells who changed a view, and nothing of its search',
   );
   t.notMatch(ofViews.join('\n'), /level/);
 });
+
+t.test('13.3 a user has at most 100 views', async (t) => {
+  for (let at = 0; at < 100; at++) {
+    const body = { ...ERRORS, name: `view ${at}` };
+    await asked(service, 'POST', VIEWS, { cookie: rob, body });
+  }
+  t.match(await asked(service, 'POST', VIEWS, { cookie: rob, body: ERRORS }), {
+    status: 400,
+    text: /the user has 100 views; allowed are so many/,
+  });
+  t.equal((await seen(rob)).length, 100);
+});

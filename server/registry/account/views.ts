@@ -42,8 +42,8 @@ export interface ViewsOptions {
 
 /**
  * The views that users keep, in memory and in the file `views`. Owned by the front thread. A change is durable before
- * it is in force. Methods reject with USAGE when what is asked is not allowed, LIMIT when there are too many, IO when
- * the change cannot be written; then it is not in force.
+ * it is in force. Methods reject with USAGE when what is asked is not allowed, IO when the change cannot be written;
+ * then it is not in force.
  */
 export class Views {
   readonly #nowMs: () => number;
@@ -76,13 +76,10 @@ export class Views {
     return this.#journal.inTurn(async () => {
       const own = this.list().filter(({ ownerId }) => ownerId === wanted.ownerId);
       if (own.length >= VIEWS_PER_USER_MAX) {
-        throw new EngineError(
-          'LIMIT',
-          `there are ${own.length} views of the user; allowed are so many`,
-        );
+        throw new EngineError('USAGE', `the user has ${own.length} views; allowed are so many`);
       }
       if (this.#byId.size >= VIEWS_MAX) {
-        throw new EngineError('LIMIT', `there are ${VIEWS_MAX} views; allowed are so many`);
+        throw new EngineError('USAGE', `there are ${VIEWS_MAX} views; allowed are so many`);
       }
       return this.#put({ ...wanted, id: makeId(), changedMs: this.#nowMs() }, asker, 'create');
     });
@@ -142,6 +139,8 @@ export class Views {
     const { id, name, isShared: shared } = view;
     await this.#journal.write(entry, [{ at, ...asker, what, resource: 'views', id, name, shared }]);
     this.#apply(entry);
+    // Anybody who logs in may change views, so that the file is not left to grow until the next start.
+    await this.#journal.compact(this.list().map((each) => ({ type: 'view', view: each })));
   }
 
   #apply(entry: ViewEntry): void {

@@ -71,9 +71,25 @@ t.test('a user has so many views and no more', async (t) => {
   for (let at = 0; at < VIEWS_PER_USER_MAX; at++) {
     await views.create({ ...ERRORS, name: `view ${at}` }, ASKER);
   }
-  await t.rejects(views.create(ERRORS, ASKER), { code: 'LIMIT', message: /there are 100 views/ });
+  await t.rejects(views.create(ERRORS, ASKER), {
+    code: 'USAGE',
+    message: /the user has 100 views/,
+  });
   await views.create({ ...ERRORS, ownerId: 'rob' }, ASKER);
   await views.close();
+});
+
+t.test('the file does not grow with each change', async (t) => {
+  const folder = t.testdir();
+  const disk = openDisk(folder);
+  const views = await open(folder);
+  const { id } = await views.create(ERRORS, ASKER);
+  for (let at = 0; at < 1_010; at++) await views.change(id, { address: `q=${at}` }, ASKER);
+  t.ok((disk.sizeOf(VIEWS_PATH) ?? 0) < 100_000, 'it is shorter than 1,010 records');
+  await views.close();
+  const again = await open(folder);
+  t.match(again.list(), [{ id, address: 'q=1009' }]);
+  await again.close();
 });
 
 t.test('what a user who is gone kept alone is deleted, and what was shared stays', async (t) => {
