@@ -182,6 +182,12 @@ t.test('context shows the events around one, keeping the same host', async (t) =
   await dialog.getByRole('checkbox').first().uncheck();
   await dialog.getByText('order 7').waitFor({ state: 'detached' });
   await dialog.getByText(/order 9 placed/).waitFor();
+  await dialog.getByLabel('Another attribute that is the same').selectOption('custom.user.id');
+  await dialog.getByText(/order 9 placed/).waitFor({ state: 'detached' });
+  await dialog.getByRole('checkbox', { name: /^user\.id = \d+$/ }).waitFor();
+  const same = await dialog.locator('.context-row').allInnerTexts();
+  t.ok(same.length > 20);
+  for (const text of same) t.equal(Number(/order (\d+) placed/.exec(text)?.[1]) % 11, 8);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 });

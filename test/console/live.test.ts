@@ -82,7 +82,7 @@ t.test('an open event holds the list too', async (t) => {
 
 t.test('what came too fast is told', async (t) => {
   for (let batch = 0; batch < 5; batch++) await sendMore(500);
-  await page.getByText(/not shown: they came too fast/).waitFor();
+  await page.getByText(/not shown: too many at once/).waitFor();
   await shows(`event number ${sent - 1}`);
   t.pass('the newest is there');
 });
@@ -102,6 +102,50 @@ t.test('it goes on behind the last event when the service has restarted', async 
     Array.from({ length: 10 }, (_, at) => sent - 1 - at),
     'none is missing, none twice',
   );
+});
+
+/** A laptop that sleeps: the page stands still, and has no network. */
+async function sleep(during: () => Promise<void>): Promise<void> {
+  const devtools = await context.newCDPSession(page);
+  await context.setOffline(true);
+  await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
+  await during();
+  await devtools.send('Page.setWebLifecycleState', { state: 'active' });
+  await context.setOffline(false);
+  await devtools.detach();
+}
+
+/** Events that are on the screen, and that are told not to be. */
+async function counts(): Promise<{ shown: number; left: number }> {
+  const text = await page.locator('.toolbar').innerText();
+  const countOf = (pattern: RegExp): number =>
+    Number((pattern.exec(text)?.[1] ?? '0').replaceAll(',', ''));
+  return { shown: countOf(/([\d,]+) shown/), left: countOf(/([\d,]+) not shown/) };
+}
+
+t.test('it goes on behind the last event when the laptop has slept', async (t) => {
+  const before = await counts();
+  await sleep(() => sendMore(40));
+  await shows(`event number ${sent - 1}`);
+  await page.locator('.live-state.open').waitFor();
+  const texts = await rowTexts(page);
+  t.same(
+    texts.slice(0, 20),
+    Array.from({ length: 20 }, (_, at) => `event number ${sent - 1 - at}`),
+    'none is missing, none twice',
+  );
+  t.same(await counts(), { ...before, shown: before.shown + 40 });
+});
+
+t.test('of more than it shows after a sleep it tells how many are left out', async (t) => {
+  const before = await counts();
+  await sleep(async () => {
+    for (let batch = 0; batch < 4; batch++) await sendMore(500);
+  });
+  await shows(`event number ${sent - 1}`);
+  const after = await counts();
+  t.ok(after.left > before.left);
+  t.equal(after.shown - before.shown + after.left - before.left, 2_000);
 });
 
 t.test('stopping it leads back to the list', async (t) => {

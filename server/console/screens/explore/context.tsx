@@ -134,7 +134,9 @@ function leafText({ path, value }: Leaf): string {
 
 /** Attributes whose value others can have too: hosts and applications first. */
 function keepableOf({ event }: ListedEvent): Leaf[] {
-  const leaves = [...leavesOf(event as Json | undefined)].filter(({ value }) => isPlain(value));
+  const leaves = [...leavesOf(event as Json | undefined)].filter(
+    ({ path, value }) => path !== 'date' && isPlain(value),
+  );
   const rank = ({ path }: Leaf): number => {
     const at = LIKELY.indexOf(path);
     return at < 0 ? LIKELY.length : at;

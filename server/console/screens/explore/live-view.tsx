@@ -45,7 +45,7 @@ export function LiveView() {
         </span>
         {tail.dropped.value > 0 && (
           <span class="warn-text">
-            <Icon name="warning" /> {whole(tail.dropped.value)} not shown: they came too fast
+            <Icon name="warning" /> {whole(tail.dropped.value)} not shown: too many at once
           </span>
         )}
         {tail.missed.value !== undefined && (
