@@ -1,4 +1,5 @@
 import t from 'tap';
+import { termOf } from '../../server/console/base/terms.ts';
 import { firstUser, openViewer, rowTexts } from '../support/browser.ts';
 import { send, testService } from '../support/service.ts';
 
@@ -47,11 +48,12 @@ const HOUR = `${service.http}/`;
 const search = page.getByRole('combobox');
 const total = page.locator('.total');
 
-/** Waits until the list says so many events. */
+/** Waits until the list says so many events, and nothing beside it changes any more. */
 async function found(count: number): Promise<void> {
   await total
     .filter({ hasText: new RegExp(`^${count.toLocaleString('en-US')} events?$`) })
     .waitFor();
+  await page.locator('.explore [aria-busy="true"]').first().waitFor({ state: 'detached' });
 }
 
 async function ask(query: string): Promise<void> {
@@ -275,6 +277,58 @@ t.test('what events hold is never markup, and hidden characters are seen', async
   await page.locator('.row[data-index="0"] .line').click();
   await page.getByRole('button', { name: 'Show all 1001 attributes' }).click();
   t.equal(await page.locator('.attribute').count(), 1001);
+});
+
+t.test('an address that is garbled is read as far as it goes', async (t) => {
+  const facets = `%25,custom.level,nothing,${'custom.x,'.repeat(3)}custom.__proto__`;
+  const cols = '%25,custom.host,custom.host,,custom.duration*9999,constructor';
+  await page.goto(`${service.http}/?cols=${cols}&facets=${facets}&tz=nowhere&order=x&e=%00`);
+  await found(300);
+  await page.getByRole('columnheader', { name: /host/ }).waitFor();
+  await page.getByRole('region', { name: 'level', exact: true }).waitFor();
+  t.equal(await page.locator('.facets .fault-note').count(), 0);
+  for (const from of ['constructor', 'now-999999999y', '%', '1e99']) {
+    await page.goto(`${service.http}/?from=${encodeURIComponent(from)}`);
+    await page.getByText('The address has no range that can be read').waitFor();
+  }
+});
+
+t.test('attributes of any name can be filtered for and shown as columns', async (t) => {
+  const names = [
+    '__proto__',
+    'constructor',
+    '-x',
+    'a,b',
+    'a*300',
+    'q"\\',
+    'AND',
+    '%',
+    '<b>',
+    '\u202e',
+  ];
+  const members = names.map((name) => `${JSON.stringify(name)}:"only here"`).join();
+  await send(service, `{"message":"names","date":${nowMs - 48 * 60 * MINUTE_MS},"":1,${members}}`);
+  const address = `${service.http}/?from=now-3d&q=names`;
+  await page.goto(address);
+  await found(1);
+  await page.locator('.row[data-index="0"] .line').click();
+  for (const name of names) {
+    const attribute = page.locator(`.attribute[data-path=${JSON.stringify(`custom.${name}`)}]`);
+    await attribute.getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Show as a column' }).click();
+  }
+  t.equal(await page.getByRole('columnheader').count(), 3 + names.length);
+  await page.reload();
+  await found(1);
+  const cells = await page.locator('.row[data-index="0"] .line .cell').allInnerTexts();
+  t.same(
+    cells.slice(2, -1),
+    names.map(() => 'only here'),
+  );
+  for (const name of names) {
+    await ask(termOf(`custom.${name}`, 'only here'));
+    await found(1);
+  }
 });
 
 t.test(

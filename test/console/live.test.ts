@@ -1,5 +1,5 @@
 import t from 'tap';
-import { firstUser, openViewer, rowTexts } from '../support/browser.ts';
+import { firstUser, openViewer, PASSWORD, rowTexts } from '../support/browser.ts';
 import {
   removeFolder,
   request,
@@ -61,7 +61,7 @@ t.test('what one reads does not move: new events wait, and are counted', async (
   await sendMore(100);
   await shows('event number 129');
   await page.locator('.list').evaluate((list) => list.scrollTo({ top: 520 }));
-  await page.waitForFunction(() => (document.querySelector('.list')?.scrollTop ?? 0) > 500);
+  await page.locator('.row[data-index="0"]').waitFor({ state: 'detached' });
   const before = await rowTexts(page);
   await sendMore(40);
   await page.getByRole('button', { name: '40 new' }).waitFor();
@@ -172,3 +172,17 @@ t.test(
     t.same(viewer.faults, []);
   },
 );
+
+t.test('a session that ends meanwhile leads to the login, and back', async (t) => {
+  await page.goto(`${service.http}/?q=event&live=1`);
+  await page.locator('.live-state.open').waitFor();
+  await context.request.delete(`${service.http}/account/session`, {
+    headers: { origin: service.http },
+  });
+  await page.getByLabel('Name', { exact: true }).fill('admin');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.locator('.live-state.open').waitFor();
+  t.match(page.url(), /q=event&live=1/);
+  t.same(viewer.faults, []);
+});

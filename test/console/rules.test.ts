@@ -42,6 +42,7 @@ t.test(
     t.equal(termOf('syslog.appname', 'sshd'), 'syslog.appname:sshd');
     t.equal(termOf('custom.a b', 'x "y" \\z'), 'a\\ b:"x \\"y\\" \\\\z"');
     t.equal(existsTerm('custom.user.id'), 'user.id:*');
+    t.equal(termOf('custom.-x', 1), '\\-x:1');
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), (name, value) => {
         const query = termOf(`custom.n${name}`, value);
@@ -130,7 +131,7 @@ t.test('a histogram has at most as many bars as are asked for', async (t) => {
       fc.integer({ min: 20, max: 200 }),
       (length, bars) => {
         const step = stepFor({ fromMs: 0, toMs: length }, bars);
-        return /^\d+[smhdwM]$/.test(step) && length / stepMs(step) <= bars + 1;
+        return /^\d+[smhdwMy]$/.test(step) && length / stepMs(step) <= bars + 1;
       },
     ),
   );

@@ -37,10 +37,11 @@ const EPOCH_MS_MIN = 1e11;
 const DATE_MS_MAX = 8.64e15;
 const NICE_STEPS = [
   ...['1s', '2s', '5s', '10s', '15s', '30s', '1m', '2m', '5m', '10m', '15m', '30m'],
-  ...['1h', '2h', '3h', '6h', '12h', '1d', '1w', '1M'],
+  ...['1h', '2h', '3h', '6h', '12h', '1d', '1w', '1M', '3M', '1y', '5y', '10y', '30y'],
 ];
 const UNIT_MS: Record<string, number> = {
   ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, M: 2_629_746_000 },
+  ...{ y: 31_556_952_000 },
 };
 
 /** The instant that a point of a range says; `undefined` when it says none. Dates without an offset are of `zone`. */
@@ -146,10 +147,9 @@ function unitOf(word: string): string | undefined {
   return words.includes(word.toLowerCase().replace(/s$/, '') || 's') ? letter : undefined;
 }
 
-/** The step of a histogram with at most so many bars, as intervals are written. */
+/** The step of a histogram with at most so many bars, as intervals are written; the longest one that there is. */
 export function stepFor({ fromMs, toMs }: Range, barsMax: number): string {
-  const fitting = NICE_STEPS.find((step) => (toMs - fromMs) / stepMs(step) <= barsMax);
-  return fitting ?? `${Math.ceil((toMs - fromMs) / (UNIT_MS['M'] ?? 1) / barsMax)}M`;
+  return NICE_STEPS.find((step) => (toMs - fromMs) / stepMs(step) <= barsMax) ?? '30y';
 }
 
 /** Milliseconds of a step, a month's about. */

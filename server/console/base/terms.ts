@@ -26,7 +26,7 @@ export function existsTerm(path: string): string {
 /** The name of an attribute as searches have it: without `custom.`. */
 export function nameOf(path: string): string {
   const name = path.startsWith('custom.') ? path.slice('custom.'.length) : path;
-  return name.replace(OPERATORS, (character) => `\\${character}`);
+  return name.replace(OPERATORS, (character) => `\\${character}`).replace(/^-/, '\\-');
 }
 
 function valueText(value: Json): string {

@@ -3,6 +3,8 @@ import type { AttributesResult } from '../../api/contract.ts';
 import type { Panel } from '../../base/panel.ts';
 import { openFacets } from './question.ts';
 
+/** Facets that are open at once. Source: INTERFACE.md 4.5. */
+export const FACETS_MAX = 20;
 /** Facets that are open without a choice. */
 const FACETS_DEFAULT = 5;
 /** Last parts of names that people look at first. */
@@ -31,7 +33,7 @@ export async function facetPaths(
   signal: AbortSignal,
 ): Promise<string[]> {
   const chosen = openFacets.peek();
-  if (chosen !== undefined) return [...chosen];
+  if (chosen !== undefined) return chosen.slice(0, FACETS_MAX);
   const known = await loaded(attributes, signal);
   return known === undefined ? [] : likelyOf(known);
 }

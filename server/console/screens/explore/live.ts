@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { Fault, send } from '../../api/client.ts';
 import type { ListedEvent } from '../../api/contract.ts';
 import { parseExact } from '../../api/exact.ts';
+import { findSession } from '../../base/session.ts';
 import type { RowSource } from './list.tsx';
 import { STATUS } from './panels.ts';
 import { filtersOf } from './question.ts';
@@ -150,6 +151,8 @@ export class LiveTail implements RowSource {
     this.state.value = 'ended';
     this.reason.value =
       reason === 'key_deleted' ? 'the key was deleted' : 'the security filter has changed';
+    // A session that is over ends so too: then the login is shown.
+    void findSession().catch(() => undefined);
     return true;
   }
 

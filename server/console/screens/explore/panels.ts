@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { ask, isReachable, viewedKey } from '../../api/client.ts';
+import { ask, Fault, isReachable, viewedKey } from '../../api/client.ts';
 import type {
   AggregateResult,
   AttributesResult,
@@ -10,7 +10,7 @@ import type {
 import { Panel } from '../../base/panel.ts';
 import { type Range, stepFor } from '../../base/range.ts';
 import { session } from '../../base/session.ts';
-import { facetPaths } from './facet-choice.ts';
+import { FACETS_MAX, facetPaths } from './facet-choice.ts';
 import {
   asked,
   filtersOf,
@@ -82,15 +82,30 @@ export function loadFacets(now = question.peek(), asking = range.peek()): void {
   void facets.load(async (signal) => {
     const fields = await facetPaths(attributes, signal);
     if (fields.length === 0) return { facets: [] };
-    const body = { ...base(now, asking), fields, limit: FACET_VALUES };
-    return ask<FacetsResult>('/beta/discover/facets', body, signal);
+    return askFacets({ ...base(now, asking), fields, limit: FACET_VALUES }, signal);
   });
+}
+
+/** The facets of those fields that there are: an address may name others too. */
+async function askFacets(
+  body: { fields: readonly string[]; limit: number },
+  signal: AbortSignal,
+): Promise<FacetsResult> {
+  try {
+    return await ask<FacetsResult>('/beta/discover/facets', body, signal);
+  } catch (error) {
+    const place = error instanceof Fault ? /^fields\[(\d+)\]/.exec(error.message)?.[1] : undefined;
+    if (place === undefined || body.fields.length === 1) throw error;
+    const fields = body.fields.filter((_, at) => at !== Number(place));
+    return askFacets({ ...body, fields }, signal);
+  }
 }
 
 /** Opens a facet, or closes it. */
 export function toggleFacet(path: string): void {
   const now = openFacets.peek() ?? facets.data.peek()?.facets.map(({ field }) => field) ?? [];
-  showFacets(now.includes(path) ? now.filter((each) => each !== path) : [...now, path]);
+  const others = now.filter((each) => each !== path);
+  showFacets(now.includes(path) ? others : [...others, path].slice(-FACETS_MAX));
   loadFacets();
 }
 

@@ -52,16 +52,26 @@ const questionText = computed(() => {
 });
 
 /** Attributes that have columns. */
-export const columns = computed(() =>
-  (pathsOf(COLUMNS) ?? []).map((entry) => entry.replace(WIDTH, '')),
-);
+export const columns = computed(() => [...widthsByPath.value.keys()]);
 /** Widths in pixels of the columns that were sized, by attribute. */
 export const widths = computed(() => {
-  const sized = (pathsOf(COLUMNS) ?? []).filter((entry) => WIDTH.test(entry));
-  return new Map(sized.map((entry) => [entry.replace(WIDTH, ''), Number(WIDTH.exec(entry)?.[1])]));
+  const all = [...widthsByPath.value];
+  return new Map(all.flatMap(([path, px]) => (px === undefined ? [] : [[path, px] as const])));
+});
+const widthsByPath = computed(() => {
+  const entries = entriesOf(COLUMNS) ?? [];
+  return new Map(
+    entries.map((entry) => {
+      const px = WIDTH.exec(entry)?.[1];
+      return [decoded(entry.replace(WIDTH, '')), px === undefined ? undefined : Number(px)];
+    }),
+  );
 });
 /** Facets that were opened or closed by hand; `undefined`: those that are chosen. */
-export const openFacets = computed(() => pathsOf(FACETS));
+export const openFacets = computed(() => {
+  const entries = entriesOf(FACETS);
+  return entries && [...new Set(entries.map(decoded))];
+});
 /** Long messages take as many lines as they need. */
 export const isWrapped = computed(() => place.value.params.get(WRAP) === '1');
 /** The page follows what comes in. */
@@ -95,15 +105,13 @@ export function askFor(changes: Partial<Question>): void {
   asked.value++;
 }
 
-/** The attributes that a parameter of the address names; `undefined` without it. */
-function pathsOf(name: string): string[] | undefined {
+/** The attributes that a parameter of the address names, as it writes them; `undefined` without it. */
+function entriesOf(name: string): string[] | undefined {
   const text = place.value.params.get(name);
-  if (text === null) return undefined;
-  const paths = text.split(',', PATHS_MAX).filter((path) => path !== '');
-  return [...new Set(paths.map(decoded))];
+  return text?.split(',', PATHS_MAX).filter((entry) => entry !== '');
 }
 
-/** A part of the address, as it is when it is garbled. */
+/** The name of an attribute in the address, as it is when it is garbled. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -112,18 +120,18 @@ function decoded(text: string): string {
   }
 }
 
-function textOfPaths(paths: readonly string[]): string {
-  return paths.map((path) => encodeURIComponent(path)).join(',');
+/** The name of an attribute as the address writes it: a `,` or a `*` in it is no mark. */
+function encoded(path: string): string {
+  return encodeURIComponent(path).replaceAll('*', '%2A');
 }
 
 /** Shows these columns, as wide as they are. */
 export function showColumns(paths: readonly string[], sized = widths.peek()): void {
   const entries = paths.map((path) => {
     const px = sized.get(path);
-    return px === undefined ? path : `${path}*${Math.round(px)}`;
+    return px === undefined ? encoded(path) : `${encoded(path)}*${Math.round(px)}`;
   });
-  const text = textOfPaths(entries);
-  change({ [COLUMNS]: text === '' ? undefined : text }, { replace: true });
+  change({ [COLUMNS]: entries.length === 0 ? undefined : entries.join(',') }, { replace: true });
 }
 
 /** Gives a column a width. */
@@ -134,7 +142,7 @@ export function setWidth(path: string, px: number): void {
 
 /** Opens these facets and no others. */
 export function showFacets(paths: readonly string[]): void {
-  change({ [FACETS]: textOfPaths(paths) }, { replace: true });
+  change({ [FACETS]: paths.map(encoded).join(',') }, { replace: true });
 }
 
 /** Shows a column, or does not any more. */

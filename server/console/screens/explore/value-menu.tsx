@@ -8,6 +8,9 @@ import { toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
 import { statistics } from './reading.ts';
 
+/** The path of an attribute whose name is empty. */
+const NAMELESS = 'custom.';
+
 /** Everything that can be done with a value of an attribute. */
 export function ValueMenu({ path, value }: { path: string; value: Json }) {
   return (
@@ -34,6 +37,9 @@ function choicesOf(path: string, value: Json): Choice[] {
     { name: 'Only this value', icon: 'filter', run: search(withOnly(query, term)) },
     null,
   ];
+  const copy = { name: 'Copy the value', icon: 'copy' as const, run: () => void copyValue(value) };
+  // No search and no request has a way of writing it.
+  if (path === NAMELESS) return [copy];
   return [
     ...(one === undefined || one === null ? [] : filters),
     {
@@ -48,7 +54,7 @@ function choicesOf(path: string, value: Json): Choice[] {
       },
     },
     null,
-    { name: 'Copy the value', icon: 'copy', run: () => void copyValue(value) },
+    copy,
   ];
 }
 
