@@ -93,16 +93,20 @@ export function askFor(changes: Partial<Question>): void {
   const now = question.peek();
   const next = { ...now, ...changes };
   const changed = {
-    [QUERY]: next.query === '' ? undefined : next.query,
-    [FROM]: next.from === FROM_DEFAULT ? undefined : next.from,
-    [TO]: next.to === 'now' ? undefined : next.to,
-    [ZONE]: next.zone === browserZone() ? undefined : next.zone,
-    [ORDER]: next.order === 'asc' ? 'asc' : undefined,
-    [ORDER_BY]: next.orderBy,
-    [OPEN]: undefined,
+    ...{ [QUERY]: said(QUERY, next.query), [FROM]: said(FROM, next.from), [TO]: said(TO, next.to) },
+    ...{ [ZONE]: said(ZONE, next.zone), [ORDER]: said(ORDER, next.order) },
+    ...{ [ORDER_BY]: next.orderBy, [OPEN]: undefined },
   };
   go(addressWith(changed, EXPLORE));
   asked.value++;
+}
+
+/** The value of a parameter; `undefined` when the same holds without it. */
+function said(name: string, value: string): string | undefined {
+  const unsaid: Record<string, string> = {
+    ...{ [QUERY]: '', [FROM]: FROM_DEFAULT, [TO]: 'now', [ZONE]: browserZone(), [ORDER]: 'desc' },
+  };
+  return value === unsaid[name] ? undefined : value;
 }
 
 /** The attributes that a parameter of the address names, as it writes them; `undefined` without it. */
@@ -163,7 +167,9 @@ export function wrap(isOn: boolean): void {
 
 /** Parameters of an address that a view keeps, always in the same order. */
 export function keptOf(params: URLSearchParams): string {
-  const kept = new URLSearchParams([...params].filter(([name]) => KEPT.includes(name)));
+  const kept = new URLSearchParams(
+    [...params].filter(([name, value]) => KEPT.includes(name) && said(name, value) !== undefined),
+  );
   kept.sort();
   return kept.toString();
 }
