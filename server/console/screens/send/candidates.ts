@@ -14,9 +14,9 @@ export type Lack = 'date' | 'message' | 'severity';
 
 /** Part of the events in which an attribute has to look like what they lack. */
 const SHARE_MIN = 0.5;
-/** Dates of the forms that are understood without a pattern, and epochs since 2001. */
+/** Dates with times of the forms that are understood without a pattern, and epochs since 2001. */
 const KNOWN_DATE =
-  /^\d{4}-\d\d-\d\d(?:[T ]\d\d|$)|^[A-Z][a-z]{2} [ \d]\d .*\d\d:\d\d:\d\d|^1\d{9}(?:\d{3})?(?:\.\d+)?$|^1\d{15}(?:\d{3})?$/;
+  /^\d{4}-\d\d-\d\d[T ]\d\d|^[A-Z][a-z]{2} [ \d]\d .*\d\d:\d\d:\d\d|^1\d{9}(?:\d{3})?(?:\.\d+)?$|^1\d{15}(?:\d{3})?$/;
 /** Others that say but one thing, and their patterns. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$/, 'dd/MMM/yyyy:HH:mm:ss Z'],

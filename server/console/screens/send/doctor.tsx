@@ -36,13 +36,12 @@ export function Doctor() {
     return () => panel.cancel();
   }, []);
   const found = panel.data.value;
+  const fault = panel.fault.value;
   return (
     <section class="form" aria-label="Doctor">
       <h2>What could be read out of them</h2>
-      {panel.fault.value !== undefined && (
-        <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
-      )}
-      {found === undefined && panel.isLoading.value && <div class="loading" aria-busy="true" />}
+      {fault !== undefined && <FaultNote fault={fault} retry={() => panel.reload()} />}
+      {found === undefined && fault === undefined && <div class="loading" aria-busy="true" />}
       {found?.advice.length === 0 && found.unsolved.length === 0 && (
         <p class="quiet-text">
           <Icon name="check" size={14} /> The newest {found.samples} events have dates, messages and

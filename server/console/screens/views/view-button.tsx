@@ -10,14 +10,14 @@ const ViewParts = later(async () => (await import('../explore-parts.ts')).ViewPa
 /** The view that is open, and the way to all of them. */
 export function ViewButton() {
   const button = useRef<HTMLButtonElement>(null);
-  const isOfView = viewId.value !== undefined;
+  const id = viewId.value;
   useEffect(() => forgetViews, []);
   const isAsking = viewDialog.value !== undefined;
   // The focus comes back when the dialog is gone: while it is there nothing else can have it.
   useEffect(() => (isAsking ? () => button.current?.focus() : undefined), [isAsking]);
   useEffect(() => {
-    if (isOfView) void loadViews();
-  }, [isOfView]);
+    if (id !== undefined && opened.peek() === undefined) void loadViews();
+  }, [id]);
   return (
     <div>
       <button

@@ -109,6 +109,7 @@ function ViewList({ found, close }: { found: readonly View[]; close: () => void 
           <button
             type="button"
             class="menu-item"
+            title={visible(view.name)}
             aria-pressed={view.id === viewId.value}
             onClick={() => {
               close();
