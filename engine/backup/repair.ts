@@ -52,8 +52,8 @@ type StoreRecord = Extract<ManifestRecord, { type: 'store' }>;
 /**
  * Makes a manifest anew from the heads and footers of segments, when the one of `disk` cannot be read or does not fit
  * the files. The damaged one and files that are no part of the store go to `lost/`; nothing is removed. `registries`
- * are paths of record files beside a manifest. Yields after each segment. Throws USAGE when there is nothing that could be
- * repaired, or a file is of another format; IO. Source: FORMAT.md 12.
+ * are paths of record files beside a manifest. Yields after each segment. Throws USAGE when there is nothing that
+ * could be repaired, or a file is of another format; IO. Source: FORMAT.md 12.
  */
 export async function* repairStore(
   disk: Disk,
