@@ -1,4 +1,5 @@
 import {
+  ask,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
@@ -14,7 +15,13 @@ const EVENTS = 1_000_000;
 const UNSEALED = ['--seal-idle-minutes', '1000', '--metrics-open', 'true'];
 /** Sealed segments of so few rows that there are many; these do not go together with others. */
 const SEGMENT_ROWS = 100;
-const SEGMENTS = 1_000;
+const SEGMENTS = [1_000, 10_000];
+const ALL_TIME = { from: 0, to: 'now' };
+const TOP_ADDRESSES = {
+  time: ALL_TIME,
+  compute: [{ metric: { id: 'count', output: 'count' } }],
+  groupBy: [{ field: { id: 'custom.network.client_ip', limit: 10, output: 'ip' } }],
+};
 const SMALL_SEGMENTS = ['--seal-rows', String(SEGMENT_ROWS)];
 
 /** Starts the service in a folder that has events, `bench.runs` times; from the call to "ready". */
@@ -55,16 +62,53 @@ async function sealAll(
   await sealing.stop();
 }
 
-/** Starts over many sealed segments: what each of them costs. */
-async function startOverMany(bench: Bench): Promise<void> {
+/** Requests over all of many segments. */
+const QUESTIONS: readonly [name: string, path: string, body: object][] = [
+  ['newest 100', '/beta/events/list', { time: ALL_TIME, limit: 100 }],
+  [
+    'absent word',
+    '/beta/events/list',
+    { time: ALL_TIME, filters: [{ search: { query: 'absentword' } }] },
+  ],
+  ['top 10 client IPs', '/beta/events/aggregate', TOP_ADDRESSES],
+];
+
+/** Asks each question twice over many segments: the first time their footers are read. */
+async function askOverMany(
+  bench: Bench,
+  folder: string,
+  name: string,
+  readKey: string,
+): Promise<void> {
+  const started = await startService(folder, [...UNSEALED, ...SMALL_SEGMENTS]);
+  const service = { ...started, readKey };
+  try {
+    for (const [question, path, body] of QUESTIONS) {
+      for (const when of ['first', 'again']) {
+        const before = cpuSeconds(service.pid);
+        const { status } = await ask(service, path, body);
+        if (status !== 200) throw new Error(`${question}: ${status}`);
+        bench.figure(`${name}, ${question}, ${when}, CPU`, 's', cpuSeconds(service.pid) - before);
+      }
+    }
+    bench.figure(`${name}, peak memory with questions`, 'MB', peakMegabytes(service.pid));
+  } finally {
+    await started.stop();
+  }
+}
+
+/** Starts over many sealed segments: the cost of each. */
+async function startOverMany(bench: Bench, segments: number): Promise<void> {
   const folder = temporaryFolder();
-  const events = SEGMENTS * SEGMENT_ROWS;
+  const events = segments * SEGMENT_ROWS;
+  const name = `${segments.toLocaleString('en-US')} sealed segments`;
   try {
     const filling = await startService(folder, UNSEALED);
     await sendRough(bench, filling, events);
     await filling.stop();
     await sealAll(bench, folder, events, SMALL_SEGMENTS);
-    await startAgain(bench, folder, '1,000 sealed segments', 'stop', SMALL_SEGMENTS);
+    await startAgain(bench, folder, name, 'stop', SMALL_SEGMENTS);
+    await askOverMany(bench, folder, name, filling.readKey);
   } finally {
     removeFolder(folder);
   }
@@ -73,8 +117,8 @@ async function startOverMany(bench: Bench): Promise<void> {
 /** What it takes until the service is there again. */
 export const restartWorkload: Workload = {
   name: 'restart',
-  what: 'starts in an empty folder, over 1M sealed events, over 1,000 segments, and after a kill with 1M in the log',
-  seconds: ({ scale, runs }) => 10 + 25 * scale + 8 * runs,
+  what: 'starts in an empty folder, over 1M sealed events, after a kill with 1M in the log, and over 1,000 and 10,000 segments with questions',
+  seconds: ({ scale, runs }) => 160 + 25 * scale + 12 * runs,
   run: async (bench) => {
     const events = Math.round(EVENTS * bench.scale);
     const folder = temporaryFolder();
@@ -92,6 +136,6 @@ export const restartWorkload: Workload = {
     } finally {
       removeFolder(folder);
     }
-    await startOverMany(bench);
+    for (const segments of SEGMENTS) await startOverMany(bench, segments);
   },
 };
