@@ -119,6 +119,7 @@ t.test('the histogram counts by status, zooms by a drag, and is a table too', as
     /Error\s*60[\s\S]*Warning\s*60[\s\S]*Info\s*180/,
   );
   await page.getByRole('button', { name: 'Table' }).click();
+  await page.getByRole('dialog', { name: 'Events over time' }).waitFor();
   const rows = await page.locator('dialog tbody tr').count();
   t.ok(rows > 40 && rows < 55, `${rows} minutes have events`);
   await page.keyboard.press('Escape');
