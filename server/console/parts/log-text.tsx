@@ -6,6 +6,7 @@ import { ExactNumber, type Json, textOf } from '../api/exact.ts';
 
 /** Characters of a text in a row; what is open shows more. */
 export const ROW_CHARACTERS = 2_000;
+const BRIEF_CHARACTERS = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const ANSI = /\u001b\[([\d;]*)m/g;
 // Characters that would change how those around them are shown, and those that show nothing.
@@ -73,6 +74,13 @@ export function visible(text: string): string {
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
     return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
+}
+
+/** The begin of a text for a place that has room for a few words. */
+export function brief(text: string): string {
+  return text.length <= BRIEF_CHARACTERS
+    ? visible(text)
+    : `${visible(text.slice(0, BRIEF_CHARACTERS))}…`;
 }
 
 /** The name of an attribute as it is shown: without `custom.`. */

@@ -13,7 +13,7 @@ import {
 } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { shownName, visible } from '../../parts/log-text.tsx';
+import { brief, shownName } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
 import { askFor, columns, question, toggleColumn } from './question.ts';
@@ -58,7 +58,7 @@ export function Facets() {
           name={shownName(field)}
           more={more}
           values={values.map(({ value, count }) => ({
-            ...{ term: termOf(field, value), name: textOf(value), count },
+            ...{ term: termOf(field, value), name: brief(textOf(value)) || '""', count },
           }))}
         />
       ))}
@@ -152,7 +152,7 @@ function Row({ value, largest, all }: { value: Value; largest: number; all: numb
         onClick={toggle}
       >
         <span class="bar" style={{ width: `${(100 * count) / largest}%` }} />
-        <span class="bar-name">{visible(name) || '""'}</span>
+        <span class="bar-name">{name}</span>
         <span class="bar-count">{short(count)}</span>
       </button>
       <span class="facet-tools">

@@ -2,7 +2,7 @@ import type { Hint, ListResult } from '../../api/contract.ts';
 import { pointTime } from '../../base/format.ts';
 import { piecesOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
-import { visible } from '../../parts/log-text.tsx';
+import { brief, visible } from '../../parts/log-text.tsx';
 import { askFor, question } from './question.ts';
 import { zoomOut, zoomTo } from './zoom.ts';
 
@@ -52,7 +52,7 @@ function Fix({ hint }: { hint: Hint }) {
   if (replacement !== undefined && term !== undefined) {
     return (
       <Button icon="check" onClick={() => askFor({ query: replaced(query, term, replacement) })}>
-        {visible(replacement)}
+        {brief(replacement)}
       </Button>
     );
   }
@@ -68,7 +68,7 @@ function Fix({ hint }: { hint: Hint }) {
   if (hint.type === 'term' && hint.count === 0 && term !== undefined) {
     return (
       <Button icon="minus" onClick={() => askFor({ query: replaced(query, term, '') })}>
-        Without {visible(term)}
+        Without {brief(term)}
       </Button>
     );
   }

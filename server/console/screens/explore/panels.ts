@@ -22,7 +22,7 @@ import {
   showFacets,
   timeOf,
 } from './question.ts';
-import { PAGE_ROWS, Rows } from './rows.ts';
+import { beginList, Rows } from './rows.ts';
 
 /** The tagset by which events are coloured; a service has it from its first start. */
 export const STATUS = 'log_status';
@@ -117,13 +117,13 @@ async function loadList(now: Question, asking: Range, signal: AbortSignal): Prom
   const { order, orderBy } = now;
   const body: ListBody = {
     ...base(now, asking),
-    ...{ event: true, columns: [{ field: STATUS }], limit: PAGE_ROWS, order },
+    ...{ event: true, columns: [{ field: STATUS }], order },
     ...(orderBy === undefined ? {} : { orderBy }),
     ...{ total: true, explain: isExplained() },
   };
-  const first = await ask<ListResult>('/beta/events/list', body, signal);
+  const begun = await beginList(body, signal);
   list.data.peek()?.rows.close();
-  return { rows: new Rows(body, first), first, query: now.query };
+  return { rows: new Rows(begun), first: begun.first, query: now.query };
 }
 
 /** Reports whether the list tells what was read: only to those from whom nothing is hidden. */

@@ -2,7 +2,7 @@ import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { short } from '../../base/format.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { visible } from '../../parts/log-text.tsx';
+import { brief } from '../../parts/log-text.tsx';
 import { Completion, type Suggestion } from './completion.ts';
 import { list } from './panels.ts';
 import { asked, askFor, question } from './question.ts';
@@ -149,9 +149,9 @@ function Suggestions({ id, completion, take }: SuggestionsProps) {
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => take(suggestion)}
           >
-            <span class="suggestion-text">{visible(suggestion.text)}</span>
+            <span class="suggestion-text">{brief(suggestion.text)}</span>
             {suggestion.label !== undefined && (
-              <span class="quiet-text">{visible(suggestion.label)}</span>
+              <span class="quiet-text">{brief(suggestion.label)}</span>
             )}
             <span class="space" />
             {suggestion.count !== undefined && (

@@ -6,7 +6,7 @@ import { percent, whole } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
 import { termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
-import { shownName, visible } from '../../parts/log-text.tsx';
+import { brief, shownName } from '../../parts/log-text.tsx';
 import { list, range } from './panels.ts';
 import { askFor, filtersOf, question, timeOf } from './question.ts';
 import { statistics } from './reading.ts';
@@ -91,7 +91,7 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
         {numbers
           .filter(([, value]) => value !== undefined && value !== null)
           .map(([name, value]) => (
-            <Fact name={name} text={visible(textOf(value))} />
+            <Fact name={name} text={brief(textOf(value))} />
           ))}
       </dl>
       {values !== undefined && values !== null && (
@@ -110,7 +110,7 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
                   class="bar"
                   style={{ width: `${(100 * count) / Math.max(1, values[0]?.count ?? 1)}%` }}
                 />
-                <span class="bar-name">{visible(textOf(value)) || '""'}</span>
+                <span class="bar-name">{brief(textOf(value)) || '""'}</span>
                 <span class="bar-count">
                   {whole(count)} · {percent(count, events)}
                 </span>

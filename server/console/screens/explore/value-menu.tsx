@@ -10,6 +10,8 @@ import { statistics } from './reading.ts';
 
 /** The path of an attribute whose name is empty. */
 const NAMELESS = 'custom.';
+/** Characters of a term that an address has room for. */
+const TERM_CHARACTERS_MAX = 1_000;
 
 /** Everything that can be done with a value of an attribute. */
 export function ValueMenu({ path, value }: { path: string; value: Json }) {
@@ -41,7 +43,7 @@ function choicesOf(path: string, value: Json): Choice[] {
   // No search and no request has a way of writing it.
   if (path === NAMELESS) return [copy];
   return [
-    ...(one === undefined || one === null ? [] : filters),
+    ...(one === undefined || one === null || term.length > TERM_CHARACTERS_MAX ? [] : filters),
     {
       ...{ name: isColumn ? 'Remove the column' : 'Show as a column', icon: 'columns' as const },
       run: () => toggleColumn(path),
