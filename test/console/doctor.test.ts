@@ -79,6 +79,7 @@ t.test('ready-made extensions come before what is made, and give dates', async (
   t.match(text, /\bDate\s+reads 100/);
   t.match(text, /\bMessage\s+reads 100/);
   t.match(text, /\bSeverity\s+reads 100/);
+  t.match(text, /no date of their own: .* Finds the date of pino/);
   t.notMatch(text, /Date of|Message of|Severity of/);
   await turnOn('Date');
   await send(service, JSON.stringify([{ level: 50, time: time - 1_000, msg: 'paid', pid: 7 }]));

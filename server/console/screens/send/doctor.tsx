@@ -83,7 +83,7 @@ function AdviceBox({ advice, samples, done }: AdviceBoxProps) {
       setFault(error instanceof Fault ? error.message : String(error));
     }
   };
-  const { name, description, lack, matched, effects } = advice;
+  const { name, description, lacks, matched, effects } = advice;
   return (
     <div class="box">
       <div class="page-head">
@@ -96,9 +96,8 @@ function AdviceBox({ advice, samples, done }: AdviceBoxProps) {
         </Button>
       </div>
       <p class="quiet-text">
-        {lack === undefined
-          ? description
-          : `Events have ${LACKING[lack]} This attribute looks like it.`}
+        {lacks.map((lack) => `Events have ${LACKING[lack]} `)}
+        {description}
       </p>
       {effects.map((effect) => (
         <EffectOf effect={effect} />

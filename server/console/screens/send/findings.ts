@@ -17,8 +17,8 @@ export interface Effect {
 export interface Advice {
   readonly name: string;
   readonly description: string;
-  /** Part of the events that it is made for, when it is not there yet. */
-  readonly lack?: Lack;
+  /** Parts that many events lack and that it gives them. */
+  readonly lacks: readonly Lack[];
   /** The id of one that is there, or one that would be made. */
   readonly extension: string | NewExtension;
   /** Events of the sample that it reads, and what becomes of the first of them. */
@@ -42,6 +42,9 @@ interface Extension {
   readonly kind: string;
   readonly enabled: boolean;
 }
+
+/** An extension that was tried. */
+type Trial = Omit<Advice, 'lacks'>;
 
 /** Events that came in, and lines of which they can be made again. */
 interface Sample {
@@ -80,22 +83,29 @@ export async function findings(signal: AbortSignal): Promise<Findings> {
   const samples = sample.events.length;
   if (samples === 0) return { advice: [], unsolved: [], samples };
   const isMany = (events: number): boolean => events >= SHARE_MIN * samples;
-  const isOfUse = ({ matched, effects }: Advice): boolean => effects.length > 0 && isMany(matched);
+  const isOfUse = ({ matched, effects }: Trial): boolean => effects.length > 0 && isMany(matched);
   const ready = (await triedOut(sample, signal)).filter(isOfUse);
   const now = await tryOut({ all: true }, sample.lines, signal);
-  const lacks = LACKS.map((lack) => ({ lack, events: lacking(lack, sample, now) }));
+  const lacks = LACKS.map((lack) => ({ lack, events: lacking(lack, sample, now) })).filter(
+    ({ events }) => isMany(events.length),
+  );
   const made = await Promise.all(
     lacks
-      .filter(({ lack, events }) => isMany(events.length) && !gives(ready, lack))
+      .filter(({ lack }) => !gives(ready, lack))
       .map(({ lack, events }) => candidate(lack, events, sample, signal)),
   );
-  const advice = [...made.flatMap((each) => each ?? []).filter(isOfUse), ...ready];
+  const trials = [...made.flatMap((each) => each ?? []).filter(isOfUse), ...ready];
   return {
-    advice: advice.toSorted((left, right) => right.matched - left.matched),
+    advice: trials
+      .toSorted((left, right) => right.matched - left.matched)
+      .map((trial) => {
+        const given = lacks.filter(({ lack }) => gives([trial], lack));
+        return { ...trial, lacks: given.map(({ lack }) => lack) };
+      }),
     // Whoever tells no severity has none.
     unsolved: lacks
-      .map(({ lack, events }) => ({ lack, events: events.length }))
-      .filter(({ lack, events }) => lack !== 'severity' && isMany(events) && !gives(advice, lack)),
+      .filter(({ lack }) => lack !== 'severity' && !gives(trials, lack))
+      .map(({ lack, events }) => ({ lack, events: events.length })),
     samples,
   };
 }
@@ -105,17 +115,13 @@ async function newest(signal: AbortSignal): Promise<Sample> {
   const { events: listed } = await ask<ListResult>('/beta/events/list', BODY, signal);
   const shown = listed
     .map(({ event, date }) => ({ event: event as unknown as Json, date }))
-    .map(({ event, date }) => ({ event, date, line: lineOf(event) }))
-    .filter(({ line }) => line.length <= LINE_CHARACTERS_MAX);
-  return {
-    events: shown.map(({ event }) => event),
-    dates: shown.map(({ date }) => date),
-    lines: shown.map(({ line }) => line),
-  };
+    .filter(({ event }) => lineOf(event).length <= LINE_CHARACTERS_MAX);
+  const events = shown.map(({ event }) => event);
+  return { events, dates: shown.map(({ date }) => date), lines: events.map(lineOf) };
 }
 
 /** Effects of each extension that is off on a sample. */
-async function triedOut(sample: Sample, signal: AbortSignal): Promise<Advice[]> {
+async function triedOut(sample: Sample, signal: AbortSignal): Promise<Trial[]> {
   const { extensions } = await call<{ extensions: Extension[] }>(
     ...(['GET', '/admin/api/extensions', undefined, signal] as const),
   );
@@ -128,11 +134,10 @@ async function triedOut(sample: Sample, signal: AbortSignal): Promise<Advice[]> 
   );
 }
 
-/** Reports whether an advice gives events what they lack. */
-function gives(advice: readonly Advice[], lack: Lack): boolean {
-  return advice.some(({ effects }) =>
-    effects.some(({ gained }) => gained.some(({ path }) => path === GAINED[lack])),
-  );
+/** Reports whether one of the extensions gives events what they lack. */
+function gives(trials: readonly Trial[], lack: Lack): boolean {
+  const gained = trials.flatMap(({ effects }) => effects.flatMap((effect) => effect.gained));
+  return gained.some(({ path }) => path === GAINED[lack]);
 }
 
 /** The events that lack something, as extensions that are on read them now. */
@@ -160,12 +165,13 @@ async function candidate(
   events: readonly Json[],
   sample: Sample,
   signal: AbortSignal,
-): Promise<Advice | undefined> {
+): Promise<Trial | undefined> {
   const extension = candidateFor(lack, events);
   if (extension === undefined) return undefined;
   try {
     const effects = await effectsOf(extension, sample, signal);
-    return { extension, lack, name: extension.name, description: '', ...effects };
+    const description = 'This attribute looks like it.';
+    return { extension, name: extension.name, description, ...effects };
   } catch (error) {
     // An attribute whose name no extension can have.
     if (error instanceof Fault && error.status === 400) return undefined;
