@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { openViewer, PASSWORD } from '../support/browser.ts';
 import { request, testService } from '../support/service.ts';
@@ -13,6 +14,21 @@ t.teardown(async () => {
 const token = readFileSync(join(service.folder, 'setup-token'), 'utf8').trim();
 const LINE =
   '203.0.113.7 - ann [23/Nov/2026:10:00:00 +0000] "GET /cart?id=7 HTTP/1.1" 200 512 "-" "curl/8.5.0"';
+
+/** Compressed scripts that are loaded before one can explore. */
+const EXPLORE_BYTES_MAX = 60_000;
+
+/** Bytes of a script and of all that it imports at once, compressed. */
+async function bytesOfScript(path: string, seen = new Set<string>()): Promise<number> {
+  if (seen.has(path)) return 0;
+  seen.add(path);
+  const { text } = await request(service.http + path);
+  let bytes = gzipSync(text, { level: 9 }).length;
+  for (const [, name] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) {
+    bytes += await bytesOfScript(`/assets/${name}`, seen);
+  }
+  return bytes;
+}
 
 t.test(
   '15 the page has a policy that runs nothing of others, and its files are compressed',
@@ -32,6 +48,8 @@ t.test(
       t.equal(file.headers.get('content-encoding'), coding);
       t.match(file.headers.get('cache-control'), /immutable/);
     }
+    const bytes = await bytesOfScript(script);
+    t.ok(bytes <= EXPLORE_BYTES_MAX, `${bytes} bytes before one can explore`);
     const { etag = '' } = Object.fromEntries(page.headers);
     const again = await request(`${service.http}/keys`, { headers: { 'if-none-match': etag } });
     t.equal(again.status, 304, 'all screens are one page');
