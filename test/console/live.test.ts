@@ -80,6 +80,20 @@ t.test('an open event holds the list too', async (t) => {
   t.pass('they come when one goes on');
 });
 
+t.test('the keys lead through what has come in', async (t) => {
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const event = page.getByRole('region', { name: 'The event' });
+  await event.getByText(`event number ${sent - 1}`).waitFor();
+  await page.keyboard.press('Escape');
+  await event.waitFor({ state: 'detached' });
+  await sendMore(2);
+  await page.getByRole('button', { name: '2 new' }).waitFor();
+  t.match(await page.locator('.row.current').innerText(), `event number ${sent - 3}`);
+  await page.keyboard.press('Escape');
+  await shows(`event number ${sent - 1}`);
+});
+
 t.test('what came too fast is told', async (t) => {
   for (let batch = 0; batch < 5; batch++) await sendMore(500);
   await page.getByText(/not shown: too many at once/).waitFor();

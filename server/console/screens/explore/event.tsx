@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ListedEvent } from '../../api/contract.ts';
 import { type Json, printJson, textOf } from '../../api/exact.ts';
 import { fullTime } from '../../base/format.ts';
@@ -6,7 +6,7 @@ import { termOf } from '../../base/terms.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
 import { LogText, leavesOf, shownName, valueAt } from '../../parts/log-text.tsx';
 import { addressOfEvent, askFor, question } from './question.ts';
-import { contextOf } from './reading.ts';
+import { contextOf, openEvent } from './reading.ts';
 import { ValueMenu } from './value-menu.tsx';
 
 /** Characters and attributes that are shown at first. */
@@ -30,6 +30,12 @@ const TRAILS = [
 /** An event that is open: its text, its attributes, and the ways from it. */
 export function EventView({ shown, words }: { shown: ListedEvent; words: readonly string[] }) {
   const [isRaw, setRaw] = useState(false);
+  useEffect(() => {
+    openEvent.value = shown;
+    return () => {
+      openEvent.value = undefined;
+    };
+  }, [shown]);
   const { zone } = question.value;
   const event = shown.event as Json | undefined;
   const message = valueAt(event, 'message');

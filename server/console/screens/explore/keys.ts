@@ -5,9 +5,8 @@ import { opposite, termOf, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { valueAt } from '../../parts/log-text.tsx';
 import { isChoosing } from '../views/views.ts';
-import { list } from './panels.ts';
 import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
-import { areFacetsOpen, contextOf, current, isPicking } from './reading.ts';
+import { areFacetsOpen, contextOf, current, isPicking, openEvent, shownRows } from './reading.ts';
 import { focusSearch } from './search-bar.tsx';
 import { shiftRange } from './zoom.ts';
 
@@ -18,7 +17,7 @@ export function exploreKeys(): Shortcut[] {
     { keys: 'j ArrowDown', name: 'Next event', run: () => move(1) },
     { keys: 'k ArrowUp', name: 'Previous event', run: () => move(-1) },
     { keys: 'Enter', name: 'Open the event, or close it', run: toggleOpen },
-    { keys: 'Escape', name: 'Close the event', run: () => open(undefined) },
+    { keys: 'Escape', name: 'Close the event, and leave the list', run: leave },
     { keys: 'o', name: 'Events around it', run: showContext },
     {
       keys: 'f',
@@ -56,18 +55,23 @@ export function exploreKeys(): Shortcut[] {
 }
 
 function move(by: 1 | -1): void {
-  const count = list.data.peek()?.rows.reachable ?? 0;
+  const count = shownRows.peek()?.count ?? 0;
   if (count === 0) return;
   current.value = { row: Math.max(0, Math.min(count - 1, current.peek().row + by)) };
 }
 
 function currentEvent() {
-  return list.data.peek()?.rows.at(current.peek().row);
+  return shownRows.peek()?.at(current.peek().row);
 }
 
 function toggleOpen(): void {
   const event = currentEvent();
   if (event !== undefined) open(openId.peek() === event.id ? undefined : event.id);
+}
+
+function leave(): void {
+  if (openId.peek() === undefined) current.value = { row: -1 };
+  else open(undefined);
 }
 
 function showContext(): void {
@@ -81,9 +85,7 @@ function filter(isOut: boolean): void {
     document.querySelector<HTMLElement>('.attribute:hover') ??
     document.activeElement?.closest<HTMLElement>('.attribute');
   const path = row?.dataset['path'];
-  const open = list.data.peek()?.rows;
-  const at = openId.peek() === undefined ? undefined : open?.rowOf(openId.peek() ?? '');
-  const event = at === undefined ? undefined : open?.at(at);
+  const event = openEvent.peek();
   if (path === undefined || event === undefined) return;
   const term = termOf(path, valueAt(event.event as Json | undefined, path) ?? null);
   askFor({ query: withTerm(question.peek().query, isOut ? opposite(term) : term) });

@@ -9,17 +9,7 @@ import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
 import { Heads, widthsText } from './column-heads.tsx';
 import { columns, isWrapped, open, openId, question } from './question.ts';
-import { current } from './reading.ts';
-
-/** Where the rows of a list come from. */
-export interface RowSource {
-  /** Rows that can be looked at. */
-  readonly count: number;
-  /** Rows of the whole list, for those who cannot see it. */
-  readonly total: number;
-  at(row: number): ListedEvent | undefined;
-  need?(from: number, to: number): void;
-}
+import { current, type RowSource, shownRows } from './reading.ts';
 
 const EventView = later(async () => (await import('../explore-parts.ts')).EventView);
 const ROW_PX = 26;
@@ -34,8 +24,12 @@ export function EventList({ source, words, version }: EventListProps) {
   const last = rows.at(-1)?.row ?? 0;
   useEffect(() => source.need?.(first, last), [source, first, last, version]);
   useEffect(() => {
+    shownRows.value = source;
     current.value = { row: -1 };
     element.current?.scrollTo({ top: 0 });
+    return () => {
+      shownRows.value = undefined;
+    };
   }, [source]);
   const at = current.value.row;
   useEffect(() => {

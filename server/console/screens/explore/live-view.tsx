@@ -6,6 +6,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { EventList } from './list.tsx';
 import { LiveTail } from './live.ts';
 import { follow, open, openId, question } from './question.ts';
+import { current } from './reading.ts';
 
 const STATES = {
   connecting: 'Connecting',
@@ -23,12 +24,11 @@ export function LiveView() {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => () => tail.close(), [tail]);
   useEffect(() => watchReading(frame.current, tail), [tail]);
-  useEffect(() => {
-    if (openId.value !== undefined) tail.hold(true);
-  }, [openId.value]);
+  useEffect(() => tail.hold(isReading(frame.current)), [openId.value, current.value]);
   const state = tail.state.value;
   const goOn = (): void => {
     open(undefined);
+    current.value = { row: -1 };
     getSelection()?.removeAllRanges();
     frame.current?.querySelector('.list')?.scrollTo({ top: 0 });
     tail.hold(false);
@@ -75,17 +75,20 @@ export function LiveView() {
 
 /** Holds the rows while one scrolls down or selects text. Returns what ends it. */
 function watchReading(frame: HTMLElement | null, tail: LiveTail): () => void {
-  const decide = (): void => {
-    const list = frame?.querySelector('.list');
-    const selection = getSelection();
-    const isSelecting =
-      selection?.isCollapsed === false && frame?.contains(selection.anchorNode) === true;
-    tail.hold((list?.scrollTop ?? 0) > TOP_PX || isSelecting || openId.peek() !== undefined);
-  };
+  const decide = (): void => tail.hold(isReading(frame));
   frame?.addEventListener('scroll', decide, { capture: true, passive: true });
   document.addEventListener('selectionchange', decide);
   return () => {
     frame?.removeEventListener('scroll', decide, { capture: true });
     document.removeEventListener('selectionchange', decide);
   };
+}
+
+/** Reports whether one reads what is there: an event is open or at hand, or one is further down, or selects text. */
+function isReading(frame: HTMLElement | null): boolean {
+  if (openId.peek() !== undefined || current.peek().row >= 0) return true;
+  const selection = getSelection();
+  const isSelecting =
+    selection?.isCollapsed === false && frame?.contains(selection.anchorNode) === true;
+  return isSelecting || (frame?.querySelector('.list')?.scrollTop ?? 0) > TOP_PX;
 }

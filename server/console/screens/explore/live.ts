@@ -3,9 +3,9 @@ import { Fault, send } from '../../api/client.ts';
 import type { ListedEvent } from '../../api/contract.ts';
 import { parseExact } from '../../api/exact.ts';
 import { findSession } from '../../base/session.ts';
-import type { RowSource } from './list.tsx';
 import { STATUS } from './panels.ts';
 import { filtersOf } from './question.ts';
+import type { RowSource } from './reading.ts';
 
 /** Events that are kept, the newest ones. */
 const KEPT_MAX = 5_000;

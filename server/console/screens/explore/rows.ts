@@ -74,15 +74,6 @@ export class Rows {
     return this.#pages.get(this.#pageOf(row))?.[row % this.#pageRows];
   }
 
-  /** The row of an event, among those that are loaded. */
-  rowOf(id: string): number | undefined {
-    for (const [page, events] of this.#pages) {
-      const at = events.findIndex((event) => event.id === id);
-      if (at >= 0) return page * this.#pageRows + at;
-    }
-    return undefined;
-  }
-
   /** Loads the pages of these rows, before others that were wanted. */
   need(from: number, to: number): void {
     const pages: number[] = [];
