@@ -21,6 +21,7 @@ const PER_VALUE = [
   'engine/column/',
   'engine/query/',
   'engine/segment/',
+  'engine/word/',
   'server/decode/',
   'server/ingest/raw.ts',
 ];
@@ -79,6 +80,7 @@ const LAYERS = [
   'engine/backup/',
   'engine/store/',
   'engine/segment/',
+  'engine/word/',
   'engine/column/',
   'engine/base/',
 ];

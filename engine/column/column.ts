@@ -1,4 +1,4 @@
-import type { Entries, EntrySource, Scratch } from './entries.ts';
+import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
@@ -35,6 +35,11 @@ export interface StringColumn {
    * hold until it is used again. Throws CORRUPTION.
    */
   piece?(first: number, scratch?: Scratch): Entries;
+  /**
+   * Finds the parts that may have what is looked for, of some pieces of PIECE_ENTRIES entries each; `undefined` when it
+   * is not known.
+   */
+  partsWith?(terms: Terms): PossibleParts | undefined;
 }
 
 /**

@@ -42,6 +42,22 @@ export interface EntryHash {
   hashOf(bytes: Uint8Array, start: number, end: number): number;
 }
 
+/** Hashes, those of engine/word, that texts have which are looked for. */
+export interface Terms {
+  /** Words that all of them have. */
+  words: readonly number[];
+  /** The only text that is looked for, when its words do not tell it from others. */
+  value: number | undefined;
+}
+
+/** Where what is looked for may be in a column. */
+export interface PossibleParts {
+  /** 1 for each part that may have it, 0 for the others. Not to be written. */
+  parts: Uint8Array;
+  /** Pieces of a part; the last one may have fewer. */
+  pieces: number;
+}
+
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;
 

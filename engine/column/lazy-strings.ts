@@ -1,11 +1,12 @@
 import type { StringColumn } from './column.ts';
-import type { Entries, EntrySource, Scratch } from './entries.ts';
+import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
 
 /** Reads that a column over a dictionary makes on demand. They throw CORRUPTION. */
 interface SharedReads {
   ids(): Uint32Array;
   /** The rows of the entry `id` - 1; `undefined` when the ids have to be read for that. */
   rowsOf(id: number): Uint32Array | undefined;
+  partsWith: StringColumn['partsWith'];
 }
 
 /** A column over a dictionary of its segment: ids and entries are read when they are asked for. */
@@ -30,6 +31,10 @@ export class SharedStringColumn implements StringColumn {
     return this.#ids === undefined ? this.#reads.rowsOf(id) : undefined;
   }
 
+  partsWith(terms: Terms): PossibleParts | undefined {
+    return this.#reads.partsWith?.(terms);
+  }
+
   get entryCount(): number {
     return this.shared.entryCount;
   }
@@ -52,6 +57,7 @@ interface TextReads {
    * it is given.
    */
   piece(first: number, scratch?: Scratch): Entries;
+  partsWith: StringColumn['partsWith'];
 }
 
 /** A column of text, an entry a value: read whole, or piece by piece by those who look at each entry once. */
@@ -83,5 +89,9 @@ export class TextColumn implements StringColumn {
 
   piece(first: number, scratch?: Scratch): Entries {
     return this.#reads.piece(first, scratch);
+  }
+
+  partsWith(terms: Terms): PossibleParts | undefined {
+    return this.#reads.partsWith?.(terms);
   }
 }

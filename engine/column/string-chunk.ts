@@ -145,7 +145,7 @@ export class StringChunk {
   /**
    * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
    * dictionary of the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
-   * `kept`: of ids over such a dictionary.
+   * `kept`: of ids over such a dictionary. `partsWith`: of either, as the column has it.
    */
   column(
     kind: StringColumn['kind'],
@@ -153,12 +153,14 @@ export class StringChunk {
     rowCount: number,
     guard: <T>(read: () => T) => T,
     kept: KeptCodes = (read) => read(),
+    partsWith?: StringColumn['partsWith'],
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), {
         ids: () => guard(() => kept(readIds)),
         rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
+        partsWith,
       });
     }
     if (this.#encoding === StringEncoding.TEXT) {
@@ -166,6 +168,7 @@ export class StringChunk {
         ids: () => guard(readIds),
         entries: () => guard(() => this.entries()),
         piece: (first, scratch) => guard(() => this.piece(first / TEXT_PIECE_ROWS, scratch)),
+        partsWith,
       });
     }
     const { offsets, bytes } = this.entries();

@@ -1,5 +1,5 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
-import type { CountedEntries } from '../column/entries.ts';
+import type { CountedEntries, PossibleParts, Terms } from '../column/entries.ts';
 import { Block, openBlock } from '../segment/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
@@ -80,6 +80,13 @@ export class Reader implements BlockSource {
   dictionary(ref: BlockRef, number: number): CountedEntries {
     const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
     return file.dictionary(number);
+  }
+
+  /** Finds parts of a column of strings of a sealed block. Throws as `open`. */
+  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined {
+    if (!ref.sealed) return undefined;
+    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
+    return file.partsWith(ref, path, terms);
   }
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */

@@ -5,7 +5,7 @@ import { readBooleans } from '../column/booleans.ts';
 import type { Region } from '../column/chunk.ts';
 import type { Column, KeptCodes, StringColumn } from '../column/column.ts';
 import { DateChunk } from '../column/dates.ts';
-import type { Entries, EntrySource, Scratch } from '../column/entries.ts';
+import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { NumberChunk } from '../column/number-chunk.ts';
@@ -22,9 +22,12 @@ import { FrameSource } from './frame-source.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
 
-/** The dictionaries of a sealed segment, by number. Throws CORRUPTION. */
+/** What a sealed segment knows of the columns of its blocks. */
 export interface DictionarySource {
+  /** The dictionary number `number`. Throws CORRUPTION. */
   dictionary(number: number): EntrySource;
+  /** Finds parts of a column of strings of a block, as `StringColumn.partsWith`. */
+  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
 }
 
 /** Codes of the rows of sealed blocks, kept from one opening to the next. */
@@ -361,7 +364,10 @@ export class Block {
     const stringKind = kind as StringColumn['kind'];
     const chunk = this.#stringChunk(index, entry);
     const guard = <T>(read: () => T): T => placed(this.ref, read);
-    return chunk.column(stringKind, present, this.rowCount, guard, kept);
+    if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard, kept);
+    const partsWith = (terms: Terms): PossibleParts | undefined =>
+      this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
+    return chunk.column(stringKind, present, this.rowCount, guard, kept, partsWith);
   }
 
   #valueText(index: number, row: number): string | undefined {

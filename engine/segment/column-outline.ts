@@ -77,6 +77,35 @@ export class OutlineTable {
     return found;
   }
 
+  /** The number of the column of a kind at `path`; -1 when there is none, or several whose names are joined alike. */
+  numberOf(path: string, kind: Kind): number {
+    let found = -1;
+    for (let at = this.#paths.indexOf(path); at >= 0; at = this.#paths.indexOf(path, at + 1)) {
+      if (this.#kinds[at] !== kind) continue;
+      if (found >= 0) return -1;
+      found = at;
+    }
+    return found;
+  }
+
+  /** The dictionary of the column number `column`; -1 when it has none. */
+  dictionaryOf(column: number): number {
+    return this.#dictionaries[column];
+  }
+
+  /**
+   * Tells which parts of the column number `column` are of a block: the parts have `valueCount` values each, the last
+   * one of a block may have fewer.
+   */
+  partsOf(column: number, block: number, valueCount: number): { from: number; to: number } {
+    const start = this.#starts[column];
+    let from = 0;
+    for (let before = 0; before < block; before++) {
+      from += Math.ceil(this.#numbers[start + before] / valueCount);
+    }
+    return { from, to: from + Math.ceil(this.#numbers[start + block] / valueCount) };
+  }
+
   /** Gives the columns of the block number `block` whose paths are wanted. */
   columns(block: number, isWanted: (path: string) => boolean): ColumnFacts[] {
     const found: ColumnFacts[] = [];

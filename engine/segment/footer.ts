@@ -20,7 +20,7 @@ const TRAILER_MAGIC = 0x5446534c;
 const CHECKSUM_AT = TRAILER_BYTES - 4;
 /** Least bytes of an entry of any list: bounds what a count can claim. */
 const ENTRY_BYTES_MIN = 3;
-/** Memory of a block's or a dictionary's place. */
+/** Memory of the place of a frame. */
 const PLACE_MEMORY_BYTES = 200;
 
 /** Where a frame of a sealed file is, and by what it is known. */
@@ -38,6 +38,12 @@ export interface MinuteRows {
   rowsBefore: Float64Array;
 }
 
+/** A frame with words of a column. */
+export interface WordPlace extends FramePlace {
+  /** Number of the column in the footer. */
+  column: number;
+}
+
 /** What the footer of a sealed segment says. */
 export interface Footer {
   rowCount: number;
@@ -49,6 +55,8 @@ export interface Footer {
   dictionaries: FramePlace[];
   /** All columns of the segment; `undefined` when it does not name them all. */
   columns: OutlineTable | undefined;
+  /** Of a column one after the other in the order of its parts. */
+  words: WordPlace[];
 }
 
 /** A footer before it is written: the paths of its columns are numbers of a table. */
@@ -108,7 +116,7 @@ function writeOutline(out: RegionWriter, column: ColumnOutline, paths: BlockPath
   }
 }
 
-/** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.4. */
+/** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.5. */
 export function writeFooter(footer: FooterParts): {
   meta: Uint8Array;
   regions: readonly Uint8Array[];
@@ -141,6 +149,11 @@ export function writeFooter(footer: FooterParts): {
   out.meta.u8(footer.isComplete ? 1 : 0);
   out.meta.varint(footer.columns.length);
   for (const column of footer.columns) writeOutline(out, column, paths);
+  out.meta.varint(footer.words.length);
+  for (const place of footer.words) {
+    out.meta.varint(place.column);
+    writePlace(out, place);
+  }
   return { meta: out.meta.bytes(), regions: out.regions.parts() };
 }
 
@@ -155,8 +168,9 @@ export function columnsOfBlock(
 }
 
 /** Memory that a footer takes, about. */
-export function memoryOf({ blocks, minutes, dictionaries, columns }: Footer): number {
-  const placeBytes = (blocks.length + dictionaries.length) * PLACE_MEMORY_BYTES;
+export function memoryOf({ blocks, minutes, dictionaries, columns, words }: Footer): number {
+  const placeCount = blocks.length + dictionaries.length + words.length;
+  const placeBytes = placeCount * PLACE_MEMORY_BYTES;
   return placeBytes + minutes.minutes.byteLength * 2 + (columns?.memoryBytes ?? 0);
 }
 
@@ -184,10 +198,12 @@ class FooterReader {
     const dictionaries = this.#list(() => this.#place());
     const isComplete = meta.u8() === 1;
     const outlines = this.#list(() => this.#outline(blocks.length, paths.names.length));
+    // Draft 1 has no words.
+    const words = meta.remaining === 0 ? [] : this.#list(() => this.#wordPlace(outlines.length));
     if (meta.remaining !== 0) damaged(`${meta.remaining} bytes after the footer`);
     const columns = isComplete ? new OutlineTable(outlines, paths, blocks.length) : undefined;
     const facts = { rowCount, minTimeMs, maxTimeMs, sequences, blocks, dictionaries };
-    return { ...facts, minutes: { minutes, rowsBefore }, columns };
+    return { ...facts, minutes: { minutes, rowsBefore }, columns, words };
   }
 
   #list<T>(read: () => T): T[] {
@@ -210,6 +226,12 @@ class FooterReader {
     const offset = meta.varint() * FRAME_ALIGNMENT;
     const bytes = meta.varint() * FRAME_ALIGNMENT;
     return { offset, bytes, ordinal: meta.varint() };
+  }
+
+  #wordPlace(columnCount: number): WordPlace {
+    const column = this.#reader.meta.varint();
+    if (column >= columnCount) damaged(`words of column ${column} of ${columnCount}`);
+    return { column, ...this.#place() };
   }
 
   #block(segment: number): BlockRef {
@@ -246,7 +268,7 @@ export function readFooter(
   return new FooterReader(meta, region).read(segment);
 }
 
-/** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.5. */
+/** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.6. */
 export function writeTrailer(segment: number, place: FramePlace): Uint8Array {
   const bytes = new Uint8Array(TRAILER_BYTES);
   const view = new DataView(bytes.buffer);

@@ -4,8 +4,9 @@ import { EngineError } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Run, rowsOfRuns } from './runs.ts';
 
-/** Draft of the format whose files this code writes and reads. Source: FORMAT.md 9. */
-export const FORMAT_VERSION = 1;
+/** Draft of the format whose files this code writes; it reads those of the one before too. Source: FORMAT.md 9. */
+export const FORMAT_VERSION = 2;
+const FORMAT_OLDEST = 1;
 /** Frames begin at multiples of this and are padded to it. */
 export const FRAME_ALIGNMENT = 64;
 /** Bytes of a frame's header. */
@@ -18,7 +19,7 @@ const U32_MAX = 2 ** 32 - 1;
 
 /**
  * What a frame is: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
- * whose rows have their keys with them, a dictionary, the footer.
+ * whose rows have their keys with them, a dictionary, the footer, words of a column.
  */
 export const FrameKind = {
   HEAD: 1,
@@ -27,6 +28,7 @@ export const FrameKind = {
   SEALED_BLOCK: 4,
   DICTIONARY: 5,
   FOOTER: 6,
+  WORDS: 7,
 } as const;
 /** One of the values of `FrameKind`. */
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
@@ -58,6 +60,16 @@ export interface FrameHeader {
   maxTimeMs: number;
   /** Checksum of the header's first 60 bytes, as it is in the file. Filled by the reader and the writer. */
   checksum: number;
+}
+
+/** Throws USAGE when `what` is of a draft of the format that this code does not read. */
+export function checkFormat(what: string, format: number): void {
+  if (format >= FORMAT_OLDEST && format <= FORMAT_VERSION) return;
+  const read = `drafts ${FORMAT_OLDEST} and ${FORMAT_VERSION}`;
+  throw new EngineError(
+    'USAGE',
+    `${what} is of draft ${format} of the format, this program reads ${read}`,
+  );
 }
 
 function holdsRows(kind: FrameKind): boolean {
@@ -125,7 +137,7 @@ export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefi
   };
   const sane =
     kind >= FrameKind.HEAD &&
-    kind <= FrameKind.FOOTER &&
+    kind <= FrameKind.WORDS &&
     header.frameBytes % FRAME_ALIGNMENT === 0 &&
     header.frameBytes >= FRAME_HEADER_BYTES + header.metaBytes;
   return sane ? header : undefined;

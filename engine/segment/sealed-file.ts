@@ -2,8 +2,13 @@ import { unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { damaged, EngineError } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
+import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Region } from '../column/chunk.ts';
+import type { PossibleParts, Terms } from '../column/entries.ts';
+import { Kind } from '../column/kind.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
+import { ColumnWords } from '../word/column-words.ts';
+import { WordFrame } from '../word/word-frame.ts';
 import { Block, type CodeSource, type DictionarySource, readHead } from './block.ts';
 import type { BlockHead } from './block-head.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
@@ -65,8 +70,8 @@ class OpenFrame {
 }
 
 /**
- * A sealed segment that is open for reading. Reads footer and dictionaries when they are asked for, once, and keeps
- * them. Methods throw CORRUPTION naming the place, and what the source throws.
+ * A sealed segment that is open for reading. Reads footer, dictionaries and words when they are asked for, once, and
+ * keeps them, but the pages of words. Methods throw CORRUPTION naming the place, and what the source throws.
  */
 export class SealedFile implements DictionarySource {
   readonly segment: number;
@@ -74,6 +79,7 @@ export class SealedFile implements DictionarySource {
   readonly #footerElsewhere: (() => Footer) | undefined;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
+  readonly #words = new Map<number, ColumnWords>();
   readonly #checked = new Set<number>();
 
   /** `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`. */
@@ -83,9 +89,12 @@ export class SealedFile implements DictionarySource {
     this.#footerElsewhere = footer;
   }
 
-  /** Bytes of memory that decoded dictionaries take now. */
+  /** Bytes of memory that decoded dictionaries and words take now. */
   get memoryBytes(): number {
-    return this.#dictionaries.reduce((sum, known) => sum + (known?.memoryBytes ?? 0), 0);
+    let bytes = 0;
+    for (const known of this.#dictionaries) bytes += known?.memoryBytes ?? 0;
+    for (const known of this.#words.values()) bytes += known.memoryBytes;
+    return bytes;
   }
 
   footer(): Footer {
@@ -100,24 +109,75 @@ export class SealedFile implements DictionarySource {
     if (known !== undefined) return known;
     const place = this.footer().dictionaries[number];
     if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
-    const { offset } = place;
-    const dictionary = this.#placed(offset, () => {
-      const frame = new OpenFrame(
-        (position, count) => this.#read(offset + position, count),
-        FrameKind.DICTIONARY,
-        this.segment,
-        place,
-      );
-      const region = (region: Region) => this.#placed(offset, () => frame.region(region));
-      return new SharedDictionary(frame.meta, region);
-    });
+    const dictionary = this.#frame(
+      place,
+      FrameKind.DICTIONARY,
+      (meta, region) => new SharedDictionary(meta, region),
+    );
     this.#dictionaries[number] = dictionary;
     return dictionary;
   }
 
-  /** Lets go of all dictionaries. */
+  /**
+   * Finds the parts of the column of strings at `path` in the block at `ref` that may have what is looked for: of
+   * its dictionary, or of the block's text. `undefined` when words do not tell, or are damaged.
+   */
+  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined {
+    const footer = this.#rightFooter();
+    if (footer === undefined) return undefined;
+    const { blocks, columns, words } = footer;
+    const column = columns?.numberOf(path, Kind.STRING) ?? -1;
+    if (columns === undefined || column < 0) return undefined;
+    let known = this.#words.get(column);
+    if (known === undefined) {
+      const places = words.filter((place) => place.column === column);
+      if (places.length === 0) return undefined;
+      known = new ColumnWords(() => places.map((place) => this.words(place)));
+      this.#words.set(column, known);
+    }
+    const isShared = columns.dictionaryOf(column) >= 0;
+    const found = known.partsWith(terms, isShared);
+    if (found === undefined || isShared) return found;
+    const { parts, pieces } = found;
+    const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
+    const { from, to } = columns.partsOf(column, block, pieces * TEXT_PIECE_ROWS);
+    return to <= parts.length ? { parts: parts.subarray(from, to), pieces } : undefined;
+  }
+
+  /** Opens a frame with words of a column. */
+  words(place: FramePlace): WordFrame {
+    return this.#frame(place, FrameKind.WORDS, (meta, region) => new WordFrame(meta, region));
+  }
+
+  /** Lets go of all dictionaries and words. */
   forget(): void {
     this.#dictionaries.length = 0;
+    this.#words.clear();
+  }
+
+  /** The footer; `undefined` when it is damaged: blocks are right without it. */
+  #rightFooter(): Footer | undefined {
+    try {
+      return this.footer();
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'CORRUPTION') return undefined;
+      throw error;
+    }
+  }
+
+  /** Opens a frame, of which `open` makes something that reads its regions. */
+  #frame<T>(
+    place: FramePlace,
+    kind: FrameKind,
+    open: (meta: Uint8Array, region: (region: Region) => Uint8Array) => T,
+  ): T {
+    const { offset } = place;
+    return this.#placed(offset, () => {
+      const read = (position: number, count: number): Uint8Array =>
+        this.#read(offset + position, count);
+      const frame = new OpenFrame(read, kind, this.segment, place);
+      return open(frame.meta, (region) => this.#placed(offset, () => frame.region(region)));
+    });
   }
 
   /** Opens a block of the segment; with `head`, when that was read. `codes`: where those of its columns are kept. */

@@ -18,6 +18,7 @@ import { Placement } from './placement.ts';
 import type { RowKeys } from './row-keys.ts';
 import type { SealedSegment, WriterSequence } from './sealed.ts';
 import type { SegmentRows, Selection } from './segment-rows.ts';
+import { SegmentWords } from './segment-words.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { ShapeList } from './shape-list.ts';
 import { SharedIdList } from './shared-ids.ts';
@@ -71,6 +72,7 @@ export class SegmentBuilder {
   /** Columns whose values are too many and too distinct for a dictionary. */
   readonly #texts: Strings[] = [];
   readonly #dictionaries: FramePlace[] = [];
+  readonly #words: SegmentWords;
   readonly #outlines: OutlineList;
   readonly #minutes = new MinuteCounter();
   /** By writer; -1 when it has no rows. */
@@ -84,6 +86,7 @@ export class SegmentBuilder {
     this.#writer = writer;
     this.#pause = pause;
     this.#outlines = new OutlineList(rows.blockCount);
+    this.#words = new SegmentWords(writer, pause);
   }
 
   /** Writes the whole file. Rejects with IO, CORRUPTION when a source is damaged after all, and what `pause` does. */
@@ -130,6 +133,8 @@ export class SegmentBuilder {
         const count = text.rows.length;
         if (count === 0) continue;
         encoder.writeText(column, text.rows, text);
+        const ofCount = column.valueCount;
+        await this.#words.add(column, { entries: text, count, isDictionary: false, ofCount });
         this.#outline(column, number, count, -1, undefined);
         await this.#pause();
       }
@@ -180,6 +185,9 @@ export class SegmentBuilder {
     const ranks = values.isGivenUp ? undefined : values.ranks(selections);
     if (ranks !== undefined) {
       const dictionary = await this.#dictionary(values.dictionary, ranks);
+      const count = ranks.order.length;
+      const entries = { entries: values.dictionary, entryOf: ranks.order, isDictionary: true };
+      await this.#words.add(column, { ...entries, count, ofCount: count });
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary, ranks);
       return;
     }
@@ -193,6 +201,9 @@ export class SegmentBuilder {
       if (selection.rows.length === 0) continue;
       const builder = values.builder(column.path, column.kind, selection);
       this.#encoders[number].writeColumn(builder, 0, builder.count);
+      const { dictionary: entries, entries: entryOf, count } = builder;
+      const ofCount = column.valueCount;
+      await this.#words.add(column, { entries, entryOf, count, isDictionary: false, ofCount });
       this.#outline(column, number, builder.count, -1, undefined);
       await this.#pause();
     }
@@ -247,12 +258,15 @@ export class SegmentBuilder {
       sequences: this.#sequences(),
       blocks,
     };
+    const columns = this.#outlines.list();
+    const words = await this.#words.finish(columns);
     await this.#writer.finish({
       ...facts,
       paths: this.#source.paths,
       minutes: this.#minutes.minuteRows(),
       dictionaries: this.#dictionaries,
-      columns: this.#outlines.list(),
+      columns,
+      words,
       isComplete: this.#outlines.isComplete,
     });
     return { segment: this.#writer.segment, bytes: this.#writer.bytes, ...facts };

@@ -81,6 +81,11 @@ export class SegmentWriter {
     return this.#append(FrameKind.DICTIONARY, layParts(meta, regions), NO_ROWS);
   }
 
+  /** Appends words of a column. */
+  words(meta: Uint8Array, regions: readonly Uint8Array[]): Promise<FramePlace> {
+    return this.#append(FrameKind.WORDS, layParts(meta, regions), NO_ROWS);
+  }
+
   /** Appends footer and trailer, makes the file durable, and gives it its name. */
   async finish(footer: FooterParts): Promise<void> {
     const { meta, regions } = writeFooter(footer);

@@ -28,7 +28,9 @@ export class Verification {
     const file = disk.open(path, 'read');
     try {
       const sealed = new SealedFile(file, segment);
-      if (!sameBlocks(sealed.footer().blocks, blocks)) mismatch(segment, 'other blocks');
+      const footer = sealed.footer();
+      if (!sameBlocks(footer.blocks, blocks)) mismatch(segment, 'other blocks');
+      for (const place of footer.words) sealed.words(place).verify();
       for (const ref of blocks) {
         const block = sealed.open(ref);
         this.#sums.found.add(block);

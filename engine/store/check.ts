@@ -168,7 +168,7 @@ function checkHead(file: DiskFile, folderId: Uint8Array, check: SegmentCheck): v
   }
 }
 
-/** Reads the footer and the dictionaries of a sealed segment, which lie outside of its blocks. */
+/** Reads what of a sealed segment lies outside of its blocks: footer, dictionaries and words. */
 function checkFooter(file: DiskFile, segment: number, check: SegmentCheck): void {
   const sealed = new SealedFile(file, segment);
   const lastBytes = Math.min(TRAILER_BYTES, check.bytes);
@@ -184,6 +184,20 @@ function checkFooter(file: DiskFile, segment: number, check: SegmentCheck): void
     sealed.forget();
     if (whole === undefined) check.damaged.push({ offset, bytes });
   }
+  for (const place of footer?.words ?? []) {
+    const { offset, bytes } = place;
+    if (!isRight(() => sealed.words(place).verify())) check.damaged.push({ offset, bytes });
+  }
+}
+
+/** Tells that `verify` finds no damage. */
+function isRight(verify: () => void): boolean {
+  return (
+    undamaged(() => {
+      verify();
+      return true;
+    }) ?? false
+  );
 }
 
 /** The result of `read`; `undefined` when it finds damage or another version. */

@@ -1,10 +1,9 @@
 import { assert } from '../base/assert.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { EngineError } from '../base/errors.ts';
 import {
   alignFrame,
-  FORMAT_VERSION,
+  checkFormat,
   FRAME_HEADER_BYTES,
   FrameKind,
   writeFrameHeader,
@@ -70,12 +69,7 @@ export function buildHead(segment: number, head: Head): BuiltFrame {
 export function readHead(meta: Uint8Array): Head {
   const reader = new ByteReader(meta);
   const format = reader.u32();
-  if (format !== FORMAT_VERSION) {
-    throw new EngineError(
-      'USAGE',
-      `the segment is of draft ${format} of the format, this program reads draft ${FORMAT_VERSION}`,
-    );
-  }
+  checkFormat('the segment', format);
   const writer = reader.u8();
   const folderId = reader.blob().slice();
   return { format, writer, folderId, createdMs: reader.f64() };

@@ -1,5 +1,5 @@
 import { EngineError } from '../base/errors.ts';
-import { type BlockRef, FORMAT_VERSION } from '../segment/frame.ts';
+import { type BlockRef, checkFormat } from '../segment/frame.ts';
 import { MANIFEST_PATH } from './filename.ts';
 import type { KeptRetention } from './retention.ts';
 import { SEQUENCES_MAX } from './sequences.ts';
@@ -168,12 +168,7 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
   switch (type) {
     case 'store': {
       const format = fields.count('format');
-      if (format !== FORMAT_VERSION) {
-        throw new EngineError(
-          'USAGE',
-          `the folder is of draft ${format} of the format, this program reads draft ${FORMAT_VERSION}`,
-        );
-      }
+      checkFormat('the folder', format);
       const folder = fields.bytes('folder', FOLDER_ID_BYTES);
       const secret = fields.bytes('secret', SECRET_BYTES);
       return { type, format, folder, secret, createdMs: fields.count('createdMs') };

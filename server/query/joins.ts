@@ -48,5 +48,5 @@ const FIRST_MEMBER = 2;
 
 /** The empty part of a member that failed: the owner visits its blocks itself. */
 export function nothingOf({ member }: Join): JoinedPart {
-  return { member, opened: [], damaged: [] };
+  return { member, opened: [], refuted: [], damaged: [] };
 }

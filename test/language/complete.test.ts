@@ -161,7 +161,7 @@ t.test('names are as short as they may be, and mean their attribute', async (t) 
 const buckets = (...values: [string, number][]): AggregateResult => ({
   buckets: values.map(([text, count]) => ({ keys: [{ type: 'string', text }], values: [count] })),
   more: false,
-  stats: { blocksTotal: 0, blocksOpened: 0, rowsScanned: 0, blocksDamaged: 0 },
+  stats: { blocksTotal: 0, blocksOpened: 0, blocksRefuted: 0, rowsScanned: 0, blocksDamaged: 0 },
 });
 
 t.test('values of all paths of a name count together', async (t) => {

@@ -33,7 +33,7 @@ export class Crew implements Sharing {
       let unitCount = 0;
       this.#active.push(() => {
         if (unitCount++ >= unitsMax) {
-          parts.push({ member, opened: [], damaged: [] });
+          parts.push({ member, opened: [], refuted: [], damaged: [] });
           return false;
         }
         const step = units.next();

@@ -8,7 +8,7 @@ const COUNT_MAX = 3;
 function makeFooter(): Footer {
   const minutes = { minutes: new Float64Array(MINUTES), rowsBefore: new Float64Array(MINUTES) };
   const facts = { rowCount: 0, minTimeMs: 0, maxTimeMs: 0, sequences: [], blocks: [] };
-  return { ...facts, minutes, dictionaries: [], columns: undefined };
+  return { ...facts, minutes, dictionaries: [], columns: undefined, words: [] };
 }
 
 /** A cache with room for COUNT_MAX footers, and the segments whose footers were read. */

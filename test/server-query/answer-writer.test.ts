@@ -6,7 +6,13 @@ import { AnswerWriter } from '../../server/query/answer/answer-writer.ts';
 import type { QueryJob } from '../../server/query/job.ts';
 import { textOf } from '../support/answer.ts';
 
-const stats = { blocksTotal: 3, blocksOpened: 2, rowsScanned: 9, blocksDamaged: 0 };
+const stats = {
+  blocksTotal: 3,
+  blocksOpened: 2,
+  blocksRefuted: 0,
+  rowsScanned: 9,
+  blocksDamaged: 0,
+};
 const selection = { fromMs: 0, toMs: 20_000, predicate: { type: 'all' as const } };
 const reply = { zone: 'Europe/Paris', explain: false };
 const PIECE_BYTES = 65_536;

@@ -3,7 +3,13 @@ import type { AggregateQuery, ListQuery, QueryStats } from '../../engine/engine.
 import { formatNumber } from '../../server/query/answer/format.ts';
 import { answerJob } from '../support/answer.ts';
 
-const stats: QueryStats = { blocksTotal: 3, blocksOpened: 2, rowsScanned: 9, blocksDamaged: 0 };
+const stats: QueryStats = {
+  blocksTotal: 3,
+  blocksOpened: 2,
+  blocksRefuted: 0,
+  rowsScanned: 9,
+  blocksDamaged: 0,
+};
 const list: ListQuery = {
   fromMs: 0,
   toMs: 1,

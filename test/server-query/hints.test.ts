@@ -36,7 +36,13 @@ async function factsIn(
   const asked = allOf([visible, ...terms.map((term) => term.predicate)]);
   const reader = openReader(shelf.disk, new Uint8Array(32));
   const scope = { selection: { ...RANGE, predicate: asked }, terms, visible };
-  const stats = { blocksTotal: 0, blocksOpened: 0, rowsScanned: 0, blocksDamaged: 0 };
+  const stats = {
+    blocksTotal: 0,
+    blocksOpened: 0,
+    blocksRefuted: 0,
+    rowsScanned: 0,
+    blocksDamaged: 0,
+  };
   const facts = finished(listFacts(reader, { blocks: shelf.refs }, scope, { events: [], stats }));
   if (facts === undefined) throw new Error('no facts');
   return { facts, model, asked };

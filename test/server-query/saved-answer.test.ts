@@ -2,7 +2,13 @@ import t from 'tap';
 import type { AggregateQuery, ListQuery, QueryStats } from '../../engine/engine.ts';
 import { answerJob } from '../support/answer.ts';
 
-const stats: QueryStats = { blocksTotal: 3, blocksOpened: 2, rowsScanned: 9, blocksDamaged: 0 };
+const stats: QueryStats = {
+  blocksTotal: 3,
+  blocksOpened: 2,
+  blocksRefuted: 0,
+  rowsScanned: 9,
+  blocksDamaged: 0,
+};
 const selection = { fromMs: 5, toMs: 9, predicate: { type: 'all' as const } };
 const reply = { zone: 'UTC', explain: false };
 

@@ -40,7 +40,7 @@ export async function start({ data, port: end }: ThreadTask<QueryData>): Promise
       if (key === 'exit') process.exit(1);
       if (key === 'refuse') port.post({ type: 'failed', query, message: 'no' });
       if (key !== 'key') return;
-      const part = { member: joining.member, data: DATA, opened: [3], damaged: [] };
+      const part = { member: joining.member, data: DATA, opened: [3], refuted: [], damaged: [] };
       port.post({ type: 'joined', query, part });
     } else if (message.type === 'part') {
       const { query, share, part } = message;

@@ -45,8 +45,9 @@ function sideOf(query: ContextQuery, order: 'asc' | 'desc', limit: number): Page
 
 function statsOf(snapshot: Snapshot, sides: readonly PageResult[]) {
   const stats = noStats(snapshot.blocks.length);
-  for (const { blocksOpened, rowsScanned } of sides.map((side) => side.stats)) {
+  for (const { blocksOpened, blocksRefuted, rowsScanned } of sides.map((side) => side.stats)) {
     stats.blocksOpened += blocksOpened;
+    stats.blocksRefuted += blocksRefuted;
     stats.rowsScanned += rowsScanned;
   }
   stats.blocksDamaged = new Set(sides.flatMap((side) => side.damaged)).size;

@@ -102,7 +102,11 @@ class Listing {
   }
 
   get stats(): QueryStats {
-    return statsOf(this.#blocksTotal, this.opened, this.#damaged.size);
+    const blocksRefuted = this.#selected.refuted.size;
+    return statsOf(this.#blocksTotal, this.opened, {
+      blocksRefuted,
+      blocksDamaged: this.#damaged.size,
+    });
   }
 
   /** Names of the blocks that were found damaged: the same ones in every snapshot that has them. */
@@ -284,9 +288,11 @@ export function* listUnits(
       parts,
       totalUnits(source, snapshot, reached, sharing),
     );
-    const damagedCount = Math.max(stats.blocksDamaged, counting.stats.blocksDamaged);
+    const blocksRefuted = Math.max(stats.blocksRefuted, counting.stats.blocksRefuted);
+    const blocksDamaged = Math.max(stats.blocksDamaged, counting.stats.blocksDamaged);
     const opened = listing.opened.union(counting.opened);
-    return { events, total, stats: statsOf(stats.blocksTotal, opened, damagedCount) };
+    const counts = { blocksRefuted, blocksDamaged };
+    return { events, total, stats: statsOf(stats.blocksTotal, opened, counts) };
   });
 }
 
@@ -294,10 +300,10 @@ export function* listUnits(
 function statsOf(
   blocksTotal: number,
   opened: ReadonlySet<BlockRef>,
-  blocksDamaged: number,
+  { blocksRefuted, blocksDamaged }: Pick<QueryStats, 'blocksRefuted' | 'blocksDamaged'>,
 ): QueryStats {
   const rowsScanned = Array.from(opened).reduce((sum, { rowCount }) => sum + rowCount, 0);
-  return { blocksTotal, blocksOpened: opened.size, rowsScanned, blocksDamaged };
+  return { blocksTotal, blocksOpened: opened.size, blocksRefuted, rowsScanned, blocksDamaged };
 }
 
 /**

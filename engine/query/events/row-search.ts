@@ -194,12 +194,13 @@ export class RowSearch {
 
   /** Takes what one has found who joined. */
   *#take(
-    { data, opened, damaged }: JoinedPart,
+    { data, opened, refuted, damaged }: JoinedPart,
     tell: () => Progress,
   ): Generator<Progress, boolean> {
     if (data?.type !== 'page') return true;
     for (const place of damaged) this.#damaged.add(this.#refs[place]);
     for (const place of opened) this.opened.push(place);
+    for (const place of refuted) this.#selected.refuted.add(this.#refs[place]);
     yield* telling(tell, this.top.merge(data.rows));
     return true;
   }
@@ -292,9 +293,11 @@ export function* joinSearch(
   const claims = new Claims(blocks, member, cells);
   const progress = (): Progress => ({ unitsDone: search.opened.length, unitsTotal: blocks.length });
   yield* search.visit(claims, progress, () => false);
-  const damagedPlaces = blocks.flatMap((ref, place) => (damaged.has(ref) ? [place] : []));
+  const placesOf = (refs: ReadonlySet<BlockRef>): number[] =>
+    blocks.flatMap((ref, place) => (refs.has(ref) ? [place] : []));
+  const places = { refuted: placesOf(selected.refuted), damaged: placesOf(damaged) };
   const data = { type: 'page' as const, rows: search.top.found() };
-  return { member, data, opened: search.opened, damaged: damagedPlaces };
+  return { member, data, opened: search.opened, ...places };
 }
 
 /** The rows with `begin <= time <= end` and `time < toMs`. */

@@ -1,8 +1,10 @@
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { parseDateForm } from '../../column/date-form.ts';
+import type { Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { ColumnFacts } from '../../segment/column-outline.ts';
+import { hashOfValue, hashWords, needsValueHash } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
 import { type Decimal, decimalKey, mantissaAt, parseDecimal } from './decimal.ts';
 import { ArrayCursor } from './json.ts';
@@ -32,6 +34,8 @@ export interface ValueTest {
   readonly weight?: number;
   /** The only string that passes. */
   readonly exact?: Uint8Array;
+  /** What all strings have that pass. */
+  readonly terms?: Terms;
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
@@ -40,10 +44,21 @@ export interface ValueTest {
   possible(bounds: Bounds): boolean;
 }
 
+/** What a text has. */
+function termsOf(text: Uint8Array): Terms {
+  const words = new Set<number>();
+  hashWords(text, 0, text.length, words);
+  const value = needsValueHash(text, 0, text.length)
+    ? hashOfValue(text, 0, text.length)
+    : undefined;
+  return { words: [...words], value };
+}
+
 /** Compares with a text, and with the number that it says. */
 export class TextTest implements ValueTest {
   readonly printsNumbers = false;
   readonly exact: Uint8Array;
+  readonly terms: Terms;
   readonly #text: string;
   readonly #decimal: Decimal | undefined;
   readonly #key: string | undefined;
@@ -54,6 +69,7 @@ export class TextTest implements ValueTest {
   constructor(text: string) {
     this.#text = text;
     this.exact = encodeText(text);
+    this.terms = termsOf(this.exact);
     this.#decimal = parseDecimal(text);
     this.#key = this.#decimal && decimalKey(this.#decimal);
     this.#double = this.#decimal === undefined ? Number.NaN : Number(text);

@@ -1,5 +1,6 @@
+import { pointBytes } from '../../word/code-point.ts';
 import type { Pattern } from '../model/predicate.ts';
-import { encodeText, pointBytes } from './text.ts';
+import { encodeText } from './text.ts';
 
 /** Tokens above all bytes: `?`, `*`, and the end of the pattern. */
 const ONE = 256;

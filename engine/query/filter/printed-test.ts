@@ -3,6 +3,7 @@ import { Pattern as RegularPattern } from '../../base/pattern.ts';
 import { readPattern } from '../../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { printDate } from '../../column/date-form.ts';
+import type { Terms } from '../../column/entries.ts';
 import { decodeText } from '../../segment/rebuild.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import type { Pattern, WordPattern } from '../model/predicate.ts';
@@ -89,11 +90,13 @@ export class PatternTest extends PrintedTest {
 /** Looks for words in texts. */
 export class WordsTest extends PrintedTest {
   readonly words: WordSequence;
+  readonly terms: Terms;
 
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
     super();
     this.words = new WordSequence(words);
+    this.terms = this.words.terms;
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {

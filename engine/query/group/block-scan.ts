@@ -163,18 +163,22 @@ export class BlockScan {
   }
 
   /**
-   * Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened or
-   * damaged.
+   * Shows `visitor` blocks of a scan that another thread has begun, and which it can claim; which were opened, ruled
+   * out by words or damaged.
    */
   *join(
     visitor: BlockVisitor,
     claims: Claims,
-  ): Generator<Progress, Pick<JoinedPart, 'opened' | 'damaged'>> {
+  ): Generator<Progress, Pick<JoinedPart, 'opened' | 'refuted' | 'damaged'>> {
     this.#rowsBytesLeft = 0;
     yield* this.#visit(visitor, claims, true, claims.jump());
     const placesOf = (blocks: ReadonlySet<BlockRef>): number[] =>
       this.#refs.flatMap((ref, place) => (blocks.has(ref) ? [place] : []));
-    return { opened: placesOf(this.#opened), damaged: placesOf(this.#damaged) };
+    return {
+      opened: placesOf(this.#opened),
+      refuted: placesOf(this.#selected.refuted),
+      damaged: placesOf(this.#damaged),
+    };
   }
 
   /** Offers others to join, when there is enough to do. */
@@ -200,7 +204,9 @@ export class BlockScan {
   }
 
   /** Counts what one has read who joined; whether it met no damage. */
-  #takeStats({ opened, damaged }: JoinedPart): boolean {
+  #takeStats({ opened, refuted, damaged }: JoinedPart): boolean {
+    for (const place of refuted) this.#selected.refuted.add(this.#refs[place]);
+    this.stats.blocksRefuted = this.#selected.refuted.size;
     for (const place of damaged) this.#damaged.add(this.#refs[place]);
     this.stats.blocksDamaged += damaged.length;
     for (const place of opened) this.#countOpened(this.#refs[place]);
@@ -248,7 +254,10 @@ export class BlockScan {
     if (takesAll && this.#showColumns(visitor, ref)) return true;
     let rows = this.#rows.get(ref);
     if (rows !== undefined && isEmpty(rows)) return false;
-    if (!this.#selected.mayHave(ref)) return false;
+    if (!this.#selected.mayHave(ref)) {
+      this.stats.blocksRefuted = this.#selected.refuted.size;
+      return false;
+    }
     const block = this.#source.open(ref);
     if (takesAll) rows = allRows(ref.rowCount);
     rows ??= yield* this.#selected.among(block, rowsReached(block, this.#selection));

@@ -144,8 +144,9 @@ export interface Joining {
 export interface JoinedPart {
   member: number;
   data?: VisitorData;
-  /** Places of the blocks that were opened, and of those that could not be read. */
+  /** Places of the blocks that were opened, ruled out by words, and found unreadable. */
   opened: number[];
+  refuted: number[];
   damaged: number[];
 }
 

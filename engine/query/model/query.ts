@@ -273,6 +273,8 @@ export interface FacetsResult {
 export interface QueryStats {
   blocksTotal: number;
   blocksOpened: number;
+  /** Blocks that were not opened because words of their segments rule them out. */
+  blocksRefuted: number;
   rowsScanned: number;
   /** Blocks that could not be read because their checksum is wrong; the answer is partial when it is not 0. */
   blocksDamaged: number;

@@ -1,5 +1,5 @@
 import { EngineError } from '../../base/errors.ts';
-import type { CountedEntries } from '../../column/entries.ts';
+import type { CountedEntries, PossibleParts, Terms } from '../../column/entries.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
@@ -33,6 +33,11 @@ export interface BlockSource extends MemoryBound {
    * gives none.
    */
   dictionary?(ref: BlockRef, number: number): CountedEntries;
+  /**
+   * Finds parts of a column of strings of the block at `ref`, as `StringColumn.partsWith`. Throws as `open`; a source
+   * without it knows nothing.
+   */
+  partsWith?(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
 }
 
 /**
@@ -65,7 +70,7 @@ export function isDamage(error: unknown): boolean {
 
 /** The stats of a query that has done nothing yet. */
 export function noStats(blocksTotal: number): QueryStats {
-  return { blocksTotal, blocksOpened: 0, rowsScanned: 0, blocksDamaged: 0 };
+  return { blocksTotal, blocksOpened: 0, blocksRefuted: 0, rowsScanned: 0, blocksDamaged: 0 };
 }
 
 /** Whether rows of a block may have `fromMs <= time < toMs`. */

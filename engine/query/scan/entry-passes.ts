@@ -1,10 +1,19 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
-import { type Entries, type EntrySource, PIECE_ENTRIES, Scratch } from '../../column/entries.ts';
+import {
+  type Entries,
+  type EntrySource,
+  PIECE_ENTRIES,
+  type PossibleParts,
+  Scratch,
+  type Terms,
+} from '../../column/entries.ts';
 import type { LiteralFinder } from '../filter/literal.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
 
+/** Pieces of a dictionary are tested at once when 1 in this many or those of a part may have what is looked for. */
+const NARROW_RATIO = 8;
 /** PIECE_ENTRIES is a power of two: the number of an entry's piece is this many bits shorter. */
 const PIECE_SHIFT = Math.log2(PIECE_ENTRIES);
 /** Only the entries of the wanted rows are looked at when these are fewer than 1 in this many. */
@@ -26,6 +35,12 @@ export type EntryTest = (
   passes: Uint8Array,
   first: number,
 ) => void;
+
+/** What makes a test, always the same one. */
+export interface TestOwner {
+  /** What all strings have that pass. */
+  readonly terms?: Terms;
+}
 
 /**
  * Tests the entries where `passes` has a 1. With `finder`, of what all entries that pass contain, the text is searched
@@ -92,6 +107,8 @@ interface Known {
   pieces: Uint8Array;
   /** Pieces that are not WHOLE. */
   openCount: number;
+  /** Whether words leave so few pieces that these are tested at once. */
+  isNarrow: boolean;
   /** Whether a block was tested before. */
   isUsed: boolean;
   /** What passed, when all pieces are WHOLE and that was asked. */
@@ -121,33 +138,38 @@ const memories = new WeakMap<object, Memory>();
  * The entries of a column that pass and that a row of `rows` has. From its second block on, most of whose rows are
  * wanted, a segment is looked through by its dictionary alone, so that one without the value costs no ids. A piece of a
  * segment's dictionary is tested whole when many of its entries are wanted, or again some: so no entry is tested more
- * often than twice, and few rows cost little. `owner`: what makes the test, always the same one. `weight`: how many
- * times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most rows are
- * wanted. Throws CORRUPTION.
+ * often than twice, and few rows cost little. Pieces that have not what `owner` looks for are not read. `weight`: how
+ * many times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most rows
+ * are wanted. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
   rows: Bitmap,
-  owner: object,
+  owner: TestOwner,
   test: EntryTest,
   weight = 1,
   text?: Uint8Array,
 ): Units<Passes> {
   const { shared } = column;
   const pace = new Pace();
+  const possible = owner.terms === undefined ? undefined : column.partsWith?.(owner.terms);
   if (shared === undefined) {
+    if (possible?.parts.includes(1) === false) return { passes: new Uint8Array(1), only: 0 };
     const passes = entriesWanted(column, rows);
     if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
     else {
       const scratch = new Scratch();
       for (let first = 0; first < column.entryCount; first += PIECE_ENTRIES) {
-        if (!passes.subarray(first + 1, first + 1 + PIECE_ENTRIES).includes(1)) continue;
+        const wanted = passes.subarray(first + 1, first + 1 + PIECE_ENTRIES);
+        if (!mayHave(possible, first / PIECE_ENTRIES)) wanted.fill(0);
+        if (!wanted.includes(1)) continue;
         yield* testEntries(column.piece(first, scratch), passes, first + 1, test, pace, weight);
       }
     }
     return { passes };
   }
-  const known = knownOf(owner, shared);
+  const known = knownOf(owner, shared, possible);
+  if (known.isNarrow && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   if (known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
     if (text !== undefined && !known.isUsed) yield* lookUp(known, shared, text);
     if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
@@ -291,7 +313,8 @@ function* testEntries(
   }
 }
 
-function knownOf(owner: object, dictionary: EntrySource): Known {
+/** `possible`: the parts that may have what is looked for; all, when it is left out. */
+function knownOf(owner: TestOwner, dictionary: EntrySource, possible?: PossibleParts): Known {
   let memory = memories.get(owner);
   const found = memory?.dictionaries.get(dictionary);
   if (found !== undefined) return found;
@@ -300,9 +323,11 @@ function knownOf(owner: object, dictionary: EntrySource): Known {
     passes: new Uint8Array(dictionary.entryCount + 1),
     pieces: new Uint8Array(pieceCount),
     openCount: pieceCount,
+    isNarrow: false,
     isUsed: false,
     found: undefined,
   };
+  if (possible !== undefined) narrow(known, possible);
   if (memory === undefined || memory.bytes + known.passes.length > PASSES_BYTES_MAX) {
     memory = { dictionaries: new WeakMap(), bytes: 0 };
     memories.set(owner, memory);
@@ -310,6 +335,22 @@ function knownOf(owner: object, dictionary: EntrySource): Known {
   memory.dictionaries.set(dictionary, known);
   memory.bytes += known.passes.length;
   return known;
+}
+
+/** Whether a piece may have what is looked for; one that is in no part may. */
+function mayHave(possible: PossibleParts | undefined, piece: number): boolean {
+  return possible?.parts[Math.floor(piece / possible.pieces)] !== 0;
+}
+
+/** Takes out the pieces that are not possible. */
+function narrow(known: Known, possible: PossibleParts): void {
+  const { pieces } = known;
+  for (let piece = 0; piece < pieces.length; piece++) {
+    if (mayHave(possible, piece)) continue;
+    pieces[piece] = WHOLE;
+    known.openCount--;
+  }
+  known.isNarrow = known.openCount <= Math.max(pieces.length / NARROW_RATIO, possible.pieces);
 }
 
 /** 1 for each entry + 1 that a row of `rows` may have, and 0 first. All entries when most rows are wanted. */

@@ -14,6 +14,8 @@ import { rowsWhere } from './scan.ts';
  * next time that somebody asks: on disk there is no index of values or words.
  */
 export class PredicateRows {
+  /** Blocks that `mayHave` ruled out by words of their segments. */
+  readonly refuted = new Set<BlockRef>();
   readonly #source: BlockSource;
   readonly #plan: Plan;
   readonly #name: string;
@@ -31,7 +33,8 @@ export class PredicateRows {
 
   /** Whether the block at `ref` may have such rows, as far as that is known without opening it. */
   mayHave(ref: BlockRef): boolean {
-    return this.#kept(ref)?.rowCount !== 0 && mayHaveRows(this.#source, ref, this.#plan);
+    if (this.#kept(ref)?.rowCount === 0) return false;
+    return mayHaveRows(this.#source, ref, this.#plan, this.refuted);
   }
 
   /** The number of such rows in the whole block at `ref`; `undefined` when it is not known. */

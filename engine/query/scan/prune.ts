@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.ts';
-import type { EntrySource } from '../../column/entries.ts';
+import type { EntrySource, Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { BlockColumns, ColumnFacts } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
@@ -8,7 +8,7 @@ import type { ValueTest } from '../filter/match.ts';
 import type { Plan } from '../filter/plan.ts';
 import { WordsTest } from '../filter/printed-test.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
-import { passesNone } from './entry-passes.ts';
+import { passesNone, type TestOwner } from './entry-passes.ts';
 
 /** What the footer says that the block at `ref` has; `undefined` when it says nothing, or is damaged. */
 export function columnsOf(source: BlockSource, ref: BlockRef): BlockColumns | undefined {
@@ -32,13 +32,29 @@ export function footerOf(source: BlockSource, ref: BlockRef): Footer | undefined
 
 /**
  * Whether a row of the block at `ref` may be selected by `plan`, as far as that is known without opening it. A damaged
- * footer knows nothing: the blocks may be right, and say it themselves when they are not.
+ * footer knows nothing: the blocks may be right, and say it themselves when they are not. Adds the block to `refuted`
+ * when it is words of its segment that rule it out.
  */
-export function mayHaveRows(source: BlockSource, ref: BlockRef, plan: Plan): boolean {
+export function mayHaveRows(
+  source: BlockSource,
+  ref: BlockRef,
+  plan: Plan,
+  refuted?: Set<BlockRef>,
+): boolean {
   if (plan.type === 'all') return true;
   const columns = columnsOf(source, ref);
   if (columns === undefined) return true;
-  return isPossible(plan, columns, (number) => dictionaryOf(source, ref, number));
+  let isByWords = false;
+  const isMaybe = isPossible(plan, columns, {
+    dictionary: (number) => dictionaryOf(source, ref, number),
+    mayHave: (path, terms) => {
+      const may = source.partsWith?.(ref, path, terms)?.parts.includes(1) ?? true;
+      isByWords ||= !may;
+      return may;
+    },
+  });
+  if (!isMaybe && isByWords) refuted?.add(ref);
+  return isMaybe;
 }
 
 /** A dictionary of the segment of the block at `ref`; `undefined` when there is none, or it is damaged. */
@@ -51,26 +67,32 @@ function dictionaryOf(source: BlockSource, ref: BlockRef, number: number): Entry
   }
 }
 
-/** Gives a dictionary of a segment by its number. */
-type Dictionaries = (number: number) => EntrySource | undefined;
+/** What a segment knows of the strings of a block. */
+interface Strings {
+  dictionary(number: number): EntrySource | undefined;
+  /** Whether a string at `path` may have what is looked for. */
+  mayHave(path: string, terms: Terms): boolean;
+}
 
 /** Whether a value of a column may pass, as far as it is known by now. */
-function mayPass(facts: ColumnFacts, test: ValueTest, dictionaries: Dictionaries): boolean {
+function mayPass(facts: ColumnFacts, test: ValueTest, strings: Strings): boolean {
   if (facts.kind === Kind.NUMBER) return test.possible(facts);
-  return mayHaveEntry(facts, test instanceof WordsTest ? test.words : test, dictionaries);
+  return mayHaveEntry(facts, test instanceof WordsTest ? test.words : test, strings);
 }
 
 /** Whether a text of a column may pass the test of `owner`. */
 function mayHaveEntry(
-  { dictionary }: ColumnFacts,
-  owner: object,
-  dictionaries: Dictionaries,
+  { path, kind, dictionary }: ColumnFacts,
+  owner: TestOwner,
+  strings: Strings,
 ): boolean {
-  return dictionary < 0 || !passesNone(owner, () => dictionaries(dictionary));
+  if (dictionary >= 0 && passesNone(owner, () => strings.dictionary(dictionary))) return false;
+  if (kind !== Kind.STRING || owner.terms === undefined) return true;
+  return strings.mayHave(path, owner.terms);
 }
 
 /** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
-function isPossible(plan: Plan, columns: BlockColumns, dictionaries: Dictionaries): boolean {
+function isPossible(plan: Plan, columns: BlockColumns, strings: Strings): boolean {
   switch (plan.type) {
     case 'all':
     case 'not':
@@ -78,19 +100,19 @@ function isPossible(plan: Plan, columns: BlockColumns, dictionaries: Dictionarie
     case 'none':
       return false;
     case 'and':
-      return plan.children.every((child) => isPossible(child, columns, dictionaries));
+      return plan.children.every((child) => isPossible(child, columns, strings));
     case 'or':
-      return plan.children.some((child) => isPossible(child, columns, dictionaries));
+      return plan.children.some((child) => isPossible(child, columns, strings));
     case 'words':
       return columns((path) => path === 'message').some((facts) =>
-        mayHaveEntry(facts, plan.words, dictionaries),
+        mayHaveEntry(facts, plan.words, strings),
       );
     case 'value':
       return columns((path) => plan.paths.includes(path)).some((facts) =>
-        mayPass(facts, plan.test, dictionaries),
+        mayPass(facts, plan.test, strings),
       );
     case 'anywhere':
-      return columns(() => true).some((facts) => mayPass(facts, plan.test, dictionaries));
+      return columns(() => true).some((facts) => mayPass(facts, plan.test, strings));
     case 'exists':
       return (
         columns((path) =>

@@ -260,6 +260,7 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['bound.from', 'The date of the oldest event that is reached.'],
   ['blocksTotal', 'Blocks that there were.'],
   ['blocksOpened', 'Blocks that were read.'],
+  ['blocksRefuted', 'Blocks that words of their segments rule out.'],
   ['ways', 'The ways in which buckets were found, in their order.'],
   ['way', 'The way.'],
   ['levels', 'Of how many first groupBys it finds the buckets.'],

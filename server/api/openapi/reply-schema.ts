@@ -66,7 +66,8 @@ export const listedEvent = shape({
 });
 const damaged = maybe(shape({ blocks: count }));
 const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
-const read = { blocksTotal: count, blocksOpened: count, rowsScanned: count, blocksDamaged: count };
+const blocks = { blocksTotal: count, blocksOpened: count, blocksRefuted: count };
+const read = { ...blocks, rowsScanned: count, blocksDamaged: count };
 const explain = maybe(shape(read));
 /** Steps of an aggregation. */
 const way = oneOf('minutes', 'cube', 'trial', 'entries', 'sketch', 'passes', 'values');

@@ -1,0 +1,185 @@
+import { ByteReader } from '../base/bytes.ts';
+import { damaged } from '../base/errors.ts';
+import { bitsOf } from '../column/bitpack.ts';
+import { type Region, RegionReader, type RegionWriter } from '../column/chunk.ts';
+import { BitReader, BitWriter } from './bit-stream.ts';
+import type { SortedPairs } from './word-pairs.ts';
+
+/** Plain bits of the gaps between hashes, and so bits of a hash beyond those that number all of them. */
+const GAP_BITS = 3;
+const HASH_BITS = 32;
+/** Bytes of a page that are aimed at: it is read as a whole. */
+const PAGE_BYTES = 4_096;
+const PAGE_BITS_MAX = 12;
+/** Bits reckoned for a word, and for each part in which it is. */
+const WORD_COST = 6;
+const PART_COST = 7;
+/** Words and their case are those of a version of Unicode: an index of another one is not used. */
+const UNICODE = new TextEncoder().encode(process.versions.unicode);
+
+/** Plain bits of the gaps between `count` of `partCount` parts. */
+function plainBits(count: number, partCount: number): number {
+  return Math.max(bitsOf(Math.floor((partCount * 2) / (count * 3))) - 1, 0);
+}
+
+/** Tells that a word is in so many parts that these are not listed. */
+function isEverywhere(count: number, partCount: number): boolean {
+  return count * 2 > partCount;
+}
+
+/** Some parts of a column. */
+interface WordParts {
+  /** Pieces of a part. */
+  pieces: number;
+  firstPart: number;
+  partCount: number;
+}
+
+/** Writes the words of some parts of a column as meta and regions of a frame. Source: FORMAT.md 10.4. */
+export function writeWords(
+  out: RegionWriter,
+  { pieces, firstPart, partCount }: WordParts,
+  { count, hashes, parts }: SortedPairs,
+): void {
+  let hashCount = 0;
+  for (let at = 0; at < count; at++) if (at === 0 || hashes[at] !== hashes[at - 1]) hashCount++;
+  const hashBits = Math.min(bitsOf(hashCount) + GAP_BITS, HASH_BITS);
+  const reckonedBytes = (hashCount * WORD_COST + count * PART_COST) / 8;
+  const pageBits = Math.min(bitsOf(Math.floor(reckonedBytes / PAGE_BYTES)), PAGE_BITS_MAX);
+  out.meta.blob(UNICODE);
+  out.meta.varint(pieces);
+  out.meta.varint(firstPart);
+  out.meta.varint(partCount);
+  out.meta.u8(hashBits);
+  out.meta.u8(pageBits);
+  const bits = new BitWriter();
+  const shift = HASH_BITS - hashBits;
+  const pageShift = hashBits - pageBits;
+  let at = 0;
+  for (let page = 0; page < 2 ** pageBits; page++) {
+    let last = page * 2 ** pageShift - 1;
+    const pageEnd = last + 2 ** pageShift;
+    let wordCount = 0;
+    while (at < count && hashes[at] >>> shift <= pageEnd) {
+      const hash = hashes[at] >>> shift;
+      let end = at + 1;
+      while (end < count && hashes[end] >>> shift === hash) end++;
+      bits.rice(hash - last - 1, GAP_BITS);
+      writeParts(
+        bits,
+        distinctParts(parts.subarray(at, end), hashes[at] !== hashes[end - 1]),
+        partCount,
+      );
+      last = hash;
+      at = end;
+      wordCount++;
+    }
+    out.region.varint(wordCount);
+    out.region.raw(bits.take());
+    out.end();
+  }
+}
+
+/** Ascending parts without repeats; those of several hashes are not in order. */
+function distinctParts(parts: Uint16Array, isMixed: boolean): Uint16Array {
+  return isMixed ? Uint16Array.from(new Set(parts)).sort() : parts;
+}
+
+function writeParts(bits: BitWriter, parts: Uint16Array, partCount: number): void {
+  bits.gamma(parts.length);
+  if (isEverywhere(parts.length, partCount)) return;
+  const low = plainBits(parts.length, partCount);
+  let last = -1;
+  for (let index = 0; index < parts.length; index++) {
+    bits.rice(parts[index] - last - 1, low);
+    last = parts[index];
+  }
+}
+
+/** The words of some parts of a column, open for reading: a page of hashes at a time. */
+export class WordFrame {
+  /** Pieces of a part. */
+  readonly pieces: number;
+  readonly firstPart: number;
+  readonly partCount: number;
+  readonly #hashBits: number;
+  readonly #pageBits: number;
+  readonly #pages: Region[] = [];
+  readonly #isKnown: boolean;
+  readonly #region: (region: Region) => Uint8Array;
+
+  /** Opens what `writeWords` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
+  constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
+    const reader = new RegionReader(meta);
+    this.#isKnown = Buffer.compare(reader.meta.blob(), UNICODE) === 0;
+    this.pieces = reader.meta.varint();
+    this.firstPart = reader.meta.varint();
+    this.partCount = reader.meta.varint();
+    this.#hashBits = reader.meta.u8();
+    this.#pageBits = reader.meta.u8();
+    this.#region = region;
+    if (this.pieces === 0) damaged('parts of no pieces');
+    if (!(this.#pageBits <= PAGE_BITS_MAX && this.#hashBits >= this.#pageBits)) {
+      damaged(`pages of ${this.#pageBits} bits`);
+    }
+    for (let page = 0; page < 2 ** this.#pageBits; page++) this.#pages.push(reader.region());
+    if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after words`);
+  }
+
+  get pageCount(): number {
+    return this.#pages.length;
+  }
+
+  /**
+   * Takes out of `parts`, 1 for each part of the frame that is possible, those without a word; whether some are left.
+   * Throws CORRUPTION.
+   */
+  narrow(parts: Uint8Array, hash: number): boolean {
+    if (!this.#isKnown) return true;
+    const wanted = hash >>> (HASH_BITS - this.#hashBits);
+    const page = Math.floor(wanted / 2 ** (this.#hashBits - this.#pageBits));
+    const reader = new ByteReader(this.#region(this.#pages[page]));
+    const wordCount = reader.varint();
+    const bits = new BitReader(reader.raw(reader.remaining));
+    let word = page * 2 ** (this.#hashBits - this.#pageBits) - 1;
+    for (let index = 0; index < wordCount; index++) {
+      word += bits.rice(GAP_BITS) + 1;
+      if (word > wanted) break;
+      if (word === wanted) return this.#keep(parts, bits);
+      this.#pass(bits);
+    }
+    parts.fill(0);
+    return false;
+  }
+
+  /** Reads all pages. Throws CORRUPTION. */
+  verify(): void {
+    for (const page of this.#pages) this.#region(page);
+  }
+
+  /** Goes on behind the parts of a word. */
+  #pass(bits: BitReader): void {
+    const count = bits.gamma();
+    if (isEverywhere(count, this.partCount)) return;
+    const low = plainBits(count, this.partCount);
+    for (let index = 0; index < count; index++) bits.rice(low);
+  }
+
+  /** Keeps the parts of a word alone; whether some of them are left. */
+  #keep(parts: Uint8Array, bits: BitReader): boolean {
+    const count = bits.gamma();
+    if (isEverywhere(count, this.partCount)) return true;
+    const low = plainBits(count, this.partCount);
+    let next = 0;
+    let left = 0;
+    for (let index = 0; index < count; index++) {
+      const part = next + bits.rice(low);
+      if (part >= this.partCount) damaged(`part ${part} of ${this.partCount}`);
+      parts.fill(0, next, part);
+      left += parts[part];
+      next = part + 1;
+    }
+    parts.fill(0, next);
+    return left > 0;
+  }
+}
