@@ -38,6 +38,8 @@ function rowOf(row: number, random: () => number): TestRow {
     { names: ['custom', 'address'], kind: 'string', text: addressOf(place) },
     { names: ['custom', 'mixed'], kind: row % 2 === 0 ? 'number' : 'string', text: `${row}` },
     { names: ['custom', 'list'], kind: 'array', text: `["${pick()}",${row}]` },
+    { names: ['custom', 'at'], kind: 'date', text: new Date(row * 10).toISOString() },
+    { names: ['custom', 'ratio'], kind: 'number', text: `${row % 50}e-7` },
     { names: ['custom', 'short'], kind: 'string', text: `${pick()} ${row % 5}` },
   ];
   if (row % 3 !== 0) leaves.push({ names: ['message'], kind: 'string', text });
@@ -94,7 +96,7 @@ function check(predicate: ModelPredicate): void {
 const plain = (word: string): ModelPattern => [{ literal: word.toLowerCase() }];
 const row = fc.nat(ROWS * 2 + PART + 50);
 const word = fc.oneof(
-  fc.constantFrom(...WORDS, 'absent', 'nirgends', 'p', 'k'),
+  fc.constantFrom(...WORDS, 'absent', 'nirgends', 'p', 'k', '1970', '01t00', '010z', '7e', 'e'),
   row.map(String),
   row.map((row) => `p${row % 97}`),
 );

@@ -87,20 +87,37 @@ export class PatternTest extends PrintedTest {
   }
 }
 
+/** What words of numbers and of dates are made of, lower-cased. */
+const OF_NUMBERS = /^[\de]*$/;
+const OF_DATES = /^[\dtz]*$/;
+
 /** Looks for words in texts. */
 export class WordsTest extends PrintedTest {
   readonly words: WordSequence;
   readonly terms: Terms;
+  readonly #isOfNumbers: boolean;
+  readonly #isOfDates: boolean;
 
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
     super();
     this.words = new WordSequence(words);
     this.terms = this.words.terms;
+    const literals = words.flat().map((piece) => ('literal' in piece ? piece.literal : ''));
+    this.#isOfNumbers = literals.every((literal) => OF_NUMBERS.test(literal));
+    this.#isOfDates = literals.every((literal) => OF_DATES.test(literal));
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     return this.words.matches(bytes, start, end, false);
+  }
+
+  override possible(): boolean {
+    return this.#isOfNumbers;
+  }
+
+  override dates(column: DateColumn, rows: Bitmap): Bitmap {
+    return this.#isOfDates ? super.dates(column, rows) : new Uint32Array(rows.length);
   }
 }
 
