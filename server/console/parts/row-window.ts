@@ -119,9 +119,10 @@ export function useRowWindow({ count, rowPx, list }: WindowOptions) {
     if (changed >= 1) draw(undefined);
   });
   const { topPx, heightPx, shiftPx } = sight;
-  const slots = Math.ceil(heightPx / rowPx) + 2 * OVERSCAN_ROWS + 2;
   const first = Math.max(0, places.rowAt(topPx, count) - OVERSCAN_ROWS);
   const last = Math.min(count - 1, places.rowAt(topPx + heightPx, count) + OVERSCAN_ROWS);
+  // A number of its own for each row in sight, and the same number of them while one scrolls.
+  const slots = Math.max(last - first + 1, Math.ceil(heightPx / rowPx) + 2 * OVERSCAN_ROWS + 2);
   const rows: PlacedRow[] = [];
   for (let row = first; row <= last; row++) {
     rows.push({ row, startPx: places.startOf(row) + shiftPx, slot: row % slots });

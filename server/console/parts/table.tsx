@@ -30,7 +30,7 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
   const shown =
     order === undefined
       ? rows
-      : rows.toSorted((left, right) => sign * (order(left) < order(right) ? -1 : 1));
+      : rows.toSorted((left, right) => sign * compare(order(left), order(right)));
   return (
     <table class="table" aria-label={label}>
       <thead>
@@ -76,4 +76,9 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
       </tbody>
     </table>
   );
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
