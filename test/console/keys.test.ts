@@ -1,5 +1,5 @@
 import t from 'tap';
-import { administer, firstUser, openViewer, rowTexts } from '../support/browser.ts';
+import { administer, firstUser, openViewer, PASSWORD, rowTexts } from '../support/browser.ts';
 import { request, testService } from '../support/service.ts';
 
 const service = await testService(t);
@@ -196,5 +196,41 @@ t.test('13.1 users are made, changed and deleted, and the audit log tells of it'
   await page.goto(`${service.http}/audit`);
   await page.getByLabel('Find in the audit log').fill('ann');
   await page.getByRole('row').filter({ hasText: 'delete users ann' }).waitFor();
+  t.equal(await page.locator('tbody tr').count(), 2, 'ann is made and deleted');
+});
+
+t.test('tables are ordered by their columns, in both directions', async (t) => {
+  await page.goto(`${service.http}/audit`);
+  const dates = page.locator('tbody td.when');
+  await dates.first().waitFor();
+  const head = page.getByRole('columnheader', { name: 'When' });
+  for (const [order, sign] of [
+    ['ascending', 1],
+    ['descending', -1],
+  ] as const) {
+    await head.getByRole('button').click();
+    t.equal(await head.getAttribute('aria-sort'), order);
+    const shown = await dates.allInnerTexts();
+    const sorted = shown.toSorted((left, right) => sign * left.localeCompare(right));
+    t.same(shown, sorted);
+  }
+});
+
+t.test('13.1 a refusal stands beside the field of the parameter that it names', async (t) => {
+  await page.goto(`${service.http}/account`);
+  const now = page.getByLabel('Password in force');
+  const next = page.getByLabel('New password');
+  await now.fill(PASSWORD);
+  await next.fill('short');
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText(/^new_password has 5 characters/).waitFor();
+  t.equal(await next.getAttribute('aria-invalid'), 'true');
+  t.equal(await now.getAttribute('aria-invalid'), null);
+  await now.fill('not the one in force');
+  await next.fill('another long password');
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText(/password is not the one in force/).waitFor();
+  t.equal(await now.getAttribute('aria-invalid'), 'true');
+  t.equal(await next.inputValue(), 'another long password', 'what was typed stays');
   t.same(viewer.faults, []);
 });
