@@ -7,6 +7,7 @@ import { logOut, session } from './base/session.ts';
 import { chooseTheme, THEMES, theme } from './base/theme.ts';
 import { Button, Dialog } from './parts/controls.tsx';
 import { Icon, type IconName, Mark } from './parts/icon.tsx';
+import { visible } from './parts/log-text.tsx';
 import { type Choice, Menu } from './parts/menu.tsx';
 
 const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: boolean }[] = [
@@ -58,7 +59,8 @@ export function Frame({ screen, children }: { screen: string; children: Componen
         )}
         {viewedKey.value !== undefined && (
           <p class="banner view-as">
-            <Icon name="eye" /> You see what the read key <b>{viewedKey.value.name}</b> sees.
+            <Icon name="eye" /> You see what the read key <b>{visible(viewedKey.value.name)}</b>{' '}
+            sees.
             <Button
               onClick={() => {
                 viewedKey.value = undefined;

@@ -199,6 +199,18 @@ t.test('13.1 users are made, changed and deleted, and the audit log tells of it'
   t.equal(await page.locator('tbody tr').count(), 2, 'ann is made and deleted');
 });
 
+t.test('names with hidden characters show them', async (t) => {
+  await administer(service, 'POST', 'read_keys', { name: 'turn\u202ede' });
+  await page.goto(`${service.http}/keys`);
+  await page.locator('.key-name').filter({ hasText: 'turn⟨U+202E⟩de' }).waitFor();
+  await choose('turn\u202ede', 'Delete');
+  await page.getByLabel('Type turn⟨U+202E⟩de to delete it').fill('turn⟨U+202E⟩de');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  t.equal(await page.locator('.key-name').filter({ hasText: 'turn' }).count(), 0);
+});
+
 t.test('tables are ordered by their columns, in both directions', async (t) => {
   await page.goto(`${service.http}/audit`);
   const dates = page.locator('tbody td.when');

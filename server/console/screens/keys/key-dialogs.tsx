@@ -7,6 +7,7 @@ import { percent, whole } from '../../base/format.ts';
 import { made } from '../../base/made-key.ts';
 import { Button, CopyButton, Dialog } from '../../parts/controls.tsx';
 import { Field, Form, TextField } from '../../parts/form.tsx';
+import { visible } from '../../parts/log-text.tsx';
 
 /** A dialog about keys that is open. */
 export type Asked =
@@ -66,7 +67,7 @@ function WriteForm({ one, changed }: { one: WriteKey | undefined; changed: () =>
   };
   if (text !== undefined) return <Shown text={text} />;
   return (
-    <Dialog title={one === undefined ? 'New write key' : one.name} close={close}>
+    <Dialog title={one === undefined ? 'New write key' : visible(one.name)} close={close}>
       <Form send={send} actions={actionsOf(one)}>
         <TextField label="Name" name="name" value={name} required set={setName} />
         <div class="form-row">
@@ -111,7 +112,7 @@ function ReadForm({ one, changed }: { one: ReadKey | undefined; changed: () => v
   };
   if (text !== undefined) return <Shown text={text} />;
   return (
-    <Dialog title={one === undefined ? 'New read key' : one.name} close={close}>
+    <Dialog title={one === undefined ? 'New read key' : visible(one.name)} close={close}>
       <Form
         send={send}
         actions={actionsOf(
@@ -212,13 +213,17 @@ function Delete({ kind, changed }: DeleteProps) {
     close();
   };
   return (
-    <Dialog title={`Delete ${name}`} close={close}>
+    <Dialog title={`Delete ${visible(name)}`} close={close}>
       <Form
         send={send}
         actions={(isBusy) => (
           <div class="actions">
             <Button onClick={close}>Cancel</Button>
-            <Button kind="danger" type="submit" disabled={isBusy || typed !== name}>
+            <Button
+              kind="danger"
+              type="submit"
+              disabled={isBusy || ![name, visible(name)].includes(typed)}
+            >
               Delete
             </Button>
           </div>
@@ -229,7 +234,7 @@ function Delete({ kind, changed }: DeleteProps) {
             ? 'Whoever sends with this key is refused from now on. Events that are there stay.'
             : 'Whoever asks with this key is refused from now on, and its sessions end.'}
         </p>
-        <TextField label={`Type ${name} to delete it`} value={typed} set={setTyped} />
+        <TextField label={`Type ${visible(name)} to delete it`} value={typed} set={setTyped} />
       </Form>
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { say } from '../../base/notice.ts';
 import { Panel } from '../../base/panel.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { type Asked, KeyDialogs, keyDialog } from './key-dialogs.tsx';
 import { Usage } from './usage.tsx';
@@ -93,7 +94,7 @@ function WriteRow({ one, changed }: { one: WriteKey; changed: () => void }) {
   return (
     <li class="key">
       <div>
-        <div class="key-name">{one.name}</div>
+        <div class="key-name">{visible(one.name)}</div>
         <State one={one} />
       </div>
       <Usage one={one} />
@@ -149,9 +150,13 @@ function ReadRow({ one }: { one: ReadKey }) {
   };
   return (
     <li class="key">
-      <div class="key-name">{one.name}</div>
+      <div class="key-name">{visible(one.name)}</div>
       <span class="quiet-text">
-        {one.security_filter === null ? 'sees all events' : <code>{one.security_filter}</code>}
+        {one.security_filter === null ? (
+          'sees all events'
+        ) : (
+          <code>{visible(one.security_filter)}</code>
+        )}
       </span>
       <Button icon="eye" onClick={view}>
         View as it

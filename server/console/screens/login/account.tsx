@@ -4,6 +4,7 @@ import { say } from '../../base/notice.ts';
 import { session } from '../../base/session.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Form, TextField } from '../../parts/form.tsx';
+import { visible } from '../../parts/log-text.tsx';
 
 /** One's own account: another password. */
 export function Account() {
@@ -17,7 +18,7 @@ export function Account() {
   };
   return (
     <div class="page narrow">
-      <h1>{session.value?.name}</h1>
+      <h1>{visible(session.value?.name ?? '')}</h1>
       {session.value?.type === 'key' ? (
         <p>You have logged in by a read key: it has no password.</p>
       ) : (

@@ -3,6 +3,7 @@ import { call } from '../../api/client.ts';
 import type { User } from '../../api/contract.ts';
 import { Button, Dialog } from '../../parts/controls.tsx';
 import { Field, Form, TextField } from '../../parts/form.tsx';
+import { visible } from '../../parts/log-text.tsx';
 
 interface UserFormProps {
   one: User | undefined;
@@ -37,7 +38,7 @@ export function UserForm({ one, close, changed }: UserFormProps) {
     close();
   };
   return (
-    <Dialog title={one?.name ?? 'New user'} close={close}>
+    <Dialog title={one === undefined ? 'New user' : visible(one.name)} close={close}>
       <Form
         send={send}
         actions={(isBusy) => (

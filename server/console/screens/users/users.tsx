@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<User>[] = [
     ...{ name: 'Name', isHead: true, order: ({ name }) => name },
     cell: ({ name }) => (
       <>
-        {name} {name === session.value?.name && <span class="quiet-text">(you)</span>}
+        {visible(name)} {name === session.value?.name && <span class="quiet-text">(you)</span>}
       </>
     ),
   },
