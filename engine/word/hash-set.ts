@@ -3,6 +3,8 @@ import { extend } from '../column/growth.ts';
 import type { HashSink } from './word-hash.ts';
 
 const SLOT_BITS_MIN = 12;
+/** Numbers in slots begin anew after so many. */
+const BASE_MAX = 2 ** 31;
 /** Words come from strangers: none of them may be able to choose hashes that lie in one place. */
 const SLOT_FACTOR = randomBytes(4).readInt32LE() | 1;
 
@@ -12,28 +14,30 @@ export class HashSet implements HashSink {
   hashes = new Uint32Array(2 ** (SLOT_BITS_MIN - 1));
   count = 0;
   #shift = 32 - SLOT_BITS_MIN;
+  /** Number of a hash more `#base`; less than that in an empty slot. */
   #slots = new Uint32Array(2 ** SLOT_BITS_MIN);
-  /** By slot, in which round it was taken. */
-  #rounds = new Uint32Array(2 ** SLOT_BITS_MIN);
-  #round = 1;
+  #base = 1;
 
   add(hash: number): void {
-    const mask = this.#slots.length - 1;
+    const { hashes } = this;
+    const slots = this.#slots;
+    const base = this.#base;
+    const mask = slots.length - 1;
     let slot = Math.imul(hash, SLOT_FACTOR) >>> this.#shift;
-    while (this.#rounds[slot] === this.#round) {
-      if (this.#slots[slot] === hash) return;
+    for (let held = slots[slot]; held >= base; held = slots[slot]) {
+      if (hashes[held - base] === hash) return;
       slot = (slot + 1) & mask;
     }
-    this.#slots[slot] = hash;
-    this.#rounds[slot] = this.#round;
-    this.hashes[this.count++] = hash;
-    if (this.count === this.hashes.length) this.#grow();
+    slots[slot] = base + this.count;
+    hashes[this.count++] = hash;
+    if (this.count === hashes.length) this.#grow();
   }
 
   /** Empties it. */
   clear(): void {
+    this.#base += this.count;
     this.count = 0;
-    this.#round++;
+    if (this.#base > BASE_MAX) this.#reset();
   }
 
   #grow(): void {
@@ -41,8 +45,12 @@ export class HashSet implements HashSink {
     this.hashes = extend(hashes, count * 2);
     this.#shift--;
     this.#slots = new Uint32Array(this.#slots.length * 2);
-    this.#rounds = new Uint32Array(this.#slots.length);
     this.count = 0;
     for (let index = 0; index < count; index++) this.add(this.hashes[index]);
+  }
+
+  #reset(): void {
+    this.#slots.fill(0);
+    this.#base = 1;
   }
 }

@@ -35,7 +35,7 @@ interface WordParts {
   partCount: number;
 }
 
-/** Writes the words of some parts of a column as meta and regions of a frame. Source: FORMAT.md 10.4. */
+/** Writes the words of some parts of a column as meta and regions of a frame. Parts are written over. Source: FORMAT.md 10.4. */
 export function writeWords(
   out: RegionWriter,
   { pieces, firstPart, partCount }: WordParts,
@@ -65,11 +65,8 @@ export function writeWords(
       let end = at + 1;
       while (end < count && hashes[end] >>> shift === hash) end++;
       bits.rice(hash - last - 1, GAP_BITS);
-      writeParts(
-        bits,
-        distinctParts(parts.subarray(at, end), hashes[at] !== hashes[end - 1]),
-        partCount,
-      );
+      const isMixed = hashes[at] !== hashes[end - 1];
+      writeParts(bits, parts, at, isMixed ? sortParts(parts, at, end) : end, partCount);
       last = hash;
       at = end;
       wordCount++;
@@ -80,19 +77,30 @@ export function writeWords(
   }
 }
 
-/** Ascending parts without repeats; those of several hashes are not in order. */
-function distinctParts(parts: Uint16Array, isMixed: boolean): Uint16Array {
-  return isMixed ? Uint16Array.from(new Set(parts)).sort() : parts;
+/** Puts the parts of several hashes in order, each once; returns where they end. */
+function sortParts(parts: Uint16Array, from: number, to: number): number {
+  parts.subarray(from, to).sort();
+  let end = from + 1;
+  for (let at = end; at < to; at++) if (parts[at] !== parts[at - 1]) parts[end++] = parts[at];
+  return end;
 }
 
-function writeParts(bits: BitWriter, parts: Uint16Array, partCount: number): void {
-  bits.gamma(parts.length);
-  if (isEverywhere(parts.length, partCount)) return;
-  const low = plainBits(parts.length, partCount);
+/** Writes the parts `[from, to)` of a word. */
+function writeParts(
+  bits: BitWriter,
+  parts: Uint16Array,
+  from: number,
+  to: number,
+  partCount: number,
+): void {
+  const count = to - from;
+  bits.gamma(count);
+  if (isEverywhere(count, partCount)) return;
+  const low = plainBits(count, partCount);
   let last = -1;
-  for (let index = 0; index < parts.length; index++) {
-    bits.rice(parts[index] - last - 1, low);
-    last = parts[index];
+  for (let at = from; at < to; at++) {
+    bits.rice(parts[at] - last - 1, low);
+    last = parts[at];
   }
 }
 

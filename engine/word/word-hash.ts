@@ -1,5 +1,5 @@
 import { pointBytes } from './code-point.ts';
-import { ASCII_WORD, isWordPoint, runStart, wordEnd } from './word-run.ts';
+import { ASCII_WORD, isWordPoint, wordEnd } from './word-run.ts';
 
 /** Takes hashes of 32 bits, never negative. */
 export interface HashSink {
@@ -67,33 +67,22 @@ export function needsValueHash(bytes: Uint8Array, start: number, end: number): b
 
 /** Gives `sink` the hash of each word of `bytes[start, end)`. */
 export function hashWords(bytes: Uint8Array, start: number, end: number, sink: HashSink): void {
-  let hash = WORD_BASIS;
-  let isInside = false;
   for (let at = start; at < end; ) {
-    const folded = FOLD[bytes[at]];
-    if (folded === BEYOND_ASCII) {
-      if (isWordPoint(bytes, at)) {
-        const from = isInside ? runStart(bytes, at, start) : at;
-        at = wordEnd(bytes, at, end);
-        hashBeyondAscii(bytes, from, at, sink);
-        hash = WORD_BASIS;
-        isInside = false;
-        continue;
-      }
-      at += pointBytes(bytes[at]);
-    } else {
-      at++;
-      if (folded !== NO_WORD) {
-        hash = Math.imul(hash ^ folded, PRIME);
-        isInside = true;
-        continue;
-      }
+    const from = at;
+    let hash = WORD_BASIS;
+    let folded = FOLD[bytes[at]];
+    while (folded !== NO_WORD && folded !== BEYOND_ASCII) {
+      hash = Math.imul(hash ^ folded, PRIME);
+      folded = ++at < end ? FOLD[bytes[at]] : NO_WORD;
     }
-    if (isInside) sink.add(finished(hash));
-    hash = WORD_BASIS;
-    isInside = false;
+    if (folded === BEYOND_ASCII && isWordPoint(bytes, at)) {
+      at = wordEnd(bytes, at, end);
+      hashBeyondAscii(bytes, from, at, sink);
+      continue;
+    }
+    if (at > from) sink.add(finished(hash));
+    if (at < end) at += pointBytes(bytes[at]);
   }
-  if (isInside) sink.add(finished(hash));
 }
 
 /**
