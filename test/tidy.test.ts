@@ -131,7 +131,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   'smol-toml': ['server/config.ts'],
   preact: ['server/console/'],
   '@preact/signals': ['server/console/'],
-  uplot: ['server/console/screens/explore/chart.tsx'],
+  uplot: ['server/console/parts/plot.tsx'],
   'fastest-levenshtein': ['engine/base/nearest.ts'],
   typebox: [
     'server/api/schema.ts',

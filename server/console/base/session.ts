@@ -22,6 +22,11 @@ export async function findSession(): Promise<void> {
   }
 }
 
+/** Reports whether answers tell what was read: only to those from whom nothing is hidden. */
+export function isExplained(): boolean {
+  return session.peek()?.security_filter === null && viewedKey.peek() === undefined;
+}
+
 /** Logs in. Rejects with Fault. */
 export async function logIn(
   body: { name: string; password: string } | { read_key: string },

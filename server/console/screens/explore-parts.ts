@@ -9,6 +9,5 @@ export { EventView } from './explore/event.tsx';
 export { exportAll } from './explore/export.ts';
 export { LiveView } from './explore/live-view.tsx';
 export { Nothing } from './explore/nothing.tsx';
-export { Picker } from './explore/picker.tsx';
 export { Statistics } from './explore/statistics.tsx';
 export { ViewParts } from './views/view-panel.tsx';

@@ -4,11 +4,11 @@ import type { FetchResult } from '../../api/contract.ts';
 import { place } from '../../base/address.ts';
 import { pointTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
+import { question } from '../../base/question.ts';
 import { FaultNote } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Context } from '../explore/context.tsx';
 import { EventView } from '../explore/event.tsx';
-import { question } from '../explore/question.ts';
 import { contextOf, statistics } from '../explore/reading.ts';
 import { Statistics } from '../explore/statistics.tsx';
 

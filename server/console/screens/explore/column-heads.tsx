@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { askFor, question } from '../../base/question.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { shownName } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
-import { askFor, columns, question, setWidth, showColumns, widths } from './question.ts';
+import { columns, setWidth, showColumns, widths } from './question.ts';
 
 /** Width of a column that was not sized, about. */
 const WIDTH_PX = 200;

@@ -5,10 +5,10 @@ import type { Json } from '../../api/exact.ts';
 import { ExactNumber, textOf } from '../../api/exact.ts';
 import { rowTime } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
+import { question } from '../../base/question.ts';
 import { termOf } from '../../base/terms.ts';
 import { Button, Dialog, FaultNote } from '../../parts/controls.tsx';
 import { type Leaf, LogText, leavesOf, lineOf, shownName, visible } from '../../parts/log-text.tsx';
-import { question } from './question.ts';
 import { contextOf } from './reading.ts';
 
 const EVENTS_FIRST = 20;

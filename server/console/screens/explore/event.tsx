@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ListedEvent } from '../../api/contract.ts';
 import { type Json, printJson, textOf } from '../../api/exact.ts';
 import { fullTime } from '../../base/format.ts';
+import { askFor, question } from '../../base/question.ts';
 import { termOf } from '../../base/terms.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
 import { LogText, leavesOf, shownName, valueAt } from '../../parts/log-text.tsx';
-import { addressOfEvent, askFor, question } from './question.ts';
+import { addressOfEvent } from './question.ts';
 import { contextOf, openEvent } from './reading.ts';
 import { ValueMenu } from './value-menu.tsx';
 

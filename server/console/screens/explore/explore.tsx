@@ -1,19 +1,20 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { shortcuts } from '../../base/keyboard.ts';
+import { range } from '../../base/question.ts';
 import { wordsOf } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { later } from '../../parts/later.tsx';
+import { SearchBar } from '../../parts/search-bar.tsx';
+import { TimePicker } from '../../parts/time-picker.tsx';
 import { ViewButton } from '../views/view-button.tsx';
 import { Chart } from './chart.tsx';
 import { Facets } from './facets.tsx';
 import { exploreKeys } from './keys.ts';
 import { EventList } from './list.tsx';
-import { list, range, watchQuestion } from './panels.ts';
+import { list, watchQuestion } from './panels.ts';
 import { follow, isLive } from './question.ts';
 import { areFacetsOpen, contextOf, type RowSource, statistics } from './reading.ts';
 import type { Rows } from './rows.ts';
-import { SearchBar } from './search-bar.tsx';
-import { TimePicker } from './time-picker.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 const Context = later(async () => (await import('../explore-parts.ts')).Context);
@@ -35,7 +36,7 @@ export function Explore() {
     <div class={areFacetsOpen.value && !live ? 'explore' : 'explore no-facets'}>
       <h1 class="off-screen">Explore</h1>
       <div class="explore-head">
-        <SearchBar />
+        <SearchBar loading={list} />
         {!live && <TimePicker />}
         <ViewButton />
         <Button icon="live" isOn={live} onClick={() => follow(!live)}>

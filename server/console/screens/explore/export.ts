@@ -1,6 +1,5 @@
 import { Fault, send } from '../../api/client.ts';
-import { range } from './panels.ts';
-import { filtersOf, question, timeOf } from './question.ts';
+import { filtersOf, question, range, timeOf } from '../../base/question.ts';
 
 /** Columns of a CSV for which none were chosen. */
 const CSV_COLUMNS = ['message'];

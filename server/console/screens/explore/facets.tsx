@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { textOf } from '../../api/exact.ts';
 import { percent, short, whole } from '../../base/format.ts';
+import { askFor, question } from '../../base/question.ts';
 import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import {
   existsTerm,
@@ -16,7 +17,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { brief, shownName } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
-import { askFor, columns, question, toggleColumn } from './question.ts';
+import { columns, toggleColumn } from './question.ts';
 import { areFacetsOpen, statistics } from './reading.ts';
 
 /** Text that names have to have. */

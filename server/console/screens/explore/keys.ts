@@ -1,14 +1,15 @@
 import type { Json } from '../../api/exact.ts';
 import { HELP, type Shortcut } from '../../base/keyboard.ts';
 import { say } from '../../base/notice.ts';
+import { askFor, isPicking, question } from '../../base/question.ts';
 import { opposite, termOf, withTerm } from '../../base/terms.ts';
+import { shiftRange } from '../../base/zoom.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { valueAt } from '../../parts/log-text.tsx';
+import { focusSearch } from '../../parts/search-bar.tsx';
 import { isChoosing } from '../views/views.ts';
-import { addressOfEvent, askFor, follow, isLive, open, openId, question } from './question.ts';
-import { areFacetsOpen, contextOf, current, isPicking, openEvent, shownRows } from './reading.ts';
-import { focusSearch } from './search-bar.tsx';
-import { shiftRange } from './zoom.ts';
+import { addressOfEvent, follow, isLive, open, openId } from './question.ts';
+import { areFacetsOpen, contextOf, current, openEvent, shownRows } from './reading.ts';
 
 /** The keys of exploring. */
 export function exploreKeys(): Shortcut[] {

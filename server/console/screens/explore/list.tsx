@@ -3,12 +3,13 @@ import type { ListedEvent } from '../../api/contract.ts';
 import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { clock, shortDay, whole } from '../../base/format.ts';
+import { question } from '../../base/question.ts';
 import { STATUS_NAMES } from '../../base/status.ts';
 import { later } from '../../parts/later.tsx';
 import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
 import { Heads, widthsText } from './column-heads.tsx';
-import { columns, isWrapped, open, openId, question } from './question.ts';
+import { columns, isWrapped, open, openId } from './question.ts';
 import { current, type RowSource, shownRows } from './reading.ts';
 
 const EventView = later(async () => (await import('../explore-parts.ts')).EventView);

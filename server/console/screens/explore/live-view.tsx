@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { whole } from '../../base/format.ts';
+import { question } from '../../base/question.ts';
 import { wordsOf } from '../../base/terms.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { EventList } from './list.tsx';
 import { LiveTail } from './live.ts';
-import { follow, open, openId, question } from './question.ts';
+import { follow, open, openId } from './question.ts';
 import { current } from './reading.ts';
 
 const STATES = {

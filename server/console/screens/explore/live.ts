@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import { Fault, send } from '../../api/client.ts';
 import type { ListedEvent } from '../../api/contract.ts';
 import { parseExact } from '../../api/exact.ts';
+import { filtersOf } from '../../base/question.ts';
 import { findSession } from '../../base/session.ts';
 import { STATUS } from './panels.ts';
-import { filtersOf } from './question.ts';
 import type { RowSource } from './reading.ts';
 
 /** Events that are kept, the newest ones. */

@@ -1,10 +1,10 @@
 import type { Hint, ListResult } from '../../api/contract.ts';
 import { pointTime } from '../../base/format.ts';
+import { askFor, question } from '../../base/question.ts';
 import { piecesOf } from '../../base/terms.ts';
+import { zoomOut, zoomTo } from '../../base/zoom.ts';
 import { Button } from '../../parts/controls.tsx';
 import { brief, visible } from '../../parts/log-text.tsx';
-import { askFor, question } from './question.ts';
-import { zoomOut, zoomTo } from './zoom.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { ask, Fault, isReachable, viewedKey } from '../../api/client.ts';
 import type {
   AggregateResult,
@@ -8,20 +8,19 @@ import type {
   ListResult,
 } from '../../api/contract.ts';
 import { Panel } from '../../base/panel.ts';
-import { type Range, stepFor } from '../../base/range.ts';
-import { session } from '../../base/session.ts';
-import { FACETS_MAX, facetPaths } from './facet-choice.ts';
 import {
   asked,
   filtersOf,
-  isLive,
-  openFacets,
   type Question,
   question,
+  range,
   rangeNow,
-  showFacets,
   timeOf,
-} from './question.ts';
+} from '../../base/question.ts';
+import { type Range, stepFor } from '../../base/range.ts';
+import { isExplained } from '../../base/session.ts';
+import { FACETS_MAX, facetPaths } from './facet-choice.ts';
+import { isLive, openFacets, showFacets } from './question.ts';
 import { beginList, Rows } from './rows.ts';
 
 /** The tagset by which events are coloured; a service has it from its first start. */
@@ -53,8 +52,6 @@ export const histogram = new Panel<Histogram>();
 export const attributes = new Panel<AttributesResult>();
 /** The values of the facets that are open. */
 export const facets = new Panel<FacetsResult>();
-/** The range that was asked for; `undefined` when the address says none. */
-export const range = signal<Range | undefined>(undefined);
 
 /** Loads all panels whenever another question is asked; the list first. Returns what ends it. */
 export function watchQuestion(): () => void {
@@ -124,11 +121,6 @@ async function loadList(now: Question, asking: Range, signal: AbortSignal): Prom
   const begun = await beginList(body, signal);
   list.data.peek()?.rows.close();
   return { rows: new Rows(begun), first: begun.first, query: now.query };
-}
-
-/** Reports whether the list tells what was read: only to those from whom nothing is hidden. */
-function isExplained(): boolean {
-  return session.peek()?.security_filter === null && viewedKey.peek() === undefined;
 }
 
 async function loadHistogram(

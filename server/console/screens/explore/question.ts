@@ -1,30 +1,12 @@
-import { computed, signal } from '@preact/signals';
-import type { ListBody, Time } from '../../api/contract.ts';
-import { addressOf, addressWith, change, go, place } from '../../base/address.ts';
-import { type Range, rangeOf } from '../../base/range.ts';
-import { browserZone, isZone } from '../../base/zone.ts';
+import { computed } from '@preact/signals';
+import { addressOf, change, go, place } from '../../base/address.ts';
+import { asked, decoded, EXPLORE, encoded, PARAMETERS, said } from '../../base/question.ts';
 
-/** The question that the address says. */
-export interface Question {
-  readonly query: string;
-  readonly from: string;
-  readonly to: string;
-  readonly zone: string;
-  readonly order: 'asc' | 'desc';
-  /** The attribute by which events are ordered; by their date without one. */
-  readonly orderBy: string | undefined;
-}
-
-/** Range of a question that says none. */
-export const FROM_DEFAULT = 'now-1h';
-
-/** The path of exploring, to which questions lead from other screens too. */
-const EXPLORE = '/';
-/** Names of the address's parameters. */
-const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP, LIVE, OPEN, VIEW } = {
-  ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by' },
-  ...{ COLUMNS: 'cols', FACETS: 'facets', WRAP: 'wrap', LIVE: 'live', OPEN: 'e', VIEW: 'view' },
+/** Names of the address's parameters, beside those of questions. */
+const { COLUMNS, FACETS, WRAP, LIVE, VIEW } = {
+  ...{ COLUMNS: 'cols', FACETS: 'facets', WRAP: 'wrap', LIVE: 'live', VIEW: 'view' },
 } as const;
+const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, OPEN } = PARAMETERS;
 /** Parameters that a view keeps. */
 const KEPT: readonly string[] = [QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP];
 
@@ -34,22 +16,6 @@ const WIDTH_PX_MIN = 60;
 const WIDTH_PX_MAX = 1_200;
 /** Attributes that a parameter of the address names, others are passed over. */
 const PATHS_MAX = 50;
-
-/** The question of the address, the same as long as nothing of it changes. */
-export const question = computed<Question>(() => JSON.parse(questionText.value) as Question);
-
-const questionText = computed(() => {
-  const { params } = place.value;
-  const zone = params.get(ZONE) ?? browserZone();
-  return JSON.stringify({
-    query: params.get(QUERY) ?? '',
-    from: params.get(FROM) ?? FROM_DEFAULT,
-    to: params.get(TO) ?? 'now',
-    zone: isZone(zone) ? zone : 'UTC',
-    order: params.get(ORDER) === 'asc' ? 'asc' : 'desc',
-    ...(params.has(ORDER_BY) ? { orderBy: params.get(ORDER_BY) } : {}),
-  });
-});
 
 /** Attributes that have columns. */
 export const columns = computed(() => [...widthsByPath.value.keys()]);
@@ -80,53 +46,10 @@ export const isLive = computed(() => place.value.params.get(LIVE) === '1');
 export const openId = computed(() => place.value.params.get(OPEN) ?? undefined);
 /** The id of the view that was opened. */
 export const viewId = computed(() => place.value.params.get(VIEW) ?? undefined);
-/** Counts how often the question was asked anew. */
-export const asked = signal(0);
-
-/** The range of the question, taken when it is asked: relative ranges stand still from then on. */
-export function rangeNow({ from, to, zone }: Question): Range | undefined {
-  return rangeOf(from, to, zone, Date.now());
-}
-
-/** Asks another question, or the same one anew. */
-export function askFor(changes: Partial<Question>): void {
-  const now = question.peek();
-  const next = { ...now, ...changes };
-  const changed = {
-    ...{ [QUERY]: said(QUERY, next.query), [FROM]: said(FROM, next.from), [TO]: said(TO, next.to) },
-    ...{ [ZONE]: said(ZONE, next.zone), [ORDER]: said(ORDER, next.order) },
-    ...{ [ORDER_BY]: next.orderBy, [OPEN]: undefined },
-  };
-  go(addressWith(changed, EXPLORE));
-  asked.value++;
-}
-
-/** The value of a parameter; `undefined` when the same holds without it. */
-function said(name: string, value: string): string | undefined {
-  const unsaid: Record<string, string> = {
-    ...{ [QUERY]: '', [FROM]: FROM_DEFAULT, [TO]: 'now', [ZONE]: browserZone(), [ORDER]: 'desc' },
-  };
-  return value === unsaid[name] ? undefined : value;
-}
-
 /** The attributes that a parameter of the address names, as it writes them; `undefined` without it. */
 function entriesOf(name: string): string[] | undefined {
   const text = place.value.params.get(name);
   return text?.split(',', PATHS_MAX).filter((entry) => entry !== '');
-}
-
-/** The name of an attribute in the address, as it is when it is garbled. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The name of an attribute as the address writes it: a `,` or a `*` in it is no mark. */
-function encoded(path: string): string {
-  return encodeURIComponent(path).replaceAll('*', '%2A');
 }
 
 /** Shows these columns, as wide as they are. */
@@ -191,16 +114,6 @@ export function nameView(id: string | undefined): void {
 export function follow(isOn: boolean): void {
   change({ [LIVE]: isOn ? '1' : undefined, [OPEN]: undefined });
   if (!isOn) asked.value++;
-}
-
-/** The `time` of a request. */
-export function timeOf({ fromMs, toMs }: Range): Time {
-  return { from: fromMs, to: toMs };
-}
-
-/** The `filters` of a request. */
-export function filtersOf(query: string): NonNullable<ListBody['filters']> {
-  return query.trim() === '' ? [] : [{ search: query }];
 }
 
 /** The address that shows an event alone, with nothing around it that may change. */

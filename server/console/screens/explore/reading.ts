@@ -26,5 +26,3 @@ export const areFacetsOpen = signal(innerWidth > NARROW_PX);
 export const contextOf = signal<ListedEvent | undefined>(undefined);
 /** The attribute whose statistics are shown. */
 export const statistics = signal<string | undefined>(undefined);
-/** The time picker is open. */
-export const isPicking = signal(false);

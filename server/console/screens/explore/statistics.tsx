@@ -4,11 +4,11 @@ import type { AggregateResult, AttributesResult } from '../../api/contract.ts';
 import { type Json, textOf } from '../../api/exact.ts';
 import { percent, whole } from '../../base/format.ts';
 import { Panel } from '../../base/panel.ts';
+import { askFor, filtersOf, question, range, timeOf } from '../../base/question.ts';
 import { termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
 import { brief, shownName } from '../../parts/log-text.tsx';
-import { list, range } from './panels.ts';
-import { askFor, filtersOf, question, timeOf } from './question.ts';
+import { list } from './panels.ts';
 import { statistics } from './reading.ts';
 
 const METRICS = ['sum', 'avg', 'median', 'pc95', 'pc99'];

@@ -1,11 +1,13 @@
 import { computed } from '@preact/signals';
-import { counted, duration, pointTime, whole } from '../../base/format.ts';
+import { counted, whole } from '../../base/format.ts';
 import { say } from '../../base/notice.ts';
+import { askFor, question } from '../../base/question.ts';
 import { Button } from '../../parts/controls.tsx';
+import { Cost, Exactness } from '../../parts/exactness.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { type Found, list } from './panels.ts';
-import { askFor, columns, isWrapped, question, wrap } from './question.ts';
+import { columns, isWrapped, wrap } from './question.ts';
 import { areFacetsOpen, current } from './reading.ts';
 
 /** The line above a list: how many events, how exactly, at what cost, and how they are shown. */
@@ -24,11 +26,11 @@ export function Toolbar({ found }: { found: Found }) {
         </Button>
       )}
       <b class="total">{counted(found.rows.total, 'event')}</b>
-      <Exactness found={found} />
+      <Exactness whole={found.first} zone={question.value.zone} />
       {found.rows.reachable < found.rows.total && (
         <span class="quiet-text">the first {whole(found.rows.reachable)} are listed</span>
       )}
-      <Cost found={found} />
+      <Cost tookMs={list.tookMs.value} explain={found.first.explain} />
       {current.value.row >= 0 && (
         <span class="quiet-text">
           row {whole(current.value.row + 1)} of {whole(found.rows.total)}
@@ -68,44 +70,6 @@ const firstName = computed(() => {
   if (orderBy !== undefined) return order === 'asc' ? 'Smallest first' : 'Largest first';
   return order === 'asc' ? 'Oldest first' : 'Newest first';
 });
-
-/** The word on how whole an answer is. */
-function Exactness({ found: { first } }: { found: Found }) {
-  const { zone } = question.value;
-  const { bound, damaged } = first;
-  if (damaged !== undefined) {
-    return (
-      <span class="warn-text">
-        <Icon name="warning" /> partial: {counted(damaged.blocks, 'damaged block')}
-      </span>
-    );
-  }
-  if (bound !== undefined) {
-    return (
-      <span class="warn-text">
-        <Icon name="warning" /> the newest {whole(bound.limit)}, from{' '}
-        {pointTime(Date.parse(bound.from), zone)}
-      </span>
-    );
-  }
-  return (
-    <span class="exact">
-      <Icon name="check" size={14} /> exact
-    </span>
-  );
-}
-
-/** Milliseconds, and the blocks that were read where that is told. */
-function Cost({ found: { first } }: { found: Found }) {
-  const { explain } = first;
-  return (
-    <span class="quiet-text cost">
-      {duration(list.tookMs.value)}
-      {explain !== undefined &&
-        ` · read ${whole(explain.blocksOpened)} of ${counted(explain.blocksTotal, 'block')}`}
-    </span>
-  );
-}
 
 async function start(format: 'ndjson' | 'csv'): Promise<void> {
   say('The export has begun: it is saved as it comes.');

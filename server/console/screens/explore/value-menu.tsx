@@ -1,11 +1,12 @@
 import { type Json, textOf } from '../../api/exact.ts';
 import { say } from '../../base/notice.ts';
+import { askFor, question } from '../../base/question.ts';
 import { opposite, termOf, withOnly, withTerm } from '../../base/terms.ts';
 import { copyText } from '../../parts/controls.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
 import { toggleFacet } from './panels.ts';
-import { askFor, columns, question, toggleColumn } from './question.ts';
+import { columns, toggleColumn } from './question.ts';
 import { statistics } from './reading.ts';
 
 /** The path of an attribute whose name is empty. */

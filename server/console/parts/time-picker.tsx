@@ -1,13 +1,11 @@
 import { useRef } from 'preact/hooks';
-import { pointTime } from '../../base/format.ts';
-import { PRESETS } from '../../base/range.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { range } from './panels.ts';
-import { question } from './question.ts';
-import { isPicking } from './reading.ts';
+import { pointTime } from '../base/format.ts';
+import { isPicking, question, range } from '../base/question.ts';
+import { PRESETS } from '../base/range.ts';
+import { Icon } from './icon.tsx';
+import { later } from './later.tsx';
 
-const Picker = later(async () => (await import('../explore-parts.ts')).Picker);
+const Picker = later(async () => (await import('./picker.tsx')).Picker);
 
 /** The range of time: by name, by hand, and in which zone. */
 export function TimePicker() {

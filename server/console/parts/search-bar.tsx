@@ -1,11 +1,10 @@
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
-import { short } from '../../base/format.ts';
-import { Button } from '../../parts/controls.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { brief } from '../../parts/log-text.tsx';
+import { short } from '../base/format.ts';
+import { asked, askFor, question } from '../base/question.ts';
 import { Completion, type Suggestion } from './completion.ts';
-import { list } from './panels.ts';
-import { asked, askFor, question } from './question.ts';
+import { Button } from './controls.tsx';
+import { Icon } from './icon.tsx';
+import { brief } from './log-text.tsx';
 
 const INPUT_CLASS = 'search-input';
 
@@ -18,8 +17,14 @@ const KINDS: Record<string, string> = {
   ...{ attribute: 'name', tagset: 'tags', tag: 'tag', keyword: 'word' },
 };
 
+/** What the search has begun, and what ends it. */
+interface Loading {
+  readonly isLoading: { readonly value: boolean };
+  cancel(): void;
+}
+
 /** The search with its suggestions. Source: WAI-ARIA Authoring Practices, combobox with a list. */
-export function SearchBar() {
+export function SearchBar({ loading }: { loading: Loading }) {
   const completion = useMemo(() => new Completion(question.peek().query), []);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -68,8 +73,8 @@ export function SearchBar() {
         onBlur={() => completion.close()}
       />
       {draft.value !== '' && <ClearButton completion={completion} run={run} />}
-      {list.isLoading.value ? (
-        <Button kind="main" onClick={() => list.cancel()}>
+      {loading.isLoading.value ? (
+        <Button kind="main" onClick={() => loading.cancel()}>
           Cancel
         </Button>
       ) : (

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { PRESETS, pointsIn, rangeOf } from '../../base/range.ts';
-import { browserZone, isZone, zoneNames } from '../../base/zone.ts';
-import { Button } from '../../parts/controls.tsx';
-import { Field } from '../../parts/form.tsx';
-import { placeBelow } from '../../parts/menu.tsx';
-import { askFor, question } from './question.ts';
-import { isPicking } from './reading.ts';
+import { askFor, isPicking, question } from '../base/question.ts';
+import { PRESETS, pointsIn, rangeOf } from '../base/range.ts';
+import { browserZone, isZone, zoneNames } from '../base/zone.ts';
+import { Button } from './controls.tsx';
+import { Field } from './form.tsx';
+import { placeBelow } from './menu.tsx';
 
 /** The choices of a range and of a zone, below `button`. */
 export function Picker({ button }: { button: { readonly current: HTMLElement | null } }) {

@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
-import { ask } from '../../api/client.ts';
-import type { CompleteResult } from '../../api/contract.ts';
-import { range } from './panels.ts';
-import { timeOf } from './question.ts';
+import { ask } from '../api/client.ts';
+import type { CompleteResult } from '../api/contract.ts';
+import { range, timeOf } from '../base/question.ts';
 
 /** A text that may stand in a search. */
 export type Suggestion = CompleteResult['suggestions'][number];

@@ -1,5 +1,4 @@
-import { range } from './panels.ts';
-import { askFor } from './question.ts';
+import { askFor, range } from './question.ts';
 
 /** Asks for a range of instants. */
 export function zoomTo(fromMs: number, toMs: number): void {
