@@ -6,7 +6,7 @@ INSTALLED := node_modules/.package-lock.json
 DEVELOPMENT := node_modules/.development
 PEERS := bench/peer/node_modules/.package-lock.json
 
-.PHONY: help run install develop check format test test-shippers test-long bench bench-peers bench-check bench-profile soak clean
+.PHONY: help run demo install develop check format test test-shippers test-long bench bench-peers bench-check bench-profile soak clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -14,6 +14,9 @@ help: ## this list
 
 run: install ## start the service, data in ./data
 	@server/logseam serve --data data
+
+demo: install ## start the service with a day of a web shop in it, data in ./demo-data
+	@$(NODE) --no-warnings demo/main.ts
 
 install: $(INSTALLED)
 develop: $(DEVELOPMENT)

@@ -159,7 +159,7 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
 };
 
 const sources = globSync('{engine,server}/**/*.{ts,tsx}', { cwd: ROOT }).sort();
-const others = globSync('{bench,test}/**/*.ts', { cwd: ROOT })
+const others = globSync('{bench,demo,test}/**/*.ts', { cwd: ROOT })
   .filter((file) => !file.includes('node_modules/'))
   .sort();
 const text = new Map([...sources, ...others].map((f) => [f, readFileSync(join(ROOT, f), 'utf8')]));
