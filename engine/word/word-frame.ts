@@ -35,7 +35,7 @@ interface WordParts {
   partCount: number;
 }
 
-/** Writes the words of some parts of a column: meta and regions of a frame. Overwrites parts. Source: FORMAT.md 10.4. */
+/** Writes the words of some parts of a column: meta and regions of a frame. Overwrites parts. FORMAT.md 10.4. */
 export function writeWords(
   out: RegionWriter,
   { pieces, firstPart, partCount }: WordParts,

@@ -3,7 +3,7 @@ import { counted, duration, pointTime, whole as wholeNumber } from '../base/form
 import { Icon } from './icon.tsx';
 
 interface ExactnessProps {
-  /** What the answer tells of its missing parts. */
+  /** Parts that the answer lacks, as it tells of them. */
   whole: Pick<AggregateResult, 'bound' | 'damaged'>;
   zone: string;
 }

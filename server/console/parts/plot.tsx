@@ -20,7 +20,7 @@ export interface PlotSeries {
 }
 
 interface PlotProps {
-  /** What it shows, for those who do not see it. */
+  /** Its content, for those who do not see it. */
   label: string;
   range: Range;
   zone: string;

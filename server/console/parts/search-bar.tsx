@@ -17,7 +17,7 @@ const KINDS: Record<string, string> = {
   ...{ attribute: 'name', tagset: 'tags', tag: 'tag', keyword: 'word' },
 };
 
-/** What the search has begun, and what ends it. */
+/** Requests that the search has begun, and their end. */
 interface Loading {
   readonly isLoading: { readonly value: boolean };
   cancel(): void;
