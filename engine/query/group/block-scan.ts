@@ -118,15 +118,18 @@ export class BlockScan {
 
   /** A block of each sealed segment of which all events are selected, as far as that is known without opening any. */
   wholeSegments(): BlockRef[] {
-    if (!this.#selected.isAll) return [];
+    return this.#selected.isAll ? this.#reachedSegments().map(([ref]) => ref) : [];
+  }
+
+  /** The blocks of each sealed segment that is reached whole, and has none that is known to be damaged. */
+  #reachedSegments(): BlockRef[][] {
     const bySegment = Map.groupBy(
       this.#refs.filter((ref) => ref.sealed && isReachedWhole(ref, this.#selection)),
       ({ segment }) => segment,
     );
     return [...bySegment.values()]
       .filter((refs) => !refs.some((ref) => this.#damaged.has(ref)))
-      .filter((refs) => footerOf(this.#source, refs[0])?.blocks.length === refs.length)
-      .map(([ref]) => ref);
+      .filter((refs) => footerOf(this.#source, refs[0])?.blocks.length === refs.length);
   }
 
   /** Blocks that were opened. */
@@ -152,6 +155,9 @@ export class BlockScan {
     this.#unitsTotal = Math.max(this.#unitsTotal, this.#unitsDone + this.#refs.length);
     this.#visitor = visitor;
     const claims = new Claims(this.#refs);
+    if (!visitor.needsRows) {
+      yield* telling(() => this.progress, this.#countSegments(visitor, claims));
+    }
     const offer = this.#offer(visitor, claims);
     return yield* sharedVisits({
       claims,
@@ -179,6 +185,20 @@ export class BlockScan {
       refuted: placesOf(this.#selected.refuted),
       damaged: placesOf(this.#damaged),
     };
+  }
+
+  /** Gives `visitor` the counts of segments whose dictionaries tell them, and claims their blocks. */
+  *#countSegments(visitor: BlockVisitor, claims: Claims): Units<void> {
+    if (this.#selected.isAll) return;
+    const places = new Map(this.#refs.map((ref, place) => [ref, place]));
+    for (const refs of this.#reachedSegments()) {
+      const count = yield* this.#selected.countInSegment(refs[0]);
+      if (count === undefined) continue;
+      visitor.addCount(count);
+      for (const ref of refs) claims.claim(must(places.get(ref), 'place'));
+      this.#unitsDone += refs.length;
+      yield;
+    }
   }
 
   /** Offers others to join, when there is enough to do. */

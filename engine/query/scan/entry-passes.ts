@@ -36,6 +36,13 @@ export type EntryTest = (
   first: number,
 ) => void;
 
+/** A test of strings, how many times as long one takes as a comparison, and the only text that passes. */
+export interface WholeTest {
+  test: EntryTest;
+  weight: number;
+  text: Uint8Array | undefined;
+}
+
 /** What makes a test, always the same one. */
 export interface TestOwner {
   /** What all strings have that pass. */
@@ -177,6 +184,27 @@ export function* entriesThatPass(
   if (known.openCount > 0) yield* decide(known, shared, column.ids, rows, test, pace, weight);
   known.isUsed = true;
   if (known.openCount > 0) return { passes: known.passes };
+  known.found ??= foundOf(known.passes);
+  return known.found;
+}
+
+/**
+ * Finds the entries of a dictionary that pass; `undefined` when a piece that is needed is damaged. The rest is as for
+ * `entriesThatPass`.
+ */
+export function* entriesOfDictionary(
+  shared: EntrySource,
+  possible: PossibleParts | undefined,
+  owner: TestOwner,
+  { test, weight, text }: WholeTest,
+): Units<Passes | undefined> {
+  const known = knownOf(owner, shared, possible);
+  if (known.openCount > 0 && !known.isNarrow && text !== undefined) {
+    yield* lookUp(known, shared, text);
+  }
+  if (known.openCount > 0) yield* decideAll(known, shared, test, new Pace(), weight);
+  known.isUsed = true;
+  if (known.openCount > 0) return undefined;
   known.found ??= foundOf(known.passes);
   return known.found;
 }

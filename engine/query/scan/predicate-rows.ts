@@ -1,13 +1,21 @@
 import type { Units } from '../../base/pause.ts';
+import type { Terms } from '../../column/entries.ts';
+import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { addRow, type Bitmap, countRows, keepRows, nextRow } from '../model/bitmap.ts';
 import { filterName, type SelectedRows } from '../model/filter-cache.ts';
 import type { Predicate } from '../model/predicate.ts';
-import type { BlockSource } from '../model/source.ts';
-import { mayHaveRows } from './prune.ts';
-import { rowsWhere } from './scan.ts';
+import { type BlockSource, isDamage } from '../model/source.ts';
+import { dictionaryOf, footerOf, mayHaveRows } from './prune.ts';
+import { entriesWhere, MESSAGE, rowsWhere } from './scan.ts';
+
+/** The frame of a segment that is no block: what is kept of it is of the whole segment. */
+const HEAD_ORDINAL = 0;
+const NO_ROWS = new Uint16Array(0);
+/** Entries of a dictionary that one thread tests; idle ones help to look through larger ones, block by block. */
+const COUNTED_ENTRIES_MAX = 16_384;
 
 /**
  * Finds the rows of blocks for which a predicate holds. Those of whole blocks are kept in the source's cache for the
@@ -43,6 +51,26 @@ export class PredicateRows {
   }
 
   /**
+   * Counts such rows of the whole segment of the sealed block at `ref`, in units, without a look at rows: the strings
+   * of the one attribute that is asked about lie in a small dictionary, which has the counts of its entries.
+   * `undefined` when that is not so, or it is damaged.
+   */
+  *countInSegment(ref: BlockRef): Units<number | undefined> {
+    const whole = { ...ref, ordinal: HEAD_ORDINAL };
+    const kept = this.#kept(whole);
+    if (kept !== undefined) return kept.rowCount;
+    try {
+      const rowCount = yield* this.#countEntries(ref);
+      if (rowCount === undefined) return undefined;
+      this.#source.selected?.keep(this.#name, whole, { rowCount, rows: NO_ROWS }, 0);
+      return rowCount;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /**
    * Such rows among `rows` of a block, found in units. May return `rows` itself, and never writes to it. Throws
    * CORRUPTION.
    */
@@ -55,6 +83,26 @@ export class PredicateRows {
     return found;
   }
 
+  /** Adds up the counts of the entries that pass. Throws CORRUPTION. */
+  *#countEntries(ref: BlockRef): Units<number | undefined> {
+    const asked = askedOf(this.#plan);
+    if (asked === undefined) return undefined;
+    const { path, terms } = asked;
+    const forms = footerOf(this.#source, ref)?.columns?.forms(path);
+    if (forms?.length !== 1 || forms[0].kind !== Kind.STRING) return undefined;
+    const dictionary = dictionaryOf(this.#source, ref, forms[0].dictionary);
+    if (dictionary === undefined || dictionary.entryCount > COUNTED_ENTRIES_MAX) return undefined;
+    const possible = terms && this.#source.partsWith?.(ref, path, terms);
+    const found = yield* entriesWhere(this.#plan, dictionary, possible);
+    if (found === undefined || found.only === 0) return found?.only;
+    const counts = dictionary.counts();
+    let count = 0;
+    for (let entry = 0; entry < counts.length; entry++) {
+      if (found.passes[entry + 1] === 1) count += counts[entry];
+    }
+    return count;
+  }
+
   #kept(ref: BlockRef): SelectedRows | undefined {
     return this.#source.selected?.get(this.#name, ref);
   }
@@ -65,6 +113,13 @@ export class PredicateRows {
     const kept = packed(found);
     selected.keep(this.#name, ref, kept, kept.rows.byteLength);
   }
+}
+
+/** The only attribute that a plan asks about, and what its texts have that pass. */
+function askedOf(plan: Plan): { path: string; terms: Terms | undefined } | undefined {
+  if (plan.type === 'words') return { path: MESSAGE, terms: plan.words.terms };
+  if (plan.type !== 'value' || plan.paths.length !== 1) return undefined;
+  return { path: plan.paths[0], terms: plan.test.terms };
 }
 
 function packed(found: Bitmap): SelectedRows {

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.ts';
-import type { EntrySource, Terms } from '../../column/entries.ts';
+import type { CountedEntries, EntrySource, Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { BlockColumns, ColumnFacts } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
@@ -57,10 +57,14 @@ export function mayHaveRows(
   return isMaybe;
 }
 
-/** A dictionary of the segment of the block at `ref`; `undefined` when there is none, or it is damaged. */
-function dictionaryOf(source: BlockSource, ref: BlockRef, number: number): EntrySource | undefined {
+/** The dictionary of a number (-1: none) of the block's segment; `undefined` when there is none, or it is damaged. */
+export function dictionaryOf(
+  source: BlockSource,
+  ref: BlockRef,
+  number: number,
+): CountedEntries | undefined {
   try {
-    return source.dictionary?.(ref, number);
+    return number < 0 ? undefined : source.dictionary?.(ref, number);
   } catch (error) {
     if (isDamage(error)) return undefined;
     throw error;

@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../../column/column.ts';
 import { printDate } from '../../column/date-form.ts';
+import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
 import { anElementPasses, type ValueTest } from '../filter/match.ts';
@@ -22,9 +23,16 @@ import {
   noRows,
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { entriesThatPass, type Passes, testEach } from './entry-passes.ts';
+import {
+  type EntryTest,
+  entriesOfDictionary,
+  entriesThatPass,
+  type Passes,
+  testEach,
+} from './entry-passes.ts';
 
-const MESSAGE = 'message';
+/** The path of the text in which words are looked for. */
+export const MESSAGE = 'message';
 /** Rows of a block above which each test of a column is a unit. */
 const UNIT_ROWS = 256;
 /** Words of a bitmap whose rows are tested one by one in a unit: 2,048 rows. */
@@ -133,13 +141,38 @@ function* rowsOfWords(words: WordSequence, block: Block, rows: Bitmap): Units<Bi
 }
 
 function textsWithWords(column: StringColumn, words: WordSequence, rows: Bitmap): Units<Passes> {
-  return entriesThatPass(column, rows, words, (bytes, offsets, passes, first) => {
+  return entriesThatPass(column, rows, words, wordTestOf(words));
+}
+
+function wordTestOf(words: WordSequence): EntryTest {
+  return (bytes, offsets, passes, first) => {
     const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
     const finder = plain ? words.anchor : undefined;
     testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
       words.matches(bytes, start, end, plain),
     );
-  });
+  };
+}
+
+/**
+ * Finds the entries of a dictionary of strings for which a plan of one path holds; `undefined` when it is another one,
+ * or the dictionary is damaged. `possible`: the parts that may have some.
+ */
+export function* entriesWhere(
+  plan: Plan,
+  dictionary: EntrySource,
+  possible: PossibleParts | undefined,
+): Units<Passes | undefined> {
+  if (plan.type === 'words' || (plan.type === 'value' && plan.test instanceof WordsTest)) {
+    const words = plan.type === 'words' ? plan.words : (plan.test as WordsTest).words;
+    const whole = { test: wordTestOf(words), weight: 1, text: undefined };
+    return yield* entriesOfDictionary(dictionary, possible, words, whole);
+  }
+  if (plan.type !== 'value') return undefined;
+  const { test } = plan;
+  const { weight = 1, exact } = test;
+  const whole = { test: textTestOf(test, false), weight, text: exact };
+  return yield* entriesOfDictionary(dictionary, possible, test, whole);
 }
 
 function* rowsOfTestedColumns(
@@ -204,20 +237,18 @@ function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bit
 
 function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {
   const isArray = column.kind === Kind.ARRAY;
+  const text = isArray ? undefined : test.exact;
+  return entriesThatPass(column, rows, test, textTestOf(test, isArray), test.weight, text);
+}
+
+function textTestOf(test: ValueTest, isArray: boolean): EntryTest {
   const finder = isArray ? undefined : test.finder;
-  return entriesThatPass(
-    column,
-    rows,
-    test,
-    (bytes, offsets, passes, first) => {
-      if (!isArray) test.prepare?.(bytes, offsets[0], offsets[offsets.length - 1]);
-      testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
-        isArray ? anElementPasses(test, bytes, start, end) : test.text(bytes, start, end),
-      );
-    },
-    test.weight,
-    isArray ? undefined : test.exact,
-  );
+  return (bytes, offsets, passes, first) => {
+    if (!isArray) test.prepare?.(bytes, offsets[0], offsets[offsets.length - 1]);
+    testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
+      isArray ? anElementPasses(test, bytes, start, end) : test.text(bytes, start, end),
+    );
+  };
 }
 
 function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Units<Bitmap> {
