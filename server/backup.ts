@@ -16,14 +16,14 @@ import { type CheckOutput, megabytes } from './check.ts';
 import { USERS_PATH } from './registry/account/users.ts';
 import { VIEWS_PATH } from './registry/account/views.ts';
 import { DEFINITIONS_PATH } from './registry/definitions.ts';
-import { AUDIT_PATH } from './registry/journal.ts';
+import { AUDIT_PATH, OLDER_AUDIT_PATH } from './registry/journal.ts';
 import { KEYS_PATH } from './registry/keys.ts';
 import { ADMIN_TOKEN_PATH } from './registry/secret.ts';
 
 /** Files of a data folder beside segments and manifest that a backup has. Sessions and the set-up link stay. */
 const SIDE: SideFiles = {
   records: [KEYS_PATH, DEFINITIONS_PATH, USERS_PATH, VIEWS_PATH],
-  texts: [ADMIN_TOKEN_PATH, AUDIT_PATH],
+  texts: [ADMIN_TOKEN_PATH, AUDIT_PATH, OLDER_AUDIT_PATH],
 };
 /** A third of the time that a snapshot lasts. */
 const RENEW_MS = 20_000;

@@ -8,6 +8,11 @@ import { withoutSteering } from '../safe-text.ts';
 /** Path of the audit log. */
 export const AUDIT_PATH = 'audit.log';
 
+/** Path of the audit log before the present one. */
+export const OLDER_AUDIT_PATH = 'audit.log.1';
+
+/** Bytes of an audit log that another one follows: readers can write lines, and the disk is not theirs. */
+const AUDIT_BYTES_MAX = 64 * 1_048_576;
 /** Bytes at the end of the log in which the newest lines are looked for. */
 const RECENT_BYTES = 1_048_576;
 
@@ -30,19 +35,21 @@ export interface AuditLine extends Asker {
 }
 
 /**
- * An append-only file of JSON lines. A line that a stop cut short is closed by the next open.
- * Rejects with IO.
+ * An append-only file of JSON lines. A line that a stop cut short is closed by the next open. A full one is renamed and
+ * takes the place of the one that was full before. Rejects with IO.
  */
 export class AuditLog {
   readonly #disk: Disk;
   readonly #path: string;
+  readonly #bytesMax: number;
   /** Set when its name is known to be on stable storage. */
   #named = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(disk: Disk, path: string) {
+  constructor(disk: Disk, path: string, bytesMax = AUDIT_BYTES_MAX) {
     this.#disk = disk;
     this.#path = path;
+    this.#bytesMax = bytesMax;
   }
 
   /** Adds a line behind those asked for before; resolves when it is on stable storage. */
@@ -53,7 +60,11 @@ export class AuditLog {
   }
 
   async #write(line: AuditLine): Promise<void> {
-    const exists = this.#named || this.#disk.list('').includes(this.#path);
+    const bytes = this.#disk.sizeOf(this.#path);
+    const isFull = bytes !== undefined && bytes >= this.#bytesMax;
+    if (isFull) await this.#disk.rename(this.#path, `${this.#path}.1`);
+    if (isFull) this.#named = false;
+    const exists = bytes !== undefined && !isFull;
     const file = this.#disk.open(this.#path, exists ? 'write' : 'create');
     try {
       const place = file.bytes();
@@ -72,15 +83,19 @@ export class AuditLog {
 
 /** The newest `limit` lines of the audit log, the newest first; those that a stop cut short are left out. Throws IO. */
 export function recentChanges(disk: Disk, limit: number): AuditLine[] {
-  const bytes = disk.sizeOf(AUDIT_PATH) ?? 0;
-  if (bytes === 0) return [];
-  const from = Math.max(0, bytes - RECENT_BYTES);
-  const lines = new TextDecoder().decode(readBytes(disk, AUDIT_PATH, from)).split('\n');
+  const lines = [OLDER_AUDIT_PATH, AUDIT_PATH].flatMap((path) => lastLines(disk, path));
   return lines
-    .slice(from > 0 ? 1 : 0)
     .reverse()
     .flatMap((line) => parsedLine(line) ?? [])
     .slice(0, limit);
+}
+
+function lastLines(disk: Disk, path: string): string[] {
+  const bytes = disk.sizeOf(path) ?? 0;
+  if (bytes === 0) return [];
+  const from = Math.max(0, bytes - RECENT_BYTES);
+  const lines = new TextDecoder().decode(readBytes(disk, path, from)).split('\n');
+  return lines.slice(from > 0 ? 1 : 0);
 }
 
 function parsedLine(line: string): AuditLine | undefined {
