@@ -198,13 +198,16 @@ t.test('words that are damaged are not used, and nothing is partial', async (t) 
   for (const segment of segments) {
     const path = sealedPath(segment);
     const whole = shelf.disk.content(path);
-    const { words } = new SealedFile(shelf.disk.open(path, 'read'), segment).footer();
-    for (const { offset, bytes } of words) {
+    const sealed = () => new SealedFile(shelf.disk.open(path, 'read'), segment);
+    for (const place of sealed().footer().words) {
+      const { offset, bytes } = place;
+      sealed().words(place).verify();
       for (let at = offset; at < offset + bytes; at += 7_919) {
         shelf.disk.damage(path, (content) => content.fill(content[at] ^ 0x55, at, at + 1));
         const found = listed(asked);
         t.same(found.events, wanted.events);
         t.equal(found.stats.blocksDamaged, 0);
+        t.throws(() => sealed().words(place).verify(), { code: 'CORRUPTION' });
         shelf.disk.damage(path, () => whole);
       }
     }
