@@ -30,6 +30,10 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     ...{ title: 'Users', isAdmin: true },
     load: async () => (await import('./screens/users/users.tsx')).Users,
   },
+  '/settings': {
+    ...{ title: 'Settings', isAdmin: true },
+    load: async () => (await import('./screens/settings/settings.tsx')).Settings,
+  },
   '/audit': {
     ...{ title: 'Audit log', isAdmin: true },
     load: async () => (await import('./screens/audit/audit.tsx')).Audit,

@@ -15,6 +15,7 @@ const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: bo
   { path: '/send', name: 'Send', icon: 'send', isAdmin: true },
   { path: '/keys', name: 'Keys', icon: 'key', isAdmin: true },
   { path: '/users', name: 'Users', icon: 'people', isAdmin: true },
+  { path: '/settings', name: 'Settings', icon: 'gear', isAdmin: true },
   { path: '/audit', name: 'Audit', icon: 'book', isAdmin: true },
 ];
 

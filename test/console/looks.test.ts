@@ -163,6 +163,20 @@ const LOOKS: readonly Look[] = [
     },
   },
   { name: 'users', path: '/users', ready: (page) => page.getByText('(you)').waitFor() },
+  ...['fields', 'metrics', 'tagsets', 'groups', 'saved_analyses'].map((kind) => ({
+    name: `settings-${kind}`,
+    path: `/settings?kind=${kind}`,
+    ready: (page: Page) => page.getByRole('table').waitFor(),
+  })),
+  {
+    ...{ name: 'settings-tagset', path: '/settings?kind=tagsets' },
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Status: more' }).click();
+      await page.getByRole('menuitem', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.locator('.preview-row').nth(3).waitFor();
+    },
+  },
   {
     name: 'audit',
     path: '/audit',
@@ -192,7 +206,7 @@ t.test(
   async (t) => {
     const page = await viewer.page({ viewport: { width: 320, height: 640 }, storageState: state });
     for (const { name, path, ready } of LOOKS.filter((look) =>
-      ['explore', 'keys', 'users', 'send', 'audit'].includes(look.name),
+      ['explore', 'keys', 'users', 'send', 'audit', 'settings-tagset'].includes(look.name),
     )) {
       await page.goto(service.http + path);
       if (name === 'explore') {

@@ -270,7 +270,8 @@ const time = Type.Object({
   from: Type.Union([string, Type.Number()]),
   to: Type.Union([string, Type.Number()]),
 });
-const definition = {
+/** Definitions of the administration by their resource. Source: INTERFACE.md 13. */
+export const shownDefinitions = {
   fields: attributeField,
   tagsets: shape({ ...tagset, tags: Type.Array(tag) }),
   metrics: shape({
@@ -300,9 +301,9 @@ const changedExtension = shape({
   ...extension,
   made: maybe(
     shape({
-      fields: Type.Array(definition.fields),
-      metrics: Type.Array(definition.metrics),
-      groups: Type.Array(definition.groups),
+      fields: Type.Array(shownDefinitions.fields),
+      metrics: Type.Array(shownDefinitions.metrics),
+      groups: Type.Array(shownDefinitions.groups),
     }),
   ),
   warning: maybe(
@@ -324,7 +325,7 @@ export const RESOURCE_SHAPES: ReadonlyMap<
   ['write_keys', { shown: shownWriteKey, made: shape({ ...writeKey, key: string }) }],
   ['read_keys', { shown: shownReadKey, made: shape({ ...readKey, key: string }) }],
   ['users', { shown: shownUser }],
-  ...Object.entries(definition).map(([name, shown]) => [name, { shown }] as const),
+  ...Object.entries(shownDefinitions).map(([name, shown]) => [name, { shown }] as const),
   ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
 ]);
 /** Reply of logging in, and of `GET /account/session`. */

@@ -9,6 +9,7 @@ import type {
   listedEvent,
   listReply,
   sessionReply,
+  shownDefinitions,
   shownReadKey,
   shownUser,
   shownView,
@@ -52,3 +53,7 @@ export type ReadKey = Static<typeof shownReadKey>;
 export type View = Static<typeof shownView>;
 /** A user of the administration. */
 export type User = Static<typeof shownUser>;
+/** Definitions of the administration by their resource. */
+export type Definitions = {
+  readonly [K in keyof typeof shownDefinitions]: Static<(typeof shownDefinitions)[K]>;
+};
