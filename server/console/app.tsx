@@ -18,6 +18,10 @@ interface Screen {
 
 const SCREENS: Readonly<Record<string, Screen>> = {
   '/': { title: 'Explore', load: async () => Explore },
+  '/analytics': {
+    title: 'Analytics',
+    load: async () => (await import('./screens/analytics/analytics.tsx')).Analytics,
+  },
   '/send': {
     ...{ title: 'Send logs', isAdmin: true },
     load: async () => (await import('./screens/send/send.tsx')).Send,

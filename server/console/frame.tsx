@@ -12,6 +12,7 @@ import { type Choice, Menu } from './parts/menu.tsx';
 
 const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: boolean }[] = [
   { path: '/', name: 'Explore', icon: 'search' },
+  { path: '/analytics', name: 'Analytics', icon: 'chart' },
   { path: '/send', name: 'Send', icon: 'send', isAdmin: true },
   { path: '/keys', name: 'Keys', icon: 'key', isAdmin: true },
   { path: '/users', name: 'Users', icon: 'people', isAdmin: true },

@@ -143,6 +143,46 @@ const LOOKS: readonly Look[] = [
   },
   { name: 'live', path: '/?live=1', ready: (page) => page.locator('.live-state.open').waitFor() },
   {
+    ...{
+      name: 'analytics',
+      path: '/analytics?m=count,avg:custom.duration&g=custom.service&step=5m&vs=1',
+    },
+    ready: async (page) => {
+      await page.locator('.figure canvas').nth(1).waitFor();
+      await page
+        .locator('.answer .loading, .answer[aria-busy="true"]')
+        .waitFor({ state: 'detached' });
+    },
+  },
+  {
+    ...{ name: 'analytics-one', path: '/analytics?g=log_status&step=2m' },
+    ready: (page) => page.getByRole('table').locator('tbody tr').nth(9).waitFor(),
+  },
+  {
+    name: 'analytics-toplist',
+    path: '/analytics?kind=toplist&m=count,pc95:custom.duration,max:custom.duration&g=custom.host,custom.service*2*m1:desc&vs=1',
+    ready: (page) => page.getByRole('columnheader', { name: 'count, before' }).waitFor(),
+  },
+  {
+    ...{
+      name: 'analytics-refused',
+      path: '/analytics?kind=table&m=avg:nothing&g=@time,custom.service',
+    },
+    ready: (page) => page.locator('.field-fault').waitFor(),
+  },
+  {
+    ...{ name: 'analytics-saved', path: '/analytics?kind=toplist&g=custom.service' },
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText(/is saved as/).waitFor();
+      await page.getByRole('button', { name: 'Saved analyses' }).click();
+      await page
+        .getByRole('link', { name: /^Execute/ })
+        .first()
+        .waitFor();
+    },
+  },
+  {
     name: 'send',
     path: '/send',
     ready: async (page) => {
@@ -206,7 +246,10 @@ t.test(
   async (t) => {
     const page = await viewer.page({ viewport: { width: 320, height: 640 }, storageState: state });
     for (const { name, path, ready } of LOOKS.filter((look) =>
-      ['explore', 'keys', 'users', 'send', 'audit', 'settings-tagset'].includes(look.name),
+      [
+        ...['explore', 'analytics', 'analytics-one', 'analytics-toplist'],
+        ...['keys', 'users', 'send', 'audit', 'settings-tagset'],
+      ].includes(look.name),
     )) {
       await page.goto(service.http + path);
       if (name === 'explore') {

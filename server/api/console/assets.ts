@@ -22,7 +22,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 /** Addresses of the page's screens. */
 const SCREENS: ReadonlySet<string> = new Set([
-  ...['/', '/setup', '/event', '/send', '/keys', '/users', '/settings', '/audit', '/account'],
+  ...['/', '/setup', '/event', '/analytics', '/send', '/keys', '/users', '/settings'],
+  ...['/audit', '/account'],
 ]);
 /** Names with a digest of their contents never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

@@ -4,6 +4,8 @@ import type {
   attributesReply,
   completeReply,
   contextReply,
+  discoverReply,
+  executeReply,
   facetsReply,
   fetchReply,
   listedEvent,
@@ -35,6 +37,20 @@ export type FetchResult = Result<Static<typeof fetchReply>>;
 export type ContextResult = Result<Static<typeof contextReply>>;
 /** Buckets of an aggregation. */
 export type AggregateResult = Result<Static<typeof aggregateReply>>;
+/** Body of `POST /beta/events/aggregate`. */
+export type AggregateBody = Static<typeof BODY_SCHEMAS.aggregate>;
+/** Answer of the execution of a saved analysis. */
+export type ExecuteResult = Result<Static<typeof executeReply>>;
+/** A question that is saved under an id. */
+export type SavedAnalysis = { id: string; name: string } & (
+  | ({ kind: 'list' } & Pick<ListBody, 'time' | 'filters' | 'columns'>)
+  | ({ kind: 'timeseries' | 'toplist' | 'table' } & Pick<
+      AggregateBody,
+      'time' | 'filters' | 'compute' | 'groupBy'
+    >)
+);
+/** Fields, tagsets and metrics that are defined. */
+export type DefinedResult = Result<Static<typeof discoverReply>>;
 /** Most frequent values of attributes. */
 export type FacetsResult = Result<Static<typeof facetsReply>>;
 /** Attributes of a time. */

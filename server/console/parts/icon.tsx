@@ -1,6 +1,7 @@
 /** Shapes of the icons, drawn by strokes in a square of 24. */
 const SHAPES = {
   search: 'M11 4a7 7 0 1 0 0 14a7 7 0 0 0 0-14zM20 20l-4-4',
+  chart: 'M4 4v16h16M8 16v-5M12.5 16V7M17 16v-7',
   live: 'M12 12h.01M8.5 15.5a5 5 0 0 1 0-7M15.5 8.5a5 5 0 0 1 0 7M5.6 18.4a9 9 0 0 1 0-12.8M18.4 5.6a9 9 0 0 1 0 12.8',
   key: 'M14.5 9.5a4 4 0 1 0-3.4 4L13 15.5h2v2h2v2h3v-3l-5.6-5.6M9 9h.01',
   people:

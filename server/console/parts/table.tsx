@@ -6,8 +6,8 @@ import { Icon } from './icon.tsx';
 export interface Column<T> {
   readonly name: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** The text by which its button orders the rows; without it there is no button. */
-  readonly order?: (row: T) => string;
+  /** The text or number by which its button orders the rows; without it there is no button. */
+  readonly order?: (row: T) => string | number;
   readonly class?: string;
   /** Its cells name their rows. */
   readonly isHead?: boolean;
@@ -78,7 +78,7 @@ export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
   );
 }
 
-function compare(left: string, right: string): number {
+function compare(left: string | number, right: string | number): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -5,10 +5,15 @@ import { stepMs } from '../../base/range.ts';
 import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
-import { Plot, type PlotSeries } from '../../parts/plot.tsx';
+import { later } from '../../parts/later.tsx';
+import type { PlotSeries } from '../../parts/plot.tsx';
 import { type Histogram, histogram } from './panels.ts';
 
 const HEIGHT_PX = 112;
+
+/** The largest script comes beside the first questions: the list does not wait for it. */
+const plotScript = import('../../parts/plot.tsx');
+const Plot = later(async () => (await plotScript).Plot);
 
 /** Events over time, by their status; a drag on it is the next range. */
 export function Chart() {
@@ -52,18 +57,20 @@ function Bars({ data }: { data: Histogram }) {
   const { zone } = question.value;
   const series = useMemo(() => stacked(data), [data]);
   return (
-    <Plot
-      label={describe(data, zone)}
-      range={data.range}
-      zone={zone}
-      height={HEIGHT_PX}
-      times={data.times}
-      series={series}
-      point={(ms) => setAt(ms === undefined ? undefined : barAt(data, ms))}
-      select={zoomTo}
-    >
-      {at !== undefined && <Tip data={data} at={at} zone={zone} />}
-    </Plot>
+    <div style={{ minHeight: HEIGHT_PX }}>
+      <Plot
+        label={describe(data, zone)}
+        range={data.range}
+        zone={zone}
+        height={HEIGHT_PX}
+        times={data.times}
+        series={series}
+        point={(ms) => setAt(ms === undefined ? undefined : barAt(data, ms))}
+        select={zoomTo}
+      >
+        {at !== undefined && <Tip data={data} at={at} zone={zone} />}
+      </Plot>
+    </div>
   );
 }
 
