@@ -11,6 +11,7 @@ import {
   said,
 } from '../../base/question.ts';
 import { type Range, stepFor } from '../../base/range.ts';
+import { TIME } from './answer.ts';
 
 /** Ways of showing an aggregation, as saved analyses name them. */
 export const KINDS = { timeseries: 'Time series', toplist: 'Top list', table: 'Table' } as const;
@@ -42,8 +43,6 @@ export interface Analysis {
 export const METRICS_MAX = 5;
 /** The most groupBys. Source: INTERFACE.md 4.8. */
 export const GROUPINGS_MAX = 3;
-/** The grouping by steps of time. */
-export const TIME = '@time';
 
 const { KIND, METRICS, GROUPINGS, STEP, COMPARED, RUN } = {
   ...{ KIND: 'kind', METRICS: 'm', GROUPINGS: 'g', STEP: 'step', COMPARED: 'vs', RUN: 'run' },
@@ -88,7 +87,7 @@ function parametersOf(next: Analysis): Record<string, string | undefined> {
   const metricsText = metrics.map(encoded).join(',');
   return {
     [KIND]: kind === 'timeseries' ? undefined : kind,
-    [METRICS]: metricsText === METRIC_DEFAULT ? undefined : metricsText,
+    [METRICS]: metricsText === METRIC_DEFAULT || metricsText === '' ? undefined : metricsText,
     [GROUPINGS]: entries.length === 0 ? undefined : entries.join(','),
     [STEP]: step === '' ? undefined : step,
     [COMPARED]: isCompared ? '1' : undefined,

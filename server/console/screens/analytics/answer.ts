@@ -2,7 +2,9 @@ import type { AggregateResult, ExecuteResult } from '../../api/contract.ts';
 import { type Json, textOf } from '../../api/exact.ts';
 import { whole } from '../../base/format.ts';
 import { type Range, stepMs } from '../../base/range.ts';
-import { TIME } from './analysis.ts';
+
+/** The grouping by steps of time. */
+export const TIME = '@time';
 
 /** A bucket with its values. */
 export interface Bucket {

@@ -2,8 +2,7 @@ import { textOf } from '../../api/exact.ts';
 import { pointTime } from '../../base/format.ts';
 import { brief } from '../../parts/log-text.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { TIME } from './analysis.ts';
-import { type Answer, type Bucket, difference, numberOf, shownNumber } from './answer.ts';
+import { type Answer, type Bucket, difference, numberOf, shownNumber, TIME } from './answer.ts';
 import { before, groupingName, metricName, valueOfNone } from './panels.ts';
 import { eventsOf } from './through.ts';
 

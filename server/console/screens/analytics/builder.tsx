@@ -1,6 +1,5 @@
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button } from '../../parts/controls.tsx';
 import { Field } from '../../parts/form.tsx';
 import {
@@ -12,8 +11,8 @@ import {
   KINDS,
   type Kind,
   METRICS_MAX,
-  TIME,
 } from './analysis.ts';
+import { TIME } from './answer.ts';
 import { attributes, defined, isTagset, metricName, refusalOf } from './panels.ts';
 
 const AGGREGATIONS = [
@@ -25,13 +24,12 @@ const OF_ALL = ['count', 'cardinality'];
 const STEPS = ['1s', '10s', '1m', '5m', '15m', '30m', '1h', '6h', '1d', '1w', '1M'];
 const NATURAL = '@natural';
 
-/** A row more than the address has, in which nothing was typed yet. */
-const isAddingMetric = signal(false);
-const isAddingGrouping = signal(false);
-
 /** The kind, the metrics, the groupings and the steps of an analysis; what is changed is asked at once. */
 export function Builder() {
   const { kind, metrics, groupings, step, isCompared } = analysis.value;
+  // The part that has a row more than the address, in which nothing was typed yet.
+  const [adding, setAdding] = useState<'metric' | 'grouping'>();
+  const done = (): void => setAdding(undefined);
   const hasSteps = kind === 'timeseries' || groupings.some(({ id }) => id === TIME);
   return (
     <form class="builder" aria-label="Analysis" onSubmit={(event) => event.preventDefault()}>
@@ -58,22 +56,22 @@ export function Builder() {
       </fieldset>
       <fieldset class="builder-part">
         <legend>Metrics</legend>
-        {[...metrics, ...(isAddingMetric.value ? [''] : [])].map((id, at) => (
-          <MetricRow key={`${at} ${id}`} id={id} at={at} />
+        {[...metrics, ...(adding === 'metric' ? [''] : [])].map((id, at) => (
+          <MetricRow key={at} id={id} at={at} done={done} />
         ))}
         {metrics.length < METRICS_MAX && (
-          <Button icon="plus" onClick={() => add(isAddingMetric)}>
+          <Button icon="plus" onClick={() => setAdding('metric')}>
             Add a metric
           </Button>
         )}
       </fieldset>
       <fieldset class="builder-part">
         <legend>Groups</legend>
-        {[...groupings, ...(isAddingGrouping.value ? [NONE] : [])].map((grouping, at) => (
-          <GroupingRow key={`${at} ${grouping.id}`} grouping={grouping} at={at} />
+        {[...groupings, ...(adding === 'grouping' ? [NONE] : [])].map((grouping, at) => (
+          <GroupingRow key={at} grouping={grouping} at={at} done={done} />
         ))}
         {groupings.length < GROUPINGS_MAX && (
-          <Button icon="plus" onClick={() => add(isAddingGrouping)}>
+          <Button icon="plus" onClick={() => setAdding('grouping')}>
             Group by
           </Button>
         )}
@@ -83,15 +81,6 @@ export function Builder() {
 }
 
 const NONE: Grouping = { id: '', limit: '', order: '' };
-
-function add(isAdding: { value: boolean }): void {
-  isAdding.value = true;
-  const isMetric = isAdding === isAddingMetric;
-  requestAnimationFrame(() => {
-    const inputs = document.querySelectorAll<HTMLElement>(isMetric ? '.metric' : '.grouping');
-    inputs[inputs.length - 1]?.querySelector('input')?.focus();
-  });
-}
 
 /** Another kind; steps of time are groups of tables alone. */
 function kindChange(kind: Kind): Partial<Analysis> {
@@ -109,11 +98,18 @@ function stepRefusal(): string | undefined {
   );
 }
 
-function MetricRow({ id, at }: { id: string; at: number }) {
+interface RowProps {
+  /** Number of the row. */
+  at: number;
+  /** Ends the adding of a row. */
+  done: () => void;
+}
+
+function MetricRow({ id, at, done }: RowProps & { id: string }) {
   const { metrics, groupings } = analysis.value;
   const refusal = stepRefusal() === undefined ? refusalOf(`compute[${at}]`) : undefined;
   const replace = (next: readonly string[]): void => {
-    isAddingMetric.value = false;
+    done();
     // Orders name metrics by their places.
     const isShorter = next.length < metrics.length;
     analyse({
@@ -128,11 +124,8 @@ function MetricRow({ id, at }: { id: string; at: number }) {
         value={id}
         choices={metricChoices}
         fault={refusal}
-        take={(text) =>
-          text === ''
-            ? undefined
-            : replace(metrics.toSpliced(at, at < metrics.length ? 1 : 0, text))
-        }
+        isNew={at >= metrics.length}
+        take={(text) => replace(metrics.toSpliced(at, 1, ...(text === '' ? [] : [text])))}
       />
       {(metrics.length > 1 || at >= metrics.length) && (
         <Button
@@ -164,14 +157,14 @@ function isNumeric(kind: string): boolean {
   return kind === 'number' || kind === 'string' || kind === 'array';
 }
 
-function GroupingRow({ grouping, at }: { grouping: Grouping; at: number }) {
+function GroupingRow({ grouping, at, done }: RowProps & { grouping: Grouping }) {
   const { groupings, metrics, kind } = analysis.value;
   const replace = (next: readonly Grouping[]): void => {
-    isAddingGrouping.value = false;
+    done();
     analyse({ groupings: next });
   };
   const change = (changes: Partial<Grouping>): void =>
-    replace(groupings.toSpliced(at, at < groupings.length ? 1 : 0, { ...grouping, ...changes }));
+    replace(groupings.toSpliced(at, 1, { ...grouping, ...changes }));
   const limitName = `groupBy[${at}].field.limit`;
   const orderName = `groupBy[${at}].field.order`;
   const intervalName = `groupBy[${at}].time.interval`;
@@ -184,7 +177,8 @@ function GroupingRow({ grouping, at }: { grouping: Grouping; at: number }) {
         value={grouping.id}
         choices={() => groupingChoices(kind)}
         fault={others === undefined ? refusalOf(`groupBy[${at}]`) : undefined}
-        take={(id) => (id === '' ? undefined : change({ id }))}
+        isNew={at >= groupings.length}
+        take={(id) => (id === '' ? replace(groupings.toSpliced(at, 1)) : change({ id }))}
       />
       {isField && (
         <>
@@ -239,6 +233,8 @@ interface EntryProps {
   choices?: readonly string[] | ((text: string) => readonly string[]);
   placeholder?: string;
   fault: string | undefined;
+  /** Takes the focus when it comes. */
+  isNew?: boolean;
   /** Receives what was typed when one leaves the field or presses Enter. */
   take: (text: string) => void;
 }
@@ -250,23 +246,34 @@ function Entry({
   choices = [],
   placeholder,
   fault,
+  isNew = false,
   take,
 }: EntryProps): ComponentChildren {
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (isNew) input.current?.focus();
+  }, []);
+  const leave = (typed: string): void => {
+    // What is emptied shows what holds without it.
+    if (typed === '') setText(value);
+    take(typed);
+  };
   const offered = typeof choices === 'function' ? choices(text) : choices;
   return (
     <>
       <Field label={label} fault={fault}>
         <input
+          ref={input}
           class="input"
           list={`${id}-choices`}
           value={text}
           placeholder={placeholder}
           {...{ spellcheck: false, autoComplete: 'off', autocapitalize: 'off' }}
           onInput={(event) => setText(event.currentTarget.value)}
-          onChange={(event) => take(event.currentTarget.value.trim())}
+          onChange={(event) => leave(event.currentTarget.value.trim())}
         />
       </Field>
       <datalist id={`${id}-choices`}>

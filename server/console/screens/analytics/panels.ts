@@ -24,8 +24,8 @@ import {
 import type { Range } from '../../base/range.ts';
 import { isExplained, session } from '../../base/session.ts';
 import { shownName } from '../../parts/log-text.tsx';
-import { type Analysis, analysis, bodyOf, stepOf, TIME } from './analysis.ts';
-import { type Answer, answerOf, Before, executedAnswer } from './answer.ts';
+import { type Analysis, analysis, bodyOf, stepOf } from './analysis.ts';
+import { type Answer, answerOf, Before, executedAnswer, TIME } from './answer.ts';
 
 const AGGREGATE = '/beta/events/aggregate';
 const ATTRIBUTES_MAX = 500;

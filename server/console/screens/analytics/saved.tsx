@@ -8,7 +8,8 @@ import { Button, Dialog, FaultNote } from '../../parts/controls.tsx';
 import { Form, TextField } from '../../parts/form.tsx';
 import { visible } from '../../parts/log-text.tsx';
 import { Table } from '../../parts/table.tsx';
-import { addressOfAnalysis, type Grouping, KINDS, TIME } from './analysis.ts';
+import { addressOfAnalysis, type Grouping, KINDS } from './analysis.ts';
+import { TIME } from './answer.ts';
 import { answer, loadSaved, savedAnalyses } from './panels.ts';
 
 type Aggregated = Exclude<SavedAnalysis, { kind: 'list' }>;

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { textOf } from '../../api/exact.ts';
 import { go } from '../../base/address.ts';
-import { counted, pointTime } from '../../base/format.ts';
+import { pointTime } from '../../base/format.ts';
 import { STATUS_IDS } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
 import { brief } from '../../parts/log-text.tsx';
@@ -50,12 +50,12 @@ function Figure({ answer, metric, isRun }: FigureProps) {
   const name = metricName(metrics[metric] ?? '');
   const drawn = buckets.slice(0, COLOURS.length);
   const series = useMemo(() => seriesOf(answer, drawn, metric, earlier), [answer, metric, earlier]);
-  const label = `${name}, ${counted(buckets.length, 'series')} from ${pointTime(range.fromMs, zone)} to ${pointTime(range.toMs, zone)}`;
+  const label = `${name}, ${buckets.length} series from ${pointTime(range.fromMs, zone)} to ${pointTime(range.toMs, zone)}`;
   return (
     <section class="figure" aria-label={name}>
       <h2>{name}</h2>
       <Plot
-        label={label.replace('seriess', 'series')}
+        label={label}
         {...{ range, zone, times, series, height: HEIGHT_PX, select: zoomTo }}
         point={(ms) => setAt(ms === undefined ? undefined : stepAt(times, ms))}
         {...(isRun

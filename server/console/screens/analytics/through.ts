@@ -4,8 +4,7 @@ import { EXPLORE, PARAMETERS, said } from '../../base/question.ts';
 import type { Range } from '../../base/range.ts';
 import { termOf, withTerm } from '../../base/terms.ts';
 import { addUnits } from '../../base/zone.ts';
-import { TIME } from './analysis.ts';
-import type { Answer, Bucket } from './answer.ts';
+import { type Answer, type Bucket, TIME } from './answer.ts';
 
 /** The address that explores the events of a bucket, of the step that begins at `stepMs`, or of both. */
 export function eventsOf(answer: Answer, bucket?: Bucket, atMs?: number): string {
