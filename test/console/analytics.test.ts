@@ -61,7 +61,7 @@ async function visit(address: string, on: Page = page): Promise<void> {
 
 /** Waits until an answer is there and nothing is loading. */
 async function settled(on: Page = page): Promise<void> {
-  await on.locator('.answer .exact').waitFor();
+  await on.locator('.answer .exact').first().waitFor();
   await on.locator('.answer[aria-busy="true"]').waitFor({ state: 'detached' });
 }
 

@@ -93,10 +93,18 @@ function Line({ found, isRun }: { found: Answer; isRun: boolean }) {
   );
 }
 
-/** The loading of the time before, which ends and fails by itself. */
+/** The line about the time before, which loads, ends and fails by itself. */
 function Comparison() {
   const fault = before.fault.value;
+  const whole = before.data.value?.whole;
   if (fault !== undefined) return <FaultNote fault={fault} retry={() => before.reload()} />;
+  if (whole !== undefined) {
+    return (
+      <p class="toolbar">
+        The time before: <Exactness whole={whole} zone={question.value.zone} />
+      </p>
+    );
+  }
   if (!before.isLoading.value) return null;
   return (
     <p class="toolbar">

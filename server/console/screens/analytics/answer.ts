@@ -129,6 +129,11 @@ export class Before {
     }
   }
 
+  /** The missing parts of the answer. */
+  get whole(): Answer['whole'] {
+    return this.#answer.whole;
+  }
+
   /** The values of a metric in a bucket; `undefined` when the answer does not tell. `none` stands for no event. */
   valuesOf({ path }: Bucket, metric: number, none: Json): readonly Json[] | undefined {
     const found = this.#byPath.get(path.join('\n'));

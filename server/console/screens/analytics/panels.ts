@@ -64,7 +64,8 @@ export function watchAnalysis(): () => void {
   const ends = [effect(loadAnswer), effect(loadAttributes), effect(loadDefined)];
   return () => {
     for (const end of ends) end();
-    for (const panel of [answer, before, executedList]) {
+    // The next one to look may be another user.
+    for (const panel of [answer, before, executedList, defined, attributes, savedAnalyses]) {
       panel.cancel();
       panel.data.value = undefined;
       panel.fault.value = undefined;
