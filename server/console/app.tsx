@@ -38,6 +38,10 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     ...{ title: 'Settings', isAdmin: true },
     load: async () => (await import('./screens/settings/settings.tsx')).Settings,
   },
+  '/health': {
+    ...{ title: 'Health', isAdmin: true },
+    load: async () => (await import('./screens/health/health.tsx')).Health,
+  },
   '/audit': {
     ...{ title: 'Audit log', isAdmin: true },
     load: async () => (await import('./screens/audit/audit.tsx')).Audit,

@@ -17,6 +17,7 @@ const LINKS: readonly { path: string; name: string; icon: IconName; isAdmin?: bo
   { path: '/keys', name: 'Keys', icon: 'key', isAdmin: true },
   { path: '/users', name: 'Users', icon: 'people', isAdmin: true },
   { path: '/settings', name: 'Settings', icon: 'gear', isAdmin: true },
+  { path: '/health', name: 'Health', icon: 'pulse', isAdmin: true },
   { path: '/audit', name: 'Audit', icon: 'book', isAdmin: true },
 ];
 

@@ -6,21 +6,26 @@ import { auditResource } from '../api/admin/audit.ts';
 import { definitionResources } from '../api/admin/definitions.ts';
 import { followExtensions } from '../api/admin/extension-steps.ts';
 import { extensionResource } from '../api/admin/extensions.ts';
+import { healthResource } from '../api/admin/health.ts';
 import { keyResources } from '../api/admin/keys.ts';
+import { queryResource } from '../api/admin/queries.ts';
 import { snapshotResource } from '../api/admin/snapshots.ts';
 import { troubleResource } from '../api/admin/troubles.ts';
 import { userResource } from '../api/admin/users.ts';
 import { declaredResolver } from '../api/declared.ts';
 import { createRoutes, type OperationAccess } from '../api/dispatch.ts';
 import type { AnswerCounts } from '../api/metrics/answer-counts.ts';
+import type { StoreGauges } from '../api/metrics/metrics.ts';
 import { createOperation } from '../api/metrics/operation.ts';
 import { quotasOf } from '../api/metrics/quotas.ts';
 import type { ApiRequest, Reply } from '../api/reply.ts';
+import type { AdminResource } from '../api/routes/route.ts';
 import { filterIdsOf, securityFilters } from '../api/security-filter.ts';
 import { Callers } from '../api/session/callers.ts';
 import { LoginThrottle } from '../api/session/login-throttle.ts';
 import { version } from '../config.ts';
 import type { Listeners } from '../listen/listeners.ts';
+import { RunningQueries } from '../query/running-queries.ts';
 import type { BoundCells } from '../runtime.ts';
 import type { OpenedData } from './open.ts';
 import type { Workers } from './workers.ts';
@@ -60,6 +65,7 @@ export function routesOf(
     (extension, error) => log.error('an extension is left out', { extension, error }),
   );
   const filterIds = (text: string): string[] => filterIdsOf(text, resolver);
+  const running = new RunningQueries(queries);
   const callers = new Callers({ sessions, users, keys, filterOf });
   const admin = createAdmin({
     ...{ token, failures, callers },
@@ -88,9 +94,7 @@ export function routesOf(
         resolver,
         intake,
       }),
-      troubleResource(intake, (id) => keys.named('write', id)?.name),
-      auditResource(data.disk),
-      snapshotResource({ moment: () => momentOf(opened), pin: () => compaction.pin() }),
+      ...operationResources(data, workers, running),
     ]),
   });
   return createRoutes({
@@ -102,7 +106,7 @@ export function routesOf(
     definitions,
     resolver,
     run: (job, signal, key, progress, held) =>
-      queries.run(job, signal, key, progress, held).finally(compaction.pin()),
+      running.run(job, signal, key, progress, held).finally(compaction.pin()),
     tails,
     nowMs,
     boundEvents: runtime.config.boundEvents,
@@ -128,7 +132,7 @@ function operationOf(
   state: ServiceState,
   callers: Callers,
 ): OperationAccess {
-  const { runtime, health, opened, keys, cells, token, failures } = data;
+  const { runtime, health, keys, cells, token, failures } = data;
   const { intake, queries, compaction, tails, room, lineCells } = workers;
   return createOperation({
     metricsOpen: runtime.config.metricsOpen,
@@ -166,15 +170,41 @@ function operationOf(
       answers: state.answers,
       heldBytes: () => lineCells.heldBytes,
       listeners: () => state.listeners?.counts() ?? [],
-      store: () => ({
-        ...compaction.gauges(),
-        damagedSegments: compaction.damagedCount,
-        missingSegments: compaction.missingCount,
-        lostFiles: opened.report.lost.length,
-      }),
+      store: () => storeGauges(data, workers),
       diskErrors: () => health.counts(),
     },
   });
+}
+
+/** The resources that tell how the service does and what it does, and the one that keeps it as it is. */
+function operationResources(
+  data: OpenedData,
+  workers: Workers,
+  running: RunningQueries,
+): [string, AdminResource][] {
+  const { opened, keys, users, disk } = data;
+  const { intake, queries, compaction } = workers;
+  return [
+    healthResource({
+      ...{ version: version(), startedMs: Date.now(), intake, queries },
+      store: () => storeGauges(data, workers),
+      blocks: () => opened.catalog.snapshot().blocks,
+      keyName: (id) => keys.named('write', id)?.name,
+    }),
+    queryResource(running, (id) => (keys.named('read', id) ?? users.get(id))?.name),
+    troubleResource(intake, (id) => keys.named('write', id)?.name),
+    auditResource(disk),
+    snapshotResource({ moment: () => momentOf(opened), pin: () => compaction.pin() }),
+  ];
+}
+
+function storeGauges({ opened }: OpenedData, { compaction }: Workers): StoreGauges {
+  return {
+    ...compaction.gauges(),
+    damagedSegments: compaction.damagedCount,
+    missingSegments: compaction.missingCount,
+    lostFiles: opened.report.lost.length,
+  };
 }
 
 /** Time by which all present threads of a kind have been late. */

@@ -218,6 +218,11 @@ const LOOKS: readonly Look[] = [
     },
   },
   {
+    name: 'health',
+    path: '/health',
+    ready: (page) => page.getByRole('table', { name: 'Disk by day' }).waitFor(),
+  },
+  {
     name: 'audit',
     path: '/audit',
     ready: (page) => page.getByText('first start').first().waitFor(),
@@ -248,7 +253,7 @@ t.test(
     for (const { name, path, ready } of LOOKS.filter((look) =>
       [
         ...['explore', 'analytics', 'analytics-one', 'analytics-toplist'],
-        ...['keys', 'users', 'send', 'audit', 'settings-tagset'],
+        ...['keys', 'users', 'send', 'audit', 'settings-tagset', 'health'],
       ].includes(look.name),
     )) {
       await page.goto(service.http + path);

@@ -23,7 +23,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 /** Addresses of the page's screens. */
 const SCREENS: ReadonlySet<string> = new Set([
   ...['/', '/setup', '/event', '/analytics', '/send', '/keys', '/users', '/settings'],
-  ...['/audit', '/account'],
+  ...['/health', '/audit', '/account'],
 ]);
 /** Names with a digest of their contents never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

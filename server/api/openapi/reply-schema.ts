@@ -368,6 +368,39 @@ export const troublesReply = resultOf(
   }),
 );
 
+/** Reply of `GET /admin/api/health`. */
+export const serviceHealthReply = resultOf(
+  shape({
+    ...{ version: string, started: date },
+    input: Type.Array(
+      shape({ channel: oneOf(...CHANNELS), key: string, events: count, bytes: count }),
+    ),
+    queues: shape({
+      ...{ input_bytes: count, input_bytes_max: count, tasks_pending: count },
+      ...{ queries_running: count, queries_waiting: count, query_memory_bytes: count },
+    }),
+    disk: shape({
+      ...{ events: count, bytes: count, free_bytes: count },
+      days: Type.Array(shape({ day: string, events: count, bytes: count })),
+    }),
+    sealing: shape({
+      ...{ backlog_events: count, last_ms: count, failures: count, waiting: count, held: count },
+      damaged_segments: count,
+    }),
+  }),
+);
+/** Reply of `GET /admin/api/queries`. */
+export const queriesReply = resultOf(
+  shape({
+    queries: Type.Array(
+      shape({
+        ...{ id: string, key: string, kind: string, state: oneOf('waiting', 'running') },
+        ...{ unitsDone: count, unitsTotal: count, ms: count },
+      }),
+    ),
+  }),
+);
+
 /** Reply of `POST /admin/api/snapshots`. */
 export const snapshotReply = resultOf(
   shape({

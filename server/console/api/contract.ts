@@ -10,12 +10,15 @@ import type {
   fetchReply,
   listedEvent,
   listReply,
+  queriesReply,
+  serviceHealthReply,
   sessionReply,
   shownDefinitions,
   shownReadKey,
   shownUser,
   shownView,
   shownWriteKey,
+  troublesReply,
 } from '../../api/openapi/reply-schema.ts';
 import type { BODY_SCHEMAS } from '../../api/schema.ts';
 
@@ -73,3 +76,9 @@ export type User = Static<typeof shownUser>;
 export type Definitions = {
   readonly [K in keyof typeof shownDefinitions]: Static<(typeof shownDefinitions)[K]>;
 };
+/** State of the service. */
+export type ServiceHealth = Result<Static<typeof serviceHealthReply>>;
+/** Queries that are not answered. */
+export type QueriesResult = Result<Static<typeof queriesReply>>;
+/** Faulty input by its kind. */
+export type TroublesResult = Result<Static<typeof troublesReply>>;

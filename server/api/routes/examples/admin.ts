@@ -88,6 +88,24 @@ export const ADMIN_EXAMPLES = {
       },
     },
   ],
+  serviceHealth: [
+    {
+      name: 'health',
+      summary: 'Nothing waits',
+      reply: { result: { queues: { queries_waiting: 0 } } },
+      isExcerpt: true,
+    },
+  ],
+  listQueries: [{ name: 'none', summary: 'None runs', reply: { result: { queries: [] } } }],
+  cancelAnyQuery: [
+    {
+      name: 'answered',
+      summary: 'A query that is not running any more',
+      parameters: { id: '1' },
+      status: 404,
+      reply: { error: { status: 404, message: 'the query "1" is unknown or answered' } },
+    },
+  ],
   listTroubles: [
     {
       name: 'troubles',

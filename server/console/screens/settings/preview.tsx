@@ -24,7 +24,7 @@ export interface Preview {
 
 const DAY_MS = 86_400_000;
 const VALUES = 10;
-const NONE = 'No event of the last 24 hours has any of it.';
+const NONE = 'Nothing of the last 24 hours.';
 
 /** The preview of a draft on the newest events; `metrics` are the ids of those that there are. */
 export async function previewOf(

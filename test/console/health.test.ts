@@ -1,0 +1,80 @@
+import t from 'tap';
+import { administer, firstUser, openViewer } from '../support/browser.ts';
+import { type Answer, ask, request, send, testService } from '../support/service.ts';
+
+const service = await testService(t);
+const viewer = await openViewer();
+t.teardown(async () => {
+  await viewer.close();
+});
+
+const EVENTS = 20_000;
+const IN_FLIGHT = 40;
+const nowMs = Date.now();
+await send(
+  service,
+  JSON.stringify(
+    Array.from({ length: EVENTS }, (_, at) => ({
+      date: new Date(nowMs - at).toISOString(),
+      message: `order ${at} of ${at * 7919} placed`,
+    })),
+  ),
+);
+const context = await viewer.browser.newContext();
+await firstUser(service, context);
+const page = await viewer.page({}, context);
+page.setDefaultTimeout(10_000);
+
+t.test('14 health tells rates, troubles with their last line, disk and version', async (t) => {
+  await request(`${service.http}/v1/input/${service.writeKey}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '[{"message":"<b>cut</b>"',
+  });
+  await page.goto(`${service.http}/health`);
+  const input = page.getByRole('table', { name: 'Input' });
+  await input.getByRole('row').filter({ hasText: '20,000' }).filter({ hasText: 'http' }).waitFor();
+  const troubles = page.getByRole('table', { name: 'Troubles' });
+  await troubles.getByText('<b>cut</b>').waitFor();
+  t.equal(await troubles.locator('b').count(), 0, 'a line is no markup');
+  await page.getByText(/^Logseam \d+\.\d+\.\d+, started/).waitFor();
+  const disk = page.getByRole('table', { name: 'Disk by day' });
+  t.match(await disk.innerText(), new RegExp(new Date(nowMs).toISOString().slice(0, 10)));
+  await send(service, '[{"message":"one more"}]');
+  await input.getByRole('row').filter({ hasText: '20,001' }).waitFor();
+  await input
+    .getByRole('row')
+    .filter({ hasText: /[\d.]+\/s/ })
+    .first()
+    .waitFor();
+  const { disk: told } = await administer<{ disk: { events: number } }>(service, 'GET', 'health');
+  t.equal(told.events, EVENTS + 1);
+});
+
+t.test('14 a query of another is seen and cancelled', async (t) => {
+  let isOver = false;
+  const cancelled: Answer[] = [];
+  const keepAsking = async (number: number): Promise<void> => {
+    for (let round = 0; !isOver; round++) {
+      const answer = await ask(service, '/beta/events/aggregate', {
+        time: { from: 'now-1d', to: 'now+1h' },
+        filters: [{ search: `message:/.*${number}.*${round}.*placed/ OR order` }],
+        compute: [{ metric: { id: 'cardinality:message' } }],
+        groupBy: [{ field: { id: 'message', limit: 100 } }],
+      });
+      if (answer.status === 503) cancelled.push(answer);
+    }
+  };
+  const asking = Array.from({ length: IN_FLIGHT }, (_, number) => keepAsking(number));
+  const queries = page.getByRole('table', { name: 'Queries' });
+  while (cancelled.length === 0) {
+    await queries.getByRole('button', { name: 'Cancel' }).last().click();
+    await page.locator('.notice p').waitFor();
+  }
+  isOver = true;
+  await Promise.all(asking);
+  t.match(cancelled[0].text, /cancelled by an administrator/);
+  const { queries: left } = await administer<{ queries: object[] }>(service, 'GET', 'queries');
+  t.same(left, []);
+  t.same(viewer.faults, []);
+});
