@@ -34,18 +34,22 @@ export class RunningQueries {
     held?: HeldAnswer,
   ): Promise<JobAnswer> {
     const id = this.#next++;
-    const cancelled = new AbortController();
+    // AbortSignal.any takes 14 us a query, and memory until both signals are collected.
+    const ending = new AbortController();
+    const gone = (): void => ending.abort(signal.reason);
+    if (signal.aborted) gone();
+    signal.addEventListener('abort', gone);
     this.#queries.set(id, {
       ...{ id, key, kind: job.type, progress, startedMs: performance.now() },
       cancel: () =>
-        cancelled.abort(
+        ending.abort(
           new QueryRefused(503, 'cancelled', 'the query was cancelled by an administrator'),
         ),
     });
-    const either = AbortSignal.any([signal, cancelled.signal]);
     try {
-      return await this.#pool.run(job, either, key, progress, held);
+      return await this.#pool.run(job, ending.signal, key, progress, held);
     } finally {
+      signal.removeEventListener('abort', gone);
       this.#queries.delete(id);
     }
   }
