@@ -20,39 +20,39 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   '/': { title: 'Explore', load: async () => Explore },
   '/analytics': {
     title: 'Analytics',
-    load: async () => (await import('./screens/analytics/analytics.tsx')).Analytics,
+    load: async () => (await import('./screens/explore-parts.ts')).Analytics,
   },
   '/send': {
     ...{ title: 'Send logs', isAdmin: true },
-    load: async () => (await import('./screens/send/send.tsx')).Send,
+    load: async () => (await import('./screens/admin-screens.ts')).Send,
   },
   '/keys': {
     ...{ title: 'Keys', isAdmin: true },
-    load: async () => (await import('./screens/keys/keys.tsx')).Keys,
+    load: async () => (await import('./screens/admin-screens.ts')).Keys,
   },
   '/users': {
     ...{ title: 'Users', isAdmin: true },
-    load: async () => (await import('./screens/users/users.tsx')).Users,
+    load: async () => (await import('./screens/admin-screens.ts')).Users,
   },
   '/settings': {
     ...{ title: 'Settings', isAdmin: true },
-    load: async () => (await import('./screens/settings/settings.tsx')).Settings,
+    load: async () => (await import('./screens/admin-screens.ts')).Settings,
   },
   '/health': {
     ...{ title: 'Health', isAdmin: true },
-    load: async () => (await import('./screens/health/health.tsx')).Health,
+    load: async () => (await import('./screens/admin-screens.ts')).Health,
   },
   '/audit': {
     ...{ title: 'Audit log', isAdmin: true },
-    load: async () => (await import('./screens/audit/audit.tsx')).Audit,
+    load: async () => (await import('./screens/admin-screens.ts')).Audit,
   },
   '/event': {
     title: 'Event',
-    load: async () => (await import('./screens/event/event-page.tsx')).EventPage,
+    load: async () => (await import('./screens/explore-parts.ts')).EventPage,
   },
   '/account': {
     title: 'Your account',
-    load: async () => (await import('./screens/login/account.tsx')).Account,
+    load: async () => (await import('./screens/entrance.ts')).Account,
   },
 };
 
@@ -81,11 +81,11 @@ export function App() {
 }
 
 async function loadSetup(): Promise<ComponentType> {
-  return (await import('./screens/setup/setup.tsx')).Setup;
+  return (await import('./screens/entrance.ts')).Setup;
 }
 
 async function loadLogin(): Promise<ComponentType> {
-  return (await import('./screens/login/login.tsx')).Login;
+  return (await import('./screens/entrance.ts')).Login;
 }
 
 function Routed({ path, isAdmin }: { path: string; isAdmin: boolean }) {

@@ -17,6 +17,8 @@ const LINE =
 
 /** Compressed scripts that are loaded before one can explore. */
 const EXPLORE_BYTES_MAX = 60_000;
+/** Scripts that a script needs, and the plot, which exploring begins to load at once. */
+const IMPORTS = /(?:from|import)"\.\/([^"]+)"|import\("\.\/(plot-[^"]+)"\)/g;
 
 /** Bytes of a script and of all that it imports at once, compressed. */
 async function bytesOfScript(path: string, seen = new Set<string>()): Promise<number> {
@@ -24,8 +26,8 @@ async function bytesOfScript(path: string, seen = new Set<string>()): Promise<nu
   seen.add(path);
   const { text } = await request(service.http + path);
   let bytes = gzipSync(text, { level: 9 }).length;
-  for (const [, name] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) {
-    bytes += await bytesOfScript(`/assets/${name}`, seen);
+  for (const [, name, plot] of text.matchAll(IMPORTS)) {
+    bytes += await bytesOfScript(`/assets/${name ?? plot}`, seen);
   }
   return bytes;
 }

@@ -1,9 +1,11 @@
 /**
- * The parts of exploring that are loaded when the first of them is needed. They are one file: loaded each by itself
- * they would cut what a page begins with into more pieces, which are larger together.
+ * The parts of exploring, and the screens beside it, that are loaded when the first of them is needed. They are one
+ * file: loaded each by itself they would cut what a page begins with into more pieces, which are larger together.
  */
 
 // biome-ignore lint/performance/noBarrelFile: it is what is loaded later
+export { Analytics } from './analytics/analytics.tsx';
+export { EventPage } from './event/event-page.tsx';
 export { Context } from './explore/context.tsx';
 export { EventView } from './explore/event.tsx';
 export { exportAll } from './explore/export.ts';

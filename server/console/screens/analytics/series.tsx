@@ -4,8 +4,9 @@ import { go } from '../../base/address.ts';
 import { pointTime } from '../../base/format.ts';
 import { STATUS_IDS } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
+import { later } from '../../parts/later.tsx';
 import { brief } from '../../parts/log-text.tsx';
-import { Plot, type PlotSeries } from '../../parts/plot.tsx';
+import type { PlotSeries } from '../../parts/plot.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import {
   type Answer,
@@ -17,6 +18,8 @@ import {
 } from './answer.ts';
 import { before, metricName, valueOfNone } from './panels.ts';
 import { eventsOf } from './through.ts';
+
+const Plot = later(async () => (await import('../../parts/plot.tsx')).Plot);
 
 const HEIGHT_PX = 180;
 /** Colours of series in turn; so many are drawn. */
