@@ -1,6 +1,8 @@
 import { openDisk } from '../engine/base/file.ts';
 import { type CheckReport, checkStore, type SegmentCheck } from '../engine/store/check.ts';
 import { lockFolder } from '../engine/store/lock.ts';
+import { USERS_PATH } from './registry/account/users.ts';
+import { VIEWS_PATH } from './registry/account/views.ts';
 import { DEFINITIONS_PATH } from './registry/definitions.ts';
 import { KEYS_PATH } from './registry/keys.ts';
 
@@ -26,7 +28,7 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
   const disk = openDisk(root);
   const lock = await lockFolder(root);
   try {
-    const checking = checkStore(disk, [KEYS_PATH, DEFINITIONS_PATH]);
+    const checking = checkStore(disk, [KEYS_PATH, DEFINITIONS_PATH], [USERS_PATH, VIEWS_PATH]);
     for (;;) {
       const { done, value } = await checking.next();
       if (done === true) return printReport(value, output.print);

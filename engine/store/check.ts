@@ -43,18 +43,20 @@ export interface CheckProgress {
 
 /**
  * Reads everything that lives in a store and compares all checksums; writes nothing. The caller has the folder's
- * lock. `registries` are the paths of record files beside the manifest. A generator, so that the caller can tell how
- * far it is: it yields after each segment. Throws CORRUPTION when the manifest is damaged, USAGE when there is none or
- * it is of another format; IO.
+ * lock. `registries` are the paths of record files beside the manifest, `optional` of those that may be missing. A
+ * generator, so that the caller can tell how far it is: it yields after each segment. Throws CORRUPTION when the
+ * manifest is damaged, USAGE when there is none or it is of another format; IO.
  */
 export async function* checkStore(
   disk: Disk,
   registries: readonly string[] = [],
+  optional: readonly string[] = [],
 ): AsyncGenerator<CheckProgress, CheckReport> {
   const manifest = await Manifest.read(disk);
   const faults = [
     ...manifest.healed,
     ...registries.flatMap((path) => faultsOf(disk, path, manifest.hasRegistries)),
+    ...optional.flatMap((path) => faultsOf(disk, path, false)),
   ];
   const files = segmentFiles(disk);
   const numbers = [...manifest.segments.keys(), ...manifest.sealed.keys()].sort((a, b) => a - b);

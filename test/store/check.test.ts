@@ -37,7 +37,7 @@ async function store(): Promise<MemoryDisk> {
 }
 
 async function checked(disk: MemoryDisk): Promise<CheckReport> {
-  const checking = checkStore(disk, ['keys']);
+  const checking = checkStore(disk, ['keys'], ['users']);
   for (;;) {
     const { done, value } = await checking.next();
     if (done === true) return value;
@@ -140,14 +140,16 @@ t.test('damage in one copy of a record file is told, and a head of another folde
     t.equal(faults.length, 1);
     t.match(faults[0], path);
   }
-  const registry = whole.clone();
-  const { file } = RecordFile.open(registry, 'keys');
-  for (const record of ['a', 'b']) await file.append(record);
-  await file.close();
-  t.same((await checked(registry)).faults, []);
-  for (const path of ['keys', 'keys.copy']) {
-    registry.damage(path, (bytes) => bytes.fill(1, 4, 5));
-    t.match((await checked(registry)).faults, [/keys.*(damaged|record 0 at 0)/]);
+  for (const name of ['keys', 'users']) {
+    const registry = whole.clone();
+    const { file } = RecordFile.open(registry, name);
+    for (const record of ['a', 'b']) await file.append(record);
+    await file.close();
+    t.same((await checked(registry)).faults, []);
+    for (const path of [name, `${name}.copy`]) {
+      registry.damage(path, (bytes) => bytes.fill(1, 4, 5));
+      t.match((await checked(registry)).faults, [new RegExp(`${name}.*(damaged|record 0 at 0)`)]);
+    }
   }
   const other = await store();
   const disk = whole.clone();
