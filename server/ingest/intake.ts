@@ -15,7 +15,8 @@ import { DRY_BYTES_MAX, DRY_TOO_LARGE } from './dry.ts';
 import { NameCounts } from './name-counts.ts';
 import type {
   BodyForm,
-  DryEvent,
+  DryOptions,
+  DryRun,
   FromIngest,
   IngestData,
   SegmentLimits,
@@ -94,13 +95,10 @@ export interface IntakeOptions extends RecorderOptions {
 }
 
 /** Outcome of a dry run in the terms of HTTP. Statuses other than 200 have a message and no events. */
-export interface DryOutcome {
+export interface DryOutcome extends DryRun {
   /** 200, 400, 413, 429, 503. */
   status: number;
   message: string;
-  events: DryEvent[];
-  /** Time of decoding and extensions. */
-  tookMs: number;
 }
 
 /** Load of the ways to the ingest workers. */
@@ -258,15 +256,11 @@ export class Intake {
   }
 
   /**
-   * Shows what would become of a body, with the extensions in force or with `steps`; nothing of it is stored or
-   * counted. Never rejects.
+   * Shows what would become of a body, with the extensions in force or with those of `options`; nothing of it is
+   * stored or counted. Never rejects.
    */
-  async dry(
-    body: Uint8Array,
-    form: BodyForm,
-    steps?: readonly ExtensionStep[],
-  ): Promise<DryOutcome> {
-    const nothing = { events: [], tookMs: 0 };
+  async dry(body: Uint8Array, form: BodyForm, options: DryOptions = {}): Promise<DryOutcome> {
+    const nothing = { events: [], tookMs: 0, extendMs: 0, failed: 0 };
     if (body.length > DRY_BYTES_MAX) return { ...DRY_TOO_LARGE, ...nothing };
     const place = this.reserve(body.length);
     if (place === undefined) return { ...OVERLOADED, ...nothing };
@@ -280,7 +274,7 @@ export class Intake {
       key: { id: '', cell: NO_CELL },
       receivedMs: this.#options.nowMs(),
       enrichment: undefined,
-      dry: steps === undefined ? {} : { steps },
+      dry: options,
     });
     return { status, message, ...(dry ?? nothing) };
   }

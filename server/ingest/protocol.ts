@@ -68,6 +68,8 @@ export interface BodyTask {
 export interface DryOptions {
   /** The extensions to run; without them those in force. */
   steps?: readonly ExtensionStep[];
+  /** Also tells each event as it is without them, and what they cost. */
+  rehearses?: boolean;
 }
 
 /** An event of a dry run. */
@@ -77,6 +79,8 @@ export interface DryEvent {
   event: string;
   /** The extensions that found something, in their order. */
   matches: ExtensionMatch[];
+  /** The event without extensions, of a rehearsal. */
+  before?: Pick<DryEvent, 'timeMs' | 'event'>;
 }
 
 /** Result of a dry run. */
@@ -84,6 +88,10 @@ export interface DryRun {
   events: DryEvent[];
   /** Time of decoding and extensions. */
   tookMs: number;
+  /** Time of the extensions alone; of a rehearsal the least of several passes. */
+  extendMs: number;
+  /** Events for which an extension failed, or was left out as its patterns could cost too much. */
+  failed: number;
 }
 
 /**

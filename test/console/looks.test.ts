@@ -218,6 +218,16 @@ const LOOKS: readonly Look[] = [
     },
   },
   {
+    name: 'settings-extensions',
+    path: '/settings?kind=extensions',
+    ready: (page) => page.getByRole('table').waitFor(),
+  },
+  {
+    name: 'settings-extension',
+    path: '/settings?kind=extensions&id=severity',
+    ready: (page) => page.locator('.difference').first().waitFor(),
+  },
+  {
     name: 'health',
     path: '/health',
     ready: (page) => page.getByRole('table', { name: 'Disk by day' }).waitFor(),
@@ -254,6 +264,7 @@ t.test(
       [
         ...['explore', 'analytics', 'analytics-one', 'analytics-toplist'],
         ...['keys', 'users', 'send', 'audit', 'settings-tagset', 'health'],
+        ...['settings-extensions', 'settings-extension'],
       ].includes(look.name),
     )) {
       await page.goto(service.http + path);

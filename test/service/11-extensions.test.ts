@@ -89,6 +89,38 @@ t.test('11 a test shows what extensions find, and stores nothing', async (t) => 
   t.same(await listAll(service), []);
 });
 
+t.test(
+  '11 a rehearsal tells events without the extension too, its cost and where it fails',
+  async (t) => {
+    const asked = {
+      extension: { kind: 'attribute', sources: ['custom.a'], target: 'message', keeps: false },
+      samples: ['{"a":"hello","b":1}', '{"b":2}'],
+      rehearse: true,
+    };
+    t.match(resultOf(await admin('POST', 'extensions/test', asked)), {
+      events: [
+        {
+          event: { custom: { b: 1 }, message: 'hello' },
+          ...{ matched: true, before: { event: { custom: { a: 'hello', b: 1 } }, date: String } },
+        },
+        { event: { custom: { b: 2 } }, matched: false, before: { event: { custom: { b: 2 } } } },
+      ],
+      ...{ us: Number, failed: 0 },
+    });
+    const rules = 'slow (a?){1000}b%{data:x}';
+    const hostile = { extension: { kind: 'grok', rules }, samples: [`${'a'.repeat(20_000)} b`, 'b ok'] };
+    const { events, failed } = resultOf(
+      await admin('POST', 'extensions/test', { ...hostile, rehearse: true }),
+    );
+    t.match(events, [{ matched: false }, { matched: true, event: { custom: { x: ' ok' } } }]);
+    t.equal(failed, 1, 'its pattern could cost too much for one of them');
+    const wrong = await admin('POST', 'extensions/test', { ...hostile, rehearse: 1 });
+    t.match(wrong.text, /rehearse 1 is not allowed; allowed: true or false/);
+    const plain = resultOf(await admin('POST', 'extensions/test', hostile));
+    t.same([plain.us, plain.failed, plain.events[0].before], [undefined, undefined, undefined]);
+  },
+);
+
 t.test('11 a test that is wrong is refused by name, value and what is allowed', async (t) => {
   const wrong: [unknown, RegExp][] = [
     [{ samples: ['x'] }, /extension is missing; allowed: one of extension .* and all/],

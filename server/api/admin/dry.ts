@@ -6,8 +6,8 @@ import { isoIn, UTC } from '../../language/zone.ts';
  * something and are named.
  */
 export function dryEventText(
-  { timeMs, event, matches }: DryEvent,
-  namesExtensions: boolean,
+  { timeMs, event, matches = [] }: Pick<DryEvent, 'timeMs' | 'event'> & Partial<DryEvent>,
+  namesExtensions = false,
 ): string {
   const matched =
     matches.length === 0 || !namesExtensions ? '' : `,"extensions":${JSON.stringify(matches)}`;

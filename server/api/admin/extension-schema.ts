@@ -134,6 +134,7 @@ const test = Compile(
       Type.Literal(true, { description: 'true, for all extensions that are on, in their order' }),
     ),
     samples: list(cutText(SAMPLE_CHARACTERS_MAX, 1), 1, SAMPLES_MAX),
+    rehearse: Type.Optional(flag()),
   }),
 );
 
@@ -151,12 +152,13 @@ export interface TestBody {
   /** A definition of any shape, or an id; `undefined`: all that are on. */
   extension: unknown;
   samples: readonly string[];
+  rehearses: boolean;
 }
 
 /** The body of `POST /admin/api/extensions/test`. Throws ApiError 400 naming the first fault. */
 export function readTestBody(body: unknown): TestBody {
   if (!test.Check(body)) return refuse(test, body);
-  const { extension, all, samples } = body;
+  const { extension, all, samples, rehearse = false } = body;
   if ((extension === undefined) === (all === undefined)) {
     const what = extension === undefined ? 'extension is missing' : 'all is there beside extension';
     throw new ApiError(
@@ -167,5 +169,5 @@ export function readTestBody(body: unknown): TestBody {
   for (const [place, sample] of samples.entries()) {
     if (sample.trim() === '') throw new ApiError(400, `samples[${place}] is blank`);
   }
-  return { extension, samples };
+  return { extension, samples, rehearses: rehearse };
 }

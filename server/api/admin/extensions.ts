@@ -12,6 +12,7 @@ import type { AdminResource } from '../routes/route.ts';
 import { messageSearches } from '../security-filter.ts';
 import type { FilterText } from '../session/callers.ts';
 import { fieldsOf } from './admin.ts';
+import { dryEventText, roundedMs } from './dry.ts';
 import { readExtension, readTestBody } from './extension-schema.ts';
 import { checkExtension, stepOf } from './extension-steps.ts';
 
@@ -74,21 +75,25 @@ export function extensionResource(deps: ExtensionResourceDeps): [string, AdminRe
 
 async function test(deps: ExtensionResourceDeps, request: ApiRequest): Promise<Reply> {
   requireJsonType(request);
-  const { extension, samples } = readTestBody(parseJsonBody(request.body));
+  const { extension, samples, rehearses } = readTestBody(parseJsonBody(request.body));
   const steps = stepsOfTest(deps, extension);
   // A string in an array is a line of content, whatever is in it.
   const body = Buffer.from(JSON.stringify(samples));
-  const { status, message, events, tookMs } = await deps.intake.dry(body, 'json', steps);
+  const outcome = await deps.intake.dry(body, 'json', { steps, rehearses });
+  const { status, message, events, tookMs, extendMs, failed } = outcome;
   if (status !== 200) throw new ApiError(status, message);
-  return resultReply(`{"events":[${events.map(testedText).join(',')}],"ms":${tookMs}}`);
+  const us = roundedMs((1_000 * extendMs) / events.length);
+  const cost = rehearses ? `,"us":${us},"failed":${failed}` : '';
+  return resultReply(`{"events":[${events.map(testedText).join(',')}],"ms":${tookMs}${cost}}`);
 }
 
 /** JSON text of what became of a sample. `rule` is that of the last extension that found something by one. */
-function testedText({ event, timeMs, matches }: DryEvent): string {
+function testedText({ event, timeMs, matches, before }: DryEvent): string {
   const date = JSON.stringify(new Date(timeMs).toISOString());
+  const beforeText = before === undefined ? '' : `,"before":${dryEventText(before)}`;
   const rule = matches.findLast((match) => match.rule !== undefined)?.rule;
   const ruleText = rule === undefined ? '' : `,"rule":${JSON.stringify(rule)}`;
-  return `{"event":${event},"date":${date},"matched":${matches.length > 0}${ruleText}}`;
+  return `{"event":${event},"date":${date},"matched":${matches.length > 0}${ruleText}${beforeText}}`;
 }
 
 /** The steps that a test names. Throws ApiError 400 when there is no such extension, or it is malformed. */

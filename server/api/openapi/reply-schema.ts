@@ -291,14 +291,15 @@ export const shownDefinitions = {
     groupBy: maybe(Type.Array(Type.Object({}))),
   }),
 };
-const extension = {
+/** A parsing extension of the administration. Source: INTERFACE.md 11. */
+export const shownExtension = shape({
   ...{ ...summary, kind: string, enabled: Type.Boolean(), filter: string },
   ...{ sources: Type.Array(string), target: maybe(string), position: count },
   ...{ rules: maybe(string), helperRules: maybe(string) },
   ...{ formats: maybe(Type.Array(string)), timezone: maybe(string), keeps: maybe(Type.Boolean()) },
-};
+});
 const changedExtension = shape({
-  ...extension,
+  ...shownExtension.properties,
   made: maybe(
     shape({
       fields: Type.Array(shownDefinitions.fields),
@@ -326,7 +327,7 @@ export const RESOURCE_SHAPES: ReadonlyMap<
   ['read_keys', { shown: shownReadKey, made: shape({ ...readKey, key: string }) }],
   ['users', { shown: shownUser }],
   ...Object.entries(shownDefinitions).map(([name, shown]) => [name, { shown }] as const),
-  ['extensions', { shown: shape(extension), made: changedExtension, changed: changedExtension }],
+  ['extensions', { shown: shownExtension, made: changedExtension, changed: changedExtension }],
 ]);
 /** Reply of logging in, and of `GET /account/session`. */
 export const sessionReply = resultOf(
@@ -350,9 +351,13 @@ export const deletedReply = resultOf(
 export const extensionTestReply = resultOf(
   shape({
     events: Type.Array(
-      shape({ event: eventBody, date, matched: Type.Boolean(), rule: maybe(string) }),
+      shape({
+        ...{ event: eventBody, date, matched: Type.Boolean(), rule: maybe(string) },
+        before: maybe(shape({ event: eventBody, date })),
+      }),
     ),
-    ms: Type.Number({ minimum: 0 }),
+    ...{ ms: Type.Number({ minimum: 0 }), us: maybe(Type.Number({ minimum: 0 })) },
+    failed: maybe(count),
   }),
 );
 /** Reply of `GET /admin/api/troubles`. */

@@ -6,6 +6,7 @@ import type {
   contextReply,
   discoverReply,
   executeReply,
+  extensionTestReply,
   facetsReply,
   fetchReply,
   listedEvent,
@@ -14,6 +15,7 @@ import type {
   serviceHealthReply,
   sessionReply,
   shownDefinitions,
+  shownExtension,
   shownReadKey,
   shownUser,
   shownView,
@@ -76,6 +78,10 @@ export type User = Static<typeof shownUser>;
 export type Definitions = {
   readonly [K in keyof typeof shownDefinitions]: Static<(typeof shownDefinitions)[K]>;
 };
+/** A parsing extension of the administration. */
+export type Extension = Static<typeof shownExtension>;
+/** Outcome of a test of extensions. */
+export type ExtensionTestResult = Result<Static<typeof extensionTestReply>>;
 /** State of the service. */
 export type ServiceHealth = Result<Static<typeof serviceHealthReply>>;
 /** Queries that are not answered. */

@@ -15,6 +15,8 @@ const State = createContext<FormState | undefined>(undefined);
 interface FormProps {
   /** Sends the form. Rejects with Fault, whose message begins with the name of a parameter. */
   send: () => Promise<unknown>;
+  /** Refusal of what is typed, before it is sent. */
+  refused?: string | undefined;
   class?: string;
   labelledBy?: string;
   children: ComponentChildren;
@@ -23,15 +25,23 @@ interface FormProps {
 }
 
 /** A form. A refusal stands beside the field of the parameter that it names, else below all fields. */
-export function Form({ send, class: kind = 'form', labelledBy, children, actions }: FormProps) {
+export function Form({
+  send,
+  refused,
+  class: kind = 'form',
+  labelledBy,
+  children,
+  actions,
+}: FormProps) {
   const names = useMemo(() => new Set<string>(), []);
-  const [fault, setFault] = useState<string>();
+  const [ownFault, setFault] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const element = useRef<HTMLFormElement>(null);
+  const fault = refused ?? ownFault;
   const faulty = fault === undefined ? undefined : parameterOf(fault, names);
   useEffect(() => {
     element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
-  }, [fault]);
+  }, [ownFault]);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);

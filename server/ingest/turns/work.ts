@@ -12,7 +12,7 @@ import type { TaskEnds } from '../acknowledge.ts';
 import { decodeText } from '../charset.ts';
 import { decodePieces } from '../content.ts';
 import { DRY_BYTES_MAX, DRY_TOO_LARGE } from '../dry.ts';
-import { dryRun } from '../dry-run.ts';
+import { dryRun, rehearse } from '../dry-run.ts';
 import { BodyTooLarge, BrokenBody, inflate } from '../inflate.ts';
 import type { NameBudget } from '../name-budget.ts';
 import type { BodyTask, DryOptions, IngestTask, LinesTask } from '../protocol.ts';
@@ -87,7 +87,7 @@ export class Work {
   }
 
   /** Shows what would become of a body; its quota is left alone. */
-  #dry(task: BodyTask, { steps }: DryOptions, ends: TaskEnds): void {
+  #dry(task: BodyTask, { steps, rehearses }: DryOptions, ends: TaskEnds): void {
     const { decodings, budget, troubles } = this.#options;
     troubles.turnTo(task.channel, task.key.id);
     try {
@@ -98,7 +98,8 @@ export class Work {
       }
       const run = steps === undefined ? decodings.steps : decodings.compile(steps);
       budget.begin();
-      const dry = dryRun(task, source, run, decodings.extending);
+      const tried = rehearses === true ? rehearse : dryRun;
+      const dry = tried(task, source, run, decodings.extending);
       if ('status' in dry) refuse(task, dry, ends);
       else ends.done({ task: task.task, status: 200, message: '', ...NO_EVENTS, dry });
     } catch (error) {

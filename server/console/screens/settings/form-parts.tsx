@@ -31,7 +31,8 @@ interface ChoiceProps {
   set: (value: string) => void;
 }
 
-function Choice({ label, name, value, values, set }: ChoiceProps) {
+/** A field of one of several values. */
+export function Choice({ label, name, value, values, set }: ChoiceProps) {
   return (
     <Field label={label} name={name}>
       <select class="input" value={value} onChange={(event) => set(event.currentTarget.value)}>

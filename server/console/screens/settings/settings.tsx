@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, Fault } from '../../api/client.ts';
 import type { Definitions } from '../../api/contract.ts';
@@ -9,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { brief, visible } from '../../parts/log-text.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { Extensions } from '../extensions/extensions.tsx';
 import { DefinitionForm } from './definition-form.tsx';
 import { type Definition, KINDS, type Kind } from './drafts.ts';
 
@@ -29,10 +31,36 @@ const COLUMNS: readonly Column<Definition>[] = [
 ];
 const MORE = { name: 'More', isUnnamed: true, class: 'number' };
 
-/** The definitions: fields, metrics, tagsets, groups and saved analyses. */
+/** Other settings, each a part with a screen of its own. */
+const OTHERS: Readonly<Record<string, { name: string; Part: ComponentType }>> = {
+  extensions: { name: 'Extensions', Part: Extensions },
+};
+
+/** The definitions, and what else is set. */
 export function Settings() {
-  const asked = place.value.params.get(KIND) as Kind | null;
-  const kind: Kind = asked !== null && NAMES.includes(asked) ? asked : 'fields';
+  const asked = place.value.params.get(KIND) ?? '';
+  const kind = NAMES.find((name) => name === asked) ?? 'fields';
+  const other = OTHERS[asked];
+  const shown = other === undefined ? kind : asked;
+  return (
+    <div class="page">
+      <nav class="tabs" aria-label="Settings">
+        {[...Object.entries(KINDS), ...Object.entries(OTHERS)].map(([id, { name }]) => (
+          <a
+            class="button"
+            href={addressWith({ [KIND]: id, id: undefined })}
+            {...(id === shown ? { 'aria-current': 'page' } : {})}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      {other === undefined ? <DefinitionsOf kind={kind} /> : <other.Part />}
+    </div>
+  );
+}
+
+function DefinitionsOf({ kind }: { kind: Kind }) {
   const panel = useMemo(() => new Panel<All>(), []);
   const [edited, setEdited] = useState<Definition | 'new'>();
   const [refused, setRefused] = useState<Fault>();
@@ -65,21 +93,10 @@ export function Settings() {
     </Menu>
   );
   return (
-    <div class="page">
+    <>
       {panel.fault.value !== undefined && (
         <FaultNote fault={panel.fault.value} retry={() => panel.reload()} />
       )}
-      <nav class="tabs" aria-label="Settings">
-        {NAMES.map((name) => (
-          <a
-            class="button"
-            href={addressWith({ [KIND]: name })}
-            {...(name === kind ? { 'aria-current': 'page' } : {})}
-          >
-            {KINDS[name].name}
-          </a>
-        ))}
-      </nav>
       <header class="page-head">
         <h1>{KINDS[kind].name}</h1>
         <Button kind="main" icon="plus" onClick={() => setEdited('new')}>
@@ -106,7 +123,7 @@ export function Settings() {
           changed={() => panel.reload()}
         />
       )}
-    </div>
+    </>
   );
 }
 
