@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
+import { type Compress, coldCompressor, compress } from './compress.ts';
 
 /** Regions up to this size lie in the meta. */
 const INLINE_BYTES_MAX = 128;
@@ -18,14 +19,25 @@ export class RegionWriter {
   readonly region: ByteWriter;
   /** For what is packed into `region`. */
   readonly packed = new ByteWriter(1024);
+  readonly #isCold: boolean;
 
-  /** `regions`: where they are collected. `region`: others may use it too, between two regions. */
+  /**
+   * `regions`: where they are collected. `region`: others may use it too, between two regions. `isCold`: of a sealed
+   * segment, which is written once and read now and then.
+   */
   constructor(
     regions: ByteWriter | ByteParts = new ByteWriter(1024),
     region = new ByteWriter(1024),
+    isCold = false,
   ) {
     this.regions = regions;
     this.region = region;
+    this.#isCold = isCold;
+  }
+
+  /** A compressor for like pieces. */
+  compressor(): Compress {
+    return this.#isCold ? coldCompressor() : compress;
   }
 
   /** Empties it for the next block; what views of it showed is gone. */

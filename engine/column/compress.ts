@@ -1,22 +1,27 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressSync, uncompressSync } from 'lz4-napi';
 import { assert } from '../base/assert.ts';
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
 
-/** Below this LZ4 does not gain enough to be tried. */
+/** Compresses bytes; `undefined` when that gains less than 15 %. The result is the caller's. */
+export type Compress = (bytes: Uint8Array) => Uint8Array | undefined;
+
+/** Below this compression does not gain enough to be tried. */
 const COMPRESS_BYTES_MIN = 64;
 /** LZ4 takes no more at once; the raw length is a u32. */
 const COMPRESS_BYTES_MAX = 0x7e000000;
 /** Bytes of the raw length that stands before LZ4 data. */
 const PREFIX_BYTES = 4;
-/** LZ4 makes at most this many bytes of one. */
+/** LZ4 makes at most this many bytes of one; zstd may make more, and is not used then. */
 const EXPANSION_MAX = 255;
+/** The first four bytes of zstd data, which is no raw length. */
+const ZSTD_MAGIC = 0xfd2fb528;
+/** Higher ones take twice the time and gain 7 % on the texts of logs. */
+const ZSTD_LEVEL = 1;
 
-/**
- * Compresses with LZ4 (block format after a u32 of the raw length); `undefined` when it gains less than 15 %.
- * The result is the caller's.
- */
+/** Compresses with LZ4 (block format after a u32 of the raw length); see `Compress`. */
 export function compress(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length < COMPRESS_BYTES_MIN) return undefined;
   assert(bytes.length <= COMPRESS_BYTES_MAX, `LZ4 of ${bytes.length} bytes`);
@@ -24,10 +29,39 @@ export function compress(bytes: Uint8Array): Uint8Array | undefined {
   return packed.length <= bytes.length * (1 - COMPRESSION_GAIN_MIN) ? packed : undefined;
 }
 
-/** Undoes `compress`. Throws CORRUPTION when that does not give `rawBytes` bytes. */
+/**
+ * Makes a compressor of like pieces that are written once: with zstd when that makes the first one 15 % smaller than
+ * LZ4 does, else with LZ4, which is read faster.
+ */
+export function coldCompressor(): Compress {
+  let usesZstd: boolean | undefined;
+  return (bytes) => {
+    if (bytes.length < COMPRESS_BYTES_MIN || usesZstd === false) return compress(bytes);
+    const dense = compressZstd(bytes);
+    if (usesZstd === undefined) {
+      const light = compress(bytes);
+      const denseMax = (light ?? bytes).length * (1 - COMPRESSION_GAIN_MIN);
+      usesZstd = dense !== undefined && dense.length <= denseMax;
+      if (!usesZstd) return light;
+    }
+    return dense ?? compress(bytes);
+  };
+}
+
+function compressZstd(bytes: Uint8Array): Uint8Array | undefined {
+  const params = { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL };
+  const packed = zstdCompressSync(bytes, { params, pledgedSrcSize: bytes.length });
+  const most = bytes.length * (1 - COMPRESSION_GAIN_MIN);
+  return packed.length <= most && bytes.length <= packed.length * EXPANSION_MAX
+    ? packed
+    : undefined;
+}
+
+/** Undoes a `Compress`. Throws CORRUPTION when that does not give `rawBytes` bytes. */
 export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const claimed = packed.length < PREFIX_BYTES ? -1 : view.getUint32(0, true);
+  if (claimed === ZSTD_MAGIC) return decompressZstd(packed, rawBytes);
   if (claimed !== rawBytes || rawBytes > packed.length * EXPANSION_MAX) {
     throw new EngineError('CORRUPTION', `LZ4 data of ${claimed} bytes, expected ${rawBytes}`);
   }
@@ -43,9 +77,25 @@ export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
   return new Uint8Array(raw.buffer, raw.byteOffset, rawBytes);
 }
 
-/** Writes packed bytes: raw length, stored length, bytes; LZ4 when the lengths differ. FORMAT.md 4.2. */
-export function writePacked(writer: ByteWriter, bytes: Uint8Array): void {
-  const packed = compress(bytes) ?? bytes;
+function decompressZstd(packed: Uint8Array, rawBytes: number): Uint8Array {
+  if (rawBytes > packed.length * EXPANSION_MAX) {
+    throw new EngineError('CORRUPTION', `zstd data of ${packed.length} bytes for ${rawBytes}`);
+  }
+  let raw: Uint8Array;
+  try {
+    raw = zstdDecompressSync(packed, { chunkSize: rawBytes, maxOutputLength: rawBytes });
+  } catch (cause) {
+    throw new EngineError('CORRUPTION', 'zstd data cannot be decoded', { cause });
+  }
+  if (raw.length !== rawBytes) {
+    throw new EngineError('CORRUPTION', `zstd data gave ${raw.length} bytes, not ${rawBytes}`);
+  }
+  return new Uint8Array(raw.buffer, raw.byteOffset, rawBytes);
+}
+
+/** Writes packed bytes: raw length, stored length, bytes; compressed when the lengths differ. FORMAT.md 4.2. */
+export function writePacked(writer: ByteWriter, bytes: Uint8Array, pack: Compress): void {
+  const packed = pack(bytes) ?? bytes;
   writer.varint(bytes.length);
   writer.varint(packed.length);
   writer.raw(packed);

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf, pack, packedWords } from './bitpack.ts';
-import { writePacked } from './compress.ts';
+import { compress, writePacked } from './compress.ts';
 import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
 
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES, BASE_NEGATIVE, STEP_NEGATIVE } = StreamHead;
@@ -203,7 +203,8 @@ export function writeIntegers(
   if (!s.whole || !safe || !Number.isSafeInteger(s.max - s.min)) {
     assert(use === 'values', 'ids are whole numbers');
     writer.u8(DOUBLES);
-    writePacked(writer, new Uint8Array(values.buffer, values.byteOffset, count * 8));
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, count * 8);
+    writePacked(writer, bytes, compress);
     return;
   }
   const width = bitsOf(s.max - s.min);

@@ -2,7 +2,7 @@ import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import type { Zone } from './chunk.ts';
 import type { KeptCodes, NumberColumn } from './column.ts';
-import { readPacked, writePacked } from './compress.ts';
+import { compress, readPacked, writePacked } from './compress.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
 import { LazyNumberColumn } from './lazy-numbers.ts';
@@ -201,7 +201,7 @@ export function writeNumbers(
   writeIntegers(writer, Float64Array.from(exceptionAt), exceptionAt.length, 'values');
   const lengths = Float64Array.from(exceptionTexts, (text) => text.length);
   writeIntegers(writer, lengths, lengths.length, 'values');
-  writePacked(writer, Buffer.from(exceptionTexts.join(''), 'latin1'));
+  writePacked(writer, Buffer.from(exceptionTexts.join(''), 'latin1'), compress);
   return zone;
 }
 

@@ -38,6 +38,7 @@ export function writeSharedDictionary(
   for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
   writeIntegers(out.region, ordered, ordered.length, 'values');
   out.end();
+  const compress = out.compressor();
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
     const count = Math.min(PIECE_ENTRIES, order.length - first);
     const lengths = new Float64Array(count);
@@ -46,7 +47,7 @@ export function writeSharedDictionary(
       lengths[index] = offsets[entry + 1] - offsets[entry];
     }
     writeIntegers(out.region, lengths, count, 'values');
-    writePacked(out.region, dictionary.gather(order, first, first + count));
+    writePacked(out.region, dictionary.gather(order, first, first + count), compress);
     out.end();
   }
 }

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { RegionWriter } from './chunk.ts';
-import { compress, writePacked } from './compress.ts';
+import { writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { Entries } from './entries.ts';
 import { idsToWrite, writeIds } from './integers.ts';
@@ -73,7 +73,7 @@ export function writeConstantString(
   entry: number,
 ): void {
   const { offsets, bytes } = builder.dictionary;
-  writePacked(out.region, bytes.subarray(offsets[entry], offsets[entry + 1]));
+  writePacked(out.region, bytes.subarray(offsets[entry], offsets[entry + 1]), out.compressor());
   out.end();
 }
 
@@ -91,7 +91,8 @@ export function writeDictionary(
 ): void {
   out.meta.varint(used.count);
   writeLengths(out.region, builder.dictionary, used.entries, 0, used.count);
-  writePacked(out.region, builder.dictionary.gather(used.entries, 0, used.count));
+  const bytes = builder.dictionary.gather(used.entries, 0, used.count);
+  writePacked(out.region, bytes, out.compressor());
   out.end();
   const { rows, entries } = builder;
   const count = slots === undefined ? to - from : slots.rowCount;
@@ -114,6 +115,7 @@ export function writeText(
   const { dictionary, entries } = builder;
   writeLengths(out.region, dictionary, entries, from, to);
   out.end();
+  const compress = out.compressor();
   for (let first = from; first < to; first += TEXT_PIECE_ROWS) {
     const bytes = dictionary.gather(entries, first, Math.min(first + TEXT_PIECE_ROWS, to));
     out.add(compress(bytes) ?? bytes);
@@ -127,6 +129,7 @@ export function writeTextOf(out: RegionWriter, { offsets, bytes }: Entries): voi
   for (let index = 0; index < count; index++) lengths[index] = offsets[index + 1] - offsets[index];
   writeIds(out.region, count);
   out.end();
+  const compress = out.compressor();
   for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
     const end = Math.min(first + TEXT_PIECE_ROWS, count);
     const piece = bytes.subarray(offsets[first], offsets[end]);

@@ -102,7 +102,7 @@ export class BlockEncoder {
     out.packed.reset();
     const { count, ids } = writeBlockShapes(out.packed, rows.shapes, shapeIds, this.#paths);
     out.meta.varint(count);
-    writePacked(out.region, out.packed.bytes());
+    writePacked(out.region, out.packed.bytes(), out.compressor());
     out.end();
     writeIntegers(out.region, ids, this.#rowCount, 'ids');
     out.end();

@@ -1,5 +1,5 @@
 import { bitsOf } from '../column/bitpack.ts';
-import { compress } from '../column/compress.ts';
+import { coldCompressor } from '../column/compress.ts';
 import { Dictionary } from '../column/dictionary.ts';
 import type { Entries } from '../column/entries.ts';
 
@@ -129,7 +129,7 @@ export class EntryMerger {
     const { bytes, byteCount } = this.dictionary;
     const sample = bytes.subarray(0, Math.min(byteCount, SAMPLE_BYTES));
     if (sample.length === 0) return 1;
-    return (compress(sample)?.length ?? sample.length) / sample.length;
+    return (coldCompressor()(sample)?.length ?? sample.length) / sample.length;
   }
 }
 

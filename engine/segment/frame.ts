@@ -5,7 +5,7 @@ import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Run, rowsOfRuns } from './runs.ts';
 
 /** Draft of the format whose files this code writes; it reads those of the one before too. Source: FORMAT.md 9. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 const FORMAT_OLDEST = 1;
 /** Frames begin at multiples of this and are padded to it. */
 export const FRAME_ALIGNMENT = 64;
@@ -65,7 +65,7 @@ export interface FrameHeader {
 /** Throws USAGE when `what` is of a draft of the format that this code does not read. */
 export function checkFormat(what: string, format: number): void {
   if (format >= FORMAT_OLDEST && format <= FORMAT_VERSION) return;
-  const read = `drafts ${FORMAT_OLDEST} and ${FORMAT_VERSION}`;
+  const read = `drafts ${FORMAT_OLDEST} to ${FORMAT_VERSION}`;
   throw new EngineError(
     'USAGE',
     `${what} is of draft ${format} of the format, this program reads ${read}`,

@@ -108,7 +108,7 @@ export class SegmentBuilder {
     const shapes = new ShapeList();
     for (let number = 0; number < this.#rows.blockCount; number++) {
       const rows = readBlockRows(this.#source, this.#rows, number, shapes);
-      const out = new RegionWriter(new ByteParts(), region);
+      const out = new RegionWriter(new ByteParts(), region, true);
       this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
       this.#minutes.add(rows.timeMs);
       this.#note(rows.keys);
@@ -211,7 +211,7 @@ export class SegmentBuilder {
 
   /** Writes a dictionary of the segment; resolves with its number. */
   async #dictionary(dictionary: Dictionary, { order, counts }: EntryRanks): Promise<number> {
-    const out = new RegionWriter(new ByteParts());
+    const out = new RegionWriter(new ByteParts(), undefined, true);
     writeSharedDictionary(out, dictionary, order, counts);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     return this.#dictionaries.push(place) - 1;

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { EngineError } from '../../engine/base/errors.ts';
+import { coldCompressor, compress, decompress } from '../../engine/column/compress.ts';
+
+/** A piece of random hexadecimal digits, of which LZ4 makes nothing. */
+function digits(count: number): Uint8Array {
+  let state = 7;
+  return Uint8Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return '0123456789abcdef'.charCodeAt(state >>> 28);
+  });
+}
+
+t.test('compressed pieces come back, whatever they are', async () => {
+  const unit = fc.uint8Array({ maxLength: 60 });
+  const piece = fc
+    .tuple(unit, fc.integer({ min: 1, max: 40 }), unit)
+    .map(([repeated, times, rest]) =>
+      Uint8Array.from([...Array.from({ length: times }, () => [...repeated]).flat(), ...rest]),
+    );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      for (const pack of [compress, coldCompressor()]) {
+        for (const raw of pieces) {
+          const packed = pack(raw);
+          if (packed === undefined) continue;
+          if (packed.length > raw.length * 0.85) throw new Error('it gains 15 %');
+          if (Buffer.compare(decompress(packed, raw.length), raw) !== 0) throw new Error('differs');
+        }
+      }
+    }),
+  );
+});
+
+t.test('random digits are halved by zstd, and a run of one byte is LZ4', async (t) => {
+  const raw = digits(20_000);
+  t.equal(compress(raw), undefined);
+  const packed = coldCompressor()(raw);
+  t.ok(packed !== undefined && packed.length < 10_400);
+  const run = new Uint8Array(100_000);
+  t.same(coldCompressor()(run), compress(run));
+});
+
+t.test('damaged bytes are corruption, or as many as there were', async (t) => {
+  for (const raw of [digits(2_000), new Uint8Array(2_000)]) {
+    const packed = coldCompressor()(raw);
+    if (packed === undefined) throw new Error('it is compressed');
+    for (let at = 0; at < packed.length; at++) {
+      const bytes = packed.slice();
+      bytes[at] ^= 0x15;
+      try {
+        if (decompress(bytes, raw.length).length !== raw.length) t.fail(`byte ${at}`);
+      } catch (error) {
+        if (!(error instanceof EngineError && error.code === 'CORRUPTION')) throw error;
+      }
+      t.throws(() => decompress(packed, raw.length + 1), { code: 'CORRUPTION' });
+      t.throws(() => decompress(packed.subarray(0, at), raw.length), { code: 'CORRUPTION' });
+    }
+  }
+});
