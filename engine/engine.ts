@@ -8,6 +8,7 @@ import { listUnits, pageUnits } from './query/events/list.ts';
 import { tailUnits } from './query/events/tail-scan.ts';
 import { aggregateUnits } from './query/group/aggregate.ts';
 import { attributesUnits } from './query/group/attributes.ts';
+import { diskBytesUnits } from './query/group/disk-bytes.ts';
 import { facetsUnits } from './query/group/facets.ts';
 import type { JoinedPart, Joining, SharedScan, Sharing } from './query/group/shared-scan.ts';
 import { aggregateLimits } from './query/model/budget.ts';
@@ -18,6 +19,7 @@ import type {
   AttributesResult,
   ContextQuery,
   ContextResult,
+  DiskBytesResult,
   FacetsQuery,
   FacetsResult,
   FetchQuery,
@@ -26,12 +28,15 @@ import type {
   ListResult,
   PageQuery,
   PageResult,
+  RowCountsQuery,
+  RowCountsResult,
   Snapshot,
   TailQuery,
   TailResult,
 } from './query/model/query.ts';
 import type { Progress } from './query/model/source.ts';
 import { Reader, type ReaderMemory } from './query/reader.ts';
+import { rowCountsUnits } from './query/scan/stored-rows.ts';
 import { eventTextsOf } from './segment/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
 import { GatheredRows } from './store/gathered-rows.ts';
@@ -56,6 +61,7 @@ export type {
   Compute,
   ContextQuery,
   ContextResult,
+  DiskBytesResult,
   Facet,
   FacetsQuery,
   FacetsResult,
@@ -71,6 +77,8 @@ export type {
   PageQuery,
   PageResult,
   QueryStats,
+  RowCountsQuery,
+  RowCountsResult,
   Selection,
   SimpleMetric,
   Snapshot,
@@ -141,6 +149,8 @@ export interface UnitReader {
     query: AttributesQuery,
   ): Generator<Progress, AttributesResult, void>;
   facets(snapshot: Snapshot, query: FacetsQuery): Generator<Progress, FacetsResult, void>;
+  rowCounts(snapshot: Snapshot, query: RowCountsQuery): Generator<Progress, RowCountsResult, void>;
+  diskBytes(snapshot: Snapshot): Generator<Progress, DiskBytesResult, void>;
   /** Lets go of the files and blocks of segments that are gone; no query that runs reads them. */
   forget(segments: readonly number[]): void;
   close(): void;
@@ -162,6 +172,8 @@ export function openReader(disk: Disk, secret: Uint8Array, memory?: ReaderMemory
     tail: (snapshot, query) => tailUnits(reader, snapshot, query),
     attributes: (snapshot, query) => attributesUnits(reader, snapshot, query),
     facets: (snapshot, query) => facetsUnits(reader, snapshot, query),
+    rowCounts: (snapshot, query) => rowCountsUnits(reader, snapshot, query),
+    diskBytes: (snapshot) => diskBytesUnits(reader, snapshot),
     forget: (segments) => reader.forget(segments),
     close: () => reader.close(),
   };

@@ -140,6 +140,14 @@ export class Block {
     return this.#directory.columns;
   }
 
+  /** Bytes that the values of each column take in the frame. */
+  columnBytes(): { path: string; bytes: number }[] {
+    return this.#directory.columns.map(({ path, regions }) => ({
+      path: this.head.pathNames(path).join('.'),
+      bytes: regions.reduce((sum, region) => sum + bytesOf(region), 0),
+    }));
+  }
+
   /** Bytes that the texts of columns take in the frame. */
   get textBytes(): number {
     return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {

@@ -68,6 +68,11 @@ export class OutlineTable {
     return this.#paths.reduce((sum, path) => sum + path.length + PATH_BYTES, arrays);
   }
 
+  /** All columns of the segment, in the order of their numbers. */
+  all(): { path: string; dictionary: number }[] {
+    return this.#paths.map((path, at) => ({ path, dictionary: this.#dictionaries[at] }));
+  }
+
   /** The columns of the segment at `path`. */
   forms(path: string): ColumnForm[] {
     const found: ColumnForm[] = [];

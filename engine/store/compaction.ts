@@ -102,6 +102,8 @@ export interface CompactionGauges extends CatalogTotals {
   sealMismatches: number;
   /** Sealings and merges since the start whose sources were too wide to be open together. */
   sealSplits: number;
+  /** Rows that retention dropped since the start. */
+  droppedRows: number;
   /** Segments that wait after such a failure, and those that stay as they are because of damage. */
   sealWaiting: number;
   sealHeld: number;
@@ -133,6 +135,7 @@ export class Compaction {
   #failedCount = 0;
   #mismatchCount = 0;
   #splitCount = 0;
+  #droppedRows = 0;
   #closed = false;
   #full = false;
   /** Undefined when the disk did not tell. */
@@ -207,6 +210,7 @@ export class Compaction {
       sealFailures: this.#failedCount,
       sealMismatches: this.#mismatchCount,
       sealSplits: this.#splitCount,
+      droppedRows: this.#droppedRows,
       sealWaiting: this.#failures.waiting(this.#options.monotonicMs()),
       sealHeld: this.#heldBack.size,
       waitingDrop: this.#retention.waiting,
@@ -359,6 +363,7 @@ export class Compaction {
     if (drops.length === 0) return;
     const segments = drops.map(({ segment }) => segment);
     const bytes = drops.reduce((sum, facts) => sum + facts.bytes, 0);
+    this.#droppedRows += rowsOf(drops);
     this.#options.tell({ type: 'dropped', reason, segments, rows: rowsOf(drops), bytes });
   }
 

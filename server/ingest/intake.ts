@@ -8,6 +8,7 @@ import type { Claim, CommittedGroup } from '../../engine/engine.ts';
 import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
+import { Ledger } from '../registry/ledger.ts';
 import { Senders } from '../registry/senders.ts';
 import { CommitOrder } from './commit-order.ts';
 import { IngestCounts } from './counts.ts';
@@ -122,6 +123,7 @@ export interface SocketWatcher {
 /** The way of received bytes to the ingest workers, on the front thread. */
 export class Intake {
   readonly counts = new IngestCounts();
+  readonly ledger = new Ledger();
   readonly troubles = new TroubleLog();
   readonly senders = new Senders();
   readonly #options: IntakeOptions;
@@ -427,6 +429,7 @@ export class Intake {
       if (message.asks) port.post({ type: 'taken' });
     } else if (message.type === 'committed') {
       this.#options.committed(message.group);
+      this.ledger.take(message.group, this.#options.nowMs());
       this.senders.stored(message.group.usage, this.#options.nowMs());
     } else if (message.type === 'allocate') {
       this.#recorder.allocate(writer, port);

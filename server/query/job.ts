@@ -6,6 +6,7 @@ import type {
   FetchQuery,
   ListQuery,
   PageQuery,
+  RowCountsQuery,
   Snapshot,
   TailQuery,
 } from '../../engine/engine.ts';
@@ -54,6 +55,9 @@ export interface ValueSource {
   queries: AggregateQuery[];
 }
 
+/** A question about the store: rows by their sequences, or what attributes take on the disk. */
+export type StoreQuery = ({ about: 'rows' } & RowCountsQuery) | { about: 'disk' };
+
 /**
  * A query as the front sends it to a query worker, which answers with the JSON text of `result`.
  * `zone` is the normalised zone in which dates of the reply are written: an IANA name, `UTC`, or `+hh:mm`.
@@ -74,6 +78,8 @@ type AskedJob =
   | { type: 'context'; query: ContextQuery; zone: string }
   | { type: 'attributes'; query: AttributesQuery; zone: string }
   | { type: 'facets'; query: FacetsQuery; ids: string[]; zone: string }
+  /** About the store as a whole; asked by the administration alone. */
+  | { type: 'store'; query: StoreQuery }
   | { type: 'complete'; typing: Typing; from: NameSource | ValueSource }
   | ({
       type: 'aggregate';

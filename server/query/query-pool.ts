@@ -119,6 +119,7 @@ export class QueryPool {
       attributes: new Histogram(SECONDS_BOUNDS),
       facets: new Histogram(SECONDS_BOUNDS),
       complete: new Histogram(SECONDS_BOUNDS),
+      store: new Histogram(SECONDS_BOUNDS),
       tail: new Histogram(SECONDS_BOUNDS),
     },
     refused: { queue_full: 0, deadline: 0, memory: 0, cancelled: 0, worker_died: 0, stopping: 0 },

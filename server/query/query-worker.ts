@@ -14,6 +14,7 @@ import {
 import { completionText, nameSuggestions, valueSuggestions } from '../language/complete.ts';
 import { writeAnswer } from './answer/answer.ts';
 import { AnswerWriter } from './answer/answer-writer.ts';
+import { diskText } from './answer/disk-answer.ts';
 import { packed } from './gzip.ts';
 import { aggregateFacts, listFacts } from './hint/facts.ts';
 import type { JobAnswer, QueryJob, TailAnswer, TailJob } from './job.ts';
@@ -135,6 +136,11 @@ export function* answerUnits(
   }
   if (job.type === 'facets') {
     return yield* writeAnswer(job, yield* reader.facets(snapshot, job.query));
+  }
+  if (job.type === 'store') {
+    const { query } = job;
+    if (query.about === 'disk') return piecesOf(diskText(yield* reader.diskBytes(snapshot)));
+    return piecesOf(JSON.stringify(yield* reader.rowCounts(snapshot, query)));
   }
   if (job.type === 'complete') return yield* completeUnits(reader, snapshot, job);
   const found = yield* reader.aggregate(snapshot, job.query, sharing);

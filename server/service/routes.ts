@@ -1,13 +1,16 @@
 import { momentOf } from '../../engine/backup/moment.ts';
+import { must } from '../../engine/base/assert.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import { usageByDay } from '../../engine/store/catalog.ts';
 import { createAdmin } from '../api/admin/admin.ts';
 import { auditResource } from '../api/admin/audit.ts';
 import { definitionResources } from '../api/admin/definitions.ts';
+import { diskResource } from '../api/admin/disk.ts';
 import { followExtensions } from '../api/admin/extension-steps.ts';
 import { extensionResource } from '../api/admin/extensions.ts';
 import { healthResource } from '../api/admin/health.ts';
 import { keyResources } from '../api/admin/keys.ts';
+import { ledgerResource } from '../api/admin/ledger.ts';
 import { queryResource } from '../api/admin/queries.ts';
 import { snapshotResource } from '../api/admin/snapshots.ts';
 import { troubleResource } from '../api/admin/troubles.ts';
@@ -25,6 +28,7 @@ import { Callers } from '../api/session/callers.ts';
 import { LoginThrottle } from '../api/session/login-throttle.ts';
 import { version } from '../config.ts';
 import type { Listeners } from '../listen/listeners.ts';
+import type { StoreQuery } from '../query/job.ts';
 import { RunningQueries } from '../query/running-queries.ts';
 import type { BoundCells } from '../runtime.ts';
 import type { OpenedData } from './open.ts';
@@ -94,7 +98,7 @@ export function routesOf(
         resolver,
         intake,
       }),
-      ...operationResources(data, workers, running),
+      ...operationResources(data, workers, running, state),
     ]),
   });
   return createRoutes({
@@ -181,18 +185,36 @@ function operationResources(
   data: OpenedData,
   workers: Workers,
   running: RunningQueries,
+  state: ServiceState,
 ): [string, AdminResource][] {
   const { opened, keys, users, disk } = data;
   const { intake, queries, compaction } = workers;
+  const startedMs = Date.now();
+  const keyName = (id: string): string | undefined => keys.named('write', id)?.name;
+  const ask = async (query: StoreQuery, asker: string) => {
+    const answer = running
+      .run({ type: 'store', query }, new AbortController().signal, asker)
+      .finally(compaction.pin());
+    return must(await answer, 'answer about the store');
+  };
   return [
     healthResource({
-      ...{ version: version(), startedMs: Date.now(), intake, queries },
+      ...{ version: version(), startedMs, intake, queries, keyName },
       store: () => storeGauges(data, workers),
       blocks: () => opened.catalog.snapshot().blocks,
-      keyName: (id) => keys.named('write', id)?.name,
     }),
+    ledgerResource({
+      ...{ startedMs, nowMs: Date.now, ledger: intake.ledger, counts: intake.counts, ask, keyName },
+      droppedEvents: () => compaction.gauges().droppedRows,
+      droppedDatagrams: () =>
+        (state.listeners?.counts() ?? []).reduce(
+          (sum, { datagramsDropped = 0 }) => sum + datagramsDropped,
+          0,
+        ),
+    }),
+    diskResource(ask),
     queryResource(running, (id) => (keys.named('read', id) ?? users.get(id))?.name),
-    troubleResource(intake, (id) => keys.named('write', id)?.name),
+    troubleResource(intake, keyName),
     auditResource(disk),
     snapshotResource({ moment: () => momentOf(opened), pin: () => compaction.pin() }),
   ];

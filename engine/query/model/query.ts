@@ -341,6 +341,27 @@ export interface AggregateResult {
   bound?: Bound;
 }
 
+/** How many rows of all that is stored have their sequences between each cut and the next one. */
+export interface RowCountsQuery {
+  /** Ascending, two at least. */
+  cuts: readonly number[];
+}
+
+/** Rows by their sequences: a count for each cut but the last. */
+export interface RowCountsResult {
+  counts: number[];
+  stats: QueryStats;
+}
+
+/** What the attributes of all that is stored take on the disk. */
+export interface DiskBytesResult {
+  /** By path, the one that takes most first. */
+  attributes: { path: string; bytes: number }[];
+  /** Bytes of all blocks, dictionaries and words; what no attribute has are dates, keys, shapes and facts. */
+  bytes: number;
+  stats: QueryStats;
+}
+
 /** The selected events of rows with `from <= sequence < to`, in the order in which they came. */
 export interface TailQuery {
   from: number;

@@ -38,6 +38,8 @@ export interface StoreGauges {
   sealSplits: number;
   sealWaiting: number;
   sealHeld: number;
+  /** Rows that retention dropped since the start. */
+  droppedRows: number;
   freeDiskBytes: number;
   /** A large drop by age that waits. */
   waitingDrop: { bytes: number; leftMs: number } | undefined;

@@ -394,6 +394,31 @@ export const serviceHealthReply = resultOf(
     }),
   }),
 );
+/** Reply of `GET /admin/api/ledger`. */
+export const ledgerReply = resultOf(
+  shape({
+    ...{ since: date, counted: date, answered: count, durable: count },
+    minutes: Type.Array(
+      shape({
+        ...{ minute: date, events: count, stored: count },
+        keys: Type.Array(shape({ key: orNull(string), events: count })),
+      }),
+    ),
+    retention_dropped: count,
+    refused: Type.Array(shape({ channel: oneOf(...CHANNELS), reason: string, count })),
+    damaged,
+  }),
+);
+/** Reply of `GET /admin/api/disk`. */
+export const diskReply = resultOf(
+  shape({
+    bytes: count,
+    attributes: Type.Array(shape({ attribute: string, bytes: count })),
+    other_attributes: shape({ count, bytes: count }),
+    rest_bytes: count,
+    damaged,
+  }),
+);
 /** Reply of `GET /admin/api/queries`. */
 export const queriesReply = resultOf(
   shape({

@@ -40,7 +40,7 @@ interface Found {
  * front does no work per row. `undefined` for an event that was not found. A partial answer says so in `damaged` and
  * `bound`. `facts` are those of an answer without events. Source: INTERFACE.md 4.6 and 4.8.
  */
-export function* writeAnswer<J extends Exclude<QueryJob, { type: 'complete' }>>(
+export function* writeAnswer<J extends Extract<QueryJob, { type: keyof Found }>>(
   job: J,
   found: Found[J['type']],
   facts?: HintFacts,

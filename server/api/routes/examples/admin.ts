@@ -96,6 +96,18 @@ export const ADMIN_EXAMPLES = {
       isExcerpt: true,
     },
   ],
+  deliveryLedger: [
+    {
+      ...{ name: 'whole', summary: 'Nothing was refused', isExcerpt: true },
+      reply: { result: { retention_dropped: 0 } },
+    },
+  ],
+  diskByAttribute: [
+    {
+      ...{ name: 'all', summary: 'All attributes by name', isExcerpt: true },
+      reply: { result: { other_attributes: { count: 0, bytes: 0 } } },
+    },
+  ],
   listQueries: [{ name: 'none', summary: 'None runs', reply: { result: { queries: [] } } }],
   cancelAnyQuery: [
     {
