@@ -4,6 +4,7 @@ import type { JobAnswer, QueryJob } from '../query/job.ts';
 import { LiveQueries, type QueryProgress } from '../query/live-queries.ts';
 import { HeldAnswer } from '../query/load/held-answer.ts';
 import { QueryRefused } from '../query/refusal.ts';
+import type { Asker } from '../query/running-queries.ts';
 import { withoutKeys, withoutLongWords } from '../safe-text.ts';
 import type { AuthFailures } from './access/failures.ts';
 import { ADMIN_PATH } from './admin/admin.ts';
@@ -44,13 +45,13 @@ export interface RouteDependencies {
   definitions: DefinitionTable;
   resolver: Resolver;
   /**
-   * Runs a query of the key with that id in a query worker, and writes into `progress` how far it is; its answer counts
+   * Runs a query in a query worker, and writes into `progress` how far it is; its answer counts
    * as memory until `held` lets it go. Rejects with EngineError and QueryRefused.
    */
   run(
     job: QueryJob,
     signal: AbortSignal,
-    key: string,
+    asker: Asker,
     progress?: QueryProgress,
     held?: HeldAnswer,
   ): Promise<JobAnswer>;
@@ -71,6 +72,7 @@ export interface RouteDependencies {
 const ACCOUNT_PATH = '/account/';
 /** When a query that was refused for load may come again. */
 const RETRY_SECONDS = '1';
+const decoder = new TextDecoder();
 
 const TABLE = new RouteTable<ReadRoute | AccountRoute | OperationRoute>(
   ROUTES.filter((route) => route.access !== 'admin' && route.access !== 'writer'),
@@ -152,6 +154,8 @@ async function read(
   const signal = query?.signal ?? request.signal;
   const packing = takesCoding(request, 'gzip', 'x-gzip') ? { gzip: true } : {};
   const held = new HeldAnswer();
+  const textOf = (): string => `${request.path} ${decoder.decode(request.body)}`;
+  const asker: Asker = { key: key.id, textOf };
   const answer = async (): Promise<Reply> =>
     route.answer({
       ...{ request, id, key, live, signal },
@@ -161,7 +165,7 @@ async function read(
       nowMs: dependencies.nowMs(),
       boundEvents: dependencies.boundEvents,
       currentKey: () => authenticate(dependencies, request),
-      run: (job) => dependencies.run({ ...job, ...packing }, signal, key.id, query?.progress, held),
+      run: (job) => dependencies.run({ ...job, ...packing }, signal, asker, query?.progress, held),
       tails: dependencies.tails,
     });
   try {

@@ -109,8 +109,7 @@ export function routesOf(
     isWriteKey: (text) => keys.lookup(text)?.kind === 'write',
     definitions,
     resolver,
-    run: (job, signal, key, progress, held) =>
-      running.run(job, signal, key, progress, held).finally(compaction.pin()),
+    run: (...query) => running.run(...query).finally(compaction.pin()),
     tails,
     nowMs,
     boundEvents: runtime.config.boundEvents,
@@ -193,7 +192,7 @@ function operationResources(
   const keyName = (id: string): string | undefined => keys.named('write', id)?.name;
   const ask = async (query: StoreQuery, asker: string) => {
     const answer = running
-      .run({ type: 'store', query }, new AbortController().signal, asker)
+      .run({ type: 'store', query }, new AbortController().signal, { key: asker })
       .finally(compaction.pin());
     return must(await answer, 'answer about the store');
   };

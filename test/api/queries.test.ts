@@ -22,7 +22,7 @@ function holding(run?: RouteDependencies['run']) {
   const { answer, logged } = service({
     run:
       run ??
-      ((_job, signal, key, progress) =>
+      ((_job, signal, { key }, progress) =>
         new Promise<JobAnswer>((resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
           held.push({ signal, key, progress, answer: (...texts) => resolve(piecesOf(...texts)) });

@@ -347,10 +347,10 @@ t.test(
 t.test('all that is found is exported', async (t) => {
   await page.goto(`${service.http}/?q=level%3Aerror`);
   await found(60);
-  await page.getByRole('button', { name: 'Export all that is found' }).click();
+  await page.getByRole('button', { name: 'Take away all that is found' }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('menuitem', { name: 'All events as NDJSON' }).click(),
+    page.getByRole('button', { name: 'All events as NDJSON' }).click(),
   ]);
   t.match(download.suggestedFilename(), /^logseam-.*\.ndjson$/);
   const chunks: Buffer[] = [];

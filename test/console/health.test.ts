@@ -1,5 +1,5 @@
 import t from 'tap';
-import { administer, firstUser, openViewer } from '../support/browser.ts';
+import { administer, firstUser, openViewer, violations } from '../support/browser.ts';
 import { type Answer, ask, request, send, testService } from '../support/service.ts';
 
 const service = await testService(t);
@@ -51,6 +51,47 @@ t.test('14 health tells rates, troubles with their last line, disk and version',
   t.equal(told.events, EVENTS + 1);
 });
 
+t.test(
+  '13 delivery says that all is stored, by key and minute, and what takes the disk',
+  async (t) => {
+    const delivery = page.getByRole('region', { name: 'Delivery' });
+    await delivery.getByRole('button', { name: 'Count what is stored' }).click();
+    await delivery.getByText(/^All 20,001 events since .* are stored\./).waitFor();
+    await delivery.getByText('exact').waitFor();
+    const minutes = delivery.getByRole('table', { name: 'Delivery by minute' });
+    t.match(await minutes.innerText(), /default/);
+    t.match(await delivery.innerText(), /http malformed 1/, 'what was refused is told');
+
+    const keys = page.getByRole('region', { name: 'Bytes by key' });
+    await keys.getByRole('button').click();
+    await keys
+      .getByRole('row')
+      .filter({ hasText: 'default' })
+      .filter({ hasText: '20,001' })
+      .waitFor();
+
+    const disk = page.getByRole('region', { name: 'Disk by attribute' });
+    await disk.getByRole('button').click();
+    await disk.getByRole('row').filter({ hasText: 'message' }).waitFor();
+    const {
+      attributes,
+      bytes,
+      rest_bytes: rest,
+    } = await administer<{
+      attributes: { attribute: string; bytes: number }[];
+      bytes: number;
+      rest_bytes: number;
+    }>(service, 'GET', 'disk');
+    t.equal(attributes[0].attribute, 'message');
+    t.equal(
+      attributes.reduce((sum, each) => sum + each.bytes, rest),
+      bytes,
+      'attributes and the rest are all',
+    );
+    t.same(await violations(page), []);
+  },
+);
+
 t.test('14 a query of another is seen and cancelled', async (t) => {
   let isOver = false;
   const cancelled: Answer[] = [];
@@ -74,6 +115,15 @@ t.test('14 a query of another is seen and cancelled', async (t) => {
   isOver = true;
   await Promise.all(asking);
   t.match(cancelled[0].text, /cancelled by an administrator/);
+  const { slow } = await administer<{ slow: { text: string; ms: number; state: string }[] }>(
+    service,
+    'GET',
+    'queries',
+  );
+  t.ok(
+    slow.every(({ text, ms }) => ms >= 1_000 && text.startsWith('/beta/')),
+    'slow ones are told with their request',
+  );
   const { queries: left } = await administer<{ queries: object[] }>(service, 'GET', 'queries');
   t.same(left, []);
   t.same(viewer.faults, []);

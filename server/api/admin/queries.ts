@@ -6,9 +6,9 @@ import type { AdminResource } from '../routes/route.ts';
 /** The name of the read key or user with an id; `undefined` when it does not exist any more. */
 type ReaderName = (id: string) => string | undefined;
 
-/** The resource `queries`: those of all keys that are not answered, the oldest first. DELETE cancels one. */
+/** The resource `queries`: those of all keys that are not answered, and the last slow ones. DELETE cancels one. */
 export function queryResource(
-  running: Pick<RunningQueries, 'list' | 'cancel'>,
+  running: Pick<RunningQueries, 'list' | 'slow' | 'cancel'>,
   nameOf: ReaderName,
 ): [string, AdminResource] {
   return [
@@ -21,7 +21,10 @@ export function queryResource(
           ...{ unitsDone: progress.unitsDone, unitsTotal: progress.unitsTotal },
           ms: Math.round(nowMs - startedMs),
         }));
-        return resultReply(JSON.stringify({ queries }));
+        const slow = running.slow().map(({ key, endedMs, ...rest }) => ({
+          ...{ key: nameOf(key) ?? key, ended: new Date(endedMs).toISOString(), ...rest },
+        }));
+        return resultReply(JSON.stringify({ queries, slow }));
       },
       delete: async ({ id }) => {
         if (/^\d{1,15}$/.test(id) && running.cancel(Number(id))) {

@@ -428,6 +428,12 @@ export const queriesReply = resultOf(
         ...{ unitsDone: count, unitsTotal: count, ms: count },
       }),
     ),
+    slow: Type.Array(
+      shape({
+        ...{ key: string, kind: string, state: oneOf('answered', 'stopped') },
+        ...{ ended: date, ms: count, text: string },
+      }),
+    ),
   }),
 );
 

@@ -75,7 +75,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     ...{ ...ADMIN, id: 'listQueries', method: 'get', path: '/admin/api/queries' },
     ...{ resource: 'queries', action: 'list' },
-    summary: 'The queries of all keys that are not answered, the oldest first',
+    summary: 'The queries of all keys that are not answered, and the last slow ones',
     replies: json(queriesReply),
     refusals: [],
     examples: ADMIN_EXAMPLES.listQueries,

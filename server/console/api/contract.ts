@@ -5,10 +5,12 @@ import type {
   completeReply,
   contextReply,
   discoverReply,
+  diskReply,
   executeReply,
   extensionTestReply,
   facetsReply,
   fetchReply,
+  ledgerReply,
   listedEvent,
   listReply,
   queriesReply,
@@ -84,6 +86,10 @@ export type Extension = Static<typeof shownExtension>;
 export type ExtensionTestResult = Result<Static<typeof extensionTestReply>>;
 /** State of the service. */
 export type ServiceHealth = Result<Static<typeof serviceHealthReply>>;
+/** Ledger of what became durable by minute and key, and of what is stored. */
+export type LedgerResult = Result<Static<typeof ledgerReply>>;
+/** Bytes that each attribute takes on the disk. */
+export type DiskResult = Result<Static<typeof diskReply>>;
 /** Queries that are not answered. */
 export type QueriesResult = Result<Static<typeof queriesReply>>;
 /** Faulty input by its kind. */

@@ -1,35 +1,39 @@
 import type { AggregateResult } from '../api/contract.ts';
 import { counted, duration, pointTime, whole as wholeNumber } from '../base/format.ts';
+import { browserZone } from '../base/zone.ts';
 import { Icon } from './icon.tsx';
 
+/** Parts that an answer lacks, as it tells of them. */
+export type Wholeness = {
+  readonly [K in 'bound' | 'damaged']?: AggregateResult[K] | undefined;
+};
+
 interface ExactnessProps {
-  /** Parts that the answer lacks, as it tells of them. */
-  whole: Pick<AggregateResult, 'bound' | 'damaged'>;
-  zone: string;
+  whole: Wholeness;
+  zone?: string;
+  /** A mark alone, whose words are its name. */
+  isMark?: boolean;
 }
 
-/** The word on how whole an answer is. */
-export function Exactness({ whole: { bound, damaged }, zone }: ExactnessProps) {
-  if (damaged !== undefined) {
-    return (
-      <span class="warn-text">
-        <Icon name="warning" /> partial: {counted(damaged.blocks, 'damaged block')}
-      </span>
-    );
-  }
-  if (bound !== undefined) {
-    return (
-      <span class="warn-text">
-        <Icon name="warning" /> the newest {wholeNumber(bound.limit)}, from{' '}
-        {pointTime(Date.parse(bound.from), zone)}
-      </span>
-    );
-  }
+/** The word on how whole an answer is, or a mark for it beside a number. */
+export function Exactness({ whole, zone = browserZone(), isMark = false }: ExactnessProps) {
+  const lack = lackOf(whole, zone);
+  const isExact = lack === undefined;
+  const text = lack ?? 'exact';
   return (
-    <span class="exact">
-      <Icon name="check" size={14} /> exact
+    <span
+      class={isExact ? 'exact' : 'warn-text'}
+      {...(isMark ? { role: 'img', 'aria-label': text, title: text } : {})}
+    >
+      <Icon name={isExact ? 'check' : 'warning'} size={14} /> {!isMark && text}
     </span>
   );
+}
+
+function lackOf({ bound, damaged }: Wholeness, zone: string): string | undefined {
+  if (damaged !== undefined) return `partial: ${counted(damaged.blocks, 'damaged block')}`;
+  if (bound === undefined) return undefined;
+  return `partial: the newest ${wholeNumber(bound.limit)}, from ${pointTime(Date.parse(bound.from), zone)}`;
 }
 
 interface CostProps {

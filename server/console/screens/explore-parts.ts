@@ -6,10 +6,11 @@
 // biome-ignore lint/performance/noBarrelFile: it is what is loaded later
 export { Analytics } from './analytics/analytics.tsx';
 export { EventPage } from './event/event-page.tsx';
+export { BarsTable } from './explore/bars-table.tsx';
 export { Context } from './explore/context.tsx';
 export { EventView } from './explore/event.tsx';
-export { exportAll } from './explore/export.ts';
 export { LiveView } from './explore/live-view.tsx';
 export { Nothing } from './explore/nothing.tsx';
 export { Statistics } from './explore/statistics.tsx';
+export { TakeAway } from './explore/take-away.tsx';
 export { ViewParts } from './views/view-panel.tsx';

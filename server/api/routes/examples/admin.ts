@@ -108,7 +108,12 @@ export const ADMIN_EXAMPLES = {
       reply: { result: { other_attributes: { count: 0, bytes: 0 } } },
     },
   ],
-  listQueries: [{ name: 'none', summary: 'None runs', reply: { result: { queries: [] } } }],
+  listQueries: [
+    {
+      ...{ name: 'none', summary: 'None runs, and none was slow' },
+      reply: { result: { queries: [], slow: [] } },
+    },
+  ],
   cancelAnyQuery: [
     {
       name: 'answered',

@@ -4,15 +4,17 @@ import { question } from '../../base/question.ts';
 import { stepMs } from '../../base/range.ts';
 import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
-import { Dialog, FaultNote } from '../../parts/controls.tsx';
+import { FaultNote } from '../../parts/controls.tsx';
+import { Exactness } from '../../parts/exactness.tsx';
 import { later } from '../../parts/later.tsx';
 import type { PlotSeries } from '../../parts/plot.tsx';
-import { type Histogram, histogram } from './panels.ts';
+import { type Histogram, histogram, sumOf } from './panels.ts';
 
 const HEIGHT_PX = 112;
 
 /** The largest script comes beside the first questions: the list does not wait for it. */
 const plotScript = import('../../parts/plot.tsx');
+const BarsTable = later(async () => (await import('../explore-parts.ts')).BarsTable);
 const Plot = later(async () => (await plotScript).Plot);
 
 /** Events over time, by their status; a drag on it is the next range. */
@@ -34,6 +36,7 @@ export function Chart() {
                   {STATUS_NAMES[id]?.name} <b>{short(count)}</b>
                 </span>
               ))}
+            <Exactness whole={data.whole} isMark />
             <span class="space" />
             <span class="legend-step">a bar is {duration(stepMs(data.step))}</span>
             <button type="button" class="button quiet small" onClick={() => setTable(true)}>
@@ -42,13 +45,9 @@ export function Chart() {
           </div>
         </>
       )}
-      {isTable && data !== undefined && <TableOf data={data} close={() => setTable(false)} />}
+      {isTable && data !== undefined && <BarsTable data={data} close={() => setTable(false)} />}
     </section>
   );
-}
-
-function sumOf({ counts }: Histogram, id: string): number {
-  return (counts.get(id) ?? []).reduce((sum, count) => sum + count, 0);
 }
 
 /** The bars: each series is the sum of those below it, drawn from the highest one down. */
@@ -109,51 +108,5 @@ function Tip({ data, at, zone }: { data: Histogram; at: number; zone: string }) 
           </span>
         ))}
     </div>
-  );
-}
-
-/** The chart as a table, whose rows zoom as a drag does. */
-function TableOf({ data, close }: { data: Histogram; close: () => void }) {
-  const { zone } = question.value;
-  const ids = STATUS_IDS.filter((id) => sumOf(data, id) > 0);
-  const rows = data.times
-    .map((time, at) => ({ time, at }))
-    .filter(({ at }) => ids.some((id) => (data.counts.get(id)?.[at] ?? 0) > 0));
-  return (
-    <Dialog title="Events over time" close={close} wide>
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            {ids.map((id) => (
-              <th scope="col" class="number">
-                {STATUS_NAMES[id]?.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ time, at }) => (
-            <tr>
-              <th scope="row">
-                <button
-                  type="button"
-                  class="link"
-                  onClick={() => {
-                    close();
-                    zoomTo(time, time + stepMs(data.step));
-                  }}
-                >
-                  {pointTime(time, zone)}
-                </button>
-              </th>
-              {ids.map((id) => (
-                <td class="number">{whole(data.counts.get(id)?.[at] ?? 0)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Dialog>
   );
 }

@@ -13,13 +13,14 @@ import { exploreKeys } from './keys.ts';
 import { EventList } from './list.tsx';
 import { list, watchQuestion } from './panels.ts';
 import { follow, isLive } from './question.ts';
-import { areFacetsOpen, contextOf, type RowSource, statistics } from './reading.ts';
+import { areFacetsOpen, contextOf, isTakingAway, type RowSource, statistics } from './reading.ts';
 import type { Rows } from './rows.ts';
 import { Toolbar } from './toolbar.tsx';
 
 const Context = later(async () => (await import('../explore-parts.ts')).Context);
 const LiveView = later(async () => (await import('../explore-parts.ts')).LiveView);
 const Nothing = later(async () => (await import('../explore-parts.ts')).Nothing);
+const TakeAway = later(async () => (await import('../explore-parts.ts')).TakeAway);
 const Statistics = later(async () => (await import('../explore-parts.ts')).Statistics);
 
 /** Searching and looking at events: the search, when they came, their values, and they themselves. */
@@ -53,6 +54,7 @@ export function Explore() {
         </>
       )}
       {statistics.value !== undefined && <Statistics />}
+      {isTakingAway.value && <TakeAway />}
       {contextOf.value !== undefined && <Context />}
     </div>
   );

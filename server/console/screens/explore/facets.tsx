@@ -13,6 +13,7 @@ import {
   withTerm,
 } from '../../base/terms.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
+import { Exactness } from '../../parts/exactness.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { brief, shownName } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
@@ -41,6 +42,7 @@ export function Facets() {
     <aside class="facets" aria-label="Facets" aria-busy={facets.isLoading.value}>
       <div class="facets-head">
         <h2>Facets</h2>
+        {facets.data.value !== undefined && <Exactness whole={facets.data.value} isMark />}
         <Button
           kind="quiet"
           icon="close"

@@ -19,6 +19,7 @@ import {
 } from '../../base/question.ts';
 import { type Range, stepFor } from '../../base/range.ts';
 import { isExplained } from '../../base/session.ts';
+import type { Wholeness } from '../../parts/exactness.tsx';
 import { FACETS_MAX, facetPaths } from './facet-choice.ts';
 import { isLive, openFacets, showFacets } from './question.ts';
 import { beginList, Rows } from './rows.ts';
@@ -42,6 +43,13 @@ export interface Histogram {
   readonly step: string;
   readonly times: readonly number[];
   readonly counts: ReadonlyMap<string, readonly number[]>;
+  /** Parts that the answer lacks. */
+  readonly whole: Wholeness;
+}
+
+/** All events of a status. */
+export function sumOf({ counts }: Histogram, id: string): number {
+  return (counts.get(id) ?? []).reduce((sum, count) => sum + count, 0);
 }
 
 /** The list of events. */
@@ -150,7 +158,7 @@ async function loadHistogram(
       series.map(({ value }) => Number(value)),
     );
   }
-  return { range: asking, step, times, counts };
+  return { range: asking, step, times, counts, whole: result };
 }
 
 function loadAttributes(

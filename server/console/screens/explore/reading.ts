@@ -24,5 +24,7 @@ export const current = signal<{ row: number }>({ row: -1 });
 export const areFacetsOpen = signal(innerWidth > NARROW_PX);
 /** The event whose surroundings are shown. */
 export const contextOf = signal<ListedEvent | undefined>(undefined);
+/** The choice of what to do with all that is found is open. */
+export const isTakingAway = signal(false);
 /** The attribute whose statistics are shown. */
 export const statistics = signal<string | undefined>(undefined);

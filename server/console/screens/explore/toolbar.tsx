@@ -1,14 +1,11 @@
 import { computed } from '@preact/signals';
 import { counted, whole } from '../../base/format.ts';
-import { say } from '../../base/notice.ts';
 import { askFor, question } from '../../base/question.ts';
 import { Button } from '../../parts/controls.tsx';
 import { Cost, Exactness } from '../../parts/exactness.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { type Found, list } from './panels.ts';
-import { columns, isWrapped, wrap } from './question.ts';
-import { areFacetsOpen, current } from './reading.ts';
+import { isWrapped, wrap } from './question.ts';
+import { areFacetsOpen, current, isTakingAway } from './reading.ts';
 
 /** The line above a list: how many events, how exactly, at what cost, and how they are shown. */
 export function Toolbar({ found }: { found: Found }) {
@@ -51,15 +48,14 @@ export function Toolbar({ found }: { found: Found }) {
         isOn={isWrapped.value}
         onClick={() => wrap(!isWrapped.value)}
       />
-      <Menu
-        label="Export all that is found"
-        choices={() => [
-          { name: 'All events as NDJSON', icon: 'download', run: () => start('ndjson') },
-          { name: 'Columns as CSV', icon: 'download', run: () => start('csv') },
-        ]}
-      >
-        <Icon name="download" />
-      </Menu>
+      <Button
+        kind="quiet"
+        icon="download"
+        label="Take away all that is found"
+        onClick={() => {
+          isTakingAway.value = true;
+        }}
+      />
       <Button kind="quiet" icon="refresh" label="Ask again" onClick={() => askFor({})} />
     </div>
   );
@@ -70,10 +66,3 @@ const firstName = computed(() => {
   if (orderBy !== undefined) return order === 'asc' ? 'Smallest first' : 'Largest first';
   return order === 'asc' ? 'Oldest first' : 'Newest first';
 });
-
-async function start(format: 'ndjson' | 'csv'): Promise<void> {
-  say('The export has begun: it is saved as it comes.');
-  const { exportAll } = await import('../explore-parts.ts');
-  const fault = await exportAll(format, columns.peek());
-  if (fault !== undefined) say(fault);
-}

@@ -4,8 +4,10 @@ import { ago, bytes, counted, duration, percent, short, whole } from '../../base
 import { say } from '../../base/notice.ts';
 import { Panel } from '../../base/panel.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
+import { Exactness, type Wholeness } from '../../parts/exactness.tsx';
 import { brief, visible } from '../../parts/log-text.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { Delivery, DiskByAttribute, DiskByKey } from './stored.tsx';
 import { daysLeft, loadVitals, type Rate, type Vitals } from './vitals.ts';
 
 const REFRESH_MS = 5_000;
@@ -14,6 +16,7 @@ const SLOW_MS = 1_000;
 const DAYS_SHOWN = 14;
 
 type Query = Vitals['queries'][number];
+type Slow = Vitals['slow'][number];
 type Trouble = Vitals['troubles'][number];
 type Day = Vitals['health']['disk']['days'][number];
 
@@ -46,6 +49,13 @@ const QUERIES: readonly Column<Query>[] = [
       </span>
     ),
   },
+];
+const SLOW: readonly Column<Slow>[] = [
+  { name: 'Who', isHead: true, cell: ({ key }) => visible(key) },
+  { name: 'Ended', class: 'when', cell: ({ ended }) => ago(Date.parse(ended)) },
+  { name: 'State', cell: ({ state }) => state },
+  { ...NUMBER, name: 'Time', cell: ({ ms }) => duration(ms), order: ({ ms }) => ms },
+  { name: 'Request', cell: ({ text }) => <code>{brief(text)}</code> },
 ];
 const TROUBLES: readonly Column<Trouble>[] = [
   { name: 'Kind', isHead: true, cell: ({ kind }) => kind.replaceAll('_', ' ') },
@@ -135,8 +145,21 @@ function Shown({ vitals, cancel }: { vitals: Vitals; cancel: (query: Query) => P
           />
         )}
       </section>
+      {vitals.slow.length > 0 && (
+        <section class="box" aria-label="Slow queries">
+          <h2>Slow queries that ended</h2>
+          <Table
+            label="Slow queries"
+            rows={vitals.slow}
+            keyOf={({ ended, ms }) => ended + ms}
+            columns={SLOW}
+          />
+        </section>
+      )}
       <section class="box" aria-label="Input">
-        <h2>Input since the start</h2>
+        <h2>
+          Input since the start <Exactness whole={{}} isMark />
+        </h2>
         <Table
           label="Input"
           rows={rates}
@@ -145,15 +168,19 @@ function Shown({ vitals, cancel }: { vitals: Vitals; cancel: (query: Query) => P
         />
       </section>
       <section class="box" aria-label="Troubles">
-        <h2>Troubles since the start</h2>
+        <h2>
+          Troubles since the start <Exactness whole={{}} isMark />
+        </h2>
         {troubles.length === 0 ? (
           <p class="quiet-text">None.</p>
         ) : (
           <Table label="Troubles" rows={troubles} keyOf={({ kind }) => kind} columns={TROUBLES} />
         )}
       </section>
+      <Delivery />
       <section class="box" aria-label="Disk by day">
         <h2>Disk by day of the events</h2>
+        <p class="quiet-text">About: a block counts for the day on which it begins.</p>
         <Table
           label="Disk by day"
           rows={health.disk.days.slice(-DAYS_SHOWN).reverse()}
@@ -161,6 +188,8 @@ function Shown({ vitals, cancel }: { vitals: Vitals; cancel: (query: Query) => P
           columns={DAYS}
         />
       </section>
+      <DiskByKey />
+      <DiskByAttribute />
     </>
   );
 }
@@ -173,7 +202,9 @@ function Facts({ vitals: { health, rates } }: { vitals: Vitals }) {
     0,
   );
   const days = daysLeft(health, Date.now());
-  const facts: readonly [name: string, value: string, more: string][] = [
+  const { damaged_segments: blocks } = sealing;
+  const stored: Wholeness = blocks > 0 ? { damaged: { blocks } } : {};
+  const facts: readonly [name: string, value: string, more: string, whole?: Wholeness][] = [
     ['Coming in', `${rateText(now, short)}`, 'events'],
     [
       'Input queue',
@@ -185,7 +216,7 @@ function Facts({ vitals: { health, rates } }: { vitals: Vitals }) {
       `${queues.queries_running} run`,
       `${queues.queries_waiting} wait, ${bytes(queues.query_memory_bytes)}`,
     ],
-    ['Events', short(disk.events), `${bytes(disk.bytes)} on the disk`],
+    ['Events', short(disk.events), `${bytes(disk.bytes)} on the disk`, stored],
     [
       'Free disk',
       bytes(disk.free_bytes),
@@ -199,10 +230,12 @@ function Facts({ vitals: { health, rates } }: { vitals: Vitals }) {
   ];
   return (
     <dl class="facts">
-      {facts.map(([name, value, more]) => (
+      {facts.map(([name, value, more, whole]) => (
         <div class="fact">
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>
+            {value} {whole !== undefined && <Exactness whole={whole} isMark />}
+          </dd>
           <dd class="quiet-text">{more}</dd>
         </div>
       ))}

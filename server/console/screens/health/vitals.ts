@@ -11,6 +11,7 @@ export interface Vitals {
   readonly health: ServiceHealth;
   readonly rates: readonly Rate[];
   readonly queries: QueriesResult['queries'];
+  readonly slow: QueriesResult['slow'];
   readonly troubles: TroublesResult['troubles'];
   /** When it was asked. */
   readonly atMs: number;
@@ -31,13 +32,13 @@ export interface Rate {
 export async function loadVitals(before: Vitals | undefined, signal: AbortSignal): Promise<Vitals> {
   const get = <T>(name: string): Promise<T> =>
     call<T>('GET', `/admin/api/${name}`, undefined, signal);
-  const [health, { queries }, { troubles }] = await Promise.all([
+  const [health, { queries, slow }, { troubles }] = await Promise.all([
     get<ServiceHealth>('health'),
     get<QueriesResult>('queries'),
     get<TroublesResult>('troubles'),
   ]);
   const atMs = performance.now();
-  return { health, rates: ratesOf(health, before, atMs), queries, troubles, atMs };
+  return { health, rates: ratesOf(health, before, atMs), queries, slow, troubles, atMs };
 }
 
 function ratesOf(health: ServiceHealth, before: Vitals | undefined, atMs: number): Rate[] {
