@@ -7,7 +7,7 @@ import { RegionWriter, type Zone } from '../column/chunk.ts';
 import { writePacked } from '../column/compress.ts';
 import { type DateBuilder, writeDates } from '../column/dates.ts';
 import type { Entries } from '../column/entries.ts';
-import { writeIntegers } from '../column/integers.ts';
+import { idsToWrite, writeIds, writeIntegers } from '../column/integers.ts';
 import { Kind } from '../column/kind.ts';
 import { writeNumbers } from '../column/number-chunk.ts';
 import type { NumberBuilder } from '../column/numbers.ts';
@@ -58,9 +58,7 @@ export interface SharedIds {
   /** Rows that have a value. */
   list: RowList;
   /** One a value. */
-  ids: Float64Array;
-  /** Segment entries + 1 that `ids` count, ascending, when they are numbers of this list (from 1); else empty. */
-  entries: Float64Array;
+  ids: Uint32Array;
 }
 
 /** What a block's header says of its rows. */
@@ -156,27 +154,31 @@ export class BlockEncoder {
 
   /** Adds a column of strings whose entries are in a dictionary of the segment. */
   writeShared(column: SharedIds): void {
-    const { ids, list, entries, dictionary } = column;
+    const { ids, list, dictionary } = column;
     const out = this.#out;
     const count = list.to - list.from;
     this.#begin(column.path);
     out.meta.u8(columnHead(column.kind, StringEncoding.SHARED));
-    let stored = ids;
-    if (this.#hasSlots(count)) {
+    const hasSlots = this.#hasSlots(count);
+    if (hasSlots) {
       out.meta.varint(ColumnPresence.IN_IDS);
       out.meta.varint(count);
-      stored = new Float64Array(this.#rowCount);
-      for (let index = 0; index < count; index++) {
-        stored[list.rows[list.from + index] - this.#firstRow] = ids[index];
-      }
     } else {
       this.#writePresence(list);
     }
     out.meta.varint(dictionary);
-    out.meta.varint(entries.length);
-    writeIntegers(out.region, entries, entries.length, 'values');
+    // No list of the block's own.
+    out.meta.varint(0);
     out.end();
-    writeIntegers(out.region, stored, stored.length, 'ids');
+    const storedCount = hasSlots ? this.#rowCount : count;
+    const stored = idsToWrite(storedCount);
+    if (hasSlots) {
+      stored.fill(0, 0, storedCount);
+      for (let index = 0; index < count; index++) {
+        stored[list.rows[list.from + index] - this.#firstRow] = ids[index];
+      }
+    } else stored.set(ids);
+    writeIds(out.region, storedCount);
     out.end();
   }
 

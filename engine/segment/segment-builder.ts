@@ -21,7 +21,6 @@ import type { SegmentRows, Selection } from './segment-rows.ts';
 import { SegmentWords } from './segment-words.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { ShapeList } from './shape-list.ts';
-import { SharedIdList } from './shared-ids.ts';
 import type { SourceColumn, SourceRows } from './source-rows.ts';
 import { StringValues } from './string-values.ts';
 import { TextSources } from './text-sources.ts';
@@ -188,7 +187,7 @@ export class SegmentBuilder {
       const count = ranks.order.length;
       const entries = { entries: values.dictionary, entryOf: ranks.order, isDictionary: true };
       await this.#words.add(column, { ...entries, count, ofCount: count });
-      await this.#writeIds(column, selections, values.intoIds(ranks), dictionary, ranks);
+      await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
       return;
     }
     const ownBytes = this.#ownEntryBytes + values.ownBytes(this.#rows.blockCount);
@@ -222,18 +221,15 @@ export class SegmentBuilder {
     selections: readonly Selection[],
     idAt: Uint32Array,
     dictionary: number,
-    { order }: EntryRanks,
   ): Promise<void> {
     const { path, kind } = column;
-    const own = new SharedIdList(order.length);
-    const idsOfBlock = new Float64Array(BLOCK_ROWS_MAX);
+    const idsOfBlock = new Uint32Array(BLOCK_ROWS_MAX);
     for (const [number, { rows, at }] of selections.entries()) {
       if (rows.length === 0) continue;
       const ids = idsOfBlock.subarray(0, at.length);
       for (let index = 0; index < at.length; index++) ids[index] = idAt[at[index]];
-      const entries = own.shorten(ids);
       const list = { rows, from: 0, to: rows.length };
-      this.#encoders[number].writeShared({ path, kind, dictionary, list, ids, entries });
+      this.#encoders[number].writeShared({ path, kind, dictionary, list, ids });
       this.#outline(column, number, rows.length, dictionary, undefined);
       await this.#pause();
     }
