@@ -89,6 +89,12 @@ export class Reader implements BlockSource {
     return file.partsWith(ref, path, terms);
   }
 
+  /** Counts rows with a word in the segment of a sealed block. Throws as `open`. */
+  rowsWith(ref: BlockRef, path: string, word: Uint8Array): number | undefined {
+    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
+    return file.rowsWith(path, word);
+  }
+
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
   forget(segments: readonly number[]): void {
     this.visible.forget(segments);

@@ -4,7 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Run, rowsOfRuns } from './runs.ts';
 
-/** Draft of the format whose files this code writes; it reads those of the one before too. Source: FORMAT.md 9. */
+/** Draft of the format whose files this code writes; it reads those from `FORMAT_OLDEST` on. FORMAT.md 9. */
 export const FORMAT_VERSION = 3;
 const FORMAT_OLDEST = 1;
 /** Frames begin at multiples of this and are padded to it. */

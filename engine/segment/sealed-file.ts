@@ -11,6 +11,7 @@ import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
 import { Block, type CodeSource, type DictionarySource, readHead } from './block.ts';
 import type { BlockHead } from './block-head.ts';
+import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
   type BlockRef,
@@ -123,6 +124,30 @@ export class SealedFile implements DictionarySource {
    * its dictionary, or of the block's text. `undefined` when words do not tell, or are damaged.
    */
   partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined {
+    const found = this.#wordsAt(path);
+    if (found === undefined) return undefined;
+    const { blocks, columns, column, words } = found;
+    const isShared = columns.dictionaryOf(column) >= 0;
+    const possible = words.partsWith(terms, isShared);
+    if (possible === undefined || isShared) return possible;
+    const { parts, pieces } = possible;
+    const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
+    const { from, to } = columns.partsOf(column, block, pieces * TEXT_PIECE_ROWS);
+    return to <= parts.length ? { parts: parts.subarray(from, to), pieces } : undefined;
+  }
+
+  /**
+   * Counts the rows of the segment whose string at `path` has a word, which is lower-cased. `undefined` when words do
+   * not tell, or are damaged.
+   */
+  rowsWith(path: string, word: Uint8Array): number | undefined {
+    return this.#wordsAt(path)?.words.rowsWith(word);
+  }
+
+  /** The words of the column of strings at `path`; `undefined` when it has none. */
+  #wordsAt(
+    path: string,
+  ): { blocks: BlockRef[]; columns: OutlineTable; column: number; words: ColumnWords } | undefined {
     const footer = this.#rightFooter();
     if (footer === undefined) return undefined;
     const { blocks, columns, words } = footer;
@@ -135,13 +160,7 @@ export class SealedFile implements DictionarySource {
       known = new ColumnWords(() => places.map((place) => this.words(place)));
       this.#words.set(column, known);
     }
-    const isShared = columns.dictionaryOf(column) >= 0;
-    const found = known.partsWith(terms, isShared);
-    if (found === undefined || isShared) return found;
-    const { parts, pieces } = found;
-    const block = blocks.findIndex(({ ordinal }) => ordinal === ref.ordinal);
-    const { from, to } = columns.partsOf(column, block, pieces * TEXT_PIECE_ROWS);
-    return to <= parts.length ? { parts: parts.subarray(from, to), pieces } : undefined;
+    return { blocks, columns, column, words: known };
   }
 
   /** Opens a frame with words of a column. */

@@ -185,8 +185,8 @@ export class SegmentBuilder {
     if (ranks !== undefined) {
       const dictionary = await this.#dictionary(values.dictionary, ranks);
       const count = ranks.order.length;
-      const entries = { entries: values.dictionary, entryOf: ranks.order, isDictionary: true };
-      await this.#words.add(column, { ...entries, count, ofCount: count });
+      const entries = { entries: values.dictionary, entryOf: ranks.order, rowsOf: ranks.counts };
+      await this.#words.add(column, { ...entries, isDictionary: true, count, ofCount: count });
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
       return;
     }

@@ -30,8 +30,7 @@ export class ColumnWords {
    * dictionary, whose values are found as a whole.
    */
   partsWith(terms: Terms, hasValues: boolean): PossibleParts | undefined {
-    if (this.#isDamaged) return undefined;
-    try {
+    return this.#read(() => {
       let found = this.#known.get(terms);
       if (found === undefined) {
         const hashes = hasValues && terms.value !== undefined ? [terms.value] : terms.words;
@@ -40,6 +39,27 @@ export class ColumnWords {
         this.#known.set(terms, found);
       }
       return found;
+    });
+  }
+
+  /** Counts the rows whose value has a lower-cased word; `undefined` when words do not tell. */
+  rowsWith(word: Uint8Array): number | undefined {
+    return this.#read(() => {
+      let rowCount = 0;
+      for (const frame of this.#opened()) {
+        const count = frame.rowsWith(word);
+        if (count === undefined) return undefined;
+        rowCount += count;
+      }
+      return rowCount;
+    });
+  }
+
+  /** The result of `read`; `undefined` when damage is met, or was before. */
+  #read<T>(read: () => T): T | undefined {
+    if (this.#isDamaged) return undefined;
+    try {
+      return read();
     } catch (error) {
       if (!(error instanceof EngineError && error.code === 'CORRUPTION')) throw error;
       this.#isDamaged = true;

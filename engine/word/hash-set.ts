@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { extend } from '../column/growth.ts';
-import type { HashSink } from './word-hash.ts';
 
 const SLOT_BITS_MIN = 12;
 /** Numbers in slots begin anew after so many. */
@@ -9,7 +8,7 @@ const BASE_MAX = 2 ** 31;
 const SLOT_FACTOR = randomBytes(4).readInt32LE() | 1;
 
 /** Distinct hashes of 32 bits, emptied without being written over. */
-export class HashSet implements HashSink {
+export class HashSet {
   /** The hashes, `count` of them, in the order in which they came. */
   hashes = new Uint32Array(2 ** (SLOT_BITS_MIN - 1));
   count = 0;
@@ -18,19 +17,22 @@ export class HashSet implements HashSink {
   #slots = new Uint32Array(2 ** SLOT_BITS_MIN);
   #base = 1;
 
-  add(hash: number): void {
+  /** Adds a hash, when it is not there; its place among `hashes`. */
+  add(hash: number): number {
     const { hashes } = this;
     const slots = this.#slots;
     const base = this.#base;
     const mask = slots.length - 1;
     let slot = Math.imul(hash, SLOT_FACTOR) >>> this.#shift;
     for (let held = slots[slot]; held >= base; held = slots[slot]) {
-      if (hashes[held - base] === hash) return;
+      if (hashes[held - base] === hash) return held - base;
       slot = (slot + 1) & mask;
     }
-    slots[slot] = base + this.count;
-    hashes[this.count++] = hash;
+    const place = this.count++;
+    slots[slot] = base + place;
+    hashes[place] = hash;
     if (this.count === hashes.length) this.#grow();
+    return place;
   }
 
   /** Empties it. */

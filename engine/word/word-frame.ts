@@ -3,6 +3,8 @@ import { damaged } from '../base/errors.ts';
 import { bitsOf } from '../column/bitpack.ts';
 import { type Region, RegionReader, type RegionWriter } from '../column/chunk.ts';
 import { BitReader, BitWriter } from './bit-stream.ts';
+import { readCount, type WordCounts, writeCounts } from './word-counts.ts';
+import { hashOfWord } from './word-hash.ts';
 import type { SortedPairs } from './word-pairs.ts';
 
 /** Plain bits of the gaps between hashes, and so bits of a hash beyond those that number all of them. */
@@ -35,11 +37,15 @@ interface WordParts {
   partCount: number;
 }
 
-/** Writes the words of some parts of a column: meta and regions of a frame. Overwrites parts. FORMAT.md 10.4. */
+/**
+ * Writes the words of some parts of a column, and how many of their values have some of them: meta and regions of a
+ * frame. Overwrites parts. Source: FORMAT.md 10.4.
+ */
 export function writeWords(
   out: RegionWriter,
   { pieces, firstPart, partCount }: WordParts,
   { count, hashes, parts }: SortedPairs,
+  counts: WordCounts,
 ): void {
   let hashCount = 0;
   for (let at = 0; at < count; at++) if (at === 0 || hashes[at] !== hashes[at - 1]) hashCount++;
@@ -75,6 +81,7 @@ export function writeWords(
     out.region.raw(bits.take());
     out.end();
   }
+  writeCounts(out, counts);
 }
 
 /** Puts the parts of several hashes in order, each once; returns where they end. */
@@ -113,6 +120,8 @@ export class WordFrame {
   readonly #hashBits: number;
   readonly #pageBits: number;
   readonly #pages: Region[] = [];
+  /** The words that were counted. */
+  readonly #counts: Region | undefined;
   readonly #isKnown: boolean;
   readonly #region: (region: Region) => Uint8Array;
 
@@ -131,6 +140,8 @@ export class WordFrame {
       damaged(`pages of ${this.#pageBits} bits`);
     }
     for (let page = 0; page < 2 ** this.#pageBits; page++) this.#pages.push(reader.region());
+    // Draft 2 counts no words.
+    if (reader.meta.remaining !== 0) this.#counts = reader.region();
     if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after words`);
   }
 
@@ -160,9 +171,19 @@ export class WordFrame {
     return false;
   }
 
-  /** Reads all pages. Throws CORRUPTION. */
+  /** Counts the rows of the parts whose value has a lower-cased word; `undefined`: not known. Throws CORRUPTION. */
+  rowsWith(word: Uint8Array): number | undefined {
+    if (!this.#isKnown) return undefined;
+    const count = this.#counts && readCount(this.#region(this.#counts), word);
+    if (count !== undefined) return count;
+    const parts = new Uint8Array(this.partCount).fill(1);
+    return this.narrow(parts, hashOfWord(word)) ? undefined : 0;
+  }
+
+  /** Reads all regions. Throws CORRUPTION. */
   verify(): void {
     for (const page of this.#pages) this.#region(page);
+    if (this.#counts !== undefined) this.#region(this.#counts);
   }
 
   /** Goes on behind the parts of a word. */

@@ -1,9 +1,12 @@
 import { pointBytes } from './code-point.ts';
 import { ASCII_WORD, isWordPoint, wordEnd } from './word-run.ts';
 
-/** Takes hashes of 32 bits, never negative. */
+/**
+ * Takes hashes of 32 bits, never negative, each with the word that it is of: `bytes[start, end)`, with `A` to `Z` made
+ * small.
+ */
 export interface HashSink {
-  add(hash: number): unknown;
+  add(hash: number, bytes: Uint8Array, start: number, end: number): unknown;
 }
 
 /** Where hashes of words begin, and those of whole values. Source: FORMAT.md 10.4. */
@@ -16,11 +19,15 @@ const TELLING_BYTES = 5;
 const NO_WORD = 0;
 const BEYOND_ASCII = 255;
 
+/** Bytes with `A` to `Z` made small: the fold of words. */
+export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,
+);
+
 /** By byte, the small letter of a character of words. */
-const FOLD: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+const FOLD: Uint8Array = LOWER.map((small, byte) => {
   if (byte >= 0x80) return BEYOND_ASCII;
-  if (ASCII_WORD[byte] === 0) return NO_WORD;
-  return byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte;
+  return ASCII_WORD[byte] === 0 ? NO_WORD : small;
 });
 
 const decoder = new TextDecoder();
@@ -80,7 +87,7 @@ export function hashWords(bytes: Uint8Array, start: number, end: number, sink: H
       hashBeyondAscii(bytes, from, at, sink);
       continue;
     }
-    if (at > from) sink.add(finished(hash));
+    if (at > from) sink.add(finished(hash), bytes, from, at);
     if (at < end) at += pointBytes(bytes[at]);
   }
 }
@@ -90,12 +97,9 @@ export function hashWords(bytes: Uint8Array, start: number, end: number, sink: H
  * ASCII alone, as words are compared in both ways.
  */
 function hashBeyondAscii(bytes: Uint8Array, start: number, end: number, sink: HashSink): void {
-  const word = bytes.subarray(start, end);
-  sink.add(hashOfWord(encoder.encode(decoder.decode(word).toLowerCase())));
+  const lowered = encoder.encode(decoder.decode(bytes.subarray(start, end)).toLowerCase());
+  sink.add(hashOfWord(lowered), lowered, 0, lowered.length);
   let hash = WORD_BASIS;
-  for (let at = 0; at < word.length; at++) {
-    const folded = FOLD[word[at]];
-    hash = Math.imul(hash ^ (folded === BEYOND_ASCII ? word[at] : folded), PRIME);
-  }
-  sink.add(finished(hash));
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ LOWER[bytes[at]], PRIME);
+  sink.add(finished(hash), bytes, start, end);
 }

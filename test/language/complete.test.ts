@@ -3,6 +3,7 @@ import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
 import type { AggregateResult, AttributeFacts } from '../../engine/engine.ts';
 import type { Predicate } from '../../engine/query/model/predicate.ts';
+import { noStats } from '../../engine/query/model/source.ts';
 import {
   completionText,
   nameSuggestions,
@@ -161,7 +162,7 @@ t.test('names are as short as they may be, and mean their attribute', async (t) 
 const buckets = (...values: [string, number][]): AggregateResult => ({
   buckets: values.map(([text, count]) => ({ keys: [{ type: 'string', text }], values: [count] })),
   more: false,
-  stats: { blocksTotal: 0, blocksOpened: 0, blocksRefuted: 0, rowsScanned: 0, blocksDamaged: 0 },
+  stats: noStats(0),
 });
 
 t.test('values of all paths of a name count together', async (t) => {

@@ -213,3 +213,69 @@ t.test('words that are damaged are not used, and nothing is partial', async (t) 
     }
   }
 });
+
+t.test('rows with a frequent word are counted without a look at them', async (t) => {
+  const sealedCount = shelf.refs.filter(({ sealed }) => sealed).length;
+  const counted = (predicate: ModelPredicate) => {
+    const source = new Reader(shelf.disk, shelf.reader.secret);
+    const found = run(totalUnits(source, { blocks: shelf.refs }, { ...EVER, predicate }));
+    t.equal(found.total, model.selected(EVER.fromMs, EVER.toMs, predicate).length);
+    return found.stats;
+  };
+  for (const word of WORDS) {
+    const stats = counted({ type: 'words', words: [plain(word)] });
+    t.match(stats, { blocksOpened: 1, blocksCounted: sealedCount }, word);
+  }
+  const match = { type: 'words' as const, words: [plain('cart')] };
+  const named = counted({ type: 'value', paths: ['message'], match });
+  t.match(named, { blocksOpened: 1, blocksCounted: sealedCount });
+  const phrase = counted({ type: 'words', words: [plain('get'), plain('cart')] });
+  t.equal(phrase.blocksCounted, 0);
+  const other = counted({ type: 'value', paths: ['custom.mixed'], match });
+  t.equal(other.blocksCounted, 0);
+});
+
+t.test('a word of a dictionary counts all rows of the entries that have it', async (t) => {
+  const small = new Shelf();
+  const rows = Array.from({ length: 9_000 }, (_, row): TestRow => {
+    const text = `${row % 3500 < 700 ? 'Put' : 'get'} the thing of number ${row % 3500}`;
+    return { timeMs: row, leaves: [{ names: ['message'], kind: 'string', text }] };
+  });
+  await small.add(rows, 0, 0);
+  await small.seal(small.refs);
+  const predicate = { type: 'words' as const, words: [plain('put')] };
+  const found = run(totalUnits(small.reader, { blocks: small.refs }, { ...EVER, predicate }));
+  t.equal(found.total, 2_100);
+  t.equal(found.stats.blocksCounted, 1);
+  const [{ segment }] = small.refs;
+  const { words } = new SealedFile(small.disk.open(sealedPath(segment), 'read'), segment).footer();
+  t.equal(words.length, 1);
+});
+
+t.test('whichever byte of counted words is damaged, the count is right', async (t) => {
+  const small = new Shelf();
+  const rows = Array.from({ length: 4_000 }, (_, row): TestRow => {
+    const digits = [...`${row}`].map((digit) => `n${digit}`);
+    const text = `${row % 3 === 0 ? 'GET' : 'PUT'} ${digits.join(' ')}`;
+    return { timeMs: row, leaves: [{ names: ['message'], kind: 'string', text }] };
+  });
+  await small.add(rows, 0, 0);
+  await small.seal(small.refs);
+  const [{ segment }] = small.refs;
+  const path = sealedPath(segment);
+  const whole = small.disk.content(path);
+  const [place] = new SealedFile(small.disk.open(path, 'read'), segment).footer().words;
+  const predicate = { type: 'words' as const, words: [plain('get')] };
+  let countedCount = 0;
+  for (let at = place.offset; at < place.offset + place.bytes; at++) {
+    small.disk.damage(path, (content) => content.fill(content[at] ^ 0x55, at, at + 1));
+    const reader = new Reader(small.disk, small.reader.secret);
+    const { total, stats } = run(
+      totalUnits(reader, { blocks: small.refs }, { ...EVER, predicate }),
+    );
+    if (total !== 1_334 || stats.blocksDamaged > 0) t.fail(`byte ${at}: ${total}`);
+    countedCount += stats.blocksCounted;
+    small.disk.damage(path, () => whole);
+  }
+  t.ok(countedCount < place.bytes / 2, `${countedCount} of ${place.bytes}`);
+});

@@ -10,6 +10,7 @@ const stats = {
   blocksTotal: 3,
   blocksOpened: 2,
   blocksRefuted: 0,
+  blocksCounted: 0,
   rowsScanned: 9,
   blocksDamaged: 0,
 };

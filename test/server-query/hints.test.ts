@@ -40,6 +40,7 @@ async function factsIn(
     blocksTotal: 0,
     blocksOpened: 0,
     blocksRefuted: 0,
+    blocksCounted: 0,
     rowsScanned: 0,
     blocksDamaged: 0,
   };

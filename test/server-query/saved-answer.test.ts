@@ -6,6 +6,7 @@ const stats: QueryStats = {
   blocksTotal: 3,
   blocksOpened: 2,
   blocksRefuted: 0,
+  blocksCounted: 0,
   rowsScanned: 9,
   blocksDamaged: 0,
 };

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { RegionReader, RegionWriter } from '../../engine/column/chunk.ts';
+import { WordSequence } from '../../engine/query/filter/word.ts';
 import { BitReader, BitWriter } from '../../engine/word/bit-stream.ts';
 import { HashSet } from '../../engine/word/hash-set.ts';
+import { WordCounts, WordSample } from '../../engine/word/word-counts.ts';
 import { WordFrame, writeWords } from '../../engine/word/word-frame.ts';
 import { hashOfWord } from '../../engine/word/word-hash.ts';
 import { WordPairs } from '../../engine/word/word-pairs.ts';
@@ -12,19 +14,30 @@ seedOf(t);
 
 const encoder = new TextEncoder();
 
-/** Words of each part, written and opened again. */
-function frameOf(parts: readonly (readonly string[])[]): WordFrame {
-  const pairs = new WordPairs(new HashSet());
-  for (const words of parts) {
-    for (const word of words) {
-      const bytes = encoder.encode(word);
-      pairs.addWords(bytes, 0, bytes.length);
+/** Counts these words, which are lower-cased. */
+function countsOf(words: readonly string[]): WordCounts {
+  const encoded = words.map((word) => encoder.encode(word));
+  return new WordCounts({ words: encoded, hashes: encoded.map(hashOfWord) });
+}
+
+/** Values of each part, written and opened again; of the words of `counted` they are counted, each `weight` times. */
+function frameOf(
+  parts: readonly (readonly string[])[],
+  counted: readonly string[] = [],
+  weight = 1,
+): WordFrame {
+  const counts = countsOf(counted);
+  const pairs = new WordPairs(new HashSet(), counts);
+  for (const values of parts) {
+    for (const value of values) {
+      const bytes = encoder.encode(value);
+      pairs.addWords(bytes, 0, bytes.length, weight);
     }
     pairs.endPart();
   }
   const out = new RegionWriter();
   const { partCount } = pairs;
-  pairs.take((sorted) => writeWords(out, { pieces: 2, firstPart: 3, partCount }, sorted));
+  pairs.take((sorted) => writeWords(out, { pieces: 2, firstPart: 3, partCount }, sorted, counts));
   const meta = out.meta.bytes().slice();
   const regions = Buffer.concat(out.regions.parts());
   return new WordFrame(meta, (region) =>
@@ -106,6 +119,63 @@ t.test('a word of more than half of the parts is possible in all of them', async
   t.same(partsOf(frame, 'id70'), [70]);
 });
 
+t.test(
+  'counts of words are those of the values that have them, and other words have none',
+  async () => {
+    const some = ['get', 'post', '\u0131', 'k', 'stra\u00dfe', '\u00fcber', 'a_b', '7'];
+    const text = fc
+      .array(
+        fc.constantFrom(...some, 'GET', '\u212a', 'STRA\u00dfE', '\u00dcber', 'K', 'other', '-'),
+      )
+      .map((words) => words.join(' '));
+    const parts = fc.array(fc.array(text, { maxLength: 20 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(
+        parts,
+        fc.subarray(some),
+        fc.integer({ min: 1, max: 9 }),
+        (parts, counted, weight) => {
+          const frame = frameOf(parts, counted, weight);
+          for (const word of [...some, 'other', 'absent']) {
+            const bytes = encoder.encode(word);
+            const sequence = new WordSequence([[{ literal: word }]]);
+            const having = parts.flat().filter((value) => {
+              const text = encoder.encode(value);
+              return sequence.matches(text, 0, text.length, false);
+            });
+            const wanted = having.length * weight;
+            const found = frame.rowsWith(bytes);
+            if (found === undefined && !counted.includes(word)) continue;
+            if (found !== wanted) throw new Error(`${word}: ${found}, not ${wanted}`);
+          }
+        },
+      ),
+    );
+  },
+);
+
+t.test('words that share a hash are counted apart', async (t) => {
+  const [one, other] = ['get', 'put'].map((word) => encoder.encode(word));
+  const counts = new WordCounts({ words: [one], hashes: [hashOfWord(other)] });
+  const pairs = new WordPairs(new HashSet(), counts);
+  pairs.addWords(other, 0, other.length);
+  pairs.endPart();
+  t.same([...counts.counts], [0]);
+});
+
+t.test('the words of a sample that come often are those of many values', async (t) => {
+  const sample = new WordSample();
+  for (let value = 0; value < 100; value++) {
+    const bytes = encoder.encode(`GET id${value} ${value % 10} ${'x'.repeat(65)} \u00dcber`);
+    sample.take(bytes, 0, bytes.length);
+  }
+  const { words } = sample.frequent(2_560);
+  const texts = words.map((word) => new TextDecoder().decode(word));
+  t.same(texts.slice(0, 3).sort(), ['get', '\u00dcber', '\u00fcber'].sort());
+  t.equal(texts.length, 10);
+  t.equal(sample.frequent(255).words.length, 0);
+});
+
 t.test('words of many pages are found, each on its own', async (t) => {
   const parts = Array.from({ length: 64 }, (_, part) =>
     Array.from({ length: 1_024 }, (_, index) => `x${part * 1_024 + index}`),
@@ -123,14 +193,16 @@ t.test('words of many pages are found, each on its own', async (t) => {
 });
 
 t.test('a page that is not as written is corruption', async (t) => {
-  const pairs = new WordPairs(new HashSet());
+  const counts = countsOf([]);
+  const pairs = new WordPairs(new HashSet(), counts);
   for (let word = 0; word < 500; word++) {
     const bytes = encoder.encode(`z${word}`);
     pairs.addWords(bytes, 0, bytes.length);
   }
   pairs.endPart();
   const out = new RegionWriter();
-  pairs.take((sorted) => writeWords(out, { pieces: 1, firstPart: 0, partCount: 1 }, sorted));
+  const place = { pieces: 1, firstPart: 0, partCount: 1 };
+  pairs.take((sorted) => writeWords(out, place, sorted, counts));
   const meta = out.meta.bytes().slice();
   const empty = new WordFrame(meta, () => new Uint8Array(6));
   t.equal(empty.narrow(Uint8Array.of(1), 7), false);

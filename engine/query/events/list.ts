@@ -105,6 +105,7 @@ class Listing {
     const blocksRefuted = this.#selected.refuted.size;
     return statsOf(this.#blocksTotal, this.opened, {
       blocksRefuted,
+      blocksCounted: 0,
       blocksDamaged: this.#damaged.size,
     });
   }
@@ -291,7 +292,8 @@ export function* listUnits(
     const blocksRefuted = Math.max(stats.blocksRefuted, counting.stats.blocksRefuted);
     const blocksDamaged = Math.max(stats.blocksDamaged, counting.stats.blocksDamaged);
     const opened = listing.opened.union(counting.opened);
-    const counts = { blocksRefuted, blocksDamaged };
+    const { blocksCounted } = counting.stats;
+    const counts = { blocksRefuted, blocksCounted, blocksDamaged };
     return { events, total, stats: statsOf(stats.blocksTotal, opened, counts) };
   });
 }
@@ -300,10 +302,10 @@ export function* listUnits(
 function statsOf(
   blocksTotal: number,
   opened: ReadonlySet<BlockRef>,
-  { blocksRefuted, blocksDamaged }: Pick<QueryStats, 'blocksRefuted' | 'blocksDamaged'>,
+  counts: Pick<QueryStats, 'blocksRefuted' | 'blocksCounted' | 'blocksDamaged'>,
 ): QueryStats {
   const rowsScanned = Array.from(opened).reduce((sum, { rowCount }) => sum + rowCount, 0);
-  return { blocksTotal, blocksOpened: opened.size, blocksRefuted, rowsScanned, blocksDamaged };
+  return { blocksTotal, blocksOpened: opened.size, rowsScanned, ...counts };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts';
+import { LOWER } from '../../word/word-hash.ts';
 import type { Pattern } from '../model/predicate.ts';
-import { encodeText, LOWER } from './text.ts';
+import { encodeText } from './text.ts';
 
 const SHIFT_MAX = 255;
 

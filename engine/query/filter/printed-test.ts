@@ -5,12 +5,13 @@ import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { printDate } from '../../column/date-form.ts';
 import type { Terms } from '../../column/entries.ts';
 import { decodeText } from '../../segment/rebuild.ts';
+import { LOWER } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import type { Pattern, WordPattern } from '../model/predicate.ts';
 import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
-import { encodeText, LOWER, SAME } from './text.ts';
+import { encodeText, SAME } from './text.ts';
 import { WordSequence } from './word.ts';
 
 /** A test of texts; numbers, booleans and dates are tested by theirs. */

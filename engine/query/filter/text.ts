@@ -1,11 +1,6 @@
 /** Bytes that stand for themselves: the fold of a case-sensitive comparison. */
 export const SAME: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
-/** Bytes with `A` to `Z` made small: the fold of words. */
-export const LOWER: Uint8Array = SAME.map((byte) =>
-  byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,
-);
-
 const encoder = new TextEncoder();
 
 /** Encodes as WTF-8: UTF-8 in which lone surrogates take three bytes. Source: FORMAT.md 1. */

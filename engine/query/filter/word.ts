@@ -1,12 +1,12 @@
 import { isAscii } from 'node:buffer';
 import { assert } from '../../base/assert.ts';
 import type { Terms } from '../../column/entries.ts';
-import { hashOfWord } from '../../word/word-hash.ts';
+import { hashOfWord, LOWER } from '../../word/word-hash.ts';
 import { asciiEnd, runStart, wordEnd, wordStart } from '../../word/word-run.ts';
 import type { WordPattern } from '../model/predicate.ts';
 import { finderOf, type LiteralFinder } from './literal.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
-import { encodeText, LOWER, SAME } from './text.ts';
+import { encodeText, SAME } from './text.ts';
 
 /** The characters beyond ASCII that are ASCII letters when lower-cased: U+0130 and U+212A. */
 const FOLDED = [Buffer.from('\u0130'), Buffer.from('\u212a')];
@@ -31,6 +31,8 @@ export class WordSequence {
   /** Finds what all texts hold for which `keepsLetters` and that match. */
   readonly anchor: LiteralFinder | undefined;
   readonly terms: Terms;
+  /** The word, when it is the only one and has no wildcard. */
+  readonly only: Uint8Array | undefined;
 
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
@@ -43,6 +45,7 @@ export class WordSequence {
     this.anchor = finderOf(words[0], words.length === 1);
     const literals = this.#words.flatMap(({ literal }) => literal ?? []);
     this.terms = { words: literals.map(hashOfWord), value: undefined };
+    this.only = words.length === 1 ? literals[0] : undefined;
   }
 
   /**

@@ -197,6 +197,7 @@ export class BlockScan {
       visitor.addCount(count);
       for (const ref of refs) claims.claim(must(places.get(ref), 'place'));
       this.#unitsDone += refs.length;
+      this.stats.blocksCounted += refs.length;
       yield;
     }
   }

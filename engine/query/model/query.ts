@@ -275,6 +275,8 @@ export interface QueryStats {
   blocksOpened: number;
   /** Blocks that were not opened because words of their segments rule them out. */
   blocksRefuted: number;
+  /** Blocks that were not opened because words or a dictionary of their segments have the count that was asked for. */
+  blocksCounted: number;
   rowsScanned: number;
   /** Blocks that could not be read because their checksum is wrong; the answer is partial when it is not 0. */
   blocksDamaged: number;

@@ -38,6 +38,11 @@ export interface BlockSource extends MemoryBound {
    * without it knows nothing.
    */
   partsWith?(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
+  /**
+   * Counts the rows of the sealed segment in which `ref` lies whose string at `path` has a word, which is lower-cased;
+   * `undefined` when words do not tell. Throws as `open`; a source without it knows nothing.
+   */
+  rowsWith?(ref: BlockRef, path: string, word: Uint8Array): number | undefined;
 }
 
 /**
@@ -70,7 +75,8 @@ export function isDamage(error: unknown): boolean {
 
 /** The stats of a query that has done nothing yet. */
 export function noStats(blocksTotal: number): QueryStats {
-  return { blocksTotal, blocksOpened: 0, blocksRefuted: 0, rowsScanned: 0, blocksDamaged: 0 };
+  const read = { blocksOpened: 0, blocksRefuted: 0, blocksCounted: 0, rowsScanned: 0 };
+  return { blocksTotal, ...read, blocksDamaged: 0 };
 }
 
 /** Whether rows of a block may have `fromMs <= time < toMs`. */

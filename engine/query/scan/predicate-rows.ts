@@ -4,6 +4,7 @@ import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
+import { WordsTest } from '../filter/printed-test.ts';
 import { addRow, type Bitmap, countRows, keepRows, nextRow } from '../model/bitmap.ts';
 import { filterName, type SelectedRows } from '../model/filter-cache.ts';
 import type { Predicate } from '../model/predicate.ts';
@@ -51,9 +52,9 @@ export class PredicateRows {
   }
 
   /**
-   * Counts such rows of the whole segment of the sealed block at `ref`, in units, without a look at rows: the strings
-   * of the one attribute that is asked about lie in a small dictionary, which has the counts of its entries.
-   * `undefined` when that is not so, or it is damaged.
+   * Counts such rows of the whole segment of the sealed block at `ref`, in units, without a look at rows: the one word
+   * that is asked for was counted, or the strings of the one attribute that is asked about lie in a small dictionary,
+   * which has the counts of its entries. `undefined` when neither is so, or what tells is damaged.
    */
   *countInSegment(ref: BlockRef): Units<number | undefined> {
     const whole = { ...ref, ordinal: HEAD_ORDINAL };
@@ -83,13 +84,15 @@ export class PredicateRows {
     return found;
   }
 
-  /** Adds up the counts of the entries that pass. Throws CORRUPTION. */
+  /** Gives the count of a word, or adds up those of the entries that pass. Throws CORRUPTION. */
   *#countEntries(ref: BlockRef): Units<number | undefined> {
     const asked = askedOf(this.#plan);
     if (asked === undefined) return undefined;
-    const { path, terms } = asked;
+    const { path, terms, word } = asked;
     const forms = footerOf(this.#source, ref)?.columns?.forms(path);
     if (forms?.length !== 1 || forms[0].kind !== Kind.STRING) return undefined;
+    const counted = word && this.#source.rowsWith?.(ref, path, word);
+    if (counted !== undefined) return counted;
     const dictionary = dictionaryOf(this.#source, ref, forms[0].dictionary);
     if (dictionary === undefined || dictionary.entryCount > COUNTED_ENTRIES_MAX) return undefined;
     const possible = terms && this.#source.partsWith?.(ref, path, terms);
@@ -115,11 +118,23 @@ export class PredicateRows {
   }
 }
 
-/** The only attribute that a plan asks about, and what its texts have that pass. */
-function askedOf(plan: Plan): { path: string; terms: Terms | undefined } | undefined {
-  if (plan.type === 'words') return { path: MESSAGE, terms: plan.words.terms };
+/** What a plan asks about one attribute alone. */
+interface Asked {
+  path: string;
+  /** What its texts have that pass. */
+  terms: Terms | undefined;
+  /** The word that they have, when that is all that is asked. */
+  word: Uint8Array | undefined;
+}
+
+function askedOf(plan: Plan): Asked | undefined {
+  if (plan.type === 'words') {
+    return { path: MESSAGE, terms: plan.words.terms, word: plan.words.only };
+  }
   if (plan.type !== 'value' || plan.paths.length !== 1) return undefined;
-  return { path: plan.paths[0], terms: plan.test.terms };
+  const { paths, test } = plan;
+  const word = test instanceof WordsTest ? test.words.only : undefined;
+  return { path: paths[0], terms: test.terms, word };
 }
 
 function packed(found: Bitmap): SelectedRows {

@@ -316,6 +316,7 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['blocksTotal', 'Blocks that there were.'],
   ['blocksOpened', 'Blocks that were read.'],
   ['blocksRefuted', 'Blocks that words of their segments rule out.'],
+  ['blocksCounted', 'Blocks of segments that have the count that was asked for.'],
   ['ways', 'The ways in which buckets were found, in their order.'],
   ['way', 'The way.'],
   ['levels', 'Of how many first groupBys it finds the buckets.'],

@@ -66,7 +66,8 @@ export const listedEvent = shape({
 });
 const damaged = maybe(shape({ blocks: count }));
 const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
-const blocks = { blocksTotal: count, blocksOpened: count, blocksRefuted: count };
+const unread = { blocksRefuted: count, blocksCounted: count };
+const blocks = { blocksTotal: count, blocksOpened: count, ...unread };
 const read = { ...blocks, rowsScanned: count, blocksDamaged: count };
 const explain = maybe(shape(read));
 /** Steps of an aggregation. */
