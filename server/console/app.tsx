@@ -22,6 +22,10 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     title: 'Analytics',
     load: async () => (await import('./screens/explore-parts.ts')).Analytics,
   },
+  '/differences': {
+    title: 'Differences',
+    load: async () => (await import('./screens/explore-parts.ts')).Differences,
+  },
   '/send': {
     ...{ title: 'Send logs', isAdmin: true },
     load: async () => (await import('./screens/admin-screens.ts')).Send,

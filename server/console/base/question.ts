@@ -22,6 +22,8 @@ const FROM_DEFAULT = 'now-1h';
 export const EXPLORE = '/';
 /** The path of analytics. */
 export const ANALYTICS = '/analytics';
+/** The path of a selection beside the rest. */
+export const DIFFERENCES = '/differences';
 /** Names of the address's parameters. */
 export const PARAMETERS = {
   ...{ QUERY: 'q', FROM: 'from', TO: 'to', ZONE: 'tz', ORDER: 'order', ORDER_BY: 'by', OPEN: 'e' },
@@ -65,7 +67,8 @@ export function askFor(changes: Partial<Question>): void {
     ...{ [ZONE]: said(ZONE, next.zone), [ORDER]: said(ORDER, next.order) },
     ...{ [ORDER_BY]: next.orderBy, [OPEN]: undefined },
   };
-  go(addressWith(changed, place.peek().path === ANALYTICS ? ANALYTICS : EXPLORE));
+  const { path } = place.peek();
+  go(addressWith(changed, path === ANALYTICS || path === DIFFERENCES ? path : EXPLORE));
   asked.value++;
 }
 

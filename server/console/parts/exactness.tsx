@@ -1,6 +1,5 @@
 import type { AggregateResult } from '../api/contract.ts';
 import { counted, duration, pointTime, whole as wholeNumber } from '../base/format.ts';
-import { browserZone } from '../base/zone.ts';
 import { Icon } from './icon.tsx';
 
 /** Parts that an answer lacks, as it tells of them. */
@@ -16,7 +15,7 @@ interface ExactnessProps {
 }
 
 /** The word on how whole an answer is, or a mark for it beside a number. */
-export function Exactness({ whole, zone = browserZone(), isMark = false }: ExactnessProps) {
+export function Exactness({ whole, zone = 'UTC', isMark = false }: ExactnessProps) {
   const lack = lackOf(whole, zone);
   const isExact = lack === undefined;
   const text = lack ?? 'exact';

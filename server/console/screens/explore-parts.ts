@@ -5,8 +5,10 @@
 
 // biome-ignore lint/performance/noBarrelFile: it is what is loaded later
 export { Analytics } from './analytics/analytics.tsx';
+export { Differences } from './differences/differences.tsx';
 export { EventPage } from './event/event-page.tsx';
 export { BarsTable } from './explore/bars-table.tsx';
+export { ColumnHead } from './explore/column-head.tsx';
 export { Context } from './explore/context.tsx';
 export { EventView } from './explore/event.tsx';
 export { LiveView } from './explore/live-view.tsx';

@@ -41,8 +41,9 @@ export function Facets() {
   return (
     <aside class="facets" aria-label="Facets" aria-busy={facets.isLoading.value}>
       <div class="facets-head">
-        <h2>Facets</h2>
-        {facets.data.value !== undefined && <Exactness whole={facets.data.value} isMark />}
+        <h2>
+          Facets {facets.data.value !== undefined && <Exactness whole={facets.data.value} isMark />}
+        </h2>
         <Button
           kind="quiet"
           icon="close"

@@ -92,8 +92,8 @@ export function loadFacets(now = question.peek(), asking = range.peek()): void {
 }
 
 /** The facets of those fields that there are: an address may name others too. */
-async function askFacets(
-  body: { fields: readonly string[]; limit: number },
+export async function askFacets(
+  body: { fields: readonly string[]; limit: number } & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<FacetsResult> {
   try {

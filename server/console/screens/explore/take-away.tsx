@@ -1,5 +1,8 @@
+import { go } from '../../base/address.ts';
 import { say } from '../../base/notice.ts';
+import { question, range } from '../../base/question.ts';
 import { Button, Dialog } from '../../parts/controls.tsx';
+import { addressOfDifferences } from '../differences/selection.ts';
 import { exportAll } from './export.ts';
 import { columns } from './question.ts';
 import { isTakingAway } from './reading.ts';
@@ -22,8 +25,35 @@ export function TakeAway() {
         <Button icon="download" onClick={after(() => save('csv'))}>
           Columns as CSV
         </Button>
+        <Button icon="chart" onClick={after(async () => go(beside('time')))}>
+          What is different from the time around it
+        </Button>
+        {question.peek().query !== '' && (
+          <Button icon="chart" onClick={after(async () => go(beside('query')))}>
+            What is different from other events of this time
+          </Button>
+        )}
       </div>
     </Dialog>
+  );
+}
+
+/** The address that compares what is found with the events around it, or with all others of its time. */
+function beside(by: 'time' | 'query'): string {
+  const now = question.peek();
+  const { fromMs, toMs } = range.peek() ?? { fromMs: 0, toMs: 0 };
+  if (by === 'query') {
+    return addressOfDifferences({ ...now, query: '' }, { from: '', to: '', query: now.query });
+  }
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const byMs = toMs - fromMs;
+  const around = {
+    from: iso(fromMs - byMs),
+    to: iso(Math.min(toMs + byMs, Math.max(Date.now(), toMs))),
+  };
+  return addressOfDifferences(
+    { ...now, ...around },
+    { from: iso(fromMs), to: iso(toMs), query: '' },
   );
 }
 
