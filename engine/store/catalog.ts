@@ -416,3 +416,20 @@ function missingSegment(entry: SegmentEntry): RecoveredSegment {
   const isLost = entry.closed === undefined;
   return { ...emptySegment(entry.closed?.sequence ?? 0, bytes), damaged, isLost };
 }
+
+/** Rows of blocks, and their oldest and newest date, which are 0 without rows. */
+export function boundsOf(
+  blocks: Iterable<BlockRef>,
+): Pick<BlockRef, 'rowCount' | 'minTimeMs' | 'maxTimeMs'> {
+  let rowCount = 0;
+  let minTimeMs = Number.POSITIVE_INFINITY;
+  let maxTimeMs = Number.NEGATIVE_INFINITY;
+  for (const block of blocks) {
+    rowCount += block.rowCount;
+    minTimeMs = Math.min(minTimeMs, block.minTimeMs);
+    maxTimeMs = Math.max(maxTimeMs, block.maxTimeMs);
+  }
+  return rowCount === 0
+    ? { rowCount, minTimeMs: 0, maxTimeMs: 0 }
+    : { rowCount, minTimeMs, maxTimeMs };
+}

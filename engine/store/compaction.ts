@@ -3,7 +3,12 @@ import { EngineError } from '../base/errors.ts';
 import { type Disk, type DiskSpace, isDiskFull, isOutOfDescriptors } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import type { SealResult } from '../segment/seal.ts';
-import type { CatalogTotals, OpenedCatalog, UnclosedSegment } from './catalog.ts';
+import {
+  boundsOf,
+  type CatalogTotals,
+  type OpenedCatalog,
+  type UnclosedSegment,
+} from './catalog.ts';
 import { SEALED_FOLDER } from './filename.ts';
 import { type SealedNumbers, sealedNames } from './leftover.ts';
 import { MergeFailures } from './merge-failures.ts';
@@ -19,6 +24,8 @@ import {
   Retention,
   type RetentionEvent,
   type RetentionPolicy,
+  type RetentionView,
+  sumsOf,
   type WaitingDrop,
 } from './retention.ts';
 import { type GoneSegment, RetiredFiles } from './retired.ts';
@@ -118,7 +125,8 @@ export interface CompactionGauges extends CatalogTotals {
 export class Compaction {
   readonly #options: CompactionOptions;
   readonly #retired: RetiredFiles;
-  readonly #retention: Retention;
+  /** Judge of which segments are dropped. */
+  readonly retention: Retention;
   /** Time on the monotonic clock since which each segment has not changed. */
   readonly #restingSinceMs = new Map<number, number>();
   /** Sources of the merges that run: neither dropped nor merged twice. */
@@ -156,7 +164,8 @@ export class Compaction {
     this.#unclosed = [...opened.report.unclosed];
     const { retention, monotonicMs } = options;
     const { retention: kept } = opened.manifest;
-    this.#retention = new Retention({ policy: retention, kept, monotonicMs, tell });
+    const policy = opened.manifest.policy ?? retention;
+    this.retention = new Retention({ policy, kept, monotonicMs, tell });
     this.#lookAtSpace();
   }
 
@@ -213,7 +222,7 @@ export class Compaction {
       droppedRows: this.#droppedRows,
       sealWaiting: this.#failures.waiting(this.#options.monotonicMs()),
       sealHeld: this.#heldBack.size,
-      waitingDrop: this.#retention.waiting,
+      waitingDrop: this.retention.waiting,
     };
   }
 
@@ -267,7 +276,7 @@ export class Compaction {
   #candidates(nowMs: number): SegmentFacts[] {
     const { catalog } = this.#options.opened;
     const facts = this.#facts();
-    const tooOld = new Set(this.#retention.tooOld(facts, nowMs));
+    const tooOld = new Set(this.retention.tooOld(facts, nowMs));
     const runningMs = this.#options.monotonicMs();
     const stays = ({ segment }: SegmentFacts): boolean =>
       this.#busy.has(segment) ||
@@ -335,36 +344,36 @@ export class Compaction {
   }
 
   async #retain(): Promise<void> {
-    const { opened, nowMs } = this.#options;
-    const { manifest } = opened;
-    const { old, surplus } = this.#retention.pass({
-      segments: this.#facts(),
-      busy: this.#busy,
-      nowMs: nowMs(),
-      freeBytes: this.#freeBytes,
-    });
+    const { manifest, catalog } = this.#options.opened;
+    const { old, surplus } = this.retention.pass({ ...this.toRetain(), busy: this.#busy });
     const drops = [...old, ...surplus];
     if (drops.length > 0) {
       const segments = drops.map(({ segment }) => segment);
       // A merge that begins while the record is being written must not take these.
       for (const segment of segments) this.#heldBack.add(segment);
-      await manifest.drop(segments, opened.catalog.usageOf(segments));
+      await manifest.drop(segments, catalog.usageOf(segments));
       this.#goneFrom(drops, []);
       this.#tellDropped('age', old);
       this.#tellDropped('space', surplus);
     }
-    const { unkept } = this.#retention;
+    const { unkept } = this.retention;
     if (unkept === undefined) return;
     await manifest.keepRetention(unkept);
-    this.#retention.kept(unkept);
+    this.retention.kept(unkept);
+  }
+
+  /** The state of the store as retention sees it. */
+  toRetain(): Omit<RetentionView, 'busy'> {
+    const nowMs = this.#options.nowMs();
+    return { segments: this.#facts(), nowMs, freeBytes: this.#freeBytes };
   }
 
   #tellDropped(reason: 'age' | 'space', drops: readonly SegmentFacts[]): void {
     if (drops.length === 0) return;
     const segments = drops.map(({ segment }) => segment);
-    const bytes = drops.reduce((sum, facts) => sum + facts.bytes, 0);
-    this.#droppedRows += rowsOf(drops);
-    this.#options.tell({ type: 'dropped', reason, segments, rows: rowsOf(drops), bytes });
+    const sums = sumsOf(drops);
+    this.#droppedRows += sums.rows;
+    this.#options.tell({ type: 'dropped', reason, segments, ...sums });
   }
 
   async #merge(plan: MergePlan): Promise<void> {
@@ -477,20 +486,4 @@ export class Compaction {
       tell({ type: 'failed', error });
     }
   }
-}
-
-function boundsOf(
-  blocks: Iterable<BlockRef>,
-): Pick<SegmentFacts, 'rowCount' | 'minTimeMs' | 'maxTimeMs'> {
-  let rowCount = 0;
-  let minTimeMs = Number.POSITIVE_INFINITY;
-  let maxTimeMs = Number.NEGATIVE_INFINITY;
-  for (const block of blocks) {
-    rowCount += block.rowCount;
-    minTimeMs = Math.min(minTimeMs, block.minTimeMs);
-    maxTimeMs = Math.max(maxTimeMs, block.maxTimeMs);
-  }
-  return rowCount === 0
-    ? { rowCount, minTimeMs: 0, maxTimeMs: 0 }
-    : { rowCount, minTimeMs, maxTimeMs };
 }

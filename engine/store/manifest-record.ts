@@ -1,7 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { type BlockRef, checkFormat } from '../segment/frame.ts';
 import { MANIFEST_PATH } from './filename.ts';
-import type { KeptRetention } from './retention.ts';
+import type { KeptRetention, RetentionPolicy } from './retention.ts';
 import { SEQUENCES_MAX } from './sequences.ts';
 import type { KeyUsage } from './usage.ts';
 
@@ -38,7 +38,8 @@ export type ManifestRecord =
   | { type: 'sealed'; sources: number[]; segments: NumberedSealed[]; usage: KeyUsage[] }
   | { type: 'dropped'; segments: number[]; usage: KeyUsage[] }
   | { type: 'registries' }
-  | ({ type: 'retention' } & KeptRetention);
+  | ({ type: 'retention' } & KeptRetention)
+  | { type: 'policy'; policy: RetentionPolicy | undefined };
 
 /** Throws CORRUPTION naming the record. */
 export function refuseRecord(number: number, what: string): never {
@@ -47,6 +48,11 @@ export function refuseRecord(number: number, what: string): never {
 
 /** A record as it is appended: of a block only the numbers that it does not share with all sealed ones. */
 export function storedRecord(record: ManifestRecord): object {
+  if (record.type === 'policy') {
+    const { ageMaxMs = 0, bytesMax = 0, freeBytesMin = 0 } = record.policy ?? {};
+    const set = record.policy === undefined ? 0 : 1;
+    return { type: record.type, set, ageMaxMs, bytesMax, freeBytesMin };
+  }
   if (record.type !== 'sealed') return record;
   const segments = record.segments.map(({ blocks, ...facts }) => ({
     ...facts,
@@ -135,6 +141,16 @@ class Fields {
     }));
   }
 
+  policy(): RetentionPolicy | undefined {
+    const limit = (name: string): number | undefined => {
+      const count = this.count(name);
+      return count === 0 ? undefined : count;
+    };
+    const ageMaxMs = limit('ageMaxMs');
+    const policy = { ageMaxMs, bytesMax: limit('bytesMax'), freeBytesMin: limit('freeBytesMin') };
+    return this.count('set', 1) === 0 ? undefined : policy;
+  }
+
   sealed(): NumberedSealed {
     const segment = this.count('segment');
     return {
@@ -200,6 +216,8 @@ export function parseRecord(value: unknown, number: number): ManifestRecord {
       const ageMaxMs = fields.count('ageMaxMs');
       return { type, ageMaxMs, waitedMs: fields.count('waitedMs') };
     }
+    case 'policy':
+      return { type, policy: fields.policy() };
     default:
       return refuseRecord(number, `type is ${String(type)}`);
   }

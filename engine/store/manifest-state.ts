@@ -1,5 +1,5 @@
 import { type ManifestRecord, refuseRecord, type SealedEntry } from './manifest-record.ts';
-import type { KeptRetention } from './retention.ts';
+import type { KeptRetention, RetentionPolicy } from './retention.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
 /** Content of a closed segment: frames up to `bytes`, rows with sequences below `sequence`. */
@@ -37,6 +37,8 @@ export class ManifestState {
   /** Set once the registries beside the manifest were made. */
   hasRegistries = false;
   retention: KeptRetention = { ageMaxMs: 0, waitedMs: 0 };
+  /** The policy in place of the configured one. */
+  policy: RetentionPolicy | undefined;
   lastSegment = 0;
 
   /** Takes record `number`. Throws CORRUPTION when it cannot follow the ones before. */
@@ -75,6 +77,9 @@ export class ManifestState {
       case 'retention':
         this.retention = { ageMaxMs: record.ageMaxMs, waitedMs: record.waitedMs };
         return;
+      case 'policy':
+        this.policy = record.policy;
+        return;
       default:
         for (const segment of record.segments) this.#drop(segment, number);
         this.#use(record.usage);
@@ -88,6 +93,7 @@ export class ManifestState {
     const records: ManifestRecord[] = [{ type: 'summary', lastSegment, sequence, usage }];
     if (this.hasRegistries) records.push({ type: 'registries' });
     if (this.retention.ageMaxMs > 0) records.push({ type: 'retention', ...this.retention });
+    if (this.policy !== undefined) records.push({ type: 'policy', policy: this.policy });
     for (const [segment, { writer, closed }] of this.segments) {
       records.push({ type: 'segment', segment, writer });
       if (closed !== undefined) records.push({ type: 'closed', segment, ...closed });

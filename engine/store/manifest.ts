@@ -24,7 +24,7 @@ import {
   WRITERS_MAX,
 } from './manifest-record.ts';
 import { ManifestState, type SegmentEntry } from './manifest-state.ts';
-import type { KeptRetention } from './retention.ts';
+import type { KeptRetention, RetentionPolicy } from './retention.ts';
 import type { KeyUsage } from './usage.ts';
 
 /** A manifest is rewritten at the start when it is at least as large as this, and this many times what is needed. */
@@ -161,6 +161,11 @@ export class Manifest {
     return this.#state.retention;
   }
 
+  /** The policy of retention that was set in place of the configured one. */
+  get policy(): RetentionPolicy | undefined {
+    return this.#state.policy;
+  }
+
   /** Usage by segments that are gone, by key and day, as copies. */
   usage(): KeyUsage[] {
     return this.#state.usage.list();
@@ -234,6 +239,14 @@ export class Manifest {
   /** Records what retention has to know after a restart. Resolves when it is durable. Rejects with IO. */
   async keepRetention(kept: KeptRetention): Promise<void> {
     await this.#append({ type: 'retention', ...kept });
+  }
+
+  /**
+   * Records the policy of retention in place of the configured one; none: that one is in force again. Resolves when it
+   * is durable. Rejects with IO.
+   */
+  async keepPolicy(policy: RetentionPolicy | undefined): Promise<void> {
+    await this.#append({ type: 'policy', policy });
   }
 
   /** Waits for what is being appended and lets go of the file. */

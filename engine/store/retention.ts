@@ -8,6 +8,7 @@ const WAIT_MS = DAY_MS;
 const KEEP_EVERY_MS = 300_000;
 /** Time that the disk may take to show the space of dropped files as free. */
 const SETTLE_MS = 60_000;
+const NONE: ReadonlySet<number> = new Set();
 
 /** When segments are dropped; undefined is never. */
 export interface RetentionPolicy {
@@ -45,6 +46,12 @@ export interface RetentionDrops {
   surplus: SegmentFacts[];
 }
 
+/** Drops that a policy would bring, now or once they have waited. */
+export interface PlannedDrops extends RetentionDrops {
+  /** Those by age would wait, in case the clock is wrong. */
+  isHeld: boolean;
+}
+
 /** A large drop by age that waits. */
 export interface WaitingDrop {
   segments: number;
@@ -77,6 +84,7 @@ export interface RetentionOptions {
  */
 export class Retention {
   readonly #options: RetentionOptions;
+  #policy: RetentionPolicy;
   #kept: KeptRetention;
   #state: KeptRetention;
   #lastMs: number;
@@ -87,9 +95,19 @@ export class Retention {
 
   constructor(options: RetentionOptions) {
     this.#options = options;
+    this.#policy = options.policy;
     this.#kept = options.kept;
     this.#state = { ...options.kept };
     this.#lastMs = options.monotonicMs();
+  }
+
+  /** The policy in force. */
+  get policy(): RetentionPolicy {
+    return this.#policy;
+  }
+
+  set policy(policy: RetentionPolicy) {
+    this.#policy = policy;
   }
 
   /** The drop by age that waits. */
@@ -111,15 +129,26 @@ export class Retention {
 
   /** The segments that age ends at `nowMs`, those that wait for it included. */
   tooOld(segments: readonly SegmentFacts[], nowMs: number): SegmentFacts[] {
-    const { ageMaxMs } = this.#options.policy;
-    if (ageMaxMs === undefined) return [];
-    const ages = new Ages(segments, nowMs);
-    return segments.filter((facts) => ages.newestMs(facts) < nowMs - ageMaxMs);
+    return tooOldFor(this.#policy, segments, nowMs);
+  }
+
+  /** The drops that another policy would bring by itself. Changes nothing. */
+  plan(
+    policy: RetentionPolicy,
+    { segments, nowMs, freeBytes }: Omit<RetentionView, 'busy'>,
+  ): PlannedDrops {
+    const old = tooOldFor(policy, segments, nowMs);
+    const left = segments.filter((facts) => !old.includes(facts));
+    const { bytesMax = Number.POSITIVE_INFINITY, freeBytesMin = 0 } = policy;
+    const shortBytes = freeBytes === undefined ? 0 : freeBytesMin - freeBytes;
+    const order = new Ages(segments, nowMs).oldestFirst(left);
+    const surplus = surplusOf(order, NONE, bytesOf(left) - bytesMax, shortBytes);
+    return { old, surplus, isHeld: this.#isHeld(old, segments, policy.ageMaxMs ?? 0) };
   }
 
   /** The segments to be dropped now. To be called about once a second. */
   pass({ segments, busy, nowMs, freeBytes }: RetentionView): RetentionDrops {
-    const { bytesMax, freeBytesMin } = this.#options.policy;
+    const { bytesMax, freeBytesMin } = this.#policy;
     const tooOld = this.tooOld(segments, nowMs);
     const mayGo = this.#judge(tooOld, segments);
     const old = mayGo ? tooOld.filter(({ segment }) => !busy.has(segment)) : [];
@@ -135,8 +164,8 @@ export class Retention {
 
   /** Decides whether the segments that are too old may be dropped now. */
   #judge(old: readonly SegmentFacts[], segments: readonly SegmentFacts[]): boolean {
-    const { policy, monotonicMs } = this.#options;
-    const ageMaxMs = policy.ageMaxMs ?? 0;
+    const { monotonicMs } = this.#options;
+    const ageMaxMs = this.#policy.ageMaxMs ?? 0;
     const elapsedMs = monotonicMs() - this.#lastMs;
     this.#lastMs += elapsedMs;
     if (!isLarge(old, segments, ageMaxMs)) {
@@ -144,8 +173,7 @@ export class Retention {
       this.#state = { ageMaxMs, waitedMs: 0 };
       return true;
     }
-    // Those who shorten it want what is older to go.
-    if (this.#state.ageMaxMs === 0 || ageMaxMs < this.#state.ageMaxMs) return true;
+    if (!this.#isHeld(old, segments, ageMaxMs)) return true;
     // A wait begins with its first pass, or goes on from before the start.
     const ranMs = this.#waiting === undefined && this.#state.waitedMs === 0 ? 0 : elapsedMs;
     const waitedMs = Math.min(this.#state.waitedMs + ranMs, WAIT_MS);
@@ -158,9 +186,18 @@ export class Retention {
     return false;
   }
 
+  /** Reports whether a drop by age is one that waits. Those who shorten the age want what is older to go. */
+  #isHeld(
+    old: readonly SegmentFacts[],
+    segments: readonly SegmentFacts[],
+    ageMaxMs: number,
+  ): boolean {
+    const isShorter = this.#state.ageMaxMs === 0 || ageMaxMs < this.#state.ageMaxMs;
+    return !isShorter && isLarge(old, segments, ageMaxMs);
+  }
+
   #wait(old: readonly SegmentFacts[], leftMs: number): void {
-    const sums = { segments: old.length, rows: rowsOf(old), bytes: bytesOf(old) };
-    this.#waiting = { ...sums, leftMs };
+    this.#waiting = { segments: old.length, ...sumsOf(old), leftMs };
     if (this.#lastMs - this.#toldMs < MS_OF_AN_HOUR) return;
     this.#toldMs = this.#lastMs;
     this.#options.tell({ type: 'dropWaits', ...this.#waiting });
@@ -184,6 +221,16 @@ export class Retention {
   #settle(freeBytes: number): void {
     this.#settling = { untilMs: this.#options.monotonicMs() + SETTLE_MS, freeBytes };
   }
+}
+
+function tooOldFor(
+  { ageMaxMs }: RetentionPolicy,
+  segments: readonly SegmentFacts[],
+  nowMs: number,
+): SegmentFacts[] {
+  if (ageMaxMs === undefined) return [];
+  const ages = new Ages(segments, nowMs);
+  return segments.filter((facts) => ages.newestMs(facts) < nowMs - ageMaxMs);
 }
 
 /**
@@ -257,6 +304,11 @@ function surplusOf(
     bytes += facts.bytes;
   }
   return surplus;
+}
+
+/** Rows and bytes of segments. */
+export function sumsOf(segments: readonly SegmentFacts[]): { rows: number; bytes: number } {
+  return { rows: rowsOf(segments), bytes: bytesOf(segments) };
 }
 
 function bytesOf(segments: readonly SegmentFacts[]): number {

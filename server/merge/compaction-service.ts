@@ -9,6 +9,7 @@ import {
   type CompactionGauges,
 } from '../../engine/store/compaction.ts';
 import { type FileChange, FileWatch } from '../../engine/store/file-watch.ts';
+import type { PlannedDrops, RetentionPolicy } from '../../engine/store/retention.ts';
 import type { Config } from '../config.ts';
 import type { DiskHealth } from '../disk-health.ts';
 import type { Log } from '../log.ts';
@@ -51,6 +52,8 @@ export interface CompactionServiceOptions {
 export class CompactionService {
   readonly #compaction: Compaction;
   readonly #merger: Merger;
+  /** The retention of the configuration. */
+  readonly #configured: RetentionPolicy;
   readonly #files: FileWatch;
   readonly #health: CompactionServiceOptions['health'];
   readonly #opened: OpenedCatalog;
@@ -64,6 +67,11 @@ export class CompactionService {
       folderId: opened.manifest.folderId,
       ...(mergeEntry === undefined ? {} : { entry: mergeEntry }),
     });
+    this.#configured = {
+      ageMaxMs: scaled(config.retentionDays, DAY_MS),
+      bytesMax: scaled(config.retentionGb, GIGABYTE_BYTES),
+      freeBytesMin: scaled(config.retentionFreeGb, GIGABYTE_BYTES),
+    };
     this.#compaction = new Compaction({
       disk,
       opened,
@@ -77,11 +85,7 @@ export class CompactionService {
         idleMs: config.sealIdleMinutes * MINUTE_MS,
         mergeRows: config.sealRows,
       },
-      retention: {
-        ageMaxMs: scaled(config.retentionDays, DAY_MS),
-        bytesMax: scaled(config.retentionGb, GIGABYTE_BYTES),
-        freeBytesMin: scaled(config.retentionFreeGb, GIGABYTE_BYTES),
-      },
+      retention: this.#configured,
       reserveBytes: scaled(config.diskReserveMb, MEGABYTE_BYTES),
       unlinked: (files) => forget(files.map(({ segment }) => segment)),
       tell: (event) => {
@@ -132,6 +136,22 @@ export class CompactionService {
   /** Lag of the merge threads' event loops; `undefined` for those that are not there. */
   get loops(): readonly (LoopWatch | undefined)[] {
     return this.#merger.loops;
+  }
+
+  /** The retention in force. */
+  get retention(): RetentionPolicy {
+    return this.#compaction.retention.policy;
+  }
+
+  /** Puts a retention, durably, in the place of the configured one, or none. Rejects with IO. */
+  async setRetention(policy: RetentionPolicy | undefined): Promise<void> {
+    await this.#opened.manifest.keepPolicy(policy);
+    this.#compaction.retention.policy = policy ?? this.#configured;
+  }
+
+  /** The drops that a retention would bring to what is closed and sealed now. */
+  planRetention(policy: RetentionPolicy): PlannedDrops {
+    return this.#compaction.retention.plan(policy, this.#compaction.toRetain());
   }
 
   gauges(): CompactionGauges {

@@ -117,6 +117,11 @@ function auditLogAt(disk: Disk, path: string): AuditLog {
   return log;
 }
 
+/** Adds a line to the audit log; resolves when it is on stable storage. Rejects with IO. */
+export function appendAudit(disk: Disk, line: AuditLine): Promise<void> {
+  return auditLogAt(disk, AUDIT_PATH).append(line);
+}
+
 /** A journal is rewritten when it has more records than this, and this many times those that are needed. */
 const COMPACT_RECORDS_MIN = 1_000;
 const COMPACT_RATIO = 4;

@@ -12,6 +12,7 @@ import { healthResource } from '../api/admin/health.ts';
 import { keyResources } from '../api/admin/keys.ts';
 import { ledgerResource } from '../api/admin/ledger.ts';
 import { queryResource } from '../api/admin/queries.ts';
+import { retentionResource } from '../api/admin/retention.ts';
 import { snapshotResource } from '../api/admin/snapshots.ts';
 import { troubleResource } from '../api/admin/troubles.ts';
 import { userResource } from '../api/admin/users.ts';
@@ -215,6 +216,15 @@ function operationResources(
     queryResource(running, (id) => (keys.named('read', id) ?? users.get(id))?.name),
     troubleResource(intake, keyName),
     auditResource(disk),
+    retentionResource({
+      ...{ disk, compaction, nowMs: Date.now },
+      isSet: () => opened.manifest.policy !== undefined,
+      unsealedBefore: (ms) =>
+        opened.catalog
+          .snapshot()
+          .blocks.filter(({ sealed, minTimeMs }) => !sealed && minTimeMs < ms)
+          .reduce((rows, { rowCount }) => rows + rowCount, 0),
+    }),
     snapshotResource({ moment: () => momentOf(opened), pin: () => compaction.pin() }),
   ];
 }

@@ -108,7 +108,10 @@ t.test(
       ...{ us: Number, failed: 0 },
     });
     const rules = 'slow (a?){1000}b%{data:x}';
-    const hostile = { extension: { kind: 'grok', rules }, samples: [`${'a'.repeat(20_000)} b`, 'b ok'] };
+    const hostile = {
+      extension: { kind: 'grok', rules },
+      samples: [`${'a'.repeat(20_000)} b`, 'b ok'],
+    };
     const { events, failed } = resultOf(
       await admin('POST', 'extensions/test', { ...hostile, rehearse: true }),
     );

@@ -197,6 +197,8 @@ t.test(
       await manifest.keepRetention({ ...retention, waitedMs: day });
     }
     await manifest.keepRetention(retention);
+    const policy = { ageMaxMs: 9, bytesMax: undefined, freeBytesMin: 7 };
+    await manifest.keepPolicy(policy);
     await manifest.release();
     const again = await Manifest.open(disk, 500 * 86_400_000);
     await again.compact(1);
@@ -207,6 +209,10 @@ t.test(
       Array.from({ length: 32 }, (_, at) => 9 + at),
     );
     t.same(last.retention, retention);
+    t.same(last.policy, policy);
+    await last.keepPolicy(undefined);
+    await last.release();
+    t.equal((await Manifest.open(disk, 500 * 86_400_000)).policy, undefined);
   },
 );
 

@@ -55,21 +55,25 @@ class Store {
     this.monotonicMs = 3;
   }
 
-  /** The segments that one pass drops, in its order. */
-  pass(): SegmentFacts[] {
+  get retention(): Retention {
     this.#retention ??= new Retention({
       policy: this.policy,
       kept: this.kept,
       monotonicMs: () => this.monotonicMs,
       tell: (event) => this.events.push(event),
     });
-    const { old, surplus } = this.#retention.pass(this);
+    return this.#retention;
+  }
+
+  /** The segments that one pass drops, in its order. */
+  pass(): SegmentFacts[] {
+    const { old, surplus } = this.retention.pass(this);
     const drops = [...old, ...surplus];
     this.segments = this.segments.filter((facts) => !drops.includes(facts));
-    const { unkept } = this.#retention;
+    const { unkept } = this.retention;
     if (unkept !== undefined) {
       this.kept = unkept;
-      this.#retention.kept(unkept);
+      this.retention.kept(unkept);
     }
     return drops;
   }
@@ -96,6 +100,35 @@ t.test('a segment is dropped when its newest row is too old, not before', async 
   const empty = segment({ rowCount: 0, minTimeMs: 0, maxTimeMs: 0 });
   t.same(new Store(week, [old, reaching, oldLog, empty]).pass(), [old, oldLog]);
   t.same(new Store({}, [old, reaching, oldLog]).pass(), []);
+});
+
+t.test('a plan tells what a policy then drops, and changes nothing', async (t) => {
+  const facts = fc.record({
+    maxTimeMs: fc.integer({ min: -40, max: 3 }).map((days) => NOW_MS + days * DAY_MS),
+    bytes: fc.integer({ min: 0, max: 400 }),
+    rowCount: fc.integer({ min: 0, max: 9 }),
+    sealed: fc.boolean(),
+  });
+  const limit = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: undefined });
+  const policies = fc.record({
+    ageMaxMs: limit(30).map((days) => days && days * DAY_MS),
+    bytesMax: limit(2_000),
+    freeBytesMin: limit(900),
+  });
+  fc.assert(
+    fc.property(fc.array(facts), policies, policies, (list, before, policy) => {
+      const store = new Store(before, []);
+      store.freeBytes = 500;
+      store.pass();
+      store.segments = list.map(segment);
+      const { old, surplus, isHeld } = store.retention.plan(policy, store);
+      t.same(store.retention.plan(policy, store), { old, surplus, isHeld });
+      store.retention.policy = policy;
+      const dropped = store.pass();
+      t.equal(store.waitingBytes !== undefined, isHeld);
+      if (!isHeld) t.same(dropped, [...old, ...surplus]);
+    }),
+  );
 });
 
 t.test('rows dated ahead do not keep a segment: it is as old as its sealing', async (t) => {

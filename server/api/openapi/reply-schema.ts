@@ -361,6 +361,17 @@ export const extensionTestReply = resultOf(
     failed: maybe(count),
   }),
 );
+const limits = { days: orNull(count), bytes: orNull(count), free_bytes: orNull(count) };
+const goneSum = { segments: count, events: count, bytes: count };
+/** Reply of `GET /admin/api/retention` and of what changes it. Source: INTERFACE.md 12. */
+export const retentionReply = resultOf(
+  shape({ ...limits, set: Type.Boolean(), waiting: maybe(shape({ ...goneSum, seconds: count })) }),
+);
+const dropped = shape({ ...goneSum, from: maybe(date), to: maybe(date) });
+/** Reply of `POST /admin/api/retention/test`. */
+export const retentionTestReply = resultOf(
+  shape({ ...limits, age: dropped, space: dropped, unsealed: count, waits: Type.Boolean() }),
+);
 /** Reply of `GET /admin/api/troubles`. */
 export const troublesReply = resultOf(
   shape({

@@ -1,5 +1,6 @@
 import { must } from '../../../engine/base/assert.ts';
 import { EXTENSION_SCHEMAS } from '../admin/extension-schema.ts';
+import { RETENTION_SCHEMA } from '../admin/retention.ts';
 import { ADMIN_BODIES } from '../admin/schema.ts';
 import { SNAPSHOT_SCHEMA } from '../admin/snapshots.ts';
 import {
@@ -13,6 +14,8 @@ import {
   queriesReply,
   RESOURCE_SHAPES,
   resultOf,
+  retentionReply,
+  retentionTestReply,
   serviceHealthReply,
   snapshotDeletedReply,
   snapshotReply,
@@ -107,6 +110,42 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     replies: json(snapshotDeletedReply),
     refusals: [404],
     examples: ADMIN_EXAMPLES.deleteSnapshot,
+  },
+  {
+    ...{ ...ADMIN, id: 'showRetention', method: 'get', path: '/admin/api/retention' },
+    ...{ resource: 'retention', action: 'list' },
+    summary: 'How long events are kept',
+    replies: json(retentionReply),
+    refusals: [],
+    examples: ADMIN_EXAMPLES.showRetention,
+  },
+  {
+    ...{ ...ADMIN, id: 'testRetention', method: 'post', path: '/admin/api/retention/test' },
+    ...{ resource: 'retention', action: 'test' },
+    summary: 'What would be dropped now; nothing is changed',
+    about: 'What the body leaves out is as it is in force.',
+    bodies: json(RETENTION_SCHEMA),
+    replies: json(retentionTestReply),
+    refusals: BODY_REFUSALS,
+    examples: ADMIN_EXAMPLES.testRetention,
+  },
+  {
+    ...{ ...ADMIN, id: 'changeRetention', method: 'patch', path: '/admin/api/retention' },
+    ...{ resource: 'retention', action: 'change' },
+    summary: 'Changes how long events are kept, in place of the configuration',
+    about: 'What is beyond it is dropped at once.',
+    bodies: json(RETENTION_SCHEMA),
+    replies: json(retentionReply),
+    refusals: [...BODY_REFUSALS, 503],
+    examples: ADMIN_EXAMPLES.changeRetention,
+  },
+  {
+    ...{ ...ADMIN, id: 'resetRetention', method: 'delete', path: '/admin/api/retention' },
+    ...{ resource: 'retention', action: 'delete' },
+    summary: 'Lets the configuration say again how long events are kept',
+    replies: json(retentionReply),
+    refusals: [503],
+    examples: ADMIN_EXAMPLES.resetRetention,
   },
   {
     ...{ ...ADMIN, id: 'listAudit', method: 'get', path: '/admin/api/audit' },

@@ -73,6 +73,40 @@ export const ADMIN_EXAMPLES = {
       reply: { result: { id: 'nightly', deleted: true } },
     },
   ],
+  showRetention: [
+    {
+      ...{ name: 'forever', summary: 'Nothing is dropped' },
+      reply: { result: { days: null, bytes: null, free_bytes: null, set: false } },
+    },
+  ],
+  testRetention: [
+    {
+      ...{ name: 'days', summary: 'Of an age of 90 days' },
+      body: { days: 90 },
+      reply: {
+        result: {
+          ...{ days: 90, bytes: null, free_bytes: null },
+          age: { segments: 0, events: 0, bytes: 0 },
+          space: { segments: 0, events: 0, bytes: 0 },
+          waits: false,
+        },
+      },
+      isExcerpt: true,
+    },
+  ],
+  changeRetention: [
+    {
+      ...{ name: 'days', summary: '10 years' },
+      body: { days: 3_650 },
+      reply: { result: { days: 3_650, bytes: null, free_bytes: null, set: true } },
+    },
+  ],
+  resetRetention: [
+    {
+      ...{ name: 'configured', summary: 'As it is configured' },
+      reply: { result: { days: null, bytes: null, free_bytes: null, set: false } },
+    },
+  ],
   listAudit: [
     {
       ...{ name: 'newest', summary: 'The newest changes', isExcerpt: true },
