@@ -29,7 +29,8 @@ export function Exactness({ whole, zone = 'UTC', isMark = false }: ExactnessProp
   );
 }
 
-function lackOf({ bound, damaged }: Wholeness, zone: string): string | undefined {
+/** The words on what an answer lacks; `undefined` when it is whole. */
+export function lackOf({ bound, damaged }: Wholeness, zone: string): string | undefined {
   if (damaged !== undefined) return `partial: ${counted(damaged.blocks, 'damaged block')}`;
   if (bound === undefined) return undefined;
   return `partial: the newest ${wholeNumber(bound.limit)}, from ${pointTime(Date.parse(bound.from), zone)}`;

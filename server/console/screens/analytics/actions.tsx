@@ -7,6 +7,8 @@ import { session } from '../../base/session.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
 import { Form, TextField } from '../../parts/form.tsx';
 import { visible } from '../../parts/log-text.tsx';
+import { curlOf } from '../bundle/curl.ts';
+import { saveAnalysis } from '../bundle/views.ts';
 import { analysis, bodyOf } from './analysis.ts';
 import type { Answer } from './answer.ts';
 import { groupingName, loadSaved, metricName } from './panels.ts';
@@ -19,16 +21,29 @@ export function Actions({ found, isRun }: { found: Answer; isRun: boolean }) {
     <>
       {isAdmin && !isRun && <Save key={proposedName()} found={found} />}
       <SavedButton />
+      {!isRun && (
+        <Button
+          kind="quiet"
+          icon="download"
+          onClick={() => void saveAnalysis(found).then(sayFault)}
+        >
+          HTML
+        </Button>
+      )}
       <CopyButton text={() => location.href} label="Copy the address">
         Address
       </CopyButton>
       {!isRun && (
-        <CopyButton text={() => curlOf(found)} label="Copy as curl">
+        <CopyButton text={() => commandOf(found)} label="Copy as curl">
           curl
         </CopyButton>
       )}
     </>
   );
+}
+
+function sayFault(fault: string | undefined): void {
+  say(fault ?? 'The analysis and its newest events are saved.');
 }
 
 /** The parts of a request that stay true: the range is as relative as that of the address. */
@@ -38,13 +53,8 @@ function requestOf(found: Answer) {
 }
 
 /** The command line that asks the same. */
-function curlOf(found: Answer): string {
-  const body = JSON.stringify(requestOf(found)).replaceAll("'", String.raw`'\''`);
-  return [
-    `curl -sS '${location.origin}/beta/events/aggregate'`,
-    "-H 'content-type: application/json' -H 'x-api-key: READ_KEY'",
-    `-d '${body}'`,
-  ].join(' \\\n  ');
+function commandOf(found: Answer): string {
+  return curlOf('/beta/events/aggregate', requestOf(found));
 }
 
 function proposedName(): string {

@@ -23,7 +23,7 @@ const Plot = later(async () => (await import('../../parts/plot.tsx')).Plot);
 
 const HEIGHT_PX = 180;
 /** Colours of series in turn; so many are drawn. */
-const COLOURS = [
+export const COLOURS = [
   ...['info', 'accent', 'ok', 'violet', 'critical', 'teal', 'warn', 'brown', 'error', 'muted'],
 ];
 
@@ -104,7 +104,7 @@ function seriesOf(
   earlier: Before | undefined,
 ): PlotSeries[] {
   const none = valueOfNone(answer.metrics[metric] ?? '');
-  const isAlone = answer.groupings.length === 0 && none === 0;
+  const isAlone = isOfBars(answer, metric);
   const now = drawn.map(
     (bucket, place): PlotSeries => ({
       values: (bucket.metrics[metric] ?? []).map(numberOf),
@@ -122,6 +122,11 @@ function seriesOf(
     };
   });
   return [...now, ...then];
+}
+
+/** Reports whether a metric is drawn as bars: a number of events that no grouping parts. */
+export function isOfBars({ groupings, metrics }: Answer, metric: number): boolean {
+  return groupings.length === 0 && valueOfNone(metrics[metric] ?? '') === 0;
 }
 
 /** The colour of a series: of a status that of the status. */

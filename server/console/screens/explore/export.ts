@@ -19,7 +19,7 @@ export async function exportAll(
   };
   try {
     const response = await send('POST', '/beta/events/export', body);
-    save(
+    saveFile(
       await response.blob(),
       `logseam-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`,
     );
@@ -32,7 +32,8 @@ export async function exportAll(
   }
 }
 
-function save(blob: Blob, name: string): void {
+/** Saves a file of the browser's. */
+export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -2,6 +2,7 @@ import { go } from '../../base/address.ts';
 import { say } from '../../base/notice.ts';
 import { question, range } from '../../base/question.ts';
 import { Button, Dialog } from '../../parts/controls.tsx';
+import { saveExploring } from '../bundle/views.ts';
 import { addressOfDifferences } from '../differences/selection.ts';
 import { exportAll } from './export.ts';
 import { columns } from './question.ts';
@@ -17,13 +18,16 @@ export function TakeAway() {
     void run();
   };
   return (
-    <Dialog title="Take away" close={close}>
+    <Dialog title="Take away or compare" close={close}>
       <div class="form">
         <Button icon="download" onClick={after(() => save('ndjson'))}>
           All events as NDJSON
         </Button>
         <Button icon="download" onClick={after(() => save('csv'))}>
           Columns as CSV
+        </Button>
+        <Button icon="download" onClick={after(savePage)}>
+          This view as one HTML file, with the newest 1,000 events
         </Button>
         <Button icon="chart" onClick={after(async () => go(beside('time')))}>
           What is different from the time around it
@@ -55,6 +59,10 @@ function beside(by: 'time' | 'query'): string {
     { ...now, ...around },
     { from: iso(fromMs), to: iso(toMs), query: '' },
   );
+}
+
+async function savePage(): Promise<void> {
+  say((await saveExploring()) ?? 'The view is saved.');
 }
 
 async function save(format: 'ndjson' | 'csv'): Promise<void> {
