@@ -223,6 +223,15 @@ const LOOKS: readonly Look[] = [
     ready: (page) => page.getByRole('table').waitFor(),
   },
   {
+    name: 'settings-retention',
+    path: '/settings?kind=retention',
+    ready: async (page) => {
+      await page.getByLabel('Days').fill('30');
+      await page.getByRole('button', { name: 'What would go?' }).click();
+      await page.getByText('Nothing now').waitFor();
+    },
+  },
+  {
     name: 'settings-extension',
     path: '/settings?kind=extensions&id=severity',
     ready: (page) => page.locator('.difference').first().waitFor(),
@@ -264,7 +273,7 @@ t.test(
       [
         ...['explore', 'analytics', 'analytics-one', 'analytics-toplist'],
         ...['keys', 'users', 'send', 'audit', 'settings-tagset', 'health'],
-        ...['settings-extensions', 'settings-extension'],
+        ...['settings-extensions', 'settings-extension', 'settings-retention'],
       ].includes(look.name),
     )) {
       await page.goto(service.http + path);

@@ -14,6 +14,8 @@ import type {
   listedEvent,
   listReply,
   queriesReply,
+  retentionReply,
+  retentionTestReply,
   serviceHealthReply,
   sessionReply,
   shownDefinitions,
@@ -84,6 +86,10 @@ export type Definitions = {
 export type Extension = Static<typeof shownExtension>;
 /** Outcome of a test of extensions. */
 export type ExtensionTestResult = Result<Static<typeof extensionTestReply>>;
+/** How long events are kept. */
+export type Retention = Result<Static<typeof retentionReply>>;
+/** Events that a retention would drop. */
+export type RetentionTest = Result<Static<typeof retentionTestReply>>;
 /** State of the service. */
 export type ServiceHealth = Result<Static<typeof serviceHealthReply>>;
 /** Ledger of what became durable by minute and key, and of what is stored. */

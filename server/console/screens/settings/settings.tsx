@@ -13,6 +13,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { Extensions } from '../extensions/extensions.tsx';
 import { DefinitionForm } from './definition-form.tsx';
 import { type Definition, KINDS, type Kind } from './drafts.ts';
+import { Retention } from './retention.tsx';
 
 /** All definitions by their resource. */
 type All = { readonly [K in Kind]: readonly Definitions[K][] };
@@ -34,6 +35,7 @@ const MORE = { name: 'More', isUnnamed: true, class: 'number' };
 /** Other settings, each a part with a screen of its own. */
 const OTHERS: Readonly<Record<string, { name: string; Part: ComponentType }>> = {
   extensions: { name: 'Extensions', Part: Extensions },
+  retention: { name: 'Retention', Part: Retention },
 };
 
 /** The definitions, and what else is set. */
