@@ -88,8 +88,11 @@ type AskedJob =
       outputs: ComputeOutput[];
       /** Outputs by groupBy. */
       groupOutputs: GroupOutput[];
-      /** Gives the answer the form of a saved analysis, of so many rows at most. */
-      saved?: { rowsMax: number };
+      /**
+       * Gives the answer the form of a saved analysis, of so many rows at most; `names` is the JSON text of what it
+       * and its outputs are called.
+       */
+      saved?: { rowsMax: number; names?: string };
       format: boolean;
       zone: string;
     } & Explainable &

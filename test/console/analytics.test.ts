@@ -306,6 +306,16 @@ t.test(
     await theirs.getByText('as it is saved').waitFor();
     await settled(theirs);
     t.same(await cells('Buckets', theirs), rows);
+    const heads = theirs.getByRole('table', { name: 'Buckets' }).getByRole('columnheader');
+    t.same(
+      await heads.allInnerTexts(),
+      await page.getByRole('table', { name: 'Buckets' }).getByRole('columnheader').allInnerTexts(),
+      'a reader sees the names of groups and metrics',
+    );
+    await theirs
+      .locator('.running b')
+      .getByText(saved?.name ?? '')
+      .waitFor();
     await other.close();
   },
 );

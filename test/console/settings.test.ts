@@ -135,6 +135,7 @@ t.test('2.4 and 2.7 a group and a saved analysis are made, changed and deleted',
   await page.getByRole('row').filter({ hasText: 'teams, slowest' }).waitFor();
   await begin('saved_analyses', 'New saved analysis', 'By team');
   await dialog.getByLabel('Kind').selectOption('toplist');
+  await dialog.getByRole('button', { name: 'Write it as JSON' }).click();
   await dialog.getByLabel('compute').fill('[{"metric":{"id":"count"}');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.locator('.field-fault').filter({ hasText: 'compute is no JSON' }).waitFor();
@@ -147,6 +148,35 @@ t.test('2.4 and 2.7 a group and a saved analysis are made, changed and deleted',
   await dialog.getByLabel('Description').fill('Who is slow');
   await save();
   await page.getByRole('row').filter({ hasText: 'Who is slow' }).waitFor();
+
+  await begin('saved_analyses', 'New saved analysis', 'Slow over time');
+  await dialog.getByLabel('Kind').selectOption('timeseries');
+  await dialog.getByLabel('Search').fill('duration:>100');
+  await dialog.getByLabel('Metrics').fill('count, nothing');
+  await dialog.getByLabel('Groups').fill('teams');
+  await dialog.getByLabel('Interval').fill('10m');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.locator('.field', { hasText: 'Metrics' }).getByRole('alert').waitFor();
+  t.equal(await dialog.getByLabel('Metrics').inputValue(), 'count, nothing', 'it stays');
+  await dialog.getByLabel('Metrics').fill('count, avg:custom.duration');
+  await save();
+  t.match(await administer(service, 'GET', 'saved_analyses/slow_over_time'), {
+    kind: 'timeseries',
+    filters: [{ search: { query: 'duration:>100' } }],
+    compute: [
+      { timeseries: { metricId: 'count', interval: '10m' } },
+      { timeseries: { metricId: 'avg:custom.duration', interval: '10m' } },
+    ],
+    groupBy: [{ field: { id: 'teams' } }],
+  });
+  await page.getByRole('button', { name: 'Slow over time: more' }).click();
+  await page.getByRole('menuitem', { name: 'Change' }).click();
+  t.equal(await dialog.getByLabel('Metrics').inputValue(), 'count, avg:custom.duration');
+  await dialog.getByLabel('Interval').fill('1h');
+  await save();
+  t.match(await administer(service, 'GET', 'saved_analyses/slow_over_time'), {
+    compute: [{ timeseries: { interval: '1h' } }, { timeseries: { interval: '1h' } }],
+  });
   await page.getByRole('link', { name: 'Tagsets' }).click();
   await page.getByRole('button', { name: 'Teams: more' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();

@@ -107,6 +107,23 @@ t.test('4.7 a list view gives raw events, newest first', async (t) => {
   );
 });
 
+t.test('4.7 an answer names what its outputs are made of when it is asked to', async (t) => {
+  await admin('POST', 'saved_analyses', {
+    ...{ id: 'named', name: 'Bytes by verb', kind: 'table', time: TIME },
+    compute: [{ metric: { id: 'bytes', output: 'b' } }, { metric: { id: 'avg:custom.n' } }],
+    groupBy: [{ time: { interval: '1h' } }, { field: { id: 'how' } }],
+  });
+  const { body } = await execute('named', { names: true });
+  t.match(body, {
+    result: {
+      values: [{ fields: { f0: String }, metrics: { m0: Number } }],
+      names: { name: 'Bytes by verb', fields: ['how'], metrics: ['bytes', 'avg:custom.n'] },
+    },
+  });
+  const { body: plain } = await execute('named');
+  t.notOk('names' in (plain as { result: object }).result);
+});
+
 interface Row {
   time: number;
   fields: Record<string, unknown>;

@@ -22,7 +22,17 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 /** Addresses of the page's screens. */
 const SCREENS: ReadonlySet<string> = new Set([
-  ...['/', '/setup', '/event', '/analytics', '/differences', '/send', '/keys', '/users', '/settings'],
+  ...[
+    '/',
+    '/setup',
+    '/event',
+    '/analytics',
+    '/differences',
+    '/send',
+    '/keys',
+    '/users',
+    '/settings',
+  ],
   ...['/health', '/audit', '/account'],
 ]);
 /** Names with a digest of their contents never change. */

@@ -153,6 +153,9 @@ export const executeReply = resultOf(
           metrics: named(metricValue),
         }),
       ),
+      names: maybe(
+        shape({ name: string, fields: Type.Array(string), metrics: Type.Array(string) }),
+      ),
       ...whole,
     }),
   ]),

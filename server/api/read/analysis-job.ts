@@ -65,7 +65,17 @@ function analyticalJob(
   const rowsMax = isPaginable
     ? (asked.limit ?? Number.POSITIVE_INFINITY)
     : Number.POSITIVE_INFINITY;
-  return { ...aggregateJob(body, scope), saved: { rowsMax } };
+  const names = asked.names === true ? { names: JSON.stringify(namesOf(analysis)) } : {};
+  return { ...aggregateJob(body, scope), saved: { rowsMax, ...names } };
+}
+
+/** The name of an analysis, and the ids of which its outputs are made, in their order. */
+function namesOf({ name, compute = [], groupBy = [] }: SavedAnalysis) {
+  return {
+    name,
+    fields: groupBy.flatMap(({ field }) => field?.id ?? []),
+    metrics: compute.map(({ metric, timeseries }) => metric?.id ?? timeseries?.metricId),
+  };
 }
 
 /** The time of an analysis with what is asked instead; a zone that is asked replaces an offset that was saved. */

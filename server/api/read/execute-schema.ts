@@ -34,6 +34,7 @@ export const executeBody = object({
   'field.from': skip(),
   field: Type.Optional(object({ from: skip() })),
   format: Type.Optional(flag()),
+  names: Type.Optional(flag()),
 });
 const validator = Compile(executeBody);
 

@@ -109,7 +109,8 @@ function* writeAggregate(
   const zone = zoneOf(job.zone);
   const { bound, stats, ways = [] } = result;
   const read = statsText({ ...stats, ways }, job.explain);
-  writer.add(`${boundText(bound, zone)}${hintsText(facts, zone)}${read}}`);
+  const names = job.saved?.names === undefined ? '' : `,"names":${job.saved.names}`;
+  writer.add(`${names}${boundText(bound, zone)}${hintsText(facts, zone)}${read}}`);
 }
 
 function* writeContext(

@@ -30,6 +30,8 @@ export interface Answer {
   readonly limits: readonly number[];
   readonly whole: Pick<AggregateResult, 'bound' | 'damaged'>;
   readonly explain: AggregateResult['explain'];
+  /** The name of a saved analysis that was executed. */
+  readonly name?: string | undefined;
 }
 
 /** An answer without what the service has told. */
@@ -62,12 +64,15 @@ function wholeOf(
 /** The answer of the execution of a saved analysis that is no list; steps without a row are `null`. */
 export function executedAnswer(
   asked: Pick<Asked, 'range' | 'zone' | 'query' | 'step'>,
-  names: { readonly metrics: readonly string[]; readonly groupings: readonly string[] },
   result: Extract<ExecuteResult, { values: unknown }>,
 ): Answer {
   const [first] = result.values;
-  const metrics = Object.keys(first?.metrics ?? {}).map((name, at) => names.metrics[at] ?? name);
-  const groupings = Object.keys(first?.fields ?? {}).map((name, at) => names.groupings[at] ?? name);
+  const metrics = Object.keys(first?.metrics ?? {}).map(
+    (name, at) => result.names?.metrics[at] ?? name,
+  );
+  const groupings = Object.keys(first?.fields ?? {}).map(
+    (name, at) => result.names?.fields[at] ?? name,
+  );
   const times = [...new Set(result.values.map(({ time }) => time))].sort((a, b) => a - b);
   const whole = { ...asked, metrics, groupings, limits: [] };
   const buckets = new Map<string, { path: string[]; groups: Json[]; metrics: Json[][] }>();
@@ -95,6 +100,7 @@ export function executedAnswer(
     buckets: [...buckets.values()],
     whole: wholeOf(result.bound, result.damaged),
     explain: undefined,
+    name: result.names?.name,
   };
 }
 

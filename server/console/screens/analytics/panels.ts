@@ -50,9 +50,8 @@ export const attributes = new Panel<AttributesResult>();
 /** The saved analyses, which administrators see. */
 export const savedAnalyses = new Panel<readonly SavedAnalysis[]>();
 
-/** The end of the last loading of what is defined, and of what is saved. */
+/** The end of the last loading of what is defined. */
 let whenDefined: Promise<void> = Promise.resolve();
-let whenSaved: Promise<void> = Promise.resolve();
 
 /** The metrics that are defined, by their ids. */
 const metricsById = computed(
@@ -181,23 +180,12 @@ async function execute(
   const { params } = place.peek();
   const hasTime = params.has(FROM) || params.has(TO);
   const path = `/beta/saved_analyses/${encodeURIComponent(id)}/execute`;
-  const body = hasTime ? { time: { ...timeOf(asking), timezone: zone } } : {};
+  const time = { ...timeOf(asking), timezone: zone };
+  const body = { names: true, ...(hasTime ? { time } : {}) };
   const result = await ask<ExecuteResult>(path, body, signal);
-  await whenSaved;
-  const names = namesOf(savedAnalyses.data.peek()?.find((each) => each.id === id));
   if ('events' in result) executedList.data.value = result;
   const values = 'values' in result ? result.values : [];
-  return executedAnswer({ range: asking, zone, query, step: '' }, names, { ...result, values });
-}
-
-function namesOf(saved: SavedAnalysis | undefined): { metrics: string[]; groupings: string[] } {
-  if (saved === undefined || saved.kind === 'list') return { metrics: [], groupings: [] };
-  return {
-    metrics: saved.compute.map(
-      ({ metric, timeseries }) => metric?.id ?? timeseries?.metricId ?? '',
-    ),
-    groupings: saved.groupBy?.flatMap(({ field }) => (field === undefined ? [] : [field.id])) ?? [],
-  };
+  return executedAnswer({ range: asking, zone, query, step: '' }, { ...result, values });
 }
 
 function loadAttributes(): void {
@@ -219,7 +207,7 @@ function loadDefined(): void {
   whenDefined = defined.load((signal) =>
     ask<DefinedResult>('/beta/discover/fields_metrics', { fields: true, metrics: true }, signal),
   );
-  if (session.peek()?.role === 'admin') whenSaved = loadSaved();
+  if (session.peek()?.role === 'admin') void loadSaved();
 }
 
 /** Loads the saved analyses. */

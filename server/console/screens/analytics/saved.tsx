@@ -115,7 +115,7 @@ export function Running({ id }: { id: string }) {
   const saved = savedAnalyses.data.value?.find((each) => each.id === id);
   return (
     <p class="running">
-      <b>{visible(saved?.name ?? id)}</b> as it is saved
+      <b>{visible(saved?.name ?? answer.data.value?.name ?? id)}</b> as it is saved
       <span class="space" />
       {answer.isLoading.value && <Button onClick={() => answer.cancel()}>Cancel</Button>}
       {saved !== undefined && (

@@ -3,8 +3,9 @@ import { call } from '../../api/client.ts';
 import { Button, Dialog } from '../../parts/controls.tsx';
 import { Form, TextField } from '../../parts/form.tsx';
 import { visible } from '../../parts/log-text.tsx';
+import { AnalysisParts } from './analysis-parts.tsx';
 import { bodyOf, type Definition, type Draft, draftOf, KINDS, type Kind } from './drafts.ts';
-import { AnalysisParts, FieldParts, GroupParts, type Members, MetricParts } from './form-parts.tsx';
+import { FieldParts, GroupParts, type Members, MetricParts } from './form-parts.tsx';
 import { type Preview, PreviewBox, previewOf } from './preview.tsx';
 import { TagParts } from './tag-parts.tsx';
 

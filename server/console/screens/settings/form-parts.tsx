@@ -20,7 +20,6 @@ const AGGREGATIONS = [
   ...['count', 'cardinality', 'sum', 'min', 'max', 'avg'],
   ...['median', 'pc75', 'pc90', 'pc95', 'pc98', 'pc99'],
 ];
-const ANALYSIS_KINDS = ['list', 'timeseries', 'toplist', 'table'];
 const PATH_HINT = 'custom.<name>, syslog.<name> or message';
 
 interface ChoiceProps {
@@ -122,42 +121,6 @@ export function GroupParts({ draft, set, members }: PartsProps) {
             </label>
           ))}
         </fieldset>
-      ))}
-    </>
-  );
-}
-
-/** The fields of a saved analysis. */
-export function AnalysisParts({ draft, set }: PartsProps) {
-  const parts =
-    draft.kind === 'list'
-      ? (['filters', 'columns'] as const)
-      : (['filters', 'compute', 'groupBy'] as const);
-  return (
-    <>
-      <Choice
-        {...{ label: 'Kind', name: 'kind', value: draft.kind, values: ANALYSIS_KINDS }}
-        set={(kind) => set({ kind })}
-      />
-      <div class="form-row">
-        <TextField
-          {...{ label: 'From', name: 'time.from', value: draft.from }}
-          set={(from) => set({ from })}
-        />
-        <TextField
-          {...{ label: 'To', name: 'time.to', value: draft.to }}
-          set={(to) => set({ to })}
-        />
-      </div>
-      {parts.map((part) => (
-        <Field key={part} label={part} name={part} hint="JSON, as the API takes it">
-          <textarea
-            class="input"
-            spellcheck={false}
-            value={draft[part]}
-            onInput={(event) => set({ [part]: event.currentTarget.value })}
-          />
-        </Field>
       ))}
     </>
   );
