@@ -25,6 +25,11 @@ const LIVE_BATCH = 250;
 /** Begins a message of a megabyte, and is in no other. */
 const LARGE_WORD = 'megabyte';
 const TYPED = 'http.status_code:500 GET';
+/** Metrics of an analytics view. */
+const METRICS = [
+  ...['count', 'cardinality:custom.network.client_ip', 'sum:custom.network.bytes_write'],
+  ...['avg:custom.network.bytes_write', 'pc95:custom.network.bytes_write'],
+].join();
 
 /** The range of all events: from the first one to behind the last. */
 async function rangeOf(service: Service): Promise<{ from: string; to: string }> {
@@ -120,6 +125,50 @@ async function sendLive(service: Service): Promise<void> {
   }
 }
 
+/** Milliseconds from a click that asks until the first chart is drawn, and those of the answer of the service. */
+function askAnew(page: Page): Promise<{ chartMs: number; answerMs: number }> {
+  return page.evaluate(async () => {
+    const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const old = document.querySelector('.figure .u-over');
+    performance.clearResourceTimings();
+    const began = performance.now();
+    document.querySelector<HTMLElement>('.search .button.main')?.click();
+    for (;;) {
+      const now = document.querySelector('.figure .u-over');
+      if (now !== null && now !== old) break;
+      await frame();
+    }
+    await frame();
+    const chartMs = performance.now() - began;
+    const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const answer = entries.find(({ name }) => name.endsWith('/beta/events/aggregate'));
+    return { chartMs, answerMs: answer?.duration ?? Number.NaN };
+  });
+}
+
+/** Measures an analytics view of five metrics: from its address, and asked anew. */
+async function measureAnalytics(bench: Bench, page: Page, address: string, label: string) {
+  const opened: number[] = [];
+  const asked: { chartMs: number; answerMs: number }[] = [];
+  for (let run = 0; run <= RUNS; run++) {
+    await page.goto(address);
+    const first = await sinceNavigation(page, () =>
+      page.locator('.figure .u-over').first().waitFor(),
+    );
+    await page.locator('.answer[aria-busy="false"] .figure').nth(4).waitFor();
+    const anew = await askAnew(page);
+    // The first load fills caches.
+    if (run === 0) continue;
+    opened.push(first);
+    asked.push(anew);
+  }
+  const name = `${label}, analytics of 5 metrics`;
+  bench.figure(`${name}, first chart from the address`, 'ms', ...opened);
+  bench.figure(`${name}, first chart asked anew`, 'ms', ...asked.map(({ chartMs }) => chartMs));
+  const more = asked.map(({ chartMs, answerMs }) => chartMs - answerMs);
+  bench.figure(`${name}, of that beyond the answer`, 'ms', ...more);
+}
+
 async function measure(
   bench: Bench,
   service: Service,
@@ -157,6 +206,8 @@ async function measure(
   await watchTasks(page);
   await page.getByRole('combobox').pressSequentially(TYPED, { delay: 60 });
   bench.figure(`${label}, typing, longest task`, 'ms', await longestTask(page));
+  const analytics = new URLSearchParams({ ...range, m: METRICS });
+  await measureAnalytics(bench, page, `${service.http}/analytics?${analytics}`, label);
   await send(service, `${LARGE_WORD} ${'a line of a dump '.repeat(60_000)}`, 'text/plain');
   await page.goto(`${service.http}/?q=${LARGE_WORD}`);
   await page.locator('.row:not(.heads)').first().waitFor();
@@ -176,7 +227,7 @@ async function measure(
 /** The console before a person, in a real browser: when the first screen is there, and whether it ever stands still. */
 export const consoleWorkload: Workload = {
   name: 'console',
-  what: 'the console in a browser over 1M and 10M events: first screen, scrolling, typing, live tail',
+  what: 'the console in a browser over 1M and 10M events: first screen, scrolling, typing, analytics, live tail',
   seconds: ({ scale }) =>
     STAGES.reduce((sum, events) => sum + (events / 1e6) * SECONDS_A_MILLION, 30) * scale,
   run: async (bench) => {
