@@ -19,6 +19,7 @@ const PARAMETERS_MAX = 5;
 /** Code that runs for each value or row, where an object for the parameters would cost. */
 const PER_VALUE = [
   'engine/column/',
+  'engine/derive/',
   'engine/query/',
   'engine/segment/',
   'engine/word/',
@@ -81,6 +82,7 @@ const LAYERS = [
   'engine/store/',
   'engine/segment/',
   'engine/word/',
+  'engine/derive/',
   'engine/column/',
   'engine/base/',
 ];

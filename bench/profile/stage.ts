@@ -54,6 +54,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/column/dictionary.ts', 'intern', 'decode'],
   ['engine/column/rows.ts', 'decode', 'decode'],
   ['engine/column/compress.ts', 'encode', 'decode'],
+  ['engine/derive/', 'seal', 'decode'],
   ['engine/word/', 'seal', 'predicate'],
   ['engine/segment/', 'encode', 'open'],
   ['engine/segment/rebuild.ts', 'encode', 'print'],

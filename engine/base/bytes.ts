@@ -185,6 +185,11 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
+  /** Skips `count` bytes. */
+  skip(count: number): void {
+    this.#take(count);
+  }
+
   /** Skips to the next multiple of `alignment`. */
   pad(alignment: number): void {
     const excess = this.#at % alignment;

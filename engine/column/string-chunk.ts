@@ -41,6 +41,16 @@ export interface StringSource {
   region(number: number, scratch?: Uint8Array): Uint8Array;
   /** The dictionary of the segment that a shared chunk has its entries in; only those need it. */
   dictionary?(): EntrySource;
+  /** Makes the values of a derived chunk; only those need it. */
+  derived?(): DerivedValues;
+}
+
+/** Values that are made again of other columns. Methods throw CORRUPTION when one is not as long as it should be. */
+export interface DerivedValues {
+  /** Makes the piece number `number`, whose values lie at `offsets`, into `bytes`. */
+  piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void;
+  /** The value number `rank`, of `length` bytes. */
+  value(rank: number, length: number): StringPlace;
 }
 
 /** Bytes from which a string that rows share counts as if each row had its own. */
@@ -57,6 +67,7 @@ export class StringChunk {
   #list: Uint32Array | undefined;
   #lengths: IntegerStream | undefined;
   #piece: TextPiece | undefined;
+  #derived: DerivedValues | undefined;
 
   /**
    * `valueCount`: values or, with an id a row, rows. `entryCount`: of a dictionary; of a shared chunk the entries in
@@ -71,12 +82,19 @@ export class StringChunk {
     this.#encoding = encoding;
     this.#source = source;
     this.#valueCount = valueCount;
-    this.#entryCount = { 0: 1, 1: entryCount, 2: valueCount, 3: entryCount }[encoding];
+    this.#entryCount = { 0: 1, 1: entryCount, 2: valueCount, 3: entryCount, 4: valueCount }[
+      encoding
+    ];
+  }
+
+  /** True when each value is an entry of its own. */
+  get #isText(): boolean {
+    return this.#encoding === StringEncoding.TEXT || this.#encoding === StringEncoding.DERIVED;
   }
 
   /** The value number `rank` (or of row `rank`, with an id a row); `undefined` when that row has none. */
   value(rank: number): StringPlace | undefined {
-    if (this.#encoding === StringEncoding.TEXT) return this.#pieceValue(rank);
+    if (this.#isText) return this.#textValue(rank);
     const id = this.#encoding === StringEncoding.CONSTANT ? 1 : this.#idStream().at(rank);
     if (id === 0) return undefined;
     if (this.#encoding === StringEncoding.SHARED) return this.#sharedPlace(id);
@@ -163,7 +181,7 @@ export class StringChunk {
         partsWith,
       });
     }
-    if (this.#encoding === StringEncoding.TEXT) {
+    if (this.#isText) {
       return new TextColumn(kind, this.#valueCount, {
         ids: () => guard(readIds),
         entries: () => guard(() => this.entries()),
@@ -197,7 +215,7 @@ export class StringChunk {
    */
   weights(): ArrayLike<number> | undefined {
     const lengths = this.entryLengths();
-    if (this.#encoding === StringEncoding.TEXT) return lengths;
+    if (this.#isText) return lengths;
     let longest = 0;
     for (let entry = 0; entry < lengths.length; entry++) {
       longest = Math.max(longest, lengths[entry]);
@@ -213,7 +231,7 @@ export class StringChunk {
 
   /** Bytes of each entry that ids count; of a text of each value. Not to be written. Throws CORRUPTION. */
   entryLengths(): ArrayLike<number> {
-    if (this.#encoding === StringEncoding.TEXT) return this.#lengthStream().values();
+    if (this.#isText) return this.#lengthStream().values();
     if (this.#encoding === StringEncoding.SHARED) return this.#dictionary().lengths();
     const reader = new ByteReader(this.#source.region(0));
     if (this.#encoding === StringEncoding.CONSTANT) return [reader.varint()];
@@ -222,9 +240,7 @@ export class StringChunk {
 
   /** Pieces of a text, of TEXT_PIECE_ROWS values but for the last; 0 when values share entries. */
   get pieceCount(): number {
-    return this.#encoding === StringEncoding.TEXT
-      ? Math.ceil(this.#valueCount / TEXT_PIECE_ROWS)
-      : 0;
+    return this.#isText ? Math.ceil(this.#valueCount / TEXT_PIECE_ROWS) : 0;
   }
 
   /**
@@ -235,8 +251,7 @@ export class StringChunk {
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
     const offsets = offsetsOf(this.#lengthStream().part(first, count));
-    const rawBytes = offsets[count];
-    const bytes = this.#pieceBytes(number, rawBytes, scratch);
+    const bytes = this.#pieceBytes(number, offsets, scratch);
     return { first, offsets, bytes };
   }
 
@@ -247,8 +262,7 @@ export class StringChunk {
 
   /** Offsets and bytes of all entries. */
   #readEntries(): Entries {
-    this.#entries ??=
-      this.#encoding === StringEncoding.TEXT ? this.#readText() : this.#readDictionary();
+    this.#entries ??= this.#isText ? this.#readText() : this.#readDictionary();
     return this.#entries;
   }
 
@@ -274,19 +288,21 @@ export class StringChunk {
 
   #readText(): Entries {
     const offsets = offsetsOf(this.#lengthStream().values());
-    const pieces: Uint8Array[] = [];
-    for (let first = 0; first < this.#valueCount; first += TEXT_PIECE_ROWS) {
-      const end = Math.min(first + TEXT_PIECE_ROWS, this.#valueCount);
-      pieces.push(this.#pieceBytes(pieces.length, offsets[end] - offsets[first]));
-    }
     const bytes = new Uint8Array(offsets[this.#valueCount]);
-    for (const [number, piece] of pieces.entries()) {
-      bytes.set(piece, offsets[number * TEXT_PIECE_ROWS]);
+    for (let number = 0; number < this.pieceCount; number++) {
+      const piece = this.piece(number);
+      bytes.set(piece.bytes, offsets[piece.first]);
     }
     return { offsets, bytes };
   }
 
-  #pieceBytes(number: number, rawBytes: number, scratch?: Scratch): Uint8Array {
+  #pieceBytes(number: number, offsets: Uint32Array, scratch?: Scratch): Uint8Array {
+    const rawBytes = offsets[offsets.length - 1];
+    if (this.#encoding === StringEncoding.DERIVED) {
+      const bytes = scratch?.bytes(rawBytes).subarray(0, rawBytes) ?? new Uint8Array(rawBytes);
+      this.#derivedValues().piece(number, offsets, bytes);
+      return bytes;
+    }
     const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
     if (stored.length === rawBytes) return stored;
     const inflated = decompress(stored, rawBytes);
@@ -294,10 +310,18 @@ export class StringChunk {
     return inflated;
   }
 
-  #pieceValue(rank: number): StringPlace {
+  #derivedValues(): DerivedValues {
+    this.#derived ??= this.#source.derived?.() ?? damaged('a derived text outside a block');
+    return this.#derived;
+  }
+
+  #textValue(rank: number): StringPlace {
     if (this.#entries !== undefined) {
       const { offsets, bytes } = this.#entries;
       return { bytes, start: offsets[rank], end: offsets[rank + 1] };
+    }
+    if (this.#encoding === StringEncoding.DERIVED) {
+      return this.#derivedValues().value(rank, this.#lengthStream().at(rank));
     }
     const number = Math.floor(rank / TEXT_PIECE_ROWS);
     const first = number * TEXT_PIECE_ROWS;

@@ -8,7 +8,13 @@ import { idsToWrite, writeIds } from './integers.ts';
 import type { StringBuilder } from './strings.ts';
 
 /** Stored form of a chunk of strings. The numbers are on disk. Source: FORMAT.md 4.4. */
-export const StringEncoding = { CONSTANT: 0, DICTIONARY: 1, TEXT: 2, SHARED: 3 } as const;
+export const StringEncoding = {
+  CONSTANT: 0,
+  DICTIONARY: 1,
+  TEXT: 2,
+  SHARED: 3,
+  DERIVED: 4,
+} as const;
 /** One of the values of `StringEncoding`. */
 export type StringEncoding = (typeof StringEncoding)[keyof typeof StringEncoding];
 
@@ -122,13 +128,20 @@ export function writeText(
   }
 }
 
-/** Writes strings that lie one after the other, from the first byte on, as text. */
-export function writeTextOf(out: RegionWriter, { offsets, bytes }: Entries): void {
+/** Writes the lengths of strings that lie one after the other. */
+export function writeLengthsOf(out: RegionWriter, { offsets }: Entries): void {
   const count = offsets.length - 1;
   const lengths = idsToWrite(count);
   for (let index = 0; index < count; index++) lengths[index] = offsets[index + 1] - offsets[index];
   writeIds(out.region, count);
   out.end();
+}
+
+/** Writes strings that lie one after the other, from the first byte on, as text. */
+export function writeTextOf(out: RegionWriter, text: Entries): void {
+  const { offsets, bytes } = text;
+  const count = offsets.length - 1;
+  writeLengthsOf(out, text);
   const compress = out.compressor();
   for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
     const end = Math.min(first + TEXT_PIECE_ROWS, count);

@@ -21,9 +21,12 @@ import {
   usedEntries,
   writeConstantString,
   writeDictionary,
+  writeLengthsOf,
   writeText,
   writeTextOf,
 } from '../column/text.ts';
+import { writeTemplates } from '../derive/template.ts';
+import type { DerivedParts, RowsText } from '../derive/text-deriver.ts';
 import { BlockPaths, writeBlockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
 import type { EncodedBlock } from './frame.ts';
@@ -150,6 +153,32 @@ export class BlockEncoder {
     this.#out.meta.u8(columnHead(kind, StringEncoding.TEXT));
     this.#writePresence({ rows, from: 0, to: rows.length });
     writeTextOf(this.#out, text);
+  }
+
+  /** Adds a column of strings as what they are derived of: a value for each of `rows`. */
+  writeDerived(
+    { path, kind }: Pick<SharedIds, 'path' | 'kind'>,
+    text: RowsText,
+    { templates, numbers, own }: DerivedParts,
+  ): void {
+    const out = this.#out;
+    const { rows } = text;
+    this.#begin(path);
+    out.meta.u8(columnHead(kind, StringEncoding.DERIVED));
+    this.#writePresence({ rows, from: 0, to: rows.length });
+    writeLengthsOf(out, text);
+    const compress = out.compressor();
+    out.packed.reset();
+    writeTemplates(out.packed, templates);
+    writePacked(out.region, out.packed.bytes(), out.compressor());
+    out.end();
+    idsToWrite(numbers.length).set(numbers);
+    writeIds(out.region, numbers.length);
+    out.end();
+    for (const piece of own) {
+      writePacked(out.region, piece, compress);
+      out.end();
+    }
   }
 
   /** Adds a column of strings whose entries are in a dictionary of the segment. */

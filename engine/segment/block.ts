@@ -13,8 +13,11 @@ import { PresentRows } from '../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../column/shape.ts';
 import { StringChunk, type StringSource, type TextPiece } from '../column/string-chunk.ts';
 import { StringEncoding } from '../column/text.ts';
+import { DerivedText } from '../derive/derived-text.ts';
+import type { ColumnTexts } from '../derive/row-texts.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
+import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { type BlockRef, corruption } from './frame.ts';
@@ -76,6 +79,7 @@ export class Block {
   #numbers: (NumberChunk | undefined)[] = [];
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
+  #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
   constructor(head: BlockHead, dictionaries?: DictionarySource, codes?: CodeSource) {
@@ -152,7 +156,8 @@ export class Block {
   get textBytes(): number {
     return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {
       const isText = kind === Kind.STRING || kind === Kind.ARRAY;
-      if (!isText || encoding !== StringEncoding.TEXT) return sum;
+      const isOwn = encoding !== StringEncoding.TEXT && encoding !== StringEncoding.DERIVED;
+      if (!isText || isOwn) return sum;
       return sum + regions.reduce((bytes, region) => bytes + bytesOf(region), 0);
     }, 0);
   }
@@ -214,6 +219,19 @@ export class Block {
     this.#numbers = [];
     this.#dates = [];
     this.#columns = [];
+    this.#texts = undefined;
+  }
+
+  /** Texts of the columns, by their numbers. */
+  get texts(): ColumnTexts {
+    this.#texts ??= new BlockTexts({
+      rowCount: this.rowCount,
+      entries: this.#directory.columns,
+      present: (entry) => this.#present(entry),
+      strings: (index, entry) => this.#stringChunk(index, entry),
+      numbers: (index, entry) => this.#numberChunk(index, entry),
+    });
+    return this.#texts;
   }
 
   /** The column number `index` of `columns`, decoded. */
@@ -266,6 +284,7 @@ export class Block {
       region: (number, scratch) => this.#source.region(entry.regions[number], scratch),
       dictionary: () =>
         this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
+      derived: () => this.#derived(entry),
     };
     const chunk = new StringChunk(
       entry.encoding as StringEncoding,
@@ -275,6 +294,16 @@ export class Block {
     );
     this.#strings[index] = chunk;
     return chunk;
+  }
+
+  #derived(entry: ColumnEntry): DerivedText {
+    const { regions, presentCount } = entry;
+    const source = {
+      region: (number: number) => this.#source.region(regions[number]),
+      rows: () => this.#present(entry)?.rows(),
+      columns: this.texts,
+    };
+    return new DerivedText(source, presentCount);
   }
 
   #numberChunk(index: number, entry: ColumnEntry): NumberChunk {

@@ -5,6 +5,7 @@ import { type Region, RegionReader } from '../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { PresenceLayout } from '../column/presence.ts';
 import { StringEncoding } from '../column/text.ts';
+import { DerivedRegion } from '../derive/derived-text.ts';
 import { type FrameHeader, FrameKind } from './frame.ts';
 import { type Run, readRuns } from './runs.ts';
 
@@ -179,6 +180,8 @@ class ColumnReader {
       regionCount = 2;
     } else if (column.encoding === StringEncoding.TEXT) {
       regionCount = 1 + Math.ceil(column.presentCount / TEXT_PIECE_ROWS);
+    } else if (column.encoding === StringEncoding.DERIVED) {
+      regionCount = DerivedRegion.PIECES + Math.ceil(column.presentCount / TEXT_PIECE_ROWS);
     } else if (column.encoding !== StringEncoding.CONSTANT) {
       damaged(`unknown encoding ${column.encoding} of strings`);
     }

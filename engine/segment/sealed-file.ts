@@ -70,6 +70,55 @@ class OpenFrame {
   }
 }
 
+/** Runs `read`; what it finds damaged is reported with its place. */
+function namingPlace<T>(place: { segment: number; offset: number }, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CORRUPTION') {
+      corruption(place, error.message);
+    }
+    throw error;
+  }
+}
+
+function readOf(source: SealedSource, position: number, count: number): Uint8Array {
+  if (position + count > source.bytes()) damaged(`${count} bytes beyond the file's end`);
+  const bytes = unfilled(count);
+  const done = source.read(bytes, position);
+  if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
+  return bytes;
+}
+
+/** Opens a frame, of which `open` makes something that reads its regions. Throws CORRUPTION naming the place. */
+function openFrame<T>(
+  source: SealedSource,
+  segment: number,
+  kind: FrameKind,
+  place: FramePlace,
+  open: (meta: Uint8Array, region: (region: Region) => Uint8Array) => T,
+): T {
+  const { offset } = place;
+  const placed = <R>(read: () => R): R => namingPlace({ segment, offset }, read);
+  return placed(() => {
+    const read = (position: number, count: number): Uint8Array =>
+      readOf(source, offset + position, count);
+    const frame = new OpenFrame(read, kind, segment, place);
+    return open(frame.meta, (region) => placed(() => frame.region(region)));
+  });
+}
+
+/** Opens the dictionary at a place of a sealed file, of one that is being written too. Throws CORRUPTION. */
+export function openDictionary(
+  source: SealedSource,
+  segment: number,
+  place: FramePlace,
+): SharedDictionary {
+  return openFrame(source, segment, FrameKind.DICTIONARY, place, (meta, region) => {
+    return new SharedDictionary(meta, region);
+  });
+}
+
 /**
  * A sealed segment that is open for reading. Reads footer, dictionaries and words when they are asked for, once, and
  * keeps them, but the pages of words. Methods throw CORRUPTION naming the place, and what the source throws.
@@ -100,7 +149,7 @@ export class SealedFile implements DictionarySource {
 
   footer(): Footer {
     if (this.#footerElsewhere !== undefined) return this.#footerElsewhere();
-    this.#footer ??= this.#placed(0, () => this.#readFooter());
+    this.#footer ??= namingPlace({ segment: this.segment, offset: 0 }, () => this.#readFooter());
     return this.#footer;
   }
 
@@ -110,11 +159,7 @@ export class SealedFile implements DictionarySource {
     if (known !== undefined) return known;
     const place = this.footer().dictionaries[number];
     if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
-    const dictionary = this.#frame(
-      place,
-      FrameKind.DICTIONARY,
-      (meta, region) => new SharedDictionary(meta, region),
-    );
+    const dictionary = openDictionary(this.#source, this.segment, place);
     this.#dictionaries[number] = dictionary;
     return dictionary;
   }
@@ -165,7 +210,9 @@ export class SealedFile implements DictionarySource {
 
   /** Opens a frame with words of a column. */
   words(place: FramePlace): WordFrame {
-    return this.#frame(place, FrameKind.WORDS, (meta, region) => new WordFrame(meta, region));
+    return openFrame(this.#source, this.segment, FrameKind.WORDS, place, (meta, region) => {
+      return new WordFrame(meta, region);
+    });
   }
 
   /** Lets go of all dictionaries and words. */
@@ -182,21 +229,6 @@ export class SealedFile implements DictionarySource {
       if (error instanceof EngineError && error.code === 'CORRUPTION') return undefined;
       throw error;
     }
-  }
-
-  /** Opens a frame, of which `open` makes something that reads its regions. */
-  #frame<T>(
-    place: FramePlace,
-    kind: FrameKind,
-    open: (meta: Uint8Array, region: (region: Region) => Uint8Array) => T,
-  ): T {
-    const { offset } = place;
-    return this.#placed(offset, () => {
-      const read = (position: number, count: number): Uint8Array =>
-        this.#read(offset + position, count);
-      const frame = new OpenFrame(read, kind, this.segment, place);
-      return open(frame.meta, (region) => this.#placed(offset, () => frame.region(region)));
-    });
   }
 
   /** Opens a block of the segment; with `head`, when that was read. `codes`: where those of its columns are kept. */
@@ -225,21 +257,6 @@ export class SealedFile implements DictionarySource {
   }
 
   #read(position: number, count: number): Uint8Array {
-    if (position + count > this.#source.bytes()) damaged(`${count} bytes beyond the file's end`);
-    const bytes = unfilled(count);
-    const done = this.#source.read(bytes, position);
-    if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
-    return bytes;
-  }
-
-  #placed<T>(offset: number, read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof EngineError && error.code === 'CORRUPTION') {
-        corruption({ segment: this.segment, offset }, error.message);
-      }
-      throw error;
-    }
+    return readOf(this.#source, position, count);
   }
 }

@@ -6,6 +6,7 @@ import { RegionWriter, type Zone } from '../column/chunk.ts';
 import type { StringColumn } from '../column/column.ts';
 import type { Dictionary } from '../column/dictionary.ts';
 import { Kind } from '../column/kind.ts';
+import { PATH_MESSAGE } from '../column/path.ts';
 import { writeSharedDictionary } from '../column/shared-dictionary.ts';
 import { BlockEncoder } from './block-encoder.ts';
 import { readBlockRows } from './block-rows.ts';
@@ -13,6 +14,7 @@ import { type ColumnValues, columnValues } from './column-values.ts';
 import type { EntryRanks } from './entry-merger.ts';
 import { type FramePlace, MinuteCounter } from './footer.ts';
 import type { BlockRef } from './frame.ts';
+import { MessageDeriver } from './message-deriver.ts';
 import { OutlineList } from './outline-list.ts';
 import { Placement } from './placement.ts';
 import type { RowKeys } from './row-keys.ts';
@@ -125,13 +127,18 @@ export class SegmentBuilder {
   /** Ends each block with its texts, and writes it. */
   async #writeBlocks(): Promise<void> {
     const texts = new TextSources(this.#source, this.#rows);
+    const deriver = new MessageDeriver(this.#writer, this.#dictionaries);
+    // Messages are derived of the other columns.
+    this.#texts.sort((a, b) => Number(a.path === PATH_MESSAGE) - Number(b.path === PATH_MESSAGE));
     for (let number = 0; number < this.#rows.blockCount; number++) {
       const encoder = must(this.#encoders.shift(), 'encoder');
       for (const column of this.#texts) {
         const text = texts.read(column, number);
         const count = text.rows.length;
         if (count === 0) continue;
-        encoder.writeText(column, text.rows, text);
+        const derived = deriver.derive(encoder, column, text);
+        if (derived === undefined) encoder.writeText(column, text.rows, text);
+        else encoder.writeDerived(column, text, derived);
         const ofCount = column.valueCount;
         await this.#words.add(column, { entries: text, count, isDictionary: false, ofCount });
         this.#outline(column, number, count, -1, undefined);
@@ -191,7 +198,8 @@ export class SegmentBuilder {
       return;
     }
     const ownBytes = this.#ownEntryBytes + values.ownBytes(this.#rows.blockCount);
-    if (values.isGivenUp || ownBytes > OWN_ENTRY_BYTES_MAX) {
+    const mayDerive = column.path === PATH_MESSAGE && values.isMostlyDistinct;
+    if (values.isGivenUp || ownBytes > OWN_ENTRY_BYTES_MAX || mayDerive) {
       this.#texts.push(column);
       return;
     }

@@ -55,6 +55,11 @@ export class SegmentWriter {
     return writer;
   }
 
+  /** What is written so far. */
+  get written(): Pick<DiskFile, 'read' | 'bytes'> {
+    return this.#file;
+  }
+
   /** Bytes written so far. */
   get bytes(): number {
     return this.#offset;

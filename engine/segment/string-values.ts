@@ -26,6 +26,11 @@ export class StringValues {
     return this.#merger.isGivenUp;
   }
 
+  /** Whether more than half of the values are entries of their own. */
+  get isMostlyDistinct(): boolean {
+    return this.dictionary.entryCount * 2 > this.#entryOf.length;
+  }
+
   /** About the bytes of the entries when each of `blockCount` blocks has its own. */
   ownBytes(blockCount: number): number {
     return this.#merger.ownBytes(blockCount);

@@ -13,17 +13,17 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import type { TestRow } from './leaves.ts';
 import { Shelf } from './shelf.ts';
 
-const DRAFTS = [1, 2, 3];
+const DRAFTS = [1, 2, 3, 4];
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixture/${name}`, import.meta.url));
 }
 
-const SEGMENT_FILE = fixture('sealed-v3.seg');
-const ROWS_FILE = fixture('sealed-v3.json');
+const SEGMENT_FILE = fixture('sealed-v4.seg');
+const ROWS_FILE = fixture('sealed-v4.json');
 const START_MS = 1_700_000_000_000;
 
-/** Rows that use a dictionary of the segment, with and without gaps, words, and columns of every other kind. */
+/** Rows that use a dictionary of the segment, with and without gaps, words, derived texts and columns of every kind. */
 function goldenRows(count: number, first: number): TestRow[] {
   return Array.from({ length: count }, (_, index): TestRow => {
     const row = first + index;
@@ -38,7 +38,11 @@ function goldenRows(count: number, first: number): TestRow[] {
     if (row % 100 === 7)
       leaves.push({ names: ['custom', 'rare'], kind: 'string', text: `r${row}` });
     leaves.push({ names: ['custom', 'id'], kind: 'string', text: `id ${row * 7919}` });
-    leaves.push({ names: ['message'], kind: 'string', text: `number ${row * 31}` });
+    leaves.push({
+      names: ['message'],
+      kind: 'string',
+      text: `number: id ${row * 7919} took ${(row / 100).toFixed(2)} s`,
+    });
     return { timeMs, leaves };
   });
 }

@@ -139,6 +139,6 @@ t.test('a segment of an earlier draft of the format ends the start', async (t) =
   disk.crash({ type: 'none' });
   await t.rejects(open(disk), {
     code: 'USAGE',
-    message: 'the segment is of draft 0 of the format, this program reads drafts 1 to 3',
+    message: 'the segment is of draft 0 of the format, this program reads drafts 1 to 4',
   });
 });

@@ -28,7 +28,7 @@ t.test('a new file has a head, and its name is durable', async (t) => {
   const head = readHead(bytes.subarray(64));
   t.same(
     { ...head, folderId: [...head.folderId] },
-    { format: 3, writer: 2, folderId: [...folderId], createdMs: 5 },
+    { format: 4, writer: 2, folderId: [...folderId], createdMs: 5 },
   );
   t.equal(log.durableBytes, 0);
 });

@@ -1,0 +1,14 @@
+import type { Entries, StringPlace } from '../column/entries.ts';
+
+/** The texts of a column of a block: `ids` has an entry + 1 for each row, 0 where the row has no value. */
+export interface RowTexts extends Entries {
+  ids: Uint32Array;
+}
+
+/** Texts of the columns of a block, by their numbers in its directory. Methods throw CORRUPTION. */
+export interface ColumnTexts {
+  /** All texts of a column; decoded once and kept. Not to be written. */
+  texts(column: number): RowTexts;
+  /** The text of a column in a row, for which no more is read than needed; `undefined` when it has none. */
+  place(column: number, row: number): StringPlace | undefined;
+}
