@@ -4,7 +4,7 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { readPacked } from '../column/compress.ts';
 import type { StringPlace } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
-import type { ColumnTexts, RowTexts } from './row-texts.ts';
+import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, readTemplates, type TextTemplate } from './template.ts';
 
 /** Regions of a derived text, those of its pieces last. The first has the lengths of the values. FORMAT.md 4.4. */
@@ -18,13 +18,26 @@ export interface DerivedSource {
   columns: ColumnTexts;
 }
 
+/** A part of a template, with the texts of its column. */
+interface ReadyPart {
+  kind: PartKind;
+  column: number;
+  /** Of a literal it alone, of a value all that the column has. */
+  bytes: Uint8Array;
+  /** Of a value, as `RowTexts` has them. */
+  ids: Uint32Array;
+  offsets: Uint32Array;
+}
+
+const NOTHING = new Uint32Array(0);
+
 /** Texts that are made again of templates, of values of other columns in their rows, and of bytes of their own. */
 export class DerivedText {
   readonly #source: DerivedSource;
   readonly #valueCount: number;
   #templates: TextTemplate[] | undefined;
   #numbers: IntegerStream | undefined;
-  #texts: RowTexts[] | undefined;
+  #ready: ReadyPart[][] | undefined;
 
   /** Of `valueCount` values. */
   constructor(source: DerivedSource, valueCount: number) {
@@ -37,8 +50,7 @@ export class DerivedText {
    * Throws CORRUPTION when they are not as long as that.
    */
   piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void {
-    const templates = this.#readTemplates();
-    const texts = this.#readTexts();
+    const templates = this.#readyTemplates();
     const rows = this.#source.rows();
     const first = number * TEXT_PIECE_ROWS;
     const own = this.#own(number);
@@ -49,17 +61,16 @@ export class DerivedText {
       const row = rows === undefined ? first + index : rows[first + index];
       const end = offsets[index + 1];
       for (let part = 0; part < template.length; part++) {
-        const { kind, column, bytes: literal } = template[part];
-        let source = literal;
+        const ready = template[part];
+        const { kind } = ready;
+        let source = ready.bytes;
         let start = 0;
-        let length = literal.length;
+        let { length } = source;
         if (kind === PartKind.VALUE) {
-          const { ids, offsets: places, bytes: all } = texts[column];
-          const id = ids[row];
-          if (id === 0) damaged(`row ${row} has no value of column ${column}`);
-          source = all;
-          start = places[id - 1];
-          length = places[id] - start;
+          const id = ready.ids[row];
+          if (id === 0) damaged(`row ${row} has no value of column ${ready.column}`);
+          start = ready.offsets[id - 1];
+          length = ready.offsets[id] - start;
         } else if (kind === PartKind.OWN) {
           source = own.bytes;
           length = own.reader.varint();
@@ -109,17 +120,15 @@ export class DerivedText {
     return this.#templates;
   }
 
-  /** By column, the texts of those that templates name. */
-  #readTexts(): RowTexts[] {
-    if (this.#texts !== undefined) return this.#texts;
-    const texts: RowTexts[] = [];
-    for (const template of this.#readTemplates()) {
-      for (const { kind, column } of template) {
-        if (kind === PartKind.VALUE) texts[column] ??= this.#source.columns.texts(column);
-      }
-    }
-    this.#texts = texts;
-    return texts;
+  #readyTemplates(): ReadyPart[][] {
+    this.#ready ??= this.#readTemplates().map((template) =>
+      template.map(({ kind, column, bytes }) => {
+        if (kind !== PartKind.VALUE) return { kind, column, bytes, ids: NOTHING, offsets: NOTHING };
+        const texts = this.#source.columns.texts(column);
+        return { kind, column, bytes: texts.bytes, ids: texts.ids, offsets: texts.offsets };
+      }),
+    );
+    return this.#ready;
   }
 
   #numberStream(): IntegerStream {

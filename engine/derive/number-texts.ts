@@ -30,8 +30,31 @@ export function numberTexts(chunk: NumberChunk): Entries {
   return { offsets, bytes };
 }
 
+/** Prints as `print`, a number from 0 to below DIGITS_TOGETHER. */
+function printSmall(value: number, decimals: number, into: Uint8Array, at: number): number {
+  let digits = 1;
+  for (let above = 10; value >= above; above *= 10) digits++;
+  if (digits <= decimals) digits = decimals + 1;
+  const end = at + digits + (decimals > 0 ? 1 : 0);
+  const point = decimals > 0 ? end - 1 - decimals : end;
+  let left = value;
+  for (let place = end - 1; place > point; place--) {
+    const tenth = (left / 10) | 0;
+    into[place] = ZERO + left - tenth * 10;
+    left = tenth;
+  }
+  if (decimals > 0) into[point] = POINT;
+  for (let place = point - 1; place >= at; place--) {
+    const tenth = (left / 10) | 0;
+    into[place] = ZERO + left - tenth * 10;
+    left = tenth;
+  }
+  return end;
+}
+
 /** Prints a whole number with its last `decimals` digits behind a point, from `at` on; returns the end. */
 function print(value: number, decimals: number, into: Uint8Array, at: number): number {
+  if (value >= 0 && value < DIGITS_TOGETHER) return printSmall(value, decimals, into, at);
   let left = value;
   let start = at;
   if (left < 0) {
