@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock, isoDay, short } from '../base/format.ts';
 import type { Range } from '../base/range.ts';
+import { cssColour } from '../base/status.ts';
 import { theme } from '../base/theme.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +15,7 @@ const DRAG_PX = 4;
 /** Values over the times of a plot, `null` where there is none. */
 export interface PlotSeries {
   readonly values: readonly (number | null)[];
-  /** Name of a colour of the theme. */
+  /** Name of a colour of the theme, or `#rrggbb`. */
   readonly colour: string;
   readonly shape: 'bars' | 'line' | 'dashes';
 }
@@ -56,7 +57,7 @@ export function Plot(props: PlotProps) {
     const watch = new ResizeObserver(() => plot.setSize({ width: parent.clientWidth, height }));
     watch.observe(parent);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    const redraw = (): void => plot.redraw(false);
+    const redraw = (): void => plot.redraw();
     scheme.addEventListener('change', redraw);
     return () => {
       watch.disconnect();
@@ -147,10 +148,10 @@ function press(plot: uPlot, { press: tell }: PlotProps): void {
   tell(plot.posToVal(left, 'x'), distances.indexOf(Math.min(...distances)));
 }
 
-/** A colour of the theme in a form that canvases take. */
+/** A colour in a form that canvases take. */
 function colourOf(name: string): string {
   const probe = document.createElement('i');
-  probe.style.cssText = `color: var(--${name}); forced-color-adjust: none`;
+  probe.style.cssText = `color: ${cssColour(name)}; forced-color-adjust: none`;
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { textOf } from '../../api/exact.ts';
 import { go } from '../../base/address.ts';
 import { pointTime } from '../../base/format.ts';
-import { STATUS_IDS } from '../../base/status.ts';
+import { STATUS, STATUSES } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
 import { later } from '../../parts/later.tsx';
 import { brief } from '../../parts/log-text.tsx';
@@ -132,7 +132,7 @@ export function isOfBars({ groupings, metrics }: Answer, metric: number): boolea
 /** The colour of a series: of a status that of the status. */
 function colourOf({ groupings }: Answer, { groups }: Bucket, place: number): string {
   const id = textOf(groups[0]);
-  return groupings.length === 1 && groupings[0] === 'log_status' && STATUS_IDS.includes(id)
+  return groupings.length === 1 && groupings[0] === STATUS && Object.hasOwn(STATUSES, id)
     ? id
     : (COLOURS[place % COLOURS.length] ?? 'info');
 }

@@ -1,4 +1,4 @@
-import { STATUS_IDS } from '../../base/status.ts';
+import { cssColour } from '../../base/status.ts';
 import { visible } from '../../parts/log-text.tsx';
 
 /** A page that needs nothing besides itself: no script, no style sheet, no picture of another place. */
@@ -16,7 +16,7 @@ export interface Chart {
 /** Values over the steps of a chart; those of bars stand on each other. */
 export interface ChartSeries {
   readonly name: string;
-  /** Name of a colour. */
+  /** Name of a colour, or `#rrggbb`. */
   readonly colour: string;
   readonly shape: 'bars' | 'line';
   readonly values: readonly (number | null)[];
@@ -143,11 +143,11 @@ function chartOf({ title, label, ends, series }: Chart): string {
   };
   const drawn = series.map(
     (one) =>
-      `<g class="${colourOf(one)}" fill="currentColor">${one.shape === 'bars' ? bars(one) : line(one)}</g>`,
+      `<g ${lookOf(one)} fill="currentColor">${one.shape === 'bars' ? bars(one) : line(one)}</g>`,
   );
   const names = series.map(
     (one) =>
-      `<span class="${colourOf(one)}"><span class="key" style="background:currentColor"></span></span>${safe(one.name)} `,
+      `<span ${lookOf(one)}><span class="key" style="background:currentColor"></span></span>${safe(one.name)} `,
   );
   return `<h2>${safe(title)}</h2><svg role="img" aria-label="${safe(label)}" viewBox="0 -14 ${WIDTH} ${HEIGHT + 32}">${drawn.join('')}
 <text x="0" y="-3" font-size="12">${safe(most.toLocaleString('en-US'))}</text>
@@ -161,6 +161,8 @@ function stackedSums(series: readonly ChartSeries[], count: number): number[] {
   );
 }
 
-function colourOf({ colour }: ChartSeries): string {
-  return colour in COLOURS || STATUS_IDS.includes(colour) ? colour : 'muted';
+/** Attribute of an element in the colour of a series. */
+function lookOf({ colour }: ChartSeries): string {
+  if (/^#[0-9a-f]{6}$/.test(colour)) return `style="color:${cssColour(colour)}"`;
+  return `class="${colour in COLOURS ? colour : 'muted'}"`;
 }

@@ -1,12 +1,11 @@
 import { type Json, textOf } from '../../api/exact.ts';
 import { pointTime } from '../../base/format.ts';
 import { question } from '../../base/question.ts';
-import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
 import { analysis, bodyOf } from '../analytics/analysis.ts';
 import { type Answer, numberOf, shownNumber } from '../analytics/answer.ts';
 import { groupingName, metricName } from '../analytics/panels.ts';
 import { bucketName, COLOURS, isOfBars } from '../analytics/series.tsx';
-import { facets, histogram, list, sumOf } from '../explore/panels.ts';
+import { facets, histogram, list } from '../explore/panels.ts';
 import { curlOf } from './curl.ts';
 import type { Chart } from './html.ts';
 import { type SavedView, saveView } from './save.ts';
@@ -16,14 +15,14 @@ export async function saveExploring(): Promise<string | undefined> {
   const bars = histogram.data.peek();
   const { query, zone } = question.peek();
   if (bars === undefined || histogram.isLoading.peek()) return 'There is nothing to save yet.';
-  const { range, counts } = bars;
+  const { range, tags } = bars;
   const chart: Chart = {
     title: 'Events over time',
-    label: 'Events over time by their status',
+    label: 'Events over time by their tags',
     ends: endsOf(range, zone),
-    series: STATUS_IDS.filter((id) => sumOf(bars, id) > 0).map((id) => ({
-      ...{ name: `${STATUS_NAMES[id]?.name ?? id} ${sumOf(bars, id).toLocaleString('en-US')}` },
-      ...{ colour: id, shape: 'bars' as const, values: counts.get(id) ?? [] },
+    series: tags.map(({ name, colour, counts, count }) => ({
+      ...{ name: `${name} ${count.toLocaleString('en-US')}`, colour },
+      ...{ shape: 'bars' as const, values: counts },
     })),
   };
   const whole = { ...list.data.peek()?.first, ...bars.whole };

@@ -1,14 +1,16 @@
 import { useMemo, useState } from 'preact/hooks';
+import { change } from '../../base/address.ts';
 import { counted, duration, pointTime, short, whole } from '../../base/format.ts';
 import { question } from '../../base/question.ts';
 import { stepMs } from '../../base/range.ts';
-import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
+import { cssColour } from '../../base/status.ts';
 import { zoomTo } from '../../base/zoom.ts';
 import { FaultNote } from '../../parts/controls.tsx';
 import { Exactness } from '../../parts/exactness.tsx';
 import { later } from '../../parts/later.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import type { PlotSeries } from '../../parts/plot.tsx';
-import { type Histogram, histogram, sumOf } from './panels.ts';
+import { type Histogram, histogram, TAGS } from './panels.ts';
 
 const HEIGHT_PX = 112;
 
@@ -29,13 +31,10 @@ export function Chart() {
         <>
           <Bars data={data} />
           <div class="legend">
-            {STATUS_IDS.map((id) => ({ id, count: sumOf(data, id) }))
-              .filter(({ count }) => count > 0)
-              .map(({ id, count }) => (
-                <span class={`legend-item status-${id}`}>
-                  {STATUS_NAMES[id]?.name} <b>{short(count)}</b>
-                </span>
-              ))}
+            <TagsetChoice {...data} />
+            {data.tags.map((tag) => (
+              <LegendItem {...tag} text={short(tag.count)} />
+            ))}
             <Exactness whole={data.whole} isMark />
             <span class="space" />
             <span class="legend-step">a bar is {duration(stepMs(data.step))}</span>
@@ -47,6 +46,37 @@ export function Chart() {
       )}
       {isTable && data !== undefined && <BarsTable data={data} close={() => setTable(false)} />}
     </section>
+  );
+}
+
+interface LegendItemProps {
+  name: string;
+  colour: string;
+  text: string;
+}
+
+function LegendItem({ name, colour, text }: LegendItemProps) {
+  return (
+    <span class="legend-item" style={{ '--status': cssColour(colour) }}>
+      {name} <b>{text}</b>
+    </span>
+  );
+}
+
+/** The choice of the tagset that parts the bars, where there are several. */
+function TagsetChoice({ tagset, tagsets }: Histogram) {
+  if (tagsets.length < 2) return null;
+  return (
+    <select
+      class="input small"
+      aria-label="Tagset"
+      value={tagset?.id}
+      onChange={(event) => change({ [TAGS]: event.currentTarget.value })}
+    >
+      {tagsets.map(({ id, name }) => (
+        <option value={id}>{visible(name)}</option>
+      ))}
+    </select>
   );
 }
 
@@ -74,17 +104,16 @@ function Bars({ data }: { data: Histogram }) {
 }
 
 function describe(data: Histogram, zone: string): string {
-  const all = STATUS_IDS.reduce((sum, id) => sum + sumOf(data, id), 0);
+  const all = data.tags.reduce((sum, { count }) => sum + count, 0);
   const { fromMs, toMs } = data.range;
   return `${counted(all, 'event')} from ${pointTime(fromMs, zone)} to ${pointTime(toMs, zone)}`;
 }
 
-function stacked({ times, counts }: Histogram): PlotSeries[] {
-  const sums = times.map(() => 0);
-  const series = [...STATUS_IDS].reverse().map((id): PlotSeries => {
-    const own = counts.get(id);
-    for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (own?.[at] ?? 0);
-    return { values: [...sums], colour: id, shape: 'bars' };
+function stacked(data: Histogram): PlotSeries[] {
+  const sums = data.times.map(() => 0);
+  const series = [...data.tags].reverse().map(({ colour, counts }): PlotSeries => {
+    for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (counts[at] ?? 0);
+    return { values: [...sums], colour, shape: 'bars' };
   });
   return series.reverse();
 }
@@ -95,17 +124,14 @@ function barAt({ times, step }: Histogram, ms: number): number | undefined {
 }
 
 function Tip({ data, at, zone }: { data: Histogram; at: number; zone: string }) {
-  const shown = STATUS_IDS.map((id) => ({ id, count: data.counts.get(id)?.[at] ?? 0 }));
   const isRight = at > data.times.length / 2;
   return (
     <div class={isRight ? 'tip left' : 'tip right'} aria-hidden="true">
       <b>{pointTime(data.times[at] ?? 0, zone)}</b>
-      {shown
-        .filter(({ count }) => count > 0)
-        .map(({ id, count }) => (
-          <span class={`legend-item status-${id}`}>
-            {STATUS_NAMES[id]?.name} <b>{whole(count)}</b>
-          </span>
+      {data.tags
+        .filter(({ counts }) => (counts[at] ?? 0) > 0)
+        .map((tag) => (
+          <LegendItem {...tag} text={whole(tag.counts[at] ?? 0)} />
         ))}
     </div>
   );

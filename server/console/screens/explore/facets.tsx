@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { textOf } from '../../api/exact.ts';
 import { percent, short, whole } from '../../base/format.ts';
 import { askFor, question } from '../../base/question.ts';
-import { STATUS_IDS, STATUS_NAMES } from '../../base/status.ts';
+import { cssColour } from '../../base/status.ts';
 import {
   existsTerm,
   hasTerm,
@@ -15,9 +15,9 @@ import {
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Exactness } from '../../parts/exactness.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { brief, shownName } from '../../parts/log-text.tsx';
+import { brief, shownName, visible } from '../../parts/log-text.tsx';
 import { type Choice, Menu } from '../../parts/menu.tsx';
-import { attributes, facets, histogram, STATUS, toggleFacet } from './panels.ts';
+import { attributes, facets, histogram, toggleFacet } from './panels.ts';
 import { columns, toggleColumn } from './question.ts';
 import { areFacetsOpen, statistics } from './reading.ts';
 
@@ -30,12 +30,12 @@ interface Value {
   term: string;
   name: string;
   count: number;
-  class?: string;
+  colour?: string;
 }
 
 /** The facets: values of the attributes that are open, and all attributes there are. */
 export function Facets() {
-  const statuses = statusValues.value;
+  const tags = tagValues.value;
   const opened = facets.data.value?.facets ?? [];
   const fault = facets.fault.value;
   return (
@@ -53,7 +53,13 @@ export function Facets() {
           }}
         />
       </div>
-      {statuses.length > 0 && <Facet name="Status" values={statuses} more={false} />}
+      {tags.length > 0 && (
+        <Facet
+          name={visible(histogram.data.value?.tagset?.name ?? '')}
+          values={tags}
+          more={false}
+        />
+      )}
       {fault !== undefined && <FaultNote fault={fault} retry={() => facets.reload()} />}
       {opened.map(({ field, values, more }) => (
         <Facet
@@ -71,13 +77,11 @@ export function Facets() {
   );
 }
 
-const statusValues = computed<Value[]>(() => {
-  const counts = histogram.data.value?.counts;
-  if (counts === undefined) return [];
-  return STATUS_IDS.map((id) => ({
-    ...{ term: `${STATUS}:${id}`, name: STATUS_NAMES[id]?.name ?? id, class: `status-${id}` },
-    count: (counts.get(id) ?? []).reduce((sum, count) => sum + count, 0),
-  })).filter(({ count }) => count > 0);
+const tagValues = computed<Value[]>(() => {
+  const { tagset: { id: set = '' } = {}, tags = [] } = histogram.data.value ?? {};
+  return tags
+    .filter(({ id }) => id !== '')
+    .map(({ id, ...tag }) => ({ ...tag, term: termOf(set, id) }));
 });
 
 function Facet({
@@ -138,7 +142,7 @@ function Facet({
 }
 
 function Row({ value, largest, all }: { value: Value; largest: number; all: number }) {
-  const { term, name, count } = value;
+  const { term, name, count, colour } = value;
   const { query } = question.value;
   const isIn = hasTerm(query, term);
   const isOut = hasTerm(query, opposite(term));
@@ -147,7 +151,10 @@ function Row({ value, largest, all }: { value: Value; largest: number; all: numb
   const toggleOut = (): void =>
     askFor({ query: isOut ? withoutTerm(query, opposite(term)) : withTerm(query, opposite(term)) });
   return (
-    <li class={`facet-value ${value.class ?? ''} ${isOut ? 'is-out' : ''}`}>
+    <li
+      class={`facet-value ${isOut ? 'is-out' : ''}`}
+      style={colour === undefined ? {} : { '--status': cssColour(colour) }}
+    >
       <button
         type="button"
         class="bar-row"

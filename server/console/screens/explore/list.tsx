@@ -4,7 +4,7 @@ import type { Json } from '../../api/exact.ts';
 import { textOf } from '../../api/exact.ts';
 import { clock, shortDay, whole } from '../../base/format.ts';
 import { question } from '../../base/question.ts';
-import { STATUS_NAMES } from '../../base/status.ts';
+import { STATUSES } from '../../base/status.ts';
 import { later } from '../../parts/later.tsx';
 import { LogText, lineOf, valueAt } from '../../parts/log-text.tsx';
 import { useRowWindow } from '../../parts/row-window.ts';
@@ -108,7 +108,7 @@ function Row({
           </time>
         </span>
         <span class="cell badge" role="gridcell">
-          {STATUS_NAMES[status]?.short ?? ''}
+          {STATUSES[status]?.short ?? ''}
         </span>
         {columns.value.map((path) => (
           <span class="cell" role="gridcell" key={path}>

@@ -4,7 +4,8 @@ import type { ListedEvent } from '../../api/contract.ts';
 import { parseExact } from '../../api/exact.ts';
 import { filtersOf } from '../../base/question.ts';
 import { findSession } from '../../base/session.ts';
-import { STATUS } from './panels.ts';
+import { STATUS } from '../../base/status.ts';
+
 import type { RowSource } from './reading.ts';
 
 /** Events that are kept, the newest ones. */

@@ -1,12 +1,14 @@
-import { effect } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import { ask, Fault, isReachable, viewedKey } from '../../api/client.ts';
 import type {
   AggregateResult,
   AttributesResult,
+  DefinedResult,
   FacetsResult,
   ListBody,
   ListResult,
 } from '../../api/contract.ts';
+import { place } from '../../base/address.ts';
 import { Panel } from '../../base/panel.ts';
 import {
   asked,
@@ -19,13 +21,17 @@ import {
 } from '../../base/question.ts';
 import { type Range, stepFor } from '../../base/range.ts';
 import { isExplained } from '../../base/session.ts';
+import { STATUS, STATUSES } from '../../base/status.ts';
 import type { Wholeness } from '../../parts/exactness.tsx';
+import { visible } from '../../parts/log-text.tsx';
 import { FACETS_MAX, facetPaths } from './facet-choice.ts';
 import { isLive, openFacets, showFacets } from './question.ts';
 import { beginList, Rows } from './rows.ts';
 
-/** The tagset by which events are coloured; a service has it from its first start. */
-export const STATUS = 'log_status';
+/** Parameter of the address with the tagset that parts the histogram. */
+export const TAGS = 'tags';
+/** Name of the bucket of all events: no id of a tag. */
+const ALL = '*';
 const BARS_MAX = 110;
 const FACET_VALUES = 8;
 const ATTRIBUTES_MAX = 500;
@@ -37,19 +43,31 @@ export interface Found {
   readonly query: string;
 }
 
-/** A histogram's bars: events of each status in each step. */
+/** A tag with its events in each step, of which there are some. */
+export interface CountedTag {
+  /** Empty: events without a tag. */
+  readonly id: string;
+  readonly name: string;
+  /** Name of a colour of the theme, or `#rrggbb`. */
+  readonly colour: string;
+  readonly counts: readonly number[];
+  readonly count: number;
+}
+
+type Field = NonNullable<DefinedResult['fields']>[number];
+type Tagset = Extract<Field, { type: 'tagset' }>;
+
+/** A histogram's bars: events of each tag in each step. */
 export interface Histogram {
   readonly range: Range;
   readonly step: string;
   readonly times: readonly number[];
-  readonly counts: ReadonlyMap<string, readonly number[]>;
+  readonly tags: readonly CountedTag[];
+  /** The tagset that parts them, and all that could. */
+  readonly tagset: Tagset | undefined;
+  readonly tagsets: readonly Tagset[];
   /** Parts that the answer lacks. */
   readonly whole: Wholeness;
-}
-
-/** All events of a status. */
-export function sumOf({ counts }: Histogram, id: string): number {
-  return (counts.get(id) ?? []).reduce((sum, count) => sum + count, 0);
 }
 
 /** The list of events. */
@@ -63,15 +81,34 @@ export const facets = new Panel<FacetsResult>();
 
 /** Loads all panels whenever another question is asked; the list first. Returns what ends it. */
 export function watchQuestion(): () => void {
+  tagsets = undefined;
   return effect(() => {
     const now = question.value;
     // Read so that asking anew, another viewer and a service that is back load all again.
-    void [asked.value, viewedKey.value];
+    void [asked.value, viewedKey.value, tagset.value];
     if (isLive.value || !isReachable.value) return;
     const asking = rangeNow(now);
     range.value = asking;
     if (asking !== undefined) loadAll(now, asking);
   });
+}
+
+/** The tagset of the address. */
+const tagset = computed(() => place.value.params.get(TAGS) ?? STATUS);
+
+let tagsets: Promise<readonly Tagset[]> | undefined;
+
+/** The tagsets as they were when one came to this screen. */
+function loadTagsets(): Promise<readonly Tagset[]> {
+  const body = { fields: true, metrics: false };
+  tagsets ??= ask<DefinedResult>('/beta/discover/fields_metrics', body).then(
+    ({ fields = [] }) => fields.filter((field) => field.type === 'tagset'),
+    (error) => {
+      tagsets = undefined;
+      throw error;
+    },
+  );
+  return tagsets;
 }
 
 function loadAll(now: Question, asking: Range): void {
@@ -137,16 +174,19 @@ async function loadHistogram(
   signal: AbortSignal,
 ): Promise<Histogram> {
   const step = stepFor(asking, BARS_MAX);
-  const result = await ask<AggregateResult>(
+  const parted = tagset.peek();
+  const total = parted === STATUS ? {} : { total: ALL };
+  const asked = ask<AggregateResult>(
     '/beta/events/aggregate',
     {
       ...base(now, asking),
       compute: [{ timeseries: { metricId: 'count', interval: step, output: 'n' } }],
-      groupBy: [{ field: { id: STATUS, output: 's' } }],
+      groupBy: [{ field: { id: parted, output: 's', ...total } }],
       hints: false,
     },
     signal,
   );
+  const [sets, result] = await Promise.all([loadTagsets(), asked]);
   const counts = new Map<string, number[]>();
   let times: number[] = [];
   for (const { bucket, values } of result.aggregates) {
@@ -158,7 +198,28 @@ async function loadHistogram(
       series.map(({ value }) => Number(value)),
     );
   }
-  return { range: asking, step, times, counts, whole: result };
+  const set = sets.find(({ id }) => id === parted);
+  const tags = tagsOf(set, times, counts);
+  return { range: asking, step, times, tags, tagset: set, tagsets: sets, whole: result };
+}
+
+/** The tags that have events, in their order, and the events without one. */
+function tagsOf(
+  set: Tagset | undefined,
+  times: readonly number[],
+  all: ReadonlyMap<string, readonly number[]>,
+): CountedTag[] {
+  const left = times.map((_, at) => all.get(ALL)?.[at] ?? 0);
+  const tags = (set?.tags ?? []).map(({ id, name, color }) => {
+    const counts = all.get(id) ?? [];
+    for (const [at, count] of counts.entries()) left[at] = (left[at] ?? 0) - count;
+    // The theme has colours for those of the status that were not chosen.
+    const isOfTheme = set?.id === STATUS && color === STATUSES[id]?.color;
+    return { id, name: visible(name), colour: isOfTheme ? id : color, counts };
+  });
+  return [...tags, { id: '', name: 'no tag', colour: 'muted', counts: left }]
+    .map((tag) => ({ ...tag, count: tag.counts.reduce((sum, count) => sum + count, 0) }))
+    .filter(({ count }) => count > 0);
 }
 
 function loadAttributes(
