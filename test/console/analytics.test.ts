@@ -373,6 +373,17 @@ t.test('of a bucket that an earlier answer may have cut off nothing is said', (t
   t.end();
 });
 
+t.test('the word on exactness says which numbers are near', async (t) => {
+  const word = page.locator('.answer .exact').first();
+  await visit(`m=count,sum:custom.duration&${LATER}`);
+  t.equal((await word.innerText()).trim(), 'exact');
+  await visit(`m=count,pc95:custom.duration,cardinality:custom.service&${LATER}`);
+  t.match(
+    await word.innerText(),
+    /exact; percentiles .* within 0\.1 %, distinct values .* within 1 %/,
+  );
+});
+
 t.test('an analysis is copied as a command line that asks the same', async (t) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visit(`${LATER}&q=message:"order 7"&kind=toplist&g=custom.level`);

@@ -5,6 +5,9 @@ import { Icon } from './icon.tsx';
 /** Parts that an answer lacks, as it tells of them. */
 export type Wholeness = {
   readonly [K in 'bound' | 'damaged']?: AggregateResult[K] | undefined;
+} & {
+  /** The numbers that are not exact although nothing is lacking, and how near they are. */
+  readonly near?: string | undefined;
 };
 
 interface ExactnessProps {
@@ -16,9 +19,8 @@ interface ExactnessProps {
 
 /** The word on how whole an answer is, or a mark for it beside a number. */
 export function Exactness({ whole, zone = 'UTC', isMark = false }: ExactnessProps) {
-  const lack = lackOf(whole, zone);
-  const isExact = lack === undefined;
-  const text = lack ?? 'exact';
+  const isExact = (whole.damaged ?? whole.bound) === undefined;
+  const text = exactnessOf(whole, zone);
   return (
     <span
       class={isExact ? 'exact' : 'warn-text'}
@@ -29,10 +31,10 @@ export function Exactness({ whole, zone = 'UTC', isMark = false }: ExactnessProp
   );
 }
 
-/** The words on what an answer lacks; `undefined` when it is whole. */
-export function lackOf({ bound, damaged }: Wholeness, zone: string): string | undefined {
+/** The words on how exact the numbers of an answer are. */
+export function exactnessOf({ bound, damaged, near }: Wholeness, zone: string): string {
   if (damaged !== undefined) return `partial: ${counted(damaged.blocks, 'damaged block')}`;
-  if (bound === undefined) return undefined;
+  if (bound === undefined) return near === undefined ? 'exact' : `exact; ${near}`;
   return `partial: the newest ${wholeNumber(bound.limit)}, from ${pointTime(Date.parse(bound.from), zone)}`;
 }
 

@@ -19,6 +19,7 @@ import {
   type ExecutedList,
   executedList,
   isBesideField,
+  nearness,
   watchAnalysis,
 } from './panels.ts';
 import { Running } from './saved.tsx';
@@ -85,7 +86,10 @@ function Results({ isRun }: { isRun: boolean }) {
 function Line({ found, isRun }: { found: Answer; isRun: boolean }) {
   return (
     <div class="toolbar">
-      <Exactness whole={found.whole} zone={question.value.zone} />
+      <Exactness
+        whole={{ ...found.whole, near: nearness(found.metrics) }}
+        zone={question.value.zone}
+      />
       <Cost tookMs={answer.tookMs.value} explain={found.explain} />
       <span class="space" />
       <Actions found={found} isRun={isRun} />

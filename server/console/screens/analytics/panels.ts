@@ -234,6 +234,28 @@ export function valueOfNone(id: string): 0 | null {
   return metric?.type !== 'formula' && /^(?:count|cardinality)(?:$|:)/.test(counts) ? 0 : null;
 }
 
+/** Says which numbers of metrics are near and not exact. Source: INTERFACE.md 4.8. */
+export function nearness(ids: readonly string[]): string | undefined {
+  const texts = ids.map((id) => textOfMetric(id));
+  const parts = [
+    ...(texts.some((text) => /\b(?:median|pc\d\d)\b/.test(text))
+      ? ['percentiles of more than 100 values within 0.1 %']
+      : []),
+    ...(texts.some((text) => /\bcardinality\b/.test(text))
+      ? ['distinct values above 10,000 within 1 %']
+      : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** The aggregations that a metric is made of. */
+function textOfMetric(id: string): string {
+  const metric = metricsById.value.get(id);
+  if (metric?.type !== 'formula') return metric?.aggregation ?? id;
+  const parts = (metric.formula ?? '').match(/"[^"]*"|[^\s()*/+]+/g) ?? [];
+  return parts.map((part) => textOfMetric(part.replaceAll('"', ''))).join(' ');
+}
+
 /** The name of a grouping. */
 export function groupingName(id: string): string {
   if (id === TIME) return 'Time';

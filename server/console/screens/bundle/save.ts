@@ -5,7 +5,7 @@ import { fullTime, whole as wholeNumber } from '../../base/format.ts';
 import { filtersOf } from '../../base/question.ts';
 import type { Range } from '../../base/range.ts';
 import { session } from '../../base/session.ts';
-import { lackOf, type Wholeness } from '../../parts/exactness.tsx';
+import { exactnessOf, type Wholeness } from '../../parts/exactness.tsx';
 import { valueAt } from '../../parts/log-text.tsx';
 import { saveFile } from '../explore/export.ts';
 import { curlOf } from './curl.ts';
@@ -35,7 +35,10 @@ export async function saveView(view: SavedView): Promise<string | undefined> {
   try {
     const found = await listOf(body);
     const { events, total = events.length } = found;
-    const lack = lackOf(view.whole, zone) ?? lackOf(found, zone);
+    const counts = exactnessOf(
+      { ...view.whole, damaged: view.whole.damaged ?? found.damaged },
+      zone,
+    );
     const made = Date.now();
     const html = htmlOf({
       title: `${name}: ${query === '' ? 'all events' : query}`,
@@ -49,7 +52,7 @@ export async function saveView(view: SavedView): Promise<string | undefined> {
             ? `${wholeNumber(total)}, of which the newest ${wholeNumber(events.length)} are here`
             : wholeNumber(total),
         ],
-        ['Counts', lack ?? 'exact'],
+        ['Numbers', counts],
         ['Saved', `${iso(made)} by ${session.peek()?.name ?? 'nobody'}, from ${location.origin}`],
       ],
       events: events.map((one) => eventOf(one, zone)),

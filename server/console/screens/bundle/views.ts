@@ -3,7 +3,7 @@ import { pointTime } from '../../base/format.ts';
 import { question } from '../../base/question.ts';
 import { analysis, bodyOf } from '../analytics/analysis.ts';
 import { type Answer, numberOf, shownNumber } from '../analytics/answer.ts';
-import { groupingName, metricName } from '../analytics/panels.ts';
+import { groupingName, metricName, nearness } from '../analytics/panels.ts';
 import { bucketName, COLOURS, isOfBars } from '../analytics/series.tsx';
 import { facets, histogram, list } from '../explore/panels.ts';
 import { curlOf } from './curl.ts';
@@ -46,7 +46,8 @@ export function saveAnalysis(found: Answer): Promise<string | undefined> {
   const iso = (ms: number): string => new Date(ms).toISOString();
   const time = { from: iso(range.fromMs), to: iso(range.toMs), timezone: zone };
   const view: SavedView = {
-    ...{ name: metrics.map(metricName).join(', '), query, range, zone, whole },
+    ...{ name: metrics.map(metricName).join(', '), query, range, zone },
+    whole: { ...whole, near: nearness(metrics) },
     charts: times.length === 0 ? [] : metrics.map((_, at) => chartOf(found, at)),
     tables:
       times.length === 0 ? [bucketTable(found)] : metrics.map((_, at) => stepTable(found, at)),

@@ -228,7 +228,12 @@ function Attributes({ opened }: { opened: readonly string[] }) {
   return (
     <section class="facet" aria-label="Attributes" aria-busy={attributes.isLoading.value}>
       <h3>
-        <span>Attributes</span>
+        <span>
+          Attributes{' '}
+          {attributes.data.value !== undefined && (
+            <Exactness whole={attributes.data.value} isMark />
+          )}
+        </span>
       </h3>
       <input
         type="search"

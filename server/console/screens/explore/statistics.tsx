@@ -7,14 +7,17 @@ import { Panel } from '../../base/panel.ts';
 import { askFor, filtersOf, question, range, timeOf } from '../../base/question.ts';
 import { termOf, withTerm } from '../../base/terms.ts';
 import { Dialog, FaultNote } from '../../parts/controls.tsx';
+import { Exactness, type Wholeness } from '../../parts/exactness.tsx';
 import { brief, shownName } from '../../parts/log-text.tsx';
 import { list } from './panels.ts';
 import { statistics } from './reading.ts';
 
 const METRICS = ['sum', 'avg', 'median', 'pc95', 'pc99'];
 const VALUES = 20;
+const NEAR = 'percentiles of more than 100 values within 0.1 %';
 
 interface Facts {
+  readonly whole: Wholeness;
   readonly attribute: AttributesResult['attributes'][number] | undefined;
   readonly metrics: Readonly<Record<string, Json>>;
 }
@@ -49,22 +52,26 @@ function Shown({ path }: { path: string }) {
 async function factsOf(path: string, signal: AbortSignal): Promise<Facts> {
   const asking = range.peek();
   const { query, zone } = question.peek();
-  if (asking === undefined) return { attribute: undefined, metrics: {} };
+  if (asking === undefined) return { attribute: undefined, metrics: {}, whole: {} };
   const base = { time: { ...timeOf(asking), timezone: zone }, filters: filtersOf(query) };
-  const { attributes } = await ask<AttributesResult>(
+  const { attributes, damaged } = await ask<AttributesResult>(
     '/beta/discover/attributes',
     { ...base, attributes: [path], values: VALUES },
     signal,
   );
   const [attribute] = attributes;
-  if (attribute?.kinds.includes('number') !== true) return { attribute, metrics: {} };
+  if (attribute?.kinds.includes('number') !== true)
+    return { attribute, metrics: {}, whole: { damaged } };
   const compute = METRICS.map((name) => ({ metric: { id: `${name}:${path}`, output: name } }));
-  const { aggregates } = await ask<AggregateResult>(
+  const { aggregates, ...whole } = await ask<AggregateResult>(
     '/beta/events/aggregate',
     { ...base, compute, hints: false },
     signal,
   );
-  return { attribute, metrics: (aggregates[0]?.values ?? {}) as Record<string, Json> };
+  return {
+    ...{ attribute, metrics: (aggregates[0]?.values ?? {}) as Record<string, Json> },
+    whole: { ...whole, damaged: whole.damaged ?? damaged, near: NEAR },
+  };
 }
 
 function Table({ path, facts, close }: { path: string; facts: Facts; close: () => void }) {
@@ -81,6 +88,7 @@ function Table({ path, facts, close }: { path: string; facts: Facts; close: () =
   ];
   return (
     <>
+      <Exactness whole={facts.whole} />
       <dl class="facts">
         <Fact name="Events" text={`${whole(events)} of ${whole(all)} (${percent(events, all)})`} />
         <Fact name="Kinds" text={kinds.join(', ')} />

@@ -47,6 +47,15 @@ function Measured<T>({ title, action, about, load, show }: MeasuredProps<T>) {
   );
 }
 
+/** A table that may be longer and wider than its box. */
+function Wide<T>(props: Parameters<typeof Table<T>>[0]) {
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={`${props.label}, table`}>
+      <Table {...props} />
+    </div>
+  );
+}
+
 function load<T>(name: string): (signal: AbortSignal) => Promise<T> {
   return (signal) => call<T>('GET', `/admin/api/${name}`, undefined, signal);
 }
@@ -134,7 +143,7 @@ function Ledger({ ledger }: { ledger: LedgerResult }) {
         </p>
       )}
       {minutes.length > 0 && (
-        <Table
+        <Wide
           label="Delivery by minute"
           columns={ENTRIES}
           rows={minutes
@@ -166,7 +175,7 @@ export function DiskByAttribute() {
               `, ${bytes(others.bytes)} of ${counted(others.count, 'other attribute')}`}{' '}
             <Exactness whole={{ damaged }} />
           </p>
-          <Table
+          <Wide
             label="Disk by attribute"
             rows={attributes}
             keyOf={({ attribute }) => attribute}
