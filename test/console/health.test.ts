@@ -1,6 +1,17 @@
+import { readdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { administer, firstUser, openViewer, violations } from '../support/browser.ts';
-import { type Answer, ask, request, send, testService } from '../support/service.ts';
+import {
+  type Answer,
+  ask,
+  removeFolder,
+  request,
+  send,
+  startService,
+  temporaryFolder,
+  testService,
+} from '../support/service.ts';
 
 const service = await testService(t);
 const viewer = await openViewer();
@@ -8,6 +19,7 @@ t.teardown(async () => {
   await viewer.close();
 });
 
+const isSegment = (name: string): boolean => name.endsWith('.seg');
 const EVENTS = 20_000;
 const IN_FLIGHT = 40;
 const nowMs = Date.now();
@@ -91,6 +103,31 @@ t.test(
     t.same(await violations(page), []);
   },
 );
+
+t.test('13 delivery marks minutes of which events are lost', async (t) => {
+  const folder = temporaryFolder();
+  t.teardown(() => removeFolder(folder));
+  const other = await startService(folder, ['--seal-rows', '300', '--seal-idle-minutes', '0']);
+  t.teardown(() => other.kill());
+  const body = JSON.stringify(Array.from({ length: 1_000 }, (_, n) => ({ n })));
+  t.equal((await send(other, body)).status, 200);
+  const sealed = (): string[] => readdirSync(join(folder, 'sealed')).filter(isSegment);
+  while (sealed().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  unlinkSync(join(folder, 'sealed', sealed()[0]));
+  const theirs = await viewer.browser.newContext();
+  await firstUser(other, theirs);
+  const shown = await viewer.page({}, theirs);
+  await shown.goto(`${other.http}/health`);
+  const delivery = shown.getByRole('region', { name: 'Delivery' });
+  await delivery.getByRole('button').click();
+  await delivery
+    .getByText(/events of 1,000 since .* are not stored; retention dropped 0/)
+    .waitFor();
+  await delivery.getByText(/partial: \d+ damaged block/).waitFor();
+  await delivery.locator('td .warn-text').first().waitFor();
+  t.same(await violations(shown), []);
+  await theirs.close();
+});
 
 t.test('14 a query of another is seen and cancelled', async (t) => {
   let isOver = false;
