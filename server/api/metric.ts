@@ -29,11 +29,15 @@ export interface ResolvedMetric {
 }
 
 /**
- * The metric whose id is `id`: a declared one, else `count` or `<aggregation>:<path>`. Formulas are written out. Throws
- * ApiError 400 that names `parameter`. Source: INTERFACE.md 4.8.
+ * The metric whose id is `id`: a declared one, else `count`, `<aggregation>:<path>` or `=<formula>`. Formulas are
+ * written out. Throws ApiError 400 that names `parameter`. Source: INTERFACE.md 4.8.
  */
 export function metricOf(id: string, parameter: string, resolver: Resolver): ResolvedMetric {
   const declared = resolver.metric(id);
+  if (declared === undefined && id.startsWith('=')) {
+    const expression = new Expander(parameter, resolver).expand(id, id.slice(1));
+    return { metric: { type: 'formula', expression } };
+  }
   if (declared === undefined) return { metric: parseMetric(id, parameter, resolver) };
   if (declared.type === 'core') return { metric: { type: 'core' } };
   const unit = declared.unit === undefined ? {} : { unit: declared.unit };

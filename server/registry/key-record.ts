@@ -48,15 +48,18 @@ const QUOTA_TYPES: readonly unknown[] = ['percentage', 'megabytes'];
 const CONTROL = /\p{Cc}|\p{Cs}/u;
 
 /** Throws USAGE when `name` is no name: 1 to 100 characters, no control characters, no blank at an end. */
-export function checkName(name: unknown): asserts name is string {
+export function checkName(name: unknown, parameter = 'name'): asserts name is string {
+  const refuse = (why: string): never => {
+    throw new EngineError('USAGE', `${parameter} ${why}`);
+  };
   const allowed = `1 to ${NAME_CHARACTERS_MAX} characters`;
-  if (typeof name !== 'string') throw new EngineError('USAGE', `name must be a text of ${allowed}`);
+  if (typeof name !== 'string') return refuse(`must be a text of ${allowed}`);
   const count = [...name].length;
   if (count < 1 || count > NAME_CHARACTERS_MAX) {
-    throw new EngineError('USAGE', `name has ${count} characters; allowed are ${allowed}`);
+    refuse(`has ${count} characters; allowed are ${allowed}`);
   }
-  if (CONTROL.test(name)) throw new EngineError('USAGE', 'name has a control character in it');
-  if (name.trim() !== name) throw new EngineError('USAGE', 'name begins or ends with a blank');
+  if (CONTROL.test(name)) refuse('has a control character in it');
+  if (name.trim() !== name) refuse('begins or ends with a blank');
 }
 
 /** Throws USAGE when `quota` is none: its type, a value above 0 and at most 100 percent or QUOTA_MB_MAX. */

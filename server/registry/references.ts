@@ -69,6 +69,8 @@ function ofGroup(group: GroupDefinition): Reference[] {
 
 function ofAnalysis(analysis: SavedAnalysis, languages: Languages): Reference[] {
   const found: Reference[] = [];
+  // Ids of metrics, or formulas in their place.
+  const computed: string[] = [];
   for (const { field, search } of analysis.filters) {
     if (field !== undefined) found.push(...fields([field.id]));
     const query = typeof search === 'object' ? search.query : search;
@@ -76,15 +78,19 @@ function ofAnalysis(analysis: SavedAnalysis, languages: Languages): Reference[] 
   }
   for (const { field, metric } of analysis.columns ?? []) {
     if (field !== undefined) found.push(...fields([field]));
-    if (metric !== undefined) found.push(...metrics([metric]));
+    if (metric !== undefined) computed.push(metric);
   }
   for (const { metric, timeseries } of analysis.compute ?? []) {
     const id = metric?.id ?? timeseries?.metricId;
-    if (id !== undefined) found.push(...metrics([id]));
+    if (id !== undefined) computed.push(id);
   }
   for (const { field } of analysis.groupBy ?? []) {
     if (field === undefined) continue;
-    found.push(...fields([field.id]), ...metrics(Object.keys(field.order ?? {})));
+    found.push(...fields([field.id]));
+    computed.push(...Object.keys(field.order ?? {}));
+  }
+  for (const id of computed) {
+    found.push(...metrics(id.startsWith('=') ? languages.formulaMetrics(id.slice(1)) : [id]));
   }
   return found;
 }

@@ -73,7 +73,7 @@ t.test('2.6 metrics and a formula: what they give is shown, a cycle is refused',
   await dialog.getByLabel('Attribute', { exact: true }).fill('custom.took');
   await dialog.getByLabel('Aggregation').selectOption('max');
   await dialog.getByLabel('Unit').fill('ms');
-  t.same(await preview(1), ['max:custom.took 59']);
+  t.same(await preview(1), ['max:custom.took 59 ms']);
   await dialog.getByLabel('Id').fill('slowest');
   await save();
   await begin('metrics', 'New metric', 'Twice');
@@ -85,7 +85,7 @@ t.test('2.6 metrics and a formula: what they give is shown, a cycle is refused',
     .filter({ hasText: /^formula .*malformed/ })
     .waitFor();
   await dialog.getByLabel('Formula').fill('slowest * 2');
-  t.same(await preview(1), ['slowest 59 ms']);
+  t.same(await preview(2), ['slowest * 2 118', 'slowest 59 ms']);
   await save();
   await page.getByRole('button', { name: 'Slowest: more' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -104,6 +104,16 @@ t.test('2.5 a tagset: each tag has the events that those before it left', async 
     .filter({ hasText: /^tags\[0\]\.query/ })
     .waitFor();
   await dialog.getByLabel('Search').fill('team:shop');
+  await dialog.getByLabel('Tag name').fill('s'.repeat(101));
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog
+    .locator('.field-fault')
+    .filter({ hasText: /^tags\[0\]\.name has 101 characters; allowed are 1 to 100 characters$/ })
+    .waitFor();
+  const tagName = dialog.getByLabel('Tag name');
+  t.equal(await tagName.getAttribute('aria-invalid'), 'true', 'it stands beside its field');
+  t.equal((await tagName.inputValue()).length, 101, 'what was typed stays');
+  await tagName.fill('Shop');
   await dialog.getByLabel('Colour').fill('#123456');
   await dialog.getByRole('button', { name: 'Another tag' }).click();
   await dialog.getByLabel('Tag name').nth(1).fill('Slow');

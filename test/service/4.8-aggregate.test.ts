@@ -1,4 +1,5 @@
 import t from 'tap';
+import { administer } from '../support/browser.ts';
 import { type Answer, ask, send, testService } from '../support/service.ts';
 
 const service = await testService(t);
@@ -158,6 +159,46 @@ t.test('4.8 format gives names, colours and short numbers', async (t) => {
   });
   t.same(lastBucket(answer), { 'custom.status': '200' }, 'lastBucket is not formatted');
   t.same(rows(await aggregate(query)), found, 'colours are stable');
+});
+
+t.test('4.8 a formula stands in the place of a metric', async (t) => {
+  const id = '=sum:custom.http.response_time / count * 100';
+  const answer = await aggregate({
+    compute: [
+      { metric: { id, output: 'm' } },
+      { timeseries: { metricId: '=count + 1', interval: '10m' } },
+    ],
+    groupBy: [{ field: { id: 'custom.region', order: { [id]: 'desc' } } }],
+  });
+  t.match(rows(answer), [{ values: { m: 45, '=count + 1': [{ value: 61 }] } }]);
+  for (const [wrong, why] of [
+    ['=', /the formula of \\"=\\" is malformed at position 0/],
+    ['=count + (', /is malformed at position 9/],
+    ['=hits / 2', /metric \\"hits\\" is unknown/],
+    ['==count', /metric \\"=count\\" is unknown/],
+    [`=${'('.repeat(60)}`, /at most 50 levels/],
+  ] as const) {
+    const refused = await aggregate({ compute: [{ metric: { id: wrong } }] });
+    t.equal(refused.status, 400);
+    t.match(refused.text, why);
+  }
+  const saved = {
+    name: 'Share',
+    kind: 'table',
+    time: TIME,
+    filters: [],
+    compute: [{ metric: { id: '=slow * 2' } }],
+  };
+  const slow = {
+    name: 'Slow',
+    id: 'slow',
+    type: 'attribute',
+    attribute: 'custom.n',
+    aggregation: 'max',
+  };
+  await administer(service, 'POST', 'metrics', slow);
+  await administer(service, 'POST', 'saved_analyses', saved);
+  await t.rejects(administer(service, 'DELETE', 'metrics/slow'), /it is used by .* \\?"share/);
 });
 
 t.test('4.8 no events: no buckets, but the total and the one without groupBys', async (t) => {

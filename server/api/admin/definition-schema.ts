@@ -189,7 +189,7 @@ function readTagset(value: unknown): TagsetDefinition {
   const taken = new Set(value.tags.flatMap((tag) => tag.id ?? []));
   const seen = new Set<string>();
   const tags = value.tags.map((tag, place): Tag => {
-    checkName(tag.name);
+    checkName(tag.name, `tags[${place}].name`);
     const tagId = tag.id ?? idFromName(tag.name, 'tag', (wanted) => taken.has(wanted));
     taken.add(tagId);
     checkDefinitionId(tagId, `tags[${place}].id`);

@@ -44,7 +44,7 @@ export async function previewOf(
 function findingsOf(kind: Kind, draft: Draft, metrics: readonly string[]): Promise<Finding[]> {
   if (kind === 'fields') return valuesOf(draft.attribute.trim());
   if (kind === 'tagsets') return tagsOf(draft);
-  if (kind === 'metrics') return numbersOf(idsOf(draft, metrics));
+  if (kind === 'metrics') return numbersOf(idsOf(draft, metrics), draft.unit);
   return answerOf(draft);
 }
 
@@ -90,7 +90,7 @@ async function countOf(question: object): Promise<number> {
   return Number(aggregates[0]?.values['n'] ?? 0);
 }
 
-/** The metrics that a draft is made of: of a formula its parts. */
+/** The metrics of a preview: of a formula itself and its parts. */
 function idsOf(
   { type, attribute, aggregation, formula }: Draft,
   metrics: readonly string[],
@@ -99,17 +99,19 @@ function idsOf(
   if (type === 'attribute') return [`${aggregation}:${attribute.trim()}`];
   const words = formula.match(/"[^"]*"|[^\s()+*/]+/g) ?? [];
   const ids = words.map((word) => word.replaceAll('"', ''));
-  return [...new Set(ids.filter((id) => metrics.includes(id) || id.includes(':')))].slice(0, 5);
+  const parts = ids.filter((id) => metrics.includes(id) || id.includes(':'));
+  return [...new Set([`=${formula}`, ...parts])].slice(0, 5);
 }
 
-async function numbersOf(ids: readonly string[]): Promise<Finding[]> {
-  if (ids.length === 0) return [];
+/** Values of metrics. The first is not defined yet: it has the unit of the draft. */
+async function numbersOf(ids: readonly string[], unit: string): Promise<Finding[]> {
   const compute = ids.map((id, at) => ({ metric: { id, output: `m${at}` } }));
   const body = { time: lastDay(), compute, format: true, hints: false };
   const { aggregates } = await ask<AggregateResult>('/beta/events/aggregate', body);
-  return ids.map((id, at) => ({
-    ...{ name: brief(id), value: shownValue(aggregates[0]?.values[`m${at}`]) },
-  }));
+  return ids.map((id, at) => {
+    const value = shownValue(aggregates[0]?.values[`m${at}`]);
+    return { name: brief(id.replace(/^=/, '')), value: at === 0 ? `${value} ${unit}` : value };
+  });
 }
 
 async function answerOf(draft: Draft): Promise<Finding[]> {
