@@ -130,6 +130,88 @@ function unpackPosition(
   }
 }
 
+/**
+ * Finds those of `count` values of `width` bits, 31 at most, that are from `first` to `last`, both below 2^31, without
+ * storing any: a bit for each, in a new array.
+ */
+export function findPacked(
+  words: Uint32Array,
+  count: number,
+  width: number,
+  first: number,
+  last: number,
+): Uint32Array {
+  assert(words.length === packedWords(count, width), `searching ${words.length} words`);
+  const bits = new Uint32Array(Math.ceil(count / GROUP_VALUES) * LANES);
+  const found = bits.subarray(0, Math.ceil(count / WORD_BITS));
+  if (first >= 2 ** width) return found;
+  for (let value = 0; value < count && width > 0; value += PART_VALUES) {
+    const end = Math.min(value + PART_VALUES, count);
+    const firstWord = (value / WORD_BITS) * width;
+    for (let from = 0, bit = 0; from < GROUP_VALUES && value + from < end; from += LANES) {
+      const word = firstWord + (bit >>> 5) * LANES;
+      findPosition(words, word, width, bit & 31, bits, value + from, end, first, last);
+      bit += width;
+    }
+  }
+  // What was found are the values that are not within.
+  for (let word = 0; word < bits.length; word++) bits[word] = ~bits[word];
+  if (count % WORD_BITS !== 0) found[found.length - 1] &= (1 << (count % WORD_BITS)) - 1;
+  return found;
+}
+
+/**
+ * Adds the bits of the values at one position that are not from `first` to `last`, by the signs of differences: the
+ * loop has no branches. The rest is as for `unpackPosition`.
+ */
+function findPosition(
+  words: Uint32Array,
+  word: number,
+  width: number,
+  shift: number,
+  bits: Uint32Array,
+  from: number,
+  end: number,
+  first: number,
+  last: number,
+): void {
+  const step = width * LANES;
+  const mask = (1 << width) - 1;
+  const taken = WORD_BITS - shift;
+  const at = from & 31;
+  let to = from >>> 5;
+  if (width > taken) {
+    for (let value = from; value < end; value += GROUP_VALUES) {
+      const a = ((words[word] >>> shift) | (words[word + 4] << taken)) & mask;
+      const b = ((words[word + 1] >>> shift) | (words[word + 5] << taken)) & mask;
+      const c = ((words[word + 2] >>> shift) | (words[word + 6] << taken)) & mask;
+      const d = ((words[word + 3] >>> shift) | (words[word + 7] << taken)) & mask;
+      const low = isOutside(a, first, last) | (isOutside(b, first, last) << 1);
+      const high = isOutside(c, first, last) | (isOutside(d, first, last) << 1);
+      bits[to] |= (low | (high << 2)) << at;
+      to += LANES;
+      word += step;
+    }
+    return;
+  }
+  for (let value = from; value < end; value += GROUP_VALUES) {
+    const a = (words[word] >>> shift) & mask;
+    const b = (words[word + 1] >>> shift) & mask;
+    const c = (words[word + 2] >>> shift) & mask;
+    const d = (words[word + 3] >>> shift) & mask;
+    const low = isOutside(a, first, last) | (isOutside(b, first, last) << 1);
+    const high = isOutside(c, first, last) | (isOutside(d, first, last) << 1);
+    bits[to] |= (low | (high << 2)) << at;
+    to += LANES;
+    word += step;
+  }
+}
+
+/** 1 when `value` is not from `first` to `last`: the sign of a difference. */
+function isOutside(value: number, first: number, last: number): number {
+  return ((value - first) | (last - value)) >>> 31;
+}
+
 /** The value at `index` alone. */
 export function unpackOne(words: Uint32Array, width: number, index: number): number {
   if (width === 0) return 0;

@@ -1,6 +1,6 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { packedWords, unpack, unpackOne } from './bitpack.ts';
+import { findPacked, packedWords, unpack, unpackOne } from './bitpack.ts';
 import { readPacked } from './compress.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
@@ -148,16 +148,11 @@ export class IntegerStream {
    * are stored so that this is not possible.
    */
   bitsWithin(low: number, high: number): Uint32Array | undefined {
-    if (this.#encoding !== PACKED || this.#width > WORD_BITS) return undefined;
-    const bits = new Uint32Array(Math.ceil(this.count / 32));
+    if (this.#encoding !== PACKED || this.#width >= WORD_BITS) return undefined;
     const first = Math.max(Math.ceil(low - this.#base), 0);
-    const last = Math.min(Math.floor(high - this.#base), WORD_RANGE - 1);
-    if (!(first <= last)) return bits;
-    for (let from = 0; from < this.count; from += PART_VALUES) {
-      const part = this.#lower(from, Math.min(PART_VALUES, this.count - from));
-      addWithin(bits, from >>> 5, part, first, last - first);
-    }
-    return bits;
+    const last = Math.min(Math.floor(high - this.#base), ID_END - 1);
+    if (!(first <= last)) return new Uint32Array(Math.ceil(this.count / 32));
+    return findPacked(this.#low, this.count, this.#width, first, last);
   }
 
   /** All values; decoded once and kept. Not to be written. */
@@ -263,22 +258,6 @@ export class IntegerStream {
 
 function checkId(value: number, max: number): void {
   if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
-}
-
-/** Sets the bits of those of `part` that are from `first` to `first + span`, from word `word` on. */
-function addWithin(
-  bits: Uint32Array,
-  word: number,
-  part: Uint32Array,
-  first: number,
-  span: number,
-): void {
-  for (let base = 0; base < part.length; base += 32) {
-    const end = Math.min(base + 32, part.length);
-    let found = 0;
-    for (let at = base; at < end; at++) found |= (part[at] - first) >>> 0 <= span ? 1 << at : 0;
-    bits[word++] = found;
-  }
 }
 
 /**

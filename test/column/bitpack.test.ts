@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { bitsOf, pack, packedWords, unpack, unpackOne } from '../../engine/column/bitpack.ts';
+import {
+  bitsOf,
+  findPacked,
+  pack,
+  packedWords,
+  unpack,
+  unpackOne,
+} from '../../engine/column/bitpack.ts';
 
 function scratch(values: number[]): Uint32Array {
   const padded = new Uint32Array(Math.ceil(values.length / 4) * 4).fill(0xffffffff);
@@ -48,6 +55,32 @@ t.test('every width and length comes back as the format says', async (t) => {
     }
   }
   t.same(wrong, []);
+});
+
+t.test('the values from one number to another are found', async () => {
+  const value = (width: number) => fc.nat(2 ** width - 1);
+  const asked = fc.integer({ min: 0, max: 31 }).chain((width) =>
+    fc.record({
+      width: fc.constant(width),
+      values: fc.array(value(width), { maxLength: 400 }),
+      repeats: fc.constantFrom(1, 40),
+      first: value(width),
+      last: fc.oneof(value(width), fc.nat(2 ** 31 - 1)),
+    }),
+  );
+  fc.assert(
+    fc.property(asked, ({ width, values: some, repeats, first, last }) => {
+      const values = new Array(repeats).fill(some).flat();
+      const words = pack(scratch(values), values.length, width);
+      const bits = findPacked(words, values.length, width, first, last);
+      if (bits.length !== Math.ceil(values.length / 32)) throw new Error(`${bits.length} words`);
+      for (let index = 0; index < bits.length * 32; index++) {
+        const isFound = ((bits[index >>> 5] >>> (index & 31)) & 1) === 1;
+        const isWithin = values[index] >= first && values[index] <= last;
+        if (isFound !== isWithin) throw new Error(`value ${index}`);
+      }
+    }),
+  );
 });
 
 t.test('any numbers of a width come back', async () => {
