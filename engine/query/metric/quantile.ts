@@ -216,7 +216,6 @@ export class Quantiles {
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
     if (this.#starts !== undefined) return;
-    yield* this.#order();
     const starts = yield* this.#startsOfGroups();
     const has = (group: number): boolean => starts[group] < starts[group + 1];
     yield* this.#few.release(has, (group, value) => {

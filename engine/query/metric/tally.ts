@@ -6,8 +6,8 @@ const CODES = (1 << 16) + 1;
  * one thread.
  */
 export class Tally {
-  /** The codes that were counted, each once. */
-  readonly codes = new Uint32Array(CODES);
+  /** The codes that were counted, each once; behind them is room for one more. */
+  readonly codes = new Uint32Array(CODES + 1);
   codeCount = 0;
   /** By code; those of other codes are 0. */
   readonly times = new Uint32Array(CODES);
@@ -20,8 +20,10 @@ export class Tally {
     for (let at = from; at < to; at++) {
       const code = codes[rows[at]];
       const before = times[code];
-      if (before === 0) found[count++] = code;
       times[code] = before + 1;
+      // A place further when it was 0, without a branch.
+      found[count] = code;
+      count += (before - 1) >>> 31;
     }
     this.codeCount = count;
   }
