@@ -44,7 +44,7 @@ export interface EntryHash {
 
 /** Hashes, those of engine/word, that texts have which are looked for. */
 export interface Terms {
-  /** Words that all of them have. */
+  /** Words that all of them have, the longest first: mostly it is the rarest. */
   words: readonly number[];
   /** The only text that is looked for, when its words do not tell it from others. */
   value: number | undefined;

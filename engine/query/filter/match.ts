@@ -46,12 +46,15 @@ export interface ValueTest {
 
 /** What a text has. */
 function termsOf(text: Uint8Array): Terms {
-  const words = new Set<number>();
-  hashWords(text, 0, text.length, words);
+  const lengths = new Map<number, number>();
+  const add = (hash: number, _: Uint8Array, start: number, end: number): unknown =>
+    lengths.set(hash, end - start);
+  hashWords(text, 0, text.length, { add });
+  const words = [...lengths].sort(([, one], [, other]) => other - one).map(([hash]) => hash);
   const value = needsValueHash(text, 0, text.length)
     ? hashOfValue(text, 0, text.length)
     : undefined;
-  return { words: [...words], value };
+  return { words, value };
 }
 
 /** Compares with a text, and with the number that it says. */

@@ -44,7 +44,8 @@ export class WordSequence {
     });
     this.anchor = finderOf(words[0], words.length === 1);
     const literals = this.#words.flatMap(({ literal }) => literal ?? []);
-    this.terms = { words: literals.map(hashOfWord), value: undefined };
+    const longest = literals.toSorted((one, other) => other.length - one.length);
+    this.terms = { words: longest.map(hashOfWord), value: undefined };
     this.only = words.length === 1 ? literals[0] : undefined;
   }
 
