@@ -8,6 +8,8 @@ import { assert } from '../base/assert.ts';
 const GROUP_VALUES = 128;
 const LANES = 4;
 const WORD_BITS = 32;
+/** For values that are not checked. */
+const UNCHECKED = -1;
 /**
  * Values that are unpacked together, one position of all their groups after the other: few enough to stay near the
  * processor.
@@ -70,28 +72,55 @@ export function unpack(
   base = 0,
   values = new Uint32Array(Math.ceil(count / LANES) * LANES),
 ): Uint32Array {
+  unpackAll(words, count, width, base, values, UNCHECKED);
+  return values.subarray(0, count);
+}
+
+/** Unpacks values below 2^31 as `unpack` does, into a new array; `undefined` when one of them is above `last`. */
+export function unpackBelow(
+  words: Uint32Array,
+  count: number,
+  width: number,
+  base: number,
+  last: number,
+): Uint32Array | undefined {
+  const values = new Uint32Array(Math.ceil(count / LANES) * LANES);
+  const sign = unpackAll(words, count, width, base, values, last);
+  return sign < 0 ? undefined : values.subarray(0, count);
+}
+
+/** Unpacks values as `unpack` does; a number below 0 when one of them is above `last`, unless they are unchecked. */
+function unpackAll(
+  words: Uint32Array,
+  count: number,
+  width: number,
+  base: number,
+  values: Uint32Array,
+  last: number,
+): number {
   assert(words.length === packedWords(count, width), `unpacking ${words.length} words`);
-  if (width === 0) return values.subarray(0, count).fill(base);
+  if (width === 0) {
+    values.fill(base, 0, count);
+    return last - base;
+  }
   const mask = width === WORD_BITS ? -1 : (1 << width) - 1;
+  let signs = 0;
   for (let first = 0; first < count; first += PART_VALUES) {
     const end = Math.min(first + PART_VALUES, count);
     const firstWord = (first / WORD_BITS) * width;
     for (let from = 0, bit = 0; from < GROUP_VALUES && first + from < end; from += LANES) {
-      unpackPosition(
-        words,
-        firstWord + (bit >>> 5) * LANES,
-        width,
-        bit & 31,
-        mask,
-        base,
-        values,
-        first + from,
-        end,
-      );
+      const word = firstWord + (bit >>> 5) * LANES;
+      const shift = bit & 31;
+      const at = first + from;
+      if (last === UNCHECKED) {
+        unpackPosition(words, word, width, shift, mask, base, values, at, end);
+      } else {
+        signs |= checkPosition(words, word, width, shift, mask, base, values, at, end, last);
+      }
       bit += width;
     }
   }
-  return values.subarray(0, count);
+  return signs;
 }
 
 /**
@@ -128,6 +157,52 @@ function unpackPosition(
     values[at + 3] = ((words[word + 3] >>> shift) & mask) + base;
     word += step;
   }
+}
+
+/** Unpacks the same, with the signs of how far the values are below `last`: to look at them once more takes longer. */
+function checkPosition(
+  words: Uint32Array,
+  word: number,
+  width: number,
+  shift: number,
+  mask: number,
+  base: number,
+  values: Uint32Array,
+  from: number,
+  end: number,
+  last: number,
+): number {
+  const step = width * LANES;
+  const taken = WORD_BITS - shift;
+  let signs = 0;
+  if (width > taken) {
+    for (let at = from; at < end; at += GROUP_VALUES) {
+      const a = (((words[word] >>> shift) | (words[word + 4] << taken)) & mask) + base;
+      const b = (((words[word + 1] >>> shift) | (words[word + 5] << taken)) & mask) + base;
+      const c = (((words[word + 2] >>> shift) | (words[word + 6] << taken)) & mask) + base;
+      const d = (((words[word + 3] >>> shift) | (words[word + 7] << taken)) & mask) + base;
+      values[at] = a;
+      values[at + 1] = b;
+      values[at + 2] = c;
+      values[at + 3] = d;
+      signs |= (last - a) | (last - b) | (last - c) | (last - d);
+      word += step;
+    }
+    return signs;
+  }
+  for (let at = from; at < end; at += GROUP_VALUES) {
+    const a = ((words[word] >>> shift) & mask) + base;
+    const b = ((words[word + 1] >>> shift) & mask) + base;
+    const c = ((words[word + 2] >>> shift) & mask) + base;
+    const d = ((words[word + 3] >>> shift) & mask) + base;
+    values[at] = a;
+    values[at + 1] = b;
+    values[at + 2] = c;
+    values[at + 3] = d;
+    signs |= (last - a) | (last - b) | (last - c) | (last - d);
+    word += step;
+  }
+  return signs;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { findPacked, packedWords, unpack, unpackOne } from './bitpack.ts';
+import { findPacked, packedWords, unpack, unpackBelow, unpackOne } from './bitpack.ts';
 import { readPacked } from './compress.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
@@ -225,11 +225,10 @@ export class IntegerStream {
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
   ids(max: number): Uint32Array {
     const isPlain = this.#encoding === PACKED && this.#base >= 0;
-    const end = this.#base + 2 ** this.#width;
-    if (isPlain && end <= ID_END) {
-      const ids = unpack(this.#low, this.count, this.#width, this.#base);
-      if (end > max + 1 && signsBelow(ids, max) < 0) damaged(`an id above ${max}`);
-      return ids;
+    if (isPlain && this.#base + 2 ** this.#width <= ID_END) {
+      const last = Math.min(max, ID_END - 1);
+      const ids = unpackBelow(this.#low, this.count, this.#width, this.#base, last);
+      return ids ?? damaged(`an id above ${max}`);
     }
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#summedIds(max);
     const values = this.values();
@@ -258,17 +257,6 @@ export class IntegerStream {
 
 function checkId(value: number, max: number): void {
   if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
-}
-
-/**
- * A number below 0 when one of `ids`, all below ID_END, is above `max`. Nothing is compared here: the loop is left at
- * full speed.
- */
-function signsBelow(ids: Uint32Array, max: number): number {
-  const last = Math.min(max, ID_END - 1);
-  let signs = 0;
-  for (let index = 0; index < ids.length; index++) signs |= last - ids[index];
-  return signs;
 }
 
 /** Unpacks up to PART_VALUES values into `scratch`, from a multiple of SUM_VALUES on. */

@@ -6,6 +6,7 @@ import {
   pack,
   packedWords,
   unpack,
+  unpackBelow,
   unpackOne,
 } from '../../engine/column/bitpack.ts';
 
@@ -79,6 +80,27 @@ t.test('the values from one number to another are found', async () => {
         const isWithin = values[index] >= first && values[index] <= last;
         if (isFound !== isWithin) throw new Error(`value ${index}`);
       }
+    }),
+  );
+});
+
+t.test('values are unpacked when none of them is above another', async () => {
+  const asked = fc.integer({ min: 0, max: 31 }).chain((width) =>
+    fc.record({
+      width: fc.constant(width),
+      values: fc.array(fc.nat(2 ** width - 1), { maxLength: 400 }),
+      below: fc.nat(3),
+    }),
+  );
+  fc.assert(
+    fc.property(asked, ({ width, values, below }) => {
+      const words = pack(scratch(values), values.length, width);
+      const last = Math.max(0, ...values) - below;
+      if (last < 0) return;
+      const found = unpackBelow(words, values.length, width, 0, last);
+      const wanted = values.every((value) => value <= last) ? values : undefined;
+      const text = found === undefined ? undefined : [...found].join();
+      if (text !== wanted?.join()) throw new Error(`${text}, not ${wanted}`);
     }),
   );
 });
