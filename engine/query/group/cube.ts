@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block.ts';
-import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
+import { type Bitmap, countBetween, countRows, rowList } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import type { CodedValues } from '../value/field-values.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -171,14 +171,16 @@ export class Cube implements BlockVisitor {
       }
       step *= this.#sizes[place];
     }
-    const list = codes.length === 0 ? undefined : this.#listed(rows, rowCount);
+    const isWhole = countRows(rows) === rowCount;
+    const list = isWhole || codes.length === 0 ? undefined : this.#listed(rows, rowCount);
     let from = 0;
     let first = 0;
     for (let run = 0; run < runs.count; run++) {
       const end = runs.ends[run];
-      const count = countBetween(rows, from, end);
+      const count = isWhole ? end - from : countBetween(rows, from, end);
       const cell = runs.values[run] * timeStep;
-      if (list === undefined) this.#cells[cell] += count;
+      if (codes.length === 0) this.#cells[cell] += count;
+      else if (list === undefined) countAll(this.#cells, cell, from, end, codes, offsets);
       else countCells(this.#cells, cell, list, first, first + count, codes, offsets);
       from = end;
       first += count;
@@ -301,5 +303,25 @@ function countCells(
       const row = list[at];
       cells[cell + ofA[a[row]] + ofB[b[row]] + ofC[c[row]]]++;
     }
+  }
+}
+
+/** Counts all rows from `from` to `to` likewise. */
+function countAll(
+  cells: Float64Array,
+  cell: number,
+  from: number,
+  to: number,
+  codes: readonly Uint32Array[],
+  offsets: readonly Int32Array[],
+): void {
+  const [a, b, c] = codes;
+  const [ofA, ofB, ofC] = offsets;
+  if (codes.length === 1) {
+    for (let row = from; row < to; row++) cells[cell + ofA[a[row]]]++;
+  } else if (codes.length === 2) {
+    for (let row = from; row < to; row++) cells[cell + ofA[a[row]] + ofB[b[row]]]++;
+  } else {
+    for (let row = from; row < to; row++) cells[cell + ofA[a[row]] + ofB[b[row]] + ofC[c[row]]]++;
   }
 }
