@@ -119,6 +119,23 @@ t.test(
   },
 );
 
+t.test('15 a drag over the chart selects a span', async (t) => {
+  await page.goto(`${service.http}/differences?${ADDRESS}`);
+  const chart = await page.locator('.chart .u-over').boundingBox();
+  if (chart === null) throw new Error('there is no chart');
+  const y = chart.y + chart.height / 2;
+  await page.mouse.move(chart.x + chart.width * 0.25, y);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width * 0.5, y, { steps: 5 });
+  await page.mouse.up();
+  await settled();
+  const { searchParams } = new URL(page.url());
+  const from = Date.parse(searchParams.get('sf') ?? '');
+  t.ok(Math.abs(from - BEGIN_MS - 900_000) < 60_000, 'the span begins where the drag began');
+  t.equal(searchParams.get('from'), FROM, 'the range stays');
+  t.match((await rows())[0], { rest: 0 });
+});
+
 t.test('15 a faulty selection is told beside its field, in the words of the API', async (t) => {
   await page.goto(`${service.http}/differences?${ADDRESS}`);
   await page.getByLabel('Selected by a search').fill('level:(');

@@ -17,17 +17,26 @@ const LINE =
 
 /** Compressed scripts that are loaded before one can explore. */
 const EXPLORE_BYTES_MAX = 60_000;
+/** Compressed scripts of all screens. */
+const ALL_BYTES_MAX = 110_000;
 /** Scripts that a script needs, and the plot, which exploring begins to load at once. */
 const IMPORTS = /(?:from|import)"\.\/([^"]+)"|import\("\.\/(plot-[^"]+)"\)/g;
 
-/** Bytes of a script and of all that it imports at once, compressed. */
-async function bytesOfScript(path: string, seen = new Set<string>()): Promise<number> {
+/** Scripts that a script may ever load. */
+const ALL_IMPORTS = /(?:from|import|import\()"\.\/([^"]+)"/g;
+
+/** Bytes of a script and of all that it imports, compressed. */
+async function bytesOfScript(
+  path: string,
+  imports = IMPORTS,
+  seen = new Set<string>(),
+): Promise<number> {
   if (seen.has(path)) return 0;
   seen.add(path);
   const { text } = await request(service.http + path);
   let bytes = gzipSync(text, { level: 9 }).length;
-  for (const [, name, plot] of text.matchAll(IMPORTS)) {
-    bytes += await bytesOfScript(`/assets/${name ?? plot}`, seen);
+  for (const [, name, plot] of text.matchAll(imports)) {
+    bytes += await bytesOfScript(`/assets/${name ?? plot}`, imports, seen);
   }
   return bytes;
 }
@@ -52,6 +61,8 @@ t.test(
     }
     const bytes = await bytesOfScript(script);
     t.ok(bytes <= EXPLORE_BYTES_MAX, `${bytes} bytes before one can explore`);
+    const all = await bytesOfScript(script, ALL_IMPORTS);
+    t.ok(all <= ALL_BYTES_MAX, `${all} bytes of scripts together`);
     const { etag = '' } = Object.fromEntries(page.headers);
     const again = await request(`${service.http}/keys`, { headers: { 'if-none-match': etag } });
     t.equal(again.status, 304, 'all screens are one page');
