@@ -49,24 +49,17 @@ export interface Bundle {
   readonly commands: readonly string[];
 }
 
-const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
-  critical: ['#a8125a', '#ff6b9d'],
-  error: ['#bb2d22', '#f4776d'],
-  warn: ['#8f6100', '#e8bd55'],
-  ok: ['#2c7a49', '#6cc28a'],
-  info: ['#3b6ea8', '#7fa9db'],
-  accent: ['#9a4a0b', '#e9a559'],
-  violet: ['#6a4fb0', '#b39df0'],
-  teal: ['#0f757b', '#5cc4c9'],
-  brown: ['#7a5230', '#c9a27e'],
-  muted: ['#615d56', '#a0a4a9'],
-};
+/** Colours of series, and those of the page, which are those of the console. */
+const COLOURS = [
+  ...['critical', 'error', 'warn', 'ok', 'info', 'accent', 'violet', 'teal', 'brown', 'muted'],
+];
+const PAGE_COLOURS = ['bg', 'text', 'line', 'raised'];
 const STYLE = `:root{color-scheme:light dark}
-body{font:14px/1.5 system-ui,sans-serif;margin:0;background:light-dark(#f4f2ed,#0f1113);color:light-dark(#1e1d1a,#e8e6e1)}
+body{font:14px/1.5 system-ui,sans-serif;margin:0;background:var(--bg);color:var(--text)}
 main{max-width:75rem;margin:auto;padding:1rem}h1,td,th,dd,summary,pre{overflow-wrap:anywhere}
-dt,caption,text{color:light-dark(#615d56,#a0a4a9);fill:light-dark(#615d56,#a0a4a9)}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dd{margin:0}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid light-dark(#ddd8cd,#2b3036);vertical-align:top}
-pre{white-space:pre-wrap;padding:.5rem;background:light-dark(#eeebe4,#1f2327)}summary,pre{font-family:monospace}svg{width:100%;height:auto}
+dt,text{color:var(--muted);fill:var(--muted)}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dd{margin:0}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line);vertical-align:top}
+pre{white-space:pre-wrap;padding:.5rem;background:var(--raised)}summary,pre{font-family:monospace}svg{width:100%;height:auto}
 .key{display:inline-block;width:.75em;height:.75em;margin-right:.25em}`;
 const [WIDTH, HEIGHT] = [1_000, 160];
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -75,8 +68,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** The text of a page. All texts of the bundle stay texts. */
 export function htmlOf({ title, facts, charts, tables, events, commands }: Bundle): string {
-  const colours = Object.entries(COLOURS)
-    .map(([name, [light, dark]]) => `.${name}{color:light-dark(${light},${dark})}`)
+  const look = getComputedStyle(document.documentElement);
+  const colours = [...COLOURS, ...PAGE_COLOURS]
+    .map(
+      (name) =>
+        `:root{--${name}:${look.getPropertyValue(`--${name}`)}}.${name}{color:var(--${name})}`,
+    )
     .join('');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -164,5 +161,5 @@ function stackedSums(series: readonly ChartSeries[], count: number): number[] {
 /** Attribute of an element in the colour of a series. */
 function lookOf({ colour }: ChartSeries): string {
   if (/^#[0-9a-f]{6}$/.test(colour)) return `style="color:${cssColour(colour)}"`;
-  return `class="${colour in COLOURS ? colour : 'muted'}"`;
+  return `class="${COLOURS.includes(colour) ? colour : 'muted'}"`;
 }
