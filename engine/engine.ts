@@ -37,7 +37,7 @@ import type {
 import type { Progress } from './query/model/source.ts';
 import { Reader, type ReaderMemory } from './query/reader.ts';
 import { rowCountsUnits } from './query/scan/stored-rows.ts';
-import { eventTextsOf } from './segment/event-texts.ts';
+import { eventTextsOf } from './segment/block/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
 import { GatheredRows } from './store/gathered-rows.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
@@ -88,7 +88,7 @@ export type {
   TailResult,
 } from './query/model/query.ts';
 /** Result of sealing and merging. Plain data that crosses threads. */
-export type { SealResult } from './segment/seal.ts';
+export type { SealResult } from './segment/seal/seal.ts';
 /** The committed blocks of a moment, for a thread that is told what changes. */
 export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
 /** Order to seal or merge. Plain data that crosses threads. */

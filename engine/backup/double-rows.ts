@@ -1,4 +1,4 @@
-import { addRun, holdsRuns, type Run } from '../segment/runs.ts';
+import { addRun, holdsRuns, type Run } from '../segment/block/runs.ts';
 import type { FoundSegment } from './found-segment.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { EngineError } from '../base/errors.ts';
 import type { Disk, DiskFile } from '../base/file.ts';
-import { type Block, openBlock } from '../segment/block.ts';
+import { type Block, openBlock } from '../segment/block/block.ts';
+import { addRun, type Run } from '../segment/block/runs.ts';
+import { verifyBlock } from '../segment/block/verify-block.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import { addRun, type Run } from '../segment/runs.ts';
 import { SealedFile } from '../segment/sealed-file.ts';
-import { verifyBlock } from '../segment/verify-block.ts';
 import { type Head, readHead } from '../store/commit.ts';
 import { pathOfSegment } from '../store/filename.ts';
 import { FrameReader } from '../store/frame-reader.ts';

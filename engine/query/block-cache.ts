@@ -1,5 +1,5 @@
-import type { Block } from '../segment/block.ts';
-import type { BlockHead } from '../segment/block-head.ts';
+import type { Block } from '../segment/block/block.ts';
+import type { BlockHead } from '../segment/block/block-head.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { CodeCache } from './code-cache.ts';
 

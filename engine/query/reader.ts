@@ -1,6 +1,6 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../column/entries.ts';
-import { Block, openBlock } from '../segment/block.ts';
+import { Block, openBlock } from '../segment/block/block.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';

@@ -1,7 +1,7 @@
 import type { Kind } from '../column/kind.ts';
-import type { ColumnInfo } from './block-head.ts';
-import type { DirectoryPaths } from './directory.ts';
-import { decodeText } from './rebuild.ts';
+import type { ColumnInfo } from './block/block-head.ts';
+import type { DirectoryPaths } from './block/directory.ts';
+import { decodeText } from './block/rebuild.ts';
 
 /** Memory of a path besides its characters. */
 const PATH_BYTES = 40;

@@ -7,9 +7,9 @@ import { IntegerStream } from '../column/integer-stream.ts';
 import { writeIntegers } from '../column/integers.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import type { PathTable } from '../column/path.ts';
-import { BlockPaths } from './block-paths.ts';
+import { BlockPaths } from './block/block-paths.ts';
+import { readPaths } from './block/directory.ts';
 import { type BlockColumns, type ColumnOutline, OutlineTable } from './column-outline.ts';
-import { readPaths } from './directory.ts';
 import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
 import type { WriterSequence } from './sealed.ts';
 

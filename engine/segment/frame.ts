@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import { checksum } from '../base/checksum.ts';
 import { EngineError } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
-import { type Run, rowsOfRuns } from './runs.ts';
+import { type Run, rowsOfRuns } from './block/runs.ts';
 
 /** Draft of the format whose files this code writes; it reads those from `FORMAT_OLDEST` on. FORMAT.md 9. */
 export const FORMAT_VERSION = 4;

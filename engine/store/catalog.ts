@@ -1,8 +1,8 @@
 import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { type Disk, isDiskFull } from '../base/file.ts';
+import { verifyBlock as verifyRegions } from '../segment/block/verify-block.ts';
 import { type BlockRef, holeOf } from '../segment/frame.ts';
-import { verifyBlock as verifyRegions } from '../segment/verify-block.ts';
 import { type BlockChanges, ChangeLog } from './block-changes.ts';
 import { HEAD_BYTES } from './commit.ts';
 import {

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { type Disk, type DiskSpace, isDiskFull, isOutOfDescriptors } from '../base/file.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import type { SealResult } from '../segment/seal.ts';
+import type { SealResult } from '../segment/seal/seal.ts';
 import {
   boundsOf,
   type CatalogTotals,

@@ -4,9 +4,9 @@ import { Batch } from '../column/batch.ts';
 import { RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
-import { encodeBlock } from '../segment/block-encoder.ts';
+import { encodeBlock } from '../segment/block/block-encoder.ts';
+import { addRun, type Run, rowsOfRuns } from '../segment/block/runs.ts';
 import type { EncodedBlock } from '../segment/frame.ts';
-import { addRun, type Run, rowsOfRuns } from '../segment/runs.ts';
 
 /** A writer that has grown beyond this is not kept for the next block. */
 const WRITER_BYTES_KEPT = 4 * 1024 * 1024;

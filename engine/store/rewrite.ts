@@ -1,4 +1,4 @@
-import { type SealOptions, type SealResult, sealBlocks } from '../segment/seal.ts';
+import { type SealOptions, type SealResult, sealBlocks } from '../segment/seal/seal.ts';
 import { pathOfSegment } from './filename.ts';
 
 /** Rewrites the blocks of whole segments as sealed segments; see `sealBlocks`. For a thread of its own. */

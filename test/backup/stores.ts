@@ -1,4 +1,4 @@
-import { openBlock } from '../../engine/segment/block.ts';
+import { openBlock } from '../../engine/segment/block/block.ts';
 import { isHole } from '../../engine/segment/frame.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';
 import type { OpenedCatalog } from '../../engine/store/catalog.ts';

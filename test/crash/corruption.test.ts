@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { BLOCK_AGE_MAX_MS } from '../../engine/base/limits.ts';
+import { verifyBlock } from '../../engine/segment/block/verify-block.ts';
 import {
   FRAME_ALIGNMENT,
   FRAME_HEADER_BYTES,
@@ -8,7 +9,6 @@ import {
   FrameKind,
   readFrameHeader,
 } from '../../engine/segment/frame.ts';
-import { verifyBlock } from '../../engine/segment/verify-block.ts';
 import { HEAD_BYTES } from '../../engine/store/commit.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import { openStore, Rig, visibleTexts } from '../store/rig.ts';

@@ -1,4 +1,4 @@
-import { addRun, type Run } from '../../engine/segment/runs.ts';
+import { addRun, type Run } from '../../engine/segment/block/runs.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import type { CommittedGroup, LogFile } from '../../engine/store/log-file.ts';
 import { type Claim, makeSequences, Sequences } from '../../engine/store/sequences.ts';

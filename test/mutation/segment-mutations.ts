@@ -1,13 +1,13 @@
 import type { Mutation } from './mutate.ts';
 
-const file = 'engine/segment/row-sum.ts';
+const file = 'engine/segment/seal/row-sum.ts';
 const tests = ['test/segment/row-sum.test.ts'];
 
 /** Faults in what compares sealed rows with their sources, and in what reads columns. */
 export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a sealing is believed when the number of rows is right',
-    file: 'engine/segment/verify.ts',
+    file: 'engine/segment/seal/verify.ts',
     find: 'if (found.equals(wanted)) return;',
     replace: 'if (found.rowCount === wanted.rowCount) return;',
     tests,
@@ -60,7 +60,7 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the sum of a row has not its strings',
-    file: 'engine/segment/leaf-sum.ts',
+    file: 'engine/segment/seal/leaf-sum.ts',
     find: `      lows[row] += low[ids[at] - 1];
       highs[row] += high[ids[at] - 1];`,
     replace: '      lows[row] += highs[row] * low[0] * high[0] * 0;',
@@ -68,21 +68,21 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the sum of a number has not its digits, nor that of a date its form',
-    file: 'engine/segment/leaf-sum.ts',
+    file: 'engine/segment/seal/leaf-sum.ts',
     find: 'const detail = details[at];',
     replace: 'const detail = 0;',
     tests,
   },
   {
     name: 'a text that was read once is not added to the sum',
-    file: 'engine/segment/block-sum.ts',
+    file: 'engine/segment/seal/block-sum.ts',
     find: 'if (this.#left[index]?.delete(number)) leaves.addPiece(',
     replace: 'if (this.#left[index]?.delete(number) === false) leaves.addPiece(',
     tests,
   },
   {
     name: 'the bytes of a source are not compared before it is sealed',
-    file: 'engine/segment/source-rows.ts',
+    file: 'engine/segment/seal/source-rows.ts',
     find: 'block.verify(this.#scratch);',
     replace: 'void this.#scratch;',
     tests: ['test/segment/seal.test.ts'],
@@ -96,28 +96,28 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'sealed blocks are bounded by rows alone',
-    file: 'engine/segment/segment-rows.ts',
+    file: 'engine/segment/seal/segment-rows.ts',
     find: ' || this.#blockBytes + bytes > bytesMax',
     replace: ' || bytesMax === 0',
     tests: ['test/segment/segment-rows.test.ts'],
   },
   {
     name: 'sealed segments are not bounded by their text',
-    file: 'engine/segment/segment-rows.ts',
+    file: 'engine/segment/seal/segment-rows.ts',
     find: 'this.#segmentBytes + bytes > SEGMENT_BYTES_MAX',
     replace: 'this.#segmentBytes + bytes > SEGMENT_BYTES_MAX * 1_000',
     tests: ['test/segment/segment-rows.test.ts'],
   },
   {
     name: 'sealed segments are not bounded by what is held of them',
-    file: 'engine/segment/segment-rows.ts',
+    file: 'engine/segment/seal/segment-rows.ts',
     find: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX',
     replace: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX * 1_000',
     tests: ['test/segment/segment-rows.test.ts'],
   },
   {
     name: 'sources of any width are opened together',
-    file: 'engine/segment/source-rows.ts',
+    file: 'engine/segment/seal/source-rows.ts',
     find: 'columnCount > COLUMNS_MAX',
     replace: 'columnCount > COLUMNS_MAX * 1_000',
     tests: ['test/service/sealing-memory.test.ts'],

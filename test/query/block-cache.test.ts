@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BlockCache } from '../../engine/query/block-cache.ts';
-import { Block } from '../../engine/segment/block.ts';
-import type { BlockHead } from '../../engine/segment/block-head.ts';
+import { Block } from '../../engine/segment/block/block.ts';
+import type { BlockHead } from '../../engine/segment/block/block-head.ts';
 import { Shelf } from '../segment/shelf.ts';
 
 t.test(

@@ -1,15 +1,15 @@
 import { Batch } from '../../engine/column/batch.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
-import { type Block, openBlock } from '../../engine/segment/block.ts';
-import { encodeBlock } from '../../engine/segment/block-encoder.ts';
+import { type Block, openBlock } from '../../engine/segment/block/block.ts';
+import { encodeBlock } from '../../engine/segment/block/block-encoder.ts';
+import type { Run } from '../../engine/segment/block/runs.ts';
 import {
   type BlockRef,
   FrameKind,
   freshRowsOf,
   writeFrameHeader,
 } from '../../engine/segment/frame.ts';
-import type { Run } from '../../engine/segment/runs.ts';
 import { addRow, type TestRow } from './leaves.ts';
 
 export const RECEIVED_MS = 1_700_000_001_000;

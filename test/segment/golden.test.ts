@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openBlock } from '../../engine/segment/block.ts';
+import { openBlock } from '../../engine/segment/block/block.ts';
+import { verifyBlock } from '../../engine/segment/block/verify-block.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
-import { verifyBlock } from '../../engine/segment/verify-block.ts';
 import { batchOf, frameOf, MemorySource } from './block-maker.ts';
 import type { TestLeaf, TestRow } from './leaves.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Kind } from '../../engine/column/kind.ts';
-import { decodeText, escapeSurrogates, templateOf } from '../../engine/segment/rebuild.ts';
+import { decodeText, escapeSurrogates, templateOf } from '../../engine/segment/block/rebuild.ts';
 import { batchOf, frameOf, open } from './block-maker.ts';
 import { encodeText, type TestLeaf } from './leaves.ts';
 

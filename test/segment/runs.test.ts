@@ -8,7 +8,7 @@ import {
   readRuns,
   rowsOfRuns,
   writeRuns,
-} from '../../engine/segment/runs.ts';
+} from '../../engine/segment/block/runs.ts';
 import { batchOf, frameOf, open } from './block-maker.ts';
 
 /** Runs that ascend and do not touch, and a sequence behind them. */

@@ -1,5 +1,5 @@
 import { type BlockRef, corruption } from '../../engine/segment/frame.ts';
-import type { SealResult } from '../../engine/segment/seal.ts';
+import type { SealResult } from '../../engine/segment/seal/seal.ts';
 import type { MergeJob } from '../../engine/store/compaction.ts';
 import { sealedPath } from '../../engine/store/filename.ts';
 import type { MemoryDisk } from '../support/memory-disk.ts';

@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from '../../engine/base/bytes.ts';
 import { checksum } from '../../engine/base/checksum.ts';
+import { type Run, readRuns, writeRuns } from '../../engine/segment/block/runs.ts';
 import {
   alignFrame,
   type BlockRef,
@@ -8,7 +9,6 @@ import {
   freshRowsOf,
   readFrameHeader,
 } from '../../engine/segment/frame.ts';
-import { type Run, readRuns, writeRuns } from '../../engine/segment/runs.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { GroupParts } from '../../engine/store/log-file.ts';
 import type { KeyUsage } from '../../engine/store/usage.ts';

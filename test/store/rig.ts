@@ -1,9 +1,9 @@
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
-import { openBlock } from '../../engine/segment/block.ts';
+import { openBlock } from '../../engine/segment/block/block.ts';
+import { verifyBlock } from '../../engine/segment/block/verify-block.ts';
 import { isHole } from '../../engine/segment/frame.ts';
-import { verifyBlock } from '../../engine/segment/verify-block.ts';
 import { type OpenedCatalog, openCatalog } from '../../engine/store/catalog.ts';
 import { segmentPath } from '../../engine/store/filename.ts';
 import type { CommittedGroup } from '../../engine/store/log-file.ts';

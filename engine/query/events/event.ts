@@ -1,5 +1,5 @@
 import type { Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import { attributeText } from '../filter/json.ts';
 import { TagLevel } from '../group/level.ts';
 import { addRow, type Bitmap, noRows } from '../model/bitmap.ts';

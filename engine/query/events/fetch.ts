@@ -1,5 +1,5 @@
 import type { Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { addRow, hasRow, noRows } from '../model/bitmap.ts';

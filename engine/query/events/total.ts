@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { BlockScan, type BlockVisitor } from '../group/block-scan.ts';
 import type { Sharing, VisitorData, VisitorSpec } from '../group/shared-scan.ts';

@@ -4,7 +4,7 @@ import { readPattern } from '../../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { printDate } from '../../column/date-form.ts';
 import type { Terms } from '../../column/entries.ts';
-import { decodeText } from '../../segment/rebuild.ts';
+import { decodeText } from '../../segment/block/rebuild.ts';
 import { LOWER } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
 import type { Pattern, WordPattern } from '../model/predicate.ts';

@@ -1,7 +1,7 @@
 import { EngineError } from '../../base/errors.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import { Kind } from '../../column/kind.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import { addRow, type Bitmap, countRows, hasRow, isEmpty, noRows } from '../model/bitmap.ts';
 import type { AttributeKind } from '../model/query.ts';

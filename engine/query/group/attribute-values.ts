@@ -3,7 +3,7 @@ import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';

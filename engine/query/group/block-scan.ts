@@ -1,6 +1,6 @@
 import { must } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { allRows, type Bitmap, isEmpty } from '../model/bitmap.ts';

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween, countRows, rowList } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import type { CodedValues } from '../value/field-values.ts';

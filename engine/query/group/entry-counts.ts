@@ -4,7 +4,7 @@ import type { StringColumn } from '../../column/column.ts';
 import type { EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';

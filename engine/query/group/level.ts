@@ -1,6 +1,6 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../column/growth.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { type Bitmap, dropRows, nextRow } from '../model/bitmap.ts';

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { MetricTable } from '../metric/metric-table.ts';
 import { type Bitmap, countRows } from '../model/bitmap.ts';
 import { Pairs } from '../value/pairs.ts';

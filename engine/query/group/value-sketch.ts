@@ -1,5 +1,5 @@
 import { inParts, type Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { Bitmap } from '../model/bitmap.ts';
 import { FieldValues } from '../value/field-values.ts';
 import { HASH_BITS, ValueNumbers } from '../value/value-numbers.ts';

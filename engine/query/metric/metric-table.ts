@@ -3,7 +3,7 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
 import type { Entries } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type {
   Aggregation,
   Metric,

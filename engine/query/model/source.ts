@@ -1,6 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../../column/entries.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
 import { type BlockRef, isHole } from '../../segment/frame.ts';

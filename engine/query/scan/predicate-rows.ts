@@ -1,7 +1,7 @@
 import type { Units } from '../../base/pause.ts';
 import type { Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { WordsTest } from '../filter/printed-test.ts';

@@ -4,7 +4,7 @@ import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../../co
 import { printDate } from '../../column/date-form.ts';
 import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import { anElementPasses, type ValueTest } from '../filter/match.ts';
 import type { Plan } from '../filter/plan.ts';
 import { WordsTest } from '../filter/printed-test.ts';

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../base/durations.ts';
 import type { Units } from '../../base/pause.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';
 import { allRows, type Bitmap, nextRow } from '../model/bitmap.ts';

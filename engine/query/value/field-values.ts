@@ -11,7 +11,7 @@ import type { Entries, EntrySource } from '../../column/entries.ts';
 import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { Block } from '../../segment/block.ts';
+import type { Block } from '../../segment/block/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
 import { type Bitmap, dropRow, eachRow, hasRow, nextRow } from '../model/bitmap.ts';

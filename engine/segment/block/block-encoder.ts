@@ -1,0 +1,365 @@
+import { assert, unreachable } from '../../base/assert.ts';
+import { ByteWriter } from '../../base/bytes.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+import type { Batch, Builder } from '../../column/batch.ts';
+import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
+import { RegionWriter, type Zone } from '../../column/chunk.ts';
+import { writePacked } from '../../column/compress.ts';
+import { type DateBuilder, writeDates } from '../../column/dates.ts';
+import type { Entries } from '../../column/entries.ts';
+import { idsToWrite, writeIds, writeIntegers } from '../../column/integers.ts';
+import { Kind } from '../../column/kind.ts';
+import { writeNumbers } from '../../column/number-chunk.ts';
+import type { NumberBuilder } from '../../column/numbers.ts';
+import type { PathTable } from '../../column/path.ts';
+import { PresenceLayout, presenceLayout, writePresence } from '../../column/presence.ts';
+import type { Shapes } from '../../column/shape.ts';
+import type { StringBuilder } from '../../column/strings.ts';
+import {
+  StringEncoding,
+  stringEncoding,
+  usedEntries,
+  writeConstantString,
+  writeDictionary,
+  writeLengthsOf,
+  writeText,
+  writeTextOf,
+} from '../../column/text.ts';
+import { writeTemplates } from '../../derive/template.ts';
+import type { DerivedParts, RowsText } from '../../derive/text-deriver.ts';
+import type { EncodedBlock } from '../frame.ts';
+import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
+import { BlockPaths, writeBlockShapes } from './block-paths.ts';
+import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
+import { type RowKeys, writeRowKeys } from './row-keys.ts';
+import { type RowList, RowListTable } from './row-list.ts';
+import { type Run, writeRuns } from './runs.ts';
+
+/** The values of a column that go into a block, and the rows they lie in. */
+interface Range {
+  builder: Builder;
+  from: number;
+  to: number;
+}
+
+/** What all rows of a block have. The arrays are by row of the block. */
+export interface BlockRows {
+  timeMs: Float64Array;
+  receivedMs: Float64Array;
+  /** Numbers of `shapes`, whose leaves are over the table of paths. */
+  shapeIds: Uint16Array | Uint32Array;
+  shapes: Shapes;
+  /** Of a sealed block. */
+  keys?: RowKeys;
+}
+
+/** Ids of a column of strings in a block: an entry + 1 of the segment dictionary number `dictionary` each. */
+export interface SharedIds {
+  path: number;
+  kind: typeof Kind.STRING | typeof Kind.ARRAY;
+  dictionary: number;
+  /** Rows that have a value. */
+  list: RowList;
+  /** One a value. */
+  ids: Uint32Array;
+}
+
+/** What a block's header says of its rows. */
+type BlockFacts = Pick<EncodedBlock, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
+
+/** Encodes one block: what all rows have, then column by column. Source: FORMAT.md 4. */
+export class BlockEncoder {
+  readonly #timeMs: Float64Array;
+  readonly #firstRow: number;
+  readonly #rowCount: number;
+  readonly #out: RegionWriter;
+  readonly #paths: BlockPaths;
+  readonly #presences = new RowListTable();
+  readonly #rowsBytes: number;
+  #columnCount = 0;
+
+  /**
+   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. `out`
+   * is empty, and the encoder's until then.
+   */
+  constructor(paths: PathTable, rows: BlockRows, firstRow: number, out: RegionWriter) {
+    this.#out = out;
+    this.#timeMs = rows.timeMs;
+    this.#firstRow = firstRow;
+    this.#rowCount = rows.timeMs.length;
+    this.#paths = new BlockPaths(paths);
+    assert(this.#rowCount > 0 && this.#rowCount <= BLOCK_ROWS_MAX, 'rows fit in a block');
+    this.#writeRows(rows);
+    this.#rowsBytes = this.#out.meta.length;
+  }
+
+  #writeRows(rows: BlockRows): void {
+    const out = this.#out;
+    const { timeMs, receivedMs, shapeIds, keys } = rows;
+    writeIntegers(out.region, timeMs, this.#rowCount, 'values');
+    out.end();
+    writeIntegers(out.region, receivedMs, this.#rowCount, 'values');
+    out.end();
+    out.packed.reset();
+    const { count, ids } = writeBlockShapes(out.packed, rows.shapes, shapeIds, this.#paths);
+    out.meta.varint(count);
+    writePacked(out.region, out.packed.bytes(), out.compressor());
+    out.end();
+    writeIntegers(out.region, ids, this.#rowCount, 'ids');
+    out.end();
+    if (keys === undefined) return;
+    writeRowKeys(out.region, keys);
+    out.end();
+  }
+
+  /** Adds the values `[from, to)` of a column, at least one; returns the zone of numbers and dates. */
+  writeColumn(builder: Builder, from: number, to: number): Zone | undefined {
+    const range = { builder, from, to };
+    this.#begin(builder.path);
+    switch (builder.kind) {
+      case Kind.STRING:
+      case Kind.ARRAY:
+        this.#writeStrings(range, builder as StringBuilder);
+        return undefined;
+      case Kind.NUMBER:
+        this.#writeHead(range);
+        return this.#endZoned(writeNumbers(this.#out.region, builder as NumberBuilder, from, to));
+      case Kind.DATE: {
+        this.#writeHead(range);
+        const { region } = this.#out;
+        const dates = builder as DateBuilder;
+        return this.#endZoned(writeDates(region, dates, from, to, this.#timeMs, this.#firstRow));
+      }
+      case Kind.BOOLEAN:
+        this.#writeHead(range);
+        writeBooleans(this.#out.region, builder as BooleanBuilder, from, to);
+        this.#out.end();
+        return undefined;
+      case Kind.NULL:
+      case Kind.OBJECT:
+        throw new Error(`assertion failed: a column of kind ${builder.kind}`);
+      default:
+        return unreachable(builder.kind);
+    }
+  }
+
+  /** Adds a column of strings as text: a value for each of `rows`. */
+  writeText(
+    { path, kind }: Pick<SharedIds, 'path' | 'kind'>,
+    rows: Uint16Array,
+    text: Entries,
+  ): void {
+    this.#begin(path);
+    this.#out.meta.u8(columnHead(kind, StringEncoding.TEXT));
+    this.#writePresence({ rows, from: 0, to: rows.length });
+    writeTextOf(this.#out, text);
+  }
+
+  /** Adds a column of strings as what they are derived of: a value for each of `rows`. */
+  writeDerived(
+    { path, kind }: Pick<SharedIds, 'path' | 'kind'>,
+    text: RowsText,
+    { templates, numbers, own }: DerivedParts,
+  ): void {
+    const out = this.#out;
+    const { rows } = text;
+    this.#begin(path);
+    out.meta.u8(columnHead(kind, StringEncoding.DERIVED));
+    this.#writePresence({ rows, from: 0, to: rows.length });
+    writeLengthsOf(out, text);
+    const compress = out.compressor();
+    out.packed.reset();
+    writeTemplates(out.packed, templates);
+    writePacked(out.region, out.packed.bytes(), out.compressor());
+    out.end();
+    idsToWrite(numbers.length).set(numbers);
+    writeIds(out.region, numbers.length);
+    out.end();
+    for (const piece of own) {
+      writePacked(out.region, piece, compress);
+      out.end();
+    }
+  }
+
+  /** Adds a column of strings whose entries are in a dictionary of the segment. */
+  writeShared(column: SharedIds): void {
+    const { ids, list, dictionary } = column;
+    const out = this.#out;
+    const count = list.to - list.from;
+    this.#begin(column.path);
+    out.meta.u8(columnHead(column.kind, StringEncoding.SHARED));
+    const hasSlots = this.#hasSlots(count);
+    if (hasSlots) {
+      out.meta.varint(ColumnPresence.IN_IDS);
+      out.meta.varint(count);
+    } else {
+      this.#writePresence(list);
+    }
+    out.meta.varint(dictionary);
+    // No list of the block's own.
+    out.meta.varint(0);
+    out.end();
+    const storedCount = hasSlots ? this.#rowCount : count;
+    const stored = idsToWrite(storedCount);
+    if (hasSlots) {
+      stored.fill(0, 0, storedCount);
+      for (let index = 0; index < count; index++) {
+        stored[list.rows[list.from + index] - this.#firstRow] = ids[index];
+      }
+    } else stored.set(ids);
+    writeIds(out.region, storedCount);
+    out.end();
+  }
+
+  /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
+  finish(runs: readonly Run[]): EncodedBlock {
+    const meta = this.#meta(runs);
+    return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts() };
+  }
+
+  /** The whole block, which repeats no rows, in parts. The regions are those of `out`. */
+  parts(): FrameParts & BlockFacts {
+    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts() };
+  }
+
+  #meta(runs: readonly Run[]): Uint8Array {
+    const out = this.#out;
+    const meta = new ByteWriter(1024);
+    if (runs.length > 0) writeRuns(meta, runs);
+    meta.varint(this.#paths.count);
+    meta.raw(this.#paths.bytes());
+    const written = out.meta.bytes();
+    meta.raw(written.subarray(0, this.#rowsBytes));
+    meta.varint(this.#columnCount);
+    meta.raw(written.subarray(this.#rowsBytes));
+    return meta.bytes();
+  }
+
+  #facts(): BlockFacts {
+    const timeMs = this.#timeMs;
+    let minTimeMs = timeMs[0];
+    let maxTimeMs = timeMs[0];
+    for (let row = 1; row < timeMs.length; row++) {
+      minTimeMs = Math.min(minTimeMs, timeMs[row]);
+      maxTimeMs = Math.max(maxTimeMs, timeMs[row]);
+    }
+    return { rowCount: this.#rowCount, minTimeMs, maxTimeMs };
+  }
+
+  #begin(path: number): void {
+    this.#columnCount++;
+    this.#out.meta.varint(this.#paths.number(path));
+  }
+
+  #writeStrings(range: Range, builder: StringBuilder): void {
+    const { from, to } = range;
+    const out = this.#out;
+    // Two entries that differ are enough to say so: nothing else about them matters.
+    if (builder.plain && builder.entries[from] !== builder.entries[to - 1]) {
+      out.meta.u8(columnHead(builder.kind, StringEncoding.TEXT));
+      this.#writePresence({ rows: builder.rows, from, to });
+      writeText(out, builder, from, to);
+      return;
+    }
+    const used = usedEntries(builder, from, to);
+    const encoding = stringEncoding(builder, used, to - from);
+    out.meta.u8(columnHead(builder.kind, encoding));
+    if (encoding === StringEncoding.DICTIONARY && this.#hasSlots(to - from)) {
+      out.meta.varint(ColumnPresence.IN_IDS);
+      out.meta.varint(to - from);
+      const slots = { firstRow: this.#firstRow, rowCount: this.#rowCount };
+      writeDictionary(out, builder, used, from, to, slots);
+      return;
+    }
+    this.#writePresence({ rows: builder.rows, from, to });
+    if (encoding === StringEncoding.CONSTANT) writeConstantString(out, builder, used.entries[0]);
+    else if (encoding === StringEncoding.DICTIONARY) {
+      writeDictionary(out, builder, used, from, to, undefined);
+    } else writeText(out, builder, from, to);
+  }
+
+  /** Whether a dictionary has an id for each row: some rows have no value, but not most. */
+  #hasSlots(count: number): boolean {
+    return (
+      count < this.#rowCount && presenceLayout(count, this.#rowCount) === PresenceLayout.BITMAP
+    );
+  }
+
+  /** Kind and presence of a column that has one encoding. */
+  #writeHead(range: Range): void {
+    this.#out.meta.u8(columnHead(range.builder.kind, 0));
+    this.#writePresence({ rows: range.builder.rows, from: range.from, to: range.to });
+  }
+
+  /** Ends a region of numbers or dates; their zone stands before it. */
+  #endZoned(zone: Zone): Zone {
+    const { meta } = this.#out;
+    const isPoint = zone.min === zone.max;
+    meta.u8(isPoint ? ZoneForm.POINT : ZoneForm.RANGE);
+    meta.f64(zone.min);
+    if (!isPoint) meta.f64(zone.max);
+    this.#out.end();
+    return zone;
+  }
+
+  #writePresence(list: RowList): void {
+    const { rows, from, to } = list;
+    const { meta, region } = this.#out;
+    const rowCount = this.#rowCount;
+    if (to - from === rowCount) {
+      meta.varint(ColumnPresence.ALL);
+      return;
+    }
+    const known = this.#presences.find(list);
+    if (known >= 0) {
+      meta.varint(ColumnPresence.KNOWN + known);
+      return;
+    }
+    const layout = presenceLayout(to - from, rowCount);
+    meta.varint(ColumnPresence.NEW);
+    meta.u8(layout);
+    meta.varint(to - from);
+    writePresence(region, layout, rows, from, to, this.#firstRow, rowCount);
+    this.#out.end();
+  }
+}
+
+/** The columns that have values in some rows of a batch. */
+function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
+  const ranges: Range[] = [];
+  for (const builder of batch.columns) {
+    if (builder.count === 0 || builder.rows[builder.count - 1] < fromRow) continue;
+    const from = builder.valuesBefore(fromRow);
+    const to = builder.valuesBefore(toRow);
+    if (from < to) ranges.push({ builder, from, to });
+  }
+  return ranges;
+}
+
+/**
+ * Encodes the rows `[fromRow, toRow)` of a batch as a block; `runs` are those of them that earlier blocks have, from
+ * `fromRow` on. The frame is the caller's, its header is still zero. The batch is only read. At least one row. `out` is
+ * emptied and written over.
+ * Source: FORMAT.md 4.
+ */
+export function encodeBlock(
+  batch: Batch,
+  fromRow: number,
+  toRow: number,
+  runs: readonly Run[] = [],
+  out = new RegionWriter(),
+): EncodedBlock {
+  assert(fromRow >= 0 && fromRow < toRow && toRow <= batch.rowCount, `rows ${fromRow} to ${toRow}`);
+  const rows = {
+    timeMs: batch.timeMs.subarray(fromRow, toRow),
+    receivedMs: batch.receivedMs.subarray(fromRow, toRow),
+    shapeIds: batch.shapeIds.subarray(fromRow, toRow),
+    shapes: batch.shapes,
+  };
+  out.reset();
+  const encoder = new BlockEncoder(batch.paths, rows, fromRow, out);
+  for (const { builder, from, to } of rangesOf(batch, fromRow, toRow)) {
+    encoder.writeColumn(builder, from, to);
+  }
+  return encoder.finish(runs);
+}

@@ -1,0 +1,80 @@
+import type { Kind } from '../../column/kind.ts';
+import type { BlockRef } from '../frame.ts';
+import type { FrameSource } from '../frame-source.ts';
+import { type ColumnEntry, type Directory, readDirectory } from './directory.ts';
+import { decodeText } from './rebuild.ts';
+
+/** Memory of a column's entry, with its info, of a region and of a path, besides the bytes as they are stored. */
+const COLUMN_BYTES = 400;
+const REGION_BYTES = 80;
+const PATH_BYTES = 250;
+
+/** What a block has under one path and kind. */
+export interface ColumnInfo {
+  /** Names joined by dots: `custom.http.verb`. */
+  path: string;
+  /** Names from the root; a name may hold dots. */
+  names: string[];
+  kind: Kind;
+  /** Rows that have a value, at least 1. */
+  presentCount: number;
+  /** Bounds of numbers, and of dates in epoch milliseconds; never narrower than the values. */
+  min?: number;
+  max?: number;
+}
+
+/** What a block says of itself, in its header and meta: with it a block is opened again without a read. */
+export class BlockHead {
+  readonly ref: BlockRef;
+  readonly source: FrameSource;
+  readonly firstSequence: number;
+  readonly directory: Directory;
+  /** Bytes of memory that it takes, about. */
+  readonly memoryBytes: number;
+  #infos: ColumnInfo[] | undefined;
+  readonly #names: (string[] | undefined)[] = [];
+
+  /** Reads header and meta of the frame at `ref`. Throws CORRUPTION when they are not those of that block. */
+  constructor(ref: BlockRef, source: FrameSource) {
+    const header = source.header();
+    const meta = source.meta(header);
+    const directory = readDirectory(meta, header);
+    this.ref = ref;
+    this.source = source;
+    this.firstSequence = header.firstSequence;
+    this.directory = directory;
+    const { columns, names } = directory;
+    const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
+    this.memoryBytes =
+      source.memoryBytes +
+      meta.length +
+      columns.length * COLUMN_BYTES +
+      regionCount * REGION_BYTES +
+      names.length * PATH_BYTES;
+  }
+
+  /** What the block has, in no particular order. */
+  get columns(): readonly ColumnInfo[] {
+    this.#infos ??= this.directory.columns.map((entry) => this.#info(entry));
+    return this.#infos;
+  }
+
+  /** Names from the root of the path number `path`. */
+  pathNames(path: number): string[] {
+    const known = this.#names[path];
+    if (known !== undefined) return known;
+    const { parents, names } = this.directory;
+    const name = names[path];
+    const text = decodeText(name, 0, name.length);
+    const parent = parents[path];
+    const all = parent === 0 ? [text] : [...this.pathNames(parent - 1), text];
+    this.#names[path] = all;
+    return all;
+  }
+
+  #info(entry: ColumnEntry): ColumnInfo {
+    const names = this.pathNames(entry.path);
+    const { kind, presentCount, zone } = entry;
+    return { path: names.join('.'), names, kind, presentCount, ...zone };
+  }
+}

@@ -1,0 +1,119 @@
+import { ByteReader } from '../../base/bytes.ts';
+import type { Region } from '../../column/chunk.ts';
+import { IntegerStream } from '../../column/integer-stream.ts';
+import type { BlockRef } from '../frame.ts';
+import type { Directory } from './directory.ts';
+import { type OneWriterKeys, openRowKeys, type RowKeys, readRowKeys } from './row-keys.ts';
+
+/** Rows for each of which this many others could be decoded in the time that it takes alone. */
+const SINGLE_COST = 64;
+
+/** Reads what orders rows and names them, one by one. */
+export interface RowKeyReader {
+  /** Event date, epoch milliseconds. */
+  timeAt(row: number): number;
+  /** Reception date, epoch milliseconds. */
+  receivedAt(row: number): number;
+  writerAt(row: number): number;
+  sequenceAt(row: number): number;
+}
+
+/** Dates, writers and sequences of a block's rows: of all of them, or of a few. Throws CORRUPTION. */
+export class BlockKeys implements RowKeyReader {
+  readonly #ref: BlockRef;
+  readonly #directory: Directory;
+  readonly #firstSequence: number;
+  readonly #read: (region: Region) => Uint8Array;
+  #times: IntegerStream | undefined;
+  #received: IntegerStream | undefined;
+  #single: OneWriterKeys | undefined;
+  #all: RowKeys | undefined;
+
+  /** `firstSequence` is the header's; `read` gives the checked bytes of a region. */
+  constructor(
+    ref: BlockRef,
+    directory: Directory,
+    firstSequence: number,
+    read: (region: Region) => Uint8Array,
+  ) {
+    this.#ref = ref;
+    this.#directory = directory;
+    this.#firstSequence = firstSequence;
+    this.#read = read;
+  }
+
+  /** Event date of each row, epoch milliseconds. */
+  timeMs(): Float64Array {
+    return this.#timeStream().values();
+  }
+
+  /** Reception date of each row, epoch milliseconds. */
+  receivedMs(): Float64Array {
+    return this.#receivedStream().values();
+  }
+
+  /** Writer and sequence of each row. */
+  all(): RowKeys {
+    this.#all ??= this.#readAll();
+    return this.#all;
+  }
+
+  /** Reads what is needed for `count` rows one by one: then none of them is damaged. */
+  prepare(count: number): void {
+    this.#receivedStream();
+    const isFew = count * SINGLE_COST < this.#ref.rowCount;
+    if (!isFew) this.timeMs();
+    else this.#timeStream();
+    if (this.#all !== undefined || (isFew && this.#single !== undefined)) return;
+    const { keys } = this.#directory;
+    if (isFew && keys !== undefined) {
+      this.#single = openRowKeys(this.#read(keys), this.#ref.rowCount);
+    }
+    if (!isFew || this.#single === undefined) this.all();
+  }
+
+  timeAt(row: number): number {
+    return this.#timeStream().at(row);
+  }
+
+  receivedAt(row: number): number {
+    return this.#receivedStream().at(row);
+  }
+
+  writerAt(row: number): number {
+    return this.#all === undefined ? (this.#single?.writer ?? 0) : this.#all.writers[row];
+  }
+
+  sequenceAt(row: number): number {
+    return this.#all === undefined
+      ? (this.#single?.sequenceAt(row) ?? 0)
+      : this.#all.sequences[row];
+  }
+
+  #timeStream(): IntegerStream {
+    this.#times ??= this.#stream(this.#directory.time);
+    return this.#times;
+  }
+
+  #receivedStream(): IntegerStream {
+    this.#received ??= this.#stream(this.#directory.received);
+    return this.#received;
+  }
+
+  #stream(region: Region): IntegerStream {
+    return new IntegerStream(new ByteReader(this.#read(region)), this.#ref.rowCount);
+  }
+
+  #readAll(): RowKeys {
+    const { keys, runs } = this.#directory;
+    const { rowCount, writer } = this.#ref;
+    if (keys !== undefined) return readRowKeys(this.#read(keys), rowCount);
+    const sequences = new Float64Array(rowCount);
+    let row = 0;
+    for (const { first, rows } of runs) {
+      for (let at = 0; at < rows; at++) sequences[row++] = first + at;
+    }
+    for (let next = this.#firstSequence; row < sequences.length; ) sequences[row++] = next++;
+    return { writers: new Uint8Array(rowCount).fill(writer), sequences };
+  }
+}

@@ -1,0 +1,79 @@
+import { assert } from '../../base/assert.ts';
+import { ByteWriter } from '../../base/bytes.ts';
+import { PATH_ROOT, type PathTable } from '../../column/path.ts';
+import { leafKey, leafKind, leafPath, type Shapes } from '../../column/shape.ts';
+
+/** Numbers of a table's paths in a block, or in a footer: only those in use, each after its parent. */
+export class BlockPaths {
+  readonly #paths: PathTable;
+  readonly #numbers: Uint32Array;
+  readonly #writer = new ByteWriter(1024);
+  count = 0;
+
+  constructor(paths: PathTable) {
+    this.#paths = paths;
+    this.#numbers = new Uint32Array(paths.count);
+  }
+
+  /** The block's number of `path`, from 0. The root has none. */
+  number(path: number): number {
+    if (this.#numbers[path] === 0) this.#add(path);
+    return this.#numbers[path] - 1;
+  }
+
+  /** Writes the leaf keys `keys[from, from + count)`, over the block's paths, to the beginning of `target`. */
+  translate(keys: Uint32Array, from: number, count: number, target: Uint32Array): void {
+    const numbers = this.#numbers;
+    for (let leaf = 0; leaf < count; leaf++) {
+      const key = keys[from + leaf];
+      const path = leafPath(key);
+      if (numbers[path] === 0) this.#add(path);
+      target[leaf] = leafKey(numbers[path] - 1, leafKind(key));
+    }
+  }
+
+  #add(path: number): void {
+    const paths = this.#paths;
+    assert(path !== PATH_ROOT, 'the root is no leaf');
+    const parent = paths.parent(path);
+    const parentNumber = parent === PATH_ROOT ? 0 : this.number(parent) + 1;
+    this.#writer.varint(parentNumber);
+    this.#writer.blob(paths.name(path));
+    this.count++;
+    this.#numbers[path] = this.count;
+  }
+
+  bytes(): Uint8Array {
+    return this.#writer.bytes();
+  }
+}
+
+/**
+ * Writes the shapes that rows have, over the block's paths. `shapeIds` is by row, numbers of `shapes`; returns how many
+ * shapes were written and, by row, the number of its shape among them. Source: FORMAT.md 4.1.
+ */
+export function writeBlockShapes(
+  writer: ByteWriter,
+  shapes: Shapes,
+  shapeIds: Uint16Array | Uint32Array,
+  paths: BlockPaths,
+): { count: number; ids: Float64Array } {
+  const numbers = new Int32Array(shapes.count);
+  const ids = new Float64Array(shapeIds.length);
+  let keys = new Uint32Array(256);
+  let count = 0;
+  for (let row = 0; row < shapeIds.length; row++) {
+    const shape = shapeIds[row];
+    if (numbers[shape] === 0) {
+      numbers[shape] = ++count;
+      const start = shapes.starts[shape];
+      const leafCount = shapes.starts[shape + 1] - start;
+      if (leafCount > keys.length) keys = new Uint32Array(leafCount * 2);
+      paths.translate(shapes.keys, start, leafCount, keys);
+      writer.varint(leafCount);
+      writer.varints(keys, leafCount);
+    }
+    ids[row] = numbers[shape] - 1;
+  }
+  return { count, ids };
+}

@@ -1,0 +1,76 @@
+import { damaged } from '../../base/errors.ts';
+import type { StringPlace } from '../../column/entries.ts';
+import { Kind } from '../../column/kind.ts';
+import type { NumberChunk } from '../../column/number-chunk.ts';
+import type { PresentRows } from '../../column/presence.ts';
+import type { StringChunk } from '../../column/string-chunk.ts';
+import { StringEncoding } from '../../column/text.ts';
+import { numberTexts } from '../../derive/number-texts.ts';
+import type { ColumnTexts, RowTexts } from '../../derive/row-texts.ts';
+import type { ColumnEntry } from './directory.ts';
+
+/** What is read of a block for the texts of its columns. */
+export interface TextColumns {
+  rowCount: number;
+  entries: readonly ColumnEntry[];
+  present(entry: ColumnEntry): PresentRows | undefined;
+  strings(column: number, entry: ColumnEntry): StringChunk;
+  numbers(column: number, entry: ColumnEntry): NumberChunk;
+}
+
+/** Texts of the columns of strings and numbers of a block, but of derived ones: so none is derived of itself. */
+export class BlockTexts implements ColumnTexts {
+  readonly #block: TextColumns;
+  readonly #texts: (RowTexts | undefined)[] = [];
+
+  constructor(block: TextColumns) {
+    this.#block = block;
+  }
+
+  texts(column: number): RowTexts {
+    const known = this.#texts[column];
+    if (known !== undefined) return known;
+    const texts = this.#read(column);
+    this.#texts[column] = texts;
+    return texts;
+  }
+
+  place(column: number, row: number): StringPlace | undefined {
+    const entry = this.#entry(column);
+    const present = entry.hasSlots ? undefined : this.#block.present(entry);
+    const rank = present === undefined ? row : present.rank(row);
+    if (rank < 0) return undefined;
+    if (entry.kind === Kind.STRING) return this.#block.strings(column, entry).value(rank);
+    const bytes = Buffer.from(this.#block.numbers(column, entry).text(rank), 'latin1');
+    return { bytes, start: 0, end: bytes.length };
+  }
+
+  #read(column: number): RowTexts {
+    const entry = this.#entry(column);
+    if (entry.kind === Kind.STRING) {
+      const chunk = this.#block.strings(column, entry);
+      const { offsets, bytes } = chunk.entries();
+      return { ids: this.#byRow(entry, chunk.denseIds()), offsets, bytes };
+    }
+    const { offsets, bytes } = numberTexts(this.#block.numbers(column, entry));
+    const ids = new Uint32Array(offsets.length - 1);
+    for (let rank = 0; rank < ids.length; rank++) ids[rank] = rank + 1;
+    return { ids: this.#byRow(entry, ids), offsets, bytes };
+  }
+
+  #byRow(entry: ColumnEntry, dense: Uint32Array): Uint32Array {
+    const rows = entry.hasSlots ? undefined : this.#block.present(entry)?.rows();
+    if (rows === undefined) return dense;
+    const ids = new Uint32Array(this.#block.rowCount);
+    for (let rank = 0; rank < dense.length; rank++) ids[rows[rank]] = dense[rank];
+    return ids;
+  }
+
+  #entry(column: number): ColumnEntry {
+    const entry = this.#block.entries[column] ?? damaged(`a text is derived of column ${column}`);
+    const { kind, encoding } = entry;
+    const isPlain = kind === Kind.STRING && encoding !== StringEncoding.DERIVED;
+    if (!isPlain && kind !== Kind.NUMBER) damaged(`a text is derived of column ${column}`);
+    return entry;
+  }
+}

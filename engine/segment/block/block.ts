@@ -1,0 +1,476 @@
+import { ByteReader } from '../../base/bytes.ts';
+import { damaged, EngineError } from '../../base/errors.ts';
+import type { DiskFile } from '../../base/file.ts';
+import { readBooleans } from '../../column/booleans.ts';
+import type { Region } from '../../column/chunk.ts';
+import type { Column, KeptCodes, StringColumn } from '../../column/column.ts';
+import { DateChunk } from '../../column/dates.ts';
+import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from '../../column/entries.ts';
+import { IntegerStream } from '../../column/integer-stream.ts';
+import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
+import { NumberChunk } from '../../column/number-chunk.ts';
+import { PresentRows } from '../../column/presence.ts';
+import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../column/shape.ts';
+import { StringChunk, type StringSource, type TextPiece } from '../../column/string-chunk.ts';
+import { StringEncoding } from '../../column/text.ts';
+import { DerivedText } from '../../derive/derived-text.ts';
+import type { ColumnTexts } from '../../derive/row-texts.ts';
+import { type BlockRef, corruption } from '../frame.ts';
+import { FrameSource } from '../frame-source.ts';
+import { BlockHead, type ColumnInfo } from './block-head.ts';
+import { BlockKeys, type RowKeyReader } from './block-keys.ts';
+import { BlockTexts } from './block-texts.ts';
+import { type DenseColumn, presentIds } from './dense-column.ts';
+import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
+import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
+import type { RowKeys } from './row-keys.ts';
+
+/** What a sealed segment knows of the columns of its blocks. */
+export interface DictionarySource {
+  /** The dictionary number `number`. Throws CORRUPTION. */
+  dictionary(number: number): EntrySource;
+  /** Finds parts of a column of strings of a block, as `StringColumn.partsWith`. */
+  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
+}
+
+/** Codes of the rows of sealed blocks, kept from one opening to the next. */
+export interface CodeSource {
+  /** The codes of a column of the block at `ref`, a new array; `read` reads them when they are not kept. */
+  codes(ref: BlockRef, column: number, read: () => Uint32Array): Uint32Array;
+}
+
+/** Bytes of shapes a row that do not count. */
+const SHAPES_LIGHT_BYTES = 16;
+
+function bytesOf(region: Region): number {
+  return region.inline === undefined ? region.bytes : region.inline.length;
+}
+
+/** Runs `read`; what it finds damaged is reported with the block's place. */
+function placed<T>(ref: BlockRef, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CORRUPTION') corruption(ref, error.message);
+    throw error;
+  }
+}
+
+/**
+ * A block that is open for reading. Reads and decodes what is asked for, once, and keeps it; everything it hands
+ * out is its own and must not be written. Methods throw CORRUPTION naming the place, and what the source throws.
+ */
+export class Block {
+  readonly ref: BlockRef;
+  /** With which it can be opened again. */
+  readonly head: BlockHead;
+  readonly #source: FrameSource;
+  readonly #directory: Directory;
+  readonly #dictionaries: DictionarySource | undefined;
+  readonly #codes: CodeSource | undefined;
+  readonly #newKeys: () => BlockKeys;
+  #keys: BlockKeys;
+  #shapes: Shapes | undefined;
+  #shapeIds: IntegerStream | undefined;
+  #columnOf: Map<number, number> | undefined;
+  readonly #templates = new Map<number, Template>();
+  #presences: (PresentRows | undefined)[] = [];
+  #strings: (StringChunk | undefined)[] = [];
+  #numbers: (NumberChunk | undefined)[] = [];
+  #dates: (DateChunk | undefined)[] = [];
+  #columns: (Column | undefined)[] = [];
+  #texts: BlockTexts | undefined;
+
+  /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
+  constructor(head: BlockHead, dictionaries?: DictionarySource, codes?: CodeSource) {
+    const { ref, source, directory, firstSequence } = head;
+    this.ref = ref;
+    this.head = head;
+    this.#source = source;
+    this.#directory = directory;
+    this.#dictionaries = dictionaries;
+    this.#codes = codes;
+    this.#newKeys = () =>
+      new BlockKeys(ref, directory, firstSequence, (region) => source.region(region));
+    this.#keys = this.#newKeys();
+  }
+
+  get rowCount(): number {
+    return this.ref.rowCount;
+  }
+
+  /** What the block has, in no particular order. */
+  get columns(): readonly ColumnInfo[] {
+    return this.head.columns;
+  }
+
+  /** Event date of each row, epoch milliseconds. */
+  timeMs(): Float64Array {
+    return placed(this.ref, () => this.#keys.timeMs());
+  }
+
+  /** Reception date of each row, epoch milliseconds. */
+  receivedMs(): Float64Array {
+    return placed(this.ref, () => this.#keys.receivedMs());
+  }
+
+  /** Writer and sequence of each row. */
+  keys(): RowKeys {
+    return placed(this.ref, () => this.#keys.all());
+  }
+
+  /** Dates, writers and sequences one by one, of `count` rows. */
+  keysOf(count: number): RowKeyReader {
+    placed(this.ref, () => this.#keys.prepare(count));
+    return this.#keys;
+  }
+
+  /** Shape of each row, and the leaf keys of the shapes over the block's own paths. */
+  shapes(): { shapes: Shapes; ids: Uint32Array } {
+    return placed(this.ref, () => {
+      const shapes = this.#readShapes();
+      const stream = this.#stream(this.#directory.shapeIds);
+      return { shapes, ids: stream.ids(shapes.count - 1) };
+    });
+  }
+
+  /** Paths that the block has, as its shapes' leaf keys and its columns count them. */
+  get paths(): DirectoryPaths {
+    return this.#directory;
+  }
+
+  /** Path, kind and count of values of each column, as `columns` has them. */
+  get outlines(): readonly Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>[] {
+    return this.#directory.columns;
+  }
+
+  /** Bytes that the values of each column take in the frame. */
+  columnBytes(): { path: string; bytes: number }[] {
+    return this.#directory.columns.map(({ path, regions }) => ({
+      path: this.head.pathNames(path).join('.'),
+      bytes: regions.reduce((sum, region) => sum + bytesOf(region), 0),
+    }));
+  }
+
+  /** Bytes that the texts of columns take in the frame. */
+  get textBytes(): number {
+    return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {
+      const isText = kind === Kind.STRING || kind === Kind.ARRAY;
+      const isOwn = encoding !== StringEncoding.TEXT && encoding !== StringEncoding.DERIVED;
+      if (!isText || isOwn) return sum;
+      return sum + regions.reduce((bytes, region) => bytes + bytesOf(region), 0);
+    }, 0);
+  }
+
+  /**
+   * Adds to `weights`, by row, the bytes of text by which a row makes a block larger that it is put into. Shapes count
+   * as text where rows hardly share them.
+   */
+  weigh(weights: Uint32Array): void {
+    placed(this.ref, () => {
+      this.#weighShapes(weights);
+      for (const [index, entry] of this.#directory.columns.entries())
+        this.#weigh(index, entry, weights);
+    });
+  }
+
+  /**
+   * Reads all bytes, and the dictionaries of its columns, against their checksums; nothing of them is kept. Throws
+   * CORRUPTION.
+   */
+  verify(scratch: Scratch): void {
+    placed(this.ref, () => {
+      for (const region of regionsOf(this.#directory)) {
+        if (region.inline === undefined) this.#source.region(region, scratch.bytes(region.bytes));
+      }
+      for (const { encoding, dictionary } of this.#directory.columns) {
+        if (encoding === StringEncoding.SHARED) this.#dictionaries?.dictionary(dictionary).verify();
+      }
+    });
+  }
+
+  /** The values of the column number `index`, as they are stored: nothing of it is kept after `forget`. */
+  dense(index: number): DenseColumn {
+    return placed(this.ref, () => this.#dense(index));
+  }
+
+  /** Row of each value of the column number `index`, ascending; `undefined` when all rows have one. */
+  rowsOf(index: number): Uint32Array | undefined {
+    return placed(this.ref, () => {
+      const entry = this.#directory.columns[index];
+      if (!entry.hasSlots) return this.#present(entry)?.rows();
+      const ids = this.#stringChunk(index, entry).denseIds();
+      return presentIds(ids, entry.presentCount).rows;
+    });
+  }
+
+  /** Lets go of all that was decoded but names. */
+  forget(): void {
+    this.#shapes = undefined;
+    this.#shapeIds = undefined;
+    this.#keys = this.#newKeys();
+    this.#presences = [];
+    this.forgetValues();
+  }
+
+  /** Lets go of what was decoded of columns. */
+  forgetValues(): void {
+    this.#strings = [];
+    this.#numbers = [];
+    this.#dates = [];
+    this.#columns = [];
+    this.#texts = undefined;
+  }
+
+  /** Texts of the columns, by their numbers. */
+  get texts(): ColumnTexts {
+    this.#texts ??= new BlockTexts({
+      rowCount: this.rowCount,
+      entries: this.#directory.columns,
+      present: (entry) => this.#present(entry),
+      strings: (index, entry) => this.#stringChunk(index, entry),
+      numbers: (index, entry) => this.#numberChunk(index, entry),
+    });
+    return this.#texts;
+  }
+
+  /** The column number `index` of `columns`, decoded. */
+  column(index: number): Column {
+    const known = this.#columns[index];
+    if (known !== undefined) return known;
+    const column = placed(this.ref, () => this.#readColumn(index));
+    this.#columns[index] = column;
+    return column;
+  }
+
+  /** JSON text of what `row` has in the column number `index`; `undefined` when it has nothing. */
+  valueText(index: number, row: number): string | undefined {
+    return placed(this.ref, () => this.#valueText(index, row));
+  }
+
+  /** JSON text of `{custom, syslog, message}`: the event of `row` as its row record was. */
+  eventText(row: number): string {
+    return placed(this.ref, () => {
+      const { texts, columns } = this.#template(row);
+      let text = texts[0];
+      for (let at = 0; at < columns.length; at++) {
+        const value = this.#valueText(columns[at], row);
+        if (value === undefined) damaged(`row ${row} has no value in column ${columns[at]}`);
+        text += value + texts[at + 1];
+      }
+      return text;
+    });
+  }
+
+  #stream(region: Region): IntegerStream {
+    return new IntegerStream(new ByteReader(this.#source.region(region)), this.rowCount);
+  }
+
+  #present(entry: ColumnEntry): PresentRows | undefined {
+    if (entry.presence < 0) return undefined;
+    const known = this.#presences[entry.presence];
+    if (known !== undefined) return known;
+    const { layout, presentCount, region } = this.#directory.presences[entry.presence];
+    const reader = new ByteReader(this.#source.region(region));
+    const present = PresentRows.read(reader, layout, presentCount, this.rowCount);
+    this.#presences[entry.presence] = present;
+    return present;
+  }
+
+  #stringChunk(index: number, entry: ColumnEntry): StringChunk {
+    const known = this.#strings[index];
+    if (known !== undefined) return known;
+    const source: StringSource = {
+      region: (number, scratch) => this.#source.region(entry.regions[number], scratch),
+      dictionary: () =>
+        this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
+      derived: () => this.#derived(entry),
+    };
+    const chunk = new StringChunk(
+      entry.encoding as StringEncoding,
+      source,
+      entry.hasSlots ? this.rowCount : entry.presentCount,
+      entry.entryCount,
+    );
+    this.#strings[index] = chunk;
+    return chunk;
+  }
+
+  #derived(entry: ColumnEntry): DerivedText {
+    const { regions, presentCount } = entry;
+    const source = {
+      region: (number: number) => this.#source.region(regions[number]),
+      rows: () => this.#present(entry)?.rows(),
+      columns: this.texts,
+    };
+    return new DerivedText(source, presentCount);
+  }
+
+  #numberChunk(index: number, entry: ColumnEntry): NumberChunk {
+    const known = this.#numbers[index];
+    if (known !== undefined) return known;
+    const chunk = new NumberChunk(this.#source.region(entry.regions[0]), entry.presentCount);
+    this.#numbers[index] = chunk;
+    return chunk;
+  }
+
+  #dateChunk(index: number, entry: ColumnEntry): DateChunk {
+    const known = this.#dates[index];
+    if (known !== undefined) return known;
+    const chunk = new DateChunk(this.#source.region(entry.regions[0]), entry.presentCount);
+    this.#dates[index] = chunk;
+    return chunk;
+  }
+
+  #readShapes(): Shapes {
+    const { shapeCount, shapes, names } = this.#directory;
+    this.#shapes ??= readShapes(this.#source.region(shapes), shapeCount, names.length);
+    return this.#shapes;
+  }
+
+  #dense(index: number): DenseColumn {
+    const entry = this.#directory.columns[index];
+    const rows = this.#present(entry)?.rows();
+    const { kind, presentCount, regions } = entry;
+    if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#numberChunk(index, entry) };
+    if (kind === Kind.DATE) return { kind, rows, chunk: this.#dateChunk(index, entry) };
+    if (kind === Kind.BOOLEAN) {
+      const reader = new ByteReader(this.#source.region(regions[0]));
+      return { kind, rows, values: new IntegerStream(reader, presentCount).ids(1) };
+    }
+    const chunk = this.#stringChunk(index, entry);
+    const stringKind = kind as StringColumn['kind'];
+    const ids = chunk.denseIds();
+    const dictionary = entry.encoding === StringEncoding.SHARED ? entry.dictionary : -1;
+    const shared = dictionary < 0 ? undefined : this.#dictionaries?.dictionary(dictionary);
+    const entries = (): Entries => placed(this.ref, () => chunk.entries());
+    const { pieceCount } = chunk;
+    const piece = (number: number, scratch?: Scratch): TextPiece =>
+      placed(this.ref, () => chunk.piece(number, scratch));
+    const entryLengths = (): ArrayLike<number> => placed(this.ref, () => chunk.entryLengths());
+    const texts = { entries, entryLengths, pieceCount, piece };
+    const strings = { kind: stringKind, dictionary, shared, ...texts };
+    if (!entry.hasSlots) return { ...strings, rows, ids };
+    return { ...strings, ...presentIds(ids, presentCount) };
+  }
+
+  #weighShapes(weights: Uint32Array): void {
+    const { shapes, ids } = this.shapes();
+    const { count, keys, starts } = shapes;
+    if (starts[count] * keys.BYTES_PER_ELEMENT < SHAPES_LIGHT_BYTES * ids.length) return;
+    // As if each row had its part of the shape that it shares.
+    const share = count / ids.length;
+    for (let row = 0; row < ids.length; row++) {
+      const leafCount = starts[ids[row] + 1] - starts[ids[row]];
+      weights[row] += Math.ceil(leafCount * keys.BYTES_PER_ELEMENT * share);
+    }
+  }
+
+  #weigh(index: number, entry: ColumnEntry, weights: Uint32Array): void {
+    const { kind, hasSlots } = entry;
+    if (kind === Kind.NUMBER) {
+      const { at, texts } = this.#numberChunk(index, entry).exceptions;
+      const rows = at.length === 0 ? undefined : this.#present(entry)?.rows();
+      for (let number = 0; number < at.length; number++) {
+        weights[rows === undefined ? at[number] : rows[at[number]]] += texts[number].length;
+      }
+    }
+    if (kind !== Kind.STRING && kind !== Kind.ARRAY) return;
+    const bytes = this.#stringChunk(index, entry).weights();
+    if (bytes === undefined) return;
+    const rows = hasSlots ? undefined : this.#present(entry)?.rows();
+    for (let at = 0; at < bytes.length; at++) {
+      weights[rows === undefined ? at : rows[at]] += bytes[at];
+    }
+  }
+
+  #readColumn(index: number): Column {
+    const entry = this.#directory.columns[index];
+    const present = this.#present(entry);
+    const { kind, presentCount, regions } = entry;
+    const kept: KeptCodes = (read) => this.#codes?.codes(this.ref, index, read) ?? read();
+    if (kind === Kind.NUMBER) {
+      return this.#numberChunk(index, entry).column(present, this.rowCount, kept);
+    }
+    if (kind === Kind.DATE) {
+      return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
+    }
+    if (kind === Kind.BOOLEAN) {
+      return readBooleans(this.#source.region(regions[0]), presentCount, present, this.rowCount);
+    }
+    const stringKind = kind as StringColumn['kind'];
+    const chunk = this.#stringChunk(index, entry);
+    const guard = <T>(read: () => T): T => placed(this.ref, read);
+    if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard, kept);
+    const partsWith = (terms: Terms): PossibleParts | undefined =>
+      this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
+    return chunk.column(stringKind, present, this.rowCount, guard, kept, partsWith);
+  }
+
+  #valueText(index: number, row: number): string | undefined {
+    const entry = this.#directory.columns[index];
+    const present = this.#present(entry);
+    const rank = present === undefined ? row : present.rank(row);
+    if (rank < 0) return undefined;
+    const { kind } = entry;
+    if (kind === Kind.NUMBER) return this.#numberChunk(index, entry).text(rank);
+    if (kind === Kind.STRING || kind === Kind.ARRAY) {
+      const place = this.#stringChunk(index, entry).value(rank);
+      if (place === undefined) return undefined;
+      const text = decodeText(place.bytes, place.start, place.end);
+      return kind === Kind.STRING ? JSON.stringify(text) : escapeSurrogates(text);
+    }
+    if (kind === Kind.DATE) {
+      return `"${this.#dateChunk(index, entry).text(rank, this.#keys.timeAt(row))}"`;
+    }
+    const column = this.column(index);
+    if (column.kind !== Kind.BOOLEAN) damaged(`a column of kind ${column.kind}`);
+    return (column.values[row >>> 5] >>> (row & 31)) & 1 ? 'true' : 'false';
+  }
+
+  #template(row: number): Template {
+    const directory = this.#directory;
+    this.#shapeIds ??= this.#stream(directory.shapeIds);
+    const shape = this.#shapeIds.at(row);
+    const known = this.#templates.get(shape);
+    if (known !== undefined) return known;
+    if (!(shape >= 0 && shape < directory.shapeCount)) damaged(`shape ${shape}`);
+    const template = templateOf(this.#leaves(shape));
+    this.#templates.set(shape, template);
+    return template;
+  }
+
+  #leaves(shape: number): Leaf[] {
+    const { columns } = this.#directory;
+    const shapes = this.#readShapes();
+    this.#columnOf ??= new Map(
+      columns.map((column, index) => [leafKey(column.path, column.kind), index]),
+    );
+    const leaves: Leaf[] = [];
+    for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
+      const key = shapes.keys[at];
+      const kind = leafKind(key);
+      const column = this.#columnOf.get(key) ?? -1;
+      if (column < 0 && kind >= KIND_COLUMN_MIN) damaged(`no column for leaf ${key}`);
+      leaves.push({ names: this.head.pathNames(leafPath(key)), kind, column });
+    }
+    return leaves;
+  }
+}
+
+/** Reads header and meta of the block at `ref`. Throws as `openBlock`. `checked`: of its file, see `FrameSource`. */
+export function readHead(
+  source: Pick<DiskFile, 'read'>,
+  ref: BlockRef,
+  checked?: Set<number>,
+): BlockHead {
+  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
+}
+
+/**
+ * Opens the block at `ref`: reads its header and meta; the rest when it is asked for. Throws CORRUPTION naming the
+ * place when they are not what was written there, and what `source` throws.
+ */
+export function openBlock(source: Pick<DiskFile, 'read'>, ref: BlockRef): Block {
+  return new Block(readHead(source, ref));
+}

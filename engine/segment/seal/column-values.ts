@@ -1,0 +1,156 @@
+import { unreachable } from '../../base/assert.ts';
+import type { Builder } from '../../column/batch.ts';
+import { BooleanBuilder } from '../../column/booleans.ts';
+import { DateBuilder, type DateChunk } from '../../column/dates.ts';
+import { Kind } from '../../column/kind.ts';
+import type { NumberChunk } from '../../column/number-chunk.ts';
+import { NumberBuilder } from '../../column/numbers.ts';
+import { NUMBER_AS_TEXT } from '../../column/rows.ts';
+import type { DenseColumn } from '../block/dense-column.ts';
+import type { Selection } from './segment-rows.ts';
+
+/** The selected ones of `values`: a view when they lie one after the other. */
+function selected<
+  T extends Float64Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>,
+>(values: T, { at, isFull }: Selection): T {
+  if (isFull) return values.subarray(at[0], at[0] + at.length) as T;
+  const taken = values.slice(0, at.length) as T;
+  for (let index = 0; index < at.length; index++) taken[index] = values[at[index]];
+  return taken;
+}
+
+/** Values of a column of numbers, dates or booleans while they are put in order. Owned by the sealing of a segment. */
+export interface ColumnValues {
+  /** Keeps the values of a source: value i at `targets[i]`. `eventMs` is by row of the source. */
+  take(column: DenseColumn, targets: Uint32Array, eventMs: () => Float64Array): void;
+  /** The selected values as a builder, as `BlockEncoder` takes them. Good until the next call. */
+  builder(path: number, selection: Selection): Builder;
+}
+
+class NumberValues implements ColumnValues {
+  readonly #values: Float64Array<ArrayBuffer>;
+  readonly #details: Uint16Array<ArrayBuffer>;
+  readonly #texts = new Map<number, Uint8Array>();
+
+  constructor(capacity: number) {
+    this.#values = new Float64Array(capacity);
+    this.#details = new Uint16Array(capacity);
+  }
+
+  take(column: DenseColumn, targets: Uint32Array): void {
+    if (column.kind === Kind.NUMBER) this.#take(column.chunk, targets);
+  }
+
+  #take(chunk: NumberChunk, targets: Uint32Array): void {
+    const { values, details, texts } = chunk.parts();
+    for (let index = 0; index < targets.length; index++) {
+      this.#values[targets[index]] = values[index];
+      this.#details[targets[index]] = details[index];
+    }
+    for (const [index, text] of texts) {
+      this.#texts.set(targets[index], Buffer.from(text, 'latin1'));
+    }
+  }
+
+  builder(path: number, selection: Selection): NumberBuilder {
+    const { rows, at } = selection;
+    const builder = new NumberBuilder(path);
+    const values = selected(this.#values, selection);
+    const details = selected(this.#details, selection);
+    if (this.#texts.size > 0) {
+      for (let index = 0; index < at.length; index++) {
+        if (details[index] !== NUMBER_AS_TEXT) continue;
+        const text = this.#texts.get(at[index]);
+        if (text !== undefined) builder.texts.add(text, 0, text.length);
+      }
+    }
+    builder.rows = rows as Uint16Array<ArrayBuffer>;
+    builder.count = at.length;
+    builder.values = values;
+    builder.details = details;
+    return builder;
+  }
+}
+
+class DateValues implements ColumnValues {
+  readonly #values: Float64Array<ArrayBuffer>;
+  readonly #forms: Uint16Array<ArrayBuffer>;
+
+  constructor(capacity: number) {
+    this.#values = new Float64Array(capacity);
+    this.#forms = new Uint16Array(capacity);
+  }
+
+  take(column: DenseColumn, targets: Uint32Array, eventMs: () => Float64Array): void {
+    if (column.kind === Kind.DATE) this.#take(column.chunk, column.rows, targets, eventMs());
+  }
+
+  #take(
+    chunk: DateChunk,
+    rows: Uint32Array | undefined,
+    targets: Uint32Array,
+    eventMs: Float64Array,
+  ): void {
+    let ownMs = eventMs;
+    if (rows !== undefined) {
+      ownMs = new Float64Array(rows.length);
+      for (let index = 0; index < rows.length; index++) ownMs[index] = eventMs[rows[index]];
+    }
+    const values = chunk.values(ownMs);
+    const forms = chunk.forms();
+    for (let index = 0; index < targets.length; index++) {
+      this.#values[targets[index]] = values[index];
+      this.#forms[targets[index]] = forms[index];
+    }
+  }
+
+  builder(path: number, selection: Selection): DateBuilder {
+    const builder = new DateBuilder(path);
+    builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
+    builder.count = selection.at.length;
+    builder.values = selected(this.#values, selection);
+    builder.forms = selected(this.#forms, selection);
+    return builder;
+  }
+}
+
+class BooleanValues implements ColumnValues {
+  readonly #values: Uint8Array<ArrayBuffer>;
+
+  constructor(capacity: number) {
+    this.#values = new Uint8Array(capacity);
+  }
+
+  take(column: DenseColumn, targets: Uint32Array): void {
+    if (column.kind !== Kind.BOOLEAN) return;
+    const { values } = column;
+    for (let index = 0; index < targets.length; index++) {
+      this.#values[targets[index]] = values[index];
+    }
+  }
+
+  builder(path: number, selection: Selection): BooleanBuilder {
+    const builder = new BooleanBuilder(path);
+    builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
+    builder.count = selection.at.length;
+    builder.values = selected(this.#values, selection);
+    return builder;
+  }
+}
+
+/** Room for `capacity` values of a kind that is not made of strings. */
+export function columnValues(
+  kind: typeof Kind.NUMBER | typeof Kind.DATE | typeof Kind.BOOLEAN,
+  capacity: number,
+): ColumnValues {
+  switch (kind) {
+    case Kind.NUMBER:
+      return new NumberValues(capacity);
+    case Kind.DATE:
+      return new DateValues(capacity);
+    case Kind.BOOLEAN:
+      return new BooleanValues(capacity);
+    default:
+      return unreachable(kind);
+  }
+}

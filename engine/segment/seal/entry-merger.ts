@@ -1,0 +1,155 @@
+import { bitsOf } from '../../column/bitpack.ts';
+import { coldCompressor } from '../../column/compress.ts';
+import { Dictionary } from '../../column/dictionary.ts';
+import type { Entries } from '../../column/entries.ts';
+
+/** Values after which a column of mostly distinct ones is given up. */
+const TRIAL_VALUES = 32_768;
+/** Share of distinct values beyond which it is. */
+const DISTINCT_MAX = 0.75;
+/** Bytes of entries that a dictionary of a segment may have: each query thread that needs it whole decodes it. */
+const ENTRY_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of entries after which a column is given up whose values are distinct, however few they are. */
+const TRIAL_BYTES = 2 * 1024 * 1024;
+/** Columns of fewer values keep their entries in their blocks. */
+const SHARED_VALUES_MIN = 4_096;
+/** Bytes that are compressed to learn how well a column does. */
+const SAMPLE_BYTES = 65_536;
+/** Entries with at least as many values are few, and sorted by comparing. */
+const COUNTED_MAX = 65_536;
+/** Bytes reckoned for a length. */
+const LENGTH_BYTES = 1;
+
+/** Strings as a source has them: `ids` are entries + 1. */
+export interface SourceStrings {
+  ids: Uint32Array;
+  entries: () => Entries;
+}
+
+/** The order of a dictionary of a segment, and the place of each entry in it. */
+export interface EntryRanks {
+  /** Entries in use, those with the most values first. */
+  order: Uint32Array;
+  /** Place + 1 of each entry; 0 of those that are not in use. */
+  ids: Uint32Array;
+  counts: Uint32Array;
+}
+
+/** Makes one dictionary of a column out of the strings of its sources. */
+export class EntryMerger {
+  readonly dictionary = new Dictionary();
+  /** By the name of a source's dictionary, the entry + 1 here of each id there; 0 of those that no value has. */
+  readonly #maps = new Map<string, Uint32Array>();
+  #valueCount = 0;
+  #isGivenUp = false;
+
+  /** Whether the values are too many and too distinct for a dictionary. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  /**
+   * Takes the entries that a source uses. Sources with the same `name` have the same dictionary. Returns the entry + 1
+   * of each id, until there is more to it; undefined when the column is given up.
+   */
+  take(name: string, { ids, entries }: SourceStrings): Uint32Array | undefined {
+    let map = this.#maps.get(name);
+    let strings: Entries | undefined;
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index];
+      if (map !== undefined && map[id] !== 0) continue;
+      strings ??= entries();
+      if (map === undefined) {
+        map = new Uint32Array(strings.offsets.length);
+        this.#maps.set(name, map);
+      }
+      map[id] = this.#intern(strings, id - 1) + 1;
+      if (this.#isGivenUp) return undefined;
+    }
+    this.#valueCount += ids.length;
+    this.#judge();
+    return this.#isGivenUp ? undefined : map;
+  }
+
+  /** Takes the values of a piece of text; puts the entry of value i at `into[targets[i]]`. */
+  takeText(text: Entries, targets: Uint32Array, into: Uint32Array): void {
+    const count = text.offsets.length - 1;
+    for (let index = 0; index < count && !this.#isGivenUp; index++) {
+      this.#valueCount++;
+      into[targets[index]] = this.#intern(text, index);
+      if (this.dictionary.byteCount >= TRIAL_BYTES) this.#judge();
+    }
+    this.#judge();
+  }
+
+  #intern({ offsets, bytes }: Entries, entry: number): number {
+    const start = offsets[entry];
+    const found = this.dictionary.intern(bytes, start, offsets[entry + 1] - start);
+    this.#isGivenUp ||= this.dictionary.byteCount > ENTRY_BYTES_MAX;
+    return found;
+  }
+
+  #judge(): void {
+    const { entryCount, byteCount } = this.dictionary;
+    const isTried = this.#valueCount >= TRIAL_VALUES || byteCount >= TRIAL_BYTES;
+    this.#isGivenUp ||= isTried && entryCount > this.#valueCount * DISTINCT_MAX;
+  }
+
+  /** About the bytes of the entries when each of `blockCount` blocks has those that its values use. */
+  ownBytes(blockCount: number): number {
+    const { entryCount, byteCount } = this.dictionary;
+    return byteCount * Math.min(blockCount, this.#valueCount / Math.max(entryCount, 1));
+  }
+
+  /** The order of the entries by how many values they are (`counts`); `undefined` when sharing does not pay. */
+  ranks(counts: Uint32Array): EntryRanks | undefined {
+    const { entryCount, offsets } = this.dictionary;
+    this.dictionary.endInterning();
+    let used = 0;
+    let valueCount = 0;
+    let entryBytes = 0;
+    let valueBytes = 0;
+    for (let entry = 0; entry < entryCount; entry++) {
+      if (counts[entry] === 0) continue;
+      used++;
+      valueCount += counts[entry];
+      const length = offsets[entry + 1] - offsets[entry];
+      entryBytes += length;
+      valueBytes += length * counts[entry];
+    }
+    if (valueCount < SHARED_VALUES_MIN) return undefined;
+    const ratio = this.#ratio();
+    const shared = entryBytes * ratio + used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8;
+    const text = valueBytes * ratio + valueCount * LENGTH_BYTES;
+    return shared < text ? rank(counts, entryCount, used) : undefined;
+  }
+
+  /** How much of the entries' bytes is left when they are compressed. */
+  #ratio(): number {
+    const { bytes, byteCount } = this.dictionary;
+    const sample = bytes.subarray(0, Math.min(byteCount, SAMPLE_BYTES));
+    if (sample.length === 0) return 1;
+    return (coldCompressor()(sample)?.length ?? sample.length) / sample.length;
+  }
+}
+
+/** Orders the entries that have a count by it, the most first; of equal ones the first used first. */
+function rank(counts: Uint32Array, range: number, used: number): EntryRanks {
+  // Entries of each count, then the place of the next of them.
+  const places = new Uint32Array(COUNTED_MAX + 1);
+  for (let entry = 0; entry < range; entry++) places[Math.min(counts[entry], COUNTED_MAX)]++;
+  let next = 0;
+  for (let count = COUNTED_MAX; count > 0; count--) {
+    const entryCount = places[count];
+    places[count] = next;
+    next += entryCount;
+  }
+  const order = new Uint32Array(used);
+  for (let entry = 0; entry < range; entry++) {
+    if (counts[entry] > 0) order[places[Math.min(counts[entry], COUNTED_MAX)]++] = entry;
+  }
+  order.subarray(0, places[COUNTED_MAX]).sort((a, b) => counts[b] - counts[a] || a - b);
+  const ids = new Uint32Array(range);
+  for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
+  return { order, ids, counts };
+}

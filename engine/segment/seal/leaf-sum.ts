@@ -1,0 +1,185 @@
+import type { EntrySource } from '../../column/entries.ts';
+import { Kind } from '../../column/kind.ts';
+import type { TextPiece } from '../../column/string-chunk.ts';
+import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
+import { HashLanes, hashStrings, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+
+type DenseOf<K extends Kind> = Extract<DenseColumn, { kind: K }>;
+
+/** Hashes of the entries of a dictionary as values of one column, whose own hash is `columnLow` and `columnHigh`. */
+interface SharedHashes {
+  columnLow: number;
+  columnHigh: number;
+  hashes: HashLanes;
+}
+
+/** Hashes of a block, to which those of its leaves are added. */
+export interface BlockHashes {
+  segment: number;
+  /** By row: the hash of its shape, and those of the leaves that were added. */
+  rows: HashLanes;
+  /** By column: its path and kind, hashed; the hash of each value begins with it. */
+  columns: HashLanes;
+  /** Event date of each row, epoch milliseconds. */
+  timeMs: () => Float64Array;
+}
+
+/** Values of 64 bits with what is said of each beside it. */
+interface DenseWords {
+  words: Int32Array;
+  details: Uint16Array | Uint32Array;
+  rows: Uint32Array | undefined;
+}
+
+/**
+ * Adds the hash of each (path, kind, value) to that of its row. Values are hashed by what they say, however they are
+ * encoded: strings and arrays by their bytes, once an entry of a dictionary; numbers by the digits that are printed,
+ * dates by value and form.
+ */
+export class LeafSum {
+  /** Of entries of a column, or of a piece of a text. */
+  readonly #entries = new HashLanes();
+  /** Of the entries of the dictionaries of the sealed segment that was added last, by number. */
+  readonly #shared = new Map<number, SharedHashes>();
+  #segment = -1;
+
+  /** Adds the column number `index`; of a text nothing, which is added by its pieces. Throws CORRUPTION. */
+  addColumn(hashes: BlockHashes, index: number, dense: DenseColumn): void {
+    if (dense.kind === Kind.NUMBER) this.#addNumbers(hashes, index, dense);
+    else if (dense.kind === Kind.DATE) addDates(hashes, index, dense);
+    else if (dense.kind === Kind.BOOLEAN) addBooleans(hashes, index, dense);
+    else if (dense.pieceCount === 0) this.#addStrings(hashes, index, dense);
+  }
+
+  /** Adds a piece of the column number `index`, a text; `rows` has the row of each value of the text. */
+  addPiece(
+    { rows: sums, columns }: BlockHashes,
+    index: number,
+    rows: Uint32Array | undefined,
+    piece: TextPiece,
+  ): void {
+    const { first, offsets } = piece;
+    this.#entries.ensure(offsets.length);
+    hashStrings(piece, columns, index, this.#entries, 0);
+    for (let at = 0; at < offsets.length - 1; at++) {
+      const value = first + at;
+      this.#addEntry(sums, at, rows === undefined ? value : rows[value]);
+    }
+  }
+
+  #addNumbers(
+    hashes: BlockHashes,
+    index: number,
+    { chunk, rows }: DenseOf<typeof Kind.NUMBER>,
+  ): void {
+    const { values, details, texts } = chunk.parts();
+    let words = wordsOf(values);
+    if (texts.size > 0) {
+      words = words.slice();
+      for (const rank of texts.keys()) words.fill(0, 2 * rank, 2 * rank + 2);
+    }
+    addWords(hashes, index, { words, details, rows });
+    for (const [rank, text] of texts) {
+      const bytes = Buffer.from(text, 'latin1');
+      this.#entries.ensure(1);
+      const string = { offsets: Uint32Array.of(0, bytes.length), bytes };
+      hashStrings(string, hashes.columns, index, this.#entries, 0);
+      this.#addEntry(hashes.rows, 0, rows === undefined ? rank : rows[rank]);
+    }
+  }
+
+  #addStrings(hashes: BlockHashes, index: number, dense: DenseStrings): void {
+    const { ids, rows } = dense;
+    const { low, high } = this.#entryHashes(hashes, index, dense);
+    const { low: lows, high: highs } = hashes.rows;
+    for (let at = 0; at < ids.length; at++) {
+      const row = rows === undefined ? at : rows[at];
+      lows[row] += low[ids[at] - 1];
+      highs[row] += high[ids[at] - 1];
+    }
+  }
+
+  #addEntry({ low, high }: HashLanes, entry: number, row: number): void {
+    low[row] += this.#entries.low[entry];
+    high[row] += this.#entries.high[entry];
+  }
+
+  #entryHashes(hashes: BlockHashes, index: number, dense: DenseStrings): HashLanes {
+    const { shared, dictionary } = dense;
+    if (shared !== undefined) return this.#sharedHashes(hashes, index, dictionary, shared);
+    const strings = dense.entries();
+    this.#entries.ensure(strings.offsets.length);
+    hashStrings(strings, hashes.columns, index, this.#entries, 0);
+    return this.#entries;
+  }
+
+  #sharedHashes(
+    { segment, columns }: BlockHashes,
+    index: number,
+    dictionary: number,
+    source: EntrySource,
+  ): HashLanes {
+    if (segment !== this.#segment) this.#shared.clear();
+    this.#segment = segment;
+    const columnLow = columns.low[index];
+    const columnHigh = columns.high[index];
+    const known = this.#shared.get(dictionary);
+    if (known?.columnLow === columnLow && known.columnHigh === columnHigh) return known.hashes;
+    const hashes = new HashLanes(source.entryCount);
+    for (let first = 0; first < source.entryCount; ) {
+      const piece = source.piece(first);
+      hashStrings(piece, columns, index, hashes, first);
+      first += piece.offsets.length - 1;
+    }
+    this.#shared.set(dictionary, { columnLow, columnHigh, hashes });
+    return hashes;
+  }
+}
+
+function addDates(
+  hashes: BlockHashes,
+  index: number,
+  { chunk, rows }: DenseOf<typeof Kind.DATE>,
+): void {
+  const timeMs = hashes.timeMs();
+  let eventMs = timeMs;
+  if (rows !== undefined) {
+    eventMs = new Float64Array(rows.length);
+    for (let at = 0; at < rows.length; at++) eventMs[at] = timeMs[rows[at]];
+  }
+  const words = wordsOf(chunk.values(eventMs));
+  addWords(hashes, index, { words, details: chunk.forms(), rows });
+}
+
+function addWords(
+  { rows: sums, columns }: BlockHashes,
+  index: number,
+  { words, details, rows }: DenseWords,
+): void {
+  const { low: lows, high: highs } = sums;
+  const columnLow = columns.low[index];
+  const columnHigh = columns.high[index];
+  for (let at = 0; at < details.length; at++) {
+    const row = rows === undefined ? at : rows[at];
+    const first = words[2 * at];
+    const second = highWord(words, at);
+    const detail = details[at];
+    lows[row] += spread(mixLow(mixLow(mixLow(columnLow, first), second), detail));
+    highs[row] += spread(mixHigh(mixHigh(mixHigh(columnHigh, first), second), detail));
+  }
+}
+
+function addBooleans(
+  { rows: sums, columns }: BlockHashes,
+  index: number,
+  { values, rows }: DenseOf<typeof Kind.BOOLEAN>,
+): void {
+  const { low: lows, high: highs } = sums;
+  const columnLow = columns.low[index];
+  const columnHigh = columns.high[index];
+  for (let at = 0; at < values.length; at++) {
+    const row = rows === undefined ? at : rows[at];
+    lows[row] += spread(mixLow(columnLow, values[at]));
+    highs[row] += spread(mixHigh(columnHigh, values[at]));
+  }
+}

@@ -1,0 +1,287 @@
+import { must } from '../../base/assert.ts';
+import { ByteParts } from '../../base/byte-parts.ts';
+import { ByteWriter } from '../../base/bytes.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+import { RegionWriter, type Zone } from '../../column/chunk.ts';
+import type { StringColumn } from '../../column/column.ts';
+import type { Dictionary } from '../../column/dictionary.ts';
+import { Kind } from '../../column/kind.ts';
+import { PATH_MESSAGE } from '../../column/path.ts';
+import { writeSharedDictionary } from '../../column/shared-dictionary.ts';
+import { BlockEncoder } from '../block/block-encoder.ts';
+import type { RowKeys } from '../block/row-keys.ts';
+import { type FramePlace, MinuteCounter } from '../footer.ts';
+import type { BlockRef } from '../frame.ts';
+import type { SealedSegment, WriterSequence } from '../sealed.ts';
+import { readBlockRows } from './block-rows.ts';
+import { type ColumnValues, columnValues } from './column-values.ts';
+import type { EntryRanks } from './entry-merger.ts';
+import { MessageDeriver } from './message-deriver.ts';
+import { OutlineList } from './outline-list.ts';
+import { Placement } from './placement.ts';
+import type { SegmentRows, Selection } from './segment-rows.ts';
+import { SegmentWords } from './segment-words.ts';
+import type { SegmentWriter } from './segment-writer.ts';
+import { ShapeList } from './shape-list.ts';
+import type { SourceColumn, SourceRows } from './source-rows.ts';
+import { StringValues } from './string-values.ts';
+import { TextSources } from './text-sources.ts';
+
+/** Called between two steps; rejects when the work is to stop. */
+export type Pause = () => Promise<void>;
+
+/** What a segment is built of. */
+export interface BuilderParts {
+  source: SourceRows;
+  /** The rows of the segment. */
+  rows: SegmentRows;
+  pause: Pause;
+}
+
+/** Bytes of entries of all columns that the blocks of a segment together may hold until their texts are written. */
+const OWN_ENTRY_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A column of strings or arrays. */
+type Strings = SourceColumn & { kind: StringColumn['kind'] };
+
+function isStrings(column: SourceColumn): column is Strings {
+  return column.kind === Kind.STRING || column.kind === Kind.ARRAY;
+}
+
+/** What is left of a column in some of its sources. */
+function within<T extends SourceColumn>(column: T, has: (source: number) => boolean): T {
+  const parts = column.parts.filter(({ source }) => has(source));
+  const valueCount = parts.reduce((sum, { presentCount }) => sum + presentCount, 0);
+  return { ...column, parts, valueCount };
+}
+
+/** Names the dictionary that the ids of a source's column count: that of its segment, or its own. */
+function dictionaryName(source: number, segment: number, dictionary: number): string {
+  return dictionary < 0 ? `block ${source}` : `segment ${segment} ${dictionary}`;
+}
+
+/**
+ * Builds one sealed segment, column after column into all of its blocks at once; then block after block their columns
+ * of text, which are most of the bytes, and each block is written.
+ */
+export class SegmentBuilder {
+  readonly #source: SourceRows;
+  readonly #rows: SegmentRows;
+  readonly #writer: SegmentWriter;
+  readonly #pause: Pause;
+  readonly #encoders: BlockEncoder[] = [];
+  /** Columns whose values are too many and too distinct for a dictionary. */
+  readonly #texts: Strings[] = [];
+  readonly #dictionaries: FramePlace[] = [];
+  readonly #words: SegmentWords;
+  readonly #outlines: OutlineList;
+  readonly #minutes = new MinuteCounter();
+  /** By writer; -1 when it has no rows. */
+  readonly #highest = new Float64Array(256).fill(-1);
+  readonly #blocks: BlockRef[] = [];
+  #ownEntryBytes = 0;
+
+  constructor({ source, rows, pause }: BuilderParts, writer: SegmentWriter) {
+    this.#source = source;
+    this.#rows = rows;
+    this.#writer = writer;
+    this.#pause = pause;
+    this.#outlines = new OutlineList(rows.blockCount);
+    this.#words = new SegmentWords(writer, pause);
+  }
+
+  /** Writes the whole file. Rejects with IO, CORRUPTION when a source is damaged after all, and what `pause` does. */
+  async build(): Promise<SealedSegment> {
+    await this.#begin();
+    for (const whole of this.#source.columns) {
+      const column = within(whole, (source) => this.#rows.has(source));
+      if (column.valueCount === 0) continue;
+      if (isStrings(column)) await this.#strings(column);
+      else await this.#values(column);
+      this.#source.forget();
+    }
+    await this.#writeBlocks();
+    return this.#finish();
+  }
+
+  async #begin(): Promise<void> {
+    const region = new ByteWriter(2 ** 16);
+    const shapes = new ShapeList();
+    for (let number = 0; number < this.#rows.blockCount; number++) {
+      const rows = readBlockRows(this.#source, this.#rows, number, shapes);
+      const out = new RegionWriter(new ByteParts(), region, true);
+      this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
+      this.#minutes.add(rows.timeMs);
+      this.#note(rows.keys);
+      await this.#pause();
+    }
+  }
+
+  #note({ writers, sequences }: RowKeys): void {
+    const highest = this.#highest;
+    for (let row = 0; row < writers.length; row++) {
+      if (sequences[row] > highest[writers[row]]) highest[writers[row]] = sequences[row];
+    }
+  }
+
+  /** Ends each block with its texts, and writes it. */
+  async #writeBlocks(): Promise<void> {
+    const texts = new TextSources(this.#source, this.#rows);
+    const deriver = new MessageDeriver(this.#writer, this.#dictionaries);
+    // Messages are derived of the other columns.
+    this.#texts.sort((a, b) => Number(a.path === PATH_MESSAGE) - Number(b.path === PATH_MESSAGE));
+    for (let number = 0; number < this.#rows.blockCount; number++) {
+      const encoder = must(this.#encoders.shift(), 'encoder');
+      for (const column of this.#texts) {
+        const text = texts.read(column, number);
+        const count = text.rows.length;
+        if (count === 0) continue;
+        const derived = deriver.derive(encoder, column, text);
+        if (derived === undefined) encoder.writeText(column, text.rows, text);
+        else encoder.writeDerived(column, text, derived);
+        const ofCount = column.valueCount;
+        await this.#words.add(column, { entries: text, count, isDictionary: false, ofCount });
+        this.#outline(column, number, count, -1, undefined);
+        await this.#pause();
+      }
+      this.#blocks.push(await this.#writer.block(encoder.parts()));
+      await this.#pause();
+    }
+  }
+
+  /** A column of numbers, dates or booleans. */
+  async #values(column: SourceColumn): Promise<void> {
+    const kind = column.kind as Parameters<typeof columnValues>[0];
+    const placement = new Placement(this.#rows, column.valueCount);
+    const values: ColumnValues = columnValues(kind, placement.capacity);
+    for (const { source, index } of column.parts) {
+      const { block, sum } = this.#source.sources[source];
+      const dense = sum.dense(index);
+      values.take(dense, placement.targets(source, dense.rows), () => block.timeMs());
+      block.forget();
+      await this.#pause();
+    }
+    for (const [number, selection] of placement.selections().entries()) {
+      const count = selection.rows.length;
+      if (count === 0) continue;
+      const builder = values.builder(column.path, selection);
+      const zone = this.#encoders[number].writeColumn(builder, 0, count);
+      this.#outline(column, number, count, -1, kind === Kind.BOOLEAN ? undefined : zone);
+      await this.#pause();
+    }
+  }
+
+  /** A column of strings or arrays: by a dictionary of the segment, by those of its blocks, or as text, later. */
+  async #strings(column: Strings): Promise<void> {
+    const placement = new Placement(this.#rows, column.valueCount);
+    const values = new StringValues(placement.capacity);
+    for (const { source, index } of column.parts) {
+      const { block, sum } = this.#source.sources[source];
+      const dense = sum.dense(index);
+      if ('ids' in dense) {
+        const name = dictionaryName(source, block.ref.segment, dense.dictionary);
+        values.take(name, dense, placement.targets(source, dense.rows));
+      }
+      block.forget();
+      this.#source.forget(true);
+      await this.#pause();
+      if (values.isGivenUp) break;
+    }
+    const selections = values.isGivenUp ? [] : placement.selections();
+    const ranks = values.isGivenUp ? undefined : values.ranks(selections);
+    if (ranks !== undefined) {
+      const dictionary = await this.#dictionary(values.dictionary, ranks);
+      const count = ranks.order.length;
+      const entries = { entries: values.dictionary, entryOf: ranks.order, rowsOf: ranks.counts };
+      await this.#words.add(column, { ...entries, isDictionary: true, count, ofCount: count });
+      await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
+      return;
+    }
+    const ownBytes = this.#ownEntryBytes + values.ownBytes(this.#rows.blockCount);
+    const mayDerive = column.path === PATH_MESSAGE && values.isMostlyDistinct;
+    if (values.isGivenUp || ownBytes > OWN_ENTRY_BYTES_MAX || mayDerive) {
+      this.#texts.push(column);
+      return;
+    }
+    this.#ownEntryBytes = ownBytes;
+    for (const [number, selection] of selections.entries()) {
+      if (selection.rows.length === 0) continue;
+      const builder = values.builder(column.path, column.kind, selection);
+      this.#encoders[number].writeColumn(builder, 0, builder.count);
+      const { dictionary: entries, entries: entryOf, count } = builder;
+      const ofCount = column.valueCount;
+      await this.#words.add(column, { entries, entryOf, count, isDictionary: false, ofCount });
+      this.#outline(column, number, builder.count, -1, undefined);
+      await this.#pause();
+    }
+  }
+
+  /** Writes a dictionary of the segment; resolves with its number. */
+  async #dictionary(dictionary: Dictionary, { order, counts }: EntryRanks): Promise<number> {
+    const out = new RegionWriter(new ByteParts(), undefined, true);
+    writeSharedDictionary(out, dictionary, order, counts);
+    const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
+    return this.#dictionaries.push(place) - 1;
+  }
+
+  async #writeIds(
+    column: Strings,
+    selections: readonly Selection[],
+    idAt: Uint32Array,
+    dictionary: number,
+  ): Promise<void> {
+    const { path, kind } = column;
+    const idsOfBlock = new Uint32Array(BLOCK_ROWS_MAX);
+    for (const [number, { rows, at }] of selections.entries()) {
+      if (rows.length === 0) continue;
+      const ids = idsOfBlock.subarray(0, at.length);
+      for (let index = 0; index < at.length; index++) ids[index] = idAt[at[index]];
+      const list = { rows, from: 0, to: rows.length };
+      this.#encoders[number].writeShared({ path, kind, dictionary, list, ids });
+      this.#outline(column, number, rows.length, dictionary, undefined);
+      await this.#pause();
+    }
+  }
+
+  #outline(
+    { path, kind }: SourceColumn,
+    number: number,
+    presentCount: number,
+    dictionary: number,
+    zone: Zone | undefined,
+  ): void {
+    this.#outlines.add({ path, kind, dictionary }, number, presentCount, zone);
+  }
+
+  async #finish(): Promise<SealedSegment> {
+    const blocks = this.#blocks;
+    const facts = {
+      rowCount: this.#rows.rowCount,
+      minTimeMs: must(blocks[0], 'a block').minTimeMs,
+      maxTimeMs: must(blocks.at(-1), 'a block').maxTimeMs,
+      sequences: this.#sequences(),
+      blocks,
+    };
+    const columns = this.#outlines.list();
+    const words = await this.#words.finish(columns);
+    await this.#writer.finish({
+      ...facts,
+      paths: this.#source.paths,
+      minutes: this.#minutes.minuteRows(),
+      dictionaries: this.#dictionaries,
+      columns,
+      words,
+      isComplete: this.#outlines.isComplete,
+    });
+    return { segment: this.#writer.segment, bytes: this.#writer.bytes, ...facts };
+  }
+
+  /** The highest sequence of each writer that has rows. */
+  #sequences(): WriterSequence[] {
+    const found: WriterSequence[] = [];
+    for (const [writer, sequence] of this.#highest.entries()) {
+      if (sequence >= 0) found.push({ writer, sequence });
+    }
+    return found;
+  }
+}

@@ -1,0 +1,147 @@
+import { BLOCK_ROWS_MAX, BLOCK_TEXT_BYTES_MAX, TEXT_PIECE_ROWS } from '../../base/limits.ts';
+import type { Source } from './source-rows.ts';
+
+/**
+ * Bytes of text of a sealed block's rows: below BLOCK_TEXT_BYTES_MAX, because the text, its encoding and the frame are
+ * in memory at once.
+ */
+const BLOCK_BYTES_MAX = BLOCK_TEXT_BYTES_MAX / 4;
+/** The same of a block of few rows, which has few pieces of text that are compressed as a whole. */
+const FEW_ROWS_BYTES_MAX = BLOCK_BYTES_MAX / 2;
+const FEW_ROWS = 4 * TEXT_PIECE_ROWS;
+/** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
+const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts.
+ */
+const SEGMENT_HELD_BYTES_MAX = 32 * 1024 * 1024;
+/** Position of a row that is not in the segment, until there are no more. */
+const ELSEWHERE = 2 ** 32 - 1;
+
+/** The values that a block has of a column: value `at[i]`, as a placement counts them, is that of row `rows[i]`. */
+export interface Selection {
+  rows: Uint16Array;
+  at: Uint32Array;
+  /** Whether all rows of the block have a value, so that `at` counts on from its first. */
+  isFull: boolean;
+}
+
+/**
+ * Where the rows of the sources go in a new segment, and where its blocks begin: a block is full by rows, or by bytes
+ * of text. Takes 4 bytes a row of the sources that have any in it, and up to 6 a row of the segment.
+ */
+export class SegmentRows {
+  readonly sources: readonly Source[];
+  rowCount = 0;
+  /**
+   * By source, the position of each of its rows; `rowCount`, a place that nobody reads, of those that are elsewhere.
+   */
+  readonly #positions: (Uint32Array | undefined)[];
+  /** By source, the first and the last position of its rows. */
+  readonly #first: Uint32Array;
+  readonly #last: Uint32Array;
+  /** Position of each block's first row. */
+  readonly #starts: number[] = [];
+  #blockBytes = 0;
+  #segmentBytes = 0;
+  #heldBytes = 0;
+  readonly #full: Selection[] = [];
+
+  constructor(sources: readonly Source[]) {
+    this.sources = sources;
+    this.#positions = new Array<Uint32Array | undefined>(sources.length).fill(undefined);
+    this.#first = new Uint32Array(sources.length);
+    this.#last = new Uint32Array(sources.length);
+  }
+
+  get blockCount(): number {
+    return this.#starts.length;
+  }
+
+  /** Adds a row of a source behind those before; false when the segment has no room for it. */
+  add(source: number, row: number): boolean {
+    const { block, weights, heldBytes } = this.sources[source];
+    const bytes = weights === undefined ? 0 : weights[row];
+    const isOver =
+      this.#segmentBytes + bytes > SEGMENT_BYTES_MAX ||
+      this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX;
+    if (isOver && this.rowCount > 0) return false;
+    const position = this.rowCount++;
+    const blockRows = position - (this.#starts.at(-1) ?? 0);
+    const bytesMax = blockRows < FEW_ROWS ? FEW_ROWS_BYTES_MAX : BLOCK_BYTES_MAX;
+    const isFull = blockRows === BLOCK_ROWS_MAX || this.#blockBytes + bytes > bytesMax;
+    if (position === 0 || isFull) {
+      this.#starts.push(position);
+      this.#blockBytes = 0;
+    }
+    this.#blockBytes += bytes;
+    this.#segmentBytes += bytes;
+    this.#heldBytes += heldBytes;
+    let positions = this.#positions[source];
+    if (positions === undefined) {
+      positions = new Uint32Array(block.rowCount).fill(ELSEWHERE);
+      this.#positions[source] = positions;
+      this.#first[source] = position;
+    }
+    positions[row] = position;
+    this.#last[source] = position;
+    return true;
+  }
+
+  /** Ends adding; all else is asked for after it. */
+  end(): void {
+    for (const positions of this.#positions) {
+      if (positions === undefined) continue;
+      for (let row = 0; row < positions.length; row++) {
+        if (positions[row] === ELSEWHERE) positions[row] = this.rowCount;
+      }
+    }
+  }
+
+  /** The positions of a source's rows; of one that has none here, nothing. Not to be written. */
+  positions(source: number): Uint32Array {
+    return this.#positions[source] ?? new Uint32Array(0);
+  }
+
+  /** Whether a source has rows here. */
+  has(source: number): boolean {
+    return this.#positions[source] !== undefined;
+  }
+
+  /** Rows of all sources that have any here. */
+  get sourceRows(): number {
+    return this.#positions.reduce((sum, positions) => sum + (positions?.length ?? 0), 0);
+  }
+
+  /** Positions of the rows of a block. */
+  bounds(block: number): { from: number; to: number } {
+    return { from: this.#starts[block], to: this.#starts[block + 1] ?? this.rowCount };
+  }
+
+  /** Numbers of the sources that may have rows in a block. */
+  sourcesOf(block: number): number[] {
+    const { from, to } = this.bounds(block);
+    const found: number[] = [];
+    for (let source = 0; source < this.sources.length; source++) {
+      const isIn = this.#first[source] < to && this.#last[source] >= from;
+      if (isIn && this.has(source)) found.push(source);
+    }
+    return found;
+  }
+
+  /** What a block has of a column that all rows have. Not to be written. */
+  fullSelection(block: number): Selection {
+    const known = this.#full[block];
+    if (known !== undefined) return known;
+    const { from, to } = this.bounds(block);
+    const rows = new Uint16Array(to - from);
+    const at = new Uint32Array(to - from);
+    for (let row = 0; row < rows.length; row++) {
+      rows[row] = row;
+      at[row] = from + row;
+    }
+    const selection = { rows, at, isFull: true };
+    this.#full[block] = selection;
+    return selection;
+  }
+}

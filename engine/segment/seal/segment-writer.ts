@@ -1,0 +1,145 @@
+import { dirname } from 'node:path/posix';
+import { ByteWriter } from '../../base/bytes.ts';
+import type { Disk, DiskFile } from '../../base/file.ts';
+import { type FooterParts, type FramePlace, writeFooter, writeTrailer } from '../footer.ts';
+import {
+  type BlockRef,
+  FORMAT_VERSION,
+  type FrameHeader,
+  FrameKind,
+  writeFrameHeader,
+} from '../frame.ts';
+import { type FrameParts, layParts } from '../frame-layout.ts';
+
+/** What a frame's header says beside its place in the file. */
+type Facts = Pick<FrameHeader, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
+
+const NO_ROWS: Facts = { rowCount: 0, minTimeMs: 0, maxTimeMs: 0 };
+
+/** The file of a sealed segment while it is written, under a temporary name. Rejects with IO. */
+export class SegmentWriter {
+  readonly segment: number;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #file: DiskFile;
+  #offset = 0;
+  #ordinal = 0;
+  #previous = 0;
+
+  private constructor(disk: Disk, path: string, segment: number, file: DiskFile) {
+    this.#disk = disk;
+    this.#path = path;
+    this.segment = segment;
+    this.#file = file;
+  }
+
+  /** Makes `<path>.new`, in place of one that a stop left, with its head. */
+  static async create(
+    disk: Disk,
+    path: string,
+    segment: number,
+    head: { folderId: Uint8Array; nowMs: number },
+  ): Promise<SegmentWriter> {
+    disk.makeFolder(dirname(path));
+    const name = temporaryPath(path);
+    if (disk.list(dirname(path)).includes(name.slice(dirname(path).length + 1))) {
+      await disk.unlink(name);
+    }
+    const writer = new SegmentWriter(disk, path, segment, disk.open(name, 'create'));
+    const meta = new ByteWriter();
+    meta.u32(FORMAT_VERSION);
+    meta.u8(0);
+    meta.blob(head.folderId);
+    meta.f64(head.nowMs);
+    await writer.#append(FrameKind.HEAD, layParts(meta.bytes(), []), NO_ROWS);
+    return writer;
+  }
+
+  /** What is written so far. */
+  get written(): Pick<DiskFile, 'read' | 'bytes'> {
+    return this.#file;
+  }
+
+  /** Bytes written so far. */
+  get bytes(): number {
+    return this.#offset;
+  }
+
+  /** Appends a block whose rows have their keys with them. */
+  async block(block: FrameParts & Facts): Promise<BlockRef> {
+    const place = await this.#append(FrameKind.SEALED_BLOCK, block, block);
+    const { rowCount, minTimeMs, maxTimeMs } = block;
+    const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
+    return {
+      sealed: true,
+      segment: this.segment,
+      ...keys,
+      ...place,
+      rowCount,
+      minTimeMs,
+      maxTimeMs,
+    };
+  }
+
+  /** Appends a dictionary. */
+  dictionary(meta: Uint8Array, regions: readonly Uint8Array[]): Promise<FramePlace> {
+    return this.#append(FrameKind.DICTIONARY, layParts(meta, regions), NO_ROWS);
+  }
+
+  /** Appends words of a column. */
+  words(meta: Uint8Array, regions: readonly Uint8Array[]): Promise<FramePlace> {
+    return this.#append(FrameKind.WORDS, layParts(meta, regions), NO_ROWS);
+  }
+
+  /** Appends footer and trailer, makes the file durable, and gives it its name. */
+  async finish(footer: FooterParts): Promise<void> {
+    const { meta, regions } = writeFooter(footer);
+    const place = await this.#append(FrameKind.FOOTER, layParts(meta, regions), NO_ROWS);
+    const trailer = writeTrailer(this.segment, place);
+    await this.#file.write([trailer], this.#offset);
+    this.#offset += trailer.length;
+    await this.#file.sync();
+    this.#file.close();
+    await this.#disk.rename(temporaryPath(this.#path), this.#path);
+    await this.#disk.syncFolder(dirname(this.#path));
+  }
+
+  /** Drops the file, under whichever name it has. */
+  async abandon(): Promise<void> {
+    this.#file.close();
+    const folder = dirname(this.#path);
+    const names = new Set(this.#disk.list(folder));
+    for (const path of [temporaryPath(this.#path), this.#path]) {
+      if (names.has(path.slice(folder.length + 1))) await this.#disk.unlink(path);
+    }
+  }
+
+  async #append(kind: FrameKind, frame: FrameParts, facts: Facts): Promise<FramePlace> {
+    const { parts, frameBytes, metaBytes, metaRawBytes, metaChecksum } = frame;
+    const place = { offset: this.#offset, bytes: frameBytes, ordinal: this.#ordinal };
+    this.#previous = writeFrameHeader(parts[0], {
+      kind,
+      repeats: false,
+      segment: this.segment,
+      ordinal: this.#ordinal,
+      previous: this.#previous,
+      frameBytes,
+      metaBytes,
+      metaRawBytes,
+      metaChecksum,
+      group: 0,
+      rowCount: facts.rowCount,
+      firstSequence: 0,
+      minTimeMs: facts.minTimeMs,
+      maxTimeMs: facts.maxTimeMs,
+    });
+    await this.#file.write(parts, this.#offset);
+    this.#offset += frameBytes;
+    this.#ordinal++;
+    return place;
+  }
+}
+
+function temporaryPath(path: string): string {
+  return `${path}.new`;
+}

@@ -1,0 +1,94 @@
+import { assert } from '../../base/assert.ts';
+import type { StringColumn } from '../../column/column.ts';
+import { Scratch } from '../../column/entries.ts';
+import { StringBuilder } from '../../column/strings.ts';
+import type { DenseStrings } from '../block/dense-column.ts';
+import { EntryMerger, type EntryRanks } from './entry-merger.ts';
+import type { Selection } from './segment-rows.ts';
+
+/** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
+export class StringValues {
+  readonly #merger = new EntryMerger();
+  readonly #entryOf: Uint32Array;
+  readonly #scratch = new Scratch();
+  #local = new Uint32Array(0);
+
+  constructor(capacity: number) {
+    this.#entryOf = new Uint32Array(capacity);
+  }
+
+  get dictionary(): EntryMerger['dictionary'] {
+    return this.#merger.dictionary;
+  }
+
+  /** Whether the values are too many and too distinct to be kept here: then they have to be read again. */
+  get isGivenUp(): boolean {
+    return this.#merger.isGivenUp;
+  }
+
+  /** Whether more than half of the values are entries of their own. */
+  get isMostlyDistinct(): boolean {
+    return this.dictionary.entryCount * 2 > this.#entryOf.length;
+  }
+
+  /** About the bytes of the entries when each of `blockCount` blocks has its own. */
+  ownBytes(blockCount: number): number {
+    return this.#merger.ownBytes(blockCount);
+  }
+
+  /** Keeps the values of a source: value i at `targets[i]`. Sources with the same `name` have the same dictionary. */
+  take(name: string, strings: DenseStrings, targets: Uint32Array): void {
+    for (let number = 0; number < strings.pieceCount && !this.isGivenUp; number++) {
+      const text = strings.piece(number, this.#scratch);
+      this.#merger.takeText(text, targets.subarray(text.first), this.#entryOf);
+    }
+    if (strings.pieceCount > 0) return;
+    const map = this.#merger.take(name, strings);
+    if (map === undefined) return;
+    const { ids } = strings;
+    const entryOf = this.#entryOf;
+    for (let index = 0; index < ids.length; index++) entryOf[targets[index]] = map[ids[index]] - 1;
+  }
+
+  /** The order of the entries by how many of the selected values they are; `undefined` when sharing does not pay. */
+  ranks(selections: readonly Selection[]): EntryRanks | undefined {
+    const counts = new Uint32Array(this.dictionary.entryCount);
+    for (const { at } of selections) {
+      for (let index = 0; index < at.length; index++) counts[this.#entryOf[at[index]]]++;
+    }
+    return this.#merger.ranks(counts);
+  }
+
+  /** By target, the id of each value; the entries are not known here any more. */
+  intoIds({ ids }: EntryRanks): Uint32Array {
+    const entryOf = this.#entryOf;
+    for (let target = 0; target < entryOf.length; target++) entryOf[target] = ids[entryOf[target]];
+    return entryOf;
+  }
+
+  /** The selected values as a builder of their own, as `BlockEncoder` takes them. */
+  builder(path: number, kind: StringColumn['kind'], { rows, at }: Selection): StringBuilder {
+    const { dictionary } = this;
+    const { offsets, bytes } = dictionary;
+    if (this.#local.length < dictionary.entryCount) {
+      this.#local = new Uint32Array(dictionary.entryCount);
+    }
+    const local = this.#local;
+    const builder = new StringBuilder(path, kind);
+    const entries = new Uint16Array(at.length);
+    for (let index = 0; index < at.length; index++) {
+      const entry = this.#entryOf[at[index]];
+      if (local[entry] === 0) {
+        const start = offsets[entry];
+        local[entry] = builder.dictionary.add(bytes, start, offsets[entry + 1] - start) + 1;
+      }
+      entries[index] = local[entry] - 1;
+    }
+    for (let index = 0; index < at.length; index++) local[this.#entryOf[at[index]]] = 0;
+    assert(builder.dictionary.entryCount <= at.length, 'entries are those of the values');
+    builder.rows = rows as Uint16Array<ArrayBuffer>;
+    builder.count = at.length;
+    builder.entries = entries;
+    return builder;
+  }
+}

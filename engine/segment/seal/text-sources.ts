@@ -1,0 +1,133 @@
+import { assert } from '../../base/assert.ts';
+import { copyBytes } from '../../base/bytes.ts';
+import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
+import type { Entries } from '../../column/entries.ts';
+import { Scratch } from '../../column/entries.ts';
+import type { DenseStrings } from '../block/dense-column.ts';
+import type { SegmentRows } from './segment-rows.ts';
+import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';
+
+const OFFSET_MAX = 2 ** 32 - 1;
+
+/**
+ * The values of a column in a block: one for each of `rows`, one after the other. Good until the next ones are read.
+ */
+export interface BlockText extends Entries {
+  rows: Uint16Array;
+}
+
+/** A source of a block. */
+interface Part {
+  strings: DenseStrings;
+  /** Row of the block that has each value; of those in other blocks the number of rows, a place that nobody reads. */
+  targets: Uint32Array;
+}
+
+/**
+ * Reads columns of long or distinct strings block by block of a new segment, as rows in order are mostly of few
+ * sources: first the lengths, which say where each value goes, then the sources one after the other, a piece of each in
+ * memory.
+ */
+export class TextSources {
+  readonly #source: SourceRows;
+  readonly #rows: SegmentRows;
+  readonly #partsOf = new Map<SourceColumn, (ColumnPart | undefined)[]>();
+  #bytes = new Uint8Array(0);
+  readonly #scratch = new Scratch();
+
+  constructor(source: SourceRows, rows: SegmentRows) {
+    this.#source = source;
+    this.#rows = rows;
+  }
+
+  /** The values of a column in the block number `number`, which may be none. Throws CORRUPTION. */
+  read(column: SourceColumn, number: number): BlockText {
+    const { from, to } = this.#rows.bounds(number);
+    const rowCount = to - from;
+    const parts = this.#parts(column, number);
+    // By row of the block: first the length of its value, then the place of the value; -1 when it has none.
+    const places = new Float64Array(rowCount + 1).fill(-1);
+    for (const { strings, targets } of parts) {
+      const lengths = strings.entryLengths();
+      const { ids } = strings;
+      for (let value = 0; value < ids.length; value++) {
+        places[targets[value]] = lengths[ids[value] - 1];
+      }
+    }
+    places[rowCount] = -1;
+    const text = this.#place(places);
+    for (const part of parts) {
+      this.#copy(part, places);
+      this.#source.forget(true);
+    }
+    for (const source of this.#rows.sourcesOf(number)) this.#source.sources[source].block.forget();
+    return text;
+  }
+
+  #parts(column: SourceColumn, number: number): Part[] {
+    const { from, to } = this.#rows.bounds(number);
+    let partOf = this.#partsOf.get(column);
+    if (partOf === undefined) {
+      partOf = new Array<ColumnPart | undefined>(this.#rows.sources.length).fill(undefined);
+      for (const part of column.parts) partOf[part.source] = part;
+      this.#partsOf.set(column, partOf);
+    }
+    const parts: Part[] = [];
+    for (const source of this.#rows.sourcesOf(number)) {
+      const part = partOf[source];
+      if (part === undefined) continue;
+      const strings = this.#source.sources[source].sum.dense(part.index);
+      assert('ids' in strings, 'a column of strings');
+      const positions = this.#rows.positions(source);
+      const { rows } = strings;
+      const targets = new Uint32Array(strings.ids.length);
+      for (let value = 0; value < targets.length; value++) {
+        const position = positions[rows === undefined ? value : rows[value]];
+        targets[value] = position >= from && position < to ? position - from : to - from;
+      }
+      parts.push({ strings, targets });
+    }
+    return parts;
+  }
+
+  /** Turns lengths into places, one value after the other; the bytes are still to be copied. */
+  #place(places: Float64Array): BlockText {
+    const rows = new Uint16Array(places.length);
+    const offsets = new Uint32Array(places.length + 1);
+    let count = 0;
+    let end = 0;
+    for (let row = 0; row < places.length; row++) {
+      const length = places[row];
+      if (length < 0) continue;
+      rows[count++] = row;
+      places[row] = end;
+      end += length;
+      offsets[count] = end;
+    }
+    assert(end <= OFFSET_MAX, `text of ${end} bytes in a block`);
+    if (end > this.#bytes.length) this.#bytes = new Uint8Array(end);
+    const bytes = this.#bytes.subarray(0, end);
+    return { rows: rows.subarray(0, count), offsets: offsets.subarray(0, count + 1), bytes };
+  }
+
+  #copy({ strings, targets }: Part, places: Float64Array): void {
+    const { ids, pieceCount, piece, entries } = strings;
+    for (let number = 0; number < pieceCount; number++) {
+      const first = number * TEXT_PIECE_ROWS;
+      const values = targets.subarray(first, first + TEXT_PIECE_ROWS);
+      if (!values.some((target) => places[target] >= 0)) continue;
+      const { offsets, bytes } = piece(number, this.#scratch);
+      for (let at = 0; at < values.length; at++) {
+        const place = places[values[at]];
+        if (place >= 0) copyBytes(bytes, offsets[at], offsets[at + 1], this.#bytes, place);
+      }
+    }
+    if (pieceCount > 0 || !targets.some((target) => places[target] >= 0)) return;
+    const { offsets, bytes } = entries();
+    for (let value = 0; value < ids.length; value++) {
+      const place = places[targets[value]];
+      const entry = ids[value] - 1;
+      if (place >= 0) copyBytes(bytes, offsets[entry], offsets[entry + 1], this.#bytes, place);
+    }
+  }
+}
