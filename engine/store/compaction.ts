@@ -101,6 +101,8 @@ export interface CompactionGauges extends CatalogTotals {
   /** Duration of the last sealing or merge; 0 before the first. */
   lastSealMs: number;
   freeDiskBytes: number;
+  /** Free bytes below which nothing is taken in. */
+  reserveBytes: number;
   /**
    * Sealings and merges that failed since the start, and those among them whose new files did not have the rows of the
    * old ones.
@@ -216,6 +218,7 @@ export class Compaction {
       sealedRows: this.#sealedRows,
       lastSealMs: this.#lastSealMs,
       freeDiskBytes: this.#freeBytes ?? 0,
+      reserveBytes: this.#reserveBytes,
       sealFailures: this.#failedCount,
       sealMismatches: this.#mismatchCount,
       sealSplits: this.#splitCount,

@@ -187,7 +187,7 @@ function operationResources(
   running: RunningQueries,
   state: ServiceState,
 ): [string, AdminResource][] {
-  const { opened, keys, users, disk } = data;
+  const { opened, keys, users, disk, health } = data;
   const { intake, queries, compaction } = workers;
   const startedMs = Date.now();
   const keyName = (id: string): string | undefined => keys.named('write', id)?.name;
@@ -201,6 +201,7 @@ function operationResources(
     healthResource({
       ...{ version: version(), startedMs, intake, queries, keyName },
       store: () => storeGauges(data, workers),
+      refusals: () => ({ full: compaction.full, failing: health.failing }),
       blocks: () => opened.catalog.snapshot().blocks,
     }),
     ledgerResource({

@@ -1,7 +1,7 @@
-import { readdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { administer, firstUser, openViewer, violations } from '../support/browser.ts';
+import { administer, firstUser, openViewer, picture, violations } from '../support/browser.ts';
 import {
   type Answer,
   ask,
@@ -12,6 +12,7 @@ import {
   temporaryFolder,
   testService,
 } from '../support/service.ts';
+import { fill, smallDisk } from '../support/small-disk.ts';
 
 const service = await testService(t);
 const viewer = await openViewer();
@@ -163,5 +164,30 @@ t.test('14 a query of another is seen and cancelled', async (t) => {
   );
   const { queries: left } = await administer<{ queries: object[] }>(service, 'GET', 'queries');
   t.same(left, []);
+  t.same(viewer.faults, []);
+});
+
+t.test('12 a full disk is told, with what helps, until there is room again', async (t) => {
+  const folder = smallDisk(t);
+  if (folder === undefined) return;
+  const small = await startService(folder, ['--disk-reserve-mb', '6']);
+  t.teardown(() => small.stop());
+  const own = await viewer.browser.newContext();
+  await firstUser(small, own);
+  const screen = await viewer.page({}, own);
+  await screen.goto(`${small.http}/health`);
+  await screen.getByText(/^Logseam \d/).waitFor();
+  t.equal(await screen.getByRole('alert').count(), 0);
+  fill(folder, 3);
+  const alert = screen.getByRole('alert');
+  await alert.filter({ hasText: 'The disk is full: nothing is taken in' }).waitFor();
+  t.match(await alert.innerText(), /[23]\.\d MB are free, and 6\.0 MB have to stay free/);
+  t.equal((await send(small, '[{"message":"late"}]')).status, 507);
+  t.same(await violations(screen), []);
+  await picture(screen, 'health-full');
+  rmSync(join(folder, 'filler'));
+  await alert.waitFor({ state: 'detached' });
+  t.equal((await send(small, '[{"message":"in time"}]')).status, 200);
+  await own.close();
   t.same(viewer.faults, []);
 });

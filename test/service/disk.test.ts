@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -11,6 +10,7 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import { fill, freeBytes, smallDisk } from '../support/small-disk.ts';
 
 const RESUME_MAX_MS = 15_000;
 const RESERVE_MB = 6;
@@ -35,50 +35,6 @@ async function lineOver(service: Service, text: string): Promise<Socket> {
   await new Promise((resolve) => socket.on('connect', resolve));
   socket.write(`${service.writeKey} ${text}\n`);
   return socket;
-}
-
-/** A folder on a file system of 24 MB of its own; `undefined` when this process may not mount. */
-function smallDisk(t: {
-  comment(text: string): void;
-  teardown(run: () => void): void;
-}): string | undefined {
-  const folder = temporaryFolder();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'pipe' });
-  } catch (error) {
-    removeFolder(folder);
-    t.comment(`NOT TESTED: a full disk, as tmpfs cannot be mounted here: ${error}`);
-    return undefined;
-  }
-  t.teardown(() => {
-    execFileSync('umount', ['-l', folder]);
-    removeFolder(folder);
-  });
-  return folder;
-}
-
-/** Fills the disk with a file until `leftMb` are left, or nothing is. */
-function fill(folder: string, leftMb: number): void {
-  const filler = openSync(join(folder, 'filler'), 'a');
-  const chunk = new Uint8Array(65_536);
-  try {
-    const { free } = space(folder);
-    let bytes = free - leftMb * 1_000_000;
-    while (bytes > 0) {
-      writeSync(filler, chunk, 0, Math.min(chunk.length, bytes));
-      bytes -= chunk.length;
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  } finally {
-    closeSync(filler);
-  }
-}
-
-function space(folder: string): { free: number } {
-  const text = execFileSync('stat', ['-f', '-c', '%a %S', folder]).toString();
-  const [blocks, size] = text.split(' ').map(Number);
-  return { free: blocks * size };
 }
 
 t.test('below the reserve nothing is taken in over HTTP and TCP, and queries go on', async (t) => {
@@ -124,7 +80,7 @@ t.test('a disk that fills up is survived, and input goes on by itself', async (t
   const before = await messages(service);
   await service.kill();
   fill(folder, 0);
-  t.equal(space(folder).free, 0, 'the disk is full');
+  t.equal(freeBytes(folder), 0, 'the disk is full');
   service = { ...(await startService(folder, reserve)), writeKey, readKey };
   t.same(await messages(service), before, 'all that was acknowledged is there');
   t.equal((await send(service, 'late', 'text/plain')).status, 507);

@@ -22,6 +22,8 @@ export interface HealthSources {
   intake: Pick<Intake, 'counts' | 'gauges'>;
   queries: Pick<QueryPool, 'gauges'>;
   store(): StoreGauges;
+  /** Reports why nothing is taken in: free disk below the reserve, writes that fail. */
+  refusals(): { full: boolean; failing: boolean };
   /** The live blocks: the same object until something changes. */
   blocks(): readonly StoredBlock[];
   /** The name of a write key; `undefined` when it does not exist any more. */
@@ -59,6 +61,7 @@ function healthOf(sources: HealthSources, days: typeof daysOf) {
     },
     disk: {
       ...{ events: store.rows, bytes: store.bytes, free_bytes: store.freeDiskBytes },
+      ...{ reserve_bytes: store.reserveBytes, ...sources.refusals() },
       days: days(sources.blocks()),
     },
     sealing: {

@@ -24,6 +24,7 @@ export interface ListenerCounts {
 
 /** Gauges of the store, and of its compaction's waiting and finished work. */
 export interface StoreGauges {
+  reserveBytes: number;
   segments: number;
   damagedSegments: number;
   missingSegments: number;

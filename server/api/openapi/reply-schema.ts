@@ -400,7 +400,8 @@ export const serviceHealthReply = resultOf(
       ...{ queries_running: count, queries_waiting: count, query_memory_bytes: count },
     }),
     disk: shape({
-      ...{ events: count, bytes: count, free_bytes: count },
+      ...{ events: count, bytes: count, free_bytes: count, reserve_bytes: count },
+      ...{ full: Type.Boolean(), failing: Type.Boolean() },
       days: Type.Array(shape({ day: string, events: count, bytes: count })),
     }),
     sealing: shape({

@@ -5,6 +5,7 @@ import { say } from '../../base/notice.ts';
 import { Panel } from '../../base/panel.ts';
 import { Button, FaultNote } from '../../parts/controls.tsx';
 import { Exactness, type Wholeness } from '../../parts/exactness.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { brief, visible } from '../../parts/log-text.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Delivery, DiskByAttribute, DiskByKey } from './stored.tsx';
@@ -18,7 +19,8 @@ const DAYS_SHOWN = 14;
 type Query = Vitals['queries'][number];
 type Slow = Vitals['slow'][number];
 type Trouble = Vitals['troubles'][number];
-type Day = Vitals['health']['disk']['days'][number];
+type Disk = Vitals['health']['disk'];
+type Day = Disk['days'][number];
 
 const NUMBER = { class: 'number' } as const;
 const rateText = (rate: number | undefined, text: (value: number) => string): string =>
@@ -133,6 +135,7 @@ function Shown({ vitals, cancel }: { vitals: Vitals; cancel: (query: Query) => P
   );
   return (
     <>
+      <Refusals {...health.disk} />
       <Facts vitals={vitals} />
       <section class="box" aria-label="Queries">
         <h2>Queries without an answer</h2>
@@ -191,6 +194,29 @@ function Shown({ vitals, cancel }: { vitals: Vitals; cancel: (query: Query) => P
       <DiskByKey />
       <DiskByAttribute />
     </>
+  );
+}
+
+/** The reasons why nothing is taken in, and what helps. */
+function Refusals({ full, failing, free_bytes: free, reserve_bytes: reserve }: Disk) {
+  if (!full && !failing) return null;
+  return (
+    <div class="fault-note" role="alert">
+      <Icon name="warning" />
+      {full ? (
+        <p>
+          The disk is full: nothing is taken in, and senders are told to try again. {bytes(free)}{' '}
+          are free, and {bytes(reserve)} have to stay free. Add disk, or{' '}
+          <a href="/settings?kind=retention">keep events for a shorter time</a>: then it goes on by
+          itself.
+        </p>
+      ) : (
+        <p>
+          Writing to the disk fails: nothing is taken in, and senders are told to try again. The log
+          of the service says why. It goes on by itself when the disk is well.
+        </p>
+      )}
+    </div>
   );
 }
 
