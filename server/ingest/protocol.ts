@@ -88,7 +88,7 @@ export interface DryRun {
   events: DryEvent[];
   /** Time of decoding and extensions. */
   tookMs: number;
-  /** Time of the extensions alone; of a rehearsal the least of several passes. */
+  /** Time of the extensions alone; of a rehearsal for each event the least of several passes. */
   extendMs: number;
   /** Events for which an extension failed, or was left out as its patterns could cost too much. */
   failed: number;
