@@ -94,6 +94,8 @@ export interface CompactionOptions {
 /** The state of the store, for metrics. */
 export interface CompactionGauges extends CatalogTotals {
   segments: number;
+  /** Bytes of the files of segments, as far as they count. */
+  fileBytes: number;
   /** Rows of closed log segments: they wait to be sealed. */
   sealingBacklogRows: number;
   /** Rows that were sealed or merged since the start. */
@@ -210,10 +212,14 @@ export class Compaction {
 
   gauges(): CompactionGauges {
     const { manifest, catalog } = this.#options.opened;
-    const closed = this.#facts().filter(({ sealed }) => !sealed);
+    const facts = this.#facts();
+    const closed = facts.filter(({ sealed }) => !sealed);
+    const open = [...manifest.segments].filter(([, entry]) => entry.closed === undefined);
+    const openBytes = open.reduce((sum, [segment]) => sum + catalog.visibleBytes(segment), 0);
     return {
       segments: manifest.segments.size + manifest.sealed.size,
       ...catalog.totals(),
+      fileBytes: facts.reduce((sum, { bytes }) => sum + bytes, openBytes),
       sealingBacklogRows: rowsOf(closed),
       sealedRows: this.#sealedRows,
       lastSealMs: this.#lastSealMs,

@@ -60,7 +60,7 @@ function healthOf(sources: HealthSources, days: typeof daysOf) {
       query_memory_bytes: memoryBytes,
     },
     disk: {
-      ...{ events: store.rows, bytes: store.bytes, free_bytes: store.freeDiskBytes },
+      ...{ events: store.rows, bytes: store.fileBytes, free_bytes: store.freeDiskBytes },
       ...{ reserve_bytes: store.reserveBytes, ...sources.refusals() },
       days: days(sources.blocks()),
     },

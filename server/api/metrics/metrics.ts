@@ -31,6 +31,8 @@ export interface StoreGauges {
   blocks: number;
   rows: number;
   bytes: number;
+  /** Bytes of the files of segments, as far as they count. */
+  fileBytes: number;
   sealingBacklogRows: number;
   sealedRows: number;
   lastSealMs: number;

@@ -234,7 +234,7 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['query_memory_bytes', 'What counts for queries and for answers that clients have not taken.'],
   ['disk', 'The disk.'],
   ['disk.events', 'Events that are stored.'],
-  ['disk.bytes', 'Bytes that they take.'],
+  ['disk.bytes', 'Bytes that their files take.'],
   ['free_bytes', 'Bytes that are free; as a limit those that stay free.'],
   ['disk.days', 'The newest 60 UTC days of events, the oldest first.'],
   ['ExecuteSavedAnalysisRequest.names', 'Whether the answer names what its outputs are made of.'],
