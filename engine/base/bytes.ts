@@ -98,6 +98,13 @@ export class ByteWriter {
     this.raw(bytes);
   }
 
+  /** `source[start, end)` as a blob. */
+  part(source: Uint8Array, start: number, end: number): void {
+    this.varint(end - start);
+    const at = this.#grow(end - start);
+    copyBytes(source, start, end, this.#bytes, at);
+  }
+
   /** Zero bytes up to the next multiple of `alignment`. */
   pad(alignment: number): void {
     const excess = this.#length % alignment;

@@ -4,6 +4,7 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { readPacked } from '../column/compress.ts';
 import type { StringPlace } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
+import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, readTemplates, type TextTemplate } from './template.ts';
 
@@ -17,19 +18,6 @@ export interface DerivedSource {
   rows(): Uint32Array | undefined;
   columns: ColumnTexts;
 }
-
-/** A part of a template, with the texts of its column. */
-interface ReadyPart {
-  kind: PartKind;
-  column: number;
-  /** Of a literal it alone, of a value all that the column has. */
-  bytes: Uint8Array;
-  /** Of a value, as `RowTexts` has them. */
-  ids: Uint32Array;
-  offsets: Uint32Array;
-}
-
-const NOTHING = new Uint32Array(0);
 
 /** Texts that are made again of templates, of values of other columns in their rows, and of bytes of their own. */
 export class DerivedText {
@@ -121,13 +109,7 @@ export class DerivedText {
   }
 
   #readyTemplates(): ReadyPart[][] {
-    this.#ready ??= this.#readTemplates().map((template) =>
-      template.map(({ kind, column, bytes }) => {
-        if (kind !== PartKind.VALUE) return { kind, column, bytes, ids: NOTHING, offsets: NOTHING };
-        const texts = this.#source.columns.texts(column);
-        return { kind, column, bytes: texts.bytes, ids: texts.ids, offsets: texts.offsets };
-      }),
-    );
+    this.#ready ??= readyTemplates(this.#readTemplates(), this.#source.columns);
     return this.#ready;
   }
 

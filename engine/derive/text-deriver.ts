@@ -3,7 +3,8 @@ import { sameBytes } from '../base/hash.ts';
 import { COMPRESSION_GAIN_MIN, TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { coldCompressor } from '../column/compress.ts';
 import type { Entries } from '../column/entries.ts';
-import type { ColumnTexts, RowTexts } from './row-texts.ts';
+import { type ReadyPart, readyTemplates } from './ready-template.ts';
+import type { ColumnTexts } from './row-texts.ts';
 import { OWN_TEXT, PartKind, type TextTemplate } from './template.ts';
 import { findTemplates, type Sample, type SampleValue } from './template-finder.ts';
 
@@ -24,106 +25,124 @@ export interface DerivedParts {
   own: Uint8Array[];
 }
 
-/** Where `wanted[start, start + length)` stands in `text[from, end)`; -1 when it does not. */
+/** Where `wanted[start, start + length)` stands in `text[from, end)`; -1 when it does not, or is nothing. */
 function find(
   text: Uint8Array,
   from: number,
   end: number,
-  wanted: { bytes: Uint8Array; start: number; length: number },
+  wanted: Uint8Array,
+  start: number,
+  length: number,
 ): number {
-  const { bytes, start, length } = wanted;
-  if (length === 0) return -1;
-  const first = bytes[start];
-  for (let at = from; at + length <= end; at++) {
-    if (text[at] === first && sameBytes(text, at, bytes, start, length)) return at;
+  const first = wanted[start];
+  for (let at = length === 0 ? end : from; at + length <= end; at++) {
+    if (text[at] === first && sameBytes(text, at, wanted, start, length)) return at;
   }
   return -1;
 }
 
+/** A template that texts are compared with. */
+interface Candidate {
+  parts: readonly ReadyPart[];
+  /** Whether its texts have something of their own. */
+  isOpen: boolean;
+  /** Of its literals. */
+  bytes: number;
+}
+
 /** Finds for each text the template of which it is made. */
 class Matcher {
-  readonly #templates: readonly TextTemplate[];
-  readonly #texts: readonly RowTexts[];
+  readonly #candidates: readonly Candidate[];
   readonly #all: RowsText;
   /** Where the parts of its own begin and end that the text has that was matched. */
-  readonly #own: number[] = [];
+  readonly #own: Uint32Array;
+  #ownCount = 0;
 
-  /** `texts` is by column. */
-  constructor(templates: readonly TextTemplate[], texts: readonly RowTexts[], all: RowsText) {
-    this.#templates = templates;
-    this.#texts = texts;
+  constructor(templates: readonly ReadyPart[][], all: RowsText) {
+    this.#candidates = templates.map((parts) => ({
+      parts,
+      isOpen: parts.some(({ kind }) => kind === PartKind.OWN),
+      bytes: parts.reduce(
+        (sum, { kind, bytes }) => sum + (kind === PartKind.LITERAL ? bytes.length : 0),
+        0,
+      ),
+    }));
     this.#all = all;
+    this.#own = new Uint32Array(2 * Math.max(...templates.map(({ length }) => length)));
   }
 
   /** Adds what the text number `value` has of its own to `own`; returns the number of its template. */
   match(value: number, own: ByteWriter): number {
     const { bytes, offsets } = this.#all;
-    for (let number = 0; number < this.#templates.length; number++) {
-      if (!this.#is(this.#templates[number], value)) continue;
-      for (let at = 0; at < this.#own.length; at += 2) {
-        own.blob(bytes.subarray(this.#own[at], this.#own[at + 1]));
+    const candidates = this.#candidates;
+    for (let number = 0; number < candidates.length; number++) {
+      if (!this.#is(candidates[number], value)) continue;
+      for (let at = 0; at < this.#ownCount; at += 2) {
+        own.part(bytes, this.#own[at], this.#own[at + 1]);
       }
       return number;
     }
-    own.blob(bytes.subarray(offsets[value], offsets[value + 1]));
-    return this.#templates.length;
+    own.part(bytes, offsets[value], offsets[value + 1]);
+    return candidates.length;
   }
 
-  #is(template: TextTemplate, value: number): boolean {
+  #is(candidate: Candidate, value: number): boolean {
     const { bytes: text, offsets, rows } = this.#all;
+    const { parts, isOpen } = candidate;
     const row = rows[value];
     const end = offsets[value + 1];
     let at = offsets[value];
-    let ownFrom = -1;
-    this.#own.length = 0;
-    if (!this.#fits(template, row, end - at)) return false;
-    const last = template[template.length - 1].bytes;
-    if (last.length > end - at || !sameBytes(text, end - last.length, last, 0, last.length)) {
-      return false;
+    if (!isOpen && !this.#fits(candidate, row, end - at)) return false;
+    const last = parts[parts.length - 1];
+    if (last.kind === PartKind.LITERAL) {
+      const { length } = last.bytes;
+      if (at + length > end || !sameBytes(text, end - length, last.bytes, 0, length)) return false;
     }
-    for (let part = 0; part < template.length; part++) {
-      const { kind, column, bytes: literal } = template[part];
+    let ownFrom = -1;
+    let ownCount = 0;
+    for (let part = 0; part < parts.length; part++) {
+      const ready = parts[part];
+      const { kind, bytes } = ready;
       if (kind === PartKind.OWN) {
         ownFrom = at;
         continue;
       }
-      let bytes = literal;
       let start = 0;
-      let { length } = literal;
+      let { length } = bytes;
       if (kind === PartKind.VALUE) {
-        const { ids, offsets: places, bytes: all } = this.#texts[column];
-        const id = ids[row];
-        bytes = all;
-        start = places[id - 1];
-        length = places[id] - start;
+        const id = ready.ids[row];
+        if (id === 0) return false;
+        start = ready.offsets[id - 1];
+        length = ready.offsets[id] - start;
       }
       if (ownFrom >= 0) {
-        at = find(text, at, end, { bytes, start, length });
+        at = find(text, at, end, bytes, start, length);
         if (at < 0) return false;
-        this.#own.push(ownFrom, at);
+        this.#own[ownCount++] = ownFrom;
+        this.#own[ownCount++] = at;
         ownFrom = -1;
       } else if (at + length > end || !sameBytes(text, at, bytes, start, length)) return false;
       at += length;
     }
-    if (ownFrom >= 0) this.#own.push(ownFrom, end);
+    if (ownFrom >= 0) {
+      this.#own[ownCount++] = ownFrom;
+      this.#own[ownCount++] = end;
+    }
+    this.#ownCount = ownCount;
     return ownFrom >= 0 || at === end;
   }
 
-  /** Reports that a text of the template has `length` bytes in a row, or may have; most templates fail here. */
-  #fits(template: TextTemplate, row: number, length: number): boolean {
-    let sum = 0;
-    let isOpen = false;
-    for (let part = 0; part < template.length; part++) {
-      const { kind, column, bytes } = template[part];
-      sum += bytes.length;
-      if (kind === PartKind.VALUE) {
-        const { ids, offsets } = this.#texts[column];
-        const id = ids[row];
-        if (id === 0) return false;
-        sum += offsets[id] - offsets[id - 1];
-      } else if (kind === PartKind.OWN) isOpen = true;
+  /** Reports that texts of the template have `length` bytes in a row; most templates fail here. */
+  #fits({ parts, bytes }: Candidate, row: number, length: number): boolean {
+    let sum = bytes;
+    for (let part = 0; part < parts.length; part++) {
+      const { kind, ids, offsets } = parts[part];
+      if (kind !== PartKind.VALUE) continue;
+      const id = ids[row];
+      if (id === 0) return false;
+      sum += offsets[id] - offsets[id - 1];
     }
-    return sum === length || (isOpen && sum < length);
+    return sum === length;
   }
 }
 
@@ -138,13 +157,7 @@ export function deriveText(
 ): DerivedParts | undefined {
   const templates = findTemplates(samplesOf(text, columns, columnNumbers));
   if (templates.length === 0) return undefined;
-  const texts: RowTexts[] = [];
-  for (const template of templates) {
-    for (const { kind, column } of template) {
-      if (kind === PartKind.VALUE) texts[column] ??= columns.texts(column);
-    }
-  }
-  const matcher = new Matcher(templates, texts, text);
+  const matcher = new Matcher(readyTemplates(templates, columns), text);
   const numbers = new Uint8Array(text.rows.length);
   const writer = new ByteWriter(2 ** 16);
   const own: Uint8Array[] = [];
