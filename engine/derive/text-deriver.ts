@@ -44,7 +44,7 @@ function find(
 /** A template that texts are compared with. */
 interface Candidate {
   parts: readonly ReadyPart[];
-  /** Whether its texts have something of their own. */
+  /** True when its texts have something of their own. */
   isOpen: boolean;
   /** Of its literals. */
   bytes: number;
