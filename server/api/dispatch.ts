@@ -73,6 +73,8 @@ const ACCOUNT_PATH = '/account/';
 /** When a query that was refused for load may come again. */
 const RETRY_SECONDS = '1';
 const decoder = new TextDecoder();
+/** Bytes of a body of which a text is made; less of it is shown, so that no part of a key is. */
+const TEXT_BYTES_MAX = 4_096;
 
 const TABLE = new RouteTable<ReadRoute | AccountRoute | OperationRoute>(
   ROUTES.filter((route) => route.access !== 'admin' && route.access !== 'writer'),
@@ -154,7 +156,7 @@ async function read(
   const signal = query?.signal ?? request.signal;
   const packing = takesCoding(request, 'gzip', 'x-gzip') ? { gzip: true } : {};
   const held = new HeldAnswer();
-  const textOf = (): string => `${request.path} ${decoder.decode(request.body)}`;
+  const textOf = (): string => textOfRequest(request, (text) => isKey(dependencies, text));
   const asker: Asker = { key: key.id, textOf };
   const answer = async (): Promise<Reply> =>
     route.answer({
@@ -174,6 +176,11 @@ async function read(
     held.release();
     throw error;
   }
+}
+
+/** The beginning of a request, without keys that may be in it. */
+function textOfRequest({ path, body }: ApiRequest, isOne: (text: string) => boolean): string {
+  return withoutKeys(`${path} ${decoder.decode(body.subarray(0, TEXT_BYTES_MAX))}`, isOne);
 }
 
 /** The JSON body of a request; `undefined` of a route without one. Throws ApiError 400, 413 and 415. */

@@ -14,6 +14,7 @@ interface Held {
   key: string;
   progress: QueryProgress | undefined;
   answer: (...texts: string[]) => void;
+  textOf: (() => string) | undefined;
 }
 
 /** A service whose queries do not answer by themselves, unless it is said how. */
@@ -22,10 +23,11 @@ function holding(run?: RouteDependencies['run']) {
   const { answer, logged } = service({
     run:
       run ??
-      ((_job, signal, { key }, progress) =>
+      ((_job, signal, { key, textOf }, progress) =>
         new Promise<JobAnswer>((resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
-          held.push({ signal, key, progress, answer: (...texts) => resolve(piecesOf(...texts)) });
+          const answer = (...texts: string[]): void => resolve(piecesOf(...texts));
+          held.push({ signal, key, progress, answer, textOf });
         })),
     definitions: {
       list: () => [],
@@ -75,6 +77,16 @@ t.test('a query is known by its id until it is answered', async (t) => {
   const again = list('a-1');
   held[1].answer('{}');
   t.equal((await again).status, 200, 'an id may be used again');
+});
+
+t.test('the text of a query has no keys', async (t) => {
+  const { held, answer } = holding();
+  const token = 'x8Zt3-QmP0aVb7Lk_Rw2Yc5Nd9Hf1Js4Ug6Te0Xi3Ko';
+  const body = { time: TIME, filters: [{ search: `shop ${token}` }] };
+  const reply = answer(request(LIST, { headers: { 'x-api-key': 'reader' }, body }));
+  t.match(held[0].textOf?.(), /^\/beta\/events\/list \{.*"shop <key>"/);
+  held[0].answer('{}');
+  await reply;
 });
 
 t.test('a cancelled query is answered by 503, and its signal is aborted', async (t) => {
