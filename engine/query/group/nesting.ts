@@ -189,8 +189,18 @@ function nestOne(
   const innerRows = inner.rows;
   const innerGroups = inner.groups;
   const { size, tuples } = known;
+  const mayBeKnown = size > 0 && !total;
   let length = 0;
   for (let at = 0; at < count; at++) {
+    // Most rows are in buckets that are known by now.
+    for (; mayBeKnown && at < count; at++) {
+      const row = rows[at];
+      const tuple = tuples[groups[at] * size + values[codes[row]] - 1] - 2;
+      if (tuple < 0) break;
+      innerRows[length] = row;
+      innerGroups[length++] = tuple;
+    }
+    if (at === count) break;
     const row = rows[at];
     const parent = groups[at];
     if (total) {
