@@ -97,6 +97,19 @@ t.test(
     await page.waitForURL(/tags=teams/);
     await page.getByRole('region', { name: 'Teams' }).waitFor();
     t.match(await page.locator('.legend').innerText(), /Shop <b>\s*20\s*Mail\s*20\s*no tag\s*20/);
+    await page.locator('.view-button').click();
+    await page.getByRole('button', { name: 'Save as a new view' }).click();
+    await page.getByLabel('Name').fill('By team');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.view-button').filter({ hasText: 'By team' }).waitFor();
+    await page.goto(`${service.http}/`);
+    await page.getByRole('region', { name: 'Status' }).waitFor();
+    await page.locator('.view-button').click();
+    await page
+      .getByRole('dialog', { name: 'Views' })
+      .getByRole('button', { name: 'By team' })
+      .click();
+    await page.getByRole('region', { name: 'Teams' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       t.equal(await shownColour(page, 'Shop'), MIDDLE, `as chosen in the ${colorScheme} theme`);

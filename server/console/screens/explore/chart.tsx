@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import { change } from '../../base/address.ts';
 import { counted, duration, pointTime, short, whole } from '../../base/format.ts';
 import { question } from '../../base/question.ts';
 import { stepMs } from '../../base/range.ts';
@@ -10,7 +9,8 @@ import { Exactness } from '../../parts/exactness.tsx';
 import { later } from '../../parts/later.tsx';
 import { visible } from '../../parts/log-text.tsx';
 import type { PlotSeries } from '../../parts/plot.tsx';
-import { type Histogram, histogram, TAGS } from './panels.ts';
+import { type Histogram, histogram } from './panels.ts';
+import { chooseTagset } from './question.ts';
 
 const HEIGHT_PX = 112;
 
@@ -71,7 +71,7 @@ function TagsetChoice({ tagset, tagsets }: Histogram) {
       class="input small"
       aria-label="Tagset"
       value={tagset?.id}
-      onChange={(event) => change({ [TAGS]: event.currentTarget.value })}
+      onChange={(event) => chooseTagset(event.currentTarget.value)}
     >
       {tagsets.map(({ id, name }) => (
         <option value={id}>{visible(name)}</option>

@@ -1,4 +1,4 @@
-import { computed, effect } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { ask, Fault, isReachable, viewedKey } from '../../api/client.ts';
 import type {
   AggregateResult,
@@ -8,7 +8,6 @@ import type {
   ListBody,
   ListResult,
 } from '../../api/contract.ts';
-import { place } from '../../base/address.ts';
 import { Panel } from '../../base/panel.ts';
 import {
   asked,
@@ -25,11 +24,9 @@ import { STATUS, STATUSES } from '../../base/status.ts';
 import type { Wholeness } from '../../parts/exactness.tsx';
 import { visible } from '../../parts/log-text.tsx';
 import { FACETS_MAX, facetPaths } from './facet-choice.ts';
-import { isLive, openFacets, showFacets } from './question.ts';
+import { isLive, openFacets, showFacets, tagset } from './question.ts';
 import { beginList, Rows } from './rows.ts';
 
-/** Parameter of the address with the tagset that parts the histogram. */
-export const TAGS = 'tags';
 /** Name of the bucket of all events: no id of a tag. */
 const ALL = '*';
 const BARS_MAX = 110;
@@ -92,9 +89,6 @@ export function watchQuestion(): () => void {
     if (asking !== undefined) loadAll(now, asking);
   });
 }
-
-/** The tagset of the address. */
-const tagset = computed(() => place.value.params.get(TAGS) ?? STATUS);
 
 let tagsets: Promise<readonly Tagset[]> | undefined;
 

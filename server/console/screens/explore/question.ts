@@ -1,14 +1,17 @@
 import { computed } from '@preact/signals';
 import { addressOf, change, go, place } from '../../base/address.ts';
 import { asked, decoded, EXPLORE, encoded, PARAMETERS, said } from '../../base/question.ts';
+import { STATUS } from '../../base/status.ts';
 
 /** Names of the address's parameters, beside those of questions. */
-const { COLUMNS, FACETS, WRAP, LIVE, VIEW } = {
-  ...{ COLUMNS: 'cols', FACETS: 'facets', WRAP: 'wrap', LIVE: 'live', VIEW: 'view' },
+const { COLUMNS, FACETS, WRAP, LIVE, VIEW, TAGS } = {
+  ...{ COLUMNS: 'cols', FACETS: 'facets', WRAP: 'wrap', LIVE: 'live', VIEW: 'view', TAGS: 'tags' },
 } as const;
 const { QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, OPEN } = PARAMETERS;
 /** Parameters that a view keeps. */
-const KEPT: readonly string[] = [QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP];
+const KEPT: readonly string[] = [
+  ...[QUERY, FROM, TO, ZONE, ORDER, ORDER_BY, COLUMNS, FACETS, WRAP, TAGS],
+];
 
 /** Behind the attribute of a column that was sized: its width. */
 const WIDTH = /\*(\d{2,4})$/;
@@ -81,6 +84,14 @@ export function toggleColumn(path: string): void {
 /** Opens an event, or closes it. */
 export function open(id: string | undefined): void {
   change({ [OPEN]: id }, { replace: true });
+}
+
+/** The tagset that parts the histogram. */
+export const tagset = computed(() => place.value.params.get(TAGS) ?? STATUS);
+
+/** Parts the histogram by another tagset. */
+export function chooseTagset(id: string): void {
+  change({ [TAGS]: id === STATUS ? undefined : id });
 }
 
 /** Gives long messages as many lines as they need, or one. */
