@@ -84,6 +84,7 @@ const LAYERS = [
   'engine/word/',
   'engine/derive/',
   'engine/column/',
+  'engine/kernel/',
   'engine/base/',
 ];
 
@@ -116,6 +117,7 @@ const SURFACE = [
   'engine/store/usage.ts',
   'engine/store/writer.ts',
   'engine/query/model/query.ts',
+  'engine/kernel/kernel.ts',
   'engine/column/rows.ts',
   'engine/column/path.ts',
   'engine/column/kind.ts',
@@ -156,7 +158,12 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
   re2js: ['engine/base/pattern.ts'],
   bowser: ['server/extend/user-agent.ts'],
   selfsigned: ['server/listen/certificate.ts'],
-  'node:fs': ['engine/base/file.ts', 'engine/base/text-file.ts', 'server/console/build.ts'],
+  'node:fs': [
+    'engine/base/file.ts',
+    'engine/base/text-file.ts',
+    'engine/kernel/',
+    'server/console/build.ts',
+  ],
   'node:tls': ['server/listen/tls.ts'],
   'node:dgram': ['server/listen/udp.ts'],
   'node:net': ['server/listen/tcp.ts', 'server/listen/tls.ts'],

@@ -48,6 +48,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/base/', CALLER, CALLER],
   ['engine/base/thread/restart.ts', 'other', 'other'],
   ['engine/backup/', 'other', 'other'],
+  ['engine/kernel/', 'decode', 'other'],
   ['engine/column/', 'encode', 'decode'],
   ['engine/column/path.ts', 'intern', 'open'],
   ['engine/column/shape.ts', 'intern', 'open'],

@@ -7,6 +7,17 @@ import type { Kind } from './kind.ts';
  */
 export const NUMBER_AS_TEXT = 0xffff;
 
+/** Arrays of row records, as `Rows` has them. Entries of row r are `[rowEntry[r], rowEntry[r + 1])`. */
+export interface RowArrays {
+  path: Uint32Array;
+  kind: Uint8Array;
+  start: Int32Array;
+  length: Uint32Array;
+  value: Float64Array;
+  detail: Uint16Array;
+  rowEntry: Uint32Array;
+}
+
 /**
  * Row records: what a decoder says of a run of events, and all that `Batch.append` reads.
  *
@@ -82,6 +93,32 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
+  /** Copies the first `count` rows of others, all with the date `timeMs`, whose texts are in the same source. */
+  addRows(from: RowArrays, count: number, timeMs: number): void {
+    const entryCount = from.rowEntry[count];
+    const to = this.entryCount;
+    while (to + entryCount >= this.path.length) this.#growEntries();
+    this.path.set(from.path.subarray(0, entryCount), to);
+    this.kind.set(from.kind.subarray(0, entryCount), to);
+    this.start.set(from.start.subarray(0, entryCount), to);
+    this.length.set(from.length.subarray(0, entryCount), to);
+    this.value.set(from.value.subarray(0, entryCount), to);
+    this.detail.set(from.detail.subarray(0, entryCount), to);
+    while (this.rowCount + count >= this.timeMs.length) this.#growRows();
+    for (let row = 1; row <= count; row++) {
+      this.rowEntry[this.rowCount + row] = to + from.rowEntry[row];
+    }
+    this.timeMs.fill(timeMs, this.rowCount, this.rowCount + count);
+    this.rowCount += count;
+    this.entryCount = to + entryCount;
+  }
+
+  /** Drops the rows from number `row` on, and what is being written. */
+  truncate(row: number): void {
+    this.rowCount = row;
+    this.entryCount = this.rowEntry[row];
+  }
+
   /** Ends the row that is being written and puts it in the place of the one before, whose date it keeps. */
   replaceRow(): void {
     const row = this.rowCount - 1;
@@ -98,18 +135,19 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
-  /** Reorders the entries of the row that is being written: place i gets the former entry `order[i]`. */
-  reorderRow(order: Uint32Array): void {
-    const to = this.rowEntry[this.rowCount];
+  /** Reorders the entries of a row, else of the one that is being written: place i gets the former entry `order[i]`. */
+  reorderRow(order: Uint32Array, row = this.rowCount): void {
+    const to = this.rowEntry[row];
+    const end = to + order.length;
     const from = this.entryCount;
-    // What was in order so far lies behind the entries meanwhile.
+    // What was in order so far lies behind all entries meanwhile.
     while (from + order.length > this.path.length) this.#growEntries();
-    this.path.copyWithin(from, to, from);
-    this.kind.copyWithin(from, to, from);
-    this.start.copyWithin(from, to, from);
-    this.length.copyWithin(from, to, from);
-    this.value.copyWithin(from, to, from);
-    this.detail.copyWithin(from, to, from);
+    this.path.copyWithin(from, to, end);
+    this.kind.copyWithin(from, to, end);
+    this.start.copyWithin(from, to, end);
+    this.length.copyWithin(from, to, end);
+    this.value.copyWithin(from, to, end);
+    this.detail.copyWithin(from, to, end);
     for (let index = 0; index < order.length; index++) this.#copy(from + order[index], to + index);
   }
 

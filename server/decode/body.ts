@@ -2,6 +2,7 @@ import { CARRIAGE_RETURN, LINE_FEED } from '../../engine/base/ascii.ts';
 import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { LineReader } from './line.ts';
+import type { KnownLines } from './template/known-lines.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipBlanks } from './text.ts';
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
@@ -61,6 +62,7 @@ export interface PieceSize {
 export class BodyReader {
   readonly #rows: Rows;
   readonly #lines: LineReader;
+  readonly #known: KnownLines;
   readonly #behind = { at: 0 };
   #isJson = false;
   #isInArray = false;
@@ -70,9 +72,10 @@ export class BodyReader {
   #end = 0;
   #eventCount = 0;
 
-  constructor(rows: Rows, lines: LineReader) {
+  constructor(rows: Rows, lines: LineReader, known: KnownLines) {
     this.#rows = rows;
     this.#lines = lines;
+    this.#known = known;
   }
 
   /** Turns to a body that is not read yet. */
@@ -105,6 +108,12 @@ export class BodyReader {
     const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = this.#at;
     for (let left = events; at < until && left > 0 && !isSpent(); left--) {
+      if (bytes[at] === OPEN_BRACE) {
+        const { count, behind } = this.#readKnown(at, until, left);
+        left -= count;
+        at = behind;
+        if (at >= until || left <= 0) break;
+      }
       const found = search.indexOf(LINE_FEED, at);
       const lineEnd = found < 0 || found > end ? end : found;
       const hasReturn = lineEnd < end && lineEnd > at && bytes[lineEnd - 1] === CARRIAGE_RETURN;
@@ -112,11 +121,24 @@ export class BodyReader {
       checkSize(at, contentEnd, at);
       if (contentEnd > at) {
         this.#count(at);
+        this.#known.beginLine();
         this.#lines.line(at, contentEnd, false, false);
+        if (lineEnd < end) this.#known.endLine(at, lineEnd + 1);
       }
       at = lineEnd + 1;
     }
     this.#at = at;
+  }
+
+  /** Reads lines with known templates, at most `linesMax`; how many there were, and the offset behind them. */
+  #readKnown(at: number, until: number, linesMax: number): { count: number; behind: number } {
+    const templates = this.#known.usable;
+    if (templates === undefined) return { count: 0, behind: at };
+    const most = Math.min(linesMax, BODY_EVENTS_MAX - this.#eventCount);
+    templates.read(this.#rows, at, until, 0, most);
+    const count = this.#known.take(templates);
+    this.#eventCount += count;
+    return { count, behind: templates.offset(count) };
   }
 
   #readJson({ events, bytes: pieceBytes, isSpent = never }: PieceSize): void {

@@ -5,6 +5,7 @@ import { type DecodeCounters, noDecodeCounters, type TroubleWatch } from './coun
 import type { Enrichment } from './enrichment.ts';
 import { LineReader, type RowExtension } from './line.ts';
 import type { NameLimit } from './name-limit.ts';
+import { KnownLines } from './template/known-lines.ts';
 import type { WriteKeyTest } from './write-key.ts';
 
 /**
@@ -14,6 +15,8 @@ import type { WriteKeyTest } from './write-key.ts';
 export class Decoder {
   /** Limits and repairs that were applied. */
   readonly counters: DecodeCounters;
+  /** Lines that need not be read by `line`. */
+  readonly known: KnownLines;
   /** Makes `line` take the content of a line that is a JSON string, as raw channels do. INTERFACE.md 4.4. */
   unquotes = false;
 
@@ -31,7 +34,8 @@ export class Decoder {
     this.#rows = rows;
     this.counters = counters;
     this.#lines = new LineReader(paths, rows, this.counters);
-    this.#bodies = new BodyReader(rows, this.#lines);
+    this.known = new KnownLines(rows, this.#lines, this.counters);
+    this.#bodies = new BodyReader(rows, this.#lines, this.known);
   }
 
   /** Recognises the write keys that no event keeps as `logmaticKey`; at first there are none. INTERFACE.md 4.4. */
@@ -72,6 +76,7 @@ export class Decoder {
   ): void {
     this.#rows.reset(source, receivedMs);
     this.#lines.begin(start, end, enrichment);
+    this.known.begin();
   }
 
   /** Empties the rows, which have been appended, to go on with the same source. */

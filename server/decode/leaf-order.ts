@@ -4,6 +4,9 @@ import type { Rows } from '../../engine/column/rows.ts';
 
 const NONE = -1;
 
+/** The paths of a row's leaves: `path[rowEntry[rowCount], entryCount)`, as of the row of Rows that is being written. */
+export type RowLeaves = Pick<Rows, 'path' | 'rowEntry' | 'rowCount' | 'entryCount'>;
+
 /**
  * Finds the order of a row's leaves in which each object is contiguous, at the place of its first leaf: names with dots
  * that interleave make objects that come back. Source: INTERFACE.md 2.3.
@@ -30,8 +33,8 @@ export class LeafOrder {
     this.#paths = paths;
   }
 
-  /** The number of the leaf at each place of the row that is being written. Good until the next call. */
-  of({ path, rowEntry, rowCount, entryCount }: Rows): Uint32Array {
+  /** The number of the leaf at each place of a row. Good until the next call. */
+  of({ path, rowEntry, rowCount, entryCount }: RowLeaves): Uint32Array {
     const start = rowEntry[rowCount];
     const leafCount = entryCount - start;
     if (this.#isKnown(path, start, leafCount)) return this.#order.subarray(0, leafCount);

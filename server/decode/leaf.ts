@@ -106,6 +106,11 @@ export class LeafReader {
     this.inSide = inSide;
   }
 
+  /** Is set when the event just read has no date that could be read, but one that could not. */
+  get hasUnreadDate(): boolean {
+    return this.#dateRank === RANK_NONE && this.#hasUnreadDate;
+  }
+
   /** Is set when the event just read has a date of its own. */
   get hasDate(): boolean {
     return this.#dateRank !== RANK_NONE;
@@ -129,7 +134,7 @@ export class LeafReader {
   /** Date of the event that was read, `receivedMs` when it has none. Counts dates that could not be read. */
   eventDate(receivedMs: number): number {
     if (this.#dateRank !== RANK_NONE) return this.#dateMs;
-    if (this.#hasUnreadDate) this.#counters.datesUnread++;
+    if (this.hasUnreadDate) this.#counters.datesUnread++;
     return receivedMs;
   }
 
@@ -170,7 +175,7 @@ export class LeafReader {
     const behind = this.read(path, at);
     if (behind < 0) return behind;
     if (role >= Role.DATE) {
-      this.#date(role - Role.DATE);
+      this.readDate(this.#rows.entryCount - 1, role - Role.DATE);
     } else if (role === Role.WRITE_KEY && isString) {
       this.#takeKey();
     }
@@ -190,7 +195,7 @@ export class LeafReader {
     } else {
       rows.add(path, Kind.STRING, start, length, 0, 0);
     }
-    if (role >= Role.DATE) this.#date(role - Role.DATE);
+    if (role >= Role.DATE) this.readDate(this.#rows.entryCount - 1, role - Role.DATE);
     else if (role === Role.WRITE_KEY) this.#takeKey();
   }
 
@@ -267,10 +272,9 @@ export class LeafReader {
     return behind;
   }
 
-  /** Reads the last entry as the date attribute of `rank`; a text in a known form becomes a DATE. */
-  #date(rank: number): void {
+  /** Reads an entry as the date attribute of `rank`; a text in a known form becomes a DATE. */
+  readDate(entry: number, rank: number): void {
     const rows = this.#rows;
-    const entry = rows.entryCount - 1;
     const kind = rows.kind[entry];
     let ms = Number.NaN;
     if (kind === Kind.NUMBER) {

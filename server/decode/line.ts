@@ -15,6 +15,7 @@ import type { NameLimit } from './name-limit.ts';
 import { NEEDS_TREE, ObjectReader } from './object.ts';
 import { PathNames } from './path-names.ts';
 import { SyslogReader } from './syslog.ts';
+import { Learner } from './template/learner.ts';
 import {
   OPEN_BRACE,
   plainEnd,
@@ -40,6 +41,9 @@ export type RowExtension = (hasDate: boolean) => void;
  */
 export class LineReader {
   readonly leaves: LeafReader;
+  readonly objects: ObjectReader;
+  /** Learns of the events that are JSON objects. */
+  readonly learner: Learner;
   /** Set while events stay unfinished, until their owner is known. */
   findsWriteKey = false;
   /** Set when some of the source is not UTF-8, so that each event has to be checked. */
@@ -51,7 +55,6 @@ export class LineReader {
   nameLimit: NameLimit | undefined;
   readonly #rows: Rows;
   readonly #keys: KeyTable;
-  readonly #objects: ObjectReader;
   readonly #tree: EventTree;
   readonly #syslog: SyslogReader;
   readonly #pathNames: PathNames;
@@ -66,9 +69,10 @@ export class LineReader {
     this.#counters = counters;
     this.#keys = new KeyTable(paths);
     this.leaves = new LeafReader(rows, this.#keys, counters);
-    this.#objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
+    this.learner = new Learner(this.#keys, this.leaves);
+    this.objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
     this.#tree = new EventTree(rows, this.#keys, this.leaves, counters);
-    this.#syslog = new SyslogReader(rows, this.#keys, this.leaves, this.#objects, this.#tree);
+    this.#syslog = new SyslogReader(rows, this.#keys, this.leaves, this.objects, this.#tree);
     this.#pathNames = new PathNames(paths);
     const name = Buffer.from(TRUNCATED);
     this.#truncatedPath = this.#keys.child(PATH_CUSTOM, name, 0, name.length);
@@ -87,6 +91,11 @@ export class LineReader {
   /** Goes on with the same source, whose rows have been reset. */
   goOn(): void {
     this.#added = addedAttributes(this.#enrichment, this.#keys, this.#rows);
+  }
+
+  /** Reports that nothing but the source says what is in events, and all of it is UTF-8. */
+  get isPlain(): boolean {
+    return !this.isSuspect && this.extension === undefined && this.#added.length === 0;
   }
 
   /** Reports whether `[start, end)` of the source needs repair before it is read. */
@@ -215,11 +224,13 @@ export class LineReader {
   #object(at: number): number {
     const sideBytes = this.#rows.sideBytes;
     this.leaves.beginEvent();
-    let behind = this.#objects.read(at);
-    if (behind === NEEDS_TREE || (behind >= 0 && !this.#objects.enrich(this.#added))) {
+    let behind = this.objects.read(at);
+    if (behind === NEEDS_TREE || (behind >= 0 && !this.objects.enrich(this.#added))) {
       this.#drop(sideBytes);
       behind = this.#tree.read(at);
       if (behind >= 0) this.#writeTree();
+    } else if (behind >= 0) {
+      this.learner.note(this.#rows);
     }
     if (behind < 0) this.#drop(sideBytes);
     return behind;
@@ -253,10 +264,10 @@ export class LineReader {
   #addText(start: number, length: number, isCut: boolean): void {
     const rows = this.#rows;
     this.leaves.beginEvent();
-    this.#objects.begin();
-    this.#objects.claim(PATH_MESSAGE);
+    this.objects.begin();
+    this.objects.claim(PATH_MESSAGE);
     rows.add(PATH_MESSAGE, Kind.STRING, start, length, 0, 0);
-    if (!this.#objects.enrich(this.#added)) {
+    if (!this.objects.enrich(this.#added)) {
       rows.dropRow();
       this.#tree.readText(start, length);
       this.#writeTree();
@@ -267,7 +278,7 @@ export class LineReader {
   }
 
   #endRow(): void {
-    this.#objects.putInOrder();
+    this.objects.putInOrder();
     const key = this.leaves.writeKey;
     if (key !== undefined) hideKey(this.#rows, key);
     this.#rows.endRow(this.leaves.eventDate(this.#rows.receivedMs));

@@ -10,7 +10,7 @@ import type { KeyTable } from './key.ts';
 import { SYSLOG_LEVEL } from './key.ts';
 import type { LeafReader } from './leaf.ts';
 import { Role } from './leaf.ts';
-import { LeafOrder } from './leaf-order.ts';
+import { LeafOrder, type RowLeaves } from './leaf-order.ts';
 import {
   CLOSE_BRACE,
   COLON,
@@ -153,6 +153,21 @@ export class ObjectReader {
     if (parent !== this.#lastParent && !this.#openObject(parent)) return false;
     this.#used[path] = this.#row;
     return true;
+  }
+
+  /**
+   * Makes `path` the next leaf of an event whose members were read elsewhere, as `read` would have; false when that is
+   * for another reader.
+   */
+  claimLeaf(path: number): boolean {
+    if (path === PATH_MESSAGE) return !this.isUsed(this.#customMessage) && this.claim(path);
+    const role = this.#leaves.roles[path];
+    return (role === Role.NONE || this.#isNew(path, role)) && this.claim(path);
+  }
+
+  /** The number of the leaf at each place of a row; `undefined` when they are in order. Good until the next call. */
+  orderOf(row: RowLeaves): Uint32Array | undefined {
+    return this.#isMixed ? this.#order.of(row) : undefined;
   }
 
   /** Makes `parent` the innermost open object of its tree, closing others; false when it is inside a leaf. */

@@ -69,6 +69,10 @@ export class RawDecoder {
   #droppedStart = 0;
   #droppedEnd = 0;
   #day = 0;
+  /** Start of the content of the last line. */
+  #contentStart = 0;
+  /** Lines before it are for the reference alone, as they could pass a quota. */
+  #unknownUntil = 0;
 
   constructor(decoder: Decoder, rows: Rows, options: RawOptions) {
     const { keys, cells, memory, troubles, names, budget } = options;
@@ -97,6 +101,7 @@ export class RawDecoder {
     this.#leftCount = PIECE_LINES_MAX;
     this.#decoder.unquotes = true;
     this.#decoder.begin(source, task.receivedMs, undefined, from.at);
+    this.#unknownUntil = 0;
     const place = { ...from };
     while (place.at < task.bytes && !this.#isPieceOver()) this.#goOn(source, task, place);
     if (this.#droppedCount > 0) {
@@ -148,12 +153,17 @@ export class RawDecoder {
   ): number {
     let at = start;
     while (at < end && !this.#isPieceOver()) {
+      at = this.#knownLines(source, at, end, owner, inherits);
+      if (at >= end || this.#isPieceOver()) break;
       const lineFeed = this.#search.indexOf(LINE_FEED, taskStart + at) - taskStart;
       const lineEnd =
         lineFeed > at && source[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed;
       this.#leftCount--;
       if (lineEnd > at) {
+        const { known } = this.#decoder;
+        known.beginLine();
         const cell = this.#line(source, at, lineEnd, owner.cell);
+        known.endLine(this.#contentStart, lineFeed + 1);
         if (inherits && owner.cell === NO_CELL) owner.cell = cell;
       }
       at = lineFeed + 1;
@@ -161,12 +171,53 @@ export class RawDecoder {
     return at;
   }
 
+  /**
+   * Decodes the lines of `[start, end)` from the first on that have known templates and the key of the first; returns
+   * the offset of the line after them.
+   */
+  #knownLines(
+    source: Uint8Array,
+    start: number,
+    end: number,
+    owner: { cell: number },
+    inherits: boolean,
+  ): number {
+    const { known } = this.#decoder;
+    const templates = known.usable;
+    if (templates === undefined || start < this.#unknownUntil) return start;
+    let cell = owner.cell;
+    let prefixBytes = 0;
+    if (source[start] !== OPEN_BRACE) {
+      const keyEnd = endOfKey(source, start, end);
+      cell = this.#keys.find(source, start, keyEnd);
+      prefixBytes = keyEnd + 1 - start;
+    }
+    if (cell === NO_CELL || !templates.setPrefix(source, start, start + prefixBytes)) return start;
+    const count = templates.read(this.#rows, start, end, prefixBytes, this.#leftCount);
+    if (count === 0) return start;
+    const bytes = templates.usedBytes;
+    if (!this.#cells.reserveWithin(cell, bytes, this.#day)) {
+      this.#unknownUntil = templates.offset(count);
+      return start;
+    }
+    this.#names?.begin(cell, this.#day);
+    const taken = known.take(templates);
+    const lacking = templates.usedFrom(taken, EVENT_BYTES_MIN);
+    if (lacking > 0) this.#cells.release(cell, lacking, this.#day);
+    this.#reservation.add(cell, bytes - lacking, taken);
+    this.#leftCount -= taken;
+    if (inherits && owner.cell === NO_CELL) owner.cell = cell;
+    return templates.offset(taken);
+  }
+
   /** Decodes one line, or drops and counts it; the cell of the key that it belongs to, or NO_CELL. */
   #line(source: Uint8Array, start: number, end: number, owner: number, isCut = false): number {
+    this.#contentStart = start;
     if (source[start] === OPEN_BRACE && !isCut) return this.#keyedObject(start, end, owner);
     const keyEnd = endOfKey(source, start, end);
     const found = this.#keys.find(source, start, keyEnd);
     const contentStart = found === NO_CELL ? start : Math.min(keyEnd + 1, end);
+    this.#contentStart = contentStart;
     const cell = found === NO_CELL ? owner : found;
     const bytes = Math.max(end - contentStart, EVENT_BYTES_MIN);
     if (cell === NO_CELL || this.#cells.reserve(cell, bytes, this.#day) !== 'ok') {

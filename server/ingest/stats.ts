@@ -1,4 +1,5 @@
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
+import type { TemplateCounts } from '../decode/template/templates.ts';
 
 /** Upper ends, in seconds, of the classes into which the time of a commit falls; one more class is above them. */
 export const COMMIT_SECONDS = [
@@ -7,7 +8,9 @@ export const COMMIT_SECONDS = [
 
 const COUNTERS = Object.keys(noDecodeCounters()) as (keyof DecodeCounters)[];
 const ROWS = COUNTERS.length;
-const OWN_UNREAD = ROWS + 1;
+const ROWS_KERNEL = ROWS + 1;
+const KERNEL_FAULTS = ROWS_KERNEL + 1;
+const OWN_UNREAD = KERNEL_FAULTS + 1;
 const OWN_PENDING = OWN_UNREAD + 1;
 const OWN_TAKEN = OWN_PENDING + 1;
 const COMMIT_SUM = OWN_TAKEN + 1;
@@ -19,6 +22,9 @@ export interface IngestStats {
   decode: DecodeCounters;
   /** Rows by the way in which they were decoded. */
   rowsReference: number;
+  rowsKernel: number;
+  /** Lines that a kernel read otherwise than the reference, and its traps. */
+  kernelFaults: number;
   /** Requests by the time from their being decoded to their being durable: one class more than COMMIT_SECONDS. */
   commitCounts: number[];
   commitSeconds: number;
@@ -57,9 +63,17 @@ export class StatCells {
     }
   }
 
-  /** Counts rows that were decoded by the reference decoder. */
+  /** Counts rows that were decoded. */
   addRows(count: number): void {
     this.#cells[ROWS] += count;
+  }
+
+  /** Adds what kernels did since the last time, `before`, and notes it there. `addRows` counts their rows too. */
+  addKernel(now: Readonly<TemplateCounts>, before: TemplateCounts): void {
+    this.#cells[ROWS_KERNEL] += now.rows - before.rows;
+    this.#cells[KERNEL_FAULTS] += now.faults - before.faults;
+    before.rows = now.rows;
+    before.faults = now.faults;
   }
 
   /** Tells how much there is of lines of its own. */
@@ -97,7 +111,9 @@ export function sumStats(memories: readonly SharedArrayBuffer[]): IngestStats {
   for (const [cell, name] of COUNTERS.entries()) decode[name] = sums[cell];
   return {
     decode,
-    rowsReference: sums[ROWS],
+    rowsReference: Math.max(sums[ROWS] - sums[ROWS_KERNEL], 0),
+    rowsKernel: sums[ROWS_KERNEL],
+    kernelFaults: sums[KERNEL_FAULTS],
     commitCounts: [...sums.subarray(COMMIT_CLASSES)],
     commitSeconds: sums[COMMIT_SUM],
   };

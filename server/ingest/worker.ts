@@ -5,6 +5,7 @@ import type { Port } from '../../engine/base/pool.ts';
 import { openWriter, type RowWriter } from '../../engine/engine.ts';
 import { Sequences } from '../../engine/store/sequences.ts';
 import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
+import type { TemplateCounts } from '../decode/template/templates.ts';
 import type { WriteKeyTest } from '../decode/write-key.ts';
 import { PatternBudget } from '../extend/pattern-budget.ts';
 import { KeyLookup, NO_CELL } from '../registry/key-table.ts';
@@ -72,6 +73,7 @@ export class IngestWorker {
   #large: Job | undefined;
   /** Counts of the decoders when they were last read. */
   readonly #counted: DecodeCounters = noDecodeCounters();
+  readonly #known: TemplateCounts = { rows: 0, faults: 0 };
   /** When a sender was last told of a key, by its cell. */
   readonly #metMs = new Map<number, number>();
   #busy = false;
@@ -244,6 +246,7 @@ export class IngestWorker {
     }
     this.#go(lane, must(this.#lanes.first(lane), 'job'));
     this.#stats.addRepairs(this.#decodings.counters, this.#counted);
+    this.#stats.addKernel(this.#decodings.known, this.#known);
     this.#wake();
   }
 

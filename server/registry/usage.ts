@@ -79,6 +79,24 @@ export class UsageCells {
     return result;
   }
 
+  /** Counts `bytes` as `reserve` does, unless they pass the quota, or the key is off: then false, and nothing is. */
+  reserveWithin(cell: number, bytes: number, day: number): boolean {
+    const ints = this.#ints;
+    const floats = this.#floats;
+    const int = cell * INT_STRIDE;
+    const float = cell * FLOAT_STRIDE;
+    let isWithin = false;
+    this.#lock(int);
+    if (ints[int + ENABLED] === 1) {
+      this.#begin(cell, day);
+      const quotaBytes = floats[float + QUOTA];
+      isWithin = quotaBytes < 0 || floats[float + USED] + bytes <= quotaBytes;
+      if (isWithin) floats[float + USED] += bytes;
+    }
+    Atomics.store(ints, int + LOCK, 0);
+    return isWithin;
+  }
+
   /** Gives back what was reserved on `day` and not stored. Nothing is given back to days that are forgotten. */
   release(cell: number, bytes: number, day: number): void {
     const int = cell * INT_STRIDE;

@@ -134,11 +134,18 @@ function writeIngest(text: Exposition, { intake, keyName, authFailures }: Metric
 }
 
 function writeWorkers(text: Exposition, intake: MetricSources['intake']): void {
-  const { decode, rowsReference, commitCounts, commitSeconds } = intake.stats();
+  const { decode, rowsReference, rowsKernel, kernelFaults, commitCounts, commitSeconds } =
+    intake.stats();
   const { slotBytes, slotBytesFree, tasksPending } = intake.gauges();
   text.counter('logseam_rows_decoded_total', 'Rows by the way in which they were decoded.', [
     [{ path: 'reference' }, rowsReference],
+    [{ path: 'kernel' }, rowsKernel],
   ]);
+  text.counter(
+    'logseam_kernel_faults_total',
+    'Lines that a kernel read otherwise than the reference, and its traps; the reference read them again.',
+    one(kernelFaults),
+  );
   text.counter(
     'logseam_decode_repairs_total',
     'What the limits and repairs of decoding did.',

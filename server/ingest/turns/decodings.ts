@@ -2,6 +2,12 @@ import { PathTable } from '../../../engine/column/path.ts';
 import { Rows } from '../../../engine/column/rows.ts';
 import { type DecodeCounters, noDecodeCounters } from '../../decode/counters.ts';
 import { Decoder } from '../../decode/decoder.ts';
+import {
+  makeTemplates,
+  type ReferenceLine,
+  type TemplateCounts,
+  type Templates,
+} from '../../decode/template/templates.ts';
 import type { WriteKeyTest } from '../../decode/write-key.ts';
 import { type CompiledStep, compileSteps } from '../../extend/compile.ts';
 import { Extender, type ExtenderOptions } from '../../extend/extender.ts';
@@ -19,6 +25,8 @@ export interface Decoding {
   rows: Rows;
   decoder: Decoder;
   raw: RawDecoder;
+  /** The templates of lines that the table's decodings know. */
+  templates: Templates | undefined;
 }
 
 /** Common parts of decodings. */
@@ -44,6 +52,8 @@ export interface DecodingsOptions {
 export class Decodings {
   /** Limits and repairs that all of them applied. */
   readonly counters: DecodeCounters = noDecodeCounters();
+  /** Counts of the kernel of known lines for all of them. */
+  readonly known: TemplateCounts = { rows: 0, faults: 0 };
   readonly #options: DecodingsOptions;
   #steps: readonly CompiledStep[] = [];
   /** Extensions that have failed since they were set: each is told once. */
@@ -55,7 +65,7 @@ export class Decodings {
   constructor(options: DecodingsOptions, steps: readonly ExtensionStep[]) {
     this.#options = options;
     this.#steps = this.compile(steps);
-    this.#current = this.#make(new PathTable());
+    this.#current = this.#begin();
   }
 
   /** Decoding of tasks that are decoded in one go. */
@@ -90,7 +100,7 @@ export class Decodings {
   /** Begins the path table anew, which what was lent keeps. */
   renew(): void {
     this.#spare = undefined;
-    this.#current = this.#make(new PathTable());
+    this.#current = this.#begin();
   }
 
   /** Options of the extenders of events. */
@@ -102,7 +112,7 @@ export class Decodings {
   /** Hands over the current decoding with its rows; another takes its place. */
   lend(): Decoding {
     const lent = this.#current;
-    this.#current = this.#spare ?? this.#make(lent.paths, lent.ownPaths);
+    this.#current = this.#spare ?? this.#make(lent.paths, lent.templates, lent.ownPaths);
     this.#spare = undefined;
     this.#extend(this.#current);
     return lent;
@@ -113,9 +123,16 @@ export class Decodings {
     if (decoding.paths === this.#current.paths) this.#spare = decoding;
   }
 
-  #make(paths: PathTable, ownPaths?: number): Decoding {
+  #begin(): Decoding {
+    const paths = new PathTable();
+    const { isWriteKey, failed } = this.#options;
+    return this.#make(paths, makeTemplates(referenceOf(paths, isWriteKey), this.known, failed));
+  }
+
+  #make(paths: PathTable, templates: Templates | undefined, ownPaths?: number): Decoding {
     const rows = new Rows();
     const decoder = new Decoder(paths, rows, this.counters);
+    decoder.known.templates = templates;
     const { names, troubles, idOf, isWriteKey, raw } = this.#options;
     decoder.isWriteKey = isWriteKey;
     decoder.nameLimit = names;
@@ -124,7 +141,7 @@ export class Decodings {
         idOf(names.cell),
       );
     const known = ownPaths ?? paths.count;
-    const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows) };
+    const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows), templates };
     this.#extend(decoding);
     return decoding;
   }
@@ -138,4 +155,16 @@ export class Decodings {
     const extender = new Extender(this.#steps, paths, rows, decoder.counters, this.extending);
     decoder.extension = (hasDate) => extender.extendRow(hasDate);
   }
+}
+
+/** Reads single lines over a path table by the reference alone, which counts nothing. */
+function referenceOf(paths: PathTable, isWriteKey: WriteKeyTest): ReferenceLine {
+  const rows = new Rows();
+  const decoder = new Decoder(paths, rows);
+  decoder.isWriteKey = isWriteKey;
+  return (source, receivedMs, start, end) => {
+    decoder.begin(source, receivedMs, undefined, start, end);
+    decoder.line(start, end);
+    return rows;
+  };
 }

@@ -1,0 +1,69 @@
+import type { Rows } from '../../../engine/column/rows.ts';
+import { countedSum, type DecodeCounters } from '../counters.ts';
+import type { LeafReader } from '../leaf.ts';
+import type { NameLimit } from '../name-limit.ts';
+import type { ObjectReader } from '../object.ts';
+import type { Learner } from './learner.ts';
+import type { Templates } from './templates.ts';
+
+/** The reader of a decoder's lines, as known lines need it. */
+export interface LineUser {
+  readonly leaves: LeafReader;
+  readonly objects: ObjectReader;
+  readonly nameLimit: NameLimit | undefined;
+  /** Set when nothing but the lines themselves says what is in events, and all of them are UTF-8. */
+  readonly isPlain: boolean;
+  readonly learner: Learner;
+}
+
+/** Lines that a decoder need not read by the reference, as their templates are known. Owned by one thread. */
+export class KnownLines {
+  templates: Templates | undefined;
+  readonly #rows: Rows;
+  readonly #lines: LineUser;
+  readonly #counters: DecodeCounters;
+  #rowsBefore = 0;
+  #countedBefore = 0;
+
+  constructor(rows: Rows, lines: LineUser, counters: DecodeCounters) {
+    this.#rows = rows;
+    this.#lines = lines;
+    this.#counters = counters;
+  }
+
+  /** Turns to the source of the rows. */
+  begin(): void {
+    this.templates?.begin();
+  }
+
+  /** The templates while they are to be tried. */
+  get usable(): Templates | undefined {
+    return this.templates?.isOn === true && this.#lines.isPlain ? this.templates : undefined;
+  }
+
+  /** Makes rows of the lines that `usable` has read; how many, which may be fewer. */
+  take(templates: Templates): number {
+    const { leaves, objects, nameLimit } = this.#lines;
+    return templates.take({ rows: this.#rows, leaves, objects, nameLimit });
+  }
+
+  /** Begins a line that the reference reads. */
+  beginLine(): void {
+    this.#rowsBefore = this.#rows.rowCount;
+    this.#countedBefore = countedSum(this.#counters);
+    this.#lines.learner.forget();
+  }
+
+  /** Learns from that line, whose content is `[start, end)` of the source with its line feed. */
+  endLine(start: number, end: number): void {
+    const { templates } = this;
+    if (templates === undefined || !this.#lines.isPlain) return;
+    templates.miss();
+    const { leaves, objects, learner } = this.#lines;
+    const isEvent = this.#rows.rowCount === this.#rowsBefore + 1;
+    const isCounted = countedSum(this.#counters) !== this.#countedBefore;
+    if (!templates.isOn || !isEvent || isCounted || leaves.writeKey !== undefined) return;
+    const user = { rows: this.#rows, leaves, objects, nameLimit: undefined };
+    templates.learn(user, learner, start, end);
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The memory of template.as.ts, private to one instance; regions are fixed and follow each other:
+ *
+ * | region | holds |
+ * |---|---|
+ * | source | the bytes that are read, `SOURCE_BYTES` at most, and a pad that vectors may read |
+ * | side | strings of the lines that were read whose escapes were undone: no more than the source, and a pad |
+ * | prefix | bytes with which each line begins, such as a write key and a blank |
+ * | entries | path, start, length (u32), value (f64), detail, node (u16), kind (u8) of each leaf, each in an array |
+ * | rows | first entry, offset of the line, bytes of its content, form + 1 or 0 (u32) of each row, each in an array |
+ * | slots | 32 bytes for each value of the line in progress: see SLOT_ |
+ * | nodes | 32 bytes each: see NODE_ |
+ * | edges | 8 bytes each: see EDGE_ |
+ * | literals | bytes of the nodes' literals, each padded to a whole vector |
+ * | forms | 16 bytes each, at the place that their hash says: see FORM_ |
+ * | orders | of forms: the nodes of their values, then for each value its place in the row (u16) |
+ */
+
+// Limits, which TypeScript asks for by the functions at the end.
+const SOURCE_BYTES: u32 = 1 << 20;
+const PAD_BYTES: u32 = 64;
+const PREFIX_BYTES: u32 = 128;
+const ENTRIES: u32 = 1 << 16;
+const ROWS: u32 = 4096;
+const SLOTS: u32 = 512;
+const NODES: u32 = 4096;
+const EDGES: u32 = 16384;
+const SIBLINGS: u32 = 16;
+const LITERAL_BYTES: u32 = 1 << 18;
+const FORMS: u32 = 4096;
+const ORDERS: u32 = 1 << 18;
+
+// Regions.
+const SOURCE: u32 = 1024;
+const SIDE: u32 = SOURCE + SOURCE_BYTES + PAD_BYTES;
+const PREFIX: u32 = SIDE + SOURCE_BYTES + PAD_BYTES;
+const ENTRY_PATH: u32 = PREFIX + PREFIX_BYTES;
+const ENTRY_START: u32 = ENTRY_PATH + 4 * ENTRIES;
+const ENTRY_LENGTH: u32 = ENTRY_START + 4 * ENTRIES;
+const ENTRY_VALUE: u32 = ENTRY_LENGTH + 4 * ENTRIES;
+const ENTRY_DETAIL: u32 = ENTRY_VALUE + 8 * ENTRIES;
+const ENTRY_NODE: u32 = ENTRY_DETAIL + 2 * ENTRIES;
+const ENTRY_KIND: u32 = ENTRY_NODE + 2 * ENTRIES;
+const ROW_ENTRY: u32 = ENTRY_KIND + ENTRIES;
+const ROW_LINE: u32 = ROW_ENTRY + 4 * (ROWS + 16);
+const ROW_BYTES: u32 = ROW_LINE + 4 * ROWS;
+const ROW_FORM: u32 = ROW_BYTES + 4 * ROWS;
+const SLOT: u32 = ROW_FORM + 4 * ROWS;
+const SLOT_BYTES: u32 = 32;
+const NODE: u32 = SLOT + SLOT_BYTES * SLOTS;
+const NODE_BYTES: u32 = 32;
+const EDGE: u32 = NODE + NODE_BYTES * NODES;
+const EDGE_BYTES: u32 = 8;
+const LITERAL: u32 = EDGE + EDGE_BYTES * EDGES;
+const FORM: u32 = LITERAL + LITERAL_BYTES;
+const FORM_BYTES: u32 = 16;
+const ORDER: u32 = FORM + FORM_BYTES * FORMS;
+const END: u32 = ORDER + 2 * ORDERS;
+
+// Fields of a node. Node 0 is before the first value.
+const NODE_LITERAL: u32 = 0;
+const NODE_LENGTH: u32 = 4;
+const NODE_TYPE: u32 = 8;
+const NODE_PATH: u32 = 12;
+/** Its first edge; edge 0 is none. */
+const NODE_EDGE: u32 = 16;
+
+// Fields of an edge.
+const EDGE_NODE: u32 = 0;
+const EDGE_NEXT: u32 = 4;
+
+// Fields of a form. One whose hash was met once has no values yet.
+const FORM_HASH: u32 = 0;
+const FORM_COUNT: u32 = 4;
+const FORM_ORDER: u32 = 8;
+
+// Fields of a slot.
+const SLOT_START: u32 = 0;
+const SLOT_LENGTH: u32 = 4;
+const SLOT_PATH: u32 = 8;
+const SLOT_KIND: u32 = 12;
+const SLOT_VALUE: u32 = 16;
+const SLOT_DETAIL: u32 = 24;
+const SLOT_NODE: u32 = 28;
+
+// Types of nodes: `NodeType` of template-kernel.ts. Any other is an empty object. The literal of a string has its
+// opening quote, that of a null or empty object the value.
+const TYPE_END: u32 = 0;
+const TYPE_STRING: u32 = 1;
+const TYPE_NUMBER: u32 = 2;
+const TYPE_BOOLEAN: u32 = 3;
+const TYPE_ARRAY: u32 = 4;
+const TYPE_NULL: u32 = 5;
+
+// Kinds of leaves: engine/column/kind.ts.
+const KIND_NULL: u32 = 0;
+const KIND_OBJECT: u32 = 1;
+const KIND_BOOLEAN: u32 = 2;
+const KIND_NUMBER: u32 = 3;
+const KIND_STRING: u32 = 4;
+const KIND_ARRAY: u32 = 5;
+
+const QUOTE: u32 = 0x22;
+const BACKSLASH: u32 = 0x5c;
+const BLANK: u32 = 0x20;
+const MINUS: u32 = 0x2d;
+const DOT: u32 = 0x2e;
+const ZERO: u32 = 0x30;
+const COMMA: u32 = 0x2c;
+const OPEN_BRACKET: u32 = 0x5b;
+const CLOSE_BRACKET: u32 = 0x5d;
+const LINE_FEED: u32 = 0x0a;
+const CARRIAGE_RETURN: u32 = 0x0d;
+const BACKSPACE: u32 = 0x08;
+const TAB: u32 = 0x09;
+const FORM_FEED: u32 = 0x0c;
+const SLASH: u32 = 0x2f;
+const LETTER_B: u32 = 0x62;
+const LETTER_E: u32 = 0x65;
+const LETTER_F: u32 = 0x66;
+const LETTER_N: u32 = 0x6e;
+const LETTER_R: u32 = 0x72;
+const LETTER_T: u32 = 0x74;
+const DIGITS_MAX: u32 = 15;
+const VECTOR: u32 = 16;
+/** Usage that an event counts at least. */
+const EVENT_BYTES_MIN: u32 = 64;
+/** Rows of forms that are not known after which a call ends, so that they can be. */
+const UNKNOWN_MAX: u32 = 32;
+const TRUE_WORD: u32 = 0x65757274;
+const FALSE_WORD: u32 = 0x736c6166;
+
+/** Bits of a hash that are not in its place among the forms: 32 less those of FORMS. */
+const FORM_SHIFT: u32 = 20;
+/** Count of values of a form of which only the hash is known. */
+const NO_COUNT: u32 = 0xffffffff;
+/** Spreads the bits of a hash (2^32 divided by the golden ratio). */
+const SPREAD: u32 = 0x9e3779b1;
+
+// Accessors: one a region. `assert` is there in the checked build alone.
+function sourceByte(at: u32): u32 {
+  assert(at < SOURCE_BYTES + PAD_BYTES);
+  return load<u8>(SOURCE + at);
+}
+function sourceVector(at: u32): v128 {
+  assert(at + VECTOR <= SOURCE_BYTES + PAD_BYTES);
+  return v128.load(SOURCE + at);
+}
+function nodeField(node: u32, field: u32): u32 {
+  assert(node < NODES);
+  return load<u32>(NODE + node * NODE_BYTES + field);
+}
+function setNode(node: u32, field: u32, value: u32): void {
+  assert(node < NODES);
+  store<u32>(NODE + node * NODE_BYTES + field, value);
+}
+function edgeField(edge: u32, field: u32): u32 {
+  assert(edge < EDGES);
+  return load<u32>(EDGE + edge * EDGE_BYTES + field);
+}
+function setEdge(edge: u32, field: u32, value: u32): void {
+  assert(edge < EDGES);
+  store<u32>(EDGE + edge * EDGE_BYTES + field, value);
+}
+function formField(form: u32, field: u32): u32 {
+  assert(form < FORMS);
+  return load<u32>(FORM + form * FORM_BYTES + field);
+}
+function setForm(form: u32, field: u32, value: u32): void {
+  assert(form < FORMS);
+  store<u32>(FORM + form * FORM_BYTES + field, value);
+}
+function orderOf(at: u32): u32 {
+  assert(at < ORDERS);
+  return load<u16>(ORDER + 2 * at);
+}
+function setSlot(slot: u32, field: u32, value: u32): void {
+  assert(slot < SLOTS);
+  store<u32>(SLOT + slot * SLOT_BYTES + field, value);
+}
+function literalVector(at: u32): v128 {
+  assert(at + VECTOR <= LITERAL_BYTES);
+  return v128.load(LITERAL + at);
+}
+
+function setSide(at: u32, byte: u32): void {
+  assert(at < SOURCE_BYTES + PAD_BYTES);
+  store<u8>(SIDE + at, <u8>byte);
+}
+
+// biome-ignore format: a name a line would be two pages.
+export {
+  BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
+  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
+  ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FALSE_WORD,
+  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY,
+  KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B, LETTER_E,
+  LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL, LITERAL_BYTES, literalVector,
+  MINUS, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES,
+  nodeField, OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREFIX, PREFIX_BYTES, QUOTE,
+  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE, SLASH, SLOT, SLOT_BYTES,
+  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
+  SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide, setSlot, sourceByte,
+  sourceVector, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+};

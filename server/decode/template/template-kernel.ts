@@ -1,0 +1,235 @@
+import { assert } from '../../../engine/base/assert.ts';
+import type { Rows } from '../../../engine/column/rows.ts';
+import { makeKernels } from '../../../engine/kernel/kernel.ts';
+
+/** Value behind the literal of a node, as template.as.ts numbers them. */
+export const NodeType = {
+  END: 0,
+  STRING: 1,
+  NUMBER: 2,
+  BOOLEAN: 3,
+  ARRAY: 4,
+  NULL: 5,
+  EMPTY: 6,
+} as const;
+
+/** One of the values of `NodeType`. */
+export type NodeType = (typeof NodeType)[keyof typeof NodeType];
+
+/** The node before the first value of a line. */
+export const ROOT_NODE = 0;
+
+/** Functions of template.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  readLines(
+    from: number,
+    end: number,
+    prefixBytes: number,
+    rowsMax: number,
+    base: number,
+    sideBase: number,
+  ): number;
+  addNode(length: number, type: number, path: number): number;
+  addEdge(from: number, to: number): number;
+  addForm(row: number): number;
+  resetForms(): void;
+  reset(): void;
+  begin(): number;
+  rowCount: WebAssembly.Global;
+  sideBytes: WebAssembly.Global;
+  contentBytes: WebAssembly.Global;
+  literalBytes: WebAssembly.Global;
+  orderCount: WebAssembly.Global;
+  SOURCE: WebAssembly.Global;
+  SIDE: WebAssembly.Global;
+  PREFIX: WebAssembly.Global;
+  ENTRY_PATH: WebAssembly.Global;
+  ROW_ENTRY: WebAssembly.Global;
+  SLOT: WebAssembly.Global;
+  SOURCE_BYTES: WebAssembly.Global;
+  PREFIX_BYTES: WebAssembly.Global;
+  ENTRIES: WebAssembly.Global;
+  ROWS: WebAssembly.Global;
+  LITERAL: WebAssembly.Global;
+  LITERAL_BYTES: WebAssembly.Global;
+  ORDERS: WebAssembly.Global;
+  SLOTS: WebAssembly.Global;
+}
+
+/** Bytes behind a literal that vectors may read. */
+const LITERAL_PAD = 32;
+/** Bytes with which a window goes on that ends before the source; a line that its end cuts is for the reference. */
+const WINDOW_BYTES_AMPLE = 65_536;
+/** Room for one entry more than there are rows, and more, as template.as.ts has it. */
+const ROW_ENTRIES_PAD = 16;
+
+/**
+ * The kernel of JSON lines with its memory: holds a window of the source, and after `read` the records of rows.
+ * Owned by one thread.
+ */
+export class TemplateKernel {
+  /** Of each row: offset of its line, bytes of its content, its form + 1 or 0. */
+  readonly line: Uint32Array;
+  readonly bytes: Uint32Array;
+  readonly form: Uint32Array;
+  /** Of each row its first entry; of each entry its node, in the order of the line. */
+  readonly rowEntry: Uint32Array;
+  readonly entryNode: Uint16Array;
+  readonly #exports: Exports;
+  readonly #memory: Uint8Array;
+  readonly #path: Uint32Array;
+  readonly #start: Int32Array;
+  readonly #length: Uint32Array;
+  readonly #value: Float64Array;
+  readonly #detail: Uint16Array;
+  readonly #kind: Uint8Array;
+  /** The window: `source[#from, #end)` lies at `#at` of the region. */
+  #source: Uint8Array | undefined;
+  #from = 0;
+  #end = 0;
+  #at = 0;
+
+  private constructor(exports: Exports) {
+    this.#exports = exports;
+    const { buffer } = exports.memory;
+    this.#memory = new Uint8Array(buffer);
+    const entries = exports.ENTRIES.value;
+    const rows = exports.ROWS.value;
+    let at = exports.ENTRY_PATH.value;
+    const region = (bytes: number): number => {
+      at += bytes;
+      return at - bytes;
+    };
+    this.#path = new Uint32Array(buffer, region(4 * entries), entries);
+    this.#start = new Int32Array(buffer, region(4 * entries), entries);
+    this.#length = new Uint32Array(buffer, region(4 * entries), entries);
+    this.#value = new Float64Array(buffer, region(8 * entries), entries);
+    this.#detail = new Uint16Array(buffer, region(2 * entries), entries);
+    this.entryNode = new Uint16Array(buffer, region(2 * entries), entries);
+    this.#kind = new Uint8Array(buffer, region(entries), entries);
+    assert(at === exports.ROW_ENTRY.value, 'regions of rows follow those of entries');
+    this.rowEntry = new Uint32Array(buffer, region(4 * (rows + ROW_ENTRIES_PAD)), rows + 1);
+    this.line = new Uint32Array(buffer, region(4 * rows), rows);
+    this.bytes = new Uint32Array(buffer, region(4 * rows), rows);
+    this.form = new Uint32Array(buffer, region(4 * rows), rows);
+  }
+
+  /** A kernel that knows no line; `undefined` where there are no kernels, or no memory for one. */
+  static make(): TemplateKernel | undefined {
+    const exports = makeKernels() as Exports | undefined;
+    if (exports === undefined || exports.begin() === 0) return undefined;
+    return new TemplateKernel(exports);
+  }
+
+  /** Rows of the last `read`. */
+  get rowCount(): number {
+    return this.#exports.rowCount.value;
+  }
+
+  /** Usage of the rows of the last `read`: bytes of their contents, EVENT_BYTES_MIN at least each. */
+  get usedBytes(): number {
+    return this.#exports.contentBytes.value;
+  }
+
+  /** Forgets the window: the source is another one, or has changed. */
+  turnAway(): void {
+    this.#source = undefined;
+  }
+
+  /** Sets the bytes with which all lines of `read` begin; false when they are too many. */
+  setPrefix(bytes: Uint8Array, start: number, end: number): boolean {
+    if (end - start > this.#exports.PREFIX_BYTES.value) return false;
+    const at = this.#exports.PREFIX.value - start;
+    for (let from = start; from < end; from++) this.#memory[at + from] = bytes[from];
+    return true;
+  }
+
+  /**
+   * Reads whole lines of the source of `rows` in `[start, end)`, each with its line feed behind a prefix of
+   * `prefixBytes`, as long as they are known; at most `rowsMax`. Returns the offset behind the last one.
+   */
+  read(rows: Rows, start: number, end: number, prefixBytes: number, rowsMax: number): number {
+    this.#turnTo(rows.source, start, end);
+    const to = Math.min(end, this.#end);
+    const base = this.#from - this.#at;
+    const { readLines } = this.#exports;
+    return readLines(start - base, to - base, prefixBytes, rowsMax, base, rows.sideBytes) + base;
+  }
+
+  /** Moves the window to `start`, unless that lies in it with enough behind. */
+  #turnTo(source: Uint8Array, start: number, end: number): void {
+    const isInside = source === this.#source && start >= this.#from && start < this.#end;
+    if (isInside && (this.#end >= end || this.#end - start >= WINDOW_BYTES_AMPLE)) return;
+    // Copies of memory that threads share are by words only between places that are aligned alike.
+    const at = (source.byteOffset + start) % 8;
+    const length = Math.min(end - start, this.#exports.SOURCE_BYTES.value - 8);
+    this.#memory.set(source.subarray(start, start + length), this.#exports.SOURCE.value + at);
+    this.#source = source;
+    this.#from = start;
+    this.#end = start + length;
+    this.#at = at;
+  }
+
+  /** Copies the first `count` rows of the last `read` behind those of the same `rows`, all with the date `timeMs`. */
+  copyRows(rows: Rows, count: number, timeMs: number): void {
+    const sideBytes = this.#exports.sideBytes.value;
+    if (sideBytes > 0) {
+      const at = this.#exports.SIDE.value;
+      const to = rows.reserveSide(sideBytes);
+      rows.side.set(this.#memory.subarray(at, at + sideBytes), to);
+    }
+    rows.addRows(
+      {
+        path: this.#path,
+        kind: this.#kind,
+        start: this.#start,
+        length: this.#length,
+        value: this.#value,
+        detail: this.#detail,
+        rowEntry: this.rowEntry,
+      },
+      count,
+      timeMs,
+    );
+  }
+
+  /** Makes a node of the literal `bytes[start, end)` and a value behind it; 0 when there is no room. */
+  addNode(bytes: Uint8Array, start: number, end: number, type: NodeType, path: number): number {
+    const exports = this.#exports;
+    const room = exports.LITERAL_BYTES.value - exports.literalBytes.value;
+    if (end - start + LITERAL_PAD > room) return 0;
+    this.#memory.set(
+      bytes.subarray(start, end),
+      exports.LITERAL.value + exports.literalBytes.value,
+    );
+    return exports.addNode(end - start, type, path);
+  }
+
+  /** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
+  addEdge(from: number, to: number): boolean {
+    return this.#exports.addEdge(from, to) !== 0;
+  }
+
+  /**
+   * Remembers the form of row `row` of the last `read` with the places of its leaves, which are in the order of the
+   * line without them, when it comes a second time. Returns the form + 1, else 0.
+   */
+  addForm(row: number, places: Uint32Array | undefined): number {
+    const exports = this.#exports;
+    if (exports.orderCount.value + 2 * exports.SLOTS.value > exports.ORDERS.value)
+      exports.resetForms();
+    const count = this.rowEntry[row + 1] - this.rowEntry[row];
+    const room = new Uint16Array(this.#memory.buffer, exports.SLOT.value, count);
+    for (let leaf = 0; leaf < count; leaf++) {
+      if (places === undefined) room[leaf] = leaf;
+      else room[places[leaf]] = leaf;
+    }
+    return exports.addForm(row);
+  }
+
+  /** Forgets all nodes and forms. */
+  reset(): void {
+    this.#exports.reset();
+  }
+}

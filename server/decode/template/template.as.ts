@@ -1,0 +1,459 @@
+// biome-ignore format: a name a line would be a page.
+import {
+  BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
+  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
+  ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FALSE_WORD,
+  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY,
+  KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B, LETTER_E,
+  LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL_BYTES, literalVector, MINUS,
+  NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES, nodeField,
+  OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREFIX, PREFIX_BYTES, QUOTE, ROW_BYTES,
+  ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE, SLASH, SLOT, SLOT_BYTES, SLOT_DETAIL,
+  SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE,
+  SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide, setSlot, sourceByte, sourceVector,
+  TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER, TYPE_STRING,
+  UNKNOWN_MAX, VECTOR, ZERO,
+} from './memory.as.ts';
+
+/**
+ * Kernel of JSON lines whose members are known, compiled to WebAssembly. It reads lines one after the other until one
+ * has a member that is not known where it stands, and writes the records of engine/column/rows.ts; a line that fails
+ * leaves nothing. The reference is `LineReader`; what is known comes from `Learner`.
+ *
+ * A node is a value with the literal before it: what stands between two values of a line, names and punctuation. An
+ * edge leads to a node that may follow, the one that was taken last first. The values of a line are its form.
+ * Forms that were met before have an order in which their leaves come back.
+ */
+
+let nodeCount: u32 = 1;
+let edgeCount: u32 = 1;
+let literalBytes: u32 = 0;
+let orderCount: u32 = 0;
+let rowCount: u32 = 0;
+let entryCount: u32 = 0;
+let contentBytes: u32 = 0;
+/** Rows of forms that are not known. */
+let unknownCount: u32 = 0;
+/** Bytes of the side in use, and what is added to offsets there. */
+let sideBytes: u32 = 0;
+let sideBase: u32 = 0;
+/** Values of the line in progress. */
+let slotCount: u32 = 0;
+/** Hash of the nodes of its values. */
+let formHash: u32 = 0;
+/** Offset behind the node that was found last. */
+let reached: u32 = 0;
+
+/** Compares `length` bytes of the source with those at `at` of a region that vectors may read beyond. */
+function isLiteral(from: u32, literal: u32, length: u32): bool {
+  let done: u32 = 0;
+  while (done + VECTOR <= length) {
+    if (!i8x16.all_true(i8x16.eq(sourceVector(from + done), literalVector(literal + done))))
+      return false;
+    done += VECTOR;
+  }
+  if (done === length) return true;
+  const same = i8x16.bitmask(i8x16.eq(sourceVector(from + done), literalVector(literal + done)));
+  const wanted = (1 << (length - done)) - 1;
+  return (same & wanted) === wanted;
+}
+
+/** Compares the source with the prefix, whose bytes may be a key: the time does not tell where they differ. */
+function isPrefix(from: u32, length: u32): bool {
+  assert(length <= PREFIX_BYTES);
+  let difference: u32 = 0;
+  for (let at: u32 = 0; at < length; at += VECTOR) {
+    const same = i8x16.bitmask(i8x16.eq(sourceVector(from + at), v128.load(PREFIX + at)));
+    const wanted = length - at >= VECTOR ? 0xffff : (1 << (length - at)) - 1;
+    difference |= ~same & wanted;
+  }
+  return difference === 0;
+}
+
+/** Offset of the first quote, backslash or control byte from `from` on; `end` or more when there is none. */
+function plainEnd(from: u32, end: u32): u32 {
+  const quotes = i8x16.splat(<i8>QUOTE);
+  const escapes = i8x16.splat(<i8>BACKSLASH);
+  const blanks = i8x16.splat(<i8>BLANK);
+  let at = from;
+  while (at < end) {
+    const bytes = sourceVector(at);
+    const stops = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, escapes)),
+        i8x16.lt_u(bytes, blanks),
+      ),
+    );
+    if (stops !== 0) return at + ctz<i32>(stops);
+    at += VECTOR;
+  }
+  return at;
+}
+
+/** Offset of the quote that ends a string without escapes; 0 when there is none. */
+function stringEnd(from: u32, end: u32): u32 {
+  const at = plainEnd(from, end);
+  return at < end && sourceByte(at) === QUOTE ? at : 0;
+}
+
+/** The byte that the letter behind a backslash stands for; 0 for those that the reference has to read. */
+function escaped(letter: u32): u32 {
+  if (letter === QUOTE || letter === BACKSLASH || letter === SLASH) return letter;
+  if (letter === LETTER_N) return LINE_FEED;
+  if (letter === LETTER_T) return TAB;
+  if (letter === LETTER_R) return CARRIAGE_RETURN;
+  if (letter === LETTER_B) return BACKSPACE;
+  return letter === LETTER_F ? FORM_FEED : 0;
+}
+
+/** Copies a string to the side, its escapes undone; the offset of the quote that ends it, or 0. */
+function unescaped(from: u32, end: u32): u32 {
+  let at = from;
+  let to = sideBytes;
+  while (at < end) {
+    const stop = plainEnd(at, end);
+    if (stop >= end) return 0;
+    assert(to + (stop - at) <= SOURCE_BYTES);
+    memory.copy(SIDE + to, SOURCE + at, stop - at);
+    to += stop - at;
+    const byte = sourceByte(stop);
+    if (byte === QUOTE) {
+      sideBytes = to;
+      return stop;
+    }
+    const meant = byte === BACKSLASH ? escaped(sourceByte(stop + 1)) : 0;
+    if (meant === 0) return 0;
+    setSide(to++, meant);
+    at = stop + 2;
+  }
+  return 0;
+}
+
+function isDigit(byte: u32): bool {
+  return byte - ZERO <= 9;
+}
+
+/** Reads a number of at most DIGITS_MAX digits without an exponent; its end, or 0. */
+function numberEnd(from: u32, end: u32): u32 {
+  let at = from;
+  const isNegative = sourceByte(at) === MINUS;
+  if (isNegative) at++;
+  const wholeStart = at;
+  let mantissa: u64 = 0;
+  let byte = sourceByte(at);
+  while (at < end && isDigit(byte)) {
+    mantissa = mantissa * 10 + <u64>(byte - ZERO);
+    byte = sourceByte(++at);
+    if (at - wholeStart > DIGITS_MAX) return 0;
+  }
+  let digits = at - wholeStart;
+  if (digits === 0 || (digits > 1 && sourceByte(wholeStart) === ZERO)) return 0;
+  let fraction: u32 = 0;
+  if (at < end && byte === DOT) {
+    const fractionStart = ++at;
+    byte = sourceByte(at);
+    while (at < end && isDigit(byte)) {
+      mantissa = mantissa * 10 + <u64>(byte - ZERO);
+      byte = sourceByte(++at);
+      if (++digits > DIGITS_MAX) return 0;
+    }
+    fraction = at - fractionStart;
+    if (fraction === 0) return 0;
+  }
+  if (at >= end || (byte | BLANK) === LETTER_E || (isNegative && mantissa === 0)) return 0;
+  const value = <f64>mantissa;
+  store<f64>(SLOT + slotCount * SLOT_BYTES + SLOT_VALUE, isNegative ? -value : value);
+  setSlot(slotCount, SLOT_DETAIL, fraction);
+  return at;
+}
+
+function wordAt(at: u32): u32 {
+  assert(at + 4 <= SOURCE_BYTES + PAD_BYTES);
+  return load<u32>(SOURCE + at);
+}
+
+/** End of `true` or `false`, or 0. */
+function booleanEnd(from: u32): u32 {
+  const word = wordAt(from);
+  if (word === TRUE_WORD) return from + 4;
+  return word === FALSE_WORD && sourceByte(from + 4) === LETTER_E ? from + 5 : 0;
+}
+
+/** End of an array of strings without escapes, plain numbers, true and false, without blanks; 0 for others. */
+function arrayEnd(from: u32, end: u32): u32 {
+  if (sourceByte(from) !== OPEN_BRACKET) return 0;
+  let at = from + 1;
+  if (sourceByte(at) === CLOSE_BRACKET) return at + 1;
+  while (at < end) {
+    const first = sourceByte(at);
+    if (first === QUOTE) {
+      const closing = stringEnd(at + 1, end);
+      if (closing === 0) return 0;
+      at = closing + 1;
+    } else {
+      at = isDigit(first) || first === MINUS ? numberEnd(at, end) : booleanEnd(at);
+      if (at === 0) return 0;
+    }
+    const byte = sourceByte(at++);
+    if (at > end) return 0;
+    if (byte === CLOSE_BRACKET) return at;
+    if (byte !== COMMA) return 0;
+  }
+  return 0;
+}
+
+/** Reads the value of a node into the next slot; the offset behind it, or 0. */
+function value(node: u32, type: u32, from: u32, end: u32): u32 {
+  if (slotCount === SLOTS) return 0;
+  let behind: u32 = 0;
+  let start = from;
+  let length: u32 = 0;
+  let kind = KIND_STRING;
+  setSlot(slotCount, SLOT_DETAIL, 0);
+  store<f64>(SLOT + slotCount * SLOT_BYTES + SLOT_VALUE, 0);
+  if (type === TYPE_STRING) {
+    let closing = plainEnd(from, end);
+    if (closing >= end) return 0;
+    length = closing - from;
+    if (sourceByte(closing) !== QUOTE) {
+      const side = sideBytes;
+      closing = unescaped(from, end);
+      if (closing === 0) return 0;
+      start = ~(sideBase + side);
+      length = sideBytes - side;
+    }
+    behind = closing + 1;
+  } else if (type === TYPE_NUMBER) {
+    behind = numberEnd(from, end);
+    length = behind - from;
+    kind = KIND_NUMBER;
+  } else if (type === TYPE_BOOLEAN) {
+    behind = booleanEnd(from);
+    length = sourceByte(from) === (TRUE_WORD & 0xff) ? 1 : 0;
+    start = 0;
+    kind = KIND_BOOLEAN;
+  } else if (type === TYPE_ARRAY) {
+    behind = arrayEnd(from, end);
+    length = behind - from;
+    kind = KIND_ARRAY;
+    setSlot(slotCount, SLOT_DETAIL, 0);
+    store<f64>(SLOT + slotCount * SLOT_BYTES + SLOT_VALUE, 0);
+  } else {
+    behind = from;
+    start = 0;
+    kind = type === TYPE_NULL ? KIND_NULL : KIND_OBJECT;
+  }
+  if (behind === 0 || behind > end) return 0;
+  setSlot(slotCount, SLOT_START, start);
+  setSlot(slotCount, SLOT_LENGTH, length);
+  setSlot(slotCount, SLOT_PATH, nodeField(node, NODE_PATH));
+  setSlot(slotCount, SLOT_NODE, node);
+  setSlot(slotCount, SLOT_KIND, kind);
+  slotCount++;
+  return behind;
+}
+
+/** The node behind `node` that fits at `at`, the first one from now on; 0 when none does. `reached` is behind it. */
+function next(node: u32, at: u32, end: u32): u32 {
+  let before: u32 = 0;
+  for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
+    const to = edgeField(edge, EDGE_NODE);
+    const length = nodeField(to, NODE_LENGTH);
+    const behind = at + length;
+    if (behind <= end && isLiteral(at, nodeField(to, NODE_LITERAL), length)) {
+      const type = nodeField(to, NODE_TYPE);
+      reached = type === TYPE_END ? behind : value(to, type, behind, end);
+      if (reached !== 0) {
+        if (before !== 0) toFront(node, before, edge);
+        return to;
+      }
+    }
+    before = edge;
+  }
+  return 0;
+}
+
+/** Makes the edge of `node` that lies behind `before` the first one. */
+function toFront(node: u32, before: u32, edge: u32): void {
+  setEdge(before, EDGE_NEXT, edgeField(edge, EDGE_NEXT));
+  setEdge(edge, EDGE_NEXT, nodeField(node, NODE_EDGE));
+  setNode(node, NODE_EDGE, edge);
+}
+
+/** Reads the object at `from` into the slots and `formHash`; the offset behind it, or 0. */
+function object(from: u32, end: u32): u32 {
+  slotCount = 0;
+  formHash = 0;
+  const side = sideBytes;
+  let node = next(0, from, end);
+  while (node !== 0 && nodeField(node, NODE_TYPE) !== TYPE_END) {
+    formHash = (rotl(formHash, 5) ^ node) * SPREAD;
+    node = next(node, reached, end);
+  }
+  if (node === 0) sideBytes = side;
+  return node === 0 ? 0 : reached;
+}
+
+/** The form of the slots, plus 1; 0 when it is not known. */
+function formOf(): u32 {
+  const form = formHash >>> FORM_SHIFT;
+  if (formField(form, FORM_HASH) !== formHash || formField(form, FORM_COUNT) !== slotCount)
+    return 0;
+  const nodes = formField(form, FORM_ORDER);
+  for (let slot: u32 = 0; slot < slotCount; slot++) {
+    if (orderOf(nodes + slot) !== load<u32>(SLOT + slot * SLOT_BYTES + SLOT_NODE)) return 0;
+  }
+  return form + 1;
+}
+
+/** Makes a row of the slots, in the order of their form, or as they stand in the line. */
+function addRow(line: u32, bytes: u32, base: i32): void {
+  assert(entryCount + slotCount <= ENTRIES && rowCount < ROWS);
+  const form = formOf();
+  if (form === 0) unknownCount++;
+  const places = form === 0 ? 0 : formField(form - 1, FORM_ORDER) + slotCount;
+  for (let slot: u32 = 0; slot < slotCount; slot++) {
+    const from = SLOT + slot * SLOT_BYTES;
+    const kind = load<u32>(from + SLOT_KIND);
+    const start = load<i32>(from + SLOT_START);
+    const isInSource = kind >= KIND_NUMBER && start >= 0;
+    const entry = entryCount + (form === 0 ? slot : orderOf(places + slot));
+    store<u32>(ENTRY_PATH + 4 * entry, load<u32>(from + SLOT_PATH));
+    store<i32>(ENTRY_START + 4 * entry, isInSource ? start + base : start);
+    store<u32>(ENTRY_LENGTH + 4 * entry, load<u32>(from + SLOT_LENGTH));
+    store<f64>(ENTRY_VALUE + 8 * entry, load<f64>(from + SLOT_VALUE));
+    store<u16>(ENTRY_DETAIL + 2 * entry, <u16>load<u32>(from + SLOT_DETAIL));
+    store<u16>(ENTRY_NODE + 2 * entry, <u16>load<u32>(from + SLOT_NODE));
+    store<u8>(ENTRY_KIND + entry, <u8>kind);
+  }
+  entryCount += slotCount;
+  store<u32>(ROW_LINE + 4 * rowCount, line + base);
+  store<u32>(ROW_BYTES + 4 * rowCount, bytes);
+  store<u32>(ROW_FORM + 4 * rowCount, form);
+  rowCount++;
+  store<u32>(ROW_ENTRY + 4 * rowCount, entryCount);
+}
+
+/**
+ * Reads lines `[from, end)` of the source, each with its line feed, from the first on while they are known, at most
+ * `rowsMax`; returns the offset behind the last one. Each begins with the `prefixBytes` of the prefix. `base` is added
+ * to the offsets of records in the source, `sideAt` to those in the side.
+ */
+export function readLines(
+  from: u32,
+  end: u32,
+  prefixBytes: u32,
+  rowsMax: u32,
+  base: i32,
+  sideAt: u32,
+): u32 {
+  assert(end <= SOURCE_BYTES && from <= end);
+  rowCount = 0;
+  entryCount = 0;
+  contentBytes = 0;
+  unknownCount = 0;
+  sideBytes = 0;
+  sideBase = sideAt;
+  store<u32>(ROW_ENTRY, 0);
+  let at = from;
+  const most = min(rowsMax, ROWS);
+  while (
+    at < end &&
+    rowCount < most &&
+    unknownCount < UNKNOWN_MAX &&
+    entryCount + SLOTS <= ENTRIES
+  ) {
+    const start = at + prefixBytes;
+    if (start >= end || !isPrefix(at, prefixBytes)) break;
+    const behind = object(start, end);
+    if (behind === 0 || behind >= end) break;
+    let next = behind;
+    if (sourceByte(next) === CARRIAGE_RETURN) next++;
+    if (next >= end || sourceByte(next) !== LINE_FEED) break;
+    const bytes = behind - start;
+    contentBytes += max(bytes, EVENT_BYTES_MIN);
+    addRow(at, bytes, base);
+    at = next + 1;
+  }
+  return at;
+}
+
+/** Makes a node of `length` bytes of literal, which lie at `literalTop`, and a value; 0 when there is no room. */
+export function addNode(length: u32, type: u32, path: u32): u32 {
+  if (nodeCount === NODES) return 0;
+  assert(literalBytes + length + 2 * VECTOR <= LITERAL_BYTES);
+  const node = nodeCount++;
+  setNode(node, NODE_LITERAL, literalBytes);
+  setNode(node, NODE_LENGTH, length);
+  setNode(node, NODE_TYPE, type);
+  setNode(node, NODE_PATH, path);
+  setNode(node, NODE_EDGE, 0);
+  literalBytes = (literalBytes + length + VECTOR) & ~(VECTOR - 1);
+  return node;
+}
+
+/** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
+export function addEdge(from: u32, to: u32): bool {
+  assert(from < nodeCount && to < nodeCount);
+  let siblings: u32 = 0;
+  for (let edge = nodeField(from, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
+    if (edgeField(edge, EDGE_NODE) === to) return true;
+    siblings++;
+  }
+  if (edgeCount === EDGES || siblings === SIBLINGS) return false;
+  const edge = edgeCount++;
+  setEdge(edge, EDGE_NODE, to);
+  setEdge(edge, EDGE_NEXT, nodeField(from, NODE_EDGE));
+  setNode(from, NODE_EDGE, edge);
+  return true;
+}
+
+/**
+ * Remembers the form of row `row`, which was not known, with the places of its leaves that lie at `placesAt`: when its
+ * hash was the last one at its place before. Returns the form + 1, else 0.
+ */
+export function addForm(row: u32): u32 {
+  assert(row < rowCount);
+  const first = load<u32>(ROW_ENTRY + 4 * row);
+  const count = load<u32>(ROW_ENTRY + 4 * (row + 1)) - first;
+  let hash: u32 = 0;
+  for (let entry = first; entry < first + count; entry++) {
+    hash = (rotl(hash, 5) ^ <u32>load<u16>(ENTRY_NODE + 2 * entry)) * SPREAD;
+  }
+  const form = hash >>> FORM_SHIFT;
+  const isFirst = formField(form, FORM_HASH) !== hash;
+  setForm(form, FORM_HASH, hash);
+  setForm(form, FORM_COUNT, NO_COUNT);
+  if (isFirst || orderCount + 2 * count > ORDERS) return 0;
+  memory.copy(ORDER + 2 * orderCount, ENTRY_NODE + 2 * first, 2 * count);
+  memory.copy(ORDER + 2 * (orderCount + count), SLOT, 2 * count);
+  setForm(form, FORM_COUNT, count);
+  setForm(form, FORM_ORDER, orderCount);
+  orderCount += 2 * count;
+  return form + 1;
+}
+
+/** Forgets all forms. */
+export function resetForms(): void {
+  orderCount = 0;
+  for (let form: u32 = 0; form < FORMS; form++) setForm(form, FORM_COUNT, NO_COUNT);
+}
+
+/** Forgets all nodes and forms. */
+export function reset(): void {
+  nodeCount = 1;
+  edgeCount = 1;
+  literalBytes = 0;
+  setNode(0, NODE_EDGE, 0);
+  resetForms();
+}
+
+/** Makes room for all regions; false when the system has none. */
+export function begin(): bool {
+  const pages = <i32>((END + 0xffff) >>> 16) - memory.size();
+  if (pages > 0 && memory.grow(pages) < 0) return false;
+  reset();
+  return true;
+}
+
+export { contentBytes, literalBytes, orderCount, rowCount, sideBytes };

@@ -1,0 +1,328 @@
+import { KIND_COLUMN_MIN } from '../../../engine/column/kind.ts';
+import type { Rows } from '../../../engine/column/rows.ts';
+import { type LeafReader, Role } from '../leaf.ts';
+import type { NameLimit } from '../name-limit.ts';
+import type { ObjectReader } from '../object.ts';
+import { latin1 } from '../text.ts';
+import type { Learner, Member } from './learner.ts';
+import { isSameRow } from './same-row.ts';
+import { ROOT_NODE, TemplateKernel } from './template-kernel.ts';
+
+/** One row of so many is read by the reference too. */
+const CHECK_EVERY = 4_096;
+/** Lines after which it is looked at whether templates are worth their while. */
+const WINDOW_LINES = 1_024;
+/** Lines that are left to the reference when they were not: at first, and at most, as each time doubles them. */
+const REST_LINES = 16_384;
+const REST_LINES_MAX = 2 ** 22;
+
+/** Parts of the decoder that templates work for. */
+export interface TemplateUser {
+  rows: Rows;
+  leaves: LeafReader;
+  objects: ObjectReader;
+  nameLimit: NameLimit | undefined;
+}
+
+/** Reads the line `[start, end)` of the source by the reference alone, into rows of its own, which it returns. */
+export type ReferenceLine = (
+  source: Uint8Array,
+  receivedMs: number,
+  start: number,
+  end: number,
+) => Rows;
+
+/** The date attributes of a form: their places in the row, and their ranks. */
+interface DatePlaces {
+  places: readonly number[];
+  ranks: readonly number[];
+}
+
+/** Counts of rows that templates made, and of their faults. */
+export interface TemplateCounts {
+  rows: number;
+  /** Rows that the reference reads otherwise, and traps: faults of the kernel. */
+  faults: number;
+}
+
+/**
+ * The templates of one path table: the lines of a decoder that the kernel reads, what it learns from those that the
+ * reference had to read, and the checks between the two. Owned by one thread.
+ */
+export class Templates {
+  readonly counts: TemplateCounts;
+  readonly #kernel: TemplateKernel;
+  readonly #reference: ReferenceLine;
+  readonly #fault: (error: Error) => void;
+  /** Nodes by what is around their literal, their type and the literal. */
+  readonly #nodes = new Map<string, number>();
+  /** Objects that the literals of nodes open. */
+  readonly #opened = new Map<number, readonly number[]>();
+  /** Dates of each form. */
+  readonly #dates: DatePlaces[] = [];
+  /** Rows since the last one that was checked. */
+  #unchecked = 0;
+  #hits = 0;
+  #misses = 0;
+  /** Rows of forms that were not known, since `#hits` began; they cost about as much as those of the reference. */
+  #placed = 0;
+  /** Lines that are still left to the reference, and how many it is next time. */
+  #rest = 0;
+  #restNext = REST_LINES;
+  #isFull = false;
+  /** Offset behind the lines that were read last, and the bytes of their prefix. */
+  #behind = 0;
+  #prefixBytes = 0;
+
+  constructor(
+    kernel: TemplateKernel,
+    reference: ReferenceLine,
+    counts: TemplateCounts,
+    fault: (error: Error) => void,
+  ) {
+    this.counts = counts;
+    this.#kernel = kernel;
+    this.#reference = reference;
+    this.#fault = fault;
+  }
+
+  /** Is set while lines are to be tried and learnt from. */
+  get isOn(): boolean {
+    return this.#rest === 0;
+  }
+
+  /** Turns to another source. */
+  begin(): void {
+    this.#kernel.turnAway();
+  }
+
+  /** Sets the bytes with which lines begin; false when they are too many. */
+  setPrefix(source: Uint8Array, start: number, end: number): boolean {
+    return this.#kernel.setPrefix(source, start, end);
+  }
+
+  /**
+   * Reads lines of the source of `rows` in `[start, end)`, each with its line feed, behind a prefix of `prefixBytes`,
+   * while they are known, at most `linesMax`; returns how many there are. `usedBytes` tells their usage, `take` makes
+   * rows of them.
+   */
+  read(rows: Rows, start: number, end: number, prefixBytes: number, linesMax: number): number {
+    try {
+      this.#behind = this.#kernel.read(rows, start, end, prefixBytes, linesMax);
+    } catch (error) {
+      this.#fail(new Error('the kernel of templates failed', { cause: error }));
+      return 0;
+    }
+    this.#prefixBytes = prefixBytes;
+    return this.#kernel.rowCount;
+  }
+
+  /** Usage of the lines that were read. */
+  get usedBytes(): number {
+    return this.#kernel.usedBytes;
+  }
+
+  /** Usage of those from number `from` on. */
+  usedFrom(from: number, bytesMin: number): number {
+    let bytes = 0;
+    for (let line = from; line < this.#kernel.rowCount; line++) {
+      bytes += Math.max(this.#kernel.bytes[line], bytesMin);
+    }
+    return bytes;
+  }
+
+  /** Offset of line number `line` of those that were read, or behind the last one. */
+  offset(line: number): number {
+    return line < this.#kernel.rowCount ? this.#kernel.line[line] : this.#behind;
+  }
+
+  /**
+   * Makes rows of the lines that were read, up to one that the reference has to see: its date is not to be read, it has
+   * a name too many, or the reference reads it otherwise. Returns how many there are.
+   */
+  take(user: TemplateUser): number {
+    const { rows, nameLimit } = user;
+    const kernel = this.#kernel;
+    const count = kernel.rowCount;
+    const first = rows.rowCount;
+    kernel.copyRows(rows, count, rows.receivedMs);
+    let line = 0;
+    while (line < count) {
+      const row = first + line;
+      const isGood =
+        this.#finish(user, row, line) &&
+        nameLimit?.keepsAll(rows, row) !== false &&
+        this.#isRight(rows, row, line);
+      if (!isGood) break;
+      line++;
+    }
+    rows.truncate(first + line);
+    this.#hit(line);
+    return line;
+  }
+
+  /** Puts the leaves of row `row` in order, and gives it its date; false when it is for the reference. */
+  #finish(user: TemplateUser, row: number, line: number): boolean {
+    const form = this.#kernel.form[line];
+    const dates = form === 0 ? this.#place(user, row, line) : this.#dates[form - 1];
+    return dates !== undefined && this.#readDates(user, row, dates);
+  }
+
+  /**
+   * Puts the leaves of a row of a form that is not known in the order in which they come back; `undefined` when members
+   * repeat or collide.
+   */
+  #place(
+    { rows, leaves, objects }: TemplateUser,
+    row: number,
+    line: number,
+  ): DatePlaces | undefined {
+    const kernel = this.#kernel;
+    const start = rows.rowEntry[row];
+    const end = rows.rowEntry[row + 1];
+    const firstNode = kernel.rowEntry[line];
+    objects.begin();
+    for (let entry = start; entry < end; entry++) {
+      const opened = this.#opened.get(kernel.entryNode[firstNode + entry - start]);
+      if (opened?.some((path) => objects.isUsed(path)) === true) return undefined;
+      if (!objects.claimLeaf(rows.path[entry])) return undefined;
+    }
+    this.#placed++;
+    const { path, rowEntry } = rows;
+    const order = objects.orderOf({ path, rowEntry, rowCount: row, entryCount: end });
+    if (order !== undefined) rows.reorderRow(order, row);
+    const dates = datePlaces(rows, row, leaves.roles);
+    const form = kernel.addForm(line, order);
+    if (form !== 0) this.#dates[form - 1] = dates;
+    return dates;
+  }
+
+  /** Gives row `row` the date that its attributes say; false when none of them can be read. */
+  #readDates({ rows, leaves }: TemplateUser, row: number, { places, ranks }: DatePlaces): boolean {
+    leaves.beginEvent();
+    const entry = rows.rowEntry[row];
+    for (let at = 0; at < places.length; at++) leaves.readDate(entry + places[at], ranks[at]);
+    if (leaves.hasUnreadDate) return false;
+    rows.timeMs[row] = leaves.eventDate(rows.receivedMs);
+    return true;
+  }
+
+  /** Compares a row with that of the reference, once in CHECK_EVERY rows. */
+  #isRight(rows: Rows, row: number, line: number): boolean {
+    if (++this.#unchecked < CHECK_EVERY) return true;
+    this.#unchecked = 0;
+    const start = this.#kernel.line[line] + this.#prefixBytes;
+    const end = start + this.#kernel.bytes[line];
+    const reference = this.#reference(rows.source, rows.receivedMs, start, end);
+    if (reference.rowCount === 1 && isSameRow(rows, row, reference, 0)) return true;
+    this.#fail(new Error('the kernel of templates read a line otherwise than the reference'));
+    return false;
+  }
+
+  #fail(error: Error): void {
+    this.counts.faults++;
+    this.#fault(error);
+    this.#forget();
+    this.#rest = REST_LINES_MAX;
+  }
+
+  #forget(): void {
+    this.#kernel.reset();
+    this.#nodes.clear();
+    this.#opened.clear();
+    this.#isFull = false;
+  }
+
+  #hit(count: number): void {
+    this.counts.rows += count;
+    this.#hits += count;
+    if (this.#hits + this.#misses >= WINDOW_LINES) this.#judge();
+  }
+
+  /** Counts a line that the reference had to read. */
+  miss(): void {
+    if (this.#rest > 0) {
+      this.#rest--;
+      return;
+    }
+    this.#misses++;
+    if (this.#hits + this.#misses >= WINDOW_LINES) this.#judge();
+  }
+
+  /** Leaves the next lines to the reference when more than half of the last ones were none that cost less here. */
+  #judge(): void {
+    if (this.#misses + this.#placed > this.#hits - this.#placed) {
+      this.#rest = this.#restNext;
+      this.#restNext = Math.min(2 * this.#restNext, REST_LINES_MAX);
+      if (this.#isFull) this.#forget();
+    } else {
+      this.#restNext = REST_LINES;
+    }
+    this.#hits = 0;
+    this.#misses = 0;
+    this.#placed = 0;
+  }
+
+  /**
+   * Learns the members of the last row, which the reference has read from the line `[start, end)`, with its line feed,
+   * and has the kernel read it: both must agree.
+   */
+  learn(user: TemplateUser, learner: Learner, start: number, end: number): void {
+    if (this.#isFull) return;
+    const { rows } = user;
+    const members = learner.find(rows.source, start);
+    if (members === undefined || !this.#add(rows.source, members)) return;
+    if (this.read(rows, start, end, 0, 1) === 0) return;
+    const row = rows.rowCount - 1;
+    this.#kernel.copyRows(rows, 1, rows.receivedMs);
+    const isSame = this.#finish(user, row + 1, 0) && isSameRow(rows, row, rows, row + 1);
+    rows.truncate(row + 1);
+    if (!isSame) this.#fail(new Error('the kernel of templates would read a line otherwise'));
+  }
+
+  /** Adds nodes and edges for members in their order; false when there was no room for one, or none was new. */
+  #add(bytes: Uint8Array, members: readonly Member[]): boolean {
+    let before = ROOT_NODE;
+    for (const { start, end, type, path, around, opened } of members) {
+      const name = `${around} ${type} ${latin1(bytes, start, end)}`;
+      let node = this.#nodes.get(name);
+      if (node === undefined) {
+        node = this.#kernel.addNode(bytes, start, end, type, path);
+        this.#isFull = node === 0;
+        if (node === 0) return false;
+        this.#nodes.set(name, node);
+        if (opened.length > 0) this.#opened.set(node, opened);
+      }
+      if (!this.#kernel.addEdge(before, node)) return false;
+      before = node;
+    }
+    return true;
+  }
+}
+
+/** Finds the dates among the leaves of a row by the roles of their paths. */
+function datePlaces({ path, kind, rowEntry }: Rows, row: number, roles: Uint8Array): DatePlaces {
+  const places: number[] = [];
+  const ranks: number[] = [];
+  for (let entry = rowEntry[row]; entry < rowEntry[row + 1]; entry++) {
+    const role = roles[path[entry]];
+    // Nulls and empty objects are no dates, not ones that cannot be read.
+    if (role < Role.DATE || kind[entry] < KIND_COLUMN_MIN) continue;
+    places.push(entry - rowEntry[row]);
+    ranks.push(role - Role.DATE);
+  }
+  return { places, ranks };
+}
+
+/**
+ * Templates for a path table; `undefined` where there are no kernels. They add to `counts`, and tell `fault` of each
+ * difference between kernel and reference.
+ */
+export function makeTemplates(
+  reference: ReferenceLine,
+  counts: TemplateCounts,
+  fault: (error: Error) => void,
+): Templates | undefined {
+  const kernel = TemplateKernel.make();
+  return kernel === undefined ? undefined : new Templates(kernel, reference, counts, fault);
+}

@@ -1,0 +1,169 @@
+import t from 'tap';
+import { CORPORA } from '../../bench/corpus/index.ts';
+import { Draw } from '../../bench/corpus/random.ts';
+import { PathTable } from '../../engine/column/path.ts';
+import { Rows } from '../../engine/column/rows.ts';
+import { useKernels } from '../../engine/kernel/kernel.ts';
+import { Decoder } from '../../server/decode/decoder.ts';
+import { isSameRow } from '../../server/decode/template/same-row.ts';
+import { makeTemplates, type TemplateCounts } from '../../server/decode/template/templates.ts';
+
+// The build whose every access is checked against the bounds of its region.
+useKernels('checked');
+
+const RECEIVED_MS = Date.UTC(2026, 10, 23);
+
+/** Decodes bodies over one path table twice, by the reference alone and with the kernel, and compares all rows. */
+class Twice {
+  readonly counts: TemplateCounts = { rows: 0, faults: 0 };
+  rowCount = 0;
+  readonly #paths = new PathTable();
+  readonly #plainRows = new Rows();
+  readonly #plain = new Decoder(this.#paths, this.#plainRows);
+  readonly #fastRows = new Rows();
+  readonly #fast = new Decoder(this.#paths, this.#fastRows);
+
+  constructor() {
+    const rows = new Rows();
+    const reference = new Decoder(this.#paths, rows);
+    this.#fast.known.templates = makeTemplates(
+      (source, receivedMs, start, end) => {
+        reference.begin(source, receivedMs, undefined, start, end);
+        reference.line(start, end);
+        return rows;
+      },
+      this.counts,
+      (error) => {
+        throw error;
+      },
+    );
+  }
+
+  /** The first line that is read otherwise; `undefined` when there is none. */
+  difference(lines: readonly Buffer[]): string | undefined {
+    const body = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
+    read(this.#plain, body);
+    read(this.#fast, body);
+    const { rowCount } = this.#plainRows;
+    this.rowCount += rowCount;
+    if (rowCount !== this.#fastRows.rowCount) return `${rowCount} rows, not as many`;
+    for (let row = 0; row < rowCount; row++) {
+      if (isSameRow(this.#plainRows, row, this.#fastRows, row)) continue;
+      return lines.filter((line) => line.length > 0)[row].toString();
+    }
+    return JSON.stringify(this.#plain.counters) === JSON.stringify(this.#fast.counters)
+      ? undefined
+      : 'counters differ';
+  }
+}
+
+function read(decoder: Decoder, body: Buffer): void {
+  decoder.begin(body, RECEIVED_MS, undefined);
+  decoder.beginBody(0, body.length, false);
+  const all = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
+  while (!decoder.readBody(all));
+}
+
+function linesOf(corpus: (typeof CORPORA)[number], count: number): Buffer[] {
+  const next = corpus.make(7);
+  return Array.from({ length: count }, () => Buffer.from(next()));
+}
+
+t.test(
+  'the kernel reads each line of each corpus as the reference does, or leaves it',
+  async (t) => {
+    for (const corpus of CORPORA) {
+      const lines = linesOf(corpus, corpus.name === 'hostile' ? 300 : 3_000);
+      const twice = new Twice();
+      for (let turn = 0; turn < 3; turn++) t.equal(twice.difference(lines), undefined, corpus.name);
+      t.equal(twice.counts.faults, 0, corpus.name);
+      if (corpus.name.startsWith('access')) {
+        t.ok(
+          twice.counts.rows >= 0.99 * twice.rowCount,
+          `${corpus.name}: ${twice.counts.rows} rows`,
+        );
+      }
+    }
+  },
+);
+
+t.test('lines with mutated bytes are read as by the reference', async (t) => {
+  const draw = new Draw(3);
+  const bytes = Buffer.from('"\\{}[],:0123456789.-+eEtrufalsn \t\r\u0001é');
+  for (const name of ['access-plain', 'access-rough', 'application']) {
+    const corpus = CORPORA.find((found) => found.name === name);
+    if (corpus === undefined) throw new Error(name);
+    const lines = linesOf(corpus, 500);
+    const twice = new Twice();
+    twice.difference(lines);
+    for (let round = 0; round < 40; round++) {
+      const mutated = lines.map((line) => {
+        const copy = Buffer.from(line);
+        for (let count = draw.below(3); count > 0; count--) {
+          copy[draw.below(copy.length)] = bytes[draw.below(bytes.length)];
+        }
+        return draw.below(8) === 0 ? copy.subarray(0, draw.below(copy.length)) : copy;
+      });
+      t.equal(twice.difference(mutated), undefined, `${name}, round ${round}`);
+    }
+    t.equal(twice.counts.faults, 0);
+  }
+});
+
+t.test(
+  'members that repeat, collide or come in another order are read as by the reference',
+  async (t) => {
+    const draw = new Draw(5);
+    const names = [
+      'a',
+      'b',
+      'a.b',
+      'a.b.c',
+      'c',
+      'message',
+      'timestamp',
+      'date',
+      'syslog',
+      'syslog.x',
+      'd.e',
+      'd.f',
+    ];
+    const values = [
+      ...[
+        '1',
+        '-0.50',
+        '12345678901234567',
+        '1e3',
+        '"x"',
+        '"2026-11-23T10:00:00Z"',
+        '"\\n\\u00e9"',
+      ],
+      ...[
+        'null',
+        'true',
+        'false',
+        '[]',
+        '[1,"x",true]',
+        '[[1]]',
+        '[1, 2]',
+        '{}',
+        '{"b":1,"g":{"h":2}}',
+        '{"c":"y"}',
+      ],
+    ];
+    const twice = new Twice();
+    for (let round = 0; round < 30; round++) {
+      const lines = Array.from({ length: 400 }, () => {
+        const count = draw.below(5);
+        const members = Array.from(
+          { length: count },
+          () => `"${draw.pick(names)}":${draw.pick(values)}`,
+        );
+        return Buffer.from(`{${members.join(draw.below(9) === 0 ? ', ' : ',')}}`);
+      });
+      t.equal(twice.difference(lines), undefined, `round ${round}`);
+    }
+    t.equal(twice.counts.faults, 0);
+    t.ok(twice.counts.rows > 0, 'the kernel reads some of them');
+  },
+);
