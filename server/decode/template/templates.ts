@@ -16,6 +16,11 @@ const WINDOW_LINES = 1_024;
 const REST_LINES = 16_384;
 const REST_LINES_MAX = 2 ** 22;
 
+/** One miss in so many lines is reason to begin anew when there is no room for more. */
+const FULL_MISSES = 8;
+/** Longer literals are not kept. */
+const LITERAL_BYTES_MAX = 1_024;
+
 /** Parts of the decoder that templates work for. */
 export interface TemplateUser {
   rows: Rows;
@@ -254,10 +259,11 @@ export class Templates {
     if (this.#misses + this.#placed > this.#hits - this.#placed) {
       this.#rest = this.#restNext;
       this.#restNext = Math.min(2 * this.#restNext, REST_LINES_MAX);
-      if (this.#isFull) this.#forget();
     } else {
       this.#restNext = REST_LINES;
     }
+    // What one sender filled it with is not to keep those of others out.
+    if (this.#isFull && this.#misses * FULL_MISSES > this.#hits) this.#forget();
     this.#hits = 0;
     this.#misses = 0;
     this.#placed = 0;
@@ -282,6 +288,7 @@ export class Templates {
 
   /** Adds nodes and edges for members in their order; false when there was no room for one, or none was new. */
   #add(bytes: Uint8Array, members: readonly Member[]): boolean {
+    if (members.some(({ start, end }) => end - start > LITERAL_BYTES_MAX)) return false;
     let before = ROOT_NODE;
     for (const { start, end, type, path, around, opened } of members) {
       const name = `${around} ${type} ${latin1(bytes, start, end)}`;
