@@ -167,3 +167,20 @@ t.test(
     t.ok(twice.counts.rows > 0, 'the kernel reads some of them');
   },
 );
+
+t.test(
+  'lines whose dates cannot be read are for the reference, and those around them are not',
+  async (t) => {
+    const line = (date: string, n: number): Buffer => Buffer.from(`{"date":"${date}","n":${n}}`);
+    const good = Array.from({ length: 100 }, (_, n) => line('2026-11-23T10:00:00Z', n));
+    const mixed = Array.from({ length: 1_000 }, (_, n) =>
+      line(n % 10 === 0 ? 'soon' : '2026-11-23T10:00:00Z', n),
+    );
+    const twice = new Twice();
+    t.equal(twice.difference(good), undefined);
+    const { rows } = twice.counts;
+    t.equal(twice.difference(mixed), undefined);
+    t.equal(twice.counts.rows - rows, 900);
+    t.equal(twice.counts.faults, 0);
+  },
+);

@@ -16,6 +16,9 @@ const WINDOW_LINES = 1_024;
 const REST_LINES = 16_384;
 const REST_LINES_MAX = 2 ** 22;
 
+/** Lines that are read ahead behind one that turned out to be for the reference; twice as many each time that none is. */
+const AHEAD_LINES_MIN = 16;
+const AHEAD_LINES_MAX = 4_096;
 /** One miss in so many lines is reason to begin anew when there is no room for more. */
 const FULL_MISSES = 8;
 /** Longer literals are not kept. */
@@ -75,6 +78,7 @@ export class Templates {
   #rest = 0;
   #restNext = REST_LINES;
   #isFull = false;
+  #aheadLines = AHEAD_LINES_MIN;
   /** Offset behind the lines that were read last, and the bytes of their prefix. */
   #behind = 0;
   #prefixBytes = 0;
@@ -112,8 +116,9 @@ export class Templates {
    * rows of them.
    */
   read(rows: Rows, start: number, end: number, prefixBytes: number, linesMax: number): number {
+    const most = Math.min(linesMax, this.#aheadLines);
     try {
-      this.#behind = this.#kernel.read(rows, start, end, prefixBytes, linesMax);
+      this.#behind = this.#kernel.read(rows, start, end, prefixBytes, most);
     } catch (error) {
       this.#fail(new Error('the kernel of templates failed', { cause: error }));
       return 0;
@@ -162,6 +167,9 @@ export class Templates {
       line++;
     }
     rows.truncate(first + line);
+    // Lines behind such a line are read again.
+    this.#aheadLines =
+      line < count ? AHEAD_LINES_MIN : Math.min(2 * this.#aheadLines, AHEAD_LINES_MAX);
     this.#hit(line);
     return line;
   }
