@@ -16,7 +16,7 @@ const WINDOW_LINES = 1_024;
 const REST_LINES = 16_384;
 const REST_LINES_MAX = 2 ** 22;
 
-/** Lines that are read ahead behind one that turned out to be for the reference; twice as many each time that none is. */
+/** Lines read ahead behind one that turned out to be for the reference; twice as many each time that none is. */
 const AHEAD_LINES_MIN = 16;
 const AHEAD_LINES_MAX = 4_096;
 /** One miss in so many lines is reason to begin anew when there is no room for more. */
