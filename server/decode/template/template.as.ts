@@ -1,19 +1,26 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
-  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
-  ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FALSE_WORD,
-  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY,
-  KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B, LETTER_E,
-  LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL_BYTES, literalVector, MINUS,
-  NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES, nodeField,
-  OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREFIX, PREFIX_BYTES, QUOTE, ROW_BYTES,
-  ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE, SLASH, SLOT, SLOT_BYTES, SLOT_DETAIL,
-  SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE,
-  SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide, setSlot, sourceByte, sourceVector,
-  TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER, TYPE_STRING,
-  UNKNOWN_MAX, VECTOR, ZERO,
+  BACKSLASH, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT,
+  EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
+  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FORM_COUNT, FORM_HASH,
+  FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
+  KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, MINUS, NO_COUNT, NODE_EDGE,
+  NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, ORDER,
+  ORDERS, orderOf, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE,
+  SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
+  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide,
+  setSlot, sourceByte, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 } from './memory.as.ts';
+import {
+  booleanEnd,
+  escaped,
+  isDigit,
+  isLiteral,
+  isPrefix,
+  plainEnd,
+  stringEnd,
+} from './text.as.ts';
 
 /**
  * Kernel of JSON lines whose members are known, compiled to WebAssembly. It reads lines one after the other until one
@@ -44,68 +51,6 @@ let formHash: u32 = 0;
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
 
-/** Compares `length` bytes of the source with those at `at` of a region that vectors may read beyond. */
-function isLiteral(from: u32, literal: u32, length: u32): bool {
-  let done: u32 = 0;
-  while (done + VECTOR <= length) {
-    if (!i8x16.all_true(i8x16.eq(sourceVector(from + done), literalVector(literal + done))))
-      return false;
-    done += VECTOR;
-  }
-  if (done === length) return true;
-  const same = i8x16.bitmask(i8x16.eq(sourceVector(from + done), literalVector(literal + done)));
-  const wanted = (1 << (length - done)) - 1;
-  return (same & wanted) === wanted;
-}
-
-/** Compares the source with the prefix, whose bytes may be a key: the time does not tell where they differ. */
-function isPrefix(from: u32, length: u32): bool {
-  assert(length <= PREFIX_BYTES);
-  let difference: u32 = 0;
-  for (let at: u32 = 0; at < length; at += VECTOR) {
-    const same = i8x16.bitmask(i8x16.eq(sourceVector(from + at), v128.load(PREFIX + at)));
-    const wanted = length - at >= VECTOR ? 0xffff : (1 << (length - at)) - 1;
-    difference |= ~same & wanted;
-  }
-  return difference === 0;
-}
-
-/** Offset of the first quote, backslash or control byte from `from` on; `end` or more when there is none. */
-function plainEnd(from: u32, end: u32): u32 {
-  const quotes = i8x16.splat(<i8>QUOTE);
-  const escapes = i8x16.splat(<i8>BACKSLASH);
-  const blanks = i8x16.splat(<i8>BLANK);
-  let at = from;
-  while (at < end) {
-    const bytes = sourceVector(at);
-    const stops = i8x16.bitmask(
-      v128.or(
-        v128.or(i8x16.eq(bytes, quotes), i8x16.eq(bytes, escapes)),
-        i8x16.lt_u(bytes, blanks),
-      ),
-    );
-    if (stops !== 0) return at + ctz<i32>(stops);
-    at += VECTOR;
-  }
-  return at;
-}
-
-/** Offset of the quote that ends a string without escapes; 0 when there is none. */
-function stringEnd(from: u32, end: u32): u32 {
-  const at = plainEnd(from, end);
-  return at < end && sourceByte(at) === QUOTE ? at : 0;
-}
-
-/** The byte that the letter behind a backslash stands for; 0 for those that the reference has to read. */
-function escaped(letter: u32): u32 {
-  if (letter === QUOTE || letter === BACKSLASH || letter === SLASH) return letter;
-  if (letter === LETTER_N) return LINE_FEED;
-  if (letter === LETTER_T) return TAB;
-  if (letter === LETTER_R) return CARRIAGE_RETURN;
-  if (letter === LETTER_B) return BACKSPACE;
-  return letter === LETTER_F ? FORM_FEED : 0;
-}
-
 /** Copies a string to the side, its escapes undone; the offset of the quote that ends it, or 0. */
 function unescaped(from: u32, end: u32): u32 {
   let at = from;
@@ -127,10 +72,6 @@ function unescaped(from: u32, end: u32): u32 {
     at = stop + 2;
   }
   return 0;
-}
-
-function isDigit(byte: u32): bool {
-  return byte - ZERO <= 9;
 }
 
 /** Reads a number of at most DIGITS_MAX digits without an exponent; its end, or 0. */
@@ -165,18 +106,6 @@ function numberEnd(from: u32, end: u32): u32 {
   store<f64>(SLOT + slotCount * SLOT_BYTES + SLOT_VALUE, isNegative ? -value : value);
   setSlot(slotCount, SLOT_DETAIL, fraction);
   return at;
-}
-
-function wordAt(at: u32): u32 {
-  assert(at + 4 <= SOURCE_BYTES + PAD_BYTES);
-  return load<u32>(SOURCE + at);
-}
-
-/** End of `true` or `false`, or 0. */
-function booleanEnd(from: u32): u32 {
-  const word = wordAt(from);
-  if (word === TRUE_WORD) return from + 4;
-  return word === FALSE_WORD && sourceByte(from + 4) === LETTER_E ? from + 5 : 0;
 }
 
 /** End of an array of strings without escapes, plain numbers, true and false, without blanks; 0 for others. */
