@@ -3,17 +3,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { administer } from '../support/browser.ts';
-import {
-  ask,
-  removeFolder,
-  type Service,
-  send,
-  startService,
-  temporaryFolder,
-} from '../support/service.ts';
+import { countOf, removeFolder, send, startService, temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const EAGER = ['--seal-idle-minutes', '0', '--retention-days', '300'];
-const WAIT_MAX_MS = 20_000;
 const DAY_MS = 86_400_000;
 /** As many as make a segment of a day. */
 const ROWS = 4_200;
@@ -34,25 +27,6 @@ function sealedBytes(folder: string): number {
 /** A text that does not compress. */
 function noise(): string {
   return randomBytes(200).toString('base64');
-}
-
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + WAIT_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${WAIT_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function countOf(service: Service, query: string): Promise<number> {
-  const answer = await ask(service, '/beta/events/aggregate', {
-    time: { from: 0, to: 4e12 },
-    filters: [{ search: query }],
-    compute: [{ metric: { id: 'count', output: 'c' } }],
-  });
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
-  const { result } = answer.body as { result: { aggregates: { values: { c: number } }[] } };
-  return result.aggregates[0].values.c;
 }
 
 t.test(

@@ -11,6 +11,7 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 interface Ledger {
   answered: number;
@@ -27,15 +28,6 @@ interface Ledger {
 }
 
 const DAY_MS = 86_400_000;
-const WAIT_MAX_MS = 20_000;
-
-async function until(what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-  const endMs = Date.now() + WAIT_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${WAIT_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 /** Events as JSON, over four days that end so many days ago. */
 function batch(count: number, day = 0): string {

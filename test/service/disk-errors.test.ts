@@ -10,17 +10,9 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const RESUME_MAX_MS = 30_000;
-
-/** Asks until `done` says so; fails when that takes too long. */
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + RESUME_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${RESUME_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 async function messages(service: Service): Promise<unknown[]> {
   return (await listAll(service)).map(({ event }) => event.message).sort();
@@ -58,7 +50,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
       ({ status }) => late.push(status),
       () => late.push(0),
     );
-    await until('readiness fails', async () => !(await isReady(service)));
+    await until('readiness fails', async () => !(await isReady(service)), RESUME_MAX_MS);
     const ready = await request(`${service.http}/readyz`);
     t.match(ready.body, { ok: false, reasons: [/the disk fails/] });
     const refused = await send(service, 'refused', 'text/plain');
@@ -73,10 +65,12 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     t.match(text, '\nlogseam_ready 0\n');
     t.match(service.output(), /"message":"the disk refused a change","op":"\w+","path":"log\//);
     repair();
-    await until('readiness', () => isReady(service));
+    await until('readiness', () => isReady(service), RESUME_MAX_MS);
     t.match(service.output(), /the disk takes changes again/);
-    await until('200', async () => (await send(service, 'after', 'text/plain')).status === 200);
-    await until('an answer', async () => late.length > 0);
+    const isTaken = async (): Promise<boolean> =>
+      (await send(service, 'after', 'text/plain')).status === 200;
+    await until('200', isTaken, RESUME_MAX_MS);
+    await until('an answer', () => late.length > 0, RESUME_MAX_MS);
     const shown = await messages(service);
     t.ok(shown.includes('before') && shown.includes('after'));
     t.notOk(shown.includes('refused'));

@@ -11,18 +11,9 @@ import {
   temporaryFolder,
 } from '../support/service.ts';
 import { fill, freeBytes, smallDisk } from '../support/small-disk.ts';
+import { until } from '../support/until.ts';
 
-const RESUME_MAX_MS = 15_000;
 const RESERVE_MB = 6;
-
-/** Asks until `done` says so; fails when that takes too long. */
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + RESUME_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${RESUME_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 async function messages(service: Service): Promise<unknown[]> {
   return (await listAll(service)).map(({ event }) => event.message).sort();

@@ -10,9 +10,9 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const EAGER = ['--seal-idle-minutes', '0'];
-const SEEN_MAX_MS = 15_000;
 
 /** What may become of a file. */
 const LOSSES: Readonly<Record<string, (path: string) => void>> = {
@@ -23,15 +23,6 @@ const LOSSES: Readonly<Record<string, (path: string) => void>> = {
 
 const folder = temporaryFolder();
 t.teardown(() => removeFolder(folder));
-
-/** Asks until `done` says so; fails when that takes too long. */
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + SEEN_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${SEEN_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 /** A folder with a sealed segment and a closed log segment, an event each; its keys. */
 async function fill(t: Test): Promise<Pick<Service, 'writeKey' | 'readKey'>> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { metric } from '../support/metrics.ts';
 import {
-  ask,
+  countOf,
   listAll,
   removeFolder,
   runCommand,
@@ -12,9 +12,9 @@ import {
   startService,
   temporaryFolder,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const EAGER = ['--seal-rows', '200', '--seal-idle-minutes', '0'];
-const WAIT_MAX_MS = 20_000;
 const DAY_MS = 86_400_000;
 
 /** A folder that is removed at the end. */
@@ -34,14 +34,6 @@ function sealedCount(folder: string): number {
   return readdirSync(join(folder, 'sealed')).filter((name) => name.endsWith('.seg')).length;
 }
 
-async function until(what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-  const endMs = Date.now() + WAIT_MAX_MS;
-  while (!(await done())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come in ${WAIT_MAX_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 let number = 0;
 
 /** Sends events of all kinds, spread over three days; resolves with their numbers when they are acknowledged. */
@@ -57,17 +49,6 @@ async function sendEvents(service: Service, count: number): Promise<number[]> {
   const answer = await send(service, JSON.stringify(events));
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
   return numbers;
-}
-
-async function countOf(service: Service, query: string): Promise<number> {
-  const answer = await ask(service, '/beta/events/aggregate', {
-    time: { from: 0, to: 4e12 },
-    filters: [{ search: query }],
-    compute: [{ metric: { id: 'count', output: 'c' } }],
-  });
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
-  const { result } = answer.body as { result: { aggregates: { values: { c: number } }[] } };
-  return result.aggregates[0].values.c;
 }
 
 t.test(

@@ -205,6 +205,18 @@ export function ask(service: Service, path: string, query: object): Promise<Answ
   });
 }
 
+/** The number of events that a search finds, of all times. Rejects when the service does not say. */
+export async function countOf(service: Service, search: string): Promise<number> {
+  const answer = await ask(service, '/beta/events/aggregate', {
+    time: { from: 0, to: 4e12 },
+    filters: [{ search }],
+    compute: [{ metric: { id: 'count', output: 'c' } }],
+  });
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+  const { result } = answer.body as { result: { aggregates: { values: { c: number } }[] } };
+  return result.aggregates[0].values.c;
+}
+
 /** An event of a list reply, as tests look at it. */
 export interface Listed {
   id: string;
