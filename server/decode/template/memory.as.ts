@@ -14,6 +14,7 @@
  * | literals | bytes of the nodes' literals, each padded to a whole vector |
  * | forms | 16 bytes each, at the place that their hash says: see FORM_ |
  * | orders | of forms: the nodes of their values, then for each value its place in the row (u16) |
+ * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
  */
 
 // Limits, which TypeScript asks for by the functions at the end.
@@ -29,6 +30,7 @@ const SIBLINGS: u32 = 16;
 const LITERAL_BYTES: u32 = 1 << 18;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
+const PREDICTIONS: u32 = 1 << 14;
 
 // Regions.
 const SOURCE: u32 = 1024;
@@ -55,7 +57,8 @@ const LITERAL: u32 = EDGE + EDGE_BYTES * EDGES;
 const FORM: u32 = LITERAL + LITERAL_BYTES;
 const FORM_BYTES: u32 = 16;
 const ORDER: u32 = FORM + FORM_BYTES * FORMS;
-const END: u32 = ORDER + 2 * ORDERS;
+const PREDICTION: u32 = ORDER + 2 * ORDERS;
+const END: u32 = PREDICTION + 4 * PREDICTIONS;
 
 // Fields of a node. Node 0 is before the first value.
 const NODE_LITERAL: u32 = 0;
@@ -132,6 +135,8 @@ const FALSE_WORD: u32 = 0x736c6166;
 
 /** Bits of a hash that are not in its place among the forms: 32 less those of FORMS. */
 const FORM_SHIFT: u32 = 20;
+/** The same of PREDICTIONS. */
+const PREDICTION_SHIFT: u32 = 18;
 /** Count of values of a form of which only the hash is known. */
 const NO_COUNT: u32 = 0xffffffff;
 /** Spreads the bits of a hash (2^32 divided by the golden ratio). */
@@ -174,6 +179,14 @@ function orderOf(at: u32): u32 {
   assert(at < ORDERS);
   return load<u16>(ORDER + 2 * at);
 }
+function prediction(place: u32): u32 {
+  assert(place < PREDICTIONS);
+  return load<u32>(PREDICTION + 4 * place);
+}
+function setPrediction(place: u32, node: u32, follower: u32): void {
+  assert(place < PREDICTIONS);
+  store<u32>(PREDICTION + 4 * place, (node << 16) | follower);
+}
 function setSlot(slot: u32, field: u32, value: u32): void {
   assert(slot < SLOTS);
   store<u32>(SLOT + slot * SLOT_BYTES + field, value);
@@ -197,10 +210,11 @@ export {
   KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B, LETTER_E,
   LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL, LITERAL_BYTES, literalVector,
   MINUS, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES,
-  nodeField, OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREFIX, PREFIX_BYTES, QUOTE,
+  nodeField, OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES,
+  prediction, QUOTE,
   ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE, SLASH, SLOT, SLOT_BYTES,
   SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
-  SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide, setSlot, sourceByte,
-  sourceVector, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setPrediction, setSide, setSlot,
+  sourceByte, sourceVector, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
   TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 };

@@ -6,10 +6,10 @@ import {
   FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
   KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, MINUS, NO_COUNT, NODE_EDGE,
   NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, ORDER,
-  ORDERS, orderOf, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE,
+  ORDERS, orderOf, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE,
   SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
-  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setSide,
-  setSlot, sourceByte, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setPrediction,
+  setSide, setSlot, sourceByte, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
   TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 } from './memory.as.ts';
 import {
@@ -182,20 +182,32 @@ function value(node: u32, type: u32, from: u32, end: u32): u32 {
   return behind;
 }
 
-/** The node behind `node` that fits at `at`, the first one from now on; 0 when none does. `reached` is behind it. */
+/** Reads the literal and the value of `node` at `at`; false when they are not there. `reached` is behind it. */
+function fits(node: u32, at: u32, end: u32): bool {
+  const length = nodeField(node, NODE_LENGTH);
+  const behind = at + length;
+  if (behind > end || !isLiteral(at, nodeField(node, NODE_LITERAL), length)) return false;
+  const type = nodeField(node, NODE_TYPE);
+  reached = type === TYPE_END ? behind : value(node, type, behind, end);
+  return reached !== 0;
+}
+
+/**
+ * The node behind `node` that fits at `at`, which goes to the front of its edges; 0 when none does. The one is tried
+ * first that followed when a line was last the same so far. `reached` is behind it.
+ */
 function next(node: u32, at: u32, end: u32): u32 {
+  const place = ((formHash ^ node) * SPREAD) >>> PREDICTION_SHIFT;
+  const predicted = prediction(place);
+  const isPredicted = predicted >>> 16 === node && predicted !== 0;
+  if (isPredicted && fits(predicted & 0xffff, at, end)) return predicted & 0xffff;
   let before: u32 = 0;
   for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
     const to = edgeField(edge, EDGE_NODE);
-    const length = nodeField(to, NODE_LENGTH);
-    const behind = at + length;
-    if (behind <= end && isLiteral(at, nodeField(to, NODE_LITERAL), length)) {
-      const type = nodeField(to, NODE_TYPE);
-      reached = type === TYPE_END ? behind : value(to, type, behind, end);
-      if (reached !== 0) {
-        if (before !== 0) toFront(node, before, edge);
-        return to;
-      }
+    if (fits(to, at, end)) {
+      if (before !== 0) toFront(node, before, edge);
+      setPrediction(place, node, to);
+      return to;
     }
     before = edge;
   }
@@ -374,6 +386,7 @@ export function reset(): void {
   edgeCount = 1;
   literalBytes = 0;
   setNode(0, NODE_EDGE, 0);
+  memory.fill(PREDICTION, 0, 4 * PREDICTIONS);
   resetForms();
 }
 
