@@ -6,6 +6,7 @@ import { cancelWorkload } from './workload/cancel.ts';
 import { consoleWorkload } from './workload/console.ts';
 import { decodeWorkload } from './workload/decode.ts';
 import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
+import { latencyWorkload } from './workload/latency.ts';
 import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
 import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
@@ -26,6 +27,7 @@ const WORKLOADS: readonly Workload[] = [
   queryLargeWorkload,
   restartWorkload,
   smallWorkload,
+  latencyWorkload,
   steadyWorkload,
   trickleWorkload,
   cancelWorkload,

@@ -1,3 +1,5 @@
+import { manage } from '../../test/support/admin.ts';
+import type { Service } from '../../test/support/service.ts';
 import { fileCorpus } from '../corpus/file.ts';
 import { newNames } from '../corpus/hostile.ts';
 import { corpusOf } from '../corpus/index.ts';
@@ -28,6 +30,14 @@ function again(...of: Parameters<typeof ingestion>): Ingestion {
 
 const { http, http4k, tcp, tls, udp } = CHANNELS;
 
+/** Turns on the parsing extensions that come with the service. */
+async function extend(service: Service): Promise<void> {
+  const { body } = await manage(service, 'GET', 'extensions');
+  const { extensions } = (body as { result: { extensions: { id: string }[] } }).result;
+  for (const { id } of extensions)
+    await manage(service, 'PATCH', `extensions/${id}`, { enabled: true });
+}
+
 /** Ingestion of each corpus, and through each channel. */
 export const ingestions: Ingestion[] = [
   ingestion('ingest-tcp', 'access-plain', tcp),
@@ -41,6 +51,11 @@ export const ingestions: Ingestion[] = [
   ingestion('ingest-syslog-3164', 'syslog-3164', tcp),
   ingestion('ingest-application', 'application', http),
   ingestion('ingest-kubernetes', 'kubernetes', tcp),
+  {
+    ...ingestion('ingest-extended', 'kubernetes', tcp, EVENTS / 5),
+    what: 'the same cluster with all ready-made parsing extensions on',
+    prepare: extend,
+  },
   ingestion('ingest-shapes', 'application-shapes', http, EVENTS / 2),
   ingestion('ingest-wide', 'wide', http, EVENTS / 5),
   ingestion('ingest-hostile', 'hostile', http, EVENTS / 20),

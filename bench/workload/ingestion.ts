@@ -15,6 +15,7 @@ import {
 import { bodies } from '../corpus/bodies.ts';
 import { folderBytes } from '../peer/disk.ts';
 import type { Channel } from './channel.ts';
+import { quantile } from './quantile.ts';
 
 /** What is left in the log is sealed two seconds after the last event; nothing is sealed because of that before. */
 export const SEALING = ['--seal-idle-minutes', '0.03', '--metrics-open', 'true'];
@@ -64,7 +65,7 @@ async function arrived(service: Service, wanted: number, mayLose: boolean): Prom
 /** Resolves when every event lies in a sealed segment. */
 export async function awaitSealed(service: Service, eventCount: number): Promise<void> {
   for (;;) {
-    if ((await metric(service, 'logseam_sealed_rows_total')) >= eventCount) return;
+    if ((await metric(service, 'logseam_store_sealed_rows')) >= eventCount) return;
     await pause(SEALED_POLL_MS);
   }
 }
@@ -80,6 +81,8 @@ export interface Ingestion {
   events: number;
   make(seed: number): () => string;
   channel: Channel;
+  /** Makes the service ready, before the first event is sent. */
+  prepare?: (service: Service) => Promise<void>;
   /** How often it is run, at most. */
   runsMax?: number;
 }
@@ -105,7 +108,7 @@ export interface IngestSample {
 
 /** One run: feeds a fresh service, `command` of this checkout or of another one, and measures it. */
 export async function runIngestion(
-  { channel, make, events }: Ingestion,
+  { channel, make, events, prepare }: Ingestion,
   run: { scale: number; seed: number; command?: string; progress: (text: string) => void },
 ): Promise<IngestSample> {
   const wanted = Math.round(events * run.scale);
@@ -113,6 +116,7 @@ export async function runIngestion(
   const settings = [...SEALING, ...channel.settings];
   const service = await startService(folder, settings, { command: run.command ?? COMMAND });
   try {
+    await prepare?.(service);
     run.progress(`making ${wanted} events`);
     const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
     const made = bodies(make(run.seed), wanted, channel.bodyBytes, prefix);
@@ -147,10 +151,4 @@ export async function runIngestion(
     await service.stop();
     removeFolder(folder);
   }
-}
-
-/** The value below which a share of the samples lies, by nearest rank; NaN of none. */
-function quantile(samples: readonly number[], share: number): number {
-  const sorted = [...samples].sort((left, right) => left - right);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

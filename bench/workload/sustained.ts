@@ -41,6 +41,8 @@ interface Sent {
 /** What busy connections came to. */
 interface Sustained extends Sent {
   sealed: number;
+  /** Rows that were written to sealed segments, as often as they were. */
+  written: number;
   /** Rows that are not sealed: at the end, and the most after any part. */
   backlog: number;
   backlogMax: number;
@@ -65,7 +67,8 @@ async function measured(
   });
   return {
     ...sent,
-    sealed: await metric(service, 'logseam_sealed_rows_total'),
+    sealed: await metric(service, 'logseam_store_sealed_rows'),
+    written: await metric(service, 'logseam_sealed_rows_total'),
     backlog: await unsealedRows(service),
     backlogMax,
     cpu: ((cpuSeconds(service.pid) - startedCpu) / sent.events) * 1e6,
@@ -122,7 +125,7 @@ function made(event: () => string, writeKey: string): Buffer {
 /** Rows that are stored and not sealed: those of the open log segment and of closed ones that wait. */
 async function unsealedRows(service: Service): Promise<number> {
   const stored = await metric(service, 'logseam_store_rows');
-  return stored - (await metric(service, 'logseam_sealed_rows_total'));
+  return stored - (await metric(service, 'logseam_store_sealed_rows'));
 }
 
 /** One run in a new service; all events are made before the first is sent. */
@@ -156,6 +159,7 @@ function tell(bench: Bench, what: string, runs: readonly Sustained[]): void {
   figure('sealed meanwhile', 'events/s', ({ sealed, sendMs }) => (sealed * 1000) / sendMs);
   figure('not sealed at the end', 'events', ({ backlog }) => backlog);
   figure('not sealed, at most', 'events', ({ backlogMax }) => backlogMax);
+  figure('written to sealed segments', 'times a row', ({ written, sealed }) => written / sealed);
   figure('CPU, with what was sealed', 's/M events', ({ cpu }) => cpu);
   figure('peak memory', 'MB', ({ peak }) => peak);
 }

@@ -98,6 +98,8 @@ export interface CompactionGauges extends CatalogTotals {
   fileBytes: number;
   /** Rows of closed log segments: they wait to be sealed. */
   sealingBacklogRows: number;
+  /** Rows of sealed segments. */
+  storeSealedRows: number;
   /** Rows that were sealed or merged since the start. */
   sealedRows: number;
   /** Duration of the last sealing or merge; 0 before the first. */
@@ -213,14 +215,14 @@ export class Compaction {
   gauges(): CompactionGauges {
     const { manifest, catalog } = this.#options.opened;
     const facts = this.#facts();
-    const closed = facts.filter(({ sealed }) => !sealed);
     const open = [...manifest.segments].filter(([, entry]) => entry.closed === undefined);
     const openBytes = open.reduce((sum, [segment]) => sum + catalog.visibleBytes(segment), 0);
     return {
       segments: manifest.segments.size + manifest.sealed.size,
       ...catalog.totals(),
       fileBytes: facts.reduce((sum, { bytes }) => sum + bytes, openBytes),
-      sealingBacklogRows: rowsOf(closed),
+      sealingBacklogRows: rowsOf(facts.filter(({ sealed }) => !sealed)),
+      storeSealedRows: rowsOf(facts.filter(({ sealed }) => sealed)),
       sealedRows: this.#sealedRows,
       lastSealMs: this.#lastSealMs,
       freeDiskBytes: this.#freeBytes ?? 0,
@@ -373,8 +375,7 @@ export class Compaction {
 
   /** The state of the store as retention sees it. */
   toRetain(): Omit<RetentionView, 'busy'> {
-    const nowMs = this.#options.nowMs();
-    return { segments: this.#facts(), nowMs, freeBytes: this.#freeBytes };
+    return { segments: this.#facts(), nowMs: this.#options.nowMs(), freeBytes: this.#freeBytes };
   }
 
   #tellDropped(reason: 'age' | 'space', drops: readonly SegmentFacts[]): void {

@@ -86,6 +86,7 @@ t.test('metrics count exactly what was sent, by channel and key', async (t) => {
   t.equal(count('logseam_query_seconds_count', { kind: 'list' }), 1);
   t.equal(count('logseam_connections_total', { channel: 'tcp' }), 1);
   t.equal(count('logseam_store_rows'), 34);
+  t.equal(count('logseam_store_sealed_rows'), 0);
   t.equal(count('logseam_ready'), 1);
   t.equal(count('logseam_workers_up', { kind: 'ingest' }), 2);
   t.equal(count('logseam_ingest_tasks_pending'), 0);

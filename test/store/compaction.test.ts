@@ -44,7 +44,7 @@ t.test('closed log segments become sealed ones, and their files go', async (t) =
   t.same(disk.list('sealed'), ['00000003.seg']);
   t.same(gone, [1, 2]);
   t.match(events, [{ type: 'merged', sources: [1, 2], segments: [3], rows: 5 }]);
-  t.match(compaction.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, sealedRows: 5 });
+  t.match(compaction.gauges(), { segments: 1, rows: 5, sealingBacklogRows: 0, storeSealedRows: 5 });
   t.equal(opened.manifest.sequence, 5, 'sequences go on');
   await opened.manifest.release();
   t.equal((await open(disk)).catalog.end, 5, 'behind a restart too');

@@ -9,18 +9,28 @@ export function adminToken({ folder }: Pick<Service, 'folder'>): string {
   return readFileSync(join(folder, 'admin-token'), 'utf8').trim();
 }
 
-/** Makes a resource; throws unless the answer is 200. */
-export async function define(service: Service, resource: string, value: object): Promise<Answer> {
+/** Asks for a resource, or changes it; throws unless the answer is 200. */
+export async function manage(
+  service: Service,
+  method: 'GET' | 'POST' | 'PATCH',
+  resource: string,
+  value?: object,
+): Promise<Answer> {
   const answer = await request(`${service.http}/admin/api/${resource}`, {
-    method: 'POST',
+    method,
     headers: {
       authorization: `Bearer ${adminToken(service)}`,
-      'content-type': 'application/json',
+      ...(value && { 'content-type': 'application/json' }),
     },
-    body: JSON.stringify(value),
+    ...(value && { body: JSON.stringify(value) }),
   });
   if (answer.status !== 200) throw new Error(`${resource}: ${answer.text}`);
   return answer;
+}
+
+/** Makes a resource; its answer. Throws unless it is 200. */
+export function define(service: Service, resource: string, value: object): Promise<Answer> {
+  return manage(service, 'POST', resource, value);
 }
 
 /** Makes a read key; its text. Throws as `define`. */

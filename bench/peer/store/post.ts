@@ -38,7 +38,8 @@ export async function postAll(
   return latencies;
 }
 
-function post(url: string, body: Buffer, contentType: string, agent: Agent): Promise<void> {
+/** Posts a body; rejects unless it is answered with 2xx, with what the server said. */
+export function post(url: string, body: Buffer, contentType: string, agent: Agent): Promise<void> {
   const headers = { 'content-type': contentType };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {

@@ -34,6 +34,7 @@ export interface StoreGauges {
   /** Bytes of the files of segments, as far as they count. */
   fileBytes: number;
   sealingBacklogRows: number;
+  storeSealedRows: number;
   sealedRows: number;
   lastSealMs: number;
   sealFailures: number;
@@ -251,6 +252,7 @@ function writeStore(text: Exposition, sources: MetricSources): void {
   );
   text.gauge('logseam_store_blocks', 'Blocks.', one(store.blocks));
   text.gauge('logseam_store_rows', 'Events.', one(store.rows));
+  text.gauge('logseam_store_sealed_rows', 'Events of sealed segments.', one(store.storeSealedRows));
   text.gauge('logseam_store_bytes', 'Bytes of blocks.', one(store.bytes));
   text.gauge(
     'logseam_sealing_backlog_rows',
