@@ -58,6 +58,19 @@ export interface PossibleParts {
   pieces: number;
 }
 
+/** A sum of all entries of a dictionary, of whatever kind. */
+export interface Summed {
+  readonly memoryBytes: number;
+}
+
+/** Key of a sum that dictionaries keep. One object a way of making it. */
+export class SumKey<T extends Summed> {
+  /** The sum that is kept by this key, which is of its type. */
+  of(kept: ReadonlyMap<object, Summed>): T | undefined {
+    return kept.get(this) as T | undefined;
+  }
+}
+
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;
 
@@ -84,6 +97,11 @@ export interface EntrySource {
   findUnits(text: Uint8Array): Units<number>;
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;
+  /**
+   * The sum that `make` makes of the entries, in units; kept for the next time that the same `key` asks, and counted as
+   * memory of the dictionary.
+   */
+  keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T>;
 }
 
 /** A dictionary that knows how many rows of its segment have each entry. */

@@ -11,6 +11,8 @@ import {
   type EntryHash,
   PIECE_ENTRIES,
   type StringPlace,
+  type SumKey,
+  type Summed,
 } from './entries.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
@@ -67,6 +69,7 @@ export class SharedDictionary implements CountedEntries {
   /** Hashes by which entries are found: on disk there is no index of them. */
   #textHashes: Int32Array | undefined;
   #isVerified = false;
+  readonly #sums = new Map<object, Summed>();
 
   /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
   constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
@@ -86,6 +89,7 @@ export class SharedDictionary implements CountedEntries {
     let bytes = hashCount * 4 + (this.#lengths?.length ?? 0) * 8;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
     for (const piece of this.#kept.values()) bytes += bytesOf(piece);
+    for (const { memoryBytes } of this.#sums.values()) bytes += memoryBytes;
     return bytes;
   }
 
@@ -144,6 +148,14 @@ export class SharedDictionary implements CountedEntries {
     this.#hashes = hashes;
     this.#hashSeed = hash.seed;
     return hashes;
+  }
+
+  *keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T> {
+    const known = key.of(this.#sums);
+    if (known !== undefined) return known;
+    const made = yield* make();
+    this.#sums.set(key, made);
+    return made;
   }
 
   *findUnits(text: Uint8Array): Units<number> {

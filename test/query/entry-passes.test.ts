@@ -29,7 +29,7 @@ function dictionary(): EntrySource {
       bytes: Uint8Array.from({ length: count }, (_, at) => (first + at) % 251),
     };
   };
-  const units = { entryUnits: unused, findUnits: unused, hashUnits: unused };
+  const units = { entryUnits: unused, findUnits: unused, hashUnits: unused, keptUnits: unused };
   const whole = { ...units, entries: unused, counts: unused };
   const others = { ...whole, lengths: unused, place: unused, verify: unused };
   return { entryCount: ENTRIES, piece, ...others };

@@ -1,8 +1,19 @@
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { CountedEntries } from '../../engine/column/entries.ts';
+import { finished, type Units } from '../../engine/base/pause.ts';
+import {
+  type CountedEntries,
+  type Entries,
+  type EntrySource,
+  PIECE_ENTRIES,
+  type SumKey,
+  type Summed,
+} from '../../engine/column/entries.ts';
+import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
 import { attributesUnits } from '../../engine/query/group/attributes.ts';
 import { facetsUnits } from '../../engine/query/group/facets.ts';
+import { MetricTable } from '../../engine/query/metric/metric-table.ts';
+import type { AggregateQuery, AggregateResult } from '../../engine/query/model/query.ts';
 import type { BlockSource } from '../../engine/query/model/source.ts';
 import type { BlockRef } from '../../engine/segment/frame.ts';
 import type { TestLeaf, TestRow } from '../segment/leaves.ts';
@@ -54,6 +65,25 @@ function sourceOf(dictionary?: (ref: BlockRef, number: number) => CountedEntries
 
 const byRows = sourceOf();
 const byDictionary = sourceOf((ref, number) => reader.dictionary(ref, number));
+/** Asks for the distinct values of a path. */
+function distinct(
+  source: BlockSource,
+  path: string,
+  range: { fromMs: number; toMs: number },
+  of = snapshot,
+): AggregateResult {
+  const metric = { type: 'attribute', path, aggregation: 'cardinality' } as const;
+  const computes: AggregateQuery['computes'] = [{ type: 'metric', metric }];
+  const asked = { ...range, predicate: { type: 'all' as const }, computes, groupBys: [] };
+  return run(aggregateUnits(source, of, asked));
+}
+
+function entriesOf(texts: readonly string[]): Entries {
+  const offsets = new Uint32Array(texts.length + 1);
+  for (const [at, text] of texts.entries()) offsets[at + 1] = offsets[at] + text.length;
+  return { offsets, bytes: new TextEncoder().encode(texts.join('')) };
+}
+
 const query = { predicate: { type: 'all' as const }, paths: PATHS };
 
 t.test('values of whole segments are those of their rows, cut or not', async (t) => {
@@ -110,6 +140,7 @@ t.test('a dictionary that turns out damaged leaves its segment to the rows', asy
       entryUnits: () => dictionary.entryUnits(),
       findUnits: (text) => dictionary.findUnits(text),
       hashUnits: (hash) => dictionary.hashUnits(hash),
+      keptUnits: (_key, make) => make(),
     };
   });
   const range = { ...query, fromMs: 0, toMs: 1e6 };
@@ -121,5 +152,52 @@ t.test('a dictionary that turns out damaged leaves its segment to the rows', asy
           .attributes,
     );
     t.same(found, wanted);
+  }
+  for (const path of PATHS) {
+    const [found, wanted] = [broken, byRows].map((source) => distinct(source, path, range));
+    t.same(found.buckets, wanted.buckets, path);
+  }
+});
+
+t.test('values of whole segments are counted by their dictionaries alone', async (t) => {
+  const sealed = { blocks: shelf.refs.filter((ref) => ref.sealed) };
+  for (const path of PATHS) {
+    for (const range of [
+      { fromMs: 0, toMs: 1e6 },
+      { fromMs: ROWS, toMs: 1e6 },
+      { fromMs: 10, toMs: 20 },
+    ]) {
+      const [found, wanted] = [byDictionary, byRows].map((source) => distinct(source, path, range));
+      t.same(found.buckets, wanted.buckets, path);
+    }
+  }
+  const { stats } = distinct(byDictionary, 'custom.user', { fromMs: 0, toMs: 1e6 }, sealed);
+  t.match(stats, { blocksOpened: 0, rowsScanned: 0 });
+});
+
+t.test('a dictionary gives as many distinct values as its texts, many and few', async (t) => {
+  const pathOf = 'custom.a';
+  for (const count of [3, 9_000, 25_000]) {
+    const texts = Array.from({ length: count }, (_, n) => `value ${n % 20_011}`);
+    const piece = (first: number): Entries => entriesOf(texts.slice(first, first + PIECE_ENTRIES));
+    const kept = new Map<object, Summed>();
+    const keptUnits = function* <T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T> {
+      const made = key.of(kept) ?? (yield* make());
+      kept.set(key, made);
+      return made;
+    };
+    const dictionary = { entryCount: count, piece, keptUnits } as unknown as EntrySource;
+    const tables = [0, 1].map(() => {
+      const metric = { type: 'attribute', path: pathOf, aggregation: 'cardinality' } as const;
+      return { metric, table: new MetricTable([metric], new Uint8Array(32)) };
+    });
+    const [byEntries, byTexts] = tables;
+    for (let round = 0; round < 2; round++) {
+      finished(byEntries.table.addEntries(pathOf, dictionary));
+      for (let first = 0; first < count; first += PIECE_ENTRIES)
+        finished(byTexts.table.addTexts(pathOf, piece(first)));
+      const [found, wanted] = tables.map(({ table, metric }) => table.value(metric, 0));
+      t.equal(found, wanted);
+    }
   }
 });

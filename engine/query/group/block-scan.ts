@@ -291,6 +291,7 @@ export class BlockScan {
   /** Rows of the blocks that a visitor may have to see. */
   #rowsToRead(visitor: BlockVisitor): number {
     return this.#refs.reduce((sum, ref) => {
+      if (visitor.skips?.(ref) === true) return sum;
       const count = this.#selected.countOf(ref);
       const isKnown = count === 0 || (count !== undefined && !visitor.needsRows);
       return isKnown && isReachedWhole(ref, this.#selection) ? sum : sum + ref.rowCount;

@@ -15,6 +15,13 @@ import {
 import { TimeLevel } from './level.ts';
 import { checkCells, type GroupShare, Pass } from './pass.ts';
 import { arrangeTimes } from './stages.ts';
+import { WholeValues } from './whole-values.ts';
+
+/** A pass with its tables. */
+interface Begun {
+  pass: Pass;
+  tables: { metrics: MetricTable; steps: TimeLevel | undefined }[];
+}
 
 /** Computes the values of the buckets of the last level when all buckets are found but those of time. */
 export class Measure {
@@ -45,14 +52,7 @@ export class Measure {
   *#share(share: GroupShare): Generator<Progress, ScanOutcome> {
     const { computes } = this.#work.query;
     const groups = groupComputes(computes);
-    const tables = groups.map(({ places, boundaries }) => ({
-      metrics: new MetricTable(
-        places.map((place) => computes[place].metric),
-        this.#work.source.secret,
-      ),
-      steps: boundaries === undefined ? undefined : new TimeLevel(this.#work.source, boundaries),
-    }));
-    const pass = new Pass(this.#work.stages, tables, share, true, this.#work.limits.memoryBytesMax);
+    const { pass, tables } = yield* this.#begin(groups, share);
     const outcome = yield* this.#work.scan.run(pass);
     if (outcome !== 'done') return outcome;
     yield* this.#work.tell(arrangeTimes(this.#work.stages, this.#work.stages.length));
@@ -81,5 +81,25 @@ export class Measure {
       }
     }
     return 'done';
+  }
+
+  /** A pass that has taken what is known without rows, made as often as a dictionary turns out damaged. */
+  *#begin(groups: ReturnType<typeof groupComputes>, share: GroupShare): Generator<Progress, Begun> {
+    const { source, stages, scan, limits, query } = this.#work;
+    let whole: WholeValues | undefined;
+    for (;;) {
+      const tables = groups.map(({ places, boundaries }) => ({
+        metrics: new MetricTable(
+          places.map((place) => query.computes[place].metric),
+          source.secret,
+        ),
+        steps: boundaries === undefined ? undefined : new TimeLevel(source, boundaries),
+      }));
+      const pass = new Pass(stages, tables, share, true, limits.memoryBytesMax);
+      const path = pass.pathOfEntries;
+      if (path === undefined) return { pass, tables };
+      whole ??= new WholeValues(source, scan, [path]);
+      if (yield* this.#work.tell(pass.takeWhole(whole, path))) return { pass, tables };
+    }
   }
 }

@@ -67,6 +67,11 @@ export class Nesting {
     return this.#stages.at(-1)?.tuples.count ?? 1;
   }
 
+  /** True when there are no levels. */
+  get isFlat(): boolean {
+    return this.#stages.length === 0;
+  }
+
   /** Memory that levels and buckets take. */
   get memoryBytes(): number {
     let bytes = 0;

@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
+import type { BlockRef } from '../../segment/frame.ts';
 import type { MetricTable } from '../metric/metric-table.ts';
 import { type Bitmap, countRows } from '../model/bitmap.ts';
 import { Pairs } from '../value/pairs.ts';
@@ -9,6 +10,7 @@ import type { BlockVisitor } from './block-scan.ts';
 import type { TimeLevel } from './level.ts';
 import { Nesting, type PassStage } from './nesting.ts';
 import type { VisitorData, VisitorSpec } from './shared-scan.ts';
+import type { WholeValues } from './whole-values.ts';
 
 /** Numbers in an answer. */
 const CELLS_MAX = 1_000_000;
@@ -47,6 +49,8 @@ export class Pass implements BlockVisitor {
   readonly #final: boolean;
   readonly #memoryBytesMax: number;
   readonly #kept = new Pairs();
+  /** The segments of which it took the dictionaries. */
+  #whole: WholeValues | undefined;
 
   constructor(
     stages: readonly PassStage[],
@@ -63,6 +67,27 @@ export class Pass implements BlockVisitor {
     this.needsRows =
       stages.length > 0 ||
       tables.some(({ metrics, steps }) => steps !== undefined || metrics.needsRows);
+  }
+
+  skips(ref: BlockRef): boolean {
+    return this.#whole?.skips(ref) === true;
+  }
+
+  /** The path of which it only needs the entries of dictionaries, in one group; `undefined` when it needs more. */
+  get pathOfEntries(): string | undefined {
+    const [table, ...others] = this.#tables;
+    const isOneGroup = this.#nesting.isFlat && others.length === 0 && table?.steps === undefined;
+    return isOneGroup && this.#share.count === 1 ? table?.metrics.pathOfEntries : undefined;
+  }
+
+  /**
+   * Takes the dictionaries of whole segments at `pathOfEntries`, in units; false when it is of no use as they turned
+   * out damaged.
+   */
+  *takeWhole(whole: WholeValues, path: string): Units<boolean> {
+    const [{ metrics }] = this.#tables;
+    this.#whole = whole;
+    return yield* whole.take(path, (dictionary) => metrics.addEntries(path, dictionary));
   }
 
   get isFull(): boolean {

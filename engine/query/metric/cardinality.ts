@@ -136,6 +136,11 @@ export class Cardinalities {
     }
   }
 
+  /** Lets go of the room for hashes that are in registers, in units: of those who will only be merged. */
+  *compact(): Units<void> {
+    if (this.#stale) yield* this.#rebuild(slotsFor(SLOTS_MIN, 0));
+  }
+
   /** Makes ready for `result`, in units, as long as nothing is added; without it the first result takes as long. */
   *settle(): Units<void> {
     if (this.#unread) yield* this.#read();

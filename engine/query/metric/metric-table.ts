@@ -1,7 +1,7 @@
 import { must } from '../../base/assert.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
-import type { Entries } from '../../column/entries.ts';
+import type { Entries, EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type {
@@ -99,6 +99,20 @@ export class MetricTable {
   addCount(eventCount: number): void {
     this.ensure(1);
     if (this.#countsEvents) this.#eventCounts[0] += eventCount;
+  }
+
+  /** The path of which it only needs the entries of dictionaries; `undefined` when it needs more. */
+  get pathOfEntries(): string | undefined {
+    const [[path, summary] = []] = this.#summaries;
+    const isOnly = this.#summaries.size === 1 && !this.#countsEvents;
+    return isOnly && summary?.takesEntries === true ? path : undefined;
+  }
+
+  /** Adds all entries of a dictionary to group 0, as `pathOfEntries` allows, in units. Throws CORRUPTION. */
+  *addEntries(path: string, dictionary: EntrySource): Units<void> {
+    const summary = must(this.#summaries.get(path), 'a summary');
+    yield* this.reserve(1, 0);
+    yield* summary.addEntries(dictionary);
   }
 
   /** Adds strings, each as the value that an event of group 0 has at `path`, in units. */

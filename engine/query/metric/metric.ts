@@ -8,7 +8,7 @@ import type {
   Presence,
   StringColumn,
 } from '../../column/column.ts';
-import type { Entries } from '../../column/entries.ts';
+import type { Entries, EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
@@ -163,6 +163,16 @@ export class Summary {
       }
       if (this.#needsNumbers) this.#addText(0, bytes, offsets[at], offsets[at + 1]);
     }
+  }
+
+  /** True when the entries of dictionaries tell all that it needs of strings, whatever rows have them. */
+  get takesEntries(): boolean {
+    return !this.#needsNumbers && !this.#countsValues && this.#cardinalities !== undefined;
+  }
+
+  /** Adds all entries of a dictionary to group 0, in units. Throws CORRUPTION. */
+  *addEntries(dictionary: EntrySource): Units<void> {
+    yield* this.#strings.addAll(dictionary, must(this.#cardinalities, 'cardinality'));
   }
 
   /** What it has; it is not to be used any more. */

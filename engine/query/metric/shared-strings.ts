@@ -1,8 +1,12 @@
 import { finished, Pace, type Units } from '../../base/pause.ts';
-import { type EntrySource, PIECE_ENTRIES } from '../../column/entries.ts';
+import { type EntrySource, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
-import type { Cardinalities } from './cardinality.ts';
+import { Cardinalities } from './cardinality.ts';
+
+/** Distinct strings of dictionaries. A dictionary is of one reader, whose secret is that of all hashes. */
+const DISTINCT = new SumKey<Cardinalities>();
+const GROUP = Uint32Array.of(0);
 
 /**
  * Counts distinct strings by their entries in a dictionary of a segment: each is hashed once, whatever blocks have it.
@@ -39,6 +43,28 @@ export class SharedStrings {
     this.#highs = highs;
     this.#added = new Uint8Array(dictionary.entryCount);
     this.#dictionary = dictionary;
+  }
+
+  /** Adds all entries of a dictionary to group 0, in units; its own count is kept with it. Throws CORRUPTION. */
+  *addAll(dictionary: EntrySource, cardinalities: Cardinalities): Units<void> {
+    const own = yield* dictionary.keptUnits(DISTINCT, () => this.#distinctOf(dictionary));
+    yield* cardinalities.merge(own, GROUP);
+  }
+
+  *#distinctOf(dictionary: EntrySource): Units<Cardinalities> {
+    const hash = this.#hash;
+    const distinct = new Cardinalities();
+    const pace = new Pace();
+    for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
+      const { bytes, offsets } = dictionary.piece(first);
+      for (let at = 0; at < offsets.length - 1; at++) {
+        hash.string(bytes, offsets[at], offsets[at + 1]);
+        distinct.add(0, hash.low, hash.high);
+      }
+      if (pace.isFull(offsets.length)) yield;
+    }
+    yield* distinct.compact();
+    return distinct;
   }
 
   /** Adds the values of the rows of `pairs` to their groups; `ids` are entries + 1 of a dictionary. */
