@@ -67,7 +67,8 @@ export class WordCounts implements HashedWords {
   readonly counts: Uint32Array;
   /** The words, one behind the other. */
   readonly bytes: Uint8Array;
-  readonly #starts: Uint32Array;
+  /** Where each begins, and the end of the last one. */
+  readonly starts: Uint32Array;
   /** By word, the last value that has it. */
   readonly #last: Uint32Array;
   #value = 0;
@@ -79,9 +80,9 @@ export class WordCounts implements HashedWords {
     this.counts = new Uint32Array(words.length);
     this.#last = new Uint32Array(words.length);
     this.bytes = Buffer.concat(words);
-    this.#starts = new Uint32Array(words.length + 1);
+    this.starts = new Uint32Array(words.length + 1);
     for (const [place, word] of words.entries()) {
-      this.#starts[place + 1] = this.#starts[place] + word.length;
+      this.starts[place + 1] = this.starts[place] + word.length;
     }
   }
 
@@ -94,15 +95,20 @@ export class WordCounts implements HashedWords {
   /** Counts the value when `bytes[start, end)` is the word of that place, with `A` to `Z` made small. */
   add(place: number, bytes: Uint8Array, start: number, end: number): void {
     if (this.#last[place] === this.#value) return;
-    const from = this.#starts[place];
+    const from = this.starts[place];
     const length = end - start;
-    if (length !== this.#starts[place + 1] - from) return;
+    if (length !== this.starts[place + 1] - from) return;
     const own = this.bytes;
     for (let at = 0; at < length; at++) {
       if (LOWER[bytes[start + at]] !== own[from + at]) return;
     }
     this.#last[place] = this.#value;
     this.counts[place] += this.#weight;
+  }
+
+  /** Adds what was counted elsewhere. */
+  addAll(counts: Uint32Array): void {
+    for (let place = 0; place < counts.length; place++) this.counts[place] += counts[place];
   }
 
   /** Begins anew. */

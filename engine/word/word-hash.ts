@@ -24,8 +24,8 @@ export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,
 );
 
-/** By byte, the small letter of a character of words. */
-const FOLD: Uint8Array = LOWER.map((small, byte) => {
+/** By byte, the small letter of a character of words; 0 of others, 255 of those beyond ASCII. */
+export const FOLD: Uint8Array = LOWER.map((small, byte) => {
   if (byte >= 0x80) return BEYOND_ASCII;
   return ASCII_WORD[byte] === 0 ? NO_WORD : small;
 });

@@ -1,8 +1,7 @@
 import { assert } from '../base/assert.ts';
 import { extend, release } from '../column/growth.ts';
-import type { HashSet } from './hash-set.ts';
+import type { PartValues, PartWords } from './part-words.ts';
 import type { WordCounts } from './word-counts.ts';
-import { type HashSink, hashOfValue, hashWords, needsValueHash } from './word-hash.ts';
 
 /** Bits of a hash that a pass of the sort goes by. */
 const DIGIT_BITS = 11;
@@ -24,72 +23,34 @@ export interface SortedPairs {
 type Pairs = Pick<SortedPairs, 'hashes' | 'parts'>;
 
 /** Collects the words of the values of a column, part after part. */
-export class WordPairs implements HashSink {
+export class WordPairs {
   /** Parts that have ended. */
   partCount = 0;
   count = 0;
-  readonly #set: HashSet;
+  readonly #words: PartWords;
   readonly #counts: WordCounts;
-  /** Words that are counted: their hashes are the first ones of the set. */
-  readonly #countedCount: number;
-  /** 1 for each of them whose hash is in the part. */
-  readonly #isInPart: Uint8Array;
   #hashes = new Uint32Array(PAIRS_MIN);
   #parts = new Uint16Array(PAIRS_MIN);
 
-  /**
-   * `set` holds the words of a part until that ends; others may use it too, between two parts. `counts` counts the
-   * values that have certain words.
-   */
-  constructor(set: HashSet, counts: WordCounts) {
-    this.#set = set;
+  /** `words` may be used for others too, between two parts. `counts` counts the values that have certain words. */
+  constructor(words: PartWords, counts: WordCounts) {
+    this.#words = words;
     this.#counts = counts;
-    this.#countedCount = counts.words.length;
-    this.#isInPart = new Uint8Array(this.#countedCount);
   }
 
-  /** Adds the words of a value to the part. The value counts as many as it weighs. */
-  addWords(bytes: Uint8Array, start: number, end: number, weight = 1): void {
-    if (this.#set.count === 0) for (const hash of this.#counts.hashes) this.#set.add(hash);
-    this.#counts.begin(weight);
-    hashWords(bytes, start, end, this);
-  }
-
-  /** Adds a value as a whole to the part, behind its words, when these do not tell it from others. */
-  addValue(bytes: Uint8Array, start: number, end: number): void {
-    if (!needsValueHash(bytes, start, end)) return;
-    const place = this.#set.add(hashOfValue(bytes, start, end));
-    if (place < this.#countedCount) this.#isInPart[place] = 1;
-  }
-
-  add(hash: number, bytes: Uint8Array, start: number, end: number): void {
-    const place = this.#set.add(hash);
-    if (place >= this.#countedCount) return;
-    this.#isInPart[place] = 1;
-    this.#counts.add(place, bytes, start, end);
-  }
-
-  /** Ends the part. */
-  endPart(): void {
+  /** Adds the words of a part, the next one. */
+  addPart(values: PartValues): void {
     assert(this.partCount < PARTS_MAX, 'numbers of parts have 16 bits');
-    const { hashes, count } = this.#set;
-    if (this.count + count > this.#hashes.length) {
-      this.#hashes = extend(this.#hashes, this.count + count);
-      this.#parts = extend(this.#parts, this.count + count);
+    const hashes = this.#words.hashes(values, this.#counts);
+    const end = this.count + hashes.length;
+    if (end > this.#hashes.length) {
+      this.#hashes = extend(this.#hashes, end);
+      this.#parts = extend(this.#parts, end);
     }
-    let end = this.count;
-    for (let place = 0; place < this.#countedCount; place++) {
-      if (this.#isInPart[place] === 1) this.#hashes[end++] = hashes[place];
-    }
-    this.#isInPart.fill(0);
-    if (count > this.#countedCount) {
-      this.#hashes.set(hashes.subarray(this.#countedCount, count), end);
-      end += count - this.#countedCount;
-    }
+    this.#hashes.set(hashes, this.count);
     this.#parts.fill(this.partCount, this.count, end);
     this.count = end;
     this.partCount++;
-    this.#set.clear();
   }
 
   /** Shows all pairs, sorted, and frees their memory. */

@@ -3,7 +3,7 @@ import t from 'tap';
 import { RegionReader, RegionWriter } from '../../engine/column/chunk.ts';
 import { WordSequence } from '../../engine/query/filter/word.ts';
 import { BitReader, BitWriter } from '../../engine/word/bit-stream.ts';
-import { HashSet } from '../../engine/word/hash-set.ts';
+import { type PartValues, PlainWords } from '../../engine/word/part-words.ts';
 import { WordCounts, WordSample } from '../../engine/word/word-counts.ts';
 import { WordFrame, writeWords } from '../../engine/word/word-frame.ts';
 import { hashOfWord } from '../../engine/word/word-hash.ts';
@@ -20,6 +20,16 @@ function countsOf(words: readonly string[]): WordCounts {
   return new WordCounts({ words: encoded, hashes: encoded.map(hashOfWord) });
 }
 
+/** A part of a column with these values, each of which counts as `weight` of them. */
+function partOf(values: readonly string[], weight = 1): PartValues {
+  const encoded = values.map((value) => encoder.encode(value));
+  const offsets = new Uint32Array(encoded.length + 1);
+  for (const [at, { length }] of encoded.entries()) offsets[at + 1] = offsets[at] + length;
+  const entries = { offsets, bytes: new Uint8Array(Buffer.concat(encoded)) };
+  const rowsOf = values.map(() => weight);
+  return { entries, rowsOf, from: 0, to: values.length, hasValues: false };
+}
+
 /** Values of each part, written and opened again; of the words of `counted` they are counted, each `weight` times. */
 function frameOf(
   parts: readonly (readonly string[])[],
@@ -27,14 +37,8 @@ function frameOf(
   weight = 1,
 ): WordFrame {
   const counts = countsOf(counted);
-  const pairs = new WordPairs(new HashSet(), counts);
-  for (const values of parts) {
-    for (const value of values) {
-      const bytes = encoder.encode(value);
-      pairs.addWords(bytes, 0, bytes.length, weight);
-    }
-    pairs.endPart();
-  }
+  const pairs = new WordPairs(new PlainWords(), counts);
+  for (const values of parts) pairs.addPart(partOf(values, weight));
   const out = new RegionWriter();
   const { partCount } = pairs;
   pairs.take((sorted) => writeWords(out, { pieces: 2, firstPart: 3, partCount }, sorted, counts));
@@ -157,9 +161,7 @@ t.test(
 t.test('words that share a hash are counted apart', async (t) => {
   const [one, other] = ['get', 'put'].map((word) => encoder.encode(word));
   const counts = new WordCounts({ words: [one], hashes: [hashOfWord(other)] });
-  const pairs = new WordPairs(new HashSet(), counts);
-  pairs.addWords(other, 0, other.length);
-  pairs.endPart();
+  new WordPairs(new PlainWords(), counts).addPart(partOf(['put']));
   t.same([...counts.counts], [0]);
 });
 
@@ -194,12 +196,8 @@ t.test('words of many pages are found, each on its own', async (t) => {
 
 t.test('a page that is not as written is corruption', async (t) => {
   const counts = countsOf([]);
-  const pairs = new WordPairs(new HashSet(), counts);
-  for (let word = 0; word < 500; word++) {
-    const bytes = encoder.encode(`z${word}`);
-    pairs.addWords(bytes, 0, bytes.length);
-  }
-  pairs.endPart();
+  const pairs = new WordPairs(new PlainWords(), counts);
+  pairs.addPart(partOf(Array.from({ length: 500 }, (_, word) => `z${word}`)));
   const out = new RegionWriter();
   const place = { pieces: 1, firstPart: 0, partCount: 1 };
   pairs.take((sorted) => writeWords(out, place, sorted, counts));

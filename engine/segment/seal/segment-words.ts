@@ -4,9 +4,9 @@ import { type Entries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
 import { leafKey } from '../../column/shape.ts';
-import { HashSet } from '../../word/hash-set.ts';
 import { type HashedWords, NO_WORDS, WordCounts, WordSample } from '../../word/word-counts.ts';
 import { writeWords } from '../../word/word-frame.ts';
+import { partWords } from '../../word/word-kernel.ts';
 import { WordPairs } from '../../word/word-pairs.ts';
 import type { FramePlace, WordPlace } from '../footer.ts';
 import type { SegmentWriter } from './segment-writer.ts';
@@ -87,7 +87,7 @@ export class SegmentWords {
   readonly #places: { key: number; place: FramePlace }[] = [];
   readonly #writer: SegmentWriter;
   readonly #pause: () => Promise<void>;
-  readonly #set = new HashSet();
+  readonly #words = partWords();
   readonly #pending = new Map<number, Pending>();
 
   /** `pause` is awaited between two parts. */
@@ -100,17 +100,11 @@ export class SegmentWords {
   async add(column: Column, values: Values): Promise<void> {
     const { entries, entryOf, rowsOf, count, isDictionary, ofCount } = values;
     if (column.kind !== Kind.STRING || ofCount <= VALUES_MIN) return;
-    const { offsets, bytes } = entries;
     const { pairs, pieces } = this.#pendingOf(column, values);
     const partValues = pieces * PIECE_ENTRIES;
     for (let from = 0; from < count; from += partValues) {
       const to = Math.min(from + partValues, count);
-      for (let value = from; value < to; value++) {
-        const entry = entryOf === undefined ? value : entryOf[value];
-        pairs.addWords(bytes, offsets[entry], offsets[entry + 1], rowsOf?.[entry]);
-        if (isDictionary) pairs.addValue(bytes, offsets[entry], offsets[entry + 1]);
-      }
-      pairs.endPart();
+      pairs.addPart({ entries, entryOf, rowsOf, from, to, hasValues: isDictionary });
       await this.#bound();
       await this.#pause();
     }
@@ -134,7 +128,7 @@ export class SegmentWords {
       const valueBytes = bytesOf(values);
       const isText = path === PATH_MESSAGE;
       const counts = new WordCounts(isText ? frequentWords(values, valueBytes) : NO_WORDS);
-      const pairs = new WordPairs(this.#set, counts);
+      const pairs = new WordPairs(this.#words, counts);
       pending = { path, kind, pairs, counts, pieces: piecesOf(valueBytes), firstPart: 0 };
       this.#pending.set(key, pending);
     }

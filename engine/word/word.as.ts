@@ -1,0 +1,287 @@
+/**
+ * Kernel of the words of a part of a column, compiled to WebAssembly: the hashes of words and whole values, each once,
+ * and counts of the values that have certain words. The reference is `PlainWords`. It declines values with characters
+ * beyond ASCII, whose words `wordAdd` adds one by one.
+ *
+ * The memory, private to one instance; regions are fixed and follow each other:
+ *
+ * | region | holds |
+ * |---|---|
+ * | fold | by byte, the small letter of a character of words; 0 of others |
+ * | text | the values, one after the other, `WORD_TEXT_BYTES` at most |
+ * | word | the word of `wordAdd` |
+ * | offsets | where each value begins, and the end of the last one (u32) |
+ * | weights | how many values each value counts as (u32) |
+ * | hashes | the distinct hashes of the part (u32), those of counted words first |
+ * | slots | by hash, its number more `base`; less than that in an empty slot (u32) |
+ * | counted words | their bytes, small letters, one behind the other |
+ * | counted starts | where each begins, and the end of the last one (u32) |
+ * | counted last | the last value that has it (u32) |
+ * | counts | the values that have it, by their weights (u32) |
+ * | counted hashes | 1 when its hash is in the part (u8) |
+ */
+
+const WORD_TEXT_BYTES: u32 = 1 << 20;
+const WORD_VALUES: u32 = 8192;
+const WORD_COUNTED: u32 = 1024;
+const WORD_COUNTED_BYTES: u32 = 64 * WORD_COUNTED;
+const HASHES: u32 = 1 << 18;
+const SLOTS: u32 = 2 * HASHES;
+const SLOT_BITS_MIN: u32 = 13;
+/** Bytes of the word of `wordAdd` at most. */
+const WORD_BYTES: u32 = 256;
+
+const WORD_FOLD: u32 = 1024;
+const WORD_TEXT: u32 = WORD_FOLD + 256;
+const WORD_OFFSET: u32 = WORD_TEXT + WORD_TEXT_BYTES + WORD_BYTES;
+const WORD_WEIGHT: u32 = WORD_OFFSET + 4 * (WORD_VALUES + 4);
+const WORD_HASH: u32 = WORD_WEIGHT + 4 * WORD_VALUES;
+const SLOT: u32 = WORD_HASH + 4 * HASHES;
+const WORD_COUNTED_BYTE: u32 = SLOT + 4 * SLOTS;
+const WORD_COUNTED_START: u32 = WORD_COUNTED_BYTE + WORD_COUNTED_BYTES;
+const LAST: u32 = WORD_COUNTED_START + 4 * (WORD_COUNTED + 4);
+const WORD_COUNT: u32 = LAST + 4 * WORD_COUNTED;
+const IS_IN: u32 = WORD_COUNT + 4 * WORD_COUNTED;
+const END: u32 = IS_IN + WORD_COUNTED;
+
+// The numbers of word-hash.ts.
+const WORD_BASIS: u32 = 0x811c9dc5;
+const VALUE_BASIS: u32 = 0x2f0b4c47;
+const PRIME: u32 = 0x01000193;
+const TELLING_BYTES: u32 = 5;
+const ZERO: u32 = 0x30;
+const VECTOR: u32 = 16;
+const BASE_MAX: u32 = 1 << 31;
+
+let slotBits: u32 = SLOT_BITS_MIN;
+let slotFactor: u32 = 1;
+let base: u32 = 1;
+let hashCount: u32 = 0;
+let countedCount: u32 = 0;
+/** Values of the part so far, and the weight of the one in progress. */
+let valueCount: u32 = 0;
+let weight: u32 = 1;
+
+function textByte(at: u32): u32 {
+  assert(at < WORD_TEXT_BYTES + WORD_BYTES);
+  return load<u8>(WORD_TEXT + at);
+}
+function fold(byte: u32): u32 {
+  assert(byte < 256);
+  return load<u8>(WORD_FOLD + byte);
+}
+/** The small letter of a byte of a word. */
+function lower(byte: u32): u32 {
+  return byte < 0x80 ? fold(byte) : byte;
+}
+function offsetOf(value: u32): u32 {
+  assert(value <= WORD_VALUES);
+  return load<u32>(WORD_OFFSET + 4 * value);
+}
+function hashAt(place: u32): u32 {
+  assert(place < HASHES);
+  return load<u32>(WORD_HASH + 4 * place);
+}
+function setHash(place: u32, hash: u32): void {
+  assert(place < HASHES);
+  store<u32>(WORD_HASH + 4 * place, hash);
+}
+function slotAt(slot: u32): u32 {
+  assert(slot < SLOTS);
+  return load<u32>(SLOT + 4 * slot);
+}
+function setSlot(slot: u32, held: u32): void {
+  assert(slot < SLOTS);
+  store<u32>(SLOT + 4 * slot, held);
+}
+function countedStart(place: u32): u32 {
+  assert(place <= WORD_COUNTED);
+  return load<u32>(WORD_COUNTED_START + 4 * place);
+}
+function countedByte(at: u32): u32 {
+  assert(at < WORD_COUNTED_BYTES);
+  return load<u8>(WORD_COUNTED_BYTE + at);
+}
+
+/** Spreads the bits of a hash: the end of MurmurHash3. */
+function finished(hash: u32): u32 {
+  let mixed = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+  mixed = (mixed ^ (mixed >>> 13)) * 0xc2b2ae35;
+  return mixed ^ (mixed >>> 16);
+}
+
+/** Puts a hash, which is new, behind the others. */
+function putHash(hash: u32, slot: u32): u32 {
+  const place = hashCount++;
+  setHash(place, hash);
+  setSlot(slot, base + place);
+  return place;
+}
+
+/** The place of a hash, which is added when it is not there. There has to be room. */
+function addHash(hash: u32): u32 {
+  const mask = ((<u32>1) << slotBits) - 1;
+  let slot = (hash * slotFactor) >>> (32 - slotBits);
+  for (let held = slotAt(slot); held >= base; held = slotAt(slot)) {
+    if (hashAt(held - base) === hash) return held - base;
+    slot = (slot + 1) & mask;
+  }
+  const place = putHash(hash, slot);
+  if (hashCount * 2 > mask) growSlots();
+  return place;
+}
+
+function growSlots(): void {
+  slotBits++;
+  const mask = ((<u32>1) << slotBits) - 1;
+  assert(mask < SLOTS);
+  base = 1;
+  memory.fill(SLOT, 0, 4 * (mask + 1));
+  for (let place: u32 = 0; place < hashCount; place++) {
+    let slot = (hashAt(place) * slotFactor) >>> (32 - slotBits);
+    while (slotAt(slot) !== 0) slot = (slot + 1) & mask;
+    setSlot(slot, base + place);
+  }
+}
+
+/** Reports that the words of so many bytes have room. */
+function hasRoom(bytes: u32): bool {
+  return hashCount + (bytes >>> 1) + 2 < HASHES;
+}
+
+/** Counts the value in progress when the word `[from, end)` of the text is that of a place. */
+function countWord(place: u32, from: u32, end: u32): void {
+  store<u8>(IS_IN + place, 1);
+  if (load<u32>(LAST + 4 * place) === valueCount) return;
+  const start = countedStart(place);
+  if (end - from !== countedStart(place + 1) - start) return;
+  for (let at = from; at < end; at++) {
+    if (lower(textByte(at)) !== countedByte(start + at - from)) return;
+  }
+  store<u32>(LAST + 4 * place, valueCount);
+  store<u32>(WORD_COUNT + 4 * place, load<u32>(WORD_COUNT + 4 * place) + weight);
+}
+
+function addWord(hash: u32, from: u32, end: u32): void {
+  const place = addHash(finished(hash));
+  if (place < countedCount) countWord(place, from, end);
+}
+
+/** Adds the words of a value; reports that none of them tells it from others. */
+function hashWords(start: u32, end: u32): bool {
+  let tells = false;
+  let at = start;
+  while (at < end) {
+    const from = at;
+    let hash = WORD_BASIS;
+    let hasDigit = false;
+    while (at < end) {
+      const folded = fold(textByte(at));
+      if (folded === 0) break;
+      hash = (hash ^ folded) * PRIME;
+      hasDigit = hasDigit || folded - ZERO <= 9;
+      at++;
+    }
+    if (at > from) addWord(hash, from, at);
+    tells = tells || (hasDigit && at - from >= TELLING_BYTES);
+    at++;
+  }
+  return !tells;
+}
+
+function addWhole(start: u32, end: u32): void {
+  let hash = VALUE_BASIS;
+  for (let at = start; at < end; at++) hash = (hash ^ textByte(at)) * PRIME;
+  const place = addHash(finished(hash));
+  if (place < countedCount) store<u8>(IS_IN + place, 1);
+}
+
+function isAscii(start: u32, end: u32): bool {
+  let bytes = i8x16.splat(0);
+  let at = start;
+  for (; at + VECTOR <= end; at += VECTOR) bytes = v128.or(bytes, v128.load(WORD_TEXT + at));
+  let rest: u32 = 0;
+  for (; at < end; at++) rest |= textByte(at);
+  return i8x16.bitmask(bytes) === 0 && rest < 0x80;
+}
+
+/** Begins a value that counts as many as it weighs. */
+export function wordValue(weighs: u32): void {
+  valueCount++;
+  weight = weighs;
+}
+
+/**
+ * Adds the values `[first, count)` to the part, with `hasValues` as a whole too when their words do not tell them from
+ * others. Returns the number of the first that it declines, or `count`.
+ */
+export function wordValues(first: u32, count: u32, hasValues: bool): u32 {
+  assert(count <= WORD_VALUES);
+  for (let value = first; value < count; value++) {
+    const start = offsetOf(value);
+    const end = offsetOf(value + 1);
+    assert(start <= end && end <= WORD_TEXT_BYTES);
+    if (!hasRoom(end - start) || !isAscii(start, end)) return value;
+    wordValue(load<u32>(WORD_WEIGHT + 4 * value));
+    if (hashWords(start, end) && hasValues) addWhole(start, end);
+  }
+  return count;
+}
+
+/** Adds a hash of the value in progress, which is that of a word of so many bytes; false without room. */
+export function wordAdd(hash: u32, length: u32): bool {
+  assert(length <= WORD_BYTES);
+  if (!hasRoom(2)) return false;
+  const place = addHash(hash);
+  if (place < countedCount) countWord(place, WORD_TEXT_BYTES, WORD_TEXT_BYTES + length);
+  return true;
+}
+
+/** Begins a part of a column with `count` counted words, whose hashes are the first ones. */
+export function wordBegin(count: u32): void {
+  assert(count <= WORD_COUNTED);
+  countedCount = count;
+  base += hashCount;
+  if (base >= BASE_MAX) {
+    memory.fill(SLOT, 0, 4 * SLOTS);
+    base = 1;
+  }
+  hashCount = 0;
+  valueCount = 0;
+  memory.fill(LAST, 0, 4 * count);
+  memory.fill(WORD_COUNT, 0, 4 * count);
+  memory.fill(IS_IN, 0, count);
+  for (let place: u32 = 0; place < count; place++) addHash(hashAt(place));
+}
+
+/** Ends the part: the place from which on the hashes are those that are in it. */
+export function wordEnd(): u32 {
+  let first = countedCount;
+  for (let place = countedCount; place > 0; place--) {
+    if (load<u8>(IS_IN + place - 1) === 1) setHash(--first, hashAt(place - 1));
+  }
+  return first;
+}
+
+/** Makes room for all regions; false when the system has none. `factor` is odd and not to be known to others. */
+export function wordStart(factor: u32): bool {
+  const pages = <i32>((END + 0xffff) >>> 16) - memory.size();
+  if (pages > 0 && memory.grow(pages) < 0) return false;
+  slotFactor = factor;
+  return true;
+}
+
+export {
+  hashCount as wordHashCount,
+  WORD_BYTES,
+  WORD_COUNT,
+  WORD_COUNTED_BYTE,
+  WORD_COUNTED_START,
+  WORD_FOLD,
+  WORD_HASH,
+  WORD_OFFSET,
+  WORD_TEXT,
+  WORD_TEXT_BYTES,
+  WORD_VALUES,
+  WORD_WEIGHT,
+};
