@@ -57,6 +57,7 @@ async function profileIngestion(ingestion: Ingestion, scale: number): Promise<vo
   const { channel } = ingestion;
   const eventCount = Math.round(ingestion.events * scale);
   await withService(async (service, folder) => {
+    await ingestion.prepare?.(service);
     writeProgress(`making ${eventCount} events`);
     const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
     const made = bodies(ingestion.make(1), eventCount, channel.bodyBytes, prefix);

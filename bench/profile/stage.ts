@@ -1,5 +1,13 @@
 /** What an event goes through. */
-export const INGEST_STAGES = ['receive', 'decode', 'intern', 'encode', 'write', 'seal'] as const;
+export const INGEST_STAGES = [
+  'receive',
+  'decode',
+  'extend',
+  'intern',
+  'encode',
+  'write',
+  'seal',
+] as const;
 /** What a query goes through; `receive` is the request, its way to a worker, and that of the answer to the client. */
 export const QUERY_STAGES = [
   'receive',
@@ -35,7 +43,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['server/ingest/recorder.ts', 'write', 'other'],
   ['server/decode/', 'decode', 'other'],
   ['server/date/', 'decode', 'other'],
-  ['server/extend/', 'decode', 'other'],
+  ['server/extend/', 'extend', 'other'],
   ['server/registry/', 'receive', 'receive'],
   ['server/merge/', 'seal', 'seal'],
   ['server/language/', 'other', 'receive'],
