@@ -39,11 +39,14 @@ function show(title: string, lines: readonly string[]): void {
 }
 
 async function withService(
+  settings: readonly string[],
   work: (service: Service, folder: string) => Promise<void>,
 ): Promise<void> {
   const data = temporaryFolder();
   const folder = temporaryFolder();
-  const service = await startService(data, SEALING, { environment: profileEnvironment(folder) });
+  const service = await startService(data, [...SEALING, ...settings], {
+    environment: profileEnvironment(folder),
+  });
   try {
     await work(service, folder);
   } finally {
@@ -56,7 +59,7 @@ async function withService(
 async function profileIngestion(ingestion: Ingestion, scale: number): Promise<void> {
   const { channel } = ingestion;
   const eventCount = Math.round(ingestion.events * scale);
-  await withService(async (service, folder) => {
+  await withService(channel.settings, async (service, folder) => {
     await ingestion.prepare?.(service);
     writeProgress(`making ${eventCount} events`);
     const prefix = channel.hasKeys ? `${service.writeKey} ` : '';
@@ -90,7 +93,7 @@ async function askTimes(
 
 async function profileQueries(scale: number, each: boolean): Promise<void> {
   const eventCount = Math.round(QUERY_EVENTS * scale);
-  await withService(async (service, folder) => {
+  await withService([], async (service, folder) => {
     await fill({ progress: writeProgress }, service, eventCount);
     const questions = questionsOf(eventCount);
     const groups = each ? questions.map((question) => [question]) : [questions];

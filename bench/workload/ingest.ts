@@ -46,7 +46,7 @@ export const ingestions: Ingestion[] = [
   again('ingest-http-rough', 'access-rough', http),
   again('ingest-http-4k-rough', 'access-rough', http4k, EVENTS / 5),
   again('ingest-tls-rough', 'access-rough', tls),
-  again('ingest-udp-rough', 'access-rough', udp, EVENTS / 5),
+  again('ingest-udp-rough', 'access-rough', udp),
   ingestion('ingest-syslog', 'syslog-pairs', tcp),
   ingestion('ingest-syslog-3164', 'syslog-3164', tcp),
   ingestion('ingest-application', 'application', http),
