@@ -8,6 +8,7 @@ import { decodeWorkload } from './workload/decode.ts';
 import { fileWorkloads, ingestWorkloads } from './workload/ingest.ts';
 import { latencyWorkload } from './workload/latency.ts';
 import { queryHugeWorkload, queryLargeWorkload, queryWorkload } from './workload/query.ts';
+import { queryWorkersWorkload } from './workload/query-workers.ts';
 import { restartWorkload } from './workload/restart.ts';
 import { smallWorkload } from './workload/small.ts';
 import { steadyWorkload } from './workload/steady.ts';
@@ -25,6 +26,7 @@ const WORKLOADS: readonly Workload[] = [
   peersWorkload('access-rough', [1_000_000, 3_000_000, 10_000_000]),
   peersWorkload('access-plain', [10_000_000], { questions: FOURTEEN }),
   queryLargeWorkload,
+  queryWorkersWorkload,
   restartWorkload,
   smallWorkload,
   latencyWorkload,
