@@ -2,8 +2,9 @@ import { ByteReader, copyBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { readPacked } from '../column/compress.ts';
-import type { StringPlace } from '../column/entries.ts';
+import type { Entries, StringPlace } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
+import { bitCount, bitmapWords } from '../column/presence.ts';
 import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, readTemplates, type TextTemplate } from './template.ts';
@@ -19,11 +20,28 @@ export interface DerivedSource {
   columns: ColumnTexts;
 }
 
+/** Own parts of the values of a piece, a text each: text e is of the value `values[e]`. */
+export interface OwnTexts extends Entries {
+  /** By text, the number of its value in the block; ascending. */
+  values: Uint32Array;
+}
+
+/** A derived text as it is stored, to be read without its values being made. Methods throw CORRUPTION. */
+export interface DerivedView {
+  templates(): readonly TextTemplate[];
+  /** The values of each template, a bit for each value. */
+  valuesOf(): Uint32Array[];
+  /** Row of each value, ascending; `undefined` when value i is that of row i. */
+  rows(): Uint32Array | undefined;
+  /** Own parts of the values of the piece number `piece`. */
+  ownTexts(piece: number): OwnTexts;
+}
+
 /** Texts that are made again of templates, of values of other columns in their rows, and of bytes of their own. */
-export class DerivedText {
+export class DerivedText implements DerivedView {
   readonly #source: DerivedSource;
   readonly #valueCount: number;
-  #templates: TextTemplate[] | undefined;
+  #templates: readonly TextTemplate[] | undefined;
   #numbers: IntegerStream | undefined;
   #ready: ReadyPart[][] | undefined;
 
@@ -76,7 +94,7 @@ export class DerivedText {
 
   /** The value number `rank`, which has `length` bytes; other columns are read in its row alone. Throws CORRUPTION. */
   value(rank: number, length: number): StringPlace {
-    const templates = this.#readTemplates();
+    const templates = this.templates();
     const numbers = this.#numberStream();
     const rows = this.#source.rows();
     const number = Math.floor(rank / TEXT_PIECE_ROWS);
@@ -101,15 +119,54 @@ export class DerivedText {
     return { bytes, start: 0, end: length };
   }
 
-  #readTemplates(): TextTemplate[] {
+  templates(): readonly TextTemplate[] {
     this.#templates ??= readTemplates(
       new ByteReader(readPacked(new ByteReader(this.#source.region(DerivedRegion.TEMPLATES)))),
     );
     return this.#templates;
   }
 
+  rows(): Uint32Array | undefined {
+    return this.#source.rows();
+  }
+
+  valuesOf(): Uint32Array[] {
+    const numbers = this.#numberStream();
+    let count = 0;
+    const found = this.templates().map((_, number) => {
+      const bits = numbers.bitsWithin(number, number) ?? bitsOf(numbers.values(), number);
+      for (const word of bits) count += bitCount(word);
+      return bits;
+    });
+    if (count !== this.#valueCount) damaged(`templates of ${count} of ${this.#valueCount} values`);
+    return found;
+  }
+
+  ownTexts(piece: number): OwnTexts {
+    const first = piece * TEXT_PIECE_ROWS;
+    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
+    const numbers = this.#numberStream().part(first, count);
+    const counts = this.templates().map(
+      (template) => template.filter(({ kind }) => kind === PartKind.OWN).length,
+    );
+    const values: number[] = [];
+    for (let value = 0; value < count; value++) {
+      for (let part = counts[numbers[value]]; part > 0; part--) values.push(first + value);
+    }
+    const { bytes: packed, reader } = this.#own(piece);
+    const bytes = new Uint8Array(packed.length);
+    const offsets = new Uint32Array(values.length + 1);
+    for (let text = 0; text < values.length; text++) {
+      const own = reader.raw(reader.varint());
+      bytes.set(own, offsets[text]);
+      offsets[text + 1] = offsets[text] + own.length;
+    }
+    if (reader.remaining !== 0) damaged(`${reader.remaining} bytes after own texts`);
+    return { values: Uint32Array.from(values), offsets, bytes };
+  }
+
   #readyTemplates(): ReadyPart[][] {
-    this.#ready ??= readyTemplates(this.#readTemplates(), this.#source.columns);
+    this.#ready ??= readyTemplates(this.templates(), this.#source.columns);
     return this.#ready;
   }
 
@@ -126,4 +183,13 @@ export class DerivedText {
     const bytes = readPacked(new ByteReader(region));
     return { bytes, reader: new ByteReader(bytes) };
   }
+}
+
+/** A bit for each of `numbers`, set where it is `wanted`. */
+function bitsOf(numbers: Float64Array, wanted: number): Uint32Array {
+  const bits = new Uint32Array(bitmapWords(numbers.length));
+  for (let at = 0; at < numbers.length; at++) {
+    if (numbers[at] === wanted) bits[at >>> 5] |= 1 << (at & 31);
+  }
+  return bits;
 }

@@ -4,7 +4,6 @@ import type { Predicate } from '../model/predicate.ts';
 import { anElementPasses, type ValueTest } from './match.ts';
 import { type Plan, planOf } from './plan.ts';
 import { asciiText } from './text.ts';
-import type { WordSequence } from './word.ts';
 
 const MESSAGE = 'message';
 
@@ -61,7 +60,7 @@ function holds(plan: Plan, event: EventValues): boolean {
     case 'not':
       return !holds(plan.child, event);
     case 'words':
-      return hasWords(plan.words, event);
+      return hasWords(plan.test, event);
     case 'value':
       for (const path of plan.paths) if (hasValue(path, plan.test, event)) return true;
       return false;
@@ -103,12 +102,12 @@ function passes(test: ValueTest, { kind, bytes, start, end }: EventValues): bool
   }
 }
 
-function hasWords(words: WordSequence, event: EventValues): boolean {
+function hasWords(test: ValueTest, event: EventValues): boolean {
   event.open(MESSAGE);
   while (event.next()) {
     const { kind, bytes, start, end } = event;
     const isText = kind === Kind.STRING || kind === Kind.DATE;
-    if (isText && words.matches(bytes, start, end, false)) return true;
+    if (isText && test.text(bytes, start, end)) return true;
   }
   return false;
 }

@@ -12,7 +12,8 @@ const SHIFT_MAX = 255;
 export class LiteralFinder {
   /** Whether all texts that hold the literal are asked for. */
   readonly decides: boolean;
-  readonly #literal: Uint8Array;
+  /** What is looked for, lower-cased. Not to be written. */
+  readonly literal: Uint8Array;
   readonly #hasLetters: boolean;
   /** How far to go on from a byte that stands under the literal's last one; 0 for that byte itself. */
   readonly #shifts: Uint8Array;
@@ -28,25 +29,25 @@ export class LiteralFinder {
     this.#lastShift = shifts[literal[last]];
     shifts[literal[last]] = 0;
     for (let byte = 0; byte < 256; byte++) shifts[byte] = shifts[LOWER[byte]];
-    this.#literal = literal;
+    this.literal = literal;
     this.#shifts = shifts;
     this.#hasLetters = literal.some((byte) => byte >= 0x61 && byte <= 0x7a);
     this.decides = decides;
   }
 
   get length(): number {
-    return this.#literal.length;
+    return this.literal.length;
   }
 
   /** What `find` says of the rest of a text. */
   findIn(text: Uint8Array, from: number): number {
     if (this.#hasLetters) return this.find(text, from, text.length);
-    return Buffer.prototype.indexOf.call(text, this.#literal, from);
+    return Buffer.prototype.indexOf.call(text, this.literal, from);
   }
 
   /** Where the literal is in `bytes[from, end)` for the first time; -1 when it is not. */
   find(bytes: Uint8Array, from: number, end: number): number {
-    const literal = this.#literal;
+    const { literal } = this;
     const shifts = this.#shifts;
     const last = literal.length - 1;
     let at = from + last;

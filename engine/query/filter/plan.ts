@@ -15,7 +15,7 @@ export type Plan =
   | { type: 'and'; children: Plan[] }
   | { type: 'or'; children: Plan[] }
   | { type: 'not'; child: Plan }
-  | { type: 'words'; words: WordSequence }
+  | { type: 'words'; test: WordsTest }
   | { type: 'value'; paths: readonly string[]; test: ValueTest }
   | { type: 'anywhere'; test: ValueTest }
   | { type: 'exists'; paths: readonly string[] };
@@ -38,7 +38,7 @@ export function planOf(predicate: Predicate, allowance?: Allowance): Plan {
     case 'not':
       return { type: 'not', child: planOf(predicate.child, allowance) };
     case 'words':
-      return { type: 'words', words: new WordSequence(predicate.words) };
+      return { type: 'words', test: new WordsTest(new WordSequence(predicate.words)) };
     case 'value':
       return { type: 'value', paths: predicate.paths, test: testOf(predicate.match, allowance) };
     case 'anywhere':
@@ -57,7 +57,7 @@ export function planOf(predicate: Predicate, allowance?: Allowance): Plan {
 
 function testOf(match: ValueMatch, allowance: Allowance | undefined): ValueTest {
   if (match.type === 'text') return new TextTest(match.text);
-  if (match.type === 'words') return new WordsTest(match.words);
+  if (match.type === 'words') return new WordsTest(new WordSequence(match.words));
   if (match.type === 'regex') return new RegexTest(match.source, allowance);
   return new PatternTest(match.pattern, match.ignoresCase ?? false);
 }

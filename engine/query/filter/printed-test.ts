@@ -7,12 +7,12 @@ import type { Terms } from '../../column/entries.ts';
 import { decodeText } from '../../segment/block/rebuild.ts';
 import { LOWER } from '../../word/word-hash.ts';
 import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
-import type { Pattern, WordPattern } from '../model/predicate.ts';
+import type { Pattern } from '../model/predicate.ts';
 import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
-import { encodeText, SAME } from './text.ts';
-import { WordSequence } from './word.ts';
+import { asciiText, encodeText, SAME } from './text.ts';
+import type { WordSequence } from './word.ts';
 
 /** A test of texts; numbers, booleans and dates are tested by theirs. */
 abstract class PrintedTest implements ValueTest {
@@ -88,6 +88,29 @@ export class PatternTest extends PrintedTest {
   }
 }
 
+/** What texts of numbers are made of, lower-cased. */
+const OF_NUMBER_TEXTS = /^[\de.+-]*$/;
+
+/** Looks for an ASCII literal, without case. */
+export class ContainsTest extends PrintedTest {
+  readonly finder: LiteralFinder;
+  readonly #isOfNumbers: boolean;
+
+  constructor(finder: LiteralFinder) {
+    super();
+    this.finder = finder;
+    this.#isOfNumbers = OF_NUMBER_TEXTS.test(asciiText(finder.literal, 0, finder.length));
+  }
+
+  text(bytes: Uint8Array, start: number, end: number): boolean {
+    return this.finder.find(bytes, start, end) >= 0;
+  }
+
+  override possible(): boolean {
+    return this.#isOfNumbers;
+  }
+}
+
 /** What words of numbers and of dates are made of, lower-cased. */
 const OF_NUMBERS = /^[\de]*$/;
 const OF_DATES = /^[\dtz]*$/;
@@ -99,12 +122,13 @@ export class WordsTest extends PrintedTest {
   readonly #isOfNumbers: boolean;
   readonly #isOfDates: boolean;
 
-  /** `words` are lower-cased and at least one. */
-  constructor(words: readonly WordPattern[]) {
+  constructor(words: WordSequence) {
     super();
-    this.words = new WordSequence(words);
-    this.terms = this.words.terms;
-    const literals = words.flat().map((piece) => ('literal' in piece ? piece.literal : ''));
+    this.words = words;
+    this.terms = words.terms;
+    const literals = words.patterns
+      .flat()
+      .map((piece) => ('literal' in piece ? piece.literal : ''));
     this.#isOfNumbers = literals.every((literal) => OF_NUMBERS.test(literal));
     this.#isOfDates = literals.every((literal) => OF_DATES.test(literal));
   }

@@ -27,6 +27,8 @@ interface Word {
 const decoder = new TextDecoder();
 /** Words that follow one another in a text, compared without case. Words of a text are those of FORMAT.md 4. */
 export class WordSequence {
+  /** The words, lower-cased. */
+  readonly patterns: readonly WordPattern[];
   readonly #words: Word[];
   /** Finds what all texts hold for which `keepsLetters` and that match. */
   readonly anchor: LiteralFinder | undefined;
@@ -37,6 +39,7 @@ export class WordSequence {
   /** `words` are lower-cased and at least one. */
   constructor(words: readonly WordPattern[]) {
     assert(words.length > 0, 'a sequence has words');
+    this.patterns = words;
     this.#words = words.map((word) => {
       const plain = word.every((piece) => 'literal' in piece);
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');

@@ -129,7 +129,8 @@ interface Asked {
 
 function askedOf(plan: Plan): Asked | undefined {
   if (plan.type === 'words') {
-    return { path: MESSAGE, terms: plan.words.terms, word: plan.words.only };
+    const { terms, words } = plan.test;
+    return { path: MESSAGE, terms, word: words.only };
   }
   if (plan.type !== 'value' || plan.paths.length !== 1) return undefined;
   const { paths, test } = plan;

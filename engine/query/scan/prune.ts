@@ -109,7 +109,7 @@ function isPossible(plan: Plan, columns: BlockColumns, strings: Strings): boolea
       return plan.children.some((child) => isPossible(child, columns, strings));
     case 'words':
       return columns((path) => path === 'message').some((facts) =>
-        mayHaveEntry(facts, plan.words, strings),
+        mayHaveEntry(facts, plan.test.words, strings),
       );
     case 'value':
       return columns((path) => plan.paths.includes(path)).some((facts) =>

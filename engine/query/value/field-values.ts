@@ -16,7 +16,8 @@ import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
 import { type Bitmap, dropRow, eachRow, hasRow, nextRow } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
-import { columnsAt, rowsPresent } from '../scan/scan.ts';
+import { rowsPresent } from '../scan/column-rows.ts';
+import { columnsAt } from '../scan/scan.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 
 /** Mantissas below are looked up in an array. */

@@ -13,7 +13,7 @@ import { PresentRows } from '../../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../column/shape.ts';
 import { StringChunk, type StringSource, type TextPiece } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
-import { DerivedText } from '../../derive/derived-text.ts';
+import { DerivedText, type DerivedView } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
 import { type BlockRef, corruption } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
@@ -79,6 +79,7 @@ export class Block {
   #numbers: (NumberChunk | undefined)[] = [];
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
+  #derivedTexts: (DerivedText | undefined)[] = [];
   #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
@@ -219,6 +220,7 @@ export class Block {
     this.#numbers = [];
     this.#dates = [];
     this.#columns = [];
+    this.#derivedTexts = [];
     this.#texts = undefined;
   }
 
@@ -241,6 +243,20 @@ export class Block {
     const column = placed(this.ref, () => this.#readColumn(index));
     this.#columns[index] = column;
     return column;
+  }
+
+  /** The column number `index` as it is stored, when its texts are derived. */
+  derived(index: number): DerivedView | undefined {
+    const entry = this.#directory.columns[index];
+    const isDerived = entry.kind === Kind.STRING && entry.encoding === StringEncoding.DERIVED;
+    if (!isDerived) return undefined;
+    const text = this.#derived(index, entry);
+    return {
+      templates: () => placed(this.ref, () => text.templates()),
+      valuesOf: () => placed(this.ref, () => text.valuesOf()),
+      rows: () => placed(this.ref, () => text.rows()),
+      ownTexts: (piece) => placed(this.ref, () => text.ownTexts(piece)),
+    };
   }
 
   /** JSON text of what `row` has in the column number `index`; `undefined` when it has nothing. */
@@ -284,7 +300,7 @@ export class Block {
       region: (number, scratch) => this.#source.region(entry.regions[number], scratch),
       dictionary: () =>
         this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
-      derived: () => this.#derived(entry),
+      derived: () => this.#derived(index, entry),
     };
     const chunk = new StringChunk(
       entry.encoding as StringEncoding,
@@ -296,14 +312,15 @@ export class Block {
     return chunk;
   }
 
-  #derived(entry: ColumnEntry): DerivedText {
+  #derived(index: number, entry: ColumnEntry): DerivedText {
     const { regions, presentCount } = entry;
     const source = {
       region: (number: number) => this.#source.region(regions[number]),
       rows: () => this.#present(entry)?.rows(),
       columns: this.texts,
     };
-    return new DerivedText(source, presentCount);
+    this.#derivedTexts[index] ??= new DerivedText(source, presentCount);
+    return this.#derivedTexts[index];
   }
 
   #numberChunk(index: number, entry: ColumnEntry): NumberChunk {

@@ -1,0 +1,146 @@
+import { unreachable } from '../../base/assert.ts';
+import type { Units } from '../../base/pause.ts';
+import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../../column/column.ts';
+import { Kind } from '../../column/kind.ts';
+import { anElementPasses, type ValueTest } from '../filter/match.ts';
+import { WordsTest } from '../filter/printed-test.ts';
+import { keepsLetters, type WordSequence } from '../filter/word.ts';
+import {
+  addRow,
+  addRows,
+  type Bitmap,
+  dropRow,
+  hasRow,
+  isEmpty,
+  keepRows,
+  nextRow,
+} from '../model/bitmap.ts';
+import { partsOfRows } from '../model/units.ts';
+import { type EntryTest, entriesThatPass, type Passes, testEach } from './entry-passes.ts';
+
+/** Words of a bitmap whose rows are tested one by one in a unit: 2,048 rows. */
+const PART_WORDS = 64;
+
+/** The rows among `rows` that have a value in `column`, as a new bitmap. */
+export function rowsPresent(column: Column, rows: Bitmap): Bitmap {
+  const present = rows.slice();
+  if (!('ids' in column)) {
+    keepRows(present, column.presence);
+    return present;
+  }
+  const { ids } = column;
+  for (let row = nextRow(present, 0); row >= 0; row = nextRow(present, row + 1)) {
+    if (ids[row] === 0) dropRow(present, row);
+  }
+  return present;
+}
+
+/** The rows among `rows` whose value in `column` passes, found in units. Throws CORRUPTION. */
+export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Units<Bitmap> {
+  switch (column.kind) {
+    case Kind.STRING:
+      return rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows);
+    case Kind.ARRAY:
+      return rowsOfEntries(column, yield* textsThatPass(column, test, rows), rows);
+    case Kind.NUMBER:
+      return yield* numbersThatPass(column, test, rows);
+    case Kind.DATE:
+      return yield* testedInParts(rowsPresent(column, rows), (part) => test.dates(column, part));
+    case Kind.BOOLEAN:
+      return booleansThatPass(column, test, rows);
+    default:
+      return unreachable(column);
+  }
+}
+
+/** The rows among `rows` whose entry passes. */
+function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bitmap): Bitmap {
+  if (only === 0) return new Uint32Array(rows.length);
+  const packed = only === undefined ? undefined : column.rowsOf?.(only);
+  if (packed !== undefined) {
+    keepRows(packed, rows);
+    return packed;
+  }
+  const found = new Uint32Array(rows.length);
+  const { ids } = column;
+  for (let word = 0; word < rows.length; word++) {
+    if (rows[word] === 0) continue;
+    const base = word << 5;
+    const count = Math.min(32, ids.length - base);
+    let bits = 0;
+    for (let bit = 0; bit < count; bit++) bits |= passes[ids[base + bit]] << bit;
+    found[word] = bits & rows[word];
+  }
+  return found;
+}
+
+function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {
+  if (column.kind === Kind.ARRAY) {
+    return entriesThatPass(column, rows, test, arrayTestOf(test), test.weight);
+  }
+  const owner = test instanceof WordsTest ? test.words : test;
+  return entriesThatPass(column, rows, owner, entryTestOf(test), test.weight, test.exact);
+}
+
+function arrayTestOf(test: ValueTest): EntryTest {
+  return (bytes, offsets, passes, first) =>
+    testEach({ bytes, offsets }, passes, first, undefined, (start, end) =>
+      anElementPasses(test, bytes, start, end),
+    );
+}
+
+/** Tests strings one after the other. */
+export function entryTestOf(test: ValueTest): EntryTest {
+  if (test instanceof WordsTest) return wordTestOf(test.words);
+  return (bytes, offsets, passes, first) => {
+    test.prepare?.(bytes, offsets[0], offsets[offsets.length - 1]);
+    testEach({ bytes, offsets }, passes, first, test.finder, (start, end) =>
+      test.text(bytes, start, end),
+    );
+  };
+}
+
+function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Units<Bitmap> {
+  const plain = rowsPresent(column, rows);
+  for (const { row } of column.exceptions) dropRow(plain, row);
+  const found = test.printsNumbers
+    ? yield* testedInParts(plain, (part) => test.numbers(column, part))
+    : test.numbers(column, plain);
+  for (const { row, text } of column.exceptions) {
+    if (hasRow(rows, row) && test.numberText(text)) addRow(found, row);
+  }
+  return found;
+}
+
+/** Those of `rows` that pass a test that is as slow as one of texts: some thousand rows a unit. */
+function* testedInParts(rows: Bitmap, test: (part: Bitmap) => Bitmap): Units<Bitmap> {
+  if (rows.length <= PART_WORDS) return test(rows);
+  const found = new Uint32Array(rows.length);
+  for (const part of partsOfRows(rows, PART_WORDS)) {
+    if (isEmpty(part)) continue;
+    addRows(found, test(part));
+    yield;
+  }
+  return found;
+}
+
+function booleansThatPass(column: BooleanColumn, test: ValueTest, rows: Bitmap): Bitmap {
+  const found = rowsPresent(column, rows);
+  const onTrue = test.boolean(true) ? 0xffffffff : 0;
+  const onFalse = test.boolean(false) ? 0xffffffff : 0;
+  for (let word = 0; word < found.length; word++) {
+    const values = column.values[word];
+    found[word] &= (values & onTrue) | (~values & onFalse);
+  }
+  return found;
+}
+
+function wordTestOf(words: WordSequence): EntryTest {
+  return (bytes, offsets, passes, first) => {
+    const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
+    const finder = plain ? words.anchor : undefined;
+    testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
+      words.matches(bytes, start, end, plain),
+    );
+  };
+}

@@ -1,0 +1,199 @@
+import { damaged } from '../../base/errors.ts';
+import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
+import type { Units } from '../../base/pause.ts';
+import type { PossibleParts } from '../../column/entries.ts';
+import { Kind } from '../../column/kind.ts';
+import type { DerivedView } from '../../derive/derived-text.ts';
+import { PartKind, type TemplatePart, type TextTemplate } from '../../derive/template.ts';
+import type { Block } from '../../segment/block/block.ts';
+import type { PartTest, PartTests } from '../filter/part-test.ts';
+import {
+  addRow,
+  addRows,
+  type Bitmap,
+  dropRows,
+  hasRow,
+  isEmpty,
+  keepRows,
+  noRows,
+} from '../model/bitmap.ts';
+import { entryTestOf, rowsThatPass } from './column-rows.ts';
+
+/** What a test says of derived texts by their parts. */
+interface Outcome {
+  /** Rows whose texts pass. */
+  found: Bitmap;
+  /** Others, whose texts have a border of parts that is not closed. */
+  open: Bitmap;
+}
+
+/**
+ * Finds rows by derived texts that are not made for that: a test is asked of the literals of templates, of the entries
+ * of the columns whose values are parts, and of what texts have of their own. Used for one search.
+ */
+export class DerivedRows {
+  readonly #block: Block;
+  readonly #view: DerivedView;
+  readonly #possible: PossibleParts | undefined;
+  readonly #valueRows: Uint32Array | undefined;
+
+  /** Of a column of `block` that is stored as `view`. `possible`: the only parts that may have such texts. */
+  constructor(block: Block, view: DerivedView, possible: PossibleParts | undefined) {
+    this.#block = block;
+    this.#view = view;
+    this.#possible = possible;
+    this.#valueRows = view.rows();
+  }
+
+  /**
+   * The rows among `rows` whose texts pass, found in units; `made` finds them by texts that it makes. Throws
+   * CORRUPTION.
+   */
+  *thatPass(
+    { tests, isExact }: PartTests,
+    rows: Bitmap,
+    made: (rows: Bitmap) => Units<Bitmap>,
+  ): Units<Bitmap> {
+    const rest = this.#rowsOf(this.#possibleValues());
+    keepRows(rest, rows);
+    if (isEmpty(rest)) return rest;
+    const templates = this.#templates();
+    if (isExact) {
+      const { found, open } = yield* this.#outcome(templates, tests[0], rest);
+      if (!isEmpty(open)) addRows(found, yield* made(open));
+      return found;
+    }
+    for (const test of tests) {
+      const { found, open } = yield* this.#outcome(templates, test, rest);
+      addRows(found, open);
+      keepRows(rest, found);
+    }
+    return isEmpty(rest) ? rest : yield* made(rest);
+  }
+
+  /** The templates, with the rows of each. */
+  #templates(): { parts: TextTemplate; rows: Bitmap }[] {
+    const values = this.#view.valuesOf();
+    return this.#view
+      .templates()
+      .map((parts, number) => ({ parts, rows: this.#rowsOf(values[number]) }));
+  }
+
+  *#outcome(
+    templates: readonly { parts: TextTemplate; rows: Bitmap }[],
+    partTest: PartTest,
+    among: Bitmap,
+  ): Units<Outcome> {
+    const { rowCount } = this.#block;
+    const found = noRows(rowCount);
+    const open = noRows(rowCount);
+    const own = noRows(rowCount);
+    const byColumn = new Map<number, Bitmap>();
+    for (const { parts, rows: all } of templates) {
+      const rows = all.slice();
+      keepRows(rows, among);
+      if (isEmpty(rows)) continue;
+      const isOpen = !isClosed(parts, partTest);
+      if (isOpen || parts.some((part) => isFoundIn(part, partTest))) {
+        addRows(isOpen ? open : found, rows);
+        continue;
+      }
+      for (const { kind, column } of parts) {
+        if (kind === PartKind.OWN) addRows(own, rows);
+        if (kind !== PartKind.VALUE) continue;
+        const known = byColumn.get(column);
+        if (known === undefined) byColumn.set(column, rows.slice());
+        else addRows(known, rows);
+      }
+    }
+    yield* this.#addOfColumns(byColumn, partTest, found);
+    yield* this.#addOfOwn(own, partTest, found);
+    return { found, open };
+  }
+
+  /** Adds the rows that a column has in their texts with a value that passes. */
+  *#addOfColumns(
+    byColumn: ReadonlyMap<number, Bitmap>,
+    { test }: PartTest,
+    found: Bitmap,
+  ): Units<void> {
+    for (const [index, rows] of byColumn) {
+      const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
+      if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
+      dropRows(rows, found);
+      if (isEmpty(rows)) continue;
+      addRows(found, yield* rowsThatPass(this.#block.column(index), test, rows));
+      yield;
+    }
+  }
+
+  /** Adds the rows among `rows` whose texts have something of their own that passes, a piece a unit. */
+  *#addOfOwn(rows: Bitmap, { test }: PartTest, found: Bitmap): Units<void> {
+    dropRows(rows, found);
+    if (isEmpty(rows)) return;
+    const wanted = this.#valuesOf(rows);
+    const pieceWords = TEXT_PIECE_ROWS / 32;
+    for (let piece = 0; piece * pieceWords < wanted.length; piece++) {
+      const part = wanted.subarray(piece * pieceWords, (piece + 1) * pieceWords);
+      if (isEmpty(part)) continue;
+      const { values, offsets, bytes } = this.#view.ownTexts(piece);
+      const passes = Uint8Array.from(values, (value) => (hasRow(wanted, value) ? 1 : 0));
+      entryTestOf(test)(bytes, offsets, passes, 0);
+      for (let text = 0; text < passes.length; text++) {
+        if (passes[text] === 1) addRow(found, this.#valueRows?.[values[text]] ?? values[text]);
+      }
+      yield;
+    }
+  }
+
+  /** The values that may pass, as far as is known without a look at them; all when nothing is. */
+  #possibleValues(): Bitmap | undefined {
+    const possible = this.#possible;
+    if (possible === undefined) return undefined;
+    const { parts, pieces } = possible;
+    const words = (pieces * TEXT_PIECE_ROWS) / 32;
+    const values = new Uint32Array(parts.length * words);
+    for (let part = 0; part < parts.length; part++) {
+      if (parts[part] === 1) values.fill(0xffffffff, part * words, (part + 1) * words);
+    }
+    return values;
+  }
+
+  /** The rows of these values, or of all, as a bitmap of its own. */
+  #rowsOf(values: Bitmap | undefined): Bitmap {
+    const rows = noRows(this.#block.rowCount);
+    const valueRows = this.#valueRows;
+    if (valueRows === undefined) {
+      if (values === undefined) rows.fill(0xffffffff);
+      else rows.set(values.subarray(0, rows.length));
+      return rows;
+    }
+    for (let value = 0; value < valueRows.length; value++) {
+      if (values === undefined || hasRow(values, value)) addRow(rows, valueRows[value]);
+    }
+    return rows;
+  }
+
+  /** The values of these rows; may be `rows` itself. */
+  #valuesOf(rows: Bitmap): Bitmap {
+    const valueRows = this.#valueRows;
+    if (valueRows === undefined) return rows;
+    const values = noRows(valueRows.length);
+    for (let value = 0; value < valueRows.length; value++) {
+      if (hasRow(rows, valueRows[value])) addRow(values, value);
+    }
+    return values;
+  }
+}
+
+function isFoundIn({ kind, bytes }: TemplatePart, { test }: PartTest): boolean {
+  return kind === PartKind.LITERAL && test.text(bytes, 0, bytes.length);
+}
+
+/** Tells that nothing that is looked for lies over a border of these parts. */
+function isClosed(parts: TextTemplate, test: PartTest): boolean {
+  for (let part = 1; part < parts.length; part++) {
+    if (!test.isClosed(parts[part - 1].bytes, parts[part].bytes)) return false;
+  }
+  return true;
+}
