@@ -29,6 +29,8 @@ export interface CommandWorld {
   restore(source: string, root: string): Promise<void>;
   /** Makes the manifest in a data folder anew when it cannot be read. */
   repair(root: string): Promise<void>;
+  /** Resolves with whether all segments could be written anew. */
+  upgrade(root: string): Promise<boolean>;
   /** The greeting line of the service that holds a data folder: JSON `{pid, http}`; `undefined` when none does. */
   askHolder(root: string): Promise<string | undefined>;
   /** Writes to the standard output, `complain` to the standard error output. Texts end in a line end. */
@@ -62,6 +64,7 @@ const COMMANDS: readonly string[] = [
   'backup',
   'restore',
   'repair',
+  'upgrade',
   'help',
 ];
 const KEY_ACTIONS: readonly string[] = ['create', 'list', 'disable', 'enable', 'delete'];
@@ -91,6 +94,9 @@ const USAGE = `logseam [serve] [settings]
       copy a backup into --data, which must be a new folder
   logseam repair
       make the manifest below --data anew when it is lost or damaged, from the files of the segments
+  logseam upgrade
+      write what an earlier version of logseam sealed below --data anew, as this one does, while no service runs there;
+      stop it when you like, and go on later
   logseam serve --print-config
       print the settings in force as TOML
   logseam --help | --version`;
@@ -134,7 +140,7 @@ async function dispatch(
   }
   if (command === 'key') return await keyCommand(invocation, world, environment);
   if (command === 'check') return await checkCommand(invocation, world, environment);
-  if (['backup', 'restore', 'repair'].includes(command)) {
+  if (['backup', 'restore', 'repair', 'upgrade'].includes(command)) {
     return await copyCommand(command, invocation, world, environment);
   }
   if (words.length > 1) throw usage(`serve takes flags only, not ${words[1]}`);
@@ -163,20 +169,21 @@ async function checkCommand(
   }
 }
 
-/** Runs `backup`, `restore` or `repair`. */
+/** Runs `backup`, `restore`, `repair` or `upgrade`. */
 async function copyCommand(
   command: string,
   { words, values }: Invocation,
   world: CommandWorld,
   environment: NodeJS.ProcessEnv | undefined,
 ): Promise<number> {
-  const wanted = command === 'repair' ? 1 : 2;
+  const wanted = ['repair', 'upgrade'].includes(command) ? 1 : 2;
   const [, folder = ''] = words;
   if (words.length > wanted) throw usage(`${command} has no use for ${words[wanted]}`);
   if (words.length < wanted) throw usage(`${command} needs a folder: logseam ${command} FOLDER`);
   allowFlags({ values, words, switches: new Set() }, ['data', 'config'], []);
   const { data } = loadConfig(values, environment).config;
   try {
+    if (command === 'upgrade') return (await world.upgrade(data)) ? EXIT_OK : EXIT_FAILED;
     if (command === 'repair') await world.repair(data);
     else if (command === 'restore') await world.restore(folder, data);
     else {

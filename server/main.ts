@@ -27,6 +27,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     (await import('./backup.ts')).backup(root, target, holder, OUTPUT),
   restore: async (source, root) => (await import('./backup.ts')).restore(source, root, OUTPUT),
   repair: async (root) => (await import('./repair.ts')).repair(root, OUTPUT),
+  upgrade: async (root) => (await import('./upgrade.ts')).upgrade(root, OUTPUT),
   askHolder,
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),

@@ -89,6 +89,7 @@ async function run(args: string[], world: Partial<CommandWorld> = {}): Promise<O
       backup: async () => {},
       restore: async () => {},
       repair: async () => {},
+      upgrade: async () => true,
       askHolder: async (root) => (root === folder ? JSON.stringify({ pid: 7, http }) : undefined),
       print: (text) => {
         outcome.out += text;
@@ -115,7 +116,7 @@ t.test('serve gets the configuration, as a word or without one', async (t) => {
   });
 });
 
-t.test('backup and restore get two folders, repair one', async (t) => {
+t.test('backup and restore get two folders, repair and upgrade one', async (t) => {
   const told: unknown[] = [];
   const world: Partial<CommandWorld> = {
     backup: async (root, target, holder) => {
@@ -123,8 +124,12 @@ t.test('backup and restore get two folders, repair one', async (t) => {
     },
     restore: async (source, root) => void told.push(['restore', source, root]),
     repair: async (root) => void told.push(['repair', root]),
+    upgrade: async (root) => {
+      told.push(['upgrade', root]);
+      return true;
+    },
   };
-  for (const [command, ...words] of [['backup', 'b'], ['restore', 'b'], ['repair']]) {
+  for (const [command, ...words] of [['backup', 'b'], ['restore', 'b'], ['repair'], ['upgrade']]) {
     const args = [command ?? '', ...words, '--data', folder];
     t.match(await run(args, world), { code: 0 });
   }
@@ -132,6 +137,7 @@ t.test('backup and restore get two folders, repair one', async (t) => {
     ['backup', folder, 'b', true],
     ['restore', 'b', folder],
     ['repair', folder],
+    ['upgrade', folder],
   ]);
   t.match(await run(['backup', '--tcp', 'off', 'b'], world), { code: 2 });
 });

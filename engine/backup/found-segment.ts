@@ -54,6 +54,19 @@ export async function findSegment(
   }
 }
 
+/**
+ * The draft of the format that the file of a sealed segment is of; `undefined` when its head is damaged. Throws USAGE
+ * when it is one that is not read, IO.
+ */
+export function draftOf(disk: Disk, segment: number): number | undefined {
+  const file = disk.open(pathOfSegment(true, segment), 'read');
+  try {
+    return headOf(file, segment)?.format;
+  } finally {
+    file.close();
+  }
+}
+
 function headOf(file: DiskFile, segment: number): Head | undefined {
   const reader = new FrameReader(file, segment, file.bytes());
   const header = reader.header(0);

@@ -121,6 +121,8 @@ t.test('13 a lost manifest is made anew', async (t) => {
   t.match(refused, { code: 1, stderr: /run logseam repair/ });
   const repaired = await runCommand(['repair', '--data', at('six')]);
   t.match(repaired, { code: 0, stdout: /all events have new ids/ });
+  const upgraded = await runCommand(['upgrade', '--data', at('six')]);
+  t.match(upgraded, { code: 0, stdout: /no sealed segment had to be written anew/ });
   await served(at('six'), async (other) => {
     const known = { ...other, readKey: service.readKey };
     const there = await listAll(known, { ...ALL, filters: [{ search: 'name:first' }] });
