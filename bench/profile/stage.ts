@@ -58,6 +58,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/backup/', 'other', 'other'],
   ['engine/kernel/', 'decode', 'other'],
   ['engine/column/', 'encode', 'decode'],
+  ['engine/column/append/', 'intern', 'other'],
   ['engine/column/path.ts', 'intern', 'open'],
   ['engine/column/shape.ts', 'intern', 'open'],
   ['engine/column/dictionary.ts', 'intern', 'decode'],

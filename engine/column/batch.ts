@@ -7,7 +7,7 @@ import { KIND_BITS, KIND_COLUMN_MIN, Kind } from './kind.ts';
 import { NumberBuilder } from './numbers.ts';
 import type { PathTable } from './path.ts';
 import type { Rows } from './rows.ts';
-import { leafKey, leafKind, leafPath, ShapeTable } from './shape.ts';
+import { leafKey, leafKind, leafPath, type Shapes, ShapeTable } from './shape.ts';
 import { StringBuilder } from './strings.ts';
 
 /** A column of an open block. */
@@ -20,7 +20,8 @@ const TEXT_BYTES_AMPLE = BLOCK_TEXT_BYTES_MAX / 2;
 /** Bytes that a leaf costs beside its text. */
 const LEAF_BYTES = 16;
 
-function makeBuilder(path: number, kind: Kind): Builder {
+/** An empty column of leaves of a kind at a path. */
+export function makeBuilder(path: number, kind: Kind): Builder {
   switch (kind) {
     case Kind.BOOLEAN:
       return new BooleanBuilder(path);
@@ -39,11 +40,23 @@ function makeBuilder(path: number, kind: Kind): Builder {
   }
 }
 
+/** Rows as columns, for block-encoder.ts to read. The arrays are by row. */
+export interface BatchRows {
+  readonly paths: PathTable;
+  readonly rowCount: number;
+  readonly timeMs: Float64Array;
+  readonly receivedMs: Float64Array;
+  /** Shape of each row. */
+  readonly shapeIds: Uint16Array;
+  readonly shapes: Shapes;
+  readonly columns: readonly Builder[];
+}
+
 /**
  * The open block: rows that were taken in and are not yet all in a block on disk, as columns.
- * Copies what it takes; owned by one thread. What is not a method is for block-encoder.ts to read.
+ * Copies what it takes; owned by one thread.
  */
-export class Batch {
+export class Batch implements BatchRows {
   readonly paths: PathTable;
   readonly timeMs = new Float64Array(BLOCK_ROWS_CLOSE);
   readonly receivedMs = new Float64Array(BLOCK_ROWS_CLOSE);

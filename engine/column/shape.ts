@@ -66,10 +66,8 @@ export class ShapeTable {
 
   #add(rows: Rows, entry: number, end: number, hash: number): number {
     const shape = this.count++;
-    if (this.count >= this.starts.length) {
-      this.starts = grow(this.starts, this.count + 1);
-      this.#hashes = grow(this.#hashes, this.count);
-    }
+    if (this.count >= this.starts.length) this.starts = grow(this.starts, this.count + 1);
+    if (shape >= this.#hashes.length) this.#hashes = grow(this.#hashes, shape + 1);
     const start = this.starts[shape];
     const stop = start + end - entry;
     this.starts[shape + 1] = stop;

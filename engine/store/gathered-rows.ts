@@ -34,6 +34,7 @@ export class GatheredRows {
   /** All rows as blocks; no piece may be added any more. */
   end(): readonly EncodedBlock[] {
     this.#seal();
+    this.#open.release();
     return this.#blocks;
   }
 

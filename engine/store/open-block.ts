@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { BLOCK_BYTES_FINAL, BLOCK_ROWS_FINAL } from '../base/limits.ts';
+import { KernelBatch } from '../column/append/kernel-batch.ts';
 import { Batch } from '../column/batch.ts';
 import { RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
@@ -23,7 +24,9 @@ export interface PartBlock {
  * Owned by a Writer. Source: FORMAT.md 5, "Small blocks".
  */
 export class OpenBlock {
-  #batch: Batch;
+  #batch: Batch | KernelBatch;
+  /** The batch that takes rows by a kernel, if there is one; rows that it declines go to another one. */
+  #kernel: KernelBatch | undefined;
   /** Rows from the first on that were given out in small blocks, and their sequences. */
   #smallRows = 0;
   #runs: Run[] = [];
@@ -35,7 +38,8 @@ export class OpenBlock {
   #out = new RegionWriter();
 
   constructor(paths: PathTable) {
-    this.#batch = new Batch(paths);
+    this.#kernel = KernelBatch.make(paths);
+    this.#batch = this.#kernel ?? new Batch(paths);
   }
 
   get rowCount(): number {
@@ -73,6 +77,9 @@ export class OpenBlock {
    */
   take(rows: Rows, fromRow: number, nowMs: number): number {
     if (this.#batch.rowCount === 0) this.#openedMs = nowMs;
+    const taken = this.#batch.append(rows, fromRow);
+    if (taken > 0 || this.#batch.rowCount > 0 || fromRow === rows.rowCount) return taken;
+    this.#batch = new Batch(this.#batch.paths);
     return this.#batch.append(rows, fromRow);
   }
 
@@ -120,12 +127,27 @@ export class OpenBlock {
     this.#runs = [];
     this.#smallBytes = 0;
     this.#smallOrdinals = [];
-    this.#batch.clear();
+    if (this.#kernel?.isBroken === true) this.#abandonKernel();
+    this.#kernel?.clear();
+    if (this.#kernel === undefined) this.#batch.clear();
+    else this.#batch = this.#kernel;
+  }
+
+  /** Has all further rows taken by the plain form. */
+  #abandonKernel(): void {
+    this.#kernel = undefined;
+    this.#batch = new Batch(this.#batch.paths);
   }
 
   /** Takes another path table from the next row on. Empty, because its rows are of the one before. */
   replacePaths(paths: PathTable): void {
     assert(this.#batch.rowCount === 0, 'an open block with rows keeps its paths');
-    this.#batch = new Batch(paths);
+    this.#kernel?.replacePaths(paths);
+    this.#batch = this.#kernel ?? new Batch(paths);
+  }
+
+  /** Gives up its memory, empty, and itself. */
+  release(): void {
+    this.#kernel?.release();
   }
 }

@@ -1,7 +1,7 @@
 import { assert, unreachable } from '../../base/assert.ts';
 import { ByteWriter } from '../../base/bytes.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
-import type { Batch, Builder } from '../../column/batch.ts';
+import type { BatchRows, Builder } from '../../column/batch.ts';
 import { type BooleanBuilder, writeBooleans } from '../../column/booleans.ts';
 import { RegionWriter, type Zone } from '../../column/chunk.ts';
 import { writePacked } from '../../column/compress.ts';
@@ -325,7 +325,7 @@ export class BlockEncoder {
 }
 
 /** The columns that have values in some rows of a batch. */
-function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
+function rangesOf(batch: BatchRows, fromRow: number, toRow: number): Range[] {
   const ranges: Range[] = [];
   for (const builder of batch.columns) {
     if (builder.count === 0 || builder.rows[builder.count - 1] < fromRow) continue;
@@ -343,7 +343,7 @@ function rangesOf(batch: Batch, fromRow: number, toRow: number): Range[] {
  * Source: FORMAT.md 4.
  */
 export function encodeBlock(
-  batch: Batch,
+  batch: BatchRows,
   fromRow: number,
   toRow: number,
   runs: readonly Run[] = [],

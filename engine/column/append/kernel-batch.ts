@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto';
+import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
+import { makeKernels } from '../../kernel/kernel.ts';
+import { type BatchRows, type Builder, makeBuilder } from '../batch.ts';
+import type { BooleanBuilder } from '../booleans.ts';
+import type { DateBuilder } from '../dates.ts';
+import type { Dictionary } from '../dictionary.ts';
+import { Kind } from '../kind.ts';
+import type { NumberBuilder } from '../numbers.ts';
+import type { PathTable } from '../path.ts';
+import type { Rows } from '../rows.ts';
+import { leafKind, leafPath, type Shapes } from '../shape.ts';
+import type { StringBuilder } from '../strings.ts';
+
+/** Functions and places of append.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  appendRows(count: number, sourceFrom: number, sourceEnd: number, sideEnd: number): number;
+  isBatchFull(): number;
+  clearBatch(): void;
+  resetBatch(): void;
+  beginBatch(low: number, high: number): number;
+  batchRowCount: WebAssembly.Global;
+  batchBytes: WebAssembly.Global;
+  columnCount: WebAssembly.Global;
+  shapeCount: WebAssembly.Global;
+  BATCH_SOURCE: WebAssembly.Global;
+  BATCH_SOURCE_BYTES: WebAssembly.Global;
+  BATCH_SIDE: WebAssembly.Global;
+  BATCH_SIDE_BYTES: WebAssembly.Global;
+  LEAVES: WebAssembly.Global;
+  LEAF_PATH: WebAssembly.Global;
+  LEAF_START: WebAssembly.Global;
+  LEAF_LENGTH: WebAssembly.Global;
+  LEAF_VALUE: WebAssembly.Global;
+  LEAF_DETAIL: WebAssembly.Global;
+  LEAF_KIND: WebAssembly.Global;
+  RECORDS: WebAssembly.Global;
+  RECORD_LEAF: WebAssembly.Global;
+  COLUMN: WebAssembly.Global;
+  COLUMN_BYTES: WebAssembly.Global;
+  ROW_SHAPE: WebAssembly.Global;
+  SHAPE_START: WebAssembly.Global;
+  SHAPE_KEY: WebAssembly.Global;
+  ARENA: WebAssembly.Global;
+}
+
+/** Fields of a column of append.as.ts, in words. */
+const Field = {
+  KEY: 0,
+  COUNT: 1,
+  ROWS: 3,
+  DETAILS: 4,
+  VALUES: 5,
+  ENTRIES: 6,
+  OFFSETS: 8,
+  BYTES_AT: 12,
+  PLAIN: 14,
+} as const;
+
+/** A kernel that is not in use; more are left to the collector. */
+let spare: Exports | undefined;
+
+function takeKernel(): Exports | undefined {
+  if (spare !== undefined) {
+    const kernel = spare;
+    spare = undefined;
+    return kernel;
+  }
+  const kernel = makeKernels() as Exports | undefined;
+  if (kernel === undefined) return undefined;
+  const secret = randomBytes(8);
+  return kernel.beginBatch(secret.readInt32LE(0), secret.readInt32LE(4)) === 0 ? undefined : kernel;
+}
+
+/**
+ * The open block in the memory of the kernel append.as.ts. What it gives is as `Batch` has it, and lies in that memory:
+ * good until the next call that changes the batch. Owned by one thread.
+ */
+export class KernelBatch implements BatchRows {
+  readonly timeMs = new Float64Array(BLOCK_ROWS_CLOSE);
+  readonly receivedMs = new Float64Array(BLOCK_ROWS_CLOSE);
+  readonly shapeIds: Uint16Array;
+  readonly #exports: Exports;
+  readonly #buffer: ArrayBuffer;
+  readonly #memory: Uint8Array;
+  readonly #path: Uint32Array;
+  readonly #start: Int32Array;
+  readonly #length: Uint32Array;
+  readonly #value: Float64Array;
+  readonly #detail: Uint16Array;
+  readonly #kind: Uint8Array;
+  readonly #recordLeaf: Uint32Array;
+  #paths: PathTable;
+  #declines = false;
+  #isBroken = false;
+
+  private constructor(paths: PathTable, exports: Exports) {
+    this.#paths = paths;
+    this.#exports = exports;
+    const { buffer } = exports.memory;
+    this.#buffer = buffer;
+    this.#memory = new Uint8Array(buffer);
+    const leaves = exports.LEAVES.value;
+    this.#path = new Uint32Array(buffer, exports.LEAF_PATH.value, leaves);
+    this.#start = new Int32Array(buffer, exports.LEAF_START.value, leaves);
+    this.#length = new Uint32Array(buffer, exports.LEAF_LENGTH.value, leaves);
+    this.#value = new Float64Array(buffer, exports.LEAF_VALUE.value, leaves);
+    this.#detail = new Uint16Array(buffer, exports.LEAF_DETAIL.value, leaves);
+    this.#kind = new Uint8Array(buffer, exports.LEAF_KIND.value, leaves);
+    this.#recordLeaf = new Uint32Array(
+      buffer,
+      exports.RECORD_LEAF.value,
+      exports.RECORDS.value + 1,
+    );
+    this.shapeIds = new Uint16Array(buffer, exports.ROW_SHAPE.value, BLOCK_ROWS_CLOSE);
+  }
+
+  /** An empty batch; `undefined` where there are no kernels, or no memory for one. */
+  static make(paths: PathTable): KernelBatch | undefined {
+    const kernel = takeKernel();
+    return kernel === undefined ? undefined : new KernelBatch(paths, kernel);
+  }
+
+  get paths(): PathTable {
+    return this.#paths;
+  }
+
+  get rowCount(): number {
+    return this.#exports.batchRowCount.value;
+  }
+
+  /** Bytes of its values and, 16 each, of its leaves. */
+  get bytes(): number {
+    return this.#exports.batchBytes.value;
+  }
+
+  /** Is set when the kernel has failed: nothing here is to be trusted, nor used again. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Is set when the batch takes no more rows. */
+  get isFull(): boolean {
+    return this.#declines || this.#exports.isBatchFull() !== 0;
+  }
+
+  /** The shapes of its rows. */
+  get shapes(): Shapes {
+    const { shapeCount, SHAPE_START, SHAPE_KEY } = this.#exports;
+    const count = shapeCount.value;
+    const starts = new Uint32Array(this.#buffer, SHAPE_START.value, count + 1);
+    return { count, starts, keys: new Uint32Array(this.#buffer, SHAPE_KEY.value, starts[count]) };
+  }
+
+  /** The columns that have values. */
+  get columns(): Builder[] {
+    const { columnCount, COLUMN, COLUMN_BYTES } = this.#exports;
+    const words = COLUMN_BYTES.value / 4;
+    const fields = new Uint32Array(this.#buffer, COLUMN.value, words * columnCount.value);
+    const columns: Builder[] = [];
+    for (let at = 0; at < fields.length; at += words) {
+      if (fields[at + Field.COUNT] > 0) columns.push(this.#column(fields.subarray(at, at + words)));
+    }
+    return columns;
+  }
+
+  /**
+   * Takes `rows` from row `fromRow` on until it is full, as `Batch` does; returns how many rows it took. A row whose
+   * texts have no room in the memory of the kernel makes it full: without rows before it, it is for `Batch`. Throws
+   * when the kernel fails.
+   */
+  append(rows: Rows, fromRow: number): number {
+    let row = fromRow;
+    while (row < rows.rowCount && !this.isFull) {
+      const at = this.rowCount;
+      const taken = this.#appendSome(rows, row);
+      this.timeMs.set(rows.timeMs.subarray(row, row + taken), at);
+      this.receivedMs.fill(rows.receivedMs, at, at + taken);
+      row += taken;
+      if (taken === 0) this.#declines = true;
+    }
+    return row - fromRow;
+  }
+
+  /** Takes rows from `from` on whose texts lie near to each other. */
+  #appendSome(rows: Rows, from: number): number {
+    const { exports, to, sourceFrom, sourceEnd } = {
+      exports: this.#exports,
+      ...this.#near(rows, from),
+    };
+    const { sideBytes } = rows;
+    if (to === from || sideBytes > exports.BATCH_SIDE_BYTES.value) return 0;
+    const first = rows.rowEntry[from];
+    const end = rows.rowEntry[to];
+    this.#path.set(rows.path.subarray(first, end));
+    this.#start.set(rows.start.subarray(first, end));
+    this.#length.set(rows.length.subarray(first, end));
+    this.#value.set(rows.value.subarray(first, end));
+    this.#detail.set(rows.detail.subarray(first, end));
+    this.#kind.set(rows.kind.subarray(first, end));
+    for (let row = from; row <= to; row++)
+      this.#recordLeaf[row - from] = rows.rowEntry[row] - first;
+    this.#memory.set(rows.side.subarray(0, sideBytes), exports.BATCH_SIDE.value);
+    this.#memory.set(rows.source.subarray(sourceFrom, sourceEnd), exports.BATCH_SOURCE.value);
+    try {
+      return exports.appendRows(to - from, sourceFrom, sourceEnd, sideBytes);
+    } catch (cause) {
+      this.#isBroken = true;
+      throw new Error('the kernel of the open block failed', { cause });
+    }
+  }
+
+  /** Rows `[from, to)` that there is room for, and the part of the source in which their texts are. */
+  #near(rows: Rows, from: number): { to: number; sourceFrom: number; sourceEnd: number } {
+    const { LEAVES, RECORDS, BATCH_SOURCE_BYTES } = this.#exports;
+    const leavesEnd = rows.rowEntry[from] + LEAVES.value;
+    // Copies of memory that threads share are by words only between places that are aligned alike.
+    const aligned = rows.source.byteOffset % 8;
+    const first = textsOf(rows, from);
+    const sourceFrom = Math.max(0, first.start - ((first.start + aligned) % 8));
+    let to = Math.min(rows.rowCount, from + RECORDS.value);
+    for (;;) {
+      const sourceEnd = Math.max(first.end, textsOf(rows, to - 1).end);
+      const fits = sourceEnd - sourceFrom <= BATCH_SOURCE_BYTES.value;
+      if (fits && rows.rowEntry[to] <= leavesEnd) return { to, sourceFrom, sourceEnd };
+      to = from + ((to - from) >>> 1);
+      if (to === from) return { to, sourceFrom, sourceEnd: sourceFrom };
+    }
+  }
+
+  /** A column as a builder whose arrays are views. */
+  #column(fields: Uint32Array): Builder {
+    const key = fields[Field.KEY];
+    const count = fields[Field.COUNT];
+    const kind = leafKind(key);
+    const at = (field: number): number => this.#exports.ARENA.value + fields[field];
+    const builder = makeBuilder(leafPath(key), kind);
+    builder.count = count;
+    builder.rows = new Uint16Array(this.#buffer, at(Field.ROWS), count);
+    const details = new Uint16Array(this.#buffer, at(Field.DETAILS), count);
+    if (kind === Kind.BOOLEAN) {
+      (builder as BooleanBuilder).values = Uint8Array.from(details);
+    } else if (kind === Kind.STRING || kind === Kind.ARRAY) {
+      const strings = builder as StringBuilder;
+      strings.entries = details;
+      strings.plain = fields[Field.PLAIN] !== 0;
+      this.#fillDictionary(strings.dictionary, fields);
+    } else {
+      const values = new Float64Array(this.#buffer, at(Field.VALUES), count);
+      if (kind === Kind.DATE) {
+        (builder as DateBuilder).values = values;
+        (builder as DateBuilder).forms = details;
+      } else {
+        const numbers = builder as NumberBuilder;
+        numbers.values = values;
+        numbers.details = details;
+        this.#fillDictionary(numbers.texts, fields);
+      }
+    }
+    return builder;
+  }
+
+  #fillDictionary(dictionary: Dictionary, fields: Uint32Array): void {
+    const entryCount = fields[Field.ENTRIES];
+    if (entryCount === 0) return;
+    const arena = this.#exports.ARENA.value;
+    dictionary.entryCount = entryCount;
+    dictionary.offsets = new Uint32Array(
+      this.#buffer,
+      arena + fields[Field.OFFSETS],
+      entryCount + 1,
+    );
+    const bytes = dictionary.offsets[entryCount];
+    dictionary.bytes = new Uint8Array(this.#buffer, arena + fields[Field.BYTES_AT], bytes);
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.#declines = false;
+    this.#exports.clearBatch();
+  }
+
+  /** Forgets all rows and columns, and takes another path table. */
+  replacePaths(paths: PathTable): void {
+    this.#declines = false;
+    this.#exports.resetBatch();
+    this.#paths = paths;
+  }
+
+  /** Gives its memory to the next one; it is not to be used any more. */
+  release(): void {
+    if (this.#isBroken) return;
+    this.#exports.resetBatch();
+    spare = this.#exports;
+  }
+}
+
+/** The part of the source in which the texts of a row are; empty at 0 when it has none. */
+function textsOf(
+  { rowEntry, kind, start, length }: Rows,
+  row: number,
+): { start: number; end: number } {
+  let from = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (let entry = rowEntry[row]; entry < rowEntry[row + 1]; entry++) {
+    if (kind[entry] < Kind.NUMBER || start[entry] < 0 || length[entry] === 0) continue;
+    if (start[entry] < from) from = start[entry];
+    if (start[entry] + length[entry] > end) end = start[entry] + length[entry];
+  }
+  return end === 0 ? { start: 0, end: 0 } : { start: from, end };
+}
