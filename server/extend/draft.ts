@@ -47,6 +47,8 @@ export class Draft implements EventValues {
   /** Paths that were asked for, as they were given and with one character a byte. */
   readonly #ids = new Map<string, number>();
   readonly #dottedIds = new Map<string, number>();
+  /** By path that was asked for, which paths lie below it, by their numbers. */
+  readonly #below = new Map<string, { prefix: string; paths: boolean[] }>();
   /** The id of each path by its number, when it is dotted. */
   #pathIds = new Int32Array(1024);
 
@@ -60,6 +62,9 @@ export class Draft implements EventValues {
   /** The cursor: the next entry, and the id that is looked for. */
   #entry = 0;
   #wanted = UNKNOWN;
+  /** The text that was decoded last, and the entry of the row that it is of; -1 for none. */
+  #text = '';
+  #textEntry = -1;
 
   /**
    * `counters` count what the limits did to events that were changed; no event gets what `isWriteKey` recognises as its
@@ -89,6 +94,7 @@ export class Draft implements EventValues {
     this.#isChanged = false;
     this.#wasWritten = false;
     this.#hasTime = false;
+    this.#textEntry = -1;
   }
 
   /** Bytes that changes of this event have taken. */
@@ -129,10 +135,13 @@ export class Draft implements EventValues {
     this.open(path);
     if (this.next()) return true;
     const rows = this.#rows;
-    const prefix = `${oneByteText(path)}.`;
+    const below = this.#below.get(path) ?? { prefix: `${oneByteText(path)}.`, paths: [] };
+    this.#below.set(path, below);
     for (let entry = rows.rowEntry[this.#row]; entry < rows.rowEntry[this.#row + 1]; entry++) {
-      const isValue = rows.kind[entry] >= KIND_COLUMN_MIN;
-      if (isValue && this.#names.dotted(rows.path[entry]).startsWith(prefix)) return true;
+      if (rows.kind[entry] < KIND_COLUMN_MIN) continue;
+      const number = rows.path[entry];
+      below.paths[number] ??= this.#names.dotted(number).startsWith(below.prefix);
+      if (below.paths[number]) return true;
     }
     return false;
   }
@@ -142,9 +151,19 @@ export class Draft implements EventValues {
     this.open(path);
     while (this.next()) {
       if (this.kind === Kind.BOOLEAN) return String(this.end > this.start);
-      if (this.kind !== Kind.ARRAY) return textOf(this.bytes, this.start, this.end);
+      if (this.kind !== Kind.ARRAY) return this.#decoded();
     }
     return undefined;
+  }
+
+  /** The text of the cursor's value: one extension after the other asks for that of the message. */
+  #decoded(): string {
+    const entry = this.#entry - 1;
+    if (entry !== this.#textEntry) {
+      this.#text = textOf(this.bytes, this.start, this.end);
+      this.#textEntry = entry;
+    }
+    return this.#text;
   }
 
   /**
@@ -228,6 +247,7 @@ export class Draft implements EventValues {
     const key = this.#leaves.writeKey;
     if (key !== undefined) hideKey(rows, key);
     rows.replaceRow();
+    this.#textEntry = -1;
     this.#isChanged = false;
     this.#wasWritten = true;
   }
