@@ -19,6 +19,7 @@ const PARAMETERS_MAX = 5;
 /** Code that runs for each value or row, where an object for the parameters would cost. */
 const PER_VALUE = [
   'engine/column/',
+  'engine/packed/',
   'engine/derive/',
   'engine/query/',
   'engine/segment/',
@@ -85,6 +86,7 @@ const LAYERS = [
   'engine/word/',
   'engine/derive/',
   'engine/column/',
+  'engine/packed/',
   'engine/kernel/',
   'engine/base/',
 ];

@@ -57,6 +57,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/base/thread/restart.ts', 'other', 'other'],
   ['engine/backup/', 'other', 'other'],
   ['engine/kernel/', 'decode', 'other'],
+  ['engine/packed/', 'encode', 'decode'],
   ['engine/column/', 'encode', 'decode'],
   ['engine/column/append/', 'intern', 'other'],
   ['engine/column/path.ts', 'intern', 'open'],

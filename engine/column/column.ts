@@ -1,3 +1,4 @@
+import type { PackedValues } from '../packed/cells.ts';
 import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
 import type { Kind } from './kind.ts';
 
@@ -28,6 +29,8 @@ export interface StringColumn {
    * needed.
    */
   readonly shared: EntrySource | undefined;
+  /** The ids as they are stored, when each row has one; some may be above the count of entries. Throws CORRUPTION. */
+  packed?(): PackedValues | undefined;
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */
   rowsOf?(id: number): Uint32Array | undefined;
   /**
@@ -59,6 +62,8 @@ export interface NumberColumn {
    * an exception.
    */
   small(max: number): Uint32Array | undefined;
+  /** The same as they are stored, when each row has a value. */
+  packed(max: number): PackedValues | undefined;
   /** The text of a row that has a value, as it was written. */
   text(row: number): string;
   /** The rows whose mantissa is from `low` to `high`; of those without one it says nothing. A new bitmap. */

@@ -1,6 +1,8 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { findPacked, packedWords, unpack, unpackBelow, unpackOne } from './bitpack.ts';
+import { packedWords, unpack, unpackOne } from '../packed/bitpack.ts';
+import type { PackedValues } from '../packed/cells.ts';
+import { findValues, unpackValues } from '../packed/packed.ts';
 import { readPacked } from './compress.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
@@ -111,7 +113,22 @@ export class IntegerStream {
   /** All values, each more 1, of a stream for which `isWithin` held with bounds below ID_END; a new array. */
   ranks(): Uint32Array {
     if (this.#encoding === CONSTANT) return new Uint32Array(this.count).fill(this.#base + 1);
-    return unpack(this.#low, this.count, this.#width, this.#base + 1);
+    const ranks = unpackValues(this.#stored(1), ID_END - 1);
+    return ranks ?? damaged('ranks are too many');
+  }
+
+  /** The numbers as they are stored, each more `more`: of packed ones from 0 to some below ID_END. */
+  packed(more: number): PackedValues | undefined {
+    const base = this.#base + more;
+    const isPacked = this.#encoding === CONSTANT || this.#encoding === PACKED;
+    const isSmall = this.#width < WORD_BITS && base >= 0 && base + 2 ** this.#width <= ID_END;
+    return isPacked && isSmall ? this.#stored(more) : undefined;
+  }
+
+  /** The stored numbers, each more its base and `more`. */
+  #stored(more: number): PackedValues {
+    const { count } = this;
+    return { words: this.#low, count, width: this.#width, base: this.#base + more };
   }
 
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
@@ -152,7 +169,7 @@ export class IntegerStream {
     const first = Math.max(Math.ceil(low - this.#base), 0);
     const last = Math.min(Math.floor(high - this.#base), ID_END - 1);
     if (!(first <= last)) return new Uint32Array(Math.ceil(this.count / 32));
-    return findPacked(this.#low, this.count, this.#width, first, last);
+    return findValues(this.#stored(0), first, last);
   }
 
   /** All values; decoded once and kept. Not to be written. */
@@ -227,7 +244,7 @@ export class IntegerStream {
     const isPlain = this.#encoding === PACKED && this.#base >= 0;
     if (isPlain && this.#base + 2 ** this.#width <= ID_END) {
       const last = Math.min(max, ID_END - 1);
-      const ids = unpackBelow(this.#low, this.count, this.#width, this.#base, last);
+      const ids = unpackValues(this.#stored(0), last);
       return ids ?? damaged(`an id above ${max}`);
     }
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#summedIds(max);

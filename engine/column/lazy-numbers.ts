@@ -1,3 +1,4 @@
+import type { PackedValues } from '../packed/cells.ts';
 import type { KeptCodes, NumberColumn } from './column.ts';
 import type { IntegerStream } from './integer-stream.ts';
 import { Kind } from './kind.ts';
@@ -50,6 +51,11 @@ export class LazyNumberColumn implements NumberColumn {
     if (this.exceptions.length > 0 || !this.#stream.isWithin(0, max)) return undefined;
     this.#small ??= this.#kept(() => this.#spreadSmall(this.#stream.ranks()));
     return this.#small;
+  }
+
+  packed(max: number): PackedValues | undefined {
+    const isPlain = this.#present === undefined && this.exceptions.length === 0;
+    return isPlain && this.#stream.isWithin(0, max) ? this.#stream.packed(1) : undefined;
   }
 
   rowsWithin(low: number, high: number): Uint32Array {

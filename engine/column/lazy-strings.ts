@@ -1,9 +1,12 @@
+import type { PackedValues } from '../packed/cells.ts';
 import type { StringColumn } from './column.ts';
 import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
 
 /** Reads that a column over a dictionary makes on demand. They throw CORRUPTION. */
 interface SharedReads {
   ids(): Uint32Array;
+  /** The ids as they are stored; `undefined` when not each row has one. */
+  packed(): PackedValues | undefined;
   /** The rows of the entry `id` - 1; `undefined` when the ids have to be read for that. */
   rowsOf(id: number): Uint32Array | undefined;
   partsWith: StringColumn['partsWith'];
@@ -25,6 +28,10 @@ export class SharedStringColumn implements StringColumn {
   get ids(): Uint32Array {
     this.#ids ??= this.#reads.ids();
     return this.#ids;
+  }
+
+  packed(): PackedValues | undefined {
+    return this.#reads.packed();
   }
 
   rowsOf(id: number): Uint32Array | undefined {

@@ -1,6 +1,7 @@
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import type { PackedValues } from '../packed/cells.ts';
 import type { KeptCodes, StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
@@ -148,6 +149,13 @@ export class StringChunk {
       : this.#idStream().bitsWithin(own, own);
   }
 
+  /** The ids of a shared chunk that are entries + 1 themselves, as they are stored. */
+  #packedIds(): PackedValues | undefined {
+    return this.#sharedList(this.#dictionary()) === undefined
+      ? this.#idStream().packed(0)
+      : undefined;
+  }
+
   /** Entry + 1 of each value, or 0; with an id a row, of each row. A new array. Throws CORRUPTION. */
   denseIds(): Uint32Array {
     if (this.#encoding === StringEncoding.SHARED) return this.#sharedIds();
@@ -177,6 +185,7 @@ export class StringChunk {
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), {
         ids: () => guard(() => kept(readIds)),
+        packed: () => (present === undefined ? guard(() => this.#packedIds()) : undefined),
         rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
         partsWith,
       });

@@ -14,6 +14,11 @@ export function useKernels(form: KernelForm): void {
   wanted = form;
 }
 
+/** The form of the kernels that are made now. */
+export function kernelForm(): KernelForm {
+  return wanted;
+}
+
 /**
  * An instance of the module of all kernels with a memory of its own, which belongs to the calling thread; `undefined`
  * where there are none, and the references do all the work. A broken assertion of the checked build throws.

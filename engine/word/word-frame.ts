@@ -1,7 +1,7 @@
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { bitsOf } from '../column/bitpack.ts';
 import { type Region, RegionReader, type RegionWriter } from '../column/chunk.ts';
+import { bitsOf } from '../packed/bitpack.ts';
 import { BitReader, BitWriter } from './bit-stream.ts';
 import { readCount, type WordCounts, writeCounts } from './word-counts.ts';
 import { hashOfWord } from './word-hash.ts';

@@ -8,7 +8,7 @@ import {
   unpack,
   unpackBelow,
   unpackOne,
-} from '../../engine/column/bitpack.ts';
+} from '../../engine/packed/bitpack.ts';
 
 function scratch(values: number[]): Uint32Array {
   const padded = new Uint32Array(Math.ceil(values.length / 4) * 4).fill(0xffffffff);

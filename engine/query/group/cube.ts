@@ -1,9 +1,11 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { type CellLevel, NOWHERE, plainValues } from '../../packed/cells.ts';
+import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
-import { type Bitmap, countBetween, countRows, rowList } from '../model/bitmap.ts';
+import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
-import type { CodedValues } from '../value/field-values.ts';
+import type { KnownCodes } from '../value/field-values.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
 import { codedOf, type Level, type RowRuns, takeValues } from './level.ts';
@@ -11,6 +13,8 @@ import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
 const MORE_CELLS = 2;
+const NO_ENDS = new Uint32Array(0);
+const NO_VALUES = new Int32Array(0);
 const NATURAL: BucketOrder = { by: { type: 'natural' }, direction: 'asc' };
 
 /**
@@ -25,8 +29,6 @@ export class Cube implements BlockVisitor {
   /** Cells of each level that there is room for. Place 0 is no value, v + 1 is value v, the last one is all events. */
   #sizes: number[];
   #cells: Float64Array<ArrayBuffer>;
-  /** The selected rows of a block. */
-  #list = new Uint32Array(0);
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -54,24 +56,38 @@ export class Cube implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     if (this.isFull) return;
-    for (const level of this.#levels) yield* level.prepare(block, rows);
+    const timePlace = this.#levels.findIndex((level) => level.runs !== undefined);
+    const time = this.#levels[timePlace];
+    if (time !== undefined) yield* time.prepare(block, rows);
+    if (this.#addKnown(block, rows, timePlace)) return;
     /** By level; nothing for the first one of time, whose runs tell. */
-    const coded: CodedValues[] = [];
-    let timePlace = -1;
+    const coded: KnownCodes[] = [];
     for (const [place, level] of this.#levels.entries()) {
-      if (timePlace < 0 && level.runs !== undefined) {
-        timePlace = place;
-        continue;
-      }
+      if (place === timePlace) continue;
+      yield* level.prepare(block, rows);
       const found = codedOf(level);
       if (found === undefined || level.isLarge === true) {
         this.#fitting = place;
         return;
       }
-      coded[place] = found;
+      coded[place] = { codes: plainValues(found.codes), known: found.known };
     }
     yield* this.#makeRoom();
-    if (!this.isFull) this.#count(rows, block.rowCount, coded, this.#levels[timePlace]?.runs);
+    if (this.isFull) return;
+    const isCounted = this.#count(rows, block.rowCount, coded, time?.runs);
+    assert(isCounted, 'all values are known');
+  }
+
+  /** Counts a block whose values are all known by now; false when that is not so. Throws CORRUPTION. */
+  #addKnown(block: Block, rows: Bitmap, timePlace: number): boolean {
+    const coded: KnownCodes[] = [];
+    for (const [place, level] of this.#levels.entries()) {
+      if (place === timePlace) continue;
+      const found = level.knownCodes?.(block);
+      if (found === undefined) return false;
+      coded[place] = found;
+    }
+    return this.#count(rows, block.rowCount, coded, this.#levels[timePlace]?.runs);
   }
 
   spec(): VisitorSpec | undefined {
@@ -150,46 +166,43 @@ export class Cube implements BlockVisitor {
     return this.#cells[cell];
   }
 
-  /** Counts rows of a block, those of a run of time together, by the values of the other levels. */
+  /** Counts rows of a block; false when the value of one is not known. */
   #count(
     rows: Bitmap,
     rowCount: number,
-    coded: readonly CodedValues[],
-    runs: RowRuns = { count: 1, ends: Uint32Array.of(rowCount), values: Int32Array.of(0) },
-  ): void {
-    const codes: Uint32Array[] = [];
-    /** By code, how far the cells of its value are from those of no value. */
-    const offsets: Int32Array[] = [];
+    coded: readonly KnownCodes[],
+    runs: RowRuns | undefined,
+  ): boolean {
+    const levels: CellLevel[] = [];
     let timeStep = 0;
     let step = 1;
     for (let place = this.#levels.length - 1; place >= 0; place--) {
       const found = coded[place];
       if (found === undefined) timeStep = step;
-      else {
-        codes.push(found.codes);
-        offsets.push(offsetsOf(found.known, step));
-      }
+      else levels.push({ codes: found.codes, offsets: offsetsOf(found.known, step) });
       step *= this.#sizes[place];
     }
-    const isWhole = countRows(rows) === rowCount;
-    const list = isWhole || codes.length === 0 ? undefined : this.#listed(rows, rowCount);
-    let from = 0;
-    let first = 0;
-    for (let run = 0; run < runs.count; run++) {
-      const end = runs.ends[run];
-      const count = isWhole ? end - from : countBetween(rows, from, end);
-      const cell = runs.values[run] * timeStep;
-      if (codes.length === 0) this.#cells[cell] += count;
-      else if (list === undefined) countAll(this.#cells, cell, from, end, codes, offsets);
-      else countCells(this.#cells, cell, list, first, first + count, codes, offsets);
-      from = end;
-      first += count;
+    if (levels.length === 0) {
+      this.#countRuns(rows, runs);
+      return true;
     }
+    const { cells, first, end } = cellsOfRuns(runs, timeStep, step, coded[0] === undefined);
+    const cellRuns = runs && { count: runs.count, ends: runs.ends, cells };
+    const cellCount = end - first;
+    const counts = countCells({ rowCount, rows, runs: cellRuns, levels, cellCount });
+    if (counts === undefined) return false;
+    for (let cell = 0; cell < cellCount; cell++) {
+      if (counts[cell] !== 0) this.#cells[first + cell] += counts[cell];
+    }
+    return true;
   }
 
-  #listed(rows: Bitmap, rowCount: number): Uint32Array {
-    if (this.#list.length < rowCount) this.#list = new Uint32Array(rowCount);
-    return rowList(rows, rowCount, this.#list);
+  /** Counts rows by runs of time alone. */
+  #countRuns(rows: Bitmap, runs: RowRuns = { count: 0, ends: NO_ENDS, values: NO_VALUES }): void {
+    for (let run = 0, from = 0; run < runs.count; run++) {
+      this.#cells[runs.values[run]] += countBetween(rows, from, runs.ends[run]);
+      from = runs.ends[run];
+    }
   }
 
   /** Makes room for the values that the levels have now, in units. */
@@ -273,55 +286,32 @@ function product(sizes: readonly number[]): number {
 }
 
 /** What is added to the number of a cell for each code. */
-function offsetsOf(known: Int32Array, step: number): Int32Array {
-  const offsets = new Int32Array(known.length);
-  for (let code = 0; code < known.length; code++) offsets[code] = (known[code] - 1) * step;
+function offsetsOf(known: Int32Array, step: number): Uint32Array {
+  const offsets = new Uint32Array(known.length);
+  for (let code = 0; code < known.length; code++) {
+    offsets[code] = known[code] === 0 ? NOWHERE : (known[code] - 1) * step;
+  }
   return offsets;
 }
 
-/** Counts `list[from, to)` in the cells that are on from `cell` by what up to three levels add. */
-function countCells(
-  cells: Float64Array,
-  cell: number,
-  list: Uint32Array,
-  from: number,
-  to: number,
-  codes: readonly Uint32Array[],
-  offsets: readonly Int32Array[],
-): void {
-  const [a, b, c] = codes;
-  const [ofA, ofB, ofC] = offsets;
-  if (codes.length === 1) {
-    for (let at = from; at < to; at++) cells[cell + ofA[a[list[at]]]]++;
-  } else if (codes.length === 2) {
-    for (let at = from; at < to; at++) {
-      const row = list[at];
-      cells[cell + ofA[a[row]] + ofB[b[row]]]++;
-    }
-  } else {
-    for (let at = from; at < to; at++) {
-      const row = list[at];
-      cells[cell + ofA[a[row]] + ofB[b[row]] + ofC[c[row]]]++;
-    }
+/** The cells of runs, from that of the first one on which is `first`; all cells of their rows are below `end`. */
+function cellsOfRuns(
+  runs: RowRuns | undefined,
+  timeStep: number,
+  cellCount: number,
+  isOutermost: boolean,
+): { cells: Uint32Array; first: number; end: number } {
+  if (runs === undefined) return { cells: NO_ENDS, first: 0, end: cellCount };
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < runs.count; run++) least = Math.min(least, runs.values[run]);
+  const cells = new Uint32Array(runs.count);
+  let last = 0;
+  for (let run = 0; run < runs.count; run++) {
+    cells[run] = (runs.values[run] - least) * timeStep;
+    last = Math.max(last, cells[run]);
   }
-}
-
-/** Counts all rows from `from` to `to` likewise. */
-function countAll(
-  cells: Float64Array,
-  cell: number,
-  from: number,
-  to: number,
-  codes: readonly Uint32Array[],
-  offsets: readonly Int32Array[],
-): void {
-  const [a, b, c] = codes;
-  const [ofA, ofB, ofC] = offsets;
-  if (codes.length === 1) {
-    for (let row = from; row < to; row++) cells[cell + ofA[a[row]]]++;
-  } else if (codes.length === 2) {
-    for (let row = from; row < to; row++) cells[cell + ofA[a[row]] + ofB[b[row]]]++;
-  } else {
-    for (let row = from; row < to; row++) cells[cell + ofA[a[row]] + ofB[b[row]] + ofC[c[row]]]++;
-  }
+  // Behind the last run of an outermost level are the cells of its inner levels alone.
+  const first = least * timeStep;
+  const end = isOutermost ? first + last + timeStep : cellCount;
+  return { cells, first, end };
 }

@@ -12,6 +12,7 @@ import { rowsWhere } from '../scan/scan.ts';
 import {
   type CodedValues,
   FieldValues,
+  type KnownCodes,
   plainCodes,
   type RowValues,
 } from '../value/field-values.ts';
@@ -28,6 +29,8 @@ export interface Level {
   values(): RowValues;
   /** The same by codes, where they come so. */
   coded?(): CodedValues | undefined;
+  /** The values of a block by codes, as far as they are known by now, without a look at rows. Throws CORRUPTION. */
+  knownCodes?(block: Block): KnownCodes | undefined;
   /** The same of all rows of a block, by runs of rows that have the same one. */
   readonly runs?: RowRuns;
   /** What a value is in the answer. */

@@ -11,6 +11,7 @@ import type { Entries, EntrySource } from '../../column/entries.ts';
 import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { PackedValues } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
@@ -69,6 +70,16 @@ export function plainCodes(values: Int32Array, valueCount: number): CodedValues 
     known: plain.subarray(0, valueCount + 1),
   };
 }
+
+/** The same by codes as they are stored; `known` may be 0 for some that rows have, or have no place for them. */
+export interface KnownCodes {
+  codes: PackedValues;
+  known: Int32Array;
+}
+
+/** What code 0 means alone. */
+const NO_VALUE = Int32Array.of(1);
+const NO_WORDS = new Uint32Array(0);
 
 /** Where the strings of a column are got from: `entries` when they are read whole. */
 interface Texts {
@@ -129,6 +140,29 @@ export class FieldValues<Numbers extends ValueNumbers> {
       this.#moreCount === 0
         ? { starts: undefined, values: this.#values }
         : yield* this.#distinct(rowCount);
+  }
+
+  /**
+   * The values of a block by codes, as far as they are known by now, without a look at rows; `undefined` when they do
+   * not come so. Throws CORRUPTION.
+   */
+  knownCodes(block: Block): KnownCodes | undefined {
+    const [index, ...others] = columnsAt(block, this.path);
+    if (others.length > 0) return undefined;
+    if (index === undefined) {
+      const codes = { words: NO_WORDS, count: block.rowCount, width: 0, base: 0 };
+      return { codes, known: NO_VALUE };
+    }
+    const column = block.column(index);
+    if (column.kind === Kind.NUMBER) {
+      const codes = column.packed(SMALL_NUMBERS - 1);
+      return codes && { codes, known: this.#smallOf(column.scale) };
+    }
+    if (column.kind !== Kind.STRING || column.shared === undefined) return undefined;
+    const { shared, entryCount } = column;
+    if (this.smallOnly && entryCount > PLACES_MAX) return undefined;
+    const codes = column.packed?.();
+    return codes && { codes, known: this.#knownFor(shared, entryCount) };
   }
 
   /** The values of the rows that it is prepared for, by codes; `undefined` when they do not come so. */

@@ -1,0 +1,61 @@
+/** Whole numbers that are packed as bitpack.ts says: number i is `base` more than the one that is stored. */
+export interface PackedValues {
+  /** Exactly the words that `count` numbers of `width` bits take. */
+  words: Uint32Array;
+  count: number;
+  width: number;
+  base: number;
+}
+
+/** Plain numbers, which are packed to 32 bits as they are. */
+export function plainValues(values: Uint32Array): PackedValues {
+  return { words: values, count: values.length, width: 32, base: 0 };
+}
+
+/** Offset of codes whose rows are in no cell. */
+export const NOWHERE = 1 << 30;
+/** Levels at most: so many times NOWHERE is a u32. */
+export const LEVELS_MAX = 3;
+
+/** Codes of rows, each of which adds to the cell of its row. */
+export interface CellLevel {
+  /** A code a row. */
+  codes: PackedValues;
+  /** By code; codes beyond are NOWHERE. */
+  offsets: Uint32Array;
+}
+
+/** Runs of rows: number i ends before row `ends[i]`, where the next one begins, and its rows have `cells[i]`. */
+export interface CellRuns {
+  count: number;
+  ends: Uint32Array;
+  cells: Uint32Array;
+}
+
+/**
+ * Rows of a block and their cells: a row's cell is that of its run, 0 without runs, and what its codes add on each
+ * level. Rows of cells from `cellCount` on are in none.
+ */
+export interface CellRows {
+  rowCount: number;
+  /** The rows that count, a bit each; bits beyond the last row are 0. */
+  rows: Uint32Array;
+  runs: CellRuns | undefined;
+  levels: readonly CellLevel[];
+  cellCount: number;
+}
+
+/** Rows in groups, as many as `count`. */
+export interface GroupedRows {
+  count: number;
+  rows: Uint32Array;
+  groups: Uint32Array;
+}
+
+/** Rows by cell, with sum, least and greatest of their numbers; of a cell without rows the last two are anything. */
+export interface CellSums {
+  counts: Uint32Array;
+  sums: Float64Array;
+  least: Float64Array;
+  greatest: Float64Array;
+}

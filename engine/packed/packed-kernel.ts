@@ -1,0 +1,190 @@
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
+import { makeKernels } from '../kernel/kernel.ts';
+import {
+  type CellRows,
+  type CellSums,
+  type GroupedRows,
+  LEVELS_MAX,
+  NOWHERE,
+  type PackedValues,
+} from './cells.ts';
+
+/** Functions of packed.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  packedBegin(): number;
+  packedPlace(number: number): number;
+  packedUnpack(count: number, width: number, base: number): number;
+  packedFind(count: number, width: number, first: number, last: number): void;
+  packedRuns(runCount: number): void;
+  packedAdd(count: number, width: number, last: number): void;
+  packedCount(rowCount: number, cellCount: number): number;
+  packedPairs(rowCount: number, cellCount: number): number;
+  packedSum(rowCount: number, width: number, cellCount: number): void;
+}
+
+/** Numbers of `packedPlace`. */
+const Place = {
+  PACKED: 0,
+  BITS: 1,
+  TABLE: 2,
+  COUNT: 3,
+  SUM: 4,
+  RUN_END: 5,
+  RUN_CELL: 6,
+  GROUP: 7,
+  PAIR_ROW: 8,
+  PAIR_GROUP: 9,
+  CODES: 10,
+  CELLS: 11,
+  SUMS: 12,
+  CELL: 13,
+} as const;
+
+const WORD_BITS = 32;
+/** Words of the sums of a cell: of f64 and of u32. */
+const SUM_DOUBLES = 2;
+const SUM_WORDS = 4;
+const SUM_LEAST = 2;
+const SUM_GREATEST = 3;
+
+/**
+ * The kernel of packed.as.ts with its memory. Does what plain-cells.ts does, and gives views of its memory, which are
+ * good until it is used again. Owned by one thread.
+ */
+export class PackedKernel {
+  readonly #exports: Exports;
+  readonly #packed: Uint32Array;
+  readonly #cell: Uint32Array;
+  readonly #bits: Uint32Array;
+  readonly #table: Uint32Array;
+  readonly #count: Uint32Array;
+  readonly #sums: Float64Array;
+  readonly #bounds: Uint32Array;
+  readonly #runEnd: Uint32Array;
+  readonly #runCell: Uint32Array;
+  readonly #group: Uint32Array;
+  readonly #pairRow: Uint32Array;
+  readonly #pairGroup: Uint32Array;
+  readonly #codesMax: number;
+  readonly #cellsMax: number;
+  readonly #sumsMax: number;
+
+  private constructor(exports: Exports) {
+    this.#exports = exports;
+    const words = (place: number): Uint32Array =>
+      new Uint32Array(exports.memory.buffer, exports.packedPlace(place));
+    this.#packed = words(Place.PACKED);
+    this.#cell = words(Place.CELL);
+    this.#bits = words(Place.BITS);
+    this.#table = words(Place.TABLE);
+    this.#count = words(Place.COUNT);
+    this.#sums = new Float64Array(exports.memory.buffer, exports.packedPlace(Place.SUM));
+    this.#bounds = words(Place.SUM);
+    this.#runEnd = words(Place.RUN_END);
+    this.#runCell = words(Place.RUN_CELL);
+    this.#group = words(Place.GROUP);
+    this.#pairRow = words(Place.PAIR_ROW);
+    this.#pairGroup = words(Place.PAIR_GROUP);
+    this.#codesMax = exports.packedPlace(Place.CODES);
+    this.#cellsMax = exports.packedPlace(Place.CELLS);
+    this.#sumsMax = exports.packedPlace(Place.SUMS);
+  }
+
+  /** `undefined` where there are no kernels, or no memory for one. */
+  static make(): PackedKernel | undefined {
+    const exports = makeKernels() as Exports | undefined;
+    if (exports === undefined || exports.packedBegin() === 0) return undefined;
+    return new PackedKernel(exports);
+  }
+
+  /** The stored numbers from `first` to `last`, without their base: a bit for each, in a new array. */
+  find({ words, count, width }: PackedValues, first: number, last: number): Uint32Array {
+    this.#packed.set(words);
+    this.#exports.packedFind(count, width, first, last);
+    const found = this.#bits.slice(0, Math.ceil(count / WORD_BITS));
+    const excess = count % WORD_BITS;
+    if (excess !== 0) found[found.length - 1] &= (1 << excess) - 1;
+    return found;
+  }
+
+  /** The numbers, each with its base, in a new array; `undefined` when one is above `last`. */
+  unpack({ words, count, width, base }: PackedValues, last: number): Uint32Array | undefined {
+    this.#packed.set(words);
+    const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
+    return greatest <= last ? this.#cell.slice(0, count) : undefined;
+  }
+
+  /** True when it has room for the cells and codes. */
+  takes({ rowCount, levels, cellCount }: CellRows): boolean {
+    return (
+      cellCount <= this.#cellsMax &&
+      rowCount <= BLOCK_ROWS_MAX &&
+      levels.length <= LEVELS_MAX &&
+      levels.every(({ codes, offsets }) => offsets.length - codes.base < this.#codesMax)
+    );
+  }
+
+  /** As `takes`, for sums. */
+  takesSums(cells: CellRows): boolean {
+    return cells.cellCount <= this.#sumsMax && this.takes(cells);
+  }
+
+  /** As `countCells`. */
+  count(cells: CellRows): Uint32Array | undefined {
+    this.#place(cells);
+    const { rowCount, cellCount } = cells;
+    const elsewhere = this.#exports.packedCount(rowCount, cellCount);
+    return elsewhere === 0 ? this.#count.subarray(0, cellCount) : undefined;
+  }
+
+  /** As `groupCells`. */
+  group(cells: CellRows, groups: Uint32Array): GroupedRows {
+    this.#place(cells);
+    const { rowCount, cellCount } = cells;
+    this.#group.set(groups);
+    this.#group[cellCount] = 0;
+    const count = this.#exports.packedPairs(rowCount, cellCount);
+    return { count, rows: this.#pairRow, groups: this.#pairGroup };
+  }
+
+  /** As `sumCells`. */
+  sum(cells: CellRows, { words, width, base }: PackedValues): CellSums {
+    this.#place(cells);
+    const { rowCount, cellCount } = cells;
+    const counts = this.#count.subarray(0, cellCount);
+    this.#exports.packedCount(rowCount, cellCount);
+    this.#packed.set(words);
+    this.#exports.packedSum(rowCount, width, cellCount);
+    const sums = new Float64Array(cellCount);
+    const least = new Float64Array(cellCount);
+    const greatest = new Float64Array(cellCount);
+    for (let cell = 0; cell < cellCount; cell++) {
+      sums[cell] = this.#sums[cell * SUM_DOUBLES] + counts[cell] * base;
+      least[cell] = this.#bounds[cell * SUM_WORDS + SUM_LEAST] + base;
+      greatest[cell] = this.#bounds[cell * SUM_WORDS + SUM_GREATEST] + base;
+    }
+    return { counts, sums, least, greatest };
+  }
+
+  /** Puts the cells of all rows into the memory, and the bits of those that count. */
+  #place({ rowCount, rows, runs, levels }: CellRows): void {
+    this.#bits.set(rows);
+    if (runs === undefined) {
+      this.#runEnd[0] = rowCount;
+      this.#runCell[0] = 0;
+    } else {
+      this.#runEnd.set(runs.ends.subarray(0, runs.count));
+      this.#runCell.set(runs.cells.subarray(0, runs.count));
+    }
+    this.#exports.packedRuns(runs?.count ?? 1);
+    for (const { codes, offsets } of levels) {
+      const { words, count, width, base } = codes;
+      const last = Math.max(Math.min(offsets.length - base, 2 ** width), 0);
+      this.#packed.set(words);
+      this.#table.set(offsets.subarray(base, base + last));
+      this.#table[last] = NOWHERE;
+      this.#exports.packedAdd(count, width, last);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
+import { findPacked, unpackBelow } from './bitpack.ts';
+import type { CellRows, CellSums, GroupedRows, PackedValues } from './cells.ts';
+import { PackedKernel } from './packed-kernel.ts';
+import * as plain from './plain-cells.ts';
+
+/*
+ * Questions about packed values: the kernel of the thread answers, or plain TypeScript where there is none or it has no
+ * room. Views that are given are good until the next question.
+ */
+
+const WORD_BITS = 32;
+/** Numbers below are looked for by differences. */
+const FOUND_MAX = 2 ** 31;
+
+let made: { form: KernelForm; kernel: PackedKernel | undefined } | undefined;
+
+/** The kernel of this thread. */
+function kernelOf(): PackedKernel | undefined {
+  const form = kernelForm();
+  if (made?.form !== form) made = { form, kernel: PackedKernel.make() };
+  return made.kernel;
+}
+
+/** Asks the kernel; `undefined` where there is none. One that traps is not asked again. */
+function asked<T>(ask: (kernel: PackedKernel) => T): { answer: T } | undefined {
+  const kernel = kernelOf();
+  if (kernel === undefined) return undefined;
+  try {
+    return { answer: ask(kernel) };
+  } catch (error) {
+    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+    made = { form: kernelForm(), kernel: undefined };
+    return undefined;
+  }
+}
+
+/** True when a kernel answers. */
+export function hasKernel(): boolean {
+  return kernelOf() !== undefined;
+}
+
+/** A bit for each of the stored numbers, set when it is from `first` to `last`, below 2^31; in a new array. */
+export function findValues(values: PackedValues, first: number, last: number): Uint32Array {
+  const { words, count, width } = values;
+  if (first > last || first >= 2 ** width) return new Uint32Array(Math.ceil(count / WORD_BITS));
+  const found = asked((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)));
+  return found?.answer ?? findPacked(words, count, width, first, last);
+}
+
+/** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
+export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
+  const found = asked((kernel) => kernel.unpack(values, last));
+  if (found !== undefined) return found.answer;
+  const { words, count, width, base } = values;
+  return unpackBelow(words, count, width, base, last);
+}
+
+/** Rows by cell; `undefined` when some row is in none. */
+export function countCells(cells: CellRows): Uint32Array | undefined {
+  const found = kernelOf()?.takes(cells) ? asked((kernel) => kernel.count(cells)) : undefined;
+  return found === undefined ? plain.countCells(cells) : found.answer;
+}
+
+/** The rows whose cell has a group, by `groups`: group + 1 by cell, 0 for none. */
+export function groupCells(cells: CellRows, groups: Uint32Array): GroupedRows {
+  const found = kernelOf()?.takes(cells)
+    ? asked((kernel) => kernel.group(cells, groups))
+    : undefined;
+  return found?.answer ?? plain.groupCells(cells, groups);
+}
+
+/** Sums of `numbers`, one a row, by cell. */
+export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
+  const isTaken = kernelOf()?.takesSums(cells) === true;
+  const found = isTaken ? asked((kernel) => kernel.sum(cells, numbers)) : undefined;
+  return found?.answer ?? plain.sumCells(cells, numbers);
+}

@@ -1,0 +1,91 @@
+import { unpack } from './bitpack.ts';
+import {
+  type CellRows,
+  type CellSums,
+  type GroupedRows,
+  NOWHERE,
+  type PackedValues,
+} from './cells.ts';
+
+/*
+ * Plain forms of the kernel in packed.as.ts.
+ */
+
+/** Rows by cell, in a new array; `undefined` when some row is in none. */
+export function countCells(cells: CellRows): Uint32Array | undefined {
+  const { cellCount } = cells;
+  const counts = new Uint32Array(cellCount);
+  let isWhole = true;
+  eachCell(cells, (cell) => {
+    if (cell < cellCount) counts[cell]++;
+    else isWhole = false;
+  });
+  return isWhole ? counts : undefined;
+}
+
+/** The rows whose cell has a group, by `groups`: group + 1 by cell, 0 for none. */
+export function groupCells(cells: CellRows, groups: Uint32Array): GroupedRows {
+  const { cellCount, rowCount } = cells;
+  const found = { count: 0, rows: new Uint32Array(rowCount), groups: new Uint32Array(rowCount) };
+  eachCell(cells, (cell, row) => {
+    const group = cell < cellCount ? groups[cell] : 0;
+    if (group === 0) return;
+    found.rows[found.count] = row;
+    found.groups[found.count++] = group - 1;
+  });
+  return found;
+}
+
+/** Sums of `numbers`, one a row, by cell. */
+export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
+  const { cellCount } = cells;
+  const counts = new Uint32Array(cellCount);
+  const sums = new Float64Array(cellCount);
+  const least = new Float64Array(cellCount).fill(Number.POSITIVE_INFINITY);
+  const greatest = new Float64Array(cellCount).fill(Number.NEGATIVE_INFINITY);
+  const values = unpacked(numbers);
+  eachCell(cells, (cell, row) => {
+    if (cell >= cellCount) return;
+    const value = values[row] + numbers.base;
+    counts[cell]++;
+    sums[cell] += value;
+    least[cell] = Math.min(least[cell], value);
+    greatest[cell] = Math.max(greatest[cell], value);
+  });
+  return { counts, sums, least, greatest };
+}
+
+/** Shows the cell of each row that counts, ascending. */
+function eachCell(cells: CellRows, visit: (cell: number, row: number) => void): void {
+  const { rows } = cells;
+  const cellOf = cellsOf(cells);
+  for (let word = 0; word < rows.length; word++) {
+    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+      const row = (word << 5) + 31 - Math.clz32(bits & -bits);
+      visit(cellOf[row], row);
+    }
+  }
+}
+
+/** The cell of each row, whether it counts or not. */
+function cellsOf({ rowCount, runs, levels }: CellRows): Uint32Array {
+  const cells = new Uint32Array(rowCount);
+  for (let run = 0, from = 0; run < (runs?.count ?? 0); run++) {
+    cells.fill(runs?.cells[run] ?? 0, from, runs?.ends[run]);
+    from = runs?.ends[run] ?? 0;
+  }
+  for (const { codes, offsets } of levels) {
+    const values = unpacked(codes);
+    const { length } = offsets;
+    for (let row = 0; row < rowCount; row++) {
+      const code = values[row] + codes.base;
+      cells[row] += code < length ? offsets[code] : NOWHERE;
+    }
+  }
+  return cells;
+}
+
+/** The numbers without their base. */
+function unpacked({ words, count, width }: PackedValues): Uint32Array {
+  return unpack(words, count, width);
+}

@@ -1,0 +1,162 @@
+import t from 'tap';
+import { type KernelForm, useKernels } from '../../engine/kernel/kernel.ts';
+import { pack, packedWords } from '../../engine/packed/bitpack.ts';
+import {
+  type CellLevel,
+  type CellRows,
+  NOWHERE,
+  type PackedValues,
+} from '../../engine/packed/cells.ts';
+import {
+  countCells,
+  findValues,
+  groupCells,
+  hasKernel,
+  sumCells,
+  unpackValues,
+} from '../../engine/packed/packed.ts';
+
+/** The kernel gives what the plain form gives. */
+
+let state = 1;
+
+/** A whole number below `below`. */
+function next(below: number): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return Math.floor((state / 2 ** 32) * below);
+}
+
+/** The answers of both forms. */
+function both<T>(ask: () => T): { found: T; wanted: T } {
+  const answer = (form: KernelForm): T => {
+    useKernels(form);
+    return structuredClone(ask());
+  };
+  return { found: answer('checked'), wanted: answer('off') };
+}
+
+function valuesOf(count: number, width: number, base: number, below = 2 ** width): PackedValues {
+  const values = new Uint32Array(count + 4);
+  for (let at = 0; at < count; at++) values[at] = next(below);
+  const words = pack(values, count, width, new Uint32Array(packedWords(count, width)));
+  return { words, count, width, base };
+}
+
+function bitmapOf(count: number, share: number): Uint32Array {
+  const bits = new Uint32Array(Math.ceil(count / 32));
+  for (let row = 0; row < count; row++) {
+    if (share === 1 || next(1000) < share * 1000) bits[row >>> 5] |= 1 << (row & 31);
+  }
+  return bits;
+}
+
+const COUNTS = [1, 3, 31, 32, 127, 128, 129, 1_000, 4_097, 65_535, 65_536];
+
+t.test('there are kernels to be compared', async (t) => {
+  useKernels('checked');
+  t.ok(hasKernel());
+  useKernels('off');
+  t.notOk(hasKernel());
+});
+
+t.test('values of each width are unpacked and found alike', async (t) => {
+  for (let width = 0; width <= 31; width++) {
+    for (const count of [COUNTS[width % COUNTS.length], COUNTS[next(COUNTS.length)]]) {
+      const base = width > 29 ? 0 : next(1_000);
+      const values = valuesOf(count, width, base);
+      const last = base + 2 ** width - 1;
+      for (const most of [last, base + next(2 ** width)]) {
+        const { found, wanted } = both(() => unpackValues(values, Math.min(most, 2 ** 31 - 1)));
+        t.same(found, wanted, `${count} of ${width} bits`);
+      }
+      const first = next(2 ** width);
+      for (const [from, to] of [
+        [first, first],
+        [first, first + next(2 ** width)],
+        [0, 2 ** 31 - 1],
+        [2 ** width, 2 ** 31 - 1],
+      ]) {
+        if (width === 0) continue;
+        const { found, wanted } = both(() => findValues(values, from, to));
+        t.same(found, wanted, `${count} of ${width} bits from ${from} to ${to}`);
+      }
+    }
+  }
+});
+
+/** Cells of random runs and levels. */
+function cellsOf(count: number, known: 'all' | 'some'): CellRows {
+  let cellCount = 1;
+  const levels: CellLevel[] = Array.from({ length: next(4) }, () => {
+    const width = next(7);
+    const base = next(3);
+    const size = 1 + next(9);
+    const offsets = new Uint32Array(base + 2 ** width - (known === 'some' ? next(2) : 0));
+    for (let code = 0; code < offsets.length; code++) {
+      offsets[code] = next(size) * cellCount;
+      if (known === 'some' && next(200) === 0) offsets[code] = NOWHERE;
+    }
+    cellCount *= size;
+    const isWide = next(4) === 0;
+    const codes = valuesOf(count, isWide ? 32 : width, base, 2 ** width);
+    return { codes, offsets };
+  });
+  const ends = [...new Set([...Array.from({ length: next(5) }, () => 1 + next(count)), count])];
+  ends.sort((left, right) => left - right);
+  const runCells = ends.map(() => next(3) * cellCount);
+  const runs = {
+    count: ends.length,
+    ends: Uint32Array.from(ends),
+    cells: Uint32Array.from(runCells),
+  };
+  const rows = bitmapOf(count, [0, 0.02, 0.7, 1][next(4)]);
+  const hasRuns = next(2) === 0;
+  return {
+    ...{ rowCount: count, rows, levels },
+    runs: hasRuns ? runs : undefined,
+    cellCount: cellCount * (hasRuns ? 3 : 1),
+  };
+}
+
+t.test('rows are counted, grouped and summed by cell alike', async (t) => {
+  for (let round = 0; round < 400; round++) {
+    const count = round < 380 ? 1 + next(3_000) : COUNTS[next(COUNTS.length)];
+    const cells = cellsOf(count, round % 2 === 0 ? 'all' : 'some');
+    const counted = both(() => countCells(cells));
+    t.same(counted.found, counted.wanted);
+    const groups = Uint32Array.from({ length: cells.cellCount }, () => next(4));
+    const grouped = both(() => {
+      const { count: length, rows, groups: of } = groupCells(cells, groups);
+      return { rows: rows.slice(0, length), groups: of.slice(0, length) };
+    });
+    t.same(grouped.found, grouped.wanted);
+    const width = next(33);
+    const numbers = valuesOf(count, width, next(2) * next(1_000_000));
+    const summed = both(() => {
+      const { counts, ...sums } = sumCells(cells, numbers);
+      const of = (values: Float64Array) =>
+        Array.from(values, (value, cell) => (counts[cell] ? value : 0));
+      return {
+        counts: counts.slice(),
+        ...{ sums: of(sums.sums), least: of(sums.least), greatest: of(sums.greatest) },
+      };
+    });
+    t.same(summed.found, summed.wanted);
+  }
+});
+
+t.test('what the kernel has no room for is done without it', async (t) => {
+  const codes = valuesOf(500, 20, 0);
+  const offsets = new Uint32Array(2 ** 20).fill(1);
+  const wide = {
+    rowCount: 500,
+    rows: bitmapOf(500, 1),
+    runs: undefined,
+    levels: [{ codes, offsets }],
+  };
+  const many = both(() => countCells({ ...wide, cellCount: 3 }));
+  t.same(many.found, many.wanted);
+  const cells = { ...wide, levels: [], cellCount: 2 ** 19 };
+  const counted = both(() => countCells(cells));
+  t.same(counted.found, counted.wanted);
+});
