@@ -5,6 +5,7 @@ import { readPacked } from '../column/compress.ts';
 import type { Entries, StringPlace } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
 import { bitCount, bitmapWords } from '../column/presence.ts';
+import type { DeriveKernel } from './derive-kernel.ts';
 import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, readTemplates, type TextTemplate } from './template.ts';
@@ -18,6 +19,8 @@ export interface DerivedSource {
   /** Row of each value; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
   columns: ColumnTexts;
+  /** For those who read most of the texts; it does not matter for the result. */
+  kernel?: DeriveKernel | undefined;
 }
 
 /** Own parts of the values of a piece, a text each: text e is of the value `values[e]`. */
@@ -56,11 +59,16 @@ export class DerivedText implements DerivedView {
    * Throws CORRUPTION when they are not as long as that.
    */
   piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void {
-    const templates = this.#readyTemplates();
+    const { kernel, columns } = this.#source;
     const rows = this.#source.rows();
     const first = number * TEXT_PIECE_ROWS;
     const own = this.#own(number);
     const chosen = this.#numberStream().part(first, offsets.length - 1);
+    if (kernel?.load(this, this.templates(), columns) === true) {
+      const rowsMade = rowsOfPiece(rows, first, chosen.length);
+      if (kernel.make(rowsMade, chosen, own.bytes, { offsets, bytes })) return;
+    }
+    const templates = this.#readyTemplates();
     let at = 0;
     for (let index = 0; index < chosen.length; index++) {
       const template = templates[chosen[index]] ?? damaged(`no template ${chosen[index]}`);
@@ -192,4 +200,10 @@ function bitsOf(numbers: Float64Array, wanted: number): Uint32Array {
     if (numbers[at] === wanted) bits[at >>> 5] |= 1 << (at & 31);
   }
   return bits;
+}
+
+/** Row of each of `count` values from number `first` on. */
+function rowsOfPiece(rows: Uint32Array | undefined, first: number, count: number): Uint32Array {
+  if (rows !== undefined) return rows.subarray(first, first + count);
+  return Uint32Array.from({ length: count }, (_, index) => first + index);
 }

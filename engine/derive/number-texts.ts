@@ -1,9 +1,12 @@
 import type { Entries } from '../column/entries.ts';
 import { extend } from '../column/growth.ts';
 import type { NumberChunk } from '../column/number-chunk.ts';
+import { FRACTION_DIGITS_MAX } from '../column/number-text.ts';
 
 /** Bytes of a number's text beyond its decimals: a sign, 16 digits, a point. */
-const TEXT_BYTES_MAX = 18;
+export const TEXT_BYTES_MAX = 18;
+/** Digits behind the point at most. */
+export const DECIMALS_MAX: number = FRACTION_DIGITS_MAX;
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { ByteWriter } from '../../engine/base/bytes.ts';
@@ -8,12 +9,17 @@ import { NumberChunk, writeNumbers } from '../../engine/column/number-chunk.ts';
 import { printNumber } from '../../engine/column/number-text.ts';
 import { NumberBuilder } from '../../engine/column/numbers.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
+import { DeriveKernel } from '../../engine/derive/derive-kernel.ts';
 import { DerivedText } from '../../engine/derive/derived-text.ts';
 import { numberTexts } from '../../engine/derive/number-texts.ts';
-import type { ColumnTexts, RowTexts } from '../../engine/derive/row-texts.ts';
+import type { ColumnTexts, RowsText, RowTexts } from '../../engine/derive/row-texts.ts';
 import { writeTemplates } from '../../engine/derive/template.ts';
 import { findTemplates, type Sample } from '../../engine/derive/template-finder.ts';
-import { type DerivedParts, deriveText, type RowsText } from '../../engine/derive/text-deriver.ts';
+import { type DerivedParts, deriveText } from '../../engine/derive/text-deriver.ts';
+import { useKernels } from '../../engine/kernel/kernel.ts';
+
+useKernels('checked');
+const kernel = DeriveKernel.make();
 
 /** Strings one after the other. */
 function entriesOf(texts: readonly string[]): { offsets: Uint32Array; bytes: Uint8Array } {
@@ -31,6 +37,7 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
   });
   return {
     texts: (column) => columns[column],
+    numbers: () => undefined,
     place: (column, row) => {
       const { ids, offsets, bytes } = columns[column];
       if (ids[row] === 0) return undefined;
@@ -39,8 +46,13 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
   };
 }
 
-/** What a block has of a derived text, read again. */
-function read(derived: DerivedParts, rows: Uint16Array, columns: ColumnTexts): DerivedText {
+/** What a block has of a derived text, read again: by the kernel, when it is `by` that. */
+function read(
+  derived: DerivedParts,
+  rows: Uint16Array,
+  columns: ColumnTexts,
+  by?: DeriveKernel,
+): DerivedText {
   const regions: Uint8Array[] = [];
   const add = (write: (writer: ByteWriter) => void): void => {
     const writer = new ByteWriter();
@@ -59,23 +71,56 @@ function read(derived: DerivedParts, rows: Uint16Array, columns: ColumnTexts): D
   });
   for (const own of derived.own) add((writer) => writePacked(writer, own, compress));
   const source = { region: (number: number) => regions[number], rows: () => new Uint32Array(rows) };
-  return new DerivedText({ ...source, columns }, rows.length);
+  return new DerivedText({ ...source, columns, kernel: by }, rows.length);
 }
 
-/** The texts that `deriveText` made, as they are read piece by piece and one by one; undefined when there are none. */
+/** Throws unless the kernel makes `wanted` of the numbers of a chunk. */
+function compareMade(wanted: readonly string[], chunk: NumberChunk): void {
+  const ids = Uint32Array.from(wanted, (_, row) => row + 1);
+  const columns: ColumnTexts = {
+    texts: () => ({ ids, ...numberTexts(chunk) }),
+    numbers: () => ({ ids, chunk }),
+    place: () => undefined,
+  };
+  const templates = [[{ kind: 1 as const, column: 0, bytes: new Uint8Array(0) }]];
+  if (kernel?.load({}, templates, columns) !== true) throw new Error('there is room');
+  const { offsets, bytes } = entriesOf(wanted);
+  const made = new Uint8Array(bytes.length);
+  const chosen = new Float64Array(wanted.length);
+  const rows = Uint32Array.from(chosen.keys());
+  const isMade = kernel.make(rows, chosen, new Uint8Array(0), { offsets, bytes: made });
+  if (!isMade || Buffer.compare(made, bytes) !== 0) throw new Error(`${made}, not ${bytes}`);
+}
+
+/**
+ * The texts that `deriveText` made, as they are read piece by piece and one by one; undefined when there are none.
+ * Throws when the kernel does it otherwise.
+ */
 function derivedTexts(
   rows: readonly (string | undefined)[][],
   columnCount: number,
   texts: readonly (string | undefined)[],
 ): [string[], string[]] | undefined {
+  const plain = derivedBy(rows, columnCount, texts);
+  const found = derivedBy(rows, columnCount, texts, kernel);
+  if (!isDeepStrictEqual(found, plain)) throw new Error('the kernel finds other texts');
+  return plain?.texts;
+}
+
+function derivedBy(
+  rows: readonly (string | undefined)[][],
+  columnCount: number,
+  texts: readonly (string | undefined)[],
+  by?: DeriveKernel,
+): { derived: DerivedParts; texts: [string[], string[]] } | undefined {
   const columns = columnsOf(rows, columnCount);
   const present = texts.flatMap((text, row) => (text === undefined ? [] : [row]));
   const own = present.map((row) => texts[row] ?? '');
   const text: RowsText = { rows: Uint16Array.from(present), ...entriesOf(own) };
   const columnNumbers = Array.from({ length: columnCount }, (_, column) => column);
-  const derived = deriveText(text, columns, columnNumbers);
+  const derived = deriveText(text, columns, columnNumbers, by);
   if (derived === undefined) return undefined;
-  const reader = read(derived, text.rows, columns);
+  const reader = read(derived, text.rows, columns, by);
   const pieces: string[] = [];
   for (let first = 0; first < own.length; first += 1_024) {
     const { offsets } = text;
@@ -91,7 +136,7 @@ function derivedTexts(
     const { bytes, start, end } = reader.value(rank, Buffer.byteLength(value));
     return Buffer.from(bytes.subarray(start, end)).toString();
   });
-  return [pieces, single];
+  return { derived, texts: [pieces, single] };
 }
 
 const word = fc.constantFrom('GET', '/a/b?c=1', 'x', '', '17', '0.250', 'é', 'GET /a', 'a b', '"');
@@ -196,6 +241,7 @@ t.test('numbers are printed as their chunk prints them', async () => {
           Buffer.from(bytes.subarray(offsets[at], offsets[at + 1])).toString(),
         );
         if (found.join() !== wanted.join()) throw new Error(`${found}, not ${wanted}`);
+        compareMade(wanted, new NumberChunk(out.region.bytes().slice(), numbers.length));
       },
     ),
   );
@@ -206,7 +252,7 @@ t.test('damaged templates, numbers and lengths are corruption', async (t) => {
   const columns = columnsOf(rows, 1);
   const part = { kind: 1 as const, column: 0, bytes: new Uint8Array(0) };
   const made = (numbers: Uint8Array, own: Uint8Array): DerivedText =>
-    read({ templates: [[part]], numbers, own: [own] }, Uint16Array.of(3, 4), columns);
+    read({ templates: [[part]], numbers, own: [own] }, Uint16Array.of(3, 4), columns, kernel);
   const lengths = Uint32Array.of(0, 7, 14);
   const bytes = new Uint8Array(14);
   const nothing = new Uint8Array(0);
@@ -229,6 +275,7 @@ t.test('damaged templates, numbers and lengths are corruption', async (t) => {
     { templates: [[part]], numbers: Uint8Array.of(0, 0), own: [nothing] },
     Uint16Array.of(7, 8),
     columns,
+    kernel,
   );
   t.throws(() => absent.piece(0, lengths, bytes), corrupt);
   t.throws(() => absent.value(0, 7), corrupt);

@@ -25,8 +25,9 @@ import {
   writeText,
   writeTextOf,
 } from '../../column/text.ts';
+import type { RowsText } from '../../derive/row-texts.ts';
 import { writeTemplates } from '../../derive/template.ts';
-import type { DerivedParts, RowsText } from '../../derive/text-deriver.ts';
+import type { DerivedParts } from '../../derive/text-deriver.ts';
 import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
 import { BlockPaths, writeBlockShapes } from './block-paths.ts';

@@ -45,6 +45,17 @@ export class BlockTexts implements ColumnTexts {
     return { bytes, start: 0, end: bytes.length };
   }
 
+  numbers(column: number): { ids: Uint32Array; chunk: NumberChunk } | undefined {
+    const entry = this.#entry(column);
+    return entry.kind === Kind.STRING ? undefined : this.#numbers(column, entry);
+  }
+
+  #numbers(column: number, entry: ColumnEntry): { ids: Uint32Array; chunk: NumberChunk } {
+    const ids = new Uint32Array(entry.presentCount);
+    for (let rank = 0; rank < ids.length; rank++) ids[rank] = rank + 1;
+    return { ids: this.#byRow(entry, ids), chunk: this.#block.numbers(column, entry) };
+  }
+
   #read(column: number): RowTexts {
     const entry = this.#entry(column);
     if (entry.kind === Kind.STRING) {
@@ -52,10 +63,8 @@ export class BlockTexts implements ColumnTexts {
       const { offsets, bytes } = chunk.entries();
       return { ids: this.#byRow(entry, chunk.denseIds()), offsets, bytes };
     }
-    const { offsets, bytes } = numberTexts(this.#block.numbers(column, entry));
-    const ids = new Uint32Array(offsets.length - 1);
-    for (let rank = 0; rank < ids.length; rank++) ids[rank] = rank + 1;
-    return { ids: this.#byRow(entry, ids), offsets, bytes };
+    const { ids, chunk } = this.#numbers(column, entry);
+    return { ids, ...numberTexts(chunk) };
   }
 
   #byRow(entry: ColumnEntry, dense: Uint32Array): Uint32Array {

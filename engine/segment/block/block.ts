@@ -13,6 +13,7 @@ import { PresentRows } from '../../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../column/shape.ts';
 import { StringChunk, type StringSource, type TextPiece } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
+import type { DeriveKernel } from '../../derive/derive-kernel.ts';
 import { DerivedText, type DerivedView } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
 import { type BlockRef, corruption } from '../frame.ts';
@@ -61,6 +62,8 @@ function placed<T>(ref: BlockRef, read: () => T): T {
  * out is its own and must not be written. Methods throw CORRUPTION naming the place, and what the source throws.
  */
 export class Block {
+  /** Makes derived texts, which is worth it for those who read all of them. */
+  kernel: DeriveKernel | undefined;
   readonly ref: BlockRef;
   /** With which it can be opened again. */
   readonly head: BlockHead;
@@ -318,6 +321,7 @@ export class Block {
       region: (number: number) => this.#source.region(regions[number]),
       rows: () => this.#present(entry)?.rows(),
       columns: this.texts,
+      kernel: this.kernel,
     };
     this.#derivedTexts[index] ??= new DerivedText(source, presentCount);
     return this.#derivedTexts[index];

@@ -2,7 +2,8 @@ import type { EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { TextPiece } from '../../column/string-chunk.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
-import { HashLanes, hashStrings, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { hashStrings } from './string-hash.ts';
 
 type DenseOf<K extends Kind> = Extract<DenseColumn, { kind: K }>;
 

@@ -2,7 +2,9 @@ import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
 import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
-import { type DerivedParts, deriveText, type RowsText } from '../../derive/text-deriver.ts';
+import { deriveKernel } from '../../derive/derive-kernel.ts';
+import type { RowsText } from '../../derive/row-texts.ts';
+import { type DerivedParts, deriveText } from '../../derive/text-deriver.ts';
 import { Block, type DictionarySource, readHead } from '../block/block.ts';
 import type { BlockEncoder } from '../block/block-encoder.ts';
 import type { FramePlace } from '../footer.ts';
@@ -65,7 +67,7 @@ export class MessageDeriver {
       const isWanted = outline.kind === Kind.STRING || outline.kind === Kind.NUMBER;
       return isWanted && outline.presentCount >= block.rowCount * ROWS_SHARE_MIN ? [column] : [];
     });
-    const derived = deriveText(text, block.texts, columns.slice(0, COLUMNS_MAX));
+    const derived = deriveText(text, block.texts, columns.slice(0, COLUMNS_MAX), deriveKernel());
     this.#isOver = derived === undefined;
     return derived;
   }

@@ -43,38 +43,6 @@ export function spread(hash: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/**
- * Hashes the strings `bytes[offsets[i], offsets[i + 1])`, each begun with the pair number `index` of `key`, to `into`
- * from `first` on.
- */
-export function hashStrings(
-  { offsets, bytes }: { offsets: Uint32Array; bytes: Uint8Array },
-  key: HashLanes,
-  index: number,
-  into: HashLanes,
-  first: number,
-): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const keyLow = key.low[index];
-  const keyHigh = key.high[index];
-  const { low: lows, high: highs } = into;
-  for (let at = 0; at < offsets.length - 1; at++) {
-    const end = offsets[at + 1];
-    let from = offsets[at];
-    let low = mixLow(keyLow, end - from);
-    let high = mixHigh(keyHigh, end - from);
-    for (; from + 4 <= end; from += 4) {
-      const word = view.getInt32(from, true);
-      low = mixLow(low, word);
-      high = mixHigh(high, word);
-    }
-    let rest = 0;
-    for (; from < end; from++) rest = (rest << 8) | view.getUint8(from);
-    lows[first + at] = spread(mixLow(low, rest));
-    highs[first + at] = spread(mixHigh(high, rest));
-  }
-}
-
 /** The 64 bits of numbers as words: the low word of number i at 2 i, its high word at 2 i + 1. A view. */
 export function wordsOf({ buffer, byteOffset, length }: Float64Array): Int32Array {
   return new Int32Array(buffer, byteOffset, length * 2);

@@ -4,7 +4,8 @@ import { leafKind, leafPath } from '../../column/shape.ts';
 import type { Block } from '../block/block.ts';
 import { BlockSum } from './block-sum.ts';
 import { LeafSum } from './leaf-sum.ts';
-import { HashLanes, hashStrings, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { hashStrings } from './string-hash.ts';
 
 /** What is read of a block whose rows are summed. */
 export type SummedBlock = Pick<

@@ -5,6 +5,7 @@ import { Scratch } from '../../column/entries.ts';
 import type { Kind } from '../../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../../column/path.ts';
 import { leafKey } from '../../column/shape.ts';
+import { deriveKernel } from '../../derive/derive-kernel.ts';
 import { type Block, openBlock } from '../block/block.ts';
 import type { BlockRef } from '../frame.ts';
 import { SealedFile } from '../sealed-file.ts';
@@ -138,6 +139,7 @@ export class SourceRows {
         const columnCount = this.#columnCount + block.outlines.length;
         if (this.sources.length > 0 && columnCount > COLUMNS_MAX) break;
         block.verify(this.#scratch);
+        block.kernel = deriveKernel();
         this.#columnCount = columnCount;
         this.#add(block);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import type { Disk } from '../../base/file.ts';
+import { deriveKernel } from '../../derive/derive-kernel.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment } from '../sealed.ts';
 import { SealedFile } from '../sealed-file.ts';
@@ -33,6 +34,7 @@ export class Verification {
       for (const place of footer.words) sealed.words(place).verify();
       for (const ref of blocks) {
         const block = sealed.open(ref);
+        block.kernel = deriveKernel();
         this.#sums.found.add(block);
         await this.#pause();
       }

@@ -1,0 +1,311 @@
+/**
+ * Kernel of derived texts, compiled to WebAssembly: finds of which template each text is made, and makes texts again.
+ * The references are `PlainMatcher` and `DerivedText`. What is not as it should be is declined.
+ *
+ * The memory, private to one instance, is an `Arena`: places that JavaScript gives out and fills. Each has VECTOR bytes
+ * behind it that may be read.
+ *
+ * | place | holds |
+ * |---|---|
+ * | templates | TEMPLATE_BYTES each: see TEMPLATE_ |
+ * | parts | PART_BYTES each: see PART_ |
+ * | spans | begin and end (u32) of each part of its own that a text has which was matched |
+ * | ids | by row the entry + 1 of a column (u32) |
+ * | offsets, bytes | strings one after the other: where each begins and the last one ends (u32), and they themselves |
+ * | rows | by text, its row (u32) |
+ * | numbers | by text, the number of its template (u8) |
+ * | own | a length (LEB128) before the bytes of each part of its own |
+ */
+
+const TEMPLATE_BYTES: u32 = 16;
+const TEMPLATE_PARTS: u32 = 0;
+const TEMPLATE_END: u32 = 4;
+/** 1 when its texts have something of their own. */
+const TEMPLATE_OPEN: u32 = 8;
+/** Bytes of its literals. */
+const TEMPLATE_LENGTH: u32 = 12;
+
+const PART_BYTES: u32 = 24;
+const PART_KIND: u32 = 0;
+const PART_IDS: u32 = 4;
+const PART_OFFSETS: u32 = 8;
+const PART_TEXT: u32 = 12;
+/** Bytes of a literal, entries of a column. */
+const PART_COUNT: u32 = 16;
+
+// The kinds of template.ts.
+const OWN: u32 = 0;
+const VALUE: u32 = 1;
+const LITERAL: u32 = 2;
+
+const ZERO: u32 = 0x30;
+const MINUS: u32 = 0x2d;
+const POINT: u32 = 0x2e;
+const VARINT_SHIFT_MAX: u32 = 28;
+
+let templates: u32 = 0;
+let templateCount: u32 = 0;
+let spans: u32 = 0;
+let spanCount: u32 = 0;
+/** The bytes of the part that `place` found. */
+let partText: u32 = 0;
+let partLength: u32 = 0;
+
+// Accessors. `assert` is there in the checked build alone.
+function wordAt(address: u32): u32 {
+  assert(address + 4 <= (<u32>memory.size()) << 16);
+  return load<u32>(address);
+}
+function byteAt(address: u32): u32 {
+  assert(address < (<u32>memory.size()) << 16);
+  return load<u8>(address);
+}
+function setByte(address: u32, byte: u32): void {
+  assert(address < (<u32>memory.size()) << 16);
+  store<u8>(address, byte);
+}
+function setWord(address: u32, word: u32): void {
+  assert(address + 4 <= (<u32>memory.size()) << 16);
+  store<u32>(address, word);
+}
+
+/** Compares `length` bytes. */
+function isSame(left: u32, right: u32, length: u32): bool {
+  assert(
+    left + length <= (<u32>memory.size()) << 16 && right + length <= (<u32>memory.size()) << 16,
+  );
+  let at: u32 = 0;
+  for (; at + 8 <= length; at += 8) {
+    if (load<u64>(left + at) !== load<u64>(right + at)) return false;
+  }
+  for (; at < length; at++) if (load<u8>(left + at) !== load<u8>(right + at)) return false;
+  return true;
+}
+
+/** Copies `length` bytes; both places have room for a vector behind them. */
+function copy(from: u32, to: u32, length: u32): void {
+  assert(from + length <= (<u32>memory.size()) << 16 && to + length <= (<u32>memory.size()) << 16);
+  if (length > 64) {
+    memory.copy(to, from, length);
+    return;
+  }
+  for (let at: u32 = 0; at < length; at += 16) v128.store(to + at, v128.load(from + at));
+}
+
+/** Finds the bytes of a literal, or of the value that a column has in a row; false when it has none. */
+function place(part: u32, row: u32): bool {
+  if (wordAt(part + PART_KIND) === LITERAL) {
+    partText = wordAt(part + PART_TEXT);
+    partLength = wordAt(part + PART_COUNT);
+    return true;
+  }
+  const id = wordAt(wordAt(part + PART_IDS) + 4 * row);
+  if (id - 1 >= wordAt(part + PART_COUNT)) return false;
+  const offset = wordAt(part + PART_OFFSETS) + 4 * id;
+  const start = wordAt(offset - 4);
+  partText = wordAt(part + PART_TEXT) + start;
+  partLength = wordAt(offset) - start;
+  return true;
+}
+
+/** Where the part that was placed stands in the text `[from, end)`; 0 when it does not, or is nothing. */
+function find(from: u32, end: u32): u32 {
+  if (partLength === 0) return 0;
+  const first = byteAt(partText);
+  for (let at = from; at + partLength <= end; at++) {
+    if (byteAt(at) === first && isSame(at, partText, partLength)) return at;
+  }
+  return 0;
+}
+
+/** Reports that texts of a template have `length` bytes in a row; most templates fail here. */
+function fits(template: u32, row: u32, length: u32): bool {
+  let sum = wordAt(template + TEMPLATE_LENGTH);
+  const end = wordAt(template + TEMPLATE_END);
+  for (let part = wordAt(template + TEMPLATE_PARTS); part < end; part += PART_BYTES) {
+    if (wordAt(part + PART_KIND) !== VALUE) continue;
+    if (!place(part, row)) return false;
+    sum += partLength;
+  }
+  return sum === length;
+}
+
+function addSpan(from: u32, end: u32): void {
+  setWord(spans + 8 * spanCount, from);
+  setWord(spans + 8 * spanCount + 4, end);
+  spanCount++;
+}
+
+/** Reports that the text `[start, end)` in a row is of a template; its own parts are in the spans then. */
+function isOf(template: u32, row: u32, start: u32, end: u32): bool {
+  const isOpen = wordAt(template + TEMPLATE_OPEN) !== 0;
+  if (!isOpen && !fits(template, row, end - start)) return false;
+  const lastPart = wordAt(template + TEMPLATE_END);
+  const last = lastPart - PART_BYTES;
+  if (wordAt(last + PART_KIND) === LITERAL) {
+    const length = wordAt(last + PART_COUNT);
+    if (start + length > end || !isSame(end - length, wordAt(last + PART_TEXT), length))
+      return false;
+  }
+  spanCount = 0;
+  let at = start;
+  let ownFrom: u32 = 0;
+  for (let part = wordAt(template + TEMPLATE_PARTS); part < lastPart; part += PART_BYTES) {
+    if (wordAt(part + PART_KIND) === OWN) {
+      ownFrom = at;
+      continue;
+    }
+    if (!place(part, row)) return false;
+    if (ownFrom !== 0) {
+      at = find(at, end);
+      if (at === 0) return false;
+      addSpan(ownFrom, at);
+      ownFrom = 0;
+    } else if (at + partLength > end || !isSame(at, partText, partLength)) return false;
+    at += partLength;
+  }
+  if (ownFrom !== 0) addSpan(ownFrom, end);
+  return ownFrom !== 0 || at === end;
+}
+
+/** Writes `[from, end)` behind its length; returns where that ends. */
+function writeOwn(from: u32, end: u32, to: u32): u32 {
+  let rest = end - from;
+  let at = to;
+  for (; rest >= 0x80; rest >>>= 7) setByte(at++, (rest & 0x7f) | 0x80);
+  setByte(at++, rest);
+  copy(from, at, end - from);
+  return at + end - from;
+}
+
+/** Sets the templates that are meant from now on, and a place for as many spans as one of them has parts. */
+export function deriveTemplates(address: u32, count: u32, spanPlace: u32): void {
+  templates = address;
+  templateCount = count;
+  spans = spanPlace;
+}
+
+/**
+ * Finds the templates of `count` texts, which become their `numbers`, and writes what they have of their own to `own`;
+ * returns its bytes. A text of none has the number behind the last one, and is all its own.
+ */
+export function deriveMatch(
+  count: u32,
+  offsets: u32,
+  text: u32,
+  rows: u32,
+  numbers: u32,
+  own: u32,
+): u32 {
+  let ownEnd = own;
+  for (let value: u32 = 0; value < count; value++) {
+    const start = text + wordAt(offsets + 4 * value);
+    const end = text + wordAt(offsets + 4 * value + 4);
+    const row = wordAt(rows + 4 * value);
+    let number: u32 = 0;
+    while (number < templateCount && !isOf(templates + number * TEMPLATE_BYTES, row, start, end)) {
+      number++;
+    }
+    setByte(numbers + value, number);
+    if (number === templateCount) ownEnd = writeOwn(start, end, ownEnd);
+    else {
+      for (let span: u32 = 0; span < spanCount; span++) {
+        const place = spans + 8 * span;
+        ownEnd = writeOwn(wordAt(place), wordAt(place + 4), ownEnd);
+      }
+    }
+  }
+  return ownEnd - own;
+}
+
+let ownAt: u32 = 0;
+
+/** Reads the length of a part of its own that lies at `ownAt`, goes on behind it; false when it ends early. */
+function readOwn(ownEnd: u32): bool {
+  let length: u32 = 0;
+  let shift: u32 = 0;
+  while (true) {
+    if (ownAt >= ownEnd || shift > VARINT_SHIFT_MAX) return false;
+    const byte = byteAt(ownAt++);
+    length |= (byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+    shift += 7;
+  }
+  if (length > ownEnd - ownAt) return false;
+  partText = ownAt;
+  partLength = length;
+  ownAt += length;
+  return true;
+}
+
+/**
+ * Makes `count` texts of the templates `numbers` (u32), which lie at `offsets` of `text`. Returns false when one is not
+ * as long as that, or something else is wrong.
+ */
+export function deriveMake(
+  count: u32,
+  offsets: u32,
+  text: u32,
+  rows: u32,
+  numbers: u32,
+  own: u32,
+  ownBytes: u32,
+): bool {
+  ownAt = own;
+  let at = text;
+  for (let value: u32 = 0; value < count; value++) {
+    const number = wordAt(numbers + 4 * value);
+    if (number >= templateCount) return false;
+    const template = templates + number * TEMPLATE_BYTES;
+    const row = wordAt(rows + 4 * value);
+    const end = text + wordAt(offsets + 4 * value + 4);
+    const lastPart = wordAt(template + TEMPLATE_END);
+    for (let part = wordAt(template + TEMPLATE_PARTS); part < lastPart; part += PART_BYTES) {
+      const isOwn = wordAt(part + PART_KIND) === OWN;
+      if (!(isOwn ? readOwn(own + ownBytes) : place(part, row))) return false;
+      if (partLength > end - at) return false;
+      copy(partText, at, partLength);
+      at += partLength;
+    }
+    if (at !== end) return false;
+  }
+  return ownAt === own + ownBytes;
+}
+
+/** Prints a whole number with its last `decimals` digits behind a point; returns where that ends. */
+function print(value: f64, decimals: u32, to: u32): u32 {
+  let at = to;
+  if (value < 0) setByte(at++, MINUS);
+  let left = <u64>abs(value);
+  let digits: u32 = 1;
+  for (let above: u64 = 10; left >= above; above *= 10) digits++;
+  if (digits <= decimals) digits = decimals + 1;
+  const end = at + digits + (decimals > 0 ? 1 : 0);
+  let decimal: u32 = 0;
+  let place = end;
+  while (place > at) {
+    if (decimal === decimals && decimals > 0 && place === end - decimals) setByte(--place, POINT);
+    let digit: u32 = 0;
+    if (left <= u32.MAX_VALUE) {
+      const small = <u32>left;
+      digit = small % 10;
+      left = small / 10;
+    } else {
+      digit = <u32>(left % 10);
+      left /= 10;
+    }
+    setByte(--place, ZERO + digit);
+    decimal++;
+  }
+  return end;
+}
+
+/** Prints `count` numbers (f64) with so many decimals (u32) to `text`, where they lie at `offsets`. */
+export function derivePrint(count: u32, values: u32, decimals: u32, offsets: u32, text: u32): void {
+  let at = text;
+  for (let index: u32 = 0; index < count; index++) {
+    setWord(offsets + 4 * index, at - text);
+    at = print(load<f64>(values + 8 * index), wordAt(decimals + 4 * index), at);
+  }
+  setWord(offsets + 4 * count, at - text);
+}
