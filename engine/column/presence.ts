@@ -48,8 +48,7 @@ export function writePresence(
   writer.words(bitmap, wordCount);
 }
 
-/** Counts the set bits of a word. */
-export function bitCount(word: number): number {
+function bitCount(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

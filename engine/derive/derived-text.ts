@@ -4,7 +4,7 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { readPacked } from '../column/compress.ts';
 import type { Entries, StringPlace } from '../column/entries.ts';
 import { IntegerStream } from '../column/integer-stream.ts';
-import { bitCount, bitmapWords } from '../column/presence.ts';
+import { bitmapWords } from '../column/presence.ts';
 import type { DeriveKernel } from './derive-kernel.ts';
 import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';
@@ -23,6 +23,11 @@ export interface DerivedSource {
   kernel?: DeriveKernel | undefined;
 }
 
+/** The values of so many templates are kept; of more they are found each time. */
+const KEPT_TEMPLATES_MAX = 32;
+/** Bytes of own parts that are kept, about: a search comes back to all of a block, a page of events to one piece. */
+const KEPT_OWN_BYTES_MAX = 512 * 1024;
+
 /** Own parts of the values of a piece, a text each: text e is of the value `values[e]`. */
 export interface OwnTexts extends Entries {
   /** By text, the number of its value in the block; ascending. */
@@ -33,7 +38,7 @@ export interface OwnTexts extends Entries {
 export interface DerivedView {
   templates(): readonly TextTemplate[];
   /** The values of each template, a bit for each value. */
-  valuesOf(): Uint32Array[];
+  valuesOf(): readonly Uint32Array[];
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
   /** Own parts of the values of the piece number `piece`. */
@@ -46,6 +51,10 @@ export class DerivedText implements DerivedView {
   readonly #valueCount: number;
   #templates: readonly TextTemplate[] | undefined;
   #numbers: IntegerStream | undefined;
+  #values: readonly Uint32Array[] | undefined;
+  /** By piece; no more than are small. */
+  readonly #own = new Map<number, OwnTexts>();
+  #ownBytes = 0;
   #ready: ReadyPart[][] | undefined;
 
   /** Of `valueCount` values. */
@@ -62,7 +71,7 @@ export class DerivedText implements DerivedView {
     const { kernel, columns } = this.#source;
     const rows = this.#source.rows();
     const first = number * TEXT_PIECE_ROWS;
-    const own = this.#own(number);
+    const own = this.#packedOwn(number);
     const chosen = this.#numberStream().part(first, offsets.length - 1);
     if (kernel?.load(this, this.templates(), columns) === true) {
       const rowsMade = rowsOfPiece(rows, first, chosen.length);
@@ -102,22 +111,17 @@ export class DerivedText implements DerivedView {
 
   /** The value number `rank`, which has `length` bytes; other columns are read in its row alone. Throws CORRUPTION. */
   value(rank: number, length: number): StringPlace {
-    const templates = this.templates();
-    const numbers = this.#numberStream();
+    const template = this.templates()[this.#numberStream().at(rank)] ?? damaged('no such template');
     const rows = this.#source.rows();
-    const number = Math.floor(rank / TEXT_PIECE_ROWS);
-    const own = this.#own(number);
-    const templateOf = (value: number): TextTemplate =>
-      templates[numbers.at(value)] ?? damaged(`no template ${numbers.at(value)}`);
-    for (let before = number * TEXT_PIECE_ROWS; before < rank; before++) {
-      for (const { kind } of templateOf(before)) {
-        if (kind === PartKind.OWN) own.reader.skip(own.reader.varint());
-      }
-    }
     const row = rows === undefined ? rank : rows[rank];
-    const parts = templateOf(rank).map(({ kind, column, bytes }) => {
+    const own = this.ownTexts(Math.floor(rank / TEXT_PIECE_ROWS));
+    let ownNext = firstAt(own.values, rank);
+    const parts = template.map(({ kind, column, bytes }) => {
       if (kind === PartKind.LITERAL) return bytes;
-      if (kind === PartKind.OWN) return own.reader.raw(own.reader.varint());
+      if (kind === PartKind.OWN) {
+        const start = own.offsets[ownNext++];
+        return own.bytes.subarray(start, own.offsets[ownNext]);
+      }
       const place = this.#source.columns.place(column, row);
       if (place === undefined) damaged(`row ${row} has no value of column ${column}`);
       return place.bytes.subarray(place.start, place.end);
@@ -138,19 +142,36 @@ export class DerivedText implements DerivedView {
     return this.#source.rows();
   }
 
-  valuesOf(): Uint32Array[] {
-    const numbers = this.#numberStream();
-    let count = 0;
-    const found = this.templates().map((_, number) => {
-      const bits = numbers.bitsWithin(number, number) ?? bitsOf(numbers.values(), number);
-      for (const word of bits) count += bitCount(word);
-      return bits;
-    });
-    if (count !== this.#valueCount) damaged(`templates of ${count} of ${this.#valueCount} values`);
-    return found;
+  valuesOf(): readonly Uint32Array[] {
+    if (this.#values !== undefined) return this.#values;
+    const templateCount = this.templates().length;
+    const numbers = this.#numberStream().ids(templateCount - 1);
+    const words = bitmapWords(this.#valueCount);
+    const bits = new Uint32Array(templateCount * words);
+    for (let value = 0; value < numbers.length; value++) {
+      bits[numbers[value] * words + (value >>> 5)] |= 1 << (value & 31);
+    }
+    const values = Array.from({ length: templateCount }, (_, template) =>
+      bits.subarray(template * words, (template + 1) * words),
+    );
+    if (templateCount <= KEPT_TEMPLATES_MAX) this.#values = values;
+    return values;
   }
 
   ownTexts(piece: number): OwnTexts {
+    const known = this.#own.get(piece);
+    if (known !== undefined) return known;
+    const own = this.#readOwn(piece);
+    this.#ownBytes += own.bytes.length;
+    if (this.#ownBytes > KEPT_OWN_BYTES_MAX) {
+      this.#own.clear();
+      this.#ownBytes = own.bytes.length;
+    }
+    this.#own.set(piece, own);
+    return own;
+  }
+
+  #readOwn(piece: number): OwnTexts {
     const first = piece * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
     const numbers = this.#numberStream().part(first, count);
@@ -161,7 +182,7 @@ export class DerivedText implements DerivedView {
     for (let value = 0; value < count; value++) {
       for (let part = counts[numbers[value]]; part > 0; part--) values.push(first + value);
     }
-    const { bytes: packed, reader } = this.#own(piece);
+    const { bytes: packed, reader } = this.#packedOwn(piece);
     const bytes = new Uint8Array(packed.length);
     const offsets = new Uint32Array(values.length + 1);
     for (let text = 0; text < values.length; text++) {
@@ -186,20 +207,23 @@ export class DerivedText implements DerivedView {
     return this.#numbers;
   }
 
-  #own(number: number): { bytes: Uint8Array; reader: ByteReader } {
+  #packedOwn(number: number): { bytes: Uint8Array; reader: ByteReader } {
     const region = this.#source.region(DerivedRegion.PIECES + number);
     const bytes = readPacked(new ByteReader(region));
     return { bytes, reader: new ByteReader(bytes) };
   }
 }
 
-/** A bit for each of `numbers`, set where it is `wanted`. */
-function bitsOf(numbers: Float64Array, wanted: number): Uint32Array {
-  const bits = new Uint32Array(bitmapWords(numbers.length));
-  for (let at = 0; at < numbers.length; at++) {
-    if (numbers[at] === wanted) bits[at >>> 5] |= 1 << (at & 31);
+/** The first place in ascending numbers that is not below `wanted`. */
+function firstAt(numbers: Uint32Array, wanted: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle] < wanted) low = middle + 1;
+    else high = middle;
   }
-  return bits;
+  return low;
 }
 
 /** Row of each of `count` values from number `first` on. */

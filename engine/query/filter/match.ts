@@ -39,6 +39,8 @@ export interface ValueTest {
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;
   numbers(column: NumberColumn, rows: Bitmap): Bitmap;
+  /** The rows among `rows`, whose numbers may pass, found by a cheaper test than `numbers`. */
+  likelyNumbers?(column: NumberColumn, rows: Bitmap): Bitmap;
   dates(column: DateColumn, rows: Bitmap): Bitmap;
   /** False when no value of a column of numbers with this least and greatest value passes. */
   possible(bounds: Bounds): boolean;

@@ -4,15 +4,19 @@ import { readPattern } from '../../base/pattern-text.ts';
 import type { DateColumn, NumberColumn } from '../../column/column.ts';
 import { printDate } from '../../column/date-form.ts';
 import type { Terms } from '../../column/entries.ts';
+import { SCALE_DOUBLE } from '../../column/number-text.ts';
 import { decodeText } from '../../segment/block/rebuild.ts';
 import { LOWER } from '../../word/word-hash.ts';
-import { addRow, type Bitmap, nextRow } from '../model/bitmap.ts';
+import { addRow, addRows, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
 import type { Pattern } from '../model/predicate.ts';
 import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
 import { asciiText, encodeText, SAME } from './text.ts';
 import type { WordSequence } from './word.ts';
+
+/** Holds the text of a number, which is ASCII, while it is tested. */
+const shortText = new Uint8Array(64);
 
 /** A test of texts; numbers, booleans and dates are tested by theirs. */
 abstract class PrintedTest implements ValueTest {
@@ -26,8 +30,10 @@ abstract class PrintedTest implements ValueTest {
   abstract text(bytes: Uint8Array, start: number, end: number): boolean;
 
   numberText(text: string): boolean {
-    const bytes = encodeText(text);
-    return this.text(bytes, 0, bytes.length);
+    const { length } = text;
+    if (length > shortText.length) return this.text(encodeText(text), 0, length);
+    for (let at = 0; at < length; at++) shortText[at] = text.charCodeAt(at);
+    return this.text(shortText, 0, length);
   }
 
   boolean(value: boolean): boolean {
@@ -111,6 +117,10 @@ export class ContainsTest extends PrintedTest {
   }
 }
 
+const NO_BYTES = new Uint8Array(0);
+/** Words whose numbers are safe whole ones. */
+const DIGITS = /^\d{1,15}$/;
+
 /** What words of numbers and of dates are made of, lower-cased. */
 const OF_NUMBERS = /^[\de]*$/;
 const OF_DATES = /^[\dtz]*$/;
@@ -135,6 +145,31 @@ export class WordsTest extends PrintedTest {
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
     return this.words.matches(bytes, start, end, false);
+  }
+
+  /** Of a word of digits the numbers that have these before their point, or right behind it. */
+  likelyNumbers(column: NumberColumn, rows: Bitmap): Bitmap {
+    const word = asciiText(this.words.only ?? NO_BYTES, 0, this.words.only?.length ?? 0);
+    const { scale } = column;
+    if (!DIGITS.test(word) || scale === SCALE_DOUBLE) return rows;
+    const wanted = Number(word);
+    if (scale === 0 && wanted > 0) {
+      const found = column.rowsWithin(wanted, wanted);
+      addRows(found, column.rowsWithin(-wanted, -wanted));
+      keepRows(found, rows);
+      return found;
+    }
+    const unit = 10 ** scale;
+    const fraction = word.length > scale ? -1 : wanted * 10 ** (scale - word.length);
+    const found = new Uint32Array(rows.length);
+    const { mantissas } = column;
+    for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+      const mantissa = Math.abs(mantissas[row]);
+      const whole = Math.floor(mantissa / unit);
+      const isLikely = scale === 0 || whole === wanted || mantissa - whole * unit === fraction;
+      if (isLikely) addRow(found, row);
+    }
+    return found;
   }
 
   override possible(): boolean {

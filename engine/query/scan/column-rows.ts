@@ -103,8 +103,9 @@ export function entryTestOf(test: ValueTest): EntryTest {
 function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Units<Bitmap> {
   const plain = rowsPresent(column, rows);
   for (const { row } of column.exceptions) dropRow(plain, row);
+  const likely = test.likelyNumbers?.(column, plain) ?? plain;
   const found = test.printsNumbers
-    ? yield* testedInParts(plain, (part) => test.numbers(column, part))
+    ? yield* testedInParts(likely, (part) => test.numbers(column, part))
     : test.numbers(column, plain);
   for (const { row, text } of column.exceptions) {
     if (hasRow(rows, row) && test.numberText(text)) addRow(found, row);
