@@ -110,6 +110,21 @@ t.test('lines with mutated bytes are read as by the reference', async (t) => {
   }
 });
 
+t.test('rows keep the dates of their form while others take its number', async (t) => {
+  const draw = new Draw(11);
+  const names = ['date', 'a', 'b', 'timestamp', 'c', 'd', 'syslog_timestamp', 'e', 'f'];
+  const twice = new Twice();
+  for (let round = 0; round < 30; round++) {
+    const lines = Array.from({ length: 3_000 }, () => {
+      const members = names.filter(() => draw.below(2) === 0);
+      const dated = members.map((name, at) => `"${name}":"2026-11-23T10:00:0${at}Z"`);
+      return Buffer.from(`{"id":1${dated.map((member) => `,${member}`).join('')}}`);
+    });
+    t.equal(twice.difference(lines), undefined, `round ${round}`);
+  }
+  t.equal(twice.counts.faults, 0);
+});
+
 t.test(
   'members that repeat, collide or come in another order are read as by the reference',
   async (t) => {

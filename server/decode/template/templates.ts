@@ -68,6 +68,8 @@ export class Templates {
   readonly #opened = new Map<number, readonly number[]>();
   /** Dates of each form. */
   readonly #dates: DatePlaces[] = [];
+  /** Those of forms that were met since the last `read`, whose other rows may be of forms that had their numbers. */
+  #met: { form: number; dates: DatePlaces }[] = [];
   /** Rows since the last one that was checked. */
   #unchecked = 0;
   #hits = 0;
@@ -117,6 +119,8 @@ export class Templates {
    */
   read(rows: Rows, start: number, end: number, prefixBytes: number, linesMax: number): number {
     const most = Math.min(linesMax, this.#aheadLines);
+    for (const { form, dates } of this.#met) this.#dates[form - 1] = dates;
+    if (this.#met.length > 0) this.#met = [];
     try {
       this.#behind = this.#kernel.read(rows, start, end, prefixBytes, most);
     } catch (error) {
@@ -206,7 +210,7 @@ export class Templates {
     if (order !== undefined) rows.reorderRow(order, row);
     const dates = datePlaces(rows, row, leaves.roles);
     const form = kernel.addForm(line, order);
-    if (form !== 0) this.#dates[form - 1] = dates;
+    if (form !== 0) this.#met.push({ form, dates });
     return dates;
   }
 
