@@ -148,6 +148,30 @@ t.test('a block ends at its rows and at its bytes as in the plain form', async (
   t.ok(twice.end(1), 'what is left');
 });
 
+t.test('rows without texts in the source are taken with those around them', async (t) => {
+  for (const isInSide of [(row: number) => row === 4_095, (row: number) => row % 2 === 1]) {
+    const twice = new Twice();
+    const rows = new Rows();
+    rows.reset(new Uint8Array(4_096), 0);
+    rows.addSide(new Uint8Array(8));
+    for (let row = 0; row < 4_096; row++) {
+      rows.add(PATH_MESSAGE, Kind.STRING, isInSide(row) ? ~0 : row, 1, 0, 0);
+      rows.endRow(0);
+    }
+    let copies = 0;
+    const { path } = rows;
+    rows.path = Object.assign(path.subarray(0), {
+      subarray: (from: number, end: number) => {
+        copies++;
+        return path.subarray(from, end);
+      },
+    });
+    t.ok(twice.take(rows));
+    t.equal(copies, 1);
+    t.ok(twice.end(1));
+  }
+});
+
 t.test('a row that has an attribute twice is a bug that shows at once', async (t) => {
   const paths = new PathTable();
   const kernel = KernelBatch.make(paths);

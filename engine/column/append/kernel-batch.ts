@@ -58,6 +58,12 @@ const Field = {
   PLAIN: 14,
 } as const;
 
+/** A part of the source of rows. */
+interface SourceRange {
+  start: number;
+  end: number;
+}
+
 /** A kernel that is not in use; more are left to the collector. */
 let spare: Exports | undefined;
 
@@ -217,15 +223,16 @@ export class KernelBatch implements BatchRows {
     const leavesEnd = rows.rowEntry[from] + LEAVES.value;
     // Copies of memory that threads share are by words only between places that are aligned alike.
     const aligned = rows.source.byteOffset % 8;
-    const first = textsOf(rows, from);
-    const sourceFrom = Math.max(0, first.start - ((first.start + aligned) % 8));
     let to = Math.min(rows.rowCount, from + RECORDS.value);
     for (;;) {
-      const sourceEnd = Math.max(first.end, textsOf(rows, to - 1).end);
+      const first = nextTexts(rows, from, to, 1);
+      const last = nextTexts(rows, to - 1, from - 1, -1);
+      const sourceFrom = Math.max(0, first.start - ((first.start + aligned) % 8));
+      const sourceEnd = Math.max(first.end, last.end);
       const fits = sourceEnd - sourceFrom <= BATCH_SOURCE_BYTES.value;
       if (fits && rows.rowEntry[to] <= leavesEnd) return { to, sourceFrom, sourceEnd };
       to = from + ((to - from) >>> 1);
-      if (to === from) return { to, sourceFrom, sourceEnd: sourceFrom };
+      if (to === from) return { to, sourceFrom: 0, sourceEnd: 0 };
     }
   }
 
@@ -296,11 +303,17 @@ export class KernelBatch implements BatchRows {
   }
 }
 
+/** The texts of the next row from `row` on that has some in the source, up to `end`; empty at 0 when none has. */
+function nextTexts(rows: Rows, row: number, end: number, step: 1 | -1): SourceRange {
+  for (let at = row; at !== end; at += step) {
+    const texts = textsOf(rows, at);
+    if (texts.end > 0) return texts;
+  }
+  return { start: 0, end: 0 };
+}
+
 /** The part of the source in which the texts of a row are; empty at 0 when it has none. */
-function textsOf(
-  { rowEntry, kind, start, length }: Rows,
-  row: number,
-): { start: number; end: number } {
+function textsOf({ rowEntry, kind, start, length }: Rows, row: number): SourceRange {
   let from = Number.POSITIVE_INFINITY;
   let end = 0;
   for (let entry = rowEntry[row]; entry < rowEntry[row + 1]; entry++) {
