@@ -49,7 +49,8 @@ export interface BatchRows {
   /** Shape of each row. */
   readonly shapeIds: Uint16Array;
   readonly shapes: Shapes;
-  readonly columns: readonly Builder[];
+  /** The columns that have values in rows from `row` on; others may be among them. */
+  columnsFrom(row: number): readonly Builder[];
 }
 
 /**
@@ -150,6 +151,10 @@ export class Batch implements BatchRows {
     }
     this.#textBytes += textBytes;
     this.#bytes += textBytes + (end - entry) * LEAF_BYTES;
+  }
+
+  columnsFrom(): readonly Builder[] {
+    return this.columns;
   }
 
   /** Checks that the text of a row fits. */

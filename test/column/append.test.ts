@@ -172,6 +172,23 @@ t.test('rows without texts in the source are taken with those around them', asyn
   }
 });
 
+t.test('of many columns those of the last rows are given alone', async (t) => {
+  const paths = new PathTable();
+  const kernel = KernelBatch.make(paths);
+  const rows = new Rows();
+  rows.reset(new Uint8Array(8), 0);
+  for (let row = 0; row < 100; row++) {
+    const name = Buffer.from(`a${row}`);
+    rows.add(paths.intern(PATH_CUSTOM, name, 0, name.length), Kind.STRING, 0, 1, 0, 0);
+    rows.add(PATH_MESSAGE, Kind.BOOLEAN, 0, row % 2, 0, 0);
+    rows.endRow(0);
+  }
+  t.equal(kernel?.append(rows, 0), 100);
+  t.equal(kernel?.columnsFrom(0).length, 101);
+  t.equal(kernel?.columnsFrom(97).length, 4);
+  t.equal(kernel?.columnsFrom(100).length, 0);
+});
+
 t.test('a row that has an attribute twice is a bug that shows at once', async (t) => {
   const paths = new PathTable();
   const kernel = KernelBatch.make(paths);

@@ -159,14 +159,19 @@ export class KernelBatch implements BatchRows {
     return { count, starts, keys: new Uint32Array(this.#buffer, SHAPE_KEY.value, starts[count]) };
   }
 
-  /** The columns that have values. */
-  get columns(): Builder[] {
-    const { columnCount, COLUMN, COLUMN_BYTES } = this.#exports;
+  /** The columns that have values in rows from `row` on. Of many columns a small block has few. */
+  columnsFrom(row: number): Builder[] {
+    const { columnCount, COLUMN, COLUMN_BYTES, ARENA } = this.#exports;
     const words = COLUMN_BYTES.value / 4;
     const fields = new Uint32Array(this.#buffer, COLUMN.value, words * columnCount.value);
+    const halves = new Uint16Array(this.#buffer, ARENA.value);
     const columns: Builder[] = [];
     for (let at = 0; at < fields.length; at += words) {
-      if (fields[at + Field.COUNT] > 0) columns.push(this.#column(fields.subarray(at, at + words)));
+      const count = fields[at + Field.COUNT];
+      const last = fields[at + Field.ROWS] / 2 + count - 1;
+      if (count > 0 && halves[last] >= row) {
+        columns.push(this.#column(fields.subarray(at, at + words)));
+      }
     }
     return columns;
   }

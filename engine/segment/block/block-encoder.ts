@@ -328,7 +328,7 @@ export class BlockEncoder {
 /** The columns that have values in some rows of a batch. */
 function rangesOf(batch: BatchRows, fromRow: number, toRow: number): Range[] {
   const ranges: Range[] = [];
-  for (const builder of batch.columns) {
+  for (const builder of batch.columnsFrom(fromRow)) {
     if (builder.count === 0 || builder.rows[builder.count - 1] < fromRow) continue;
     const from = builder.valuesBefore(fromRow);
     const to = builder.valuesBefore(toRow);
