@@ -1,14 +1,15 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { type CellLevel, NOWHERE, plainValues } from '../../packed/cells.ts';
+import { type CellLevel, plainValues } from '../../packed/cells.ts';
 import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import type { KnownCodes } from '../value/field-values.ts';
+import { cellsOfRuns, offsetsOf, type RowRuns } from '../value/level-cells.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
-import { codedOf, type Level, type RowRuns, takeValues } from './level.ts';
+import { codedOf, type Level, takeValues } from './level.ts';
 import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
@@ -283,35 +284,4 @@ export function* firstCounted(
 
 function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
-}
-
-/** What is added to the number of a cell for each code. */
-function offsetsOf(known: Int32Array, step: number): Uint32Array {
-  const offsets = new Uint32Array(known.length);
-  for (let code = 0; code < known.length; code++) {
-    offsets[code] = known[code] === 0 ? NOWHERE : (known[code] - 1) * step;
-  }
-  return offsets;
-}
-
-/** The cells of runs, from that of the first one on which is `first`; all cells of their rows are below `end`. */
-function cellsOfRuns(
-  runs: RowRuns | undefined,
-  timeStep: number,
-  cellCount: number,
-  isOutermost: boolean,
-): { cells: Uint32Array; first: number; end: number } {
-  if (runs === undefined) return { cells: NO_ENDS, first: 0, end: cellCount };
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs.count; run++) least = Math.min(least, runs.values[run]);
-  const cells = new Uint32Array(runs.count);
-  let last = 0;
-  for (let run = 0; run < runs.count; run++) {
-    cells[run] = (runs.values[run] - least) * timeStep;
-    last = Math.max(last, cells[run]);
-  }
-  // Behind the last run of an outermost level are the cells of its inner levels alone.
-  const first = least * timeStep;
-  const end = isOutermost ? first + last + timeStep : cellCount;
-  return { cells, first, end };
 }

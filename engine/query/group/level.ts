@@ -16,6 +16,7 @@ import {
   plainCodes,
   type RowValues,
 } from '../value/field-values.ts';
+import type { RowRuns } from '../value/level-cells.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
@@ -52,16 +53,6 @@ export interface Level {
   spec(grows: boolean): LevelSpec | undefined;
   /** The values of a level of an attribute. */
   readonly data?: ValueTableData;
-}
-
-/**
- * Runs of rows: number i has the value `values[i] - 1`, none at 0, and ends before row `ends[i]`, where the next one
- * begins.
- */
-export interface RowRuns {
-  count: number;
-  ends: Uint32Array;
-  values: Int32Array;
 }
 
 /** The values of the rows for which a level is prepared, when no row has several. */

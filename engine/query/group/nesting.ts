@@ -1,11 +1,13 @@
+import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../column/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, rowList } from '../model/bitmap.ts';
 import type { CodedValues, RowValues } from '../value/field-values.ts';
+import { type Digits, LevelCells, type RowRuns } from '../value/level-cells.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { TupleTable } from '../value/tuple-table.ts';
-import { codedOf, type Level, type RowRuns, takeValues } from './level.ts';
+import { codedOf, type Level, takeValues } from './level.ts';
 import type { StageData, StageSpec } from './shared-scan.ts';
 
 /** Value of a tuple that is the total of its parent; those of the level's values are one higher than these. */
@@ -47,6 +49,12 @@ class KnownTuples {
   }
 }
 
+/** Rows by cells, and the bucket of each cell + 1, 0 for none. */
+export interface BucketCells {
+  cells: LevelCells;
+  groups: Uint32Array;
+}
+
 /** Puts the selected rows of one block after the other into nested buckets. Works on numbers in typed arrays only. */
 export class Nesting {
   readonly #stages: readonly PassStage[];
@@ -56,6 +64,13 @@ export class Nesting {
   #list: Uint32Array = new Uint32Array(0);
   #pairs = new Pairs();
   #spare = new Pairs();
+  /** The cells of the rows for which it is prepared, when these are by cells, with the buckets of the cells. */
+  #cells: LevelCells | undefined;
+  #groups: Uint32Array | undefined;
+  /** The pairs of all of them, once they were asked for, and some of these. */
+  readonly #all = new Pairs();
+  #isListed = false;
+  readonly #part = new Pairs();
 
   constructor(stages: readonly PassStage[]) {
     this.#stages = stages;
@@ -130,14 +145,60 @@ export class Nesting {
 
   /** Reads all that it needs of `rows` of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block, rows: Bitmap): Units<void> {
-    for (const { level } of this.#stages) yield* level.prepare(block, rows);
+    this.#groups = undefined;
+    this.#cells = undefined;
+    this.#isListed = false;
+    const levels = this.#stages.map(({ level }) => level);
+    const hasCodes = levels.some(({ runs }) => runs === undefined);
+    if (hasCodes && this.#stages.every(({ total }) => !total)) {
+      for (const level of levels) if (level.runs !== undefined) yield* level.prepare(block, rows);
+      this.#cells = LevelCells.of(levels, block, rows);
+      if (this.#cells !== undefined) return;
+    }
+    for (const level of levels) yield* level.prepare(block, rows);
     if (this.#scratch.length < block.rowCount) this.#scratch = new Uint32Array(block.rowCount);
     this.#list = rowList(rows, block.rowCount, this.#scratch);
   }
 
-  /** The rows for which it is prepared. */
+  /**
+   * The rows for which it is prepared by cells, with their buckets of the last level, which it takes; `undefined` when
+   * it is not prepared so.
+   */
+  cells(): BucketCells | undefined {
+    const cells = this.#cells;
+    if (cells === undefined) return undefined;
+    this.#groups ??= cells.groups((digits) => this.#bucketOf(digits));
+    return { cells, groups: this.#groups };
+  }
+
+  /** The bucket of the last level of rows that have these values; -1 when there is none. */
+  #bucketOf(digits: Digits): number {
+    let bucket = 0;
+    for (const [place, stage] of this.#stages.entries()) {
+      if (digits[place] === 0) return -1;
+      bucket = tupleOf(stage, bucket, digits[place]);
+      if (bucket < 0) return -1;
+    }
+    return bucket;
+  }
+
+  /** The rows for which it is prepared; of those that are prepared by cells the ones that have a bucket. */
   get rowCount(): number {
-    return this.#list.length;
+    return this.#cells === undefined ? this.#list.length : this.#listed().count;
+  }
+
+  /** The rows for which it is prepared by cells that have a bucket. */
+  #listed(): Pairs {
+    if (this.#isListed) return this.#all;
+    const all = this.#all;
+    const { cells, groups } = must(this.cells(), 'cells');
+    const found = cells.grouped(groups);
+    all.reserve(found.count);
+    all.rows.set(found.rows.subarray(0, found.count));
+    all.groups.set(found.groups.subarray(0, found.count));
+    all.count = found.count;
+    this.#isListed = true;
+    return all;
   }
 
   /** Makes room for the buckets of so many rows, in units, so that `pairs` takes no longer than they do. */
@@ -152,6 +213,15 @@ export class Nesting {
    * until the next call. Throws LIMIT.
    */
   pairs(from = 0, to = this.rowCount): Pairs {
+    if (this.#cells !== undefined) {
+      const { rows, groups } = this.#listed();
+      const part = this.#part;
+      part.rows = rows.subarray(from, to);
+      part.groups = groups.subarray(from, to);
+      part.count = to - from;
+      part.isInRuns = this.#stages.length === 1 && this.#stages[0].level.runs !== undefined;
+      return part;
+    }
     this.#pairs.take(this.#list.subarray(from, to));
     for (const place of this.#stages.keys()) this.#nest(place);
     return this.#pairs;

@@ -8,7 +8,7 @@ import { type Bitmap, countRows } from '../model/bitmap.ts';
 import { Pairs } from '../value/pairs.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import type { TimeLevel } from './level.ts';
-import { Nesting, type PassStage } from './nesting.ts';
+import { type BucketCells, Nesting, type PassStage } from './nesting.ts';
 import type { VisitorData, VisitorSpec } from './shared-scan.ts';
 import type { WholeValues } from './whole-values.ts';
 
@@ -150,6 +150,13 @@ export class Pass implements BlockVisitor {
       if (steps !== undefined) yield* steps.prepare(block);
     }
     const nesting = this.#nesting;
+    if (this.#takesCells) {
+      const found = nesting.cells();
+      if (found !== undefined) {
+        for (const { metrics } of this.#tables) yield* this.#addCells(metrics, found);
+        return;
+      }
+    }
     for (let from = 0; from < nesting.rowCount; from += UNIT_ROWS) {
       const to = Math.min(from + UNIT_ROWS, nesting.rowCount);
       yield* nesting.reserve(to - from);
@@ -157,6 +164,21 @@ export class Pass implements BlockVisitor {
       for (const table of this.#tables) yield* this.#measure(table, pairs);
       if (to < nesting.rowCount) yield;
     }
+  }
+
+  /** True when all that is computed of the block for which the tables are prepared can be computed by cells. */
+  get #takesCells(): boolean {
+    return (
+      this.#share.count === 1 &&
+      this.#tables.every(({ metrics, steps }) => steps === undefined && metrics.takesCells)
+    );
+  }
+
+  *#addCells(metrics: MetricTable, { cells, groups }: BucketCells): Units<void> {
+    const groupCount = this.#nesting.bucketCount;
+    if (this.#final) checkCells(groupCount);
+    yield* metrics.reserve(groupCount, 0);
+    metrics.addCells(cells, groups);
   }
 
   *#measure(table: PassTable, pairs: Pairs): Units<void> {

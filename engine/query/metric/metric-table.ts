@@ -3,6 +3,7 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
 import type { Entries, EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
+import type { CellRows } from '../../packed/cells.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type {
   Aggregation,
@@ -16,6 +17,12 @@ import type { Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
 import { isLight, Summary, type SummaryData } from './metric.ts';
 import { countPairs } from './number-kernels.ts';
+
+/** Rows of a block in cells, with their number by cell. */
+export interface CountedCells {
+  rows: CellRows;
+  counts: Uint32Array;
+}
 
 /** A table of metrics as plain data. */
 export interface MetricTableData {
@@ -92,6 +99,27 @@ export class MetricTable {
     if (this.#countsEvents) countPairs(pairs, this.#eventCounts);
     for (const [summary, columns] of this.#columns) {
       for (const column of columns) summary.add(column, pairs);
+    }
+  }
+
+  /** True when `addCells` can add the block for which it is prepared. */
+  get takesCells(): boolean {
+    return this.#columns.every(
+      ([summary, columns]) =>
+        columns.length === 0 ||
+        (columns.length === 1 && summary.numbersOf(columns[0]) !== undefined),
+    );
+  }
+
+  /** Adds the rows of cells of the block for which it is prepared to `groups`: group + 1 by cell, 0 for none. */
+  addCells({ rows, counts }: CountedCells, groups: Uint32Array): void {
+    if (this.#countsEvents) {
+      for (let cell = 0; cell < counts.length; cell++) {
+        if (groups[cell] !== 0) this.#eventCounts[groups[cell] - 1] += counts[cell];
+      }
+    }
+    for (const [summary, [column]] of this.#columns) {
+      if (column !== undefined) summary.addCells(column, rows, groups);
     }
   }
 

@@ -1,4 +1,4 @@
-import { must } from '../../base/assert.ts';
+import { assert, must } from '../../base/assert.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type {
   BooleanColumn,
@@ -12,6 +12,8 @@ import type { Entries, EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import type { CellRows, PackedValues } from '../../packed/cells.ts';
+import { sumCells } from '../../packed/packed.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
@@ -39,6 +41,9 @@ const PERCENT = new Map<Aggregation, number>([
 
 /** Bits of numbers by which those are known again that come often: 16,384, in memory near the processor. */
 const SEEN_MASK = 0x3fff;
+
+/** Numbers up to which those of a column are summed up as they are packed. */
+const PACKED_MAX = 2 ** 31 - 2;
 
 const reader = new NumberReader();
 
@@ -316,6 +321,38 @@ export class Summary {
       this.#mins[group] = Math.min(this.#mins[group], min / divisor);
       this.#maxs[group] = Math.max(this.#maxs[group], (max - 1) / divisor);
       quantiles.addTally(group, tally, divisor);
+    }
+  }
+
+  /** The numbers of a column as `addCells` can add them; `undefined` when it cannot. */
+  numbersOf(column: Column): PackedValues | undefined {
+    const isLight = this.#quantiles === undefined && this.#cardinalities === undefined;
+    const isPlain = column.kind === Kind.NUMBER && column.scale !== SCALE_DOUBLE;
+    return isLight && isPlain ? column.packed(PACKED_MAX) : undefined;
+  }
+
+  /** Adds a column of which `numbersOf` gives the numbers to `groups`: group + 1 by cell, 0 for none. */
+  addCells(column: Column, rows: CellRows, groups: Uint32Array): void {
+    const numbers = must(this.numbersOf(column), 'packed numbers');
+    assert(column.kind === Kind.NUMBER, 'a column of numbers');
+    const { scale } = column;
+    const divisor = POWERS_OF_TEN[scale];
+    // Codes are one higher than the numbers.
+    const { counts, sums, least, greatest } = sumCells(rows, {
+      ...numbers,
+      base: numbers.base - 1,
+    });
+    for (let cell = 0; cell < groups.length; cell++) {
+      const count = counts[cell];
+      if (groups[cell] === 0 || count === 0) continue;
+      const group = groups[cell] - 1;
+      if (this.#countsValues) this.#counts[group] += count;
+      if (!this.#needsNumbers) continue;
+      this.#numberCounts[group] += count;
+      this.#sums?.addDecimal(group, sums[cell], scale);
+      if (!this.#needsBounds) continue;
+      this.#mins[group] = Math.min(this.#mins[group], least[cell] / divisor);
+      this.#maxs[group] = Math.max(this.#maxs[group], greatest[cell] / divisor);
     }
   }
 

@@ -160,7 +160,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     if (column.kind !== Kind.STRING || column.shared === undefined) return undefined;
     const { shared, entryCount } = column;
-    if (this.smallOnly && entryCount > PLACES_MAX) return undefined;
+    if (entryCount > PLACES_MAX) return undefined;
     const codes = column.packed?.();
     return codes && { codes, known: this.#knownFor(shared, entryCount) };
   }
