@@ -59,3 +59,20 @@ export interface CellSums {
   least: Float64Array;
   greatest: Float64Array;
 }
+
+/** Codes of some rows, each with how often it is there; code 0 is none. Good until the next tally. */
+export interface Tally {
+  /** Each code once. */
+  codes: Uint32Array;
+  codeCount: number;
+  /** By code. */
+  times: Uint32Array;
+  /** Rows with a code above 0, the sum of these codes, the least and the greatest of them. */
+  rowCount: number;
+  total: number;
+  least: number;
+  greatest: number;
+}
+
+/** Tallies codes of rows from number `from` up to `to` of a list. */
+export type Tallies = (from: number, to: number) => Tally;

@@ -7,6 +7,8 @@ import {
   LEVELS_MAX,
   NOWHERE,
   type PackedValues,
+  type Tallies,
+  type Tally,
 } from './cells.ts';
 
 /** Functions of packed.as.ts. */
@@ -15,6 +17,9 @@ interface Exports {
   packedBegin(): number;
   packedPlace(number: number): number;
   packedUnpack(count: number, width: number, base: number): number;
+  packedOpen(count: number, end: number, greatest: number): number;
+  packedTally(from: number, to: number): number;
+  packedTallied(number: number): number;
   packedFind(count: number, width: number, first: number, last: number): void;
   packedRuns(runCount: number): void;
   packedAdd(count: number, width: number, last: number): void;
@@ -42,6 +47,9 @@ const Place = {
 } as const;
 
 const WORD_BITS = 32;
+/** Values of a group, and lanes of its words: see bitpack.ts. */
+const GROUP_ROWS = 128;
+const LANES = 4;
 /** Words of the sums of a cell: of f64 and of u32. */
 const SUM_DOUBLES = 2;
 const SUM_WORDS = 4;
@@ -165,6 +173,42 @@ export class PackedKernel {
       greatest[cell] = this.#bounds[cell * SUM_WORDS + SUM_GREATEST] + base;
     }
     return { counts, sums, least, greatest };
+  }
+
+  /** Tallies of the first `count` of `rows`; `undefined` when rows are not ascending, or codes above `last`. */
+  tallies(
+    values: PackedValues,
+    rows: Uint32Array,
+    count: number,
+    last: number,
+  ): Tallies | undefined {
+    const { words, width, base } = values;
+    const firstGroup = Math.floor(rows[0] / GROUP_ROWS);
+    const groupCount = Math.floor(rows[count - 1] / GROUP_ROWS) + 1 - firstGroup;
+    if (!(groupCount > 0 && count <= BLOCK_ROWS_MAX)) return undefined;
+    const first = firstGroup * GROUP_ROWS;
+    const valueCount = Math.min(values.count - first, groupCount * GROUP_ROWS);
+    const groupWords = width * LANES;
+    this.#packed.set(
+      words.subarray(firstGroup * groupWords, (firstGroup + groupCount) * groupWords),
+    );
+    const greatest = this.#exports.packedUnpack(valueCount, width, base) >>> 0;
+    if (greatest > last) return undefined;
+    for (let at = 0; at < count; at++) this.#pairRow[at] = rows[at] - first;
+    if (this.#exports.packedOpen(count, valueCount, greatest) === 0) return undefined;
+    const { packedTally, packedTallied } = this.#exports;
+    const tally: Tally = {
+      ...{ codes: this.#runCell, codeCount: 0, times: this.#count },
+      ...{ rowCount: 0, total: 0, least: 0, greatest: 0 },
+    };
+    return (from, to) => {
+      tally.codeCount = packedTally(from, to);
+      tally.total = packedTallied(0);
+      tally.rowCount = to - from - packedTallied(1);
+      tally.least = packedTallied(2);
+      tally.greatest = packedTallied(3);
+      return tally;
+    };
   }
 
   /** Puts the cells of all rows into the memory, and the bits of those that count. */

@@ -35,7 +35,7 @@ const COUNT: u32 = TABLE + 4 * CODES;
 const SUM: u32 = COUNT + 4 * CELLS + PAD;
 const RUN_END: u32 = SUM + SUM_BYTES * SUMS;
 const RUN_CELL: u32 = RUN_END + 4 * ROWS;
-const GROUP: u32 = RUN_CELL + 4 * ROWS;
+const GROUP: u32 = RUN_CELL + 4 * ROWS + PAD;
 const PAIR_ROW: u32 = GROUP + 4 * CELLS + PAD;
 const PAIR_GROUP: u32 = PAIR_ROW + 4 * ROWS + PAD;
 const END: u32 = PAIR_GROUP + 4 * ROWS + PAD;
@@ -101,6 +101,22 @@ function runEnd(run: u32): u32 {
 function runCell(run: u32): u32 {
   assert(run < ROWS);
   return load<u32>(RUN_CELL + 4 * run);
+}
+function setRunCell(run: u32, cell: u32): void {
+  assert(run <= ROWS);
+  store<u32>(RUN_CELL + 4 * run, cell);
+}
+function countAt(cell: u32): u32 {
+  assert(cell <= CELLS);
+  return load<u32>(COUNT + 4 * cell);
+}
+function setCount(cell: u32, count: u32): void {
+  assert(cell <= CELLS);
+  store<u32>(COUNT + 4 * cell, count);
+}
+function pairRow(at: u32): u32 {
+  assert(at < ROWS);
+  return load<u32>(PAIR_ROW + 4 * at);
 }
 function groupOf(cell: u32): u32 {
   assert(cell <= CELLS);
@@ -267,6 +283,54 @@ export function packedSum(rowCount: u32, width: u32, cellCount: u32): void {
     const at = sumAt(cell);
     store<f64>(at, <f64>load<u64>(at));
   }
+}
+
+/** Codes of the last tally, which lie in the cells of runs, and what is known of them. */
+let tallied: u32 = 0;
+let tallyTotal: u64 = 0;
+let tallyNone: u32 = 0;
+let tallyLeast: u32 = 0;
+let tallyGreatest: u32 = 0;
+
+/** Empties the counts of codes up to `greatest` for tallies. Returns 0 when one of `count` rows is not below `end`. */
+export function packedOpen(count: u32, end: u32, greatest: u32): u32 {
+  memory.fill(COUNT, 0, 4 * greatest + 4);
+  tallied = 0;
+  let most: u32 = 0;
+  for (let at: u32 = 0; at < count; at++) most = max(most, pairRow(at));
+  return most < end ? 1 : 0;
+}
+
+/** Counts the codes, which lie in the cells, of some of the rows, from number `from` up to `to`. Returns the codes. */
+export function packedTally(from: u32, to: u32): u32 {
+  for (let at: u32 = 0; at < tallied; at++) setCount(runCell(at), 0);
+  tallied = 0;
+  tallyTotal = 0;
+  for (let at = from; at < to; at++) {
+    const code = cellOf(pairRow(at));
+    const times = countAt(code);
+    setCount(code, times + 1);
+    tallyTotal += code;
+    // A place further when it was 0, without a branch.
+    setRunCell(tallied, code);
+    tallied += times === 0 ? 1 : 0;
+  }
+  tallyLeast = 0xffffffff;
+  tallyGreatest = 0;
+  for (let at: u32 = 0; at < tallied; at++) {
+    const code = runCell(at);
+    if (code !== 0) tallyLeast = min(tallyLeast, code);
+    tallyGreatest = max(tallyGreatest, code);
+  }
+  tallyNone = countAt(0);
+  return tallied;
+}
+
+/** Facts of the last tally: sum of codes, rows of code 0, least code above 0, greatest code. */
+export function packedTallied(number: u32): f64 {
+  if (number === 0) return <f64>tallyTotal;
+  if (number === 1) return <f64>tallyNone;
+  return number === 2 ? <f64>tallyLeast : <f64>tallyGreatest;
 }
 
 /** Makes room for all regions; 0 when there is none. */

@@ -1,8 +1,9 @@
 import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
 import { findPacked, unpackBelow } from './bitpack.ts';
-import type { CellRows, CellSums, GroupedRows, PackedValues } from './cells.ts';
+import type { CellRows, CellSums, GroupedRows, PackedValues, Tallies } from './cells.ts';
 import { PackedKernel } from './packed-kernel.ts';
 import * as plain from './plain-cells.ts';
+import { TALLIED_MAX, talliesOf } from './plain-tally.ts';
 
 /*
  * Questions about packed values: the kernel of the thread answers, or plain TypeScript where there is none or it has no
@@ -75,4 +76,16 @@ export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
   const isTaken = kernelOf()?.takesSums(cells) === true;
   const found = isTaken ? asked((kernel) => kernel.sum(cells, numbers)) : undefined;
   return found?.answer ?? plain.sumCells(cells, numbers);
+}
+
+/** Tallies of the codes of the first `count` of `rows`, ascending; `plainCodes` gives the same codes by row. */
+export function tallyRows(
+  codes: PackedValues,
+  rows: Uint32Array,
+  count: number,
+  plainCodes: () => Uint32Array,
+): Tallies {
+  const last = TALLIED_MAX + 1;
+  const found = count > 0 ? asked((kernel) => kernel.tallies(codes, rows, count, last)) : undefined;
+  return found?.answer ?? talliesOf(plainCodes(), rows);
 }

@@ -13,6 +13,7 @@ import {
   groupCells,
   hasKernel,
   sumCells,
+  tallyRows,
   unpackValues,
 } from '../../engine/packed/packed.ts';
 
@@ -142,6 +143,31 @@ t.test('rows are counted, grouped and summed by cell alike', async (t) => {
       };
     });
     t.same(summed.found, summed.wanted);
+  }
+});
+
+t.test('codes of runs of rows are tallied alike', async (t) => {
+  for (let round = 0; round < 200; round++) {
+    const width = 1 + next(13);
+    const count = 1 + next(round < 190 ? 3_000 : 65_536);
+    const isPlain = next(3) === 0;
+    const codes = valuesOf(count, isPlain ? 32 : width, next(9), 2 ** width);
+    const plainCodes = () => unpackValues(codes, 2 ** 31 - 1) ?? new Uint32Array(0);
+    const rows = Uint32Array.from({ length: count }, (_, row) => row).filter(() => next(9) > 2);
+    const ends = [...Array.from({ length: next(6) }, () => next(rows.length)), rows.length];
+    ends.sort((left, right) => left - right);
+    const { found, wanted } = both(() => {
+      const tallies = tallyRows(codes, rows, rows.length, plainCodes);
+      const answers: unknown[] = [];
+      for (const [place, to] of ends.entries()) {
+        const from = ends[place - 1] ?? 0;
+        const { codes: all, codeCount, times, ...sums } = tallies(from, to);
+        const own = [...all.subarray(0, codeCount)];
+        answers.push([own, own.map((code) => times[code]), sums.rowCount && sums]);
+      }
+      return answers;
+    });
+    t.same(found, wanted);
   }
 });
 

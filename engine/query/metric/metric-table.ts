@@ -15,8 +15,9 @@ import type {
 import { columnsAt } from '../scan/scan.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
-import { isLight, Summary, type SummaryData } from './metric.ts';
+import { Summary, type SummaryData } from './metric.ts';
 import { countPairs } from './number-kernels.ts';
+import { isLight } from './percent.ts';
 
 /** Rows of a block in cells, with their number by cell. */
 export interface CountedCells {

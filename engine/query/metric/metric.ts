@@ -5,14 +5,13 @@ import type {
   Column,
   DateColumn,
   NumberColumn,
-  Presence,
   StringColumn,
 } from '../../column/column.ts';
 import type { Entries, EntrySource } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { CellRows, PackedValues } from '../../packed/cells.ts';
+import type { CellRows, PackedValues, Tallies } from '../../packed/cells.ts';
 import { sumCells } from '../../packed/packed.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
@@ -23,21 +22,19 @@ import { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
 import { LongBounds, type LongBoundsData } from './long-bounds.ts';
-import { countPairs, divisorOf, keepNumbers, runEnd, widenBounds } from './number-kernels.ts';
+import {
+  countPairs,
+  divisorOf,
+  isPresent,
+  keepNumbers,
+  runEnd,
+  talliesOf,
+  widenBounds,
+} from './number-kernels.ts';
+import { PERCENT } from './percent.ts';
 import { Quantiles, type QuantilesData } from './quantile.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
-import { TALLIED_MAX, tally } from './tally.ts';
-
-/** Percent of the aggregations that are quantiles. */
-const PERCENT = new Map<Aggregation, number>([
-  ['median', 50],
-  ['pc75', 75],
-  ['pc90', 90],
-  ['pc95', 95],
-  ['pc98', 98],
-  ['pc99', 99],
-]);
 
 /** Bits of numbers by which those are known again that come often: 16,384, in memory near the processor. */
 const SEEN_MASK = 0x3fff;
@@ -46,11 +43,6 @@ const SEEN_MASK = 0x3fff;
 const PACKED_MAX = 2 ** 31 - 2;
 
 const reader = new NumberReader();
-
-/** Whether an aggregation takes a few numbers a group, however many values it has. */
-export function isLight(aggregation: Aggregation): boolean {
-  return aggregation !== 'cardinality' && !PERCENT.has(aggregation);
-}
 
 /** A summary as plain data. */
 export interface SummaryData {
@@ -275,9 +267,9 @@ export class Summary {
   #addPlain(column: NumberColumn, pairs: Pairs): void {
     const { scale } = column;
     if (pairs.isInRuns && scale !== SCALE_DOUBLE && this.#quantiles !== undefined) {
-      const codes = column.small(TALLIED_MAX);
-      if (codes !== undefined) {
-        this.#addSmall(codes, scale, pairs, this.#quantiles);
+      const tallies = talliesOf(column, pairs);
+      if (tallies !== undefined) {
+        this.#addTallies(tallies, scale, pairs, this.#quantiles);
         return;
       }
     }
@@ -287,39 +279,25 @@ export class Summary {
       if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
       else this.#sums.addDoubles(pairs, mantissas);
     }
-    if (this.#needsBounds) {
-      widenBounds(column, pairs, this.#mins, this.#maxs, this.#longBounds);
-    }
+    if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs, this.#longBounds);
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 
   /** Adds numbers by the codes of their mantissas: each number once a run of pairs, with how often it is there. */
-  #addSmall(codes: Uint32Array, scale: number, pairs: Pairs, quantiles: Quantiles): void {
-    const { rows, groups, count } = pairs;
+  #addTallies(tallies: Tallies, scale: number, pairs: Pairs, quantiles: Quantiles): void {
+    const { groups, count } = pairs;
     const divisor = POWERS_OF_TEN[scale];
     for (let from = 0; from < count; ) {
       const to = runEnd(groups, from, count);
       const group = groups[from];
-      tally.take(codes, rows, from, to);
+      const tally = tallies(from, to);
       from = to;
-      let numberCount = 0;
-      let total = 0;
-      let min = TALLIED_MAX;
-      let max = 0;
-      for (let at = 0; at < tally.codeCount; at++) {
-        const code = tally.codes[at];
-        if (code === 0) continue;
-        const times = tally.times[code];
-        numberCount += times;
-        total += (code - 1) * times;
-        if (code <= min) min = code - 1;
-        if (code > max) max = code;
-      }
-      if (numberCount === 0) continue;
-      this.#numberCounts[group] += numberCount;
-      this.#sums?.addDecimal(group, total, scale);
-      this.#mins[group] = Math.min(this.#mins[group], min / divisor);
-      this.#maxs[group] = Math.max(this.#maxs[group], (max - 1) / divisor);
+      const { rowCount, total, least, greatest } = tally;
+      if (rowCount === 0) continue;
+      this.#numberCounts[group] += rowCount;
+      this.#sums?.addDecimal(group, total - rowCount, scale);
+      this.#mins[group] = Math.min(this.#mins[group], (least - 1) / divisor);
+      this.#maxs[group] = Math.max(this.#maxs[group], (greatest - 1) / divisor);
       quantiles.addTally(group, tally, divisor);
     }
   }
@@ -338,10 +316,8 @@ export class Summary {
     const { scale } = column;
     const divisor = POWERS_OF_TEN[scale];
     // Codes are one higher than the numbers.
-    const { counts, sums, least, greatest } = sumCells(rows, {
-      ...numbers,
-      base: numbers.base - 1,
-    });
+    const plain = { ...numbers, base: numbers.base - 1 };
+    const { counts, sums, least, greatest } = sumCells(rows, plain);
     for (let cell = 0; cell < groups.length; cell++) {
       const count = counts[cell];
       if (groups[cell] === 0 || count === 0) continue;
@@ -517,8 +493,4 @@ export class Summary {
       cardinalities.add(pairs.groups[at], this.#hash.low, this.#hash.high);
     }
   }
-}
-
-function isPresent(presence: Presence, row: number): boolean {
-  return presence === undefined || hasRow(presence, row);
 }

@@ -1,5 +1,9 @@
-import type { NumberColumn } from '../../column/column.ts';
+import { must } from '../../base/assert.ts';
+import type { NumberColumn, Presence } from '../../column/column.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
+import { plainValues, type Tallies } from '../../packed/cells.ts';
+import { tallyRows } from '../../packed/packed.ts';
+import { TALLIED_MAX } from '../../packed/plain-tally.ts';
 import { hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { LongBounds } from './long-bounds.ts';
@@ -37,6 +41,11 @@ export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): vo
   kept.isInRuns = pairs.isInRuns;
 }
 
+/** True when a row has a value. */
+export function isPresent(presence: Presence, row: number): boolean {
+  return presence === undefined || hasRow(presence, row);
+}
+
 /** Counts the pairs of each group. */
 export function countPairs({ groups, count, isInRuns }: Pairs, counts: Float64Array): void {
   if (!isInRuns) {
@@ -48,6 +57,16 @@ export function countPairs({ groups, count, isInRuns }: Pairs, counts: Float64Ar
     counts[groups[from]] += to - from;
     from = to;
   }
+}
+
+/** Tallies of the numbers of a column in the rows of `pairs`; `undefined` when some may be too large for that. */
+export function talliesOf(column: NumberColumn, { rows, count }: Pairs): Tallies | undefined {
+  const codes = column.packed(TALLIED_MAX);
+  if (codes !== undefined) {
+    return tallyRows(codes, rows, count, () => must(column.small(TALLIED_MAX), 'small numbers'));
+  }
+  const small = column.small(TALLIED_MAX);
+  return small && tallyRows(plainValues(small), rows, count, () => small);
 }
 
 /** What the whole numbers of a column are divided by; 1 when it has doubles. */

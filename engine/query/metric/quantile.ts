@@ -1,10 +1,10 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { growInUnits } from '../../column/growth.ts';
+import type { Tally } from '../../packed/cells.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { FewValues, type FewValuesData } from './few-values.ts';
 import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';
 import { Sums } from './sum.ts';
-import type { Tally } from './tally.ts';
 
 const ENTRIES_MIN = 64;
 const ENTRY_BYTES = 16;
