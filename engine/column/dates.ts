@@ -122,6 +122,11 @@ export class DateChunk {
     return values;
   }
 
+  /** Ends it, and frees what it decoded. */
+  free(): void {
+    this.#values.free();
+  }
+
   /** The value number `rank` as it was written; `eventMs` is the time of its row. */
   text(rank: number, eventMs: number): string {
     const form = this.#forms.at(rank);

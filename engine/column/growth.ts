@@ -56,6 +56,16 @@ export function release<T extends Growable>(array: T): T {
   return over(array, array.buffer.transfer(0));
 }
 
+/**
+ * Frees at once the memory of arrays that nobody reads any more, which are empty then: waiting for the collector, they
+ * would make it run again and again. Each is the only view of its buffer.
+ */
+export function free(...arrays: readonly (ArrayBufferView | undefined)[]): void {
+  for (const array of arrays) {
+    if (array?.buffer instanceof ArrayBuffer && array.byteLength > 0) array.buffer.transfer(0);
+  }
+}
+
 /** Grows as `grow` does, with `rest` behind the copy, in units. */
 export function* growInUnits<T extends Growable>(array: T, needed: number, rest = 0): Units<T> {
   const grown = make(array, nextLength(array, needed));

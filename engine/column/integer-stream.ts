@@ -4,6 +4,7 @@ import { packedWords, unpack, unpackOne } from '../packed/bitpack.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { findValues, unpackValues } from '../packed/packed.ts';
 import { readPacked } from './compress.ts';
+import { free } from './growth.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
@@ -176,6 +177,11 @@ export class IntegerStream {
   values(): Float64Array {
     this.#values ??= this.#decode();
     return this.#values;
+  }
+
+  /** Ends it, and frees what `values` gave. */
+  free(): void {
+    free(this.#values);
   }
 
   /**

@@ -3,6 +3,7 @@ import { damaged } from '../base/errors.ts';
 import type { Zone } from './chunk.ts';
 import type { KeptCodes, NumberColumn } from './column.ts';
 import { compress, readPacked, writePacked } from './compress.ts';
+import { free } from './growth.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { writeIntegers } from './integers.ts';
 import { LazyNumberColumn } from './lazy-numbers.ts';
@@ -324,8 +325,16 @@ export class NumberChunk {
     return this.#parts;
   }
 
+  /** Ends it, and frees what `parts` gave. */
+  free(): void {
+    free(this.#parts?.values, this.#parts?.details);
+    this.#stream.free();
+  }
+
   #readParts(): NumberParts {
-    const values = this.#stream.values().slice();
+    const stored = this.#stream.values();
+    const isPlain = this.#scale !== SCALE_DOUBLE && this.#rule === PrintRule.FIXED;
+    const values = isPlain && this.#exceptions.at.length === 0 ? stored : stored.slice();
     const details = new Uint16Array(values.length);
     const texts = new Map<number, string>();
     const set = (rank: number, text: string): void => {

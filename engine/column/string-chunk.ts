@@ -5,6 +5,7 @@ import type { PackedValues } from '../packed/cells.ts';
 import type { KeptCodes, StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
+import { free } from './growth.ts';
 import { IntegerStream } from './integer-stream.ts';
 import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
@@ -262,6 +263,16 @@ export class StringChunk {
     const offsets = offsetsOf(this.#lengthStream().part(first, count));
     const bytes = this.#pieceBytes(number, offsets, scratch);
     return { first, offsets, bytes };
+  }
+
+  /** Ends it, and frees the lengths and entries that it gave. */
+  free(): void {
+    this.#lengths?.free();
+    if (this.#entries === undefined) return;
+    const { offsets, bytes } = this.#entries;
+    free(offsets);
+    // Those that are stored plain are a view of what was read.
+    if (bytes.byteLength === bytes.buffer.byteLength) free(bytes);
   }
 
   #idStream(): IntegerStream {

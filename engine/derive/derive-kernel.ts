@@ -133,8 +133,8 @@ export class DeriveKernel {
     { offsets, bytes }: Entries,
   ): boolean {
     const isMade = this.#try(() => {
-      const chosen = Uint32Array.from(numbers);
-      if (chosen.some((number, index) => number !== numbers[index])) return false;
+      const chosen = new Uint32Array(numbers);
+      for (let at = 0; at < chosen.length; at++) if (chosen[at] !== numbers[at]) return false;
       const arena = this.#arena;
       arena.reset(this.#free);
       const rowPlace = arena.putWords(rows);

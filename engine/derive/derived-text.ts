@@ -229,5 +229,7 @@ function firstAt(numbers: Uint32Array, wanted: number): number {
 /** Row of each of `count` values from number `first` on. */
 function rowsOfPiece(rows: Uint32Array | undefined, first: number, count: number): Uint32Array {
   if (rows !== undefined) return rows.subarray(first, first + count);
-  return Uint32Array.from({ length: count }, (_, index) => first + index);
+  const all = new Uint32Array(count);
+  for (let index = 0; index < count; index++) all[index] = first + index;
+  return all;
 }

@@ -1,5 +1,6 @@
 import { ByteReader } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
+import { free } from '../../column/growth.ts';
 import { IntegerStream } from '../../column/integer-stream.ts';
 import type { BlockRef } from '../frame.ts';
 import type { Directory } from './directory.ts';
@@ -88,6 +89,13 @@ export class BlockKeys implements RowKeyReader {
     return this.#all === undefined
       ? (this.#single?.sequenceAt(row) ?? 0)
       : this.#all.sequences[row];
+  }
+
+  /** Ends it, and frees what it gave. */
+  free(): void {
+    this.#times?.free();
+    this.#received?.free();
+    free(this.#all?.sequences, this.#all?.writers);
   }
 
   #timeStream(): IntegerStream {

@@ -5,13 +5,14 @@ import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
 import type { Column, KeptCodes, StringColumn } from '../../column/column.ts';
 import { DateChunk } from '../../column/dates.ts';
-import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from '../../column/entries.ts';
+import type { EntrySource, PossibleParts, Scratch, Terms } from '../../column/entries.ts';
+import { free } from '../../column/growth.ts';
 import { IntegerStream } from '../../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
 import { NumberChunk } from '../../column/number-chunk.ts';
 import { PresentRows } from '../../column/presence.ts';
 import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../column/shape.ts';
-import { StringChunk, type StringSource, type TextPiece } from '../../column/string-chunk.ts';
+import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
 import { DerivedText, type DerivedView } from '../../derive/derived-text.ts';
@@ -21,7 +22,7 @@ import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { BlockTexts } from './block-texts.ts';
-import { type DenseColumn, presentIds } from './dense-column.ts';
+import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
@@ -83,6 +84,7 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
   #derivedTexts: (DerivedText | undefined)[] = [];
+  #given: ArrayBufferView[] = [];
   #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
@@ -208,17 +210,21 @@ export class Block {
     });
   }
 
-  /** Lets go of all that was decoded but names. */
+  /** Lets go of all that was decoded but names; arrays that were given are empty then. */
   forget(): void {
     this.#shapes = undefined;
     this.#shapeIds = undefined;
+    this.#keys.free();
     this.#keys = this.#newKeys();
     this.#presences = [];
     this.forgetValues();
   }
 
-  /** Lets go of what was decoded of columns. */
+  /** Lets go of what was decoded of columns; arrays of `dense` are empty then. */
   forgetValues(): void {
+    free(...this.#given);
+    this.#given = [];
+    for (const chunk of [...this.#strings, ...this.#numbers, ...this.#dates]) chunk?.free();
     this.#strings = [];
     this.#numbers = [];
     this.#dates = [];
@@ -361,18 +367,13 @@ export class Block {
     }
     const chunk = this.#stringChunk(index, entry);
     const stringKind = kind as StringColumn['kind'];
-    const ids = chunk.denseIds();
     const dictionary = entry.encoding === StringEncoding.SHARED ? entry.dictionary : -1;
     const shared = dictionary < 0 ? undefined : this.#dictionaries?.dictionary(dictionary);
-    const entries = (): Entries => placed(this.ref, () => chunk.entries());
-    const { pieceCount } = chunk;
-    const piece = (number: number, scratch?: Scratch): TextPiece =>
-      placed(this.ref, () => chunk.piece(number, scratch));
-    const entryLengths = (): ArrayLike<number> => placed(this.ref, () => chunk.entryLengths());
-    const texts = { entries, entryLengths, pieceCount, piece };
-    const strings = { kind: stringKind, dictionary, shared, ...texts };
-    if (!entry.hasSlots) return { ...strings, rows, ids };
-    return { ...strings, ...presentIds(ids, presentCount) };
+    const texts = denseTexts(chunk, (read) => placed(this.ref, read));
+    const dense = chunk.denseIds();
+    const ids = entry.hasSlots ? presentIds(dense, presentCount) : { rows, ids: dense };
+    this.#given.push(dense, ids.ids);
+    return { kind: stringKind, dictionary, shared, ...texts, ...ids };
   }
 
   #weighShapes(weights: Uint32Array): void {

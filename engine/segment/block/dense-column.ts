@@ -4,7 +4,7 @@ import type { DateChunk } from '../../column/dates.ts';
 import type { Entries, EntrySource, Scratch } from '../../column/entries.ts';
 import type { Kind } from '../../column/kind.ts';
 import type { NumberChunk } from '../../column/number-chunk.ts';
-import type { TextPiece } from '../../column/string-chunk.ts';
+import type { StringChunk, TextPiece } from '../../column/string-chunk.ts';
 
 /** A column's values alone, in the order of their rows. */
 export type DenseColumn = {
@@ -32,6 +32,19 @@ export type DenseColumn = {
 
 /** The values of a column of strings or arrays. */
 export type DenseStrings = Extract<DenseColumn, { ids: Uint32Array }>;
+
+/** What is read of the texts of a chunk; `guard` reads. */
+export function denseTexts(
+  chunk: StringChunk,
+  guard: <T>(read: () => T) => T,
+): Pick<DenseStrings, 'entries' | 'entryLengths' | 'pieceCount' | 'piece'> {
+  return {
+    entries: () => guard(() => chunk.entries()),
+    entryLengths: () => guard(() => chunk.entryLengths()),
+    pieceCount: chunk.pieceCount,
+    piece: (number, scratch) => guard(() => chunk.piece(number, scratch)),
+  };
+}
 
 /** The rows that have an id, and their ids. Throws CORRUPTION when they are not `count`. */
 export function presentIds(

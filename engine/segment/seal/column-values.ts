@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Builder } from '../../column/batch.ts';
 import { BooleanBuilder } from '../../column/booleans.ts';
 import { DateBuilder, type DateChunk } from '../../column/dates.ts';
+import { free } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { NumberChunk } from '../../column/number-chunk.ts';
 import { NumberBuilder } from '../../column/numbers.ts';
@@ -102,6 +103,7 @@ class DateValues implements ColumnValues {
       this.#values[targets[index]] = values[index];
       this.#forms[targets[index]] = forms[index];
     }
+    free(values, forms, rows === undefined ? undefined : ownMs);
   }
 
   builder(path: number, selection: Selection): DateBuilder {

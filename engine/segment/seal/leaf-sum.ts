@@ -1,4 +1,5 @@
 import type { EntrySource } from '../../column/entries.ts';
+import { free } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { TextPiece } from '../../column/string-chunk.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
@@ -148,8 +149,10 @@ function addDates(
     eventMs = new Float64Array(rows.length);
     for (let at = 0; at < rows.length; at++) eventMs[at] = timeMs[rows[at]];
   }
-  const words = wordsOf(chunk.values(eventMs));
-  addWords(hashes, index, { words, details: chunk.forms(), rows });
+  const values = chunk.values(eventMs);
+  const details = chunk.forms();
+  addWords(hashes, index, { words: wordsOf(values), details, rows });
+  free(values, details, rows === undefined ? undefined : eventMs);
 }
 
 function addWords(

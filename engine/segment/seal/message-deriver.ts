@@ -17,6 +17,19 @@ import type { SourceColumn } from './source-rows.ts';
 const COLUMNS_MAX = 64;
 const ROWS_SHARE_MIN = 1 / 16;
 
+/** Growth of their own part with which messages are derived of the columns of the block before. */
+const OWN_SHARE_GROWTH = 1.1;
+
+function nameOf(block: Block, column: number): string {
+  const { path, kind } = block.outlines[column];
+  return `${kind} ${block.head.pathNames(path).join('\n')}`;
+}
+
+/** Bytes that texts have of their own, as a part of all. */
+function ownShare({ own }: DerivedParts, { bytes }: RowsText): number {
+  return own.reduce((sum, { length }) => sum + length, 0) / bytes.length;
+}
+
 /** The dictionaries of a segment that is being written. */
 class WrittenDictionaries implements DictionarySource {
   readonly #writer: SegmentWriter;
@@ -44,6 +57,9 @@ export class MessageDeriver {
   readonly #writer: SegmentWriter;
   readonly #dictionaries: WrittenDictionaries;
   #isOver = false;
+  /** Names of the columns that messages were derived of, and the part of them that was their own. */
+  #used: ReadonlySet<string> = new Set();
+  #ownShare = 0;
 
   /** `places`: of the segment's dictionaries, which are written. */
   constructor(writer: SegmentWriter, places: readonly FramePlace[]) {
@@ -67,9 +83,35 @@ export class MessageDeriver {
       const isWanted = outline.kind === Kind.STRING || outline.kind === Kind.NUMBER;
       return isWanted && outline.presentCount >= block.rowCount * ROWS_SHARE_MIN ? [column] : [];
     });
-    const derived = deriveText(text, block.texts, columns.slice(0, COLUMNS_MAX), deriveKernel());
+    const derived =
+      this.#deriveAsBefore(block, columns, text) ?? this.#deriveOf(block, columns, text);
+    block.forget();
     this.#isOver = derived === undefined;
     return derived;
+  }
+
+  #deriveOf(block: Block, columns: readonly number[], text: RowsText): DerivedParts | undefined {
+    const derived = deriveText(text, block.texts, columns.slice(0, COLUMNS_MAX), deriveKernel());
+    if (derived === undefined) return undefined;
+    const used = new Set(derived.templates.flatMap((parts) => parts.map(({ column }) => column)));
+    this.#used = new Set(
+      columns.filter((column) => used.has(column)).map((at) => nameOf(block, at)),
+    );
+    this.#ownShare = ownShare(derived, text);
+    return derived;
+  }
+
+  /** Derives of the columns of the block before, so that others are not read; `undefined` when that gains less. */
+  #deriveAsBefore(
+    block: Block,
+    columns: readonly number[],
+    text: RowsText,
+  ): DerivedParts | undefined {
+    const used = columns.filter((column) => this.#used.has(nameOf(block, column)));
+    if (used.length === 0) return undefined;
+    const derived = deriveText(text, block.texts, used, deriveKernel());
+    if (derived === undefined) return undefined;
+    return ownShare(derived, text) <= this.#ownShare * OWN_SHARE_GROWTH ? derived : undefined;
   }
 
   /** Opens a block as it is encoded so far. */

@@ -160,7 +160,6 @@ export class RowStream {
       if (from !== undefined && maxTimeMs < from.timeMs) continue;
       if (cut !== undefined && minTimeMs > cut.timeMs) continue;
       const keys = { timeMs: block.timeMs(), ...block.keys() };
-      block.forget();
       found.ensure(block.rowCount);
       const isWhole =
         (from === undefined || minTimeMs > from.timeMs) &&
@@ -174,6 +173,7 @@ export class RowStream {
         }
         found.add(keys, source, row);
       }
+      block.forget();
       await this.#pause();
     }
     return found;
@@ -213,7 +213,6 @@ export class RowStream {
     for (const [source, { block }] of this.#sources.entries()) {
       const { minTimeMs, maxTimeMs } = block.ref;
       const keys = { timeMs: block.timeMs(), ...block.keys() };
-      block.forget();
       samples.ensure(Math.ceil(block.rowCount / SAMPLE_ROWS));
       const isMixed = this.#isMixed(minTimeMs, maxTimeMs);
       for (let row = 0; row < block.rowCount; row += SAMPLE_ROWS) {
@@ -221,6 +220,7 @@ export class RowStream {
         samples.add(keys, source, row);
         samples.rows[samples.count - 1] = Math.min(SAMPLE_ROWS, block.rowCount - row);
       }
+      block.forget();
       await this.#pause();
     }
     this.#sampleOrder = samples.order();

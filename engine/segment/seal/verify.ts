@@ -36,6 +36,7 @@ export class Verification {
         const block = sealed.open(ref);
         block.kernel = deriveKernel();
         this.#sums.found.add(block);
+        block.forget();
         await this.#pause();
       }
     } catch (cause) {
