@@ -122,6 +122,7 @@ export class DateFormReader implements DateFormResult {
 
   #known = new Uint8Array(TEXT_BYTES_MAX);
   #knownBytes = -1;
+  #knownForm = 0;
   #fractionDigits = 0;
   /** Milliseconds of the beginning of the remembered minute. */
   #minuteMs = 0;
@@ -154,6 +155,8 @@ export class DateFormReader implements DateFormResult {
       fraction = digitsAt(bytes, start + SECONDS_END_BYTES + 1, digitCount);
       if (fraction < 0) return false;
     }
+    // A text that turned out to be none of the forms may have left another one.
+    this.form = this.#knownForm;
     this.value = digitCount === 6 ? ms * 1000 + fraction : ms + fraction;
     this.timeMs = digitCount === 6 ? ms + Math.floor(fraction / 1000) : this.value;
     return true;
@@ -166,6 +169,7 @@ export class DateFormReader implements DateFormResult {
         : start + SECONDS_END_BYTES;
     this.#fractionDigits = Math.max(0, behindFraction - start - SECONDS_END_BYTES - 1);
     this.#knownBytes = end - start;
+    this.#knownForm = this.form;
     this.#known.set(bytes.subarray(start, end));
     const second = digitsAt(bytes, start + MINUTE_PREFIX_BYTES, 2);
     const wholeSecondMs = Math.floor(this.timeMs / 1000) * 1000;

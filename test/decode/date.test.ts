@@ -188,3 +188,16 @@ t.test('a reader of forms that remembers says what the parser of forms says', as
   }
   t.notOk(new DateFormReader().read(new Uint8Array(40), 0, 0), 'nothing is none');
 });
+
+t.test(
+  'a date that is beyond the safe numbers leaves nothing behind for the next one',
+  async (t) => {
+    const reader = new DateFormReader();
+    const read = (text: string): boolean => reader.read(Buffer.from(text), 0, text.length);
+    t.ok(read('2026-11-23T10:00:00.123Z'));
+    const { form } = reader;
+    t.notOk(read('9999-12-31T23:59:59.999999+05:45'));
+    t.ok(read('2026-11-23T10:00:00.123Z'));
+    t.equal(reader.form, form);
+  },
+);
