@@ -20,8 +20,7 @@ const TEXT_BYTES_AMPLE = BLOCK_TEXT_BYTES_MAX / 2;
 /** Bytes that a leaf costs beside its text. */
 const LEAF_BYTES = 16;
 
-/** An empty column of leaves of a kind at a path. */
-export function makeBuilder(path: number, kind: Kind): Builder {
+function makeBuilder(path: number, kind: Kind): Builder {
   switch (kind) {
     case Kind.BOOLEAN:
       return new BooleanBuilder(path);

@@ -16,6 +16,7 @@ export interface RowArrays {
   value: Float64Array;
   detail: Uint16Array;
   rowEntry: Uint32Array;
+  timeMs: Float64Array;
 }
 
 /**
@@ -93,8 +94,8 @@ export class Rows {
     this.rowEntry[row + 1] = this.entryCount;
   }
 
-  /** Copies the first `count` rows of others, all with the date `timeMs`, whose texts are in the same source. */
-  addRows(from: RowArrays, count: number, timeMs: number): void {
+  /** Copies the first `count` rows of others, whose texts are in the same source. */
+  addRows(from: RowArrays, count: number): void {
     const entryCount = from.rowEntry[count];
     const to = this.entryCount;
     while (to + entryCount >= this.path.length) this.#growEntries();
@@ -108,7 +109,7 @@ export class Rows {
     for (let row = 1; row <= count; row++) {
       this.rowEntry[this.rowCount + row] = to + from.rowEntry[row];
     }
-    this.timeMs.fill(timeMs, this.rowCount, this.rowCount + count);
+    this.timeMs.set(from.timeMs.subarray(0, count), this.rowCount);
     this.rowCount += count;
     this.entryCount = to + entryCount;
   }

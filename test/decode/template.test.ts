@@ -27,6 +27,7 @@ class Twice {
     const rows = new Rows();
     const reference = new Decoder(this.#paths, rows);
     this.#fast.known.templates = makeTemplates(
+      this.#paths,
       (source, receivedMs, start, end) => {
         reference.begin(source, receivedMs, undefined, start, end);
         reference.line(start, end);
@@ -142,6 +143,9 @@ t.test(
       'syslog.x',
       'd.e',
       'd.f',
+      'message.x',
+      'date.y',
+      '@timestamp',
     ];
     const values = [
       ...[
@@ -152,6 +156,10 @@ t.test(
         '"x"',
         '"2026-11-23T10:00:00Z"',
         '"\\n\\u00e9"',
+        '1793491409.212429',
+        '9007199254740991',
+        '9007199254740993',
+        '123456789012345678',
       ],
       ...[
         'null',
@@ -182,6 +190,48 @@ t.test(
     t.ok(twice.counts.rows > 0, 'the kernel reads some of them');
   },
 );
+
+t.test('dates of all forms, and what is nearly one, are read as by the reference', async (t) => {
+  const draw = new Draw(8);
+  const two = (most: number): string => String(draw.below(most + 1)).padStart(2, '0');
+  const fractions = ['', '', '.123', '.000456', '.5', '.1234567', '.'];
+  const zones = [
+    '',
+    'Z',
+    'Z',
+    '+01:00',
+    '-0330',
+    '+05:45',
+    '-00:00',
+    '+24:00',
+    '+01:07',
+    'z',
+    '+1',
+  ];
+  const date = (): string => {
+    const year = draw.pick(['0000', '0001', '1969', '1970', '2024', '2026', '2100', '9999']);
+    const day = `${year}-${two(13)}-${two(31)}`;
+    const time = `${two(24)}:${two(60)}:${two(60)}`;
+    return `"${day}${draw.pick(['T', 'T', ' ', 't'])}${time}${draw.pick(fractions)}${draw.pick(zones)}"`;
+  };
+  const number = (): string => {
+    const whole = String(draw.below(10 ** draw.below(10)) * 10 ** draw.below(5));
+    return draw.below(2) === 0 ? whole : `${whole}.${draw.below(10 ** draw.below(7))}`;
+  };
+  const names = ['date', 'timestamp', '@timestamp', 'syslog.timestamp', 'other'];
+  const twice = new Twice();
+  for (let round = 0; round < 40; round++) {
+    const lines = Array.from({ length: 400 }, (_, n) => {
+      const value = draw.below(3) === 0 ? number() : date();
+      const good = '"2026-11-23T10:00:00.123Z"';
+      const text = `{"n":${n},"${draw.pick(names)}":${draw.below(2) === 0 ? good : value}}`;
+      return Buffer.from(text);
+    });
+    t.equal(twice.difference(lines), undefined, `round ${round}`);
+  }
+  t.equal(twice.counts.faults, 0);
+  t.ok(twice.counts.rows > 0, 'the kernel reads some of them');
+});
 
 t.test(
   'lines whose dates cannot be read are for the reference, and those around them are not',

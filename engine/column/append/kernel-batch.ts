@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { BLOCK_ROWS_CLOSE } from '../../base/limits.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import { type BatchRows, type Builder, makeBuilder } from '../batch.ts';
-import type { BooleanBuilder } from '../booleans.ts';
-import type { DateBuilder } from '../dates.ts';
-import type { Dictionary } from '../dictionary.ts';
+import type { BatchRows, Builder } from '../batch.ts';
+import { BooleanBuilder } from '../booleans.ts';
+import { DateBuilder } from '../dates.ts';
+import { Dictionary } from '../dictionary.ts';
 import { Kind } from '../kind.ts';
-import type { NumberBuilder } from '../numbers.ts';
+import { NumberBuilder } from '../numbers.ts';
 import type { PathTable } from '../path.ts';
 import type { Rows } from '../rows.ts';
 import { leafKind, leafPath, type Shapes } from '../shape.ts';
-import type { StringBuilder } from '../strings.ts';
+import { StringBuilder } from '../strings.ts';
 
 /** Functions and places of append.as.ts. */
 interface Exports {
@@ -241,50 +241,46 @@ export class KernelBatch implements BatchRows {
     }
   }
 
-  /** A column as a builder whose arrays are views. */
+  /** A column as a builder that is only read: its arrays are views, and nothing else is made for it. */
   #column(fields: Uint32Array): Builder {
     const key = fields[Field.KEY];
     const count = fields[Field.COUNT];
     const kind = leafKind(key);
     const at = (field: number): number => this.#exports.ARENA.value + fields[field];
-    const builder = makeBuilder(leafPath(key), kind);
-    builder.count = count;
-    builder.rows = new Uint16Array(this.#buffer, at(Field.ROWS), count);
+    const rows = new Uint16Array(this.#buffer, at(Field.ROWS), count);
     const details = new Uint16Array(this.#buffer, at(Field.DETAILS), count);
+    const common = { path: leafPath(key), kind, count, rows };
     if (kind === Kind.BOOLEAN) {
-      (builder as BooleanBuilder).values = Uint8Array.from(details);
-    } else if (kind === Kind.STRING || kind === Kind.ARRAY) {
-      const strings = builder as StringBuilder;
-      strings.entries = details;
-      strings.plain = fields[Field.PLAIN] !== 0;
-      this.#fillDictionary(strings.dictionary, fields);
-    } else {
-      const values = new Float64Array(this.#buffer, at(Field.VALUES), count);
-      if (kind === Kind.DATE) {
-        (builder as DateBuilder).values = values;
-        (builder as DateBuilder).forms = details;
-      } else {
-        const numbers = builder as NumberBuilder;
-        numbers.values = values;
-        numbers.details = details;
-        this.#fillDictionary(numbers.texts, fields);
-      }
+      const values = Uint8Array.from(details);
+      return Object.assign(Object.create(BooleanBuilder.prototype), { ...common, values });
     }
-    return builder;
+    if (kind === Kind.STRING || kind === Kind.ARRAY) {
+      const dictionary = this.#dictionary(fields);
+      const strings = { entries: details, plain: fields[Field.PLAIN] !== 0, dictionary };
+      return Object.assign(Object.create(StringBuilder.prototype), common, strings);
+    }
+    const values = new Float64Array(this.#buffer, at(Field.VALUES), count);
+    if (kind === Kind.DATE) {
+      return Object.assign(Object.create(DateBuilder.prototype), common, {
+        values,
+        forms: details,
+      });
+    }
+    const texts = this.#dictionary(fields);
+    return Object.assign(Object.create(NumberBuilder.prototype), common, {
+      values,
+      details,
+      texts,
+    });
   }
 
-  #fillDictionary(dictionary: Dictionary, fields: Uint32Array): void {
+  #dictionary(fields: Uint32Array): Dictionary {
     const entryCount = fields[Field.ENTRIES];
-    if (entryCount === 0) return;
     const arena = this.#exports.ARENA.value;
-    dictionary.entryCount = entryCount;
-    dictionary.offsets = new Uint32Array(
-      this.#buffer,
-      arena + fields[Field.OFFSETS],
-      entryCount + 1,
-    );
-    const bytes = dictionary.offsets[entryCount];
-    dictionary.bytes = new Uint8Array(this.#buffer, arena + fields[Field.BYTES_AT], bytes);
+    const offsets = new Uint32Array(this.#buffer, arena + fields[Field.OFFSETS], entryCount + 1);
+    const byteCount = entryCount === 0 ? 0 : offsets[entryCount];
+    const bytes = new Uint8Array(this.#buffer, arena + fields[Field.BYTES_AT], byteCount);
+    return Object.assign(Object.create(Dictionary.prototype), { entryCount, offsets, bytes });
   }
 
   /** Forgets all rows. */

@@ -7,13 +7,15 @@
  * | side | strings of the lines that were read whose escapes were undone: no more than the source, and a pad |
  * | prefix | bytes with which each line begins, such as a write key and a blank |
  * | entries | path, start, length (u32), value (f64), detail, node (u16), kind (u8) of each leaf, each in an array |
- * | rows | first entry, offset of the line, bytes of its content, form + 1 or 0 (u32) of each row, each in an array |
+ * | rows | date (f64), first entry, offset of the line, bytes of its content, form (u32) of each row, each in an array |
  * | slots | 32 bytes for each value of the line in progress: see SLOT_ |
  * | nodes | 32 bytes each: see NODE_ |
- * | edges | 8 bytes each: see EDGE_ |
+ * | edges | 24 bytes each: see EDGE_ |
  * | literals | bytes of the nodes' literals, each padded to a whole vector |
  * | forms | 16 bytes each, at the place that their hash says: see FORM_ |
  * | orders | of forms: the nodes of their values, then for each value its place in the row (u16) |
+ * | opened | of literals that open objects: how many, and their paths (u32) |
+ * | paths | parent, then the row in which it was last used (u32) of each path, each in an array |
  * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
  */
 
@@ -26,11 +28,13 @@ const ROWS: u32 = 4096;
 const SLOTS: u32 = 512;
 const NODES: u32 = 4096;
 const EDGES: u32 = 16384;
-const SIBLINGS: u32 = 16;
+const SIBLINGS: u32 = 128;
 const LITERAL_BYTES: u32 = 1 << 18;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
 const PREDICTIONS: u32 = 1 << 14;
+const OPENED_PATHS: u32 = 1 << 14;
+const PATHS: u32 = 1 << 16;
 
 // Regions.
 const SOURCE: u32 = 1024;
@@ -43,7 +47,8 @@ const ENTRY_VALUE: u32 = ENTRY_LENGTH + 4 * ENTRIES;
 const ENTRY_DETAIL: u32 = ENTRY_VALUE + 8 * ENTRIES;
 const ENTRY_NODE: u32 = ENTRY_DETAIL + 2 * ENTRIES;
 const ENTRY_KIND: u32 = ENTRY_NODE + 2 * ENTRIES;
-const ROW_ENTRY: u32 = ENTRY_KIND + ENTRIES;
+const ROW_TIME: u32 = ENTRY_KIND + ENTRIES;
+const ROW_ENTRY: u32 = ROW_TIME + 8 * ROWS;
 const ROW_LINE: u32 = ROW_ENTRY + 4 * (ROWS + 16);
 const ROW_BYTES: u32 = ROW_LINE + 4 * ROWS;
 const ROW_FORM: u32 = ROW_BYTES + 4 * ROWS;
@@ -52,12 +57,15 @@ const SLOT_BYTES: u32 = 32;
 const NODE: u32 = SLOT + SLOT_BYTES * SLOTS;
 const NODE_BYTES: u32 = 32;
 const EDGE: u32 = NODE + NODE_BYTES * NODES;
-const EDGE_BYTES: u32 = 8;
+const EDGE_BYTES: u32 = 24;
 const LITERAL: u32 = EDGE + EDGE_BYTES * EDGES;
 const FORM: u32 = LITERAL + LITERAL_BYTES;
 const FORM_BYTES: u32 = 16;
 const ORDER: u32 = FORM + FORM_BYTES * FORMS;
-const PREDICTION: u32 = ORDER + 2 * ORDERS;
+const OPENED: u32 = ORDER + 2 * ORDERS;
+const PATH_PARENT: u32 = OPENED + 4 * OPENED_PATHS;
+const PATH_USED: u32 = PATH_PARENT + 4 * PATHS;
+const PREDICTION: u32 = PATH_USED + 4 * PATHS;
 const END: u32 = PREDICTION + 4 * PREDICTIONS;
 
 // Fields of a node. Node 0 is before the first value.
@@ -67,10 +75,19 @@ const NODE_TYPE: u32 = 8;
 const NODE_PATH: u32 = 12;
 /** Its first edge; edge 0 is none. */
 const NODE_EDGE: u32 = 16;
+/** Place of its path in the order of date attributes, plus 1; 0 when it is none. */
+const NODE_RANK: u32 = 20;
+/** 1 when a row of such nodes alone can be put in order here. */
+const NODE_SIMPLE: u32 = 24;
+/** Place of the objects that its literal opens; 0 when there are none. */
+const NODE_OPENED: u32 = 28;
 
 // Fields of an edge.
 const EDGE_NODE: u32 = 0;
 const EDGE_NEXT: u32 = 4;
+/** The first eight bytes of the node's literal (u64), and the bits of them that are not of it (u64). */
+const EDGE_WORD: u32 = 8;
+const EDGE_REST: u32 = 16;
 
 // Fields of a form. One whose hash was met once has no values yet.
 const FORM_HASH: u32 = 0;
@@ -102,6 +119,11 @@ const KIND_BOOLEAN: u32 = 2;
 const KIND_NUMBER: u32 = 3;
 const KIND_STRING: u32 = 4;
 const KIND_ARRAY: u32 = 5;
+const KIND_DATE: u32 = 6;
+
+// Paths that all tables have: engine/column/path.ts.
+const PATH_ROOT: u32 = 0;
+const PATH_MESSAGE: u32 = 3;
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -124,7 +146,10 @@ const LETTER_F: u32 = 0x66;
 const LETTER_N: u32 = 0x6e;
 const LETTER_R: u32 = 0x72;
 const LETTER_T: u32 = 0x74;
-const DIGITS_MAX: u32 = 15;
+/** Of a number of more digits not even 64 bits are sure to hold the mantissa. */
+const DIGITS_MAX: u32 = 18;
+/** Greater mantissas are not exact. */
+const MANTISSA_MAX: u64 = 9_007_199_254_740_991;
 const VECTOR: u32 = 16;
 /** Usage that an event counts at least. */
 const EVENT_BYTES_MIN: u32 = 64;
@@ -132,6 +157,9 @@ const EVENT_BYTES_MIN: u32 = 64;
 const UNKNOWN_MAX: u32 = 32;
 const TRUE_WORD: u32 = 0x65757274;
 const FALSE_WORD: u32 = 0x736c6166;
+
+/** The form of a row whose leaves are in order as they stand in its line. */
+const IN_ORDER: u32 = 0xffffffff;
 
 /** Bits of a hash that are not in its place among the forms: 32 less those of FORMS. */
 const FORM_SHIFT: u32 = 20;
@@ -167,6 +195,25 @@ function setEdge(edge: u32, field: u32, value: u32): void {
   assert(edge < EDGES);
   store<u32>(EDGE + edge * EDGE_BYTES + field, value);
 }
+/** Compares the first bytes of the literal behind an edge with eight of the source. */
+function mayFollow(edge: u32, word: u64): bool {
+  assert(edge < EDGES);
+  const at = EDGE + edge * EDGE_BYTES;
+  return (load<u64>(at + EDGE_WORD) ^ word) << load<u64>(at + EDGE_REST) === 0;
+}
+function setEdgeWord(edge: u32, word: u64, rest: u64): void {
+  assert(edge < EDGES);
+  store<u64>(EDGE + edge * EDGE_BYTES + EDGE_WORD, word);
+  store<u64>(EDGE + edge * EDGE_BYTES + EDGE_REST, rest);
+}
+function sourceWord(at: u32): u64 {
+  assert(at + 8 <= SOURCE_BYTES + PAD_BYTES);
+  return load<u64>(SOURCE + at);
+}
+function literalWord(at: u32): u64 {
+  assert(at + 8 <= LITERAL_BYTES);
+  return load<u64>(LITERAL + at);
+}
 function formField(form: u32, field: u32): u32 {
   assert(form < FORMS);
   return load<u32>(FORM + form * FORM_BYTES + field);
@@ -178,6 +225,38 @@ function setForm(form: u32, field: u32, value: u32): void {
 function orderOf(at: u32): u32 {
   assert(at < ORDERS);
   return load<u16>(ORDER + 2 * at);
+}
+function openedPath(at: u32): u32 {
+  assert(at < OPENED_PATHS);
+  return load<u32>(OPENED + 4 * at);
+}
+function setOpenedPath(at: u32, path: u32): void {
+  assert(at < OPENED_PATHS);
+  store<u32>(OPENED + 4 * at, path);
+}
+function parentOf(path: u32): u32 {
+  assert(path < PATHS);
+  return load<u32>(PATH_PARENT + 4 * path);
+}
+function usedIn(path: u32): u32 {
+  assert(path < PATHS);
+  return load<u32>(PATH_USED + 4 * path);
+}
+function setUsed(path: u32, row: u32): void {
+  assert(path < PATHS);
+  store<u32>(PATH_USED + 4 * path, row);
+}
+function slotField(slot: u32, field: u32): u32 {
+  assert(slot < SLOTS);
+  return load<u32>(SLOT + slot * SLOT_BYTES + field);
+}
+function slotValue(slot: u32): f64 {
+  assert(slot < SLOTS);
+  return load<f64>(SLOT + slot * SLOT_BYTES + SLOT_VALUE);
+}
+function setSlotValue(slot: u32, value: f64): void {
+  assert(slot < SLOTS);
+  store<f64>(SLOT + slot * SLOT_BYTES + SLOT_VALUE, value);
 }
 function prediction(place: u32): u32 {
   assert(place < PREDICTIONS);
@@ -206,15 +285,18 @@ export {
   BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
   EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
   ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FALSE_WORD,
-  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY,
-  KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B, LETTER_E,
-  LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL, LITERAL_BYTES, literalVector,
-  MINUS, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES,
-  nodeField, OPEN_BRACKET, ORDER, ORDERS, orderOf, PAD_BYTES, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES,
-  prediction, QUOTE,
-  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE, SLASH, SLOT, SLOT_BYTES,
-  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
-  SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setPrediction, setSide, setSlot,
-  sourceByte, sourceVector, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, IN_ORDER,
+  KIND_ARRAY, KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING,
+  LETTER_B, LETTER_E, LETTER_F, LETTER_N, LETTER_R, LETTER_T, LINE_FEED, LITERAL,
+  LITERAL_BYTES, literalVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NO_COUNT,
+  NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE,
+  NODE_TYPE, NODES, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath,
+  orderOf, PAD_BYTES, PATH_MESSAGE, PATH_PARENT, PATH_ROOT, PATH_USED, PATHS, PREDICTION,
+  PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES, parentOf, prediction, QUOTE,
+  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SLASH, SLOT,
+  SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
+  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setEdgeWord, setForm, setNode,
+  setOpenedPath, setPrediction, setSide, setSlot, setSlotValue, setUsed, slotField,
+  slotValue, sourceByte, sourceVector, sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN,
+  TYPE_END, TYPE_NULL, TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
 };

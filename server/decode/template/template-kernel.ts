@@ -16,6 +16,18 @@ export const NodeType = {
 /** One of the values of `NodeType`. */
 export type NodeType = (typeof NodeType)[keyof typeof NodeType];
 
+/** Traits of a node beside its literal. */
+export interface NodeTraits {
+  type: NodeType;
+  path: number;
+  /** Place of its path in the order of date attributes, plus 1; 0 when it is none. */
+  rank: number;
+  /** Set when nothing but its path says where its leaf belongs. */
+  isSimple: boolean;
+  /** Paths of the objects that its literal opens. */
+  opened: readonly number[];
+}
+
 /** The node before the first value of a line. */
 export const ROOT_NODE = 0;
 
@@ -29,10 +41,13 @@ interface Exports {
     rowsMax: number,
     base: number,
     sideBase: number,
+    receivedMs: number,
   ): number;
-  addNode(length: number, type: number, path: number): number;
+  addNode(length: number, type: number, path: number, rank: number, simple: number): number;
+  addOpened(node: number, path: number): number;
+  setParent(path: number, parent: number): void;
   addEdge(from: number, to: number): number;
-  addForm(row: number): number;
+  addForm(row: number): void;
   resetForms(): void;
   reset(): void;
   begin(): number;
@@ -45,6 +60,7 @@ interface Exports {
   SIDE: WebAssembly.Global;
   PREFIX: WebAssembly.Global;
   ENTRY_PATH: WebAssembly.Global;
+  ROW_TIME: WebAssembly.Global;
   ROW_ENTRY: WebAssembly.Global;
   SLOT: WebAssembly.Global;
   SOURCE_BYTES: WebAssembly.Global;
@@ -69,7 +85,9 @@ const ROW_ENTRIES_PAD = 16;
  * Owned by one thread.
  */
 export class TemplateKernel {
-  /** Of each row: offset of its line, bytes of its content, its form + 1 or 0. */
+  /** Date of each row, NaN when its texts are to be read for it. */
+  readonly timeMs: Float64Array;
+  /** Of each row: offset of its line, bytes of its content, its form, 0 when that is not known. */
   readonly line: Uint32Array;
   readonly bytes: Uint32Array;
   readonly form: Uint32Array;
@@ -108,7 +126,9 @@ export class TemplateKernel {
     this.#detail = new Uint16Array(buffer, region(2 * entries), entries);
     this.entryNode = new Uint16Array(buffer, region(2 * entries), entries);
     this.#kind = new Uint8Array(buffer, region(entries), entries);
-    assert(at === exports.ROW_ENTRY.value, 'regions of rows follow those of entries');
+    assert(at === exports.ROW_TIME.value, 'regions of rows follow those of entries');
+    this.timeMs = new Float64Array(buffer, region(8 * rows), rows);
+    assert(at === exports.ROW_ENTRY.value, 'entries of rows follow their dates');
     this.rowEntry = new Uint32Array(buffer, region(4 * (rows + ROW_ENTRIES_PAD)), rows + 1);
     this.line = new Uint32Array(buffer, region(4 * rows), rows);
     this.bytes = new Uint32Array(buffer, region(4 * rows), rows);
@@ -154,7 +174,9 @@ export class TemplateKernel {
     const to = Math.min(end, this.#end);
     const base = this.#from - this.#at;
     const { readLines } = this.#exports;
-    return readLines(start - base, to - base, prefixBytes, rowsMax, base, rows.sideBytes) + base;
+    const { sideBytes, receivedMs } = rows;
+    const at = start - base;
+    return readLines(at, to - base, prefixBytes, rowsMax, base, sideBytes, receivedMs) + base;
   }
 
   /** Moves the window to `start`, unless that lies in it with enough behind. */
@@ -171,8 +193,8 @@ export class TemplateKernel {
     this.#at = at;
   }
 
-  /** Copies the first `count` rows of the last `read` behind those of the same `rows`, all with the date `timeMs`. */
-  copyRows(rows: Rows, count: number, timeMs: number): void {
+  /** Copies the first `count` rows of the last `read` behind those of the same `rows`. */
+  copyRows(rows: Rows, count: number): void {
     const sideBytes = this.#exports.sideBytes.value;
     if (sideBytes > 0) {
       const at = this.#exports.SIDE.value;
@@ -188,14 +210,19 @@ export class TemplateKernel {
         value: this.#value,
         detail: this.#detail,
         rowEntry: this.rowEntry,
+        timeMs: this.timeMs,
       },
       count,
-      timeMs,
     );
   }
 
   /** Makes a node of the literal `bytes[start, end)` and a value behind it; 0 when there is no room. */
-  addNode(bytes: Uint8Array, start: number, end: number, type: NodeType, path: number): number {
+  addNode(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    { type, path, ...traits }: NodeTraits,
+  ): number {
     const exports = this.#exports;
     const room = exports.LITERAL_BYTES.value - exports.literalBytes.value;
     if (end - start + LITERAL_PAD > room) return 0;
@@ -203,7 +230,15 @@ export class TemplateKernel {
       bytes.subarray(start, end),
       exports.LITERAL.value + exports.literalBytes.value,
     );
-    return exports.addNode(end - start, type, path);
+    const { rank, isSimple, opened } = traits;
+    const node = exports.addNode(end - start, type, path, rank, isSimple ? 1 : 0);
+    const hasRoom = node > 0 && opened.every((object) => exports.addOpened(node, object) !== 0);
+    return hasRoom ? node : 0;
+  }
+
+  /** Tells what a path lies in, before a node has it. */
+  setParent(path: number, parent: number): void {
+    this.#exports.setParent(path, parent);
   }
 
   /** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
@@ -213,9 +248,9 @@ export class TemplateKernel {
 
   /**
    * Remembers the form of row `row` of the last `read` with the places of its leaves, which are in the order of the
-   * line without them, when it comes a second time. Returns the form + 1, else 0.
+   * line without them, when it comes a second time.
    */
-  addForm(row: number, places: Uint32Array | undefined): number {
+  addForm(row: number, places: Uint32Array | undefined): void {
     const exports = this.#exports;
     if (exports.orderCount.value + 2 * exports.SLOTS.value > exports.ORDERS.value)
       exports.resetForms();
@@ -225,7 +260,7 @@ export class TemplateKernel {
       if (places === undefined) room[leaf] = leaf;
       else room[places[leaf]] = leaf;
     }
-    return exports.addForm(row);
+    exports.addForm(row);
   }
 
   /** Forgets all nodes and forms. */

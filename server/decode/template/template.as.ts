@@ -1,16 +1,21 @@
+import { rowDate } from './date.as.ts';
+import { isInOrder } from './form.as.ts';
 // biome-ignore format: a name a line would be a page.
 import {
   BACKSLASH, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT,
   EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
   ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FORM_COUNT, FORM_HASH,
-  FORM_ORDER, FORM_SHIFT, FORMS, formField, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
-  KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, MINUS, NO_COUNT, NODE_EDGE,
-  NODE_LENGTH, NODE_LITERAL, NODE_PATH, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, ORDER,
-  ORDERS, orderOf, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROWS, SIBLINGS, SIDE,
-  SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
-  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setForm, setNode, setPrediction,
-  setSide, setSlot, sourceByte, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+  FORM_ORDER, FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL,
+  KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, literalWord,
+  MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL,
+  NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET,
+  OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, PATH_PARENT, PATHS, PREDICTION,
+  PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM,
+  ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND,
+  SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES,
+  SPREAD, setEdge, setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSide,
+  setSlot, sourceByte, sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL,
+  TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 } from './memory.as.ts';
 import {
   booleanEnd,
@@ -36,6 +41,8 @@ let nodeCount: u32 = 1;
 let edgeCount: u32 = 1;
 let literalBytes: u32 = 0;
 let orderCount: u32 = 0;
+/** Words of the objects that literals open; place 0 is none. */
+let openedCount: u32 = 1;
 let rowCount: u32 = 0;
 let entryCount: u32 = 0;
 let contentBytes: u32 = 0;
@@ -74,7 +81,7 @@ function unescaped(from: u32, end: u32): u32 {
   return 0;
 }
 
-/** Reads a number of at most DIGITS_MAX digits without an exponent; its end, or 0. */
+/** Reads a number without an exponent whose mantissa is exact; its end, or 0. */
 function numberEnd(from: u32, end: u32): u32 {
   let at = from;
   const isNegative = sourceByte(at) === MINUS;
@@ -102,6 +109,7 @@ function numberEnd(from: u32, end: u32): u32 {
     if (fraction === 0) return 0;
   }
   if (at >= end || (byte | BLANK) === LETTER_E || (isNegative && mantissa === 0)) return 0;
+  if (mantissa > MANTISSA_MAX) return 0;
   const value = <f64>mantissa;
   store<f64>(SLOT + slotCount * SLOT_BYTES + SLOT_VALUE, isNegative ? -value : value);
   setSlot(slotCount, SLOT_DETAIL, fraction);
@@ -201,10 +209,11 @@ function next(node: u32, at: u32, end: u32): u32 {
   const predicted = prediction(place);
   const isPredicted = predicted >>> 16 === node && predicted !== 0;
   if (isPredicted && fits(predicted & 0xffff, at, end)) return predicted & 0xffff;
+  const word = sourceWord(at);
   let before: u32 = 0;
   for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
     const to = edgeField(edge, EDGE_NODE);
-    if (fits(to, at, end)) {
+    if (mayFollow(edge, word) && fits(to, at, end)) {
       if (before !== 0) toFront(node, before, edge);
       setPrediction(place, node, to);
       return to;
@@ -248,17 +257,19 @@ function formOf(): u32 {
 }
 
 /** Makes a row of the slots, in the order of their form, or as they stand in the line. */
-function addRow(line: u32, bytes: u32, base: i32): void {
+function addRow(line: u32, bytes: u32, base: i32, receivedMs: f64): void {
   assert(entryCount + slotCount <= ENTRIES && rowCount < ROWS);
-  const form = formOf();
+  const time = rowDate(slotCount, receivedMs);
+  const known = formOf();
+  const form = known === 0 && isInOrder(slotCount) ? IN_ORDER : known;
   if (form === 0) unknownCount++;
-  const places = form === 0 ? 0 : formField(form - 1, FORM_ORDER) + slotCount;
+  const places = known === 0 ? 0 : formField(known - 1, FORM_ORDER) + slotCount;
   for (let slot: u32 = 0; slot < slotCount; slot++) {
     const from = SLOT + slot * SLOT_BYTES;
     const kind = load<u32>(from + SLOT_KIND);
     const start = load<i32>(from + SLOT_START);
     const isInSource = kind >= KIND_NUMBER && start >= 0;
-    const entry = entryCount + (form === 0 ? slot : orderOf(places + slot));
+    const entry = entryCount + (known === 0 ? slot : orderOf(places + slot));
     store<u32>(ENTRY_PATH + 4 * entry, load<u32>(from + SLOT_PATH));
     store<i32>(ENTRY_START + 4 * entry, isInSource ? start + base : start);
     store<u32>(ENTRY_LENGTH + 4 * entry, load<u32>(from + SLOT_LENGTH));
@@ -268,6 +279,7 @@ function addRow(line: u32, bytes: u32, base: i32): void {
     store<u8>(ENTRY_KIND + entry, <u8>kind);
   }
   entryCount += slotCount;
+  store<f64>(ROW_TIME + 8 * rowCount, time);
   store<u32>(ROW_LINE + 4 * rowCount, line + base);
   store<u32>(ROW_BYTES + 4 * rowCount, bytes);
   store<u32>(ROW_FORM + 4 * rowCount, form);
@@ -278,7 +290,7 @@ function addRow(line: u32, bytes: u32, base: i32): void {
 /**
  * Reads lines `[from, end)` of the source, each with its line feed, from the first on while they are known, at most
  * `rowsMax`; returns the offset behind the last one. Each begins with the `prefixBytes` of the prefix. `base` is added
- * to the offsets of records in the source, `sideAt` to those in the side.
+ * to the offsets of records in the source, `sideAt` to those in the side. `receivedMs` is the date of rows without one.
  */
 export function readLines(
   from: u32,
@@ -287,6 +299,7 @@ export function readLines(
   rowsMax: u32,
   base: i32,
   sideAt: u32,
+  receivedMs: f64,
 ): u32 {
   assert(end <= SOURCE_BYTES && from <= end);
   rowCount = 0;
@@ -313,14 +326,17 @@ export function readLines(
     if (next >= end || sourceByte(next) !== LINE_FEED) break;
     const bytes = behind - start;
     contentBytes += max(bytes, EVENT_BYTES_MIN);
-    addRow(at, bytes, base);
+    addRow(at, bytes, base, receivedMs);
     at = next + 1;
   }
   return at;
 }
 
-/** Makes a node of `length` bytes of literal, which lie at `literalTop`, and a value; 0 when there is no room. */
-export function addNode(length: u32, type: u32, path: u32): u32 {
+/**
+ * Makes a node of `length` bytes of literal, which lie at `literalBytes`, and a value; 0 when there is no room. `rank`
+ * and `simple` are NODE_RANK and NODE_SIMPLE.
+ */
+export function addNode(length: u32, type: u32, path: u32, rank: u32, simple: u32): u32 {
   if (nodeCount === NODES) return 0;
   assert(literalBytes + length + 2 * VECTOR <= LITERAL_BYTES);
   const node = nodeCount++;
@@ -329,8 +345,30 @@ export function addNode(length: u32, type: u32, path: u32): u32 {
   setNode(node, NODE_TYPE, type);
   setNode(node, NODE_PATH, path);
   setNode(node, NODE_EDGE, 0);
+  setNode(node, NODE_RANK, rank);
+  setNode(node, NODE_SIMPLE, simple);
+  setNode(node, NODE_OPENED, 0);
   literalBytes = (literalBytes + length + VECTOR) & ~(VECTOR - 1);
   return node;
+}
+
+/** Notes that the literal of a node, the last one that was made, opens an object too; false when there is no room. */
+export function addOpened(node: u32, path: u32): bool {
+  if (openedCount + 2 >= OPENED_PATHS) return false;
+  if (nodeField(node, NODE_OPENED) === 0) {
+    setNode(node, NODE_OPENED, openedCount);
+    setOpenedPath(openedCount++, 0);
+  }
+  const first = nodeField(node, NODE_OPENED);
+  setOpenedPath(first, openedPath(first) + 1);
+  setOpenedPath(openedCount++, path);
+  return true;
+}
+
+/** Notes what a path lies in. */
+export function setParent(path: u32, parent: u32): void {
+  assert(path < PATHS && parent < PATHS);
+  store<u32>(PATH_PARENT + 4 * path, parent);
 }
 
 /** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
@@ -344,6 +382,8 @@ export function addEdge(from: u32, to: u32): bool {
   if (edgeCount === EDGES || siblings === SIBLINGS) return false;
   const edge = edgeCount++;
   setEdge(edge, EDGE_NODE, to);
+  const length = min<u32>(nodeField(to, NODE_LENGTH), 8);
+  setEdgeWord(edge, literalWord(nodeField(to, NODE_LITERAL)), 64 - 8 * length);
   setEdge(edge, EDGE_NEXT, nodeField(from, NODE_EDGE));
   setNode(from, NODE_EDGE, edge);
   return true;
@@ -351,10 +391,10 @@ export function addEdge(from: u32, to: u32): bool {
 
 /**
  * Remembers the form of row `row`, which was not known, with the places of its leaves that lie at `placesAt`: when its
- * hash was the last one at its place before. Returns the form + 1, else 0.
+ * hash was the last one at its place before.
  */
-export function addForm(row: u32): u32 {
-  assert(row < rowCount);
+export function addForm(row: u32): void {
+  assert(row < rowCount && load<u32>(ROW_FORM + 4 * row) === 0);
   const first = load<u32>(ROW_ENTRY + 4 * row);
   const count = load<u32>(ROW_ENTRY + 4 * (row + 1)) - first;
   let hash: u32 = 0;
@@ -365,13 +405,12 @@ export function addForm(row: u32): u32 {
   const isFirst = formField(form, FORM_HASH) !== hash;
   setForm(form, FORM_HASH, hash);
   setForm(form, FORM_COUNT, NO_COUNT);
-  if (isFirst || orderCount + 2 * count > ORDERS) return 0;
+  if (isFirst || orderCount + 2 * count > ORDERS) return;
   memory.copy(ORDER + 2 * orderCount, ENTRY_NODE + 2 * first, 2 * count);
   memory.copy(ORDER + 2 * (orderCount + count), SLOT, 2 * count);
   setForm(form, FORM_COUNT, count);
   setForm(form, FORM_ORDER, orderCount);
   orderCount += 2 * count;
-  return form + 1;
 }
 
 /** Forgets all forms. */
@@ -385,6 +424,7 @@ export function reset(): void {
   nodeCount = 1;
   edgeCount = 1;
   literalBytes = 0;
+  openedCount = 1;
   setNode(0, NODE_EDGE, 0);
   memory.fill(PREDICTION, 0, 4 * PREDICTIONS);
   resetForms();

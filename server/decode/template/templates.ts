@@ -1,4 +1,10 @@
 import { KIND_COLUMN_MIN } from '../../../engine/column/kind.ts';
+import {
+  PATH_CUSTOM,
+  PATH_MESSAGE,
+  PATH_ROOT,
+  type PathTable,
+} from '../../../engine/column/path.ts';
 import type { Rows } from '../../../engine/column/rows.ts';
 import { type LeafReader, Role } from '../leaf.ts';
 import type { NameLimit } from '../name-limit.ts';
@@ -6,7 +12,7 @@ import type { ObjectReader } from '../object.ts';
 import { latin1 } from '../text.ts';
 import type { Learner, Member } from './learner.ts';
 import { isSameRow } from './same-row.ts';
-import { ROOT_NODE, TemplateKernel } from './template-kernel.ts';
+import { type NodeTraits, ROOT_NODE, TemplateKernel } from './template-kernel.ts';
 
 /** One row of so many is read by the reference too. */
 const CHECK_EVERY = 4_096;
@@ -21,6 +27,8 @@ const AHEAD_LINES_MIN = 16;
 const AHEAD_LINES_MAX = 4_096;
 /** One miss in so many lines is reason to begin anew when there is no room for more. */
 const FULL_MISSES = 8;
+/** Lines of known members that are read in the time of learning from one, beside reading it. */
+const LEARNING_LINES = 4;
 /** Longer literals are not kept. */
 const LITERAL_BYTES_MAX = 1_024;
 
@@ -40,12 +48,6 @@ export type ReferenceLine = (
   end: number,
 ) => Rows;
 
-/** The date attributes of a form: their places in the row, and their ranks. */
-interface DatePlaces {
-  places: readonly number[];
-  ranks: readonly number[];
-}
-
 /** Counts of rows that templates made, and of their faults. */
 export interface TemplateCounts {
   rows: number;
@@ -59,6 +61,7 @@ export interface TemplateCounts {
  */
 export class Templates {
   readonly counts: TemplateCounts;
+  readonly #paths: PathTable;
   readonly #kernel: TemplateKernel;
   readonly #reference: ReferenceLine;
   readonly #fault: (error: Error) => void;
@@ -66,14 +69,12 @@ export class Templates {
   readonly #nodes = new Map<string, number>();
   /** Objects that the literals of nodes open. */
   readonly #opened = new Map<number, readonly number[]>();
-  /** Dates of each form. */
-  readonly #dates: DatePlaces[] = [];
-  /** Those of forms that were met since the last `read`, whose other rows may be of forms that had their numbers. */
-  #met: { form: number; dates: DatePlaces }[] = [];
   /** Rows since the last one that was checked. */
   #unchecked = 0;
   #hits = 0;
   #misses = 0;
+  /** Lines that were learnt from, of those. */
+  #learnt = 0;
   /** Rows of forms that were not known, since `#hits` began; they cost about as much as those of the reference. */
   #placed = 0;
   /** Lines that are still left to the reference, and how many it is next time. */
@@ -86,12 +87,14 @@ export class Templates {
   #prefixBytes = 0;
 
   constructor(
+    paths: PathTable,
     kernel: TemplateKernel,
     reference: ReferenceLine,
     counts: TemplateCounts,
     fault: (error: Error) => void,
   ) {
     this.counts = counts;
+    this.#paths = paths;
     this.#kernel = kernel;
     this.#reference = reference;
     this.#fault = fault;
@@ -119,8 +122,6 @@ export class Templates {
    */
   read(rows: Rows, start: number, end: number, prefixBytes: number, linesMax: number): number {
     const most = Math.min(linesMax, this.#aheadLines);
-    for (const { form, dates } of this.#met) this.#dates[form - 1] = dates;
-    if (this.#met.length > 0) this.#met = [];
     try {
       this.#behind = this.#kernel.read(rows, start, end, prefixBytes, most);
     } catch (error) {
@@ -159,7 +160,7 @@ export class Templates {
     const kernel = this.#kernel;
     const count = kernel.rowCount;
     const first = rows.rowCount;
-    kernel.copyRows(rows, count, rows.receivedMs);
+    kernel.copyRows(rows, count);
     let line = 0;
     while (line < count) {
       const row = first + line;
@@ -180,20 +181,16 @@ export class Templates {
 
   /** Puts the leaves of row `row` in order, and gives it its date; false when it is for the reference. */
   #finish(user: TemplateUser, row: number, line: number): boolean {
-    const form = this.#kernel.form[line];
-    const dates = form === 0 ? this.#place(user, row, line) : this.#dates[form - 1];
-    return dates !== undefined && this.#readDates(user, row, dates);
+    const { form, timeMs } = this.#kernel;
+    if (form[line] === 0 && !this.#place(user, row, line)) return false;
+    return !Number.isNaN(timeMs[line]) || this.#readDates(user, row);
   }
 
   /**
-   * Puts the leaves of a row of a form that is not known in the order in which they come back; `undefined` when members
+   * Puts the leaves of a row of a form that is not known in the order in which they come back; false when members
    * repeat or collide.
    */
-  #place(
-    { rows, leaves, objects }: TemplateUser,
-    row: number,
-    line: number,
-  ): DatePlaces | undefined {
+  #place({ rows, objects }: TemplateUser, row: number, line: number): boolean {
     const kernel = this.#kernel;
     const start = rows.rowEntry[row];
     const end = rows.rowEntry[row + 1];
@@ -201,24 +198,26 @@ export class Templates {
     objects.begin();
     for (let entry = start; entry < end; entry++) {
       const opened = this.#opened.get(kernel.entryNode[firstNode + entry - start]);
-      if (opened?.some((path) => objects.isUsed(path)) === true) return undefined;
-      if (!objects.claimLeaf(rows.path[entry])) return undefined;
+      if (opened?.some((path) => objects.isUsed(path)) === true) return false;
+      if (!objects.claimLeaf(rows.path[entry])) return false;
     }
     this.#placed++;
     const { path, rowEntry } = rows;
     const order = objects.orderOf({ path, rowEntry, rowCount: row, entryCount: end });
     if (order !== undefined) rows.reorderRow(order, row);
-    const dates = datePlaces(rows, row, leaves.roles);
-    const form = kernel.addForm(line, order);
-    if (form !== 0) this.#met.push({ form, dates });
-    return dates;
+    kernel.addForm(line, order);
+    return true;
   }
 
   /** Gives row `row` the date that its attributes say; false when none of them can be read. */
-  #readDates({ rows, leaves }: TemplateUser, row: number, { places, ranks }: DatePlaces): boolean {
+  #readDates({ rows, leaves }: TemplateUser, row: number): boolean {
     leaves.beginEvent();
-    const entry = rows.rowEntry[row];
-    for (let at = 0; at < places.length; at++) leaves.readDate(entry + places[at], ranks[at]);
+    for (let entry = rows.rowEntry[row]; entry < rows.rowEntry[row + 1]; entry++) {
+      const role = leaves.roles[rows.path[entry]];
+      // Nulls and empty objects are no dates, not ones that cannot be read.
+      if (role < Role.DATE || rows.kind[entry] < KIND_COLUMN_MIN) continue;
+      leaves.readDate(entry, role - Role.DATE);
+    }
     if (leaves.hasUnreadDate) return false;
     rows.timeMs[row] = leaves.eventDate(rows.receivedMs);
     return true;
@@ -266,9 +265,10 @@ export class Templates {
     if (this.#hits + this.#misses >= WINDOW_LINES) this.#judge();
   }
 
-  /** Leaves the next lines to the reference when more than half of the last ones were none that cost less here. */
+  /** Leaves the next lines to the reference when the last ones took as long here. */
   #judge(): void {
-    if (this.#misses + this.#placed > this.#hits - this.#placed) {
+    const spent = this.#misses + LEARNING_LINES * this.#learnt + this.#placed;
+    if (spent > this.#hits - this.#placed) {
       this.#rest = this.#restNext;
       this.#restNext = Math.min(2 * this.#restNext, REST_LINES_MAX);
     } else {
@@ -278,6 +278,7 @@ export class Templates {
     if (this.#isFull && this.#misses * FULL_MISSES > this.#hits) this.#forget();
     this.#hits = 0;
     this.#misses = 0;
+    this.#learnt = 0;
     this.#placed = 0;
   }
 
@@ -287,26 +288,28 @@ export class Templates {
    */
   learn(user: TemplateUser, learner: Learner, start: number, end: number): void {
     if (this.#isFull) return;
+    this.#learnt++;
     const { rows } = user;
     const members = learner.find(rows.source, start);
-    if (members === undefined || !this.#add(rows.source, members)) return;
+    if (members === undefined || !this.#add(rows.source, members, user.leaves.roles)) return;
     if (this.read(rows, start, end, 0, 1) === 0) return;
     const row = rows.rowCount - 1;
-    this.#kernel.copyRows(rows, 1, rows.receivedMs);
+    this.#kernel.copyRows(rows, 1);
     const isSame = this.#finish(user, row + 1, 0) && isSameRow(rows, row, rows, row + 1);
     rows.truncate(row + 1);
     if (!isSame) this.#fail(new Error('the kernel of templates would read a line otherwise'));
   }
 
-  /** Adds nodes and edges for members in their order; false when there was no room for one, or none was new. */
-  #add(bytes: Uint8Array, members: readonly Member[]): boolean {
+  /** Adds nodes and edges for members in their order; false when there was no room for one. */
+  #add(bytes: Uint8Array, members: readonly Member[], roles: Uint8Array): boolean {
     if (members.some(({ start, end }) => end - start > LITERAL_BYTES_MAX)) return false;
     let before = ROOT_NODE;
     for (const { start, end, type, path, around, opened } of members) {
       const name = `${around} ${type} ${latin1(bytes, start, end)}`;
       let node = this.#nodes.get(name);
       if (node === undefined) {
-        node = this.#kernel.addNode(bytes, start, end, type, path);
+        const traits = { type, path, opened, ...this.#traitsOf(path, roles) };
+        node = this.#kernel.addNode(bytes, start, end, traits);
         this.#isFull = node === 0;
         if (node === 0) return false;
         this.#nodes.set(name, node);
@@ -317,20 +320,24 @@ export class Templates {
     }
     return true;
   }
-}
 
-/** Finds the dates among the leaves of a row by the roles of their paths. */
-function datePlaces({ path, kind, rowEntry }: Rows, row: number, roles: Uint8Array): DatePlaces {
-  const places: number[] = [];
-  const ranks: number[] = [];
-  for (let entry = rowEntry[row]; entry < rowEntry[row + 1]; entry++) {
-    const role = roles[path[entry]];
-    // Nulls and empty objects are no dates, not ones that cannot be read.
-    if (role < Role.DATE || kind[entry] < KIND_COLUMN_MIN) continue;
-    places.push(entry - rowEntry[row]);
-    ranks.push(role - Role.DATE);
+  /**
+   * Place of a path among dates, and whether its place in the event is what its names say: it is `message`, or lies in
+   * `custom` alone. The kernel learns what it lies in.
+   */
+  #traitsOf(path: number, roles: Uint8Array): Pick<NodeTraits, 'rank' | 'isSimple'> {
+    const rank = Math.max(0, roles[path] - Role.DATE + 1);
+    if (path === PATH_MESSAGE) return { rank, isSimple: true };
+    let isSimple = rank > 0 || roles[path] === Role.NONE;
+    let at = path;
+    while (at !== PATH_CUSTOM && at !== PATH_ROOT) {
+      const parent = this.#paths.parent(at);
+      this.#kernel.setParent(at, parent);
+      if (parent !== PATH_CUSTOM && roles[parent] !== Role.NONE) isSimple = false;
+      at = parent;
+    }
+    return { rank, isSimple: isSimple && at === PATH_CUSTOM };
   }
-  return { places, ranks };
 }
 
 /**
@@ -338,10 +345,12 @@ function datePlaces({ path, kind, rowEntry }: Rows, row: number, roles: Uint8Arr
  * difference between kernel and reference.
  */
 export function makeTemplates(
+  paths: PathTable,
   reference: ReferenceLine,
   counts: TemplateCounts,
   fault: (error: Error) => void,
 ): Templates | undefined {
   const kernel = TemplateKernel.make();
-  return kernel === undefined ? undefined : new Templates(kernel, reference, counts, fault);
+  if (kernel === undefined) return undefined;
+  return new Templates(paths, kernel, reference, counts, fault);
 }

@@ -126,7 +126,8 @@ export class Decodings {
   #begin(): Decoding {
     const paths = new PathTable();
     const { isWriteKey, failed } = this.#options;
-    return this.#make(paths, makeTemplates(referenceOf(paths, isWriteKey), this.known, failed));
+    const reference = referenceOf(paths, isWriteKey);
+    return this.#make(paths, makeTemplates(paths, reference, this.known, failed));
   }
 
   #make(paths: PathTable, templates: Templates | undefined, ownPaths?: number): Decoding {
