@@ -3,6 +3,7 @@ import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { LineReader } from './line.ts';
 import type { KnownLines } from './template/known-lines.ts';
+import type { Separator } from './template/template-kernel.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipBlanks } from './text.ts';
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
@@ -109,7 +110,7 @@ export class BodyReader {
     let at = this.#at;
     for (let left = events; at < until && left > 0 && !isSpent(); left--) {
       if (bytes[at] === OPEN_BRACE) {
-        const { count, behind } = this.#readKnown(at, until, left);
+        const { count, behind } = this.#readKnown(at, until, left, LINE_FEED);
         left -= count;
         at = behind;
         if (at >= until || left <= 0) break;
@@ -131,11 +132,16 @@ export class BodyReader {
   }
 
   /** Reads lines with known templates, at most `linesMax`; how many there were, and the offset behind them. */
-  #readKnown(at: number, until: number, linesMax: number): { count: number; behind: number } {
+  #readKnown(
+    at: number,
+    until: number,
+    linesMax: number,
+    separator: Separator,
+  ): { count: number; behind: number } {
     const templates = this.#known.usable;
     if (templates === undefined) return { count: 0, behind: at };
     const most = Math.min(linesMax, BODY_EVENTS_MAX - this.#eventCount);
-    templates.read(this.#rows, at, until, 0, most);
+    templates.read(this.#rows, at, until, 0, most, separator);
     const count = this.#known.take(templates);
     this.#eventCount += count;
     return { count, behind: templates.offset(count) };
@@ -148,6 +154,12 @@ export class BodyReader {
     // An array that has begun has to end.
     for (let left = events; left > 0 && !isSpent(); left--) {
       if (this.#at >= until && !(this.#isInArray && this.#at >= end)) return;
+      if (this.#isInArray && bytes[this.#at] === OPEN_BRACE) {
+        const { count, behind } = this.#readKnown(this.#at, until, left, COMMA);
+        left -= count;
+        this.#at = skipBlanks(bytes, behind, end);
+        if (left <= 0 || this.#at >= until) return;
+      }
       if (this.#isInArray) this.#nextElement(this.#at, end);
       else this.#nextValue(bytes, this.#at, end);
     }
@@ -170,7 +182,11 @@ export class BodyReader {
 
   #nextElement(start: number, end: number): void {
     const bytes = this.#rows.source;
-    const at = skipBlanks(bytes, this.#element(start, end), end);
+    this.#known.beginLine();
+    const behind = this.#element(start, end);
+    if (behind < end && bytes[behind] === COMMA) this.#known.endLine(start, behind + 1, COMMA);
+    else this.#known.passLine();
+    const at = skipBlanks(bytes, behind, end);
     this.#at = at;
     if (at < end && bytes[at] === CLOSE_BRACKET) this.#endArray(bytes, end);
     else if (at >= end || bytes[at] !== COMMA) throw new BadBody('no , or ] behind an element', at);

@@ -43,8 +43,18 @@ class Twice {
   /** The first line that is read otherwise; `undefined` when there is none. */
   difference(lines: readonly Buffer[]): string | undefined {
     const body = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
-    read(this.#plain, body);
-    read(this.#fast, body);
+    return this.#differenceOf(lines, body, false);
+  }
+
+  /** The same of lines that are elements of an array, with `between` them. */
+  differenceInArray(lines: readonly Buffer[], between: string): string | undefined {
+    const body = Buffer.from(`[${lines.join(between)}]`);
+    return this.#differenceOf(lines, body, true);
+  }
+
+  #differenceOf(lines: readonly Buffer[], body: Buffer, isJson: boolean): string | undefined {
+    read(this.#plain, body, isJson);
+    read(this.#fast, body, isJson);
     const { rowCount } = this.#plainRows;
     this.rowCount += rowCount;
     if (rowCount !== this.#fastRows.rowCount) return `${rowCount} rows, not as many`;
@@ -58,9 +68,9 @@ class Twice {
   }
 }
 
-function read(decoder: Decoder, body: Buffer): void {
+function read(decoder: Decoder, body: Buffer, isJson: boolean): void {
   decoder.begin(body, RECEIVED_MS, undefined);
-  decoder.beginBody(0, body.length, false);
+  decoder.beginBody(0, body.length, isJson);
   const all = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
   while (!decoder.readBody(all));
 }
@@ -87,6 +97,28 @@ t.test(
     }
   },
 );
+
+t.test('elements of arrays are read as by the reference', async (t) => {
+  for (const corpus of CORPORA) {
+    const lines = linesOf(corpus, corpus.name === 'hostile' ? 300 : 2_000).filter(isJson);
+    const twice = new Twice();
+    for (const between of [',', ', ', ',\r\n\t', ',', ' ,']) {
+      t.equal(twice.differenceInArray(lines, between), undefined, corpus.name);
+    }
+    t.equal(twice.counts.faults, 0, corpus.name);
+    if (!corpus.name.startsWith('access')) continue;
+    t.ok(twice.counts.rows >= 0.7 * twice.rowCount, `${corpus.name}: ${twice.counts.rows} rows`);
+  }
+});
+
+function isJson(line: Buffer): boolean {
+  try {
+    JSON.parse(line.toString());
+    return line[0] === 0x7b;
+  } catch {
+    return false;
+  }
+}
 
 t.test('lines with mutated bytes are read as by the reference', async (t) => {
   const draw = new Draw(3);

@@ -1,16 +1,12 @@
+import { LINE_FEED } from '../../../engine/base/ascii.ts';
 import type { Rows } from '../../../engine/column/rows.ts';
 import { countedSum, type DecodeCounters } from '../counters.ts';
-import type { LeafReader } from '../leaf.ts';
-import type { NameLimit } from '../name-limit.ts';
-import type { ObjectReader } from '../object.ts';
 import type { Learner } from './learner.ts';
-import type { Templates } from './templates.ts';
+import type { Separator } from './template-kernel.ts';
+import type { Templates, TemplateUser } from './templates.ts';
 
 /** The reader of a decoder's lines, as known lines need it. */
-export interface LineUser {
-  readonly leaves: LeafReader;
-  readonly objects: ObjectReader;
-  readonly nameLimit: NameLimit | undefined;
+export interface LineUser extends Readonly<Omit<TemplateUser, 'rows'>> {
   /** Set when nothing but the lines themselves says what is in events, and all of them are UTF-8. */
   readonly isPlain: boolean;
   readonly learner: Learner;
@@ -54,8 +50,13 @@ export class KnownLines {
     this.#lines.learner.forget();
   }
 
-  /** Learns from that line, whose content is `[start, end)` of the source with its line feed. */
-  endLine(start: number, end: number): void {
+  /** Ends that line, which nothing is learnt from. */
+  passLine(): void {
+    this.templates?.miss();
+  }
+
+  /** Learns from that line, whose content is `[start, end)` of the source with its separator. */
+  endLine(start: number, end: number, separator: Separator = LINE_FEED): void {
     const { templates } = this;
     if (templates === undefined || !this.#lines.isPlain) return;
     templates.miss();
@@ -64,6 +65,6 @@ export class KnownLines {
     const isCounted = countedSum(this.#counters) !== this.#countedBefore;
     if (!templates.isOn || !isEvent || isCounted || leaves.writeKey !== undefined) return;
     const user = { rows: this.#rows, leaves, objects, nameLimit: undefined };
-    templates.learn(user, learner, start, end);
+    templates.learn(user, learner, start, end, separator);
   }
 }

@@ -1,6 +1,8 @@
+import type { LINE_FEED } from '../../../engine/base/ascii.ts';
 import { assert } from '../../../engine/base/assert.ts';
 import type { Rows } from '../../../engine/column/rows.ts';
 import { makeKernels } from '../../../engine/kernel/kernel.ts';
+import type { COMMA } from '../text.ts';
 
 /** Value behind the literal of a node, as template.as.ts numbers them. */
 export const NodeType = {
@@ -15,6 +17,9 @@ export const NodeType = {
 
 /** One of the values of `NodeType`. */
 export type NodeType = (typeof NodeType)[keyof typeof NodeType];
+
+/** Byte behind each line: a line feed, or the comma behind an element of an array. */
+export type Separator = typeof LINE_FEED | typeof COMMA;
 
 /** Traits of a node beside its literal. */
 export interface NodeTraits {
@@ -42,6 +47,7 @@ interface Exports {
     base: number,
     sideBase: number,
     receivedMs: number,
+    separator: number,
   ): number;
   addNode(length: number, type: number, path: number, rank: number, simple: number): number;
   addOpened(node: number, path: number): number;
@@ -166,17 +172,24 @@ export class TemplateKernel {
   }
 
   /**
-   * Reads whole lines of the source of `rows` in `[start, end)`, each with its line feed behind a prefix of
+   * Reads whole lines of the source of `rows` in `[start, end)`, each with its separator behind a prefix of
    * `prefixBytes`, as long as they are known; at most `rowsMax`. Returns the offset behind the last one.
    */
-  read(rows: Rows, start: number, end: number, prefixBytes: number, rowsMax: number): number {
+  read(
+    rows: Rows,
+    start: number,
+    end: number,
+    prefixBytes: number,
+    rowsMax: number,
+    separator: Separator,
+  ): number {
     this.#turnTo(rows.source, start, end);
-    const to = Math.min(end, this.#end);
     const base = this.#from - this.#at;
-    const { readLines } = this.#exports;
-    const { sideBytes, receivedMs } = rows;
     const at = start - base;
-    return readLines(at, to - base, prefixBytes, rowsMax, base, sideBytes, receivedMs) + base;
+    const to = Math.min(end, this.#end) - base;
+    const { sideBytes, receivedMs } = rows;
+    const { readLines } = this.#exports;
+    return readLines(at, to, prefixBytes, rowsMax, base, sideBytes, receivedMs, separator) + base;
   }
 
   /** Moves the window to `start`, unless that lies in it with enough behind. */

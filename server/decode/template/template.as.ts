@@ -20,6 +20,7 @@ import {
 import {
   booleanEnd,
   escaped,
+  isBlank,
   isDigit,
   isLiteral,
   isPrefix,
@@ -287,10 +288,22 @@ function addRow(line: u32, bytes: u32, base: i32, receivedMs: f64): void {
   store<u32>(ROW_ENTRY + 4 * rowCount, entryCount);
 }
 
+/** Offset behind a line feed or comma at `at`: of a comma, behind the blanks after it too. 0 when there is none. */
+function separatorEnd(at: u32, end: u32, separator: u32): u32 {
+  let next = at;
+  if (separator === LINE_FEED && sourceByte(next) === CARRIAGE_RETURN) next++;
+  if (next >= end || sourceByte(next) !== separator) return 0;
+  next++;
+  if (separator === LINE_FEED) return next;
+  while (next < end && isBlank(sourceByte(next))) next++;
+  return next;
+}
+
 /**
- * Reads lines `[from, end)` of the source, each with its line feed, from the first on while they are known, at most
+ * Reads lines `[from, end)` of the source, each with its separator, from the first on while they are known, at most
  * `rowsMax`; returns the offset behind the last one. Each begins with the `prefixBytes` of the prefix. `base` is added
  * to the offsets of records in the source, `sideAt` to those in the side. `receivedMs` is the date of rows without one.
+ * The separator is a line feed, behind a carriage return or not, or a comma.
  */
 export function readLines(
   from: u32,
@@ -300,6 +313,7 @@ export function readLines(
   base: i32,
   sideAt: u32,
   receivedMs: f64,
+  separator: u32,
 ): u32 {
   assert(end <= SOURCE_BYTES && from <= end);
   rowCount = 0;
@@ -321,13 +335,12 @@ export function readLines(
     if (start >= end || !isPrefix(at, prefixBytes)) break;
     const behind = object(start, end);
     if (behind === 0 || behind >= end) break;
-    let next = behind;
-    if (sourceByte(next) === CARRIAGE_RETURN) next++;
-    if (next >= end || sourceByte(next) !== LINE_FEED) break;
+    const next = separatorEnd(behind, end, separator);
+    if (next === 0) break;
     const bytes = behind - start;
     contentBytes += max(bytes, EVENT_BYTES_MIN);
     addRow(at, bytes, base, receivedMs);
-    at = next + 1;
+    at = next;
   }
   return at;
 }

@@ -1,3 +1,4 @@
+import { LINE_FEED } from '../../../engine/base/ascii.ts';
 import { KIND_COLUMN_MIN } from '../../../engine/column/kind.ts';
 import {
   PATH_CUSTOM,
@@ -12,7 +13,7 @@ import type { ObjectReader } from '../object.ts';
 import { latin1 } from '../text.ts';
 import type { Learner, Member } from './learner.ts';
 import { isSameRow } from './same-row.ts';
-import { type NodeTraits, ROOT_NODE, TemplateKernel } from './template-kernel.ts';
+import { type NodeTraits, ROOT_NODE, type Separator, TemplateKernel } from './template-kernel.ts';
 
 /** One row of so many is read by the reference too. */
 const CHECK_EVERY = 4_096;
@@ -116,14 +117,21 @@ export class Templates {
   }
 
   /**
-   * Reads lines of the source of `rows` in `[start, end)`, each with its line feed, behind a prefix of `prefixBytes`,
+   * Reads lines of the source of `rows` in `[start, end)`, each with its separator, behind a prefix of `prefixBytes`,
    * while they are known, at most `linesMax`; returns how many there are. `usedBytes` tells their usage, `take` makes
    * rows of them.
    */
-  read(rows: Rows, start: number, end: number, prefixBytes: number, linesMax: number): number {
+  read(
+    rows: Rows,
+    start: number,
+    end: number,
+    prefixBytes: number,
+    linesMax: number,
+    separator: Separator = LINE_FEED,
+  ): number {
     const most = Math.min(linesMax, this.#aheadLines);
     try {
-      this.#behind = this.#kernel.read(rows, start, end, prefixBytes, most);
+      this.#behind = this.#kernel.read(rows, start, end, prefixBytes, most, separator);
     } catch (error) {
       this.#fail(new Error('the kernel of templates failed', { cause: error }));
       return 0;
@@ -283,16 +291,22 @@ export class Templates {
   }
 
   /**
-   * Learns the members of the last row, which the reference has read from the line `[start, end)`, with its line feed,
+   * Learns the members of the last row, which the reference has read from the line `[start, end)`, with its separator,
    * and has the kernel read it: both must agree.
    */
-  learn(user: TemplateUser, learner: Learner, start: number, end: number): void {
+  learn(
+    user: TemplateUser,
+    learner: Learner,
+    start: number,
+    end: number,
+    separator: Separator,
+  ): void {
     if (this.#isFull) return;
     this.#learnt++;
     const { rows } = user;
     const members = learner.find(rows.source, start);
     if (members === undefined || !this.#add(rows.source, members, user.leaves.roles)) return;
-    if (this.read(rows, start, end, 0, 1) === 0) return;
+    if (this.read(rows, start, end, 0, 1, separator) === 0) return;
     const row = rows.rowCount - 1;
     this.#kernel.copyRows(rows, 1);
     const isSame = this.#finish(user, row + 1, 0) && isSameRow(rows, row, rows, row + 1);

@@ -96,6 +96,10 @@ function isDigit(byte: u32): bool {
   return byte - ZERO <= 9;
 }
 
+function isBlank(byte: u32): bool {
+  return byte === BLANK || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB;
+}
+
 function wordAt(at: u32): u32 {
   assert(at + 4 <= SOURCE_BYTES + PAD_BYTES);
   return load<u32>(SOURCE + at);
@@ -108,4 +112,4 @@ function booleanEnd(from: u32): u32 {
   return word === FALSE_WORD && sourceByte(from + 4) === LETTER_E ? from + 5 : 0;
 }
 
-export { booleanEnd, escaped, isDigit, isLiteral, isPrefix, plainEnd, stringEnd, wordAt };
+export { booleanEnd, escaped, isBlank, isDigit, isLiteral, isPrefix, plainEnd, stringEnd, wordAt };
