@@ -138,6 +138,10 @@ export class SharedDictionary implements CountedEntries {
   }
 
   piece(first: number): Entries {
+    if (this.#entries !== undefined) {
+      const { offsets, bytes } = this.#entries;
+      return { offsets: offsets.subarray(first, first + PIECE_ENTRIES + 1), bytes };
+    }
     const number = first / PIECE_ENTRIES;
     return this.#kept.get(number) ?? this.#readPiece(number);
   }

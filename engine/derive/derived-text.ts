@@ -45,6 +45,16 @@ export interface DerivedView {
   ownTexts(piece: number): OwnTexts;
 }
 
+/** The same view, whose failures are what `guard` makes of them. */
+export function guardedView(view: DerivedView, guard: <T>(read: () => T) => T): DerivedView {
+  return {
+    templates: () => guard(() => view.templates()),
+    valuesOf: () => guard(() => view.valuesOf()),
+    rows: () => guard(() => view.rows()),
+    ownTexts: (piece) => guard(() => view.ownTexts(piece)),
+  };
+}
+
 /** Texts that are made again of templates, of values of other columns in their rows, and of bytes of their own. */
 export class DerivedText implements DerivedView {
   readonly #source: DerivedSource;

@@ -210,3 +210,15 @@ export function corruption(
 ): never {
   throw new EngineError('CORRUPTION', `segment ${place.segment} at ${place.offset}: ${what}`);
 }
+
+/** Runs `read`; what it finds damaged is reported with its place. */
+export function placed<T>(place: { segment: number; offset: number }, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CORRUPTION') {
+      corruption(place, error.message);
+    }
+    throw error;
+  }
+}

@@ -18,6 +18,7 @@ import {
   corruption,
   FRAME_HEADER_BYTES,
   FrameKind,
+  placed,
   readFrameHeader,
 } from './frame.ts';
 import { checkedMeta, regionsStartOf } from './frame-source.ts';
@@ -70,18 +71,6 @@ class OpenFrame {
   }
 }
 
-/** Runs `read`; what it finds damaged is reported with its place. */
-function namingPlace<T>(place: { segment: number; offset: number }, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'CORRUPTION') {
-      corruption(place, error.message);
-    }
-    throw error;
-  }
-}
-
 function readOf(source: SealedSource, position: number, count: number): Uint8Array {
   if (position + count > source.bytes()) damaged(`${count} bytes beyond the file's end`);
   const bytes = unfilled(count);
@@ -99,12 +88,12 @@ function openFrame<T>(
   open: (meta: Uint8Array, region: (region: Region) => Uint8Array) => T,
 ): T {
   const { offset } = place;
-  const placed = <R>(read: () => R): R => namingPlace({ segment, offset }, read);
-  return placed(() => {
+  const guard = <R>(read: () => R): R => placed({ segment, offset }, read);
+  return guard(() => {
     const read = (position: number, count: number): Uint8Array =>
       readOf(source, offset + position, count);
     const frame = new OpenFrame(read, kind, segment, place);
-    return open(frame.meta, (region) => placed(() => frame.region(region)));
+    return open(frame.meta, (region) => guard(() => frame.region(region)));
   });
 }
 
@@ -149,7 +138,7 @@ export class SealedFile implements DictionarySource {
 
   footer(): Footer {
     if (this.#footerElsewhere !== undefined) return this.#footerElsewhere();
-    this.#footer ??= namingPlace({ segment: this.segment, offset: 0 }, () => this.#readFooter());
+    this.#footer ??= placed({ segment: this.segment, offset: 0 }, () => this.#readFooter());
     return this.#footer;
   }
 

@@ -7,13 +7,24 @@ import type { ValueTest } from '../filter/match.ts';
 import { partTestsOf } from '../filter/part-test.ts';
 import type { Plan } from '../filter/plan.ts';
 import { WordsTest } from '../filter/printed-test.ts';
-import { addRows, type Bitmap, dropRows, isEmpty, noRows } from '../model/bitmap.ts';
+import {
+  addRow,
+  addRows,
+  type Bitmap,
+  countRows,
+  dropRows,
+  isEmpty,
+  nextRow,
+  noRows,
+} from '../model/bitmap.ts';
 import { entryTestOf, rowsPresent, rowsThatPass } from './column-rows.ts';
 import { DerivedRows } from './derived-rows.ts';
 import { entriesOfDictionary, type Passes } from './entry-passes.ts';
 
 /** The path of the text in which words are looked for. */
 export const MESSAGE = 'message';
+/** Derived strings of a block that are made one by one: to make all takes as long as about a thousand. */
+const FEW_ROWS = 256;
 /** Rows of a block above which each test of a column is a unit. */
 const UNIT_ROWS = 256;
 
@@ -106,7 +117,27 @@ function* rowsOfColumn(block: Block, index: number, test: ValueTest, rows: Bitma
   if (view === undefined || tests === undefined) return yield* rowsThatPass(column, test, rows);
   const possible = test.terms && column.kind === Kind.STRING && column.partsWith?.(test.terms);
   const derived = new DerivedRows(block, view, possible || undefined);
-  return yield* derived.thatPass(tests, rows, (rest) => rowsThatPass(column, test, rest));
+  return yield* derived.thatPass(tests, rows, (rest) =>
+    countRows(rest) <= FEW_ROWS
+      ? stringsThatPass(block, index, test, rest)
+      : rowsThatPass(column, test, rest),
+  );
+}
+
+/** The rows among `rows` whose strings pass, each of which is read alone. */
+function* stringsThatPass(
+  block: Block,
+  index: number,
+  test: ValueTest,
+  rows: Bitmap,
+): Units<Bitmap> {
+  const found = noRows(block.rowCount);
+  for (let row = nextRow(rows, 0); row >= 0; row = nextRow(rows, row + 1)) {
+    const place = block.string(index, row);
+    if (place !== undefined && test.text(place.bytes, place.start, place.end)) addRow(found, row);
+    yield;
+  }
+  return found;
 }
 
 /**

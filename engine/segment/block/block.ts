@@ -1,11 +1,17 @@
 import { ByteReader } from '../../base/bytes.ts';
-import { damaged, EngineError } from '../../base/errors.ts';
+import { damaged } from '../../base/errors.ts';
 import type { DiskFile } from '../../base/file.ts';
 import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
 import type { Column, KeptCodes, StringColumn } from '../../column/column.ts';
 import { DateChunk } from '../../column/dates.ts';
-import type { EntrySource, PossibleParts, Scratch, Terms } from '../../column/entries.ts';
+import type {
+  EntrySource,
+  PossibleParts,
+  Scratch,
+  StringPlace,
+  Terms,
+} from '../../column/entries.ts';
 import { free } from '../../column/growth.ts';
 import { IntegerStream } from '../../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
@@ -15,9 +21,9 @@ import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../colu
 import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
-import { DerivedText, type DerivedView } from '../../derive/derived-text.ts';
+import { DerivedText, type DerivedView, guardedView } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
-import { type BlockRef, corruption } from '../frame.ts';
+import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
@@ -46,16 +52,6 @@ const SHAPES_LIGHT_BYTES = 16;
 
 function bytesOf(region: Region): number {
   return region.inline === undefined ? region.bytes : region.inline.length;
-}
-
-/** Runs `read`; what it finds damaged is reported with the block's place. */
-function placed<T>(ref: BlockRef, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'CORRUPTION') corruption(ref, error.message);
-    throw error;
-  }
 }
 
 /**
@@ -257,15 +253,17 @@ export class Block {
   /** The column number `index` as it is stored, when its texts are derived. */
   derived(index: number): DerivedView | undefined {
     const entry = this.#directory.columns[index];
-    const isDerived = entry.kind === Kind.STRING && entry.encoding === StringEncoding.DERIVED;
-    if (!isDerived) return undefined;
-    const text = this.#derived(index, entry);
-    return {
-      templates: () => placed(this.ref, () => text.templates()),
-      valuesOf: () => placed(this.ref, () => text.valuesOf()),
-      rows: () => placed(this.ref, () => text.rows()),
-      ownTexts: (piece) => placed(this.ref, () => text.ownTexts(piece)),
-    };
+    if (entry.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
+    return guardedView(this.#derived(index, entry), (read) => placed(this.ref, read));
+  }
+
+  /** The string that `row` has in the column number `index`, made alone; `undefined` when it has none. */
+  string(index: number, row: number): StringPlace | undefined {
+    return placed(this.ref, () => {
+      const entry = this.#directory.columns[index];
+      const rank = this.#rankOf(entry, row);
+      return rank < 0 ? undefined : this.#stringChunk(index, entry).value(rank);
+    });
   }
 
   /** JSON text of what `row` has in the column number `index`; `undefined` when it has nothing. */
@@ -429,10 +427,13 @@ export class Block {
     return chunk.column(stringKind, present, this.rowCount, guard, kept, partsWith);
   }
 
+  #rankOf(entry: ColumnEntry, row: number): number {
+    return this.#present(entry)?.rank(row) ?? row;
+  }
+
   #valueText(index: number, row: number): string | undefined {
     const entry = this.#directory.columns[index];
-    const present = this.#present(entry);
-    const rank = present === undefined ? row : present.rank(row);
+    const rank = this.#rankOf(entry, row);
     if (rank < 0) return undefined;
     const { kind } = entry;
     if (kind === Kind.NUMBER) return this.#numberChunk(index, entry).text(rank);
