@@ -189,6 +189,7 @@ export class RawDecoder {
     let prefixBytes = 0;
     if (source[start] !== OPEN_BRACE) {
       const keyEnd = endOfKey(source, start, end);
+      if (source[keyEnd + 1] !== OPEN_BRACE) return start;
       cell = this.#keys.find(source, start, keyEnd);
       prefixBytes = keyEnd + 1 - start;
     }

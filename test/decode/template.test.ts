@@ -143,6 +143,16 @@ t.test('lines with mutated bytes are read as by the reference', async (t) => {
   }
 });
 
+t.test('lines that are no JSON do not end the work of the kernel', async (t) => {
+  const twice = new Twice();
+  const lines = Array.from({ length: 6_000 }, (_, n) =>
+    Buffer.from(n % 3 === 0 ? `{"date":"2026-11-23T10:00:00Z","n":${n}}` : `<14>text ${n}`),
+  );
+  for (let turn = 0; turn < 3; turn++) t.equal(twice.difference(lines), undefined);
+  t.ok(twice.counts.rows >= 5_900, `${twice.counts.rows} rows`);
+  t.equal(twice.counts.faults, 0);
+});
+
 t.test('rows keep the dates of their form while others take its number', async (t) => {
   const draw = new Draw(11);
   const names = ['date', 'a', 'b', 'timestamp', 'c', 'd', 'syslog_timestamp', 'e', 'f'];

@@ -1,6 +1,7 @@
 import { LINE_FEED } from '../../../engine/base/ascii.ts';
 import type { Rows } from '../../../engine/column/rows.ts';
 import { countedSum, type DecodeCounters } from '../counters.ts';
+import { OPEN_BRACE } from '../text.ts';
 import type { Learner } from './learner.ts';
 import type { Separator } from './template-kernel.ts';
 import type { Templates, TemplateUser } from './templates.ts';
@@ -55,10 +56,14 @@ export class KnownLines {
     this.templates?.miss();
   }
 
-  /** Learns from that line, whose content is `[start, end)` of the source with its separator. */
+  /**
+   * Learns from that line, whose content is `[start, end)` of the source with its separator. One that is no JSON object
+   * says nothing of templates.
+   */
   endLine(start: number, end: number, separator: Separator = LINE_FEED): void {
     const { templates } = this;
     if (templates === undefined || !this.#lines.isPlain) return;
+    if (this.#rows.source[start] !== OPEN_BRACE) return;
     templates.miss();
     const { leaves, objects, learner } = this.#lines;
     const isEvent = this.#rows.rowCount === this.#rowsBefore + 1;
