@@ -10,9 +10,9 @@ import {
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 import { type IsoDate, scanIsoDate } from '../date/iso-date.ts';
 import { digitsEnd } from '../date/time-of-day.ts';
-import { BsdDate } from './bsd-date.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
+import { BsdDate } from './syslog/bsd-date.ts';
 import { DOT, MINUS } from './text.ts';
 
 /** Event dates lie in [-2^47, 2^47) milliseconds. Source: FORMAT.md 8. */

@@ -14,7 +14,7 @@ import { LeafReader } from './leaf.ts';
 import type { NameLimit } from './name-limit.ts';
 import { NEEDS_TREE, ObjectReader } from './object.ts';
 import { PathNames } from './path-names.ts';
-import { SyslogReader } from './syslog.ts';
+import { SyslogReader } from './syslog/syslog.ts';
 import { Learner } from './template/learner.ts';
 import {
   OPEN_BRACE,

@@ -196,7 +196,7 @@ export class RawDecoder {
     if (cell === NO_CELL || !templates.setPrefix(source, start, start + prefixBytes)) return start;
     const count = templates.read(this.#rows, start, end, prefixBytes, this.#leftCount);
     if (count === 0) return start;
-    const bytes = templates.usedBytes;
+    const bytes = templates.usedFrom(0, EVENT_BYTES_MIN);
     if (!this.#cells.reserveWithin(cell, bytes, this.#day)) {
       this.#unknownUntil = templates.offset(count);
       return start;

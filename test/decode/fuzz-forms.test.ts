@@ -3,7 +3,7 @@ import t from 'tap';
 import { parseDate } from '../../server/decode/date.ts';
 import { PairScanner } from '../../server/decode/keyvalue.ts';
 import { Note, Pairs } from '../../server/decode/pairs.ts';
-import { scanStructuredData } from '../../server/decode/structured-data.ts';
+import { scanStructuredData } from '../../server/decode/syslog/structured-data.ts';
 import {
   addedAttributes,
   bodyEncoding,

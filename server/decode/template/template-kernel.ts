@@ -59,7 +59,6 @@ interface Exports {
   begin(): number;
   rowCount: WebAssembly.Global;
   sideBytes: WebAssembly.Global;
-  contentBytes: WebAssembly.Global;
   literalBytes: WebAssembly.Global;
   orderCount: WebAssembly.Global;
   SOURCE: WebAssembly.Global;
@@ -151,11 +150,6 @@ export class TemplateKernel {
   /** Rows of the last `read`. */
   get rowCount(): number {
     return this.#exports.rowCount.value;
-  }
-
-  /** Usage of the rows of the last `read`: bytes of their contents, EVENT_BYTES_MIN at least each. */
-  get usedBytes(): number {
-    return this.#exports.contentBytes.value;
   }
 
   /** Forgets the window: the source is another one, or has changed. */

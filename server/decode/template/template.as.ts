@@ -4,7 +4,7 @@ import { isInOrder } from './form.as.ts';
 import {
   BACKSLASH, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT,
   EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
-  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, EVENT_BYTES_MIN, edgeField, FORM_COUNT, FORM_HASH,
+  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH,
   FORM_ORDER, FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL,
   KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, literalWord,
   MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL,
@@ -46,7 +46,6 @@ let orderCount: u32 = 0;
 let openedCount: u32 = 1;
 let rowCount: u32 = 0;
 let entryCount: u32 = 0;
-let contentBytes: u32 = 0;
 /** Rows of forms that are not known. */
 let unknownCount: u32 = 0;
 /** Bytes of the side in use, and what is added to offsets there. */
@@ -318,7 +317,6 @@ export function readLines(
   assert(end <= SOURCE_BYTES && from <= end);
   rowCount = 0;
   entryCount = 0;
-  contentBytes = 0;
   unknownCount = 0;
   sideBytes = 0;
   sideBase = sideAt;
@@ -338,7 +336,6 @@ export function readLines(
     const next = separatorEnd(behind, end, separator);
     if (next === 0) break;
     const bytes = behind - start;
-    contentBytes += max(bytes, EVENT_BYTES_MIN);
     addRow(at, bytes, base, receivedMs);
     at = next;
   }
@@ -451,4 +448,4 @@ export function begin(): bool {
   return true;
 }
 
-export { contentBytes, literalBytes, orderCount, rowCount, sideBytes };
+export { literalBytes, orderCount, rowCount, sideBytes };

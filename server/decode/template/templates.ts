@@ -118,7 +118,7 @@ export class Templates {
 
   /**
    * Reads lines of the source of `rows` in `[start, end)`, each with its separator, behind a prefix of `prefixBytes`,
-   * while they are known, at most `linesMax`; returns how many there are. `usedBytes` tells their usage, `take` makes
+   * while they are known, at most `linesMax`; returns how many there are. `usedFrom` tells their usage, `take` makes
    * rows of them.
    */
   read(
@@ -140,12 +140,7 @@ export class Templates {
     return this.#kernel.rowCount;
   }
 
-  /** Usage of the lines that were read. */
-  get usedBytes(): number {
-    return this.#kernel.usedBytes;
-  }
-
-  /** Usage of those from number `from` on. */
+  /** Usage of the lines that were read from number `from` on: bytes of their contents, at least `bytesMin` each. */
   usedFrom(from: number, bytesMin: number): number {
     let bytes = 0;
     for (let line = from; line < this.#kernel.rowCount; line++) {

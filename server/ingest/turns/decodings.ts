@@ -25,8 +25,6 @@ export interface Decoding {
   rows: Rows;
   decoder: Decoder;
   raw: RawDecoder;
-  /** The templates of lines that the table's decodings know. */
-  templates: Templates | undefined;
 }
 
 /** Common parts of decodings. */
@@ -112,7 +110,8 @@ export class Decodings {
   /** Hands over the current decoding with its rows; another takes its place. */
   lend(): Decoding {
     const lent = this.#current;
-    this.#current = this.#spare ?? this.#make(lent.paths, lent.templates, lent.ownPaths);
+    this.#current =
+      this.#spare ?? this.#make(lent.paths, lent.decoder.known.templates, lent.ownPaths);
     this.#spare = undefined;
     this.#extend(this.#current);
     return lent;
@@ -142,7 +141,7 @@ export class Decodings {
         idOf(names.cell),
       );
     const known = ownPaths ?? paths.count;
-    const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows), templates };
+    const decoding = { paths, ownPaths: known, rows, decoder, raw: raw(decoder, rows) };
     this.#extend(decoding);
     return decoding;
   }

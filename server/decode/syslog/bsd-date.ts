@@ -1,8 +1,8 @@
-import { ASTERISK, BLANK, PLUS } from '../../engine/base/ascii.ts';
-import { DAY_MS } from '../../engine/base/durations.ts';
-import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
-import { parseTime } from '../date/time-of-day.ts';
-import { COLON, COMMA, DOT, latin1, MINUS, ZERO } from './text.ts';
+import { ASTERISK, BLANK, PLUS } from '../../../engine/base/ascii.ts';
+import { DAY_MS } from '../../../engine/base/durations.ts';
+import { daysFromCivil, daysInMonth, digitsAt } from '../../../engine/column/date-form.ts';
+import { parseTime } from '../../date/time-of-day.ts';
+import { COLON, COMMA, DOT, latin1, MINUS, ZERO } from '../text.ts';
 
 const LETTER_A = 0x41;
 const LETTER_T = 0x54;

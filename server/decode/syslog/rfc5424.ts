@@ -1,8 +1,8 @@
-import { BLANK } from '../../engine/base/ascii.ts';
-import { digitsAt } from '../../engine/column/date-form.ts';
+import { BLANK } from '../../../engine/base/ascii.ts';
+import { digitsAt } from '../../../engine/column/date-form.ts';
+import { MINUS, OPEN_BRACKET } from '../text.ts';
 import { scanStructuredData } from './structured-data.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';
-import { MINUS, OPEN_BRACKET } from './text.ts';
 
 const VERSION_0 = 0x30;
 const VERSION_1 = 0x31;

@@ -1,6 +1,6 @@
-import { AT, BLANK, DELETE, EQUALS } from '../../engine/base/ascii.ts';
-import { Note, type Pairs } from './pairs.ts';
-import { BACKSLASH, CLOSE_BRACKET, OPEN_BRACKET, QUOTE } from './text.ts';
+import { AT, BLANK, DELETE, EQUALS } from '../../../engine/base/ascii.ts';
+import { Note, type Pairs } from '../pairs.ts';
+import { BACKSLASH, CLOSE_BRACKET, OPEN_BRACKET, QUOTE } from '../text.ts';
 
 /**
  * Finds the elements of structured data, `[id name="value" ...]` one behind the other, and adds each as an ELEMENT

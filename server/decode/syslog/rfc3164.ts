@@ -1,8 +1,8 @@
-import { BLANK } from '../../engine/base/ascii.ts';
-import { digitsEnd } from '../date/time-of-day.ts';
+import { BLANK } from '../../../engine/base/ascii.ts';
+import { digitsEnd } from '../../date/time-of-day.ts';
+import { CLOSE_BRACKET, COLON, MINUS, OPEN_BRACKET, ZERO } from '../text.ts';
 import { isDateLike } from './rfc5424.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';
-import { CLOSE_BRACKET, COLON, MINUS, OPEN_BRACKET, ZERO } from './text.ts';
 
 /**
  * Reads the header `TIMESTAMP HOSTNAME TAG[PID]:` at `start` into `header`; returns where the text begins, -1 when it

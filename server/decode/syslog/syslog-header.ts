@@ -1,6 +1,6 @@
-import { BLANK, DELETE } from '../../engine/base/ascii.ts';
+import { BLANK, DELETE } from '../../../engine/base/ascii.ts';
+import { Pairs } from '../pairs.ts';
 import { BsdDate } from './bsd-date.ts';
-import { Pairs } from './pairs.ts';
 
 /** Parts of a syslog header, in the order in which they become attributes of `syslog`. */
 export const Part = {
