@@ -122,7 +122,7 @@ function isJson(line: Buffer): boolean {
 
 t.test('lines with mutated bytes are read as by the reference', async (t) => {
   const draw = new Draw(3);
-  const bytes = Buffer.from('"\\{}[],:0123456789.-+eEtrufalsn \t\r\u0001é');
+  const bytes = Buffer.from('"\\{}[],:0123456789.-+eEtrufalsnuuuu \t\r\u0001é');
   for (const name of ['access-plain', 'access-rough', 'application']) {
     const corpus = CORPORA.find((found) => found.name === name);
     if (corpus === undefined) throw new Error(name);
@@ -198,6 +198,10 @@ t.test(
         '"x"',
         '"2026-11-23T10:00:00Z"',
         '"\\n\\u00e9"',
+        '"\\u003ca\\u003E\\u0000\\u20AC\\u07ff\\uffff"',
+        '"\\ud83d\\ude00"',
+        '"\\ud83d!\\u00g0"',
+        '"\\u12"',
         '1793491409.212429',
         '9007199254740991',
         '9007199254740993',

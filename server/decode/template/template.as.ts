@@ -4,9 +4,9 @@ import { isInOrder } from './form.as.ts';
 import {
   BACKSLASH, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT,
   EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
-  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH,
-  FORM_ORDER, FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL,
-  KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_E, LINE_FEED, LITERAL_BYTES, literalWord,
+  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER,
+  FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
+  KIND_OBJECT, KIND_STRING, LETTER_E, LETTER_U, LINE_FEED, LITERAL_BYTES, literalWord,
   MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL,
   NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET,
   OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, PATH_PARENT, PATHS, PREDICTION,
@@ -20,10 +20,12 @@ import {
 import {
   booleanEnd,
   escaped,
+  escapedPoint,
   isBlank,
   isDigit,
   isLiteral,
   isPrefix,
+  NO_POINT,
   plainEnd,
   stringEnd,
 } from './text.as.ts';
@@ -73,12 +75,38 @@ function unescaped(from: u32, end: u32): u32 {
       sideBytes = to;
       return stop;
     }
-    const meant = byte === BACKSLASH ? escaped(sourceByte(stop + 1)) : 0;
-    if (meant === 0) return 0;
-    setSide(to++, meant);
-    at = stop + 2;
+    if (byte !== BACKSLASH) return 0;
+    const letter = sourceByte(stop + 1);
+    if (letter === LETTER_U) {
+      const point = stop + 6 <= end ? escapedPoint(stop + 2) : NO_POINT;
+      if (point === NO_POINT) return 0;
+      to = putPoint(to, point);
+      at = stop + 6;
+    } else {
+      const meant = escaped(letter);
+      if (meant === 0) return 0;
+      setSide(to++, meant);
+      at = stop + 2;
+    }
   }
   return 0;
+}
+
+/** Writes a code point below 0x10000 to the side as UTF-8; the offset behind it. */
+function putPoint(at: u32, point: u32): u32 {
+  if (point < 0x80) {
+    setSide(at, point);
+    return at + 1;
+  }
+  if (point < 0x800) {
+    setSide(at, 0xc0 | (point >> 6));
+    setSide(at + 1, 0x80 | (point & 0x3f));
+    return at + 2;
+  }
+  setSide(at, 0xe0 | (point >> 12));
+  setSide(at + 1, 0x80 | ((point >> 6) & 0x3f));
+  setSide(at + 2, 0x80 | (point & 0x3f));
+  return at + 3;
 }
 
 /** Reads a number without an exponent whose mantissa is exact; its end, or 0. */

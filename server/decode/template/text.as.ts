@@ -28,6 +28,8 @@ import {
   ZERO,
 } from './memory.as.ts';
 
+const LETTER_A: u32 = 0x61;
+
 // Texts of the source. Offsets count from its beginning.
 
 /** Compares `length` bytes of the source with those at `at` of a region that vectors may read beyond. */
@@ -92,6 +94,22 @@ function escaped(letter: u32): u32 {
   return letter === LETTER_F ? FORM_FEED : 0;
 }
 
+/** Stands for an escape that the reference has to read. */
+const NO_POINT: u32 = 0xffffffff;
+
+/** The code point of four hexadecimal digits; NO_POINT for halves of pairs, and where they are none. */
+function escapedPoint(at: u32): u32 {
+  let point: u32 = 0;
+  for (let digit = at; digit < at + 4; digit++) {
+    const byte = sourceByte(digit);
+    const letter = (byte | BLANK) - LETTER_A;
+    if (isDigit(byte)) point = (point << 4) | (byte - ZERO);
+    else if (letter < 6) point = (point << 4) | (letter + 10);
+    else return NO_POINT;
+  }
+  return point >= 0xd800 && point < 0xe000 ? NO_POINT : point;
+}
+
 function isDigit(byte: u32): bool {
   return byte - ZERO <= 9;
 }
@@ -112,4 +130,16 @@ function booleanEnd(from: u32): u32 {
   return word === FALSE_WORD && sourceByte(from + 4) === LETTER_E ? from + 5 : 0;
 }
 
-export { booleanEnd, escaped, isBlank, isDigit, isLiteral, isPrefix, plainEnd, stringEnd, wordAt };
+export {
+  booleanEnd,
+  escaped,
+  escapedPoint,
+  isBlank,
+  isDigit,
+  isLiteral,
+  isPrefix,
+  NO_POINT,
+  plainEnd,
+  stringEnd,
+  wordAt,
+};
