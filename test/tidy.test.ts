@@ -71,7 +71,7 @@ const LAYERS = [
   'engine/engine.ts',
   'engine/query/reader.ts',
   'engine/query/block-cache.ts',
-  'engine/query/code-cache.ts',
+  'engine/query/chunk-cache.ts',
   'engine/query/footer-cache.ts',
   'engine/query/events/',
   'engine/query/group/',

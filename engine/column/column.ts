@@ -85,8 +85,5 @@ export interface DateColumn {
   forms: Uint16Array;
 }
 
-/** Gives codes by row, a new array: those that are kept of the column, else what `read` reads. */
-export type KeptCodes = (read: () => Uint32Array) => Uint32Array;
-
 /** A column of one block, decoded. Views are owned by the block and must not be written. */
 export type Column = StringColumn | NumberColumn | BooleanColumn | DateColumn;

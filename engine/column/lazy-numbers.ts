@@ -1,5 +1,5 @@
 import type { PackedValues } from '../packed/cells.ts';
-import type { KeptCodes, NumberColumn } from './column.ts';
+import type { NumberColumn } from './column.ts';
 import type { IntegerStream } from './integer-stream.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf, spread } from './presence.ts';
@@ -14,20 +14,17 @@ export class LazyNumberColumn implements NumberColumn {
   readonly #stream: IntegerStream;
   readonly #present: PresentRows | undefined;
   readonly #rowCount: number;
-  readonly #kept: KeptCodes;
   #mantissas: Float64Array | undefined;
   #small: Uint32Array | undefined;
 
   /**
-   * Numbers of a block of `rowCount` rows; `present` is undefined when all have a value. `stream` has their
-   * mantissas, `kept` what `small` gives.
+   * Numbers of a block of `rowCount` rows; `present` is undefined when all have a value. `stream` has their mantissas.
    */
   constructor(
     stream: IntegerStream,
     present: PresentRows | undefined,
     rowCount: number,
     { scale, exceptions, text }: Pick<NumberColumn, 'scale' | 'exceptions' | 'text'>,
-    kept: KeptCodes = (read) => read(),
   ) {
     this.presence = presenceOf(present);
     this.scale = scale;
@@ -36,7 +33,6 @@ export class LazyNumberColumn implements NumberColumn {
     this.#stream = stream;
     this.#present = present;
     this.#rowCount = rowCount;
-    this.#kept = kept;
   }
 
   get mantissas(): Float64Array {
@@ -49,7 +45,7 @@ export class LazyNumberColumn implements NumberColumn {
 
   small(max: number): Uint32Array | undefined {
     if (this.exceptions.length > 0 || !this.#stream.isWithin(0, max)) return undefined;
-    this.#small ??= this.#kept(() => this.#spreadSmall(this.#stream.ranks()));
+    this.#small ??= this.#spreadSmall(this.#stream.ranks());
     return this.#small;
   }
 

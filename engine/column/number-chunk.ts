@@ -1,7 +1,7 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import type { Zone } from './chunk.ts';
-import type { KeptCodes, NumberColumn } from './column.ts';
+import type { NumberColumn } from './column.ts';
 import { compress, readPacked, writePacked } from './compress.ts';
 import { free } from './growth.ts';
 import { IntegerStream } from './integer-stream.ts';
@@ -357,11 +357,8 @@ export class NumberChunk {
     return { values, details, texts };
   }
 
-  /**
-   * The column of a block of `rowCount` rows; `present` is undefined when all have a value. `kept`: of what `small`
-   * gives.
-   */
-  column(present: PresentRows | undefined, rowCount: number, kept?: KeptCodes): NumberColumn {
+  /** The column of a block of `rowCount` rows; `present` is undefined when all have a value. */
+  column(present: PresentRows | undefined, rowCount: number): NumberColumn {
     const rows = present?.rows();
     const exceptions = this.#exceptions.texts.map((text, index) => {
       const rank = this.#exceptions.at[index];
@@ -372,6 +369,6 @@ export class NumberChunk {
       exceptions,
       text: (row: number) => this.text(present === undefined ? row : present.rank(row)),
     };
-    return new LazyNumberColumn(this.#stream, present, rowCount, texts, kept);
+    return new LazyNumberColumn(this.#stream, present, rowCount, texts);
   }
 }

@@ -2,7 +2,7 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { PackedValues } from '../packed/cells.ts';
-import type { KeptCodes, StringColumn } from './column.ts';
+import type { StringColumn } from './column.ts';
 import { decompress, readPacked } from './compress.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
 import { free } from './growth.ts';
@@ -172,20 +172,19 @@ export class StringChunk {
   /**
    * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
    * dictionary of the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
-   * `kept`: of ids over such a dictionary. `partsWith`: of either, as the column has it.
+   * `partsWith`: as the column has it.
    */
   column(
     kind: StringColumn['kind'],
     present: PresentRows | undefined,
     rowCount: number,
     guard: <T>(read: () => T) => T,
-    kept: KeptCodes = (read) => read(),
     partsWith?: StringColumn['partsWith'],
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), {
-        ids: () => guard(() => kept(readIds)),
+        ids: () => guard(readIds),
         packed: () => (present === undefined ? guard(() => this.#packedIds()) : undefined),
         rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
         partsWith,

@@ -1,7 +1,7 @@
 import type { Block } from '../segment/block/block.ts';
 import type { BlockHead } from '../segment/block/block-head.ts';
 import type { BlockRef } from '../segment/frame.ts';
-import { CodeCache } from './code-cache.ts';
+import { ChunkCache } from './chunk-cache.ts';
 
 /** Memory of the opened blocks that are kept: the newest of a busy service are asked for again and again. */
 const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
@@ -62,9 +62,9 @@ class KeptByBytes<T> {
   }
 }
 
-/** Blocks that were opened, with what they have decoded, and heads and codes of very many more. Used by one thread. */
+/** Blocks that were opened, with what they have decoded, and heads and chunks of very many more. Used by one thread. */
 export class BlockCache {
-  readonly codes = new CodeCache();
+  readonly chunks = new ChunkCache();
   readonly #blocks = new KeptByBytes<Block>(BLOCKS_BYTES_MAX);
   readonly #heads = new KeptByBytes<BlockHead>(HEADS_BYTES_MAX);
 
@@ -86,13 +86,13 @@ export class BlockCache {
   forget(segments: readonly number[]): void {
     this.#blocks.forget(segments);
     this.#heads.forget(segments);
-    this.codes.forget(segments);
+    this.chunks.forget(segments);
   }
 
   /** Forgets all. */
   clear(): void {
     this.#blocks.clear();
     this.#heads.clear();
-    this.codes.clear();
+    this.chunks.clear();
   }
 }

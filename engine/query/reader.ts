@@ -61,7 +61,7 @@ export class Reader implements BlockSource {
   open(ref: BlockRef): Block {
     if (isHole(ref)) corruption(ref, 'rows are lost');
     return this.#blocks.get(ref, (head) => {
-      if (ref.sealed) return this.#sealedFile(ref).open(ref, head, this.#blocks.codes);
+      if (ref.sealed) return this.#sealedFile(ref).open(ref, head, this.#blocks.chunks);
       return head === undefined ? openBlock(this.#source(ref), ref) : new Block(head);
     });
   }

@@ -9,7 +9,7 @@ import { Kind } from '../column/kind.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
-import { Block, type CodeSource, type DictionarySource, readHead } from './block/block.ts';
+import { Block, type ChunkSource, type DictionarySource, readHead } from './block/block.ts';
 import type { BlockHead } from './block/block-head.ts';
 import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
@@ -220,9 +220,9 @@ export class SealedFile implements DictionarySource {
     }
   }
 
-  /** Opens a block of the segment; with `head`, when that was read. `codes`: where those of its columns are kept. */
-  open(ref: BlockRef, head = this.#head(ref), codes?: CodeSource): Block {
-    return new Block(head, this, codes);
+  /** Opens a block of the segment; with `head`, when that was read. `chunks`: where those of its columns are kept. */
+  open(ref: BlockRef, head = this.#head(ref), chunks?: ChunkSource): Block {
+    return new Block(head, this, chunks);
   }
 
   #head(ref: BlockRef): BlockHead {

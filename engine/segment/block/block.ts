@@ -3,7 +3,7 @@ import { damaged } from '../../base/errors.ts';
 import type { DiskFile } from '../../base/file.ts';
 import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
-import type { Column, KeptCodes, StringColumn } from '../../column/column.ts';
+import type { Column, StringColumn } from '../../column/column.ts';
 import { DateChunk } from '../../column/dates.ts';
 import type {
   EntrySource,
@@ -41,10 +41,10 @@ export interface DictionarySource {
   partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
 }
 
-/** Codes of the rows of sealed blocks, kept from one opening to the next. */
-export interface CodeSource {
-  /** The codes of a column of the block at `ref`, a new array; `read` reads them when they are not kept. */
-  codes(ref: BlockRef, column: number, read: () => Uint32Array): Uint32Array;
+/** Chunks of sealed blocks, kept from one opening to the next. */
+export interface ChunkSource {
+  /** The ids or numbers of a column of the block at `ref`; `read` reads them when they are not kept. */
+  chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
 }
 
 /** Bytes of shapes a row that do not count. */
@@ -67,7 +67,7 @@ export class Block {
   readonly #source: FrameSource;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
-  readonly #codes: CodeSource | undefined;
+  readonly #chunks: ChunkSource | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   #shapes: Shapes | undefined;
@@ -83,15 +83,15 @@ export class Block {
   #given: ArrayBufferView[] = [];
   #texts: BlockTexts | undefined;
 
-  /** Opens the block of a head. `dictionaries`: of its sealed segment; `codes`: where those of its columns are kept. */
-  constructor(head: BlockHead, dictionaries?: DictionarySource, codes?: CodeSource) {
+  /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where those of its columns are kept. */
+  constructor(head: BlockHead, dictionaries?: DictionarySource, chunks?: ChunkSource) {
     const { ref, source, directory, firstSequence } = head;
     this.ref = ref;
     this.head = head;
     this.#source = source;
     this.#directory = directory;
     this.#dictionaries = dictionaries;
-    this.#codes = codes;
+    this.#chunks = chunks;
     this.#newKeys = () =>
       new BlockKeys(ref, directory, firstSequence, (region) => source.region(region));
     this.#keys = this.#newKeys();
@@ -304,7 +304,10 @@ export class Block {
     const known = this.#strings[index];
     if (known !== undefined) return known;
     const source: StringSource = {
-      region: (number, scratch) => this.#source.region(entry.regions[number], scratch),
+      region: (number, scratch) =>
+        number === 1 && entry.encoding === StringEncoding.SHARED
+          ? this.#chunk(index, entry.regions[number])
+          : this.#source.region(entry.regions[number], scratch),
       dictionary: () =>
         this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
       derived: () => this.#derived(index, entry),
@@ -331,10 +334,17 @@ export class Block {
     return this.#derivedTexts[index];
   }
 
+  /** The ids or numbers of the column number `index`. */
+  #chunk(index: number, region: Region): Uint8Array {
+    const read = (): Uint8Array => this.#source.region(region);
+    const isInline = region.inline !== undefined;
+    return isInline ? read() : (this.#chunks?.chunk(this.ref, index, read) ?? read());
+  }
+
   #numberChunk(index: number, entry: ColumnEntry): NumberChunk {
     const known = this.#numbers[index];
     if (known !== undefined) return known;
-    const chunk = new NumberChunk(this.#source.region(entry.regions[0]), entry.presentCount);
+    const chunk = new NumberChunk(this.#chunk(index, entry.regions[0]), entry.presentCount);
     this.#numbers[index] = chunk;
     return chunk;
   }
@@ -408,9 +418,8 @@ export class Block {
     const entry = this.#directory.columns[index];
     const present = this.#present(entry);
     const { kind, presentCount, regions } = entry;
-    const kept: KeptCodes = (read) => this.#codes?.codes(this.ref, index, read) ?? read();
     if (kind === Kind.NUMBER) {
-      return this.#numberChunk(index, entry).column(present, this.rowCount, kept);
+      return this.#numberChunk(index, entry).column(present, this.rowCount);
     }
     if (kind === Kind.DATE) {
       return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
@@ -421,10 +430,10 @@ export class Block {
     const stringKind = kind as StringColumn['kind'];
     const chunk = this.#stringChunk(index, entry);
     const guard = <T>(read: () => T): T => placed(this.ref, read);
-    if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard, kept);
+    if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
     const partsWith = (terms: Terms): PossibleParts | undefined =>
       this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
-    return chunk.column(stringKind, present, this.rowCount, guard, kept, partsWith);
+    return chunk.column(stringKind, present, this.rowCount, guard, partsWith);
   }
 
   #rankOf(entry: ColumnEntry, row: number): number {

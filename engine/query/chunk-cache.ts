@@ -1,28 +1,29 @@
 import type { BlockRef } from '../segment/frame.ts';
 
-/** Codes of up to 16 bits, in as few bytes as they need. */
-type NarrowCodes = Uint8Array | Uint16Array;
-
 interface Kept {
   segment: number;
-  codes: NarrowCodes;
+  chunk: Uint8Array;
   /** Number of the call that used them last. */
   usedAt: number;
 }
 
-/** Memory of codes. */
+/** Memory of chunks. */
 const BYTES_MAX = 12 * 1024 * 1024;
 /** Columns of blocks of which it is known that they were read once. */
 const SEEN_MAX = 16_384;
+/** Bytes a row up to which a chunk is kept: more would take the room of many others. */
+const ROW_BYTES_MAX = 2;
+/** Bytes beside those of rows. */
+const HEAD_BYTES_MAX = 64;
 /** What is kept makes room when it was not used for so many calls for each that is kept. */
 const IDLE_CALLS = 4;
 
 /**
- * Codes of the rows of columns that were read twice, kept narrow: to widen them takes a tenth of the time that
- * unpacking takes. Scans go through more columns than there is room for, again and again, so that what was used longest
- * ago is what they need next: it stays until nobody asks for it any more. Used by one thread.
+ * Chunks of columns that were read twice, as they lie in the file. Scans go through more columns than there is room for,
+ * again and again, so that what was used longest ago is what they need next: it stays until nobody asks for it any more.
+ * Used by one thread.
  */
-export class CodeCache {
+export class ChunkCache {
   readonly #bytesMax: number;
   readonly #seen = new Set<string>();
   /** Those that were used last at the end. */
@@ -39,8 +40,9 @@ export class CodeCache {
     return this.#bytes;
   }
 
-  /** The codes of a column of a block, a new array; `read` reads what is not kept, and throws what it likes. */
-  codes({ segment, offset }: BlockRef, column: number, read: () => Uint32Array): Uint32Array {
+  /** A chunk of a column of a block, not to be written; `read` reads what is not kept, and throws what it likes. */
+  chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array {
+    const { segment, offset, rowCount } = ref;
     const key = `${segment} ${offset} ${column}`;
     const usedAt = this.#calls++;
     const kept = this.#kept.get(key);
@@ -48,13 +50,14 @@ export class CodeCache {
       kept.usedAt = usedAt;
       this.#kept.delete(key);
       this.#kept.set(key, kept);
-      return new Uint32Array(kept.codes);
+      return kept.chunk;
     }
-    const codes = read();
-    if (this.#seen.delete(key)) this.#keep(key, segment, codes, usedAt);
+    const chunk = read();
+    if (chunk.length > rowCount * ROW_BYTES_MAX + HEAD_BYTES_MAX) return chunk;
+    if (this.#seen.delete(key)) this.#keep(key, segment, chunk, usedAt);
     else if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
     else this.#seen.clear();
-    return codes;
+    return chunk;
   }
 
   /** Forgets segments that are gone. */
@@ -69,28 +72,20 @@ export class CodeCache {
     this.#bytes = 0;
   }
 
-  #keep(key: string, segment: number, codes: Uint32Array, usedAt: number): void {
-    const narrow = narrowed(codes);
-    if (narrow === undefined) return;
+  #keep(key: string, segment: number, chunk: Uint8Array, usedAt: number): void {
     for (const [oldest, kept] of this.#kept) {
-      if (this.#bytes + narrow.byteLength <= this.#bytesMax) break;
+      if (this.#bytes + chunk.length <= this.#bytesMax) break;
       if (usedAt - kept.usedAt <= IDLE_CALLS * this.#kept.size) return;
       this.#drop(oldest);
     }
-    this.#kept.set(key, { segment, codes: narrow, usedAt });
-    this.#bytes += narrow.byteLength;
+    // What was read of the first bytes of a block keeps all of these.
+    const isAlone = chunk.buffer.byteLength === chunk.length;
+    this.#kept.set(key, { segment, chunk: isAlone ? chunk : chunk.slice(), usedAt });
+    this.#bytes += chunk.length;
   }
 
   #drop(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.codes.byteLength ?? 0;
+    this.#bytes -= this.#kept.get(key)?.chunk.length ?? 0;
     this.#kept.delete(key);
   }
-}
-
-/** The same codes narrow; `undefined` when one has more than 16 bits. */
-function narrowed(codes: Uint32Array): NarrowCodes | undefined {
-  let bits = 0;
-  for (let row = 0; row < codes.length; row++) bits |= codes[row];
-  if (bits >>> 8 === 0) return new Uint8Array(codes);
-  return bits >>> 16 === 0 ? new Uint16Array(codes) : undefined;
 }
