@@ -69,6 +69,10 @@ function cellOf(row: u32): u32 {
   assert(row < ROWS);
   return load<u32>(CELL + 4 * row);
 }
+function cellsOf(row: u32): v128 {
+  assert(row + 4 <= ROWS);
+  return v128.load(CELL + 4 * row);
+}
 function setCell(row: u32, cell: u32): void {
   assert(row < ROWS);
   store<u32>(CELL + 4 * row, cell);
@@ -81,9 +85,15 @@ function setBits(group: u32, part: u32, bits: u32): void {
   assert(group < ROWS / GROUP_ROWS && part < 8);
   store<u16>(BITS + 16 * group + 2 * part, <u16>bits);
 }
-function tableAt(value: u32): u32 {
+function tablePlace(value: u32): u32 {
   assert(value < CODES);
-  return load<u32>(TABLE + 4 * value);
+  return TABLE + 4 * value;
+}
+function tableOf(values: v128): v128 {
+  let found = v128.load32_zero(tablePlace(i32x4.extract_lane(values, 0)));
+  found = v128.load32_lane(tablePlace(i32x4.extract_lane(values, 1)), found, 1);
+  found = v128.load32_lane(tablePlace(i32x4.extract_lane(values, 2)), found, 2);
+  return v128.load32_lane(tablePlace(i32x4.extract_lane(values, 3)), found, 3);
 }
 function countRow(cell: u32): void {
   assert(cell <= CELLS);
@@ -205,11 +215,7 @@ export function packedAdd(count: u32, width: u32, last: u32): void {
     const first = group * GROUP_ROWS;
     for (let at: u32 = 0; at < GROUP_ROWS; at += 4) {
       const values = i32x4.min_u(unpackedVector(4 * at), most);
-      const row = first + at;
-      setCell(row, cellOf(row) + tableAt(i32x4.extract_lane(values, 0)));
-      setCell(row + 1, cellOf(row + 1) + tableAt(i32x4.extract_lane(values, 1)));
-      setCell(row + 2, cellOf(row + 2) + tableAt(i32x4.extract_lane(values, 2)));
-      setCell(row + 3, cellOf(row + 3) + tableAt(i32x4.extract_lane(values, 3)));
+      setCells(first + at, i32x4.add(cellsOf(first + at), tableOf(values)));
     }
   }
 }

@@ -19,9 +19,9 @@ const HEAD_BYTES_MAX = 64;
 const IDLE_CALLS = 4;
 
 /**
- * Chunks of columns that were read twice, as they lie in the file. Scans go through more columns than there is room for,
- * again and again, so that what was used longest ago is what they need next: it stays until nobody asks for it any more.
- * Used by one thread.
+ * Chunks of columns that were read twice, as they lie in the file. Scans go through more columns than there is room
+ * for, again and again, so that what was used longest ago is what they need next: it stays until nobody asks for it any
+ * more. Used by one thread.
  */
 export class ChunkCache {
   readonly #bytesMax: number;

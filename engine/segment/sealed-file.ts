@@ -9,8 +9,9 @@ import { Kind } from '../column/kind.ts';
 import { SharedDictionary } from '../column/shared-dictionary.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
-import { Block, type ChunkSource, type DictionarySource, readHead } from './block/block.ts';
+import { Block, readHead } from './block/block.ts';
 import type { BlockHead } from './block/block-head.ts';
+import type { ChunkSource, DictionarySource } from './block/block-sources.ts';
 import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {

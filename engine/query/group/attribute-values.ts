@@ -3,6 +3,8 @@ import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
+import { NOWHERE } from '../../packed/cells.ts';
+import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
@@ -109,14 +111,18 @@ export class ValueCounter implements BlockVisitor {
     const left = this.#counted.filter(
       ({ isFull, level }) => !isFull && !this.#whole.has(block.ref, level.path),
     );
-    for (const { level } of left) {
-      yield* level.prepare(block, rows);
+    // What a block has is taken when all of it can be read.
+    const known = left.map(({ level }) => countKnown(level, block, rows));
+    for (const [place, { level }] of left.entries()) {
+      if (known[place] === undefined) yield* level.prepare(block, rows);
       yield;
     }
-    for (const counted of left) {
+    for (const [place, counted] of left.entries()) {
       const { level } = counted;
       const columns = columnsAt(block, level.path);
-      if (columns.length === 0) continue;
+      const times = known[place];
+      if (times !== undefined) addTimes(times, counted.eventCounts);
+      if (times !== undefined || columns.length === 0) continue;
       counted.dates.add(block, columns, rows);
       if (level.valueCount > counted.eventCounts.length) {
         counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
@@ -286,6 +292,37 @@ function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): Simpl
   return { type: 'attribute', path, aggregation };
 }
 
+/** How often codes are there, and what they mean: `known` of `CodedValues`. */
+interface CodeTimes {
+  times: Uint32Array;
+  known: Int32Array;
+}
+
+/**
+ * Counts rows of a block by codes; `undefined` when some have a value that was not met before, or do not come by codes.
+ * Throws CORRUPTION.
+ */
+function countKnown(level: FieldLevel, block: Block, rows: Bitmap): CodeTimes | undefined {
+  const found = level.knownCodes(block);
+  if (found === undefined) return undefined;
+  const { codes, known } = found;
+  const offsets = new Uint32Array(known.length);
+  for (let code = 0; code < known.length; code++)
+    offsets[code] = known[code] === 0 ? NOWHERE : code;
+  const { rowCount } = block;
+  const levels = [{ codes, offsets }];
+  const cells = { rowCount, rows, runs: undefined, levels, cellCount: known.length };
+  const times = countCells(cells)?.slice();
+  return times && { times, known };
+}
+
+/** Adds to the counts of values how often their codes are there. */
+function addTimes({ times, known }: CodeTimes, counts: Float64Array): void {
+  for (let code = 0; code < times.length; code++) {
+    if (known[code] > 1) counts[known[code] - 2] += times[code];
+  }
+}
+
 /** Counts the events of each value of a level that is prepared for `rows`. */
 function countValues(level: FieldLevel, rows: Bitmap, counts: Float64Array): void {
   const coded = level.coded();
@@ -316,9 +353,7 @@ function countCoded({ codes, known }: CodedValues, rows: Bitmap, counts: Float64
       times[codes[base + 31 - Math.clz32(bits & -bits)]]++;
     }
   }
-  for (let code = 0; code < known.length; code++) {
-    if (known[code] > 1) counts[known[code] - 2] += times[code];
-  }
+  addTimes({ times, known }, counts);
 }
 
 /** The values with the most events; of equals the first ones in natural order. */

@@ -5,13 +5,7 @@ import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
 import type { Column, StringColumn } from '../../column/column.ts';
 import { DateChunk } from '../../column/dates.ts';
-import type {
-  EntrySource,
-  PossibleParts,
-  Scratch,
-  StringPlace,
-  Terms,
-} from '../../column/entries.ts';
+import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
 import { free } from '../../column/growth.ts';
 import { IntegerStream } from '../../column/integer-stream.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
@@ -27,25 +21,12 @@ import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
+import type { ChunkSource, DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
-
-/** What a sealed segment knows of the columns of its blocks. */
-export interface DictionarySource {
-  /** The dictionary number `number`. Throws CORRUPTION. */
-  dictionary(number: number): EntrySource;
-  /** Finds parts of a column of strings of a block, as `StringColumn.partsWith`. */
-  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
-}
-
-/** Chunks of sealed blocks, kept from one opening to the next. */
-export interface ChunkSource {
-  /** The ids or numbers of a column of the block at `ref`; `read` reads them when they are not kept. */
-  chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
-}
 
 /** Bytes of shapes a row that do not count. */
 const SHAPES_LIGHT_BYTES = 16;
@@ -83,7 +64,7 @@ export class Block {
   #given: ArrayBufferView[] = [];
   #texts: BlockTexts | undefined;
 
-  /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where those of its columns are kept. */
+  /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
   constructor(head: BlockHead, dictionaries?: DictionarySource, chunks?: ChunkSource) {
     const { ref, source, directory, firstSequence } = head;
     this.ref = ref;

@@ -1,0 +1,16 @@
+import type { EntrySource, PossibleParts, Terms } from '../../column/entries.ts';
+import type { BlockRef } from '../frame.ts';
+
+/** Facts that a sealed segment has about the columns of its blocks. */
+export interface DictionarySource {
+  /** The dictionary number `number`. Throws CORRUPTION. */
+  dictionary(number: number): EntrySource;
+  /** Finds parts of a column of strings of a block, as `StringColumn.partsWith`. */
+  partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
+}
+
+/** Chunks of sealed blocks, kept from one opening to the next. */
+export interface ChunkSource {
+  /** The ids or numbers of a column of the block at `ref`; `read` reads them when they are not kept. */
+  chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
+}
