@@ -7,6 +7,8 @@ import {
   type PackedValues,
 } from './cells.ts';
 
+const WORD_BITS = 32;
+
 /*
  * Plain forms of the kernel in packed.as.ts.
  */
@@ -85,7 +87,7 @@ function cellsOf({ rowCount, runs, levels }: CellRows): Uint32Array {
   return cells;
 }
 
-/** The numbers without their base. */
+/** The numbers without their base. Those of whole words lie as they are, maybe without a pad behind the last. */
 function unpacked({ words, count, width }: PackedValues): Uint32Array {
-  return unpack(words, count, width);
+  return width === WORD_BITS ? words : unpack(words, count, width);
 }

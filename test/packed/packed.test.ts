@@ -6,6 +6,7 @@ import {
   type CellRows,
   NOWHERE,
   type PackedValues,
+  plainValues,
 } from '../../engine/packed/cells.ts';
 import {
   countCells,
@@ -99,7 +100,9 @@ function cellsOf(count: number, known: 'all' | 'some'): CellRows {
     }
     cellCount *= size;
     const isWide = next(4) === 0;
-    const codes = valuesOf(count, isWide ? 32 : width, base, 2 ** width);
+    const codes = isWide
+      ? plainValues(new Uint32Array(count).map(() => base + next(2 ** width)))
+      : valuesOf(count, width, base, 2 ** width);
     return { codes, offsets };
   });
   const ends = [...new Set([...Array.from({ length: next(5) }, () => 1 + next(count)), count])];
