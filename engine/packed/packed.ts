@@ -1,3 +1,4 @@
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
 import { findPacked, unpackBelow } from './bitpack.ts';
 import type { CellRows, CellSums, GroupedRows, PackedValues, Tallies } from './cells.ts';
@@ -36,6 +37,11 @@ function asked<T>(ask: (kernel: PackedKernel) => T): { answer: T } | undefined {
   }
 }
 
+/** True when the values have room in the memory of the kernel: those of a block do. */
+function fits({ count }: PackedValues): boolean {
+  return count <= BLOCK_ROWS_MAX;
+}
+
 /** True when a kernel answers. */
 export function hasKernel(): boolean {
   return kernelOf() !== undefined;
@@ -45,13 +51,15 @@ export function hasKernel(): boolean {
 export function findValues(values: PackedValues, first: number, last: number): Uint32Array {
   const { words, count, width } = values;
   if (first > last || first >= 2 ** width) return new Uint32Array(Math.ceil(count / WORD_BITS));
-  const found = asked((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)));
+  const found = fits(values)
+    ? asked((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)))
+    : undefined;
   return found?.answer ?? findPacked(words, count, width, first, last);
 }
 
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
 export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
-  const found = asked((kernel) => kernel.unpack(values, last));
+  const found = fits(values) ? asked((kernel) => kernel.unpack(values, last)) : undefined;
   if (found !== undefined) return found.answer;
   const { words, count, width, base } = values;
   return unpackBelow(words, count, width, base, last);
@@ -86,6 +94,7 @@ export function tallyRows(
   plainCodes: () => Uint32Array,
 ): Tallies {
   const last = TALLIED_MAX + 1;
-  const found = count > 0 ? asked((kernel) => kernel.tallies(codes, rows, count, last)) : undefined;
+  const isTaken = count > 0 && fits(codes);
+  const found = isTaken ? asked((kernel) => kernel.tallies(codes, rows, count, last)) : undefined;
   return found?.answer ?? talliesOf(plainCodes(), rows);
 }

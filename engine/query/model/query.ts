@@ -280,6 +280,8 @@ export interface QueryStats {
   rowsScanned: number;
   /** Blocks that could not be read because their checksum is wrong; the answer is partial when it is not 0. */
   blocksDamaged: number;
+  /** Set when the thread has a kernel for packed values, which are counted plainly otherwise. */
+  kernel?: boolean;
 }
 
 /** A page of events, newest first unless asked otherwise. */

@@ -1,5 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../../column/entries.ts';
+import { hasKernel } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
@@ -76,7 +77,7 @@ export function isDamage(error: unknown): boolean {
 /** The stats of a query that has done nothing yet. */
 export function noStats(blocksTotal: number): QueryStats {
   const read = { blocksOpened: 0, blocksRefuted: 0, blocksCounted: 0, rowsScanned: 0 };
-  return { blocksTotal, ...read, blocksDamaged: 0 };
+  return { blocksTotal, ...read, blocksDamaged: 0, kernel: hasKernel() };
 }
 
 /** Whether rows of a block may have `fromMs <= time < toMs`. */

@@ -327,6 +327,7 @@ export const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['full', 'Whether it took too much, so that the next way was gone.'],
   ['rowsScanned', 'Events that were looked at.'],
   ['blocksDamaged', 'Blocks that could not be read.'],
+  ['kernel', 'Whether a kernel counts packed values.'],
   [
     'damaged_segments',
     'Parts of the store of which events are lost; there only when there are some.',

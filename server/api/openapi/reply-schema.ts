@@ -68,7 +68,7 @@ const damaged = maybe(shape({ blocks: count }));
 const bound = maybe(shape({ limit: count, reached: Type.Literal(true), from: date }));
 const unread = { blocksRefuted: count, blocksCounted: count };
 const blocks = { blocksTotal: count, blocksOpened: count, ...unread };
-const read = { ...blocks, rowsScanned: count, blocksDamaged: count };
+const read = { ...blocks, rowsScanned: count, blocksDamaged: count, kernel: Type.Boolean() };
 const explain = maybe(shape(read));
 /** Steps of an aggregation. */
 const way = oneOf('minutes', 'cube', 'trial', 'entries', 'sketch', 'passes', 'values');
