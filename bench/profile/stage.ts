@@ -64,7 +64,7 @@ const STAGES: readonly [path: string, ingest: Stage | 'caller', query: Stage | '
   ['engine/column/shape.ts', 'intern', 'open'],
   ['engine/column/dictionary.ts', 'intern', 'decode'],
   ['engine/column/rows.ts', 'decode', 'decode'],
-  ['engine/column/compress.ts', 'encode', 'decode'],
+  ['engine/packed/compress.ts', 'encode', 'decode'],
   ['engine/derive/', 'seal', 'decode'],
   ['engine/word/', 'seal', 'predicate'],
   ['engine/segment/', 'encode', 'open'],

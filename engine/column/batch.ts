@@ -1,8 +1,8 @@
 import { unreachable } from '../base/assert.ts';
 import { BLOCK_ROWS_CLOSE, BLOCK_TEXT_BYTES_MAX } from '../base/limits.ts';
+import { grow } from '../packed/growth.ts';
 import { BooleanBuilder } from './booleans.ts';
 import { DateBuilder } from './dates.ts';
-import { grow } from './growth.ts';
 import { KIND_BITS, KIND_COLUMN_MIN, Kind } from './kind.ts';
 import { NumberBuilder } from './numbers.ts';
 import type { PathTable } from './path.ts';

@@ -1,9 +1,9 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { grow, refit } from '../packed/growth.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
+import { idsToWrite, writeIds } from '../packed/integers.ts';
 import { ColumnBuilder } from './builder.ts';
 import type { BooleanColumn } from './column.ts';
-import { grow, refit } from './growth.ts';
-import { IntegerStream } from './integer-stream.ts';
-import { idsToWrite, writeIds } from './integers.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf } from './presence.ts';
 

@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { grow, refit } from './growth.ts';
+import { grow, refit } from '../packed/growth.ts';
 import type { Kind } from './kind.ts';
 
 const CAPACITY_MIN = 4;

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { type Compress, coldCompressor, compress } from './compress.ts';
+import { type Compress, coldCompressor, compress } from '../packed/compress.ts';
 
 /** Regions up to this size lie in the meta. */
 const INLINE_BYTES_MAX = 128;

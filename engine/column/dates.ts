@@ -1,12 +1,12 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import { grow, refit } from '../packed/growth.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
+import { writeIntegers } from '../packed/integers.ts';
 import { ColumnBuilder } from './builder.ts';
 import type { Zone } from './chunk.ts';
 import type { DateColumn } from './column.ts';
 import { dateMillis, printDate } from './date-form.ts';
-import { grow, refit } from './growth.ts';
-import { IntegerStream } from './integer-stream.ts';
-import { writeIntegers } from './integers.ts';
 import { Kind } from './kind.ts';
 import { type PresentRows, presenceOf } from './presence.ts';
 

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import { copyBytes } from '../base/bytes.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
-import { extend, refit, release } from './growth.ts';
+import { extend, refit, release } from '../packed/growth.ts';
 
 const SLOTS_MIN = 16;
 /**

@@ -1,6 +1,6 @@
 import type { PackedValues } from '../packed/cells.ts';
+import type { IntegerStream } from '../packed/integer-stream.ts';
 import type { NumberColumn } from './column.ts';
-import type { IntegerStream } from './integer-stream.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf, spread } from './presence.ts';
 

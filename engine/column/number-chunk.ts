@@ -1,11 +1,11 @@
 import { ByteReader, type ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
+import { compress, readPacked, writePacked } from '../packed/compress.ts';
+import { free } from '../packed/growth.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
+import { writeIntegers } from '../packed/integers.ts';
 import type { Zone } from './chunk.ts';
 import type { NumberColumn } from './column.ts';
-import { compress, readPacked, writePacked } from './compress.ts';
-import { free } from './growth.ts';
-import { IntegerStream } from './integer-stream.ts';
-import { writeIntegers } from './integers.ts';
 import { LazyNumberColumn } from './lazy-numbers.ts';
 import {
   FRACTION_DIGITS_MAX,

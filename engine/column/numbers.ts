@@ -1,6 +1,6 @@
+import { grow, refit } from '../packed/growth.ts';
 import { ColumnBuilder } from './builder.ts';
 import { Dictionary } from './dictionary.ts';
-import { grow, refit } from './growth.ts';
 import { Kind } from './kind.ts';
 import { NUMBER_AS_TEXT } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
+import { IntegerStream, readWords } from '../packed/integer-stream.ts';
+import { writeIntegers } from '../packed/integers.ts';
 import type { Presence } from './column.ts';
-import { IntegerStream, readWords } from './integer-stream.ts';
-import { writeIntegers } from './integers.ts';
 
 /** Stored form of the rows that have a value. The numbers are on disk. Source: FORMAT.md 4.3. */
 export const PresenceLayout = { BITMAP: 1, POSITIONS: 2 } as const;

@@ -1,8 +1,8 @@
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED } from '../base/hash.ts';
-import { readPacked } from './compress.ts';
-import { grow, refit } from './growth.ts';
+import { readPacked } from '../packed/compress.ts';
+import { grow, refit } from '../packed/growth.ts';
 import { KIND_BITS, type Kind } from './kind.ts';
 import type { Rows } from './rows.ts';
 

@@ -2,8 +2,10 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
+import { readPacked, writePacked } from '../packed/compress.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
+import { writeIntegers } from '../packed/integers.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
-import { readPacked, writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
 import {
   type CountedEntries,
@@ -14,8 +16,6 @@ import {
   type SumKey,
   type Summed,
 } from './entries.ts';
-import { IntegerStream } from './integer-stream.ts';
-import { writeIntegers } from './integers.ts';
 import { offsetsOf } from './string-chunk.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */

@@ -1,6 +1,6 @@
+import { grow, refit } from '../packed/growth.ts';
 import { ColumnBuilder } from './builder.ts';
 import { Dictionary } from './dictionary.ts';
-import { grow, refit } from './growth.ts';
 import type { Kind } from './kind.ts';
 
 /** Values after which a column decides whether its dictionary is worth it. */

@@ -1,10 +1,10 @@
 import type { ByteWriter } from '../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
+import { writePacked } from '../packed/compress.ts';
+import { idsToWrite, writeIds } from '../packed/integers.ts';
 import type { RegionWriter } from './chunk.ts';
-import { writePacked } from './compress.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { Entries } from './entries.ts';
-import { idsToWrite, writeIds } from './integers.ts';
 import type { StringBuilder } from './strings.ts';
 
 /** Stored form of a chunk of strings. The numbers are on disk. Source: FORMAT.md 4.4. */

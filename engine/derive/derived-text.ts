@@ -1,10 +1,10 @@
 import { ByteReader, copyBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
-import { readPacked } from '../column/compress.ts';
 import type { Entries, StringPlace } from '../column/entries.ts';
-import { IntegerStream } from '../column/integer-stream.ts';
 import { bitmapWords } from '../column/presence.ts';
+import { readPacked } from '../packed/compress.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
 import type { DeriveKernel } from './derive-kernel.ts';
 import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';

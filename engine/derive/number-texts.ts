@@ -1,7 +1,7 @@
 import type { Entries } from '../column/entries.ts';
-import { extend } from '../column/growth.ts';
 import type { NumberChunk } from '../column/number-chunk.ts';
 import { FRACTION_DIGITS_MAX } from '../column/number-text.ts';
+import { extend } from '../packed/growth.ts';
 
 /** Bytes of a number's text beyond its decimals: a sign, 16 digits, a point. */
 export const TEXT_BYTES_MAX = 18;

@@ -1,5 +1,5 @@
 import { COMPRESSION_GAIN_MIN, TEXT_PIECE_ROWS } from '../base/limits.ts';
-import { coldCompressor } from '../column/compress.ts';
+import { coldCompressor } from '../packed/compress.ts';
 import type { DeriveKernel } from './derive-kernel.ts';
 import { PlainMatcher } from './plain-matcher.ts';
 import { readyTemplates } from './ready-template.ts';

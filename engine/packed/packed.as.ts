@@ -4,7 +4,7 @@
  *
  * | region | holds |
  * |---|---|
- * | packed | words of a column as column/bitpack.ts packs them, and a pad that vectors may read |
+ * | packed | words of a column as bitpack.ts packs them, and a pad that vectors may read |
  * | unpacked | the values (u32) of a group of 128 |
  * | cell | of each row its cell (u32) |
  * | bits | a bit a row: the rows that count, or those that were found |

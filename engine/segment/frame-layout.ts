@@ -1,6 +1,6 @@
 import { checksum } from '../base/checksum.ts';
 import { REGION_ALIGNMENT } from '../column/chunk.ts';
-import { compress } from '../column/compress.ts';
+import { compress } from '../packed/compress.ts';
 import { alignFrame, FRAME_HEADER_BYTES } from './frame.ts';
 
 /** What a frame's header says of its meta. */

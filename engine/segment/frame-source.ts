@@ -3,7 +3,7 @@ import { checksum } from '../base/checksum.ts';
 import { damaged } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
 import { REGION_ALIGNMENT, type Region } from '../column/chunk.ts';
-import { decompress } from '../column/compress.ts';
+import { decompress } from '../packed/compress.ts';
 import {
   type BlockRef,
   FRAME_HEADER_BYTES,

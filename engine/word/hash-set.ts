@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { extend } from '../column/growth.ts';
+import { extend } from '../packed/growth.ts';
 
 const SLOT_BITS_MIN = 12;
 /** Numbers in slots begin anew after so many. */

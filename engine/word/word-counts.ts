@@ -2,9 +2,9 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { sameBytes } from '../base/hash.ts';
 import type { RegionWriter } from '../column/chunk.ts';
-import { compress, readPacked, writePacked } from '../column/compress.ts';
-import { IntegerStream } from '../column/integer-stream.ts';
-import { writeIntegers } from '../column/integers.ts';
+import { compress, readPacked, writePacked } from '../packed/compress.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
+import { writeIntegers } from '../packed/integers.ts';
 import { HashSet } from './hash-set.ts';
 import { type HashSink, hashWords, LOWER } from './word-hash.ts';
 

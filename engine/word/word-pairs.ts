@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { extend, release } from '../column/growth.ts';
+import { extend, release } from '../packed/growth.ts';
 import type { PartValues, PartWords } from './part-words.ts';
 import type { WordCounts } from './word-counts.ts';
 

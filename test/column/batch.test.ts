@@ -2,10 +2,10 @@ import t from 'tap';
 import { ByteWriter } from '../../engine/base/bytes.ts';
 import { BLOCK_TEXT_BYTES_MAX } from '../../engine/base/limits.ts';
 import { Batch } from '../../engine/column/batch.ts';
-import { grow } from '../../engine/column/growth.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
+import { grow } from '../../engine/packed/growth.ts';
 
 /** Row records with a message of so many bytes each. */
 function messages(lengths: readonly number[]): Rows {

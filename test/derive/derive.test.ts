@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ByteWriter } from '../../engine/base/bytes.ts';
 import { RegionWriter } from '../../engine/column/chunk.ts';
-import { compress, writePacked } from '../../engine/column/compress.ts';
-import { idsToWrite, writeIds } from '../../engine/column/integers.ts';
 import { NumberChunk, writeNumbers } from '../../engine/column/number-chunk.ts';
 import { printNumber } from '../../engine/column/number-text.ts';
 import { NumberBuilder } from '../../engine/column/numbers.ts';
@@ -17,6 +15,8 @@ import { writeTemplates } from '../../engine/derive/template.ts';
 import { findTemplates, type Sample } from '../../engine/derive/template-finder.ts';
 import { type DerivedParts, deriveText } from '../../engine/derive/text-deriver.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
+import { compress, writePacked } from '../../engine/packed/compress.ts';
+import { idsToWrite, writeIds } from '../../engine/packed/integers.ts';
 
 useKernels('checked');
 const kernel = DeriveKernel.make();

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { finished, type Units } from '../../engine/base/pause.ts';
-import { growInUnits } from '../../engine/column/growth.ts';
+import { growInUnits } from '../../engine/packed/growth.ts';
 import { encodeText } from '../../engine/query/filter/text.ts';
 import { aggregateUnits } from '../../engine/query/group/aggregate.ts';
 import { Cardinalities } from '../../engine/query/metric/cardinality.ts';

@@ -1,5 +1,5 @@
 import { Pace, type Units } from '../../base/pause.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { RowsData } from '../group/shared-scan.ts';
 import type { EventKey } from '../model/event-id.ts';
 

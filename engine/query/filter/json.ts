@@ -8,8 +8,8 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../../base/ascii.ts';
-import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
+import { grow } from '../../packed/growth.ts';
 import { encodePoint } from './text.ts';
 
 const LETTER_U = 0x75;

@@ -1,9 +1,9 @@
 import { Pace, type Units } from '../../base/pause.ts';
 import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
-import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { NOWHERE } from '../../packed/cells.ts';
+import { growInUnits } from '../../packed/growth.ts';
 import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';

@@ -1,5 +1,5 @@
 import { Pace, type Units } from '../../base/pause.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { type Plan, planOf } from '../filter/plan.ts';

@@ -1,6 +1,6 @@
 import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, rowList } from '../model/bitmap.ts';
 import type { CodedValues, RowValues } from '../value/field-values.ts';

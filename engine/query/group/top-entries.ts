@@ -1,5 +1,5 @@
 import { inParts, Pace, type Units } from '../../base/pause.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { firstAt, isDamage } from '../model/source.ts';
 import { KIND_BITS } from '../value/value-numbers.ts';
 import type { ValueTable } from '../value/value-table.ts';

@@ -1,6 +1,6 @@
 import { CARDINALITY_EXACT_MAX } from '../../base/limits.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { growInUnits, slotsFor } from '../../column/growth.ts';
+import { growInUnits, slotsFor } from '../../packed/growth.ts';
 
 const SLOTS_MIN = 64;
 /** Bits of a hash that choose a register: 2^18 registers, a standard error of 0.2 %. */

@@ -1,5 +1,5 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { growInUnits } from '../../column/growth.ts';
+import { growInUnits } from '../../packed/growth.ts';
 
 /** Most values of a group that are kept as they are. */
 export const FEW_MAX = 100;

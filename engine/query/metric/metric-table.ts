@@ -2,8 +2,8 @@ import { must } from '../../base/assert.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
 import type { Entries, EntrySource } from '../../column/entries.ts';
-import { growInUnits } from '../../column/growth.ts';
 import type { CellRows } from '../../packed/cells.ts';
+import { growInUnits } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type {
   Aggregation,

@@ -8,10 +8,10 @@ import type {
   StringColumn,
 } from '../../column/column.ts';
 import type { Entries, EntrySource } from '../../column/entries.ts';
-import { growInUnits } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues, Tallies } from '../../packed/cells.ts';
+import { growInUnits } from '../../packed/growth.ts';
 import { sumCells } from '../../packed/packed.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';

@@ -1,6 +1,6 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { growInUnits } from '../../column/growth.ts';
 import type { Tally } from '../../packed/cells.ts';
+import { growInUnits } from '../../packed/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { FewValues, type FewValuesData } from './few-values.ts';
 import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';

@@ -1,6 +1,6 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { grow, growInUnits } from '../../column/growth.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
+import { grow, growInUnits } from '../../packed/growth.ts';
 import { parseDecimal } from '../filter/decimal.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { exactValue } from './long-bounds.ts';

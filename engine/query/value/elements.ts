@@ -1,6 +1,6 @@
 import type { StringColumn } from '../../column/column.ts';
-import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
+import { grow } from '../../packed/growth.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';

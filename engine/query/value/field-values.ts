@@ -8,10 +8,10 @@ import type {
   StringColumn,
 } from '../../column/column.ts';
 import type { Entries, EntrySource } from '../../column/entries.ts';
-import { grow } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { PackedValues } from '../../packed/cells.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';

@@ -1,5 +1,5 @@
 import { EngineError } from '../../base/errors.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { type Bitmap, listRows } from '../model/bitmap.ts';
 
 /** Pairs of one block: more come only of events with many elements in several arrays. */

@@ -1,5 +1,5 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { grow, growInUnits, slotsFor } from '../../column/growth.ts';
+import { grow, growInUnits, slotsFor } from '../../packed/growth.ts';
 
 const CAPACITY_MIN = 64;
 

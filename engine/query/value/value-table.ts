@@ -1,7 +1,7 @@
 import { sameBytes } from '../../base/hash.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { printDate } from '../../column/date-form.ts';
-import { grow, growInUnits, slotsFor } from '../../column/growth.ts';
+import { grow, growInUnits, slotsFor } from '../../packed/growth.ts';
 import { decodeText } from '../../segment/block/rebuild.ts';
 import { compareDecimals, decimalText, NumberReader } from '../filter/decimal.ts';
 import { compareText, encodeText } from '../filter/text.ts';

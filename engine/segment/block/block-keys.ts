@@ -1,7 +1,7 @@
 import { ByteReader } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
-import { free } from '../../column/growth.ts';
-import { IntegerStream } from '../../column/integer-stream.ts';
+import { free } from '../../packed/growth.ts';
+import { IntegerStream } from '../../packed/integer-stream.ts';
 import type { BlockRef } from '../frame.ts';
 import type { Directory } from './directory.ts';
 import { type OneWriterKeys, openRowKeys, type RowKeys, readRowKeys } from './row-keys.ts';

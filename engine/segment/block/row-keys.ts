@@ -1,7 +1,7 @@
 import { ByteReader, type ByteWriter } from '../../base/bytes.ts';
 import { damaged } from '../../base/errors.ts';
-import { IntegerStream } from '../../column/integer-stream.ts';
-import { writeIntegers } from '../../column/integers.ts';
+import { IntegerStream } from '../../packed/integer-stream.ts';
+import { writeIntegers } from '../../packed/integers.ts';
 
 /** Greatest sequence of a writer. Source: FORMAT.md 8. */
 const SEQUENCE_MAX = 2 ** 48 - 1;

@@ -2,11 +2,11 @@ import { unreachable } from '../../base/assert.ts';
 import type { Builder } from '../../column/batch.ts';
 import { BooleanBuilder } from '../../column/booleans.ts';
 import { DateBuilder, type DateChunk } from '../../column/dates.ts';
-import { free } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { NumberChunk } from '../../column/number-chunk.ts';
 import { NumberBuilder } from '../../column/numbers.ts';
 import { NUMBER_AS_TEXT } from '../../column/rows.ts';
+import { free } from '../../packed/growth.ts';
 import type { DenseColumn } from '../block/dense-column.ts';
 import type { Selection } from './segment-rows.ts';
 

@@ -1,7 +1,7 @@
-import { coldCompressor } from '../../column/compress.ts';
 import { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { bitsOf } from '../../packed/bitpack.ts';
+import { coldCompressor } from '../../packed/compress.ts';
 
 /** Values after which a column of mostly distinct ones is given up. */
 const TRIAL_VALUES = 32_768;

@@ -1,7 +1,7 @@
 import type { EntrySource } from '../../column/entries.ts';
-import { free } from '../../column/growth.ts';
 import { Kind } from '../../column/kind.ts';
 import type { TextPiece } from '../../column/string-chunk.ts';
+import { free } from '../../packed/growth.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
 import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
 import { hashStrings } from './string-hash.ts';

@@ -1,4 +1,4 @@
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 
 /** Multipliers of the two lanes. Source: the golden ratio in 32 bits, and MurmurHash3. */
 const LOW_FACTOR = 0x9e3779b1;

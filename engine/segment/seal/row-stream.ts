@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import { DAY_MS } from '../../base/durations.ts';
-import { grow } from '../../column/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { type BatchKeys, sortRows } from './row-order.ts';
 import { SegmentRows } from './segment-rows.ts';
 import type { Source } from './source-rows.ts';

@@ -1,6 +1,6 @@
 import { HASH_SEED } from '../../base/hash.ts';
-import { grow } from '../../column/growth.ts';
 import type { Shapes } from '../../column/shape.ts';
+import { grow } from '../../packed/growth.ts';
 
 const SLOTS_MIN = 256;
 

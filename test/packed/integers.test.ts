@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { ByteReader, ByteWriter } from '../../engine/base/bytes.ts';
-import { IntegerStream } from '../../engine/column/integer-stream.ts';
-import { type StreamUse, writeIntegers } from '../../engine/column/integers.ts';
+import { IntegerStream } from '../../engine/packed/integer-stream.ts';
+import { type StreamUse, writeIntegers } from '../../engine/packed/integers.ts';
 
 function encode(values: number[], use: StreamUse, before = 0): Uint8Array {
   const writer = new ByteWriter();

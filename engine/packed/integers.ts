@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { ByteWriter } from '../base/bytes.ts';
-import { bitsOf, pack, packedWords } from '../packed/bitpack.ts';
+import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { compress, writePacked } from './compress.ts';
 import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
 

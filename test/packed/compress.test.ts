@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { EngineError } from '../../engine/base/errors.ts';
-import { coldCompressor, compress, decompress } from '../../engine/column/compress.ts';
+import { coldCompressor, compress, decompress } from '../../engine/packed/compress.ts';
 
 /** A piece of random hexadecimal digits, of which LZ4 makes nothing. */
 function digits(count: number): Uint8Array {

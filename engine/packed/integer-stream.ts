@@ -1,10 +1,10 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { packedWords, unpack, unpackOne } from '../packed/bitpack.ts';
-import type { PackedValues } from '../packed/cells.ts';
-import { findValues, unpackValues } from '../packed/packed.ts';
+import { packedWords, unpack, unpackOne } from './bitpack.ts';
+import type { PackedValues } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { free } from './growth.ts';
+import { findValues, unpackValues } from './packed.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
