@@ -20,6 +20,19 @@ export function megabytes(bytes: number): string {
   return Math.round(bytes / MEGABYTE_BYTES).toLocaleString('en-US');
 }
 
+/** Runs steps to their end, and shows the progress of each as `shown` says it; the result. */
+export async function toEnd<P, T>(
+  steps: AsyncGenerator<P, T>,
+  { progress }: CheckOutput,
+  shown: (step: P) => string,
+): Promise<T> {
+  for (;;) {
+    const { done, value } = await steps.next();
+    if (done === true) return value;
+    progress?.(shown(value));
+  }
+}
+
 /**
  * Verifies the store in the folder `root`, which no service may have, and prints what there is. Resolves with whether
  * all of it is as it was written. Rejects with EngineError when a service has the folder, or the manifest is damaged.
@@ -29,11 +42,9 @@ export async function check(root: string, output: CheckOutput): Promise<boolean>
   const lock = await lockFolder(root);
   try {
     const checking = checkStore(disk, [KEYS_PATH, DEFINITIONS_PATH], [USERS_PATH, VIEWS_PATH]);
-    for (;;) {
-      const { done, value } = await checking.next();
-      if (done === true) return printReport(value, output.print);
-      output.progress?.(`${megabytes(value.doneBytes)} of ${megabytes(value.totalBytes)} MB`);
-    }
+    const shown = (step: { doneBytes: number; totalBytes: number }): string =>
+      `${megabytes(step.doneBytes)} of ${megabytes(step.totalBytes)} MB`;
+    return printReport(await toEnd(checking, output, shown), output.print);
   } finally {
     lock.release();
   }

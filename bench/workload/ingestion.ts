@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { metric } from '../../test/support/metrics.ts';
 import {
-  ask,
   COMMAND,
+  countOf,
   cpuSeconds,
   peakMegabytes,
   removeFolder,
@@ -36,26 +36,17 @@ export function storeBytes(folder: string): number {
     .reduce((total, path) => total + folderBytes(path), 0);
 }
 
-/** How many events the service counts. */
-async function countOf(service: Service): Promise<number> {
-  const answer = await ask(service, '/beta/events/aggregate', {
-    time: { from: 0, to: 4e12 },
-    compute: [{ metric: { id: 'count', output: 'n' } }],
-  });
-  return Number(/"n":(\d+)/.exec(answer.text)?.[1]);
-}
-
 /**
  * The number of events that arrived, when it does not change any more; throws unless it is `wanted` where none may be
  * lost.
  */
 async function arrived(service: Service, wanted: number, mayLose: boolean): Promise<number> {
-  let count = await countOf(service);
+  let count = await countOf(service, '*');
   if (count !== wanted && !mayLose)
     throw new Error(`${wanted} events were sent, there are ${count}`);
   while (count < wanted) {
     await pause(DATAGRAMS_REST_MS);
-    const now = await countOf(service);
+    const now = await countOf(service, '*');
     if (now === count) break;
     count = now;
   }

@@ -1,7 +1,6 @@
 import { must } from '../base/assert.ts';
 import type { Disk } from '../base/file.ts';
 import { FORMAT_VERSION } from '../segment/frame.ts';
-import type { SealResult } from '../segment/seal/seal.ts';
 import { type OpenedCatalog, openCatalog } from '../store/catalog.ts';
 import { pathOfSegment } from '../store/filename.ts';
 import { rewriteBlocks } from '../store/rewrite.ts';
@@ -46,8 +45,10 @@ export async function* upgradeStore(
       logSegments: manifest.segments.size,
     };
     for (const [done, segment] of sealed.entries()) {
-      const draft = catalog.isDamaged(segment) ? undefined : draftOf(disk, segment);
-      if (draft !== FORMAT_VERSION) await upgrade(disk, opened, segment, nowMs, report);
+      if (catalog.isDamaged(segment)) report.damaged.push(segment);
+      else if (draftOf(disk, segment) !== FORMAT_VERSION) {
+        await upgrade(disk, opened, segment, nowMs, report);
+      }
       yield { done: done + 1, total: sealed.length };
     }
     return report;
@@ -66,12 +67,10 @@ async function upgrade(
 ): Promise<void> {
   const { bytes, rowCount } = must(manifest.sealed.get(segment), 'a sealed segment');
   const refs = [...catalog.blocksOf(segment)];
-  const result: SealResult = catalog.isDamaged(segment)
-    ? { segments: [], damaged: refs, rowCount: 0, parts: 0 }
-    : await rewriteBlocks({
-        ...{ disk, folderId: manifest.folderId, nowMs, refs, rowsMax: rowCount },
-        allocate: async () => manifest.reserve(),
-      });
+  const result = await rewriteBlocks({
+    ...{ disk, folderId: manifest.folderId, nowMs, refs, rowsMax: rowCount },
+    allocate: async () => manifest.reserve(),
+  });
   if (result.rowCount !== rowCount) {
     for (const made of result.segments) await disk.unlink(pathOfSegment(true, made.segment));
     report.damaged.push(segment);

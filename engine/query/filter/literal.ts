@@ -12,7 +12,7 @@ const SHIFT_MAX = 255;
 export class LiteralFinder {
   /** Whether all texts that hold the literal are asked for. */
   readonly decides: boolean;
-  /** What is looked for, lower-cased. Not to be written. */
+  /** The bytes that are looked for, lower-cased. Not to be written. */
   readonly literal: Uint8Array;
   readonly #hasLetters: boolean;
   /** How far to go on from a byte that stands under the literal's last one; 0 for that byte itself. */

@@ -94,7 +94,7 @@ export class PatternTest extends PrintedTest {
   }
 }
 
-/** What texts of numbers are made of, lower-cased. */
+/** Characters of which texts of numbers are made, lower-cased. */
 const OF_NUMBER_TEXTS = /^[\de.+-]*$/;
 
 /** Looks for an ASCII literal, without case. */

@@ -19,7 +19,7 @@ import {
 } from '../model/bitmap.ts';
 import { entryTestOf, rowsThatPass } from './column-rows.ts';
 
-/** What a test says of derived texts by their parts. */
+/** The answer of a test about derived texts, by their parts. */
 interface Outcome {
   /** Rows whose texts pass. */
   found: Bitmap;
