@@ -26,8 +26,10 @@ export interface PatternText {
   skeleton: string;
   /** Upper estimate of the instructions that it compiles to. */
   size: number;
-  /** Longest text that every match contains; empty when none is known. */
+  /** Longest of `literals`; empty when there is none. */
   literal: string;
+  /** Texts that every match contains, one behind the other. */
+  literals: readonly string[];
   /** Set when an inset of it captures. */
   captures: boolean;
 }
@@ -112,11 +114,11 @@ class PatternReader {
   #hasNative = true;
   #levels: Level[] = [newLevel(0)];
   #level: Level = this.#levels[0];
-  /** Literal characters that stand side by side outside groups, and the longest such text so far. */
+  /** Literal characters that stand side by side outside groups, and such texts before them. */
   #run: string[] = [];
-  /** Set while the run is the literal of an inset, which the following text does not continue. */
-  #isInsetRun = false;
-  #literal = '';
+  readonly #literals: string[] = [];
+  /** Literals of the inset that was read last, while a repeat may follow it. */
+  #insetLiterals: readonly string[] = [];
   #hasLiteral = true;
 
   constructor(pattern: string, insetAt: ((at: number) => Inset) | undefined) {
@@ -130,12 +132,14 @@ class PatternReader {
       throw new PatternError('the group "(" is not closed', this.#level.at);
     }
     this.#endRun();
+    const literals = this.#hasLiteral ? this.#literals : [];
     return {
       source: this.#source,
       native: this.#hasNative ? this.#native : undefined,
       skeleton: `(${this.#skeleton})`,
       size: this.#level.size,
-      literal: this.#hasLiteral ? this.#literal : '',
+      literal: longest(literals),
+      literals,
       captures: this.#level.captures,
     };
   }
@@ -177,7 +181,7 @@ class PatternReader {
       : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
     this.#emit(this.#pattern.slice(this.#at, this.#at + sourceLength), escaped);
     this.#grow(1, false);
-    if (this.#isInsetRun) this.#endRun();
+    if (this.#insetLiterals.length > 0) this.#endRun();
     if (this.#levels.length === 1) this.#run.push(character);
     this.#at += sourceLength;
   }
@@ -215,10 +219,10 @@ class PatternReader {
   }
 
   #endRun(): void {
-    const text = this.#run.join('');
-    if (text.length > this.#literal.length) this.#literal = text;
+    if (this.#run.length > 0) this.#literals.push(this.#run.join(''));
+    this.#literals.push(...this.#insetLiterals);
     this.#run.length = 0;
-    this.#isInsetRun = false;
+    this.#insetLiterals = [];
   }
 
   #readInset(inset: Inset): void {
@@ -230,10 +234,7 @@ class PatternReader {
       `(${inset.skeleton})`,
     );
     this.#grow(inset.size + 1, inset.captures);
-    if (this.#levels.length === 1) {
-      this.#run.push(inset.literal);
-      this.#isInsetRun = true;
-    }
+    if (this.#levels.length === 1) this.#insetLiterals = inset.literals;
     this.#at = inset.end;
   }
 
@@ -398,7 +399,10 @@ class PatternReader {
     const repeatsCapture = level.atomCaptures && repeat[0] !== '?';
     const isLazy = this.#pattern[at + repeat[0].length] === '?';
     const text = isLazy ? `${repeat[0]}?` : repeat[0];
-    if (least === 0) this.#run.pop();
+    if (least === 0) {
+      this.#run.pop();
+      this.#insetLiterals = [];
+    }
     this.#endRun();
     this.#at += text.length;
     this.#emit(text, repeatsCapture ? undefined : text);
@@ -428,4 +432,19 @@ function nativeInClass(character: string, isEscape: boolean): string | undefined
   if (character === '-' && !isEscape) return '-';
   if (/[A-Za-z0-9]/.test(character)) return character;
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** Reports whether `text` has each of `literals`, one behind the other. */
+export function hasLiterals(text: string, literals: readonly string[]): boolean {
+  let at = 0;
+  for (const literal of literals) {
+    const found = text.indexOf(literal, at);
+    if (found < 0) return false;
+    at = found + literal.length;
+  }
+  return true;
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((most, text) => (text.length > most.length ? text : most), '');
 }

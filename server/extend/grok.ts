@@ -1,7 +1,7 @@
 import { nearest } from '../../engine/base/nearest.ts';
 import { Pattern } from '../../engine/base/pattern.ts';
 import type { Inset, PatternText } from '../../engine/base/pattern-text.ts';
-import { PatternError, readPattern } from '../../engine/base/pattern-text.ts';
+import { hasLiterals, PatternError, readPattern } from '../../engine/base/pattern-text.ts';
 import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
 import type { Filter } from './grok-filters.ts';
 import { FILTER_NAMES, filterOf, givesAttributes } from './grok-filters.ts';
@@ -29,8 +29,8 @@ interface Extract {
 interface CompiledRule {
   name: string;
   pattern: Pattern;
-  /** Every text that matches contains it. */
-  literal: string;
+  /** Texts that every match contains, one behind the other. */
+  literals: readonly string[];
   /** Uses of capture 1, 2, and so on. */
   extracts: readonly Extract[];
 }
@@ -52,7 +52,7 @@ export class GrokExtractor implements Extractor {
   /** A rule that the budget does not reach for is not tried, nor are those behind. */
   extract(text: string, budget = new PatternBudget()): Extraction | undefined {
     for (const rule of this.#rules) {
-      if (rule.literal !== '' && !text.includes(rule.literal)) continue;
+      if (!hasLiterals(text, rule.literals)) continue;
       if (!budget.take(rule.pattern.stepsOf(text.length))) return undefined;
       if (!rule.pattern.match(text)) continue;
       const attributes = attributesOf(rule, this.#now());
@@ -112,7 +112,7 @@ class RuleCompiler {
     const read = this.#readRule(rule);
     try {
       const pattern = new Pattern(read);
-      return { name: rule.name, pattern, literal: read.literal, extracts: this.#extracts };
+      return { name: rule.name, pattern, literals: read.literals, extracts: this.#extracts };
     } catch (cause) {
       throw asGrokError(cause, rule);
     }

@@ -3,6 +3,7 @@ import t from 'tap';
 import { Pattern } from '../../engine/base/pattern.ts';
 import type { PatternText } from '../../engine/base/pattern-text.ts';
 import {
+  hasLiterals,
   PATTERN_CHARACTERS_MAX,
   PatternError,
   readPattern,
@@ -147,7 +148,7 @@ t.test('both matchers find the same, and the native one never goes back far', as
       const one = new Pattern(read);
       if (one.steps >= one.size) return;
       nativeCount++;
-      // What matches must contain the literal, too.
+      // What matches must contain the literals, too.
       for (const each of [...texts, 'a'.repeat(70), 'ab', 'a b']) {
         const isMatch = one.match(each);
         const groups = [...Array(one.groupCount).keys()].map((index) => one.group(index + 1));
@@ -155,7 +156,7 @@ t.test('both matchers find the same, and the native one never goes back far', as
         if (!isMatch) continue;
         const same = [...Array(one.groupCount).keys()].map((index) => one.group(index + 1));
         t.same(groups, same, `${source} on ${each}`);
-        t.ok(each.includes(read.literal), `${source}: ${read.literal}`);
+        t.ok(hasLiterals(each, read.literals), `${source}: ${read.literals}`);
       }
     }),
     { numRuns: 1_500 },
@@ -182,6 +183,21 @@ t.test('both matchers find the same where the last repeat alone goes back', asyn
     { numRuns: 1_000 },
   );
   t.ok(nativeCount > 40, `${nativeCount} native patterns`);
+});
+
+t.test('literals are found one behind the other, those of insets too', async (t) => {
+  const inset = readPattern('-[0-9]+:\\w');
+  const read = readPattern('a%{x} b%{x}?c(d|e)f*gh', (at) => ({
+    ...inset,
+    end: at + '%{x}'.length,
+  }));
+  t.same(read.literals, ['a', '-', ':', ' b', 'c', 'gh']);
+  t.equal(hasLiterals('a-1:x bcdgh', read.literals), true);
+  t.equal(hasLiterals('a:-1 bcdgh', read.literals), false, 'another order');
+  t.equal(hasLiterals('a-1:x bcdg', read.literals), false);
+  const once = readPattern('aba').literals;
+  t.equal(hasLiterals('ab', once), false);
+  t.equal(hasLiterals('ab', ['ab', 'b']), false, 'they do not overlap');
 });
 
 t.test('the literal of a pattern is in every text that matches', async (t) => {
