@@ -114,6 +114,17 @@ export class Rows {
     this.entryCount = to + entryCount;
   }
 
+  /** Copies row `row` of others, whose texts are in the same source. */
+  addRow(from: RowArrays, row: number): void {
+    const { path, kind, start, length, value, detail, rowEntry, timeMs } = from;
+    const end = rowEntry[row + 1];
+    for (let entry = rowEntry[row]; entry < end; entry++) {
+      const at = kind[entry] as Kind;
+      this.add(path[entry], at, start[entry], length[entry], value[entry], detail[entry]);
+    }
+    this.endRow(timeMs[row]);
+  }
+
   /** Drops the rows from number `row` on, and what is being written. */
   truncate(row: number): void {
     this.rowCount = row;

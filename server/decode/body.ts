@@ -110,7 +110,7 @@ export class BodyReader {
     let at = this.#at;
     for (let left = events; at < until && left > 0 && !isSpent(); left--) {
       if (bytes[at] === OPEN_BRACE) {
-        const { count, behind } = this.#readKnown(at, until, left, LINE_FEED);
+        const { count, behind } = this.#readKnown(at, until, left, LINE_FEED, isSpent);
         left -= count;
         at = behind;
         if (at >= until || left <= 0) break;
@@ -137,12 +137,13 @@ export class BodyReader {
     until: number,
     linesMax: number,
     separator: Separator,
+    isSpent: () => boolean,
   ): { count: number; behind: number } {
     const templates = this.#known.usable;
     if (templates === undefined) return { count: 0, behind: at };
     const most = Math.min(linesMax, BODY_EVENTS_MAX - this.#eventCount);
     templates.read(this.#rows, at, until, 0, most, separator);
-    const count = this.#known.take(templates);
+    const count = this.#known.take(templates, isSpent);
     this.#eventCount += count;
     return { count, behind: templates.offset(count) };
   }
@@ -155,7 +156,7 @@ export class BodyReader {
     for (let left = events; left > 0 && !isSpent(); left--) {
       if (this.#at >= until && !(this.#isInArray && this.#at >= end)) return;
       if (this.#isInArray && bytes[this.#at] === OPEN_BRACE) {
-        const { count, behind } = this.#readKnown(this.#at, until, left, COMMA);
+        const { count, behind } = this.#readKnown(this.#at, until, left, COMMA, isSpent);
         left -= count;
         this.#at = skipBlanks(bytes, behind, end);
         if (left <= 0 || this.#at >= until) return;

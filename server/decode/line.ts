@@ -93,9 +93,9 @@ export class LineReader {
     this.#added = addedAttributes(this.#enrichment, this.#keys, this.#rows);
   }
 
-  /** Reports that nothing but the source says what is in events, and all of it is UTF-8. */
+  /** Reports that nothing but the source and extensions say what is in events, and all of it is UTF-8. */
   get isPlain(): boolean {
-    return !this.isSuspect && this.extension === undefined && this.#added.length === 0;
+    return !this.isSuspect && this.#added.length === 0;
   }
 
   /** Reports whether `[start, end)` of the source needs repair before it is read. */
@@ -159,9 +159,12 @@ export class LineReader {
     this.#text(start, end - start, false);
   }
 
-  /** Extends the event that has ended last, and holds it to the names that it may have. */
-  finishRow(): void {
-    this.extension?.(this.leaves.hasDate);
+  /**
+   * Extends the event that has ended last, which has a date of its own when `hasDate`, and holds it to the names that
+   * it may have.
+   */
+  finishRow(hasDate = this.leaves.hasDate): void {
+    this.extension?.(hasDate);
     const row = this.#rows.rowCount - 1;
     const limit = this.nameLimit;
     if (limit === undefined || limit.keepsAll(this.#rows, row)) return;

@@ -202,7 +202,7 @@ export class RawDecoder {
       return start;
     }
     this.#names?.begin(cell, this.#day);
-    const taken = known.take(templates);
+    const taken = known.take(templates, () => this.#budget.isPieceSpent);
     const lacking = templates.usedFrom(taken, EVENT_BYTES_MIN);
     if (lacking > 0) this.#cells.release(cell, lacking, this.#day);
     this.#reservation.add(cell, bytes - lacking, taken);

@@ -4,9 +4,18 @@ import { Draw } from '../../bench/corpus/random.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
+import { stepOf } from '../../server/api/admin/extension-steps.ts';
+import { NOTHING_DECLARED } from '../../server/api/resolver.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
 import { isSameRow } from '../../server/decode/template/same-row.ts';
-import { makeTemplates, type TemplateCounts } from '../../server/decode/template/templates.ts';
+import {
+  makeTemplates,
+  type ReferenceLine,
+  type TemplateCounts,
+} from '../../server/decode/template/templates.ts';
+import { type CompiledStep, compileSteps } from '../../server/extend/compile.ts';
+import { Extender } from '../../server/extend/extender.ts';
+import { defaultExtensions } from '../../server/registry/default-extensions.ts';
 
 // The build whose every access is checked against the bounds of its region.
 useKernels('checked');
@@ -23,16 +32,15 @@ class Twice {
   readonly #fastRows = new Rows();
   readonly #fast = new Decoder(this.#paths, this.#fastRows);
 
-  constructor() {
-    const rows = new Rows();
-    const reference = new Decoder(this.#paths, rows);
+  /** `steps` extend the events of both. */
+  constructor(steps: readonly CompiledStep[] = []) {
+    if (steps.length > 0) {
+      extend(this.#plain, this.#paths, this.#plainRows, steps);
+      extend(this.#fast, this.#paths, this.#fastRows, steps);
+    }
     this.#fast.known.templates = makeTemplates(
       this.#paths,
-      (source, receivedMs, start, end) => {
-        reference.begin(source, receivedMs, undefined, start, end);
-        reference.line(start, end);
-        return rows;
-      },
+      referenceOf(this.#paths),
       this.counts,
       (error) => {
         throw error;
@@ -68,6 +76,31 @@ class Twice {
   }
 }
 
+/** Reads single lines over a path table by the reference alone. */
+function referenceOf(paths: PathTable): ReferenceLine {
+  const rows = new Rows();
+  const reference = new Decoder(paths, rows);
+  return (source, receivedMs, start, end) => {
+    reference.begin(source, receivedMs, undefined, start, end);
+    reference.line(start, end);
+    return rows;
+  };
+}
+
+function extend(
+  decoder: Decoder,
+  paths: PathTable,
+  rows: Rows,
+  steps: readonly CompiledStep[],
+): void {
+  const extender = new Extender(steps, paths, rows, decoder.counters, { failed });
+  decoder.extension = (hasDate) => extender.extendRow(hasDate);
+}
+
+function failed(id: string, cause: unknown): never {
+  throw new Error(id, { cause });
+}
+
 function read(decoder: Decoder, body: Buffer, isJson: boolean): void {
   decoder.begin(body, RECEIVED_MS, undefined);
   decoder.beginBody(0, body.length, isJson);
@@ -95,6 +128,51 @@ t.test(
         );
       }
     }
+  },
+);
+
+t.test('events of known lines are extended as those that the reference has read', async (t) => {
+  const steps = defaultExtensions().map((definition) =>
+    stepOf({ ...definition, enabled: true }, NOTHING_DECLARED),
+  );
+  for (const corpus of CORPORA) {
+    const lines = linesOf(corpus, corpus.name === 'hostile' ? 100 : 1_000);
+    const twice = new Twice(compileSteps(steps, failed));
+    for (let turn = 0; turn < 3; turn++) t.equal(twice.difference(lines), undefined, corpus.name);
+    const elements = lines.filter(isJson);
+    t.equal(twice.differenceInArray(elements, ', '), undefined, corpus.name);
+    t.equal(twice.counts.faults, 0, corpus.name);
+    const isKnown = corpus.name === 'kubernetes' || corpus.name.startsWith('access');
+    if (isKnown) t.ok(twice.counts.rows >= 0.6 * twice.rowCount, `${twice.counts.rows} rows`);
+  }
+});
+
+t.test(
+  'a piece of a body ends behind the event that spent it, extended ones of known lines too',
+  async (t) => {
+    const paths = new PathTable();
+    const rows = new Rows();
+    const decoder = new Decoder(paths, rows);
+    const counts = { rows: 0, faults: 0 };
+    decoder.known.templates = makeTemplates(paths, referenceOf(paths), counts, (error) => {
+      throw error;
+    });
+    let events = 0;
+    decoder.extension = () => events++;
+    const body = Buffer.from(Array.from({ length: 1_000 }, (_, n) => `{"n":${n}}`).join('\n'));
+    decoder.begin(body, RECEIVED_MS, undefined);
+    decoder.beginBody(0, body.length, false);
+    const seen: number[] = [];
+    for (let isOver = false; !isOver; decoder.goOn()) {
+      const until = events + 7;
+      const isSpent = (): boolean => events >= until;
+      isOver = decoder.readBody({ events: 4_096, bytes: 65_536, isSpent });
+      t.ok(rows.rowCount <= 8, `${rows.rowCount} rows`);
+      for (let row = 0; row < rows.rowCount; row++) seen.push(rows.value[rows.rowEntry[row]]);
+    }
+    t.same(seen, [...Array(1_000).keys()]);
+    t.equal(events, 1_000);
+    t.ok(counts.rows > 800, `${counts.rows} rows of the kernel`);
   },
 );
 

@@ -7,10 +7,16 @@ import type { Separator } from './template-kernel.ts';
 import type { Templates, TemplateUser } from './templates.ts';
 
 /** The reader of a decoder's lines, as known lines need it. */
-export interface LineUser extends Readonly<Omit<TemplateUser, 'rows'>> {
-  /** Set when nothing but the lines themselves says what is in events, and all of them are UTF-8. */
+export interface LineUser extends Readonly<Omit<TemplateUser, 'rows' | 'extend'>> {
+  /** Set when nothing but the lines themselves and extensions say what is in events, and all of them are UTF-8. */
   readonly isPlain: boolean;
   readonly learner: Learner;
+  /** Set when events are extended. */
+  readonly extension: unknown;
+  /** Extends the last row, which has a date of its own when `hasDate`, and holds it to the names that it may have. */
+  finishRow(hasDate: boolean): void;
+  /** Tells of the line `[start, end)` when something was counted. */
+  tellTrouble(start: number, end: number): void;
 }
 
 /** Lines that a decoder need not read by the reference, as their templates are known. Owned by one thread. */
@@ -38,11 +44,22 @@ export class KnownLines {
     return this.templates?.isOn === true && this.#lines.isPlain ? this.templates : undefined;
   }
 
-  /** Makes rows of the lines that `usable` has read; how many, which may be fewer. */
-  take(templates: Templates): number {
-    const { leaves, objects, nameLimit } = this.#lines;
-    return templates.take({ rows: this.#rows, leaves, objects, nameLimit });
+  /**
+   * Makes rows of the lines that `usable` has read; how many, which may be fewer: where events are extended none are
+   * made once `isSpent`.
+   */
+  take(templates: Templates, isSpent: () => boolean): number {
+    const { leaves, objects, nameLimit, extension } = this.#lines;
+    const user = { rows: this.#rows, leaves, objects, nameLimit };
+    if (extension === undefined) return templates.take(user);
+    return templates.takeEach({ ...user, extend: this.#extend }, isSpent);
   }
+
+  /** Extends the last row, which is the line `[start, end)`. */
+  readonly #extend = (hasDate: boolean, start: number, end: number): void => {
+    this.#lines.finishRow(hasDate);
+    this.#lines.tellTrouble(start, end);
+  };
 
   /** Begins a line that the reference reads. */
   beginLine(): void {
@@ -65,11 +82,11 @@ export class KnownLines {
     if (templates === undefined || !this.#lines.isPlain) return;
     if (this.#rows.source[start] !== OPEN_BRACE) return;
     templates.miss();
-    const { leaves, objects, learner } = this.#lines;
+    const { leaves, objects, learner, extension } = this.#lines;
     const isEvent = this.#rows.rowCount === this.#rowsBefore + 1;
     const isCounted = countedSum(this.#counters) !== this.#countedBefore;
     if (!templates.isOn || !isEvent || isCounted || leaves.writeKey !== undefined) return;
     const user = { rows: this.#rows, leaves, objects, nameLimit: undefined };
-    templates.learn(user, learner, start, end, separator);
+    templates.learn(user, learner, start, end, { separator, isExtended: extension !== undefined });
   }
 }

@@ -1,6 +1,6 @@
 import type { LINE_FEED } from '../../../engine/base/ascii.ts';
 import { assert } from '../../../engine/base/assert.ts';
-import type { Rows } from '../../../engine/column/rows.ts';
+import type { RowArrays, Rows } from '../../../engine/column/rows.ts';
 import { makeKernels } from '../../../engine/kernel/kernel.ts';
 import type { COMMA } from '../text.ts';
 
@@ -107,6 +107,8 @@ export class TemplateKernel {
   readonly #value: Float64Array;
   readonly #detail: Uint16Array;
   readonly #kind: Uint8Array;
+  /** The records of rows. */
+  readonly #rows: RowArrays;
   /** The window: `source[#from, #end)` lies at `#at` of the region. */
   #source: Uint8Array | undefined;
   #from = 0;
@@ -138,6 +140,16 @@ export class TemplateKernel {
     this.line = new Uint32Array(buffer, region(4 * rows), rows);
     this.bytes = new Uint32Array(buffer, region(4 * rows), rows);
     this.form = new Uint32Array(buffer, region(4 * rows), rows);
+    this.#rows = {
+      path: this.#path,
+      kind: this.#kind,
+      start: this.#start,
+      length: this.#length,
+      value: this.#value,
+      detail: this.#detail,
+      rowEntry: this.rowEntry,
+      timeMs: this.timeMs,
+    };
   }
 
   /** A kernel that knows no line; `undefined` where there are no kernels, or no memory for one. */
@@ -202,25 +214,22 @@ export class TemplateKernel {
 
   /** Copies the first `count` rows of the last `read` behind those of the same `rows`. */
   copyRows(rows: Rows, count: number): void {
+    this.copySide(rows);
+    rows.addRows(this.#rows, count);
+  }
+
+  /** Copies the texts of the last `read` whose escapes were undone, before `copyRow`; nothing may have come since. */
+  copySide(rows: Rows): void {
     const sideBytes = this.#exports.sideBytes.value;
-    if (sideBytes > 0) {
-      const at = this.#exports.SIDE.value;
-      const to = rows.reserveSide(sideBytes);
-      rows.side.set(this.#memory.subarray(at, at + sideBytes), to);
-    }
-    rows.addRows(
-      {
-        path: this.#path,
-        kind: this.#kind,
-        start: this.#start,
-        length: this.#length,
-        value: this.#value,
-        detail: this.#detail,
-        rowEntry: this.rowEntry,
-        timeMs: this.timeMs,
-      },
-      count,
-    );
+    if (sideBytes === 0) return;
+    const at = this.#exports.SIDE.value;
+    const to = rows.reserveSide(sideBytes);
+    rows.side.set(this.#memory.subarray(at, at + sideBytes), to);
+  }
+
+  /** Copies row `row` of the last `read` behind those of the same `rows`. */
+  copyRow(rows: Rows, row: number): void {
+    rows.addRow(this.#rows, row);
   }
 
   /** Makes a node of the literal `bytes[start, end)` and a value behind it; 0 when there is no room. */

@@ -41,6 +41,12 @@ export interface TemplateUser {
   nameLimit: NameLimit | undefined;
 }
 
+/** The same, whose events are extended. */
+export interface ExtendingUser extends TemplateUser {
+  /** Extends the last row, the line `[start, end)`, which has a date of its own when `hasDate`; limits its names. */
+  extend(hasDate: boolean, start: number, end: number): void;
+}
+
 /** Reads the line `[start, end)` of the source by the reference alone, into rows of its own, which it returns. */
 export type ReferenceLine = (
   source: Uint8Array,
@@ -175,11 +181,40 @@ export class Templates {
       line++;
     }
     rows.truncate(first + line);
-    // Lines behind such a line are read again.
-    this.#aheadLines =
-      line < count ? AHEAD_LINES_MIN : Math.min(2 * this.#aheadLines, AHEAD_LINES_MAX);
-    this.#hit(line);
+    this.#took(line, line < count);
     return line;
+  }
+
+  /**
+   * Makes rows of the lines that were read as `take` does, and has each one extended before the next; no more once
+   * `isSpent`.
+   */
+  takeEach(user: ExtendingUser, isSpent: () => boolean): number {
+    const { rows, extend } = user;
+    const kernel = this.#kernel;
+    const count = kernel.rowCount;
+    kernel.copySide(rows);
+    let line = 0;
+    while (line < count && !isSpent()) {
+      const row = rows.rowCount;
+      kernel.copyRow(rows, line);
+      if (!this.#finish(user, row, line) || !this.#isRight(rows, row, line)) {
+        rows.truncate(row);
+        this.#took(line, true);
+        return line;
+      }
+      const start = kernel.line[line] + this.#prefixBytes;
+      extend(hasDate(user, row), start, start + kernel.bytes[line]);
+      line++;
+    }
+    this.#took(line, false);
+    return line;
+  }
+
+  /** Counts lines that were made rows. Those behind one that `isCut` off are read again, so fewer are read ahead. */
+  #took(count: number, isCut: boolean): void {
+    this.#aheadLines = isCut ? AHEAD_LINES_MIN : Math.min(2 * this.#aheadLines, AHEAD_LINES_MAX);
+    this.#hit(count);
   }
 
   /** Puts the leaves of row `row` in order, and gives it its date; false when it is for the reference. */
@@ -230,12 +265,16 @@ export class Templates {
   #isRight(rows: Rows, row: number, line: number): boolean {
     if (++this.#unchecked < CHECK_EVERY) return true;
     this.#unchecked = 0;
+    if (this.#isAsReference(rows, row, line)) return true;
+    this.#fail(new Error('the kernel of templates read a line otherwise than the reference'));
+    return false;
+  }
+
+  #isAsReference(rows: Rows, row: number, line: number): boolean {
     const start = this.#kernel.line[line] + this.#prefixBytes;
     const end = start + this.#kernel.bytes[line];
     const reference = this.#reference(rows.source, rows.receivedMs, start, end);
-    if (reference.rowCount === 1 && isSameRow(rows, row, reference, 0)) return true;
-    this.#fail(new Error('the kernel of templates read a line otherwise than the reference'));
-    return false;
+    return reference.rowCount === 1 && isSameRow(rows, row, reference, 0);
   }
 
   #fail(error: Error): void {
@@ -287,14 +326,14 @@ export class Templates {
 
   /**
    * Learns the members of the last row, which the reference has read from the line `[start, end)`, with its separator,
-   * and has the kernel read it: both must agree.
+   * and has the kernel read it: both must agree. A row that `isExtended` is read by the reference once more.
    */
   learn(
     user: TemplateUser,
     learner: Learner,
     start: number,
     end: number,
-    separator: Separator,
+    { separator, isExtended }: { separator: Separator; isExtended: boolean },
   ): void {
     if (this.#isFull) return;
     this.#learnt++;
@@ -302,10 +341,12 @@ export class Templates {
     const members = learner.find(rows.source, start);
     if (members === undefined || !this.#add(rows.source, members, user.leaves.roles)) return;
     if (this.read(rows, start, end, 0, 1, separator) === 0) return;
-    const row = rows.rowCount - 1;
+    const row = rows.rowCount;
     this.#kernel.copyRows(rows, 1);
-    const isSame = this.#finish(user, row + 1, 0) && isSameRow(rows, row, rows, row + 1);
-    rows.truncate(row + 1);
+    const isSame =
+      this.#finish(user, row, 0) &&
+      (isExtended ? this.#isAsReference(rows, row, 0) : isSameRow(rows, row - 1, rows, row));
+    rows.truncate(row);
     if (!isSame) this.#fail(new Error('the kernel of templates would read a line otherwise'));
   }
 
@@ -347,6 +388,15 @@ export class Templates {
     }
     return { rank, isSimple: isSimple && at === PATH_CUSTOM };
   }
+}
+
+/** Reports whether a row that templates made has a date of its own: they leave rows with unreadable ones alone. */
+function hasDate({ rows, leaves }: TemplateUser, row: number): boolean {
+  for (let entry = rows.rowEntry[row]; entry < rows.rowEntry[row + 1]; entry++) {
+    const isDate = leaves.roles[rows.path[entry]] >= Role.DATE;
+    if (isDate && rows.kind[entry] >= KIND_COLUMN_MIN) return true;
+  }
+  return false;
 }
 
 /**
