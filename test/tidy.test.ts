@@ -70,6 +70,8 @@ const LAYERS = [
   'engine/query/reader.ts',
   'engine/query/block-cache.ts',
   'engine/query/chunk-cache.ts',
+  'engine/query/piece-cache.ts',
+  'engine/query/idle-cache.ts',
   'engine/query/footer-cache.ts',
   'engine/query/events/',
   'engine/query/group/',

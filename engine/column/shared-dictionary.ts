@@ -54,10 +54,14 @@ export function writeSharedDictionary(
   }
 }
 
+/** Gives the piece of a number that is kept elsewhere, or what `read` reads. Throws what that throws. */
+export type KeepPiece = (number: number, read: () => Entries) => Entries;
+
 /** A dictionary of a segment that is open for reading; decodes what is asked for, and keeps it. */
 export class SharedDictionary implements CountedEntries {
   readonly entryCount: number;
   readonly #region: (region: Region) => Uint8Array;
+  readonly #keep: KeepPiece;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
   /** Entries by number, the most recently used last. */
@@ -71,8 +75,16 @@ export class SharedDictionary implements CountedEntries {
   #isVerified = false;
   readonly #sums = new Map<object, Summed>();
 
-  /** Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region. Throws CORRUPTION. */
-  constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
+  /**
+   * Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region, `keep` the pieces that are
+   * kept. Throws CORRUPTION.
+   */
+  constructor(
+    meta: Uint8Array,
+    region: (region: Region) => Uint8Array,
+    keep: KeepPiece = (_, read) => read(),
+  ) {
+    this.#keep = keep;
     const reader = new RegionReader(meta);
     this.entryCount = reader.meta.varint();
     this.#region = region;
@@ -143,7 +155,7 @@ export class SharedDictionary implements CountedEntries {
       return { offsets: offsets.subarray(first, first + PIECE_ENTRIES + 1), bytes };
     }
     const number = first / PIECE_ENTRIES;
-    return this.#kept.get(number) ?? this.#readPiece(number);
+    return this.#kept.get(number) ?? this.#pieceOf(number);
   }
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
@@ -198,7 +210,7 @@ export class SharedDictionary implements CountedEntries {
   }
 
   #keptPiece(number: number): Entries {
-    const piece = this.#kept.get(number) ?? this.#readPiece(number);
+    const piece = this.#kept.get(number) ?? this.#pieceOf(number);
     this.#kept.delete(number);
     this.#kept.set(number, piece);
     if (this.#kept.size > PIECES_KEPT_MAX) {
@@ -208,6 +220,10 @@ export class SharedDictionary implements CountedEntries {
       }
     }
     return piece;
+  }
+
+  #pieceOf(number: number): Entries {
+    return this.#keep(number, () => this.#readPiece(number));
   }
 
   #readPiece(number: number): Entries {

@@ -11,6 +11,7 @@ import { FooterCache } from './footer-cache.ts';
 import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
 import type { BlockSource } from './model/source.ts';
+import { PieceCache } from './piece-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
@@ -45,6 +46,7 @@ export class Reader implements BlockSource {
   /** Sealed segments, by number, the one that was used last at the end. */
   readonly #sealed = new Map<number, SealedFile>();
   readonly #blocks = new BlockCache();
+  readonly #pieces = new PieceCache();
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
@@ -106,6 +108,7 @@ export class Reader implements BlockSource {
       this.#sealed.delete(segment);
     }
     this.#blocks.forget(segments);
+    this.#pieces.forget(segments);
   }
 
   /** Closes all files and forgets all blocks. It can be used again. */
@@ -115,6 +118,7 @@ export class Reader implements BlockSource {
     this.#footers.clear();
     this.#sealed.clear();
     this.#blocks.clear();
+    this.#pieces.clear();
   }
 
   #footer(ref: BlockRef): Footer {
@@ -128,7 +132,8 @@ export class Reader implements BlockSource {
     const { segment } = ref;
     const known = this.#sealed.get(segment);
     this.#sealed.delete(segment);
-    const file = known ?? new SealedFile(this.#source(ref), segment, () => this.#footer(ref));
+    const footer = (): Footer => this.#footer(ref);
+    const file = known ?? new SealedFile(this.#source(ref), segment, footer, this.#pieces);
     this.#sealed.set(segment, file);
     let memoryBytes = 0;
     for (const { memoryBytes: bytes } of this.#sealed.values()) memoryBytes += bytes;

@@ -6,12 +6,12 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Region } from '../column/chunk.ts';
 import type { PossibleParts, Terms } from '../column/entries.ts';
 import { Kind } from '../column/kind.ts';
-import { SharedDictionary } from '../column/shared-dictionary.ts';
+import { type KeepPiece, SharedDictionary } from '../column/shared-dictionary.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
 import { Block, readHead } from './block/block.ts';
 import type { BlockHead } from './block/block-head.ts';
-import type { ChunkSource, DictionarySource } from './block/block-sources.ts';
+import type { ChunkSource, DictionarySource, PieceSource } from './block/block-sources.ts';
 import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
@@ -98,14 +98,18 @@ function openFrame<T>(
   });
 }
 
-/** Opens the dictionary at a place of a sealed file, of one that is being written too. Throws CORRUPTION. */
+/**
+ * Opens the dictionary at a place of a sealed file, of one that is being written too; `keep`: where its pieces are
+ * kept. Throws CORRUPTION.
+ */
 export function openDictionary(
   source: SealedSource,
   segment: number,
   place: FramePlace,
+  keep?: KeepPiece,
 ): SharedDictionary {
   return openFrame(source, segment, FrameKind.DICTIONARY, place, (meta, region) => {
-    return new SharedDictionary(meta, region);
+    return new SharedDictionary(meta, region, keep);
   });
 }
 
@@ -116,15 +120,20 @@ export function openDictionary(
 export class SealedFile implements DictionarySource {
   readonly segment: number;
   readonly #source: SealedSource;
+  readonly #pieces: PieceSource | undefined;
   readonly #footerElsewhere: (() => Footer) | undefined;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
   readonly #words = new Map<number, ColumnWords>();
   readonly #checked = new Set<number>();
 
-  /** `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`. */
-  constructor(source: SealedSource, segment: number, footer?: () => Footer) {
+  /**
+   * `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`; `pieces`: where those of
+   * dictionaries are kept.
+   */
+  constructor(source: SealedSource, segment: number, footer?: () => Footer, pieces?: PieceSource) {
     this.#source = source;
+    this.#pieces = pieces;
     this.segment = segment;
     this.#footerElsewhere = footer;
   }
@@ -149,7 +158,11 @@ export class SealedFile implements DictionarySource {
     if (known !== undefined) return known;
     const place = this.footer().dictionaries[number];
     if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
-    const dictionary = openDictionary(this.#source, this.segment, place);
+    const { segment } = this;
+    const pieces = this.#pieces;
+    const keep: KeepPiece | undefined =
+      pieces && ((piece, read) => pieces.piece(segment, number, piece, read));
+    const dictionary = openDictionary(this.#source, segment, place, keep);
     this.#dictionaries[number] = dictionary;
     return dictionary;
   }

@@ -1,4 +1,4 @@
-import type { EntrySource, PossibleParts, Terms } from '../../column/entries.ts';
+import type { Entries, EntrySource, PossibleParts, Terms } from '../../column/entries.ts';
 import type { BlockRef } from '../frame.ts';
 
 /** Facts that a sealed segment has about the columns of its blocks. */
@@ -7,6 +7,12 @@ export interface DictionarySource {
   dictionary(number: number): EntrySource;
   /** Finds parts of a column of strings of a block, as `StringColumn.partsWith`. */
   partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined;
+}
+
+/** Pieces of dictionaries of sealed segments, kept from one opening to the next. */
+export interface PieceSource {
+  /** A piece of a dictionary of a segment; `read` reads it when it is not kept. */
+  piece(segment: number, dictionary: number, piece: number, read: () => Entries): Entries;
 }
 
 /** Chunks of sealed blocks, kept from one opening to the next. */

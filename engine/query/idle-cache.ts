@@ -1,0 +1,85 @@
+/** A value with the memory that it takes. */
+export interface Sized<T> {
+  value: T;
+  bytes: number;
+}
+
+interface Kept<T> extends Sized<T> {
+  segment: number;
+  /** Number of the call that used it last. */
+  usedAt: number;
+}
+
+/** Keys of which it is known that they were asked for once. */
+const SEEN_MAX = 16_384;
+/** What is kept makes room when it was not used for so many calls for each that is kept. */
+const IDLE_CALLS = 4;
+
+/**
+ * Values of segments by key that were asked for twice. Scans go through more of them than there is room for, again and
+ * again, so that what was used longest ago is what they need next: it stays until nobody asks for it any more. Used by
+ * one thread.
+ */
+export class IdleCache<T> {
+  readonly #bytesMax: number;
+  readonly #seen = new Set<string>();
+  /** Those that were used last at the end. */
+  readonly #kept = new Map<string, Kept<T>>();
+  #bytes = 0;
+  #calls = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Memory that it takes, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The value of a key of a segment; `make` makes what is not kept, and throws what it likes. 0 bytes: not to keep. */
+  get(segment: number, key: string, make: () => Sized<T>): T {
+    const usedAt = this.#calls++;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) {
+      kept.usedAt = usedAt;
+      this.#kept.delete(key);
+      this.#kept.set(key, kept);
+      return kept.value;
+    }
+    const made = make();
+    if (made.bytes === 0) return made.value;
+    if (this.#seen.delete(key)) return this.#keep(key, { ...made, segment, usedAt });
+    if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
+    else this.#seen.clear();
+    return made.value;
+  }
+
+  /** Forgets segments that are gone. */
+  forget(segments: readonly number[]): void {
+    for (const [key, { segment }] of this.#kept) if (segments.includes(segment)) this.#drop(key);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#seen.clear();
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #keep(key: string, made: Kept<T>): T {
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#bytes + made.bytes <= this.#bytesMax) break;
+      if (made.usedAt - kept.usedAt <= IDLE_CALLS * this.#kept.size) return made.value;
+      this.#drop(oldest);
+    }
+    this.#kept.set(key, made);
+    this.#bytes += made.bytes;
+    return made.value;
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
+    this.#kept.delete(key);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Entries } from '../column/entries.ts';
+import { IdleCache } from './idle-cache.ts';
+
+/** Memory of pieces: of some 800,000 strings. */
+const BYTES_MAX = 40 * 1024 * 1024;
+/** Memory of a piece beside its strings. */
+const PIECE_BYTES = 256;
+
+/** Pieces of dictionaries that were read twice, inflated. Used by one thread. */
+export class PieceCache {
+  readonly #kept: IdleCache<Entries>;
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#kept = new IdleCache(bytesMax);
+  }
+
+  /** A piece of a dictionary, not to be written; `read` reads what is not kept, and throws what it likes. */
+  piece(segment: number, dictionary: number, piece: number, read: () => Entries): Entries {
+    return this.#kept.get(segment, `${segment} ${dictionary} ${piece}`, () => {
+      const value = read();
+      return { value, bytes: value.bytes.length + value.offsets.byteLength + PIECE_BYTES };
+    });
+  }
+
+  /** Forgets segments that are gone. */
+  forget(segments: readonly number[]): void {
+    this.#kept.forget(segments);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#kept.clear();
+  }
+}
