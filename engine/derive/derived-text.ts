@@ -5,6 +5,7 @@ import type { Entries, StringPlace } from '../column/entries.ts';
 import { bitmapWords } from '../column/presence.ts';
 import { readPacked } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
+import { chooseValues } from '../packed/packed.ts';
 import type { DeriveKernel } from './derive-kernel.ts';
 import { type ReadyPart, readyTemplates } from './ready-template.ts';
 import type { ColumnTexts } from './row-texts.ts';
@@ -23,8 +24,9 @@ export interface DerivedSource {
   kernel?: DeriveKernel | undefined;
 }
 
-/** The values of so many templates are kept; of more they are found each time. */
+/** Values are kept of choices among so many templates, and of so many choices; of more they are found each time. */
 const KEPT_TEMPLATES_MAX = 32;
+const KEPT_CHOICES_MAX = 8;
 /** Bytes of own parts that are kept, about: a search comes back to all of a block, a page of events to one piece. */
 const KEPT_OWN_BYTES_MAX = 512 * 1024;
 
@@ -37,8 +39,8 @@ export interface OwnTexts extends Entries {
 /** A derived text as it is stored, to be read without its values being made. Methods throw CORRUPTION. */
 export interface DerivedView {
   templates(): readonly TextTemplate[];
-  /** The values of each template, a bit for each value. */
-  valuesOf(): readonly Uint32Array[];
+  /** The values of the templates that have a 1 in `chosen`, a bit for each value. Not to be written. */
+  valuesOf(chosen: Uint8Array): Uint32Array;
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
   /** Own parts of the values of the piece number `piece`. */
@@ -49,7 +51,7 @@ export interface DerivedView {
 export function guardedView(view: DerivedView, guard: <T>(read: () => T) => T): DerivedView {
   return {
     templates: () => guard(() => view.templates()),
-    valuesOf: () => guard(() => view.valuesOf()),
+    valuesOf: (chosen) => guard(() => view.valuesOf(chosen)),
     rows: () => guard(() => view.rows()),
     ownTexts: (piece) => guard(() => view.ownTexts(piece)),
   };
@@ -61,7 +63,8 @@ export class DerivedText implements DerivedView {
   readonly #valueCount: number;
   #templates: readonly TextTemplate[] | undefined;
   #numbers: IntegerStream | undefined;
-  #values: readonly Uint32Array[] | undefined;
+  /** By the templates that were chosen. */
+  readonly #values = new Map<string, Uint32Array>();
   /** By piece; no more than are small. */
   readonly #own = new Map<number, OwnTexts>();
   #ownBytes = 0;
@@ -152,19 +155,25 @@ export class DerivedText implements DerivedView {
     return this.#source.rows();
   }
 
-  valuesOf(): readonly Uint32Array[] {
-    if (this.#values !== undefined) return this.#values;
-    const templateCount = this.templates().length;
-    const numbers = this.#numberStream().ids(templateCount - 1);
-    const words = bitmapWords(this.#valueCount);
-    const bits = new Uint32Array(templateCount * words);
+  valuesOf(chosen: Uint8Array): Uint32Array {
+    const name = chosen.length <= KEPT_TEMPLATES_MAX ? chosen.join('') : undefined;
+    const known = name === undefined ? undefined : this.#values.get(name);
+    if (known !== undefined) return known;
+    const values = this.#chooseValues(chosen);
+    if (name !== undefined && this.#values.size < KEPT_CHOICES_MAX) this.#values.set(name, values);
+    return values;
+  }
+
+  #chooseValues(chosen: Uint8Array): Uint32Array {
+    const stream = this.#numberStream();
+    const packed = stream.packed(0);
+    const found = packed && chooseValues(packed, chosen);
+    if (found !== undefined) return found;
+    const numbers = stream.ids(this.templates().length - 1);
+    const values = new Uint32Array(bitmapWords(numbers.length));
     for (let value = 0; value < numbers.length; value++) {
-      bits[numbers[value] * words + (value >>> 5)] |= 1 << (value & 31);
+      values[value >>> 5] |= chosen[numbers[value]] << (value & 31);
     }
-    const values = Array.from({ length: templateCount }, (_, template) =>
-      bits.subarray(template * words, (template + 1) * words),
-    );
-    if (templateCount <= KEPT_TEMPLATES_MAX) this.#values = values;
     return values;
   }
 

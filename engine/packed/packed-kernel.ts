@@ -21,6 +21,7 @@ interface Exports {
   packedTally(from: number, to: number): number;
   packedTallied(number: number): number;
   packedFind(count: number, width: number, first: number, last: number): void;
+  packedChoose(count: number, width: number, last: number): number;
   packedRuns(runCount: number): void;
   packedAdd(count: number, width: number, last: number): void;
   packedCount(rowCount: number, cellCount: number): number;
@@ -47,6 +48,7 @@ const Place = {
 } as const;
 
 const WORD_BITS = 32;
+const WORD_BYTES = 4;
 /** Values of a group, and lanes of its words: see bitpack.ts. */
 const GROUP_ROWS = 128;
 const LANES = 4;
@@ -66,6 +68,7 @@ export class PackedKernel {
   readonly #cell: Uint32Array;
   readonly #bits: Uint32Array;
   readonly #table: Uint32Array;
+  readonly #chosen: Uint8Array;
   readonly #count: Uint32Array;
   readonly #sums: Float64Array;
   readonly #bounds: Uint32Array;
@@ -86,6 +89,7 @@ export class PackedKernel {
     this.#cell = words(Place.CELL);
     this.#bits = words(Place.BITS);
     this.#table = words(Place.TABLE);
+    this.#chosen = new Uint8Array(exports.memory.buffer, exports.packedPlace(Place.TABLE));
     this.#count = words(Place.COUNT);
     this.#sums = new Float64Array(exports.memory.buffer, exports.packedPlace(Place.SUM));
     this.#bounds = words(Place.SUM);
@@ -110,10 +114,17 @@ export class PackedKernel {
   find({ words, count, width }: PackedValues, first: number, last: number): Uint32Array {
     this.#packed.set(words);
     this.#exports.packedFind(count, width, first, last);
-    const found = this.#bits.slice(0, Math.ceil(count / WORD_BITS));
-    const excess = count % WORD_BITS;
-    if (excess !== 0) found[found.length - 1] &= (1 << excess) - 1;
-    return found;
+    return this.#found(count);
+  }
+
+  /** As `chooseValues`; `undefined` too when there is no room for what is chosen. */
+  choose({ words, count, width, base }: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
+    const last = Math.min(chosen.length - base, 2 ** width) - 1;
+    if (last < 0 || last >= this.#codesMax * WORD_BYTES) return undefined;
+    this.#packed.set(words);
+    this.#chosen.set(chosen.subarray(base, base + last + 1));
+    const greatest = this.#exports.packedChoose(count, width, last) >>> 0;
+    return greatest <= last ? this.#found(count) : undefined;
   }
 
   /** The numbers, each with its base, in a new array; `undefined` when one is above `last`. */
@@ -209,6 +220,14 @@ export class PackedKernel {
       tally.greatest = packedTallied(3);
       return tally;
     };
+  }
+
+  /** The bits of the first `count` rows, in a new array. */
+  #found(count: number): Uint32Array {
+    const found = this.#bits.slice(0, Math.ceil(count / WORD_BITS));
+    const excess = count % WORD_BITS;
+    if (excess !== 0) found[found.length - 1] &= (1 << excess) - 1;
+    return found;
   }
 
   /** Puts the cells of all rows into the memory, and the bits of those that count. */

@@ -8,7 +8,7 @@
  * | unpacked | the values (u32) of a group of 128 |
  * | cell | of each row its cell (u32) |
  * | bits | a bit a row: the rows that count, or those that were found |
- * | table | by value of a column, what is added to the cells of rows that have it (u32) |
+ * | table | by value of a column, what is added to the cells of rows that have it (u32), or 1 when it is chosen (u8) |
  * | count | rows by cell (u32), last those of no cell |
  * | sum | by cell 16 bytes: sum (u64, at the end f64), least and greatest value (u32) |
  * | run end, run cell | of each run of rows the row behind it, and its cell (u32) |
@@ -95,6 +95,14 @@ function tableOf(values: v128): v128 {
   found = v128.load32_lane(tablePlace(i32x4.extract_lane(values, 2)), found, 2);
   return v128.load32_lane(tablePlace(i32x4.extract_lane(values, 3)), found, 3);
 }
+function isChosen(value: u32): u32 {
+  assert(value < 4 * CODES);
+  return load<u8>(TABLE + value);
+}
+function setWord(word: u32, bits: u32): void {
+  assert(word < ROWS / WORD_BITS);
+  store<u32>(BITS + 4 * word, bits);
+}
 function countRow(cell: u32): void {
   assert(cell <= CELLS);
   const at = COUNT + 4 * cell;
@@ -153,6 +161,15 @@ function unpackGroup(group: u32, width: u32): void {
   }
 }
 
+/** A bit for each of four values, set when it is chosen. */
+function chosenOf(values: v128): u32 {
+  const low =
+    isChosen(i32x4.extract_lane(values, 0)) | (isChosen(i32x4.extract_lane(values, 1)) << 1);
+  const high =
+    isChosen(i32x4.extract_lane(values, 2)) | (isChosen(i32x4.extract_lane(values, 3)) << 1);
+  return low | (high << 2);
+}
+
 /** A bit for each of four vectors of values, set when it is from `low` on no further than `span`. */
 function within(at: u32, low: v128, span: v128): u32 {
   const a = i32x4.le_u(i32x4.sub(unpackedVector(at), low), span);
@@ -176,9 +193,13 @@ export function packedUnpack(count: u32, width: u32, base: u32): u32 {
       setCells(group * GROUP_ROWS + at, i32x4.add(values, more));
     }
   }
-  const left = max<u32>(i32x4.extract_lane(greatest, 0), i32x4.extract_lane(greatest, 1));
-  const right = max<u32>(i32x4.extract_lane(greatest, 2), i32x4.extract_lane(greatest, 3));
-  return max(left, right) + base;
+  return greatestOf(greatest) + base;
+}
+
+function greatestOf(values: v128): u32 {
+  const left = max<u32>(i32x4.extract_lane(values, 0), i32x4.extract_lane(values, 1));
+  const right = max<u32>(i32x4.extract_lane(values, 2), i32x4.extract_lane(values, 3));
+  return max(left, right);
 }
 
 /** Makes 0 what lies behind the last of `count` values in its group. */
@@ -195,6 +216,26 @@ export function packedFind(count: u32, width: u32, first: u32, last: u32): void 
     for (let part: u32 = 0; part < 8; part++)
       setBits(group, part, within(4 * VECTOR * part, low, span));
   }
+}
+
+/** Sets the bits of those of `count` packed values that the table has chosen up to `last`. Returns the greatest. */
+export function packedChoose(count: u32, width: u32, last: u32): u32 {
+  const most = i32x4.splat(last);
+  let greatest = i32x4.splat(0);
+  for (let group: u32 = 0; group * GROUP_ROWS < count; group++) {
+    unpackGroup(group, width);
+    clearExcess(group, count);
+    for (let from: u32 = 0; from < GROUP_ROWS; from += WORD_BITS) {
+      let bits: u32 = 0;
+      for (let at: u32 = 0; at < WORD_BITS; at += 4) {
+        const values = unpackedVector(4 * (from + at));
+        greatest = i32x4.max_u(greatest, values);
+        bits |= chosenOf(i32x4.min_u(values, most)) << at;
+      }
+      setWord((group * GROUP_ROWS + from) / WORD_BITS, bits);
+    }
+  }
+  return greatestOf(greatest);
 }
 
 /** Sets the cells of rows to those of their runs. */

@@ -57,6 +57,15 @@ export function findValues(values: PackedValues, first: number, last: number): U
   return found?.answer ?? findPacked(words, count, width, first, last);
 }
 
+/**
+ * A bit for each of the numbers, below 2^31, set when `chosen` has a 1 for it, in a new array; `undefined` when one of
+ * them is behind the last of `chosen`.
+ */
+export function chooseValues(values: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
+  const found = fits(values) ? asked((kernel) => kernel.choose(values, chosen)) : undefined;
+  return found?.answer ?? plain.chooseValues(values, chosen);
+}
+
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
 export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
   const found = fits(values) ? asked((kernel) => kernel.unpack(values, last)) : undefined;

@@ -1,4 +1,4 @@
-import { unpack } from './bitpack.ts';
+import { unpack, unpackBelow } from './bitpack.ts';
 import {
   type CellRows,
   type CellSums,
@@ -12,6 +12,18 @@ const WORD_BITS = 32;
 /*
  * Plain forms of the kernel in packed.as.ts.
  */
+
+/** A bit for each of the numbers, set when it is chosen; `undefined` when `chosen` does not reach as far. */
+export function chooseValues(
+  { words, count, width, base }: PackedValues,
+  chosen: Uint8Array,
+): Uint32Array | undefined {
+  const values = unpackBelow(words, count, width, base, chosen.length - 1);
+  if (values === undefined) return undefined;
+  const found = new Uint32Array(Math.ceil(count / WORD_BITS));
+  for (let at = 0; at < count; at++) found[at >>> 5] |= chosen[values[at]] << (at & 31);
+  return found;
+}
 
 /** Rows by cell, in a new array; `undefined` when some row is in none. */
 export function countCells(cells: CellRows): Uint32Array | undefined {

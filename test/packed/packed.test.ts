@@ -9,6 +9,7 @@ import {
   plainValues,
 } from '../../engine/packed/cells.ts';
 import {
+  chooseValues,
   countCells,
   findValues,
   groupCells,
@@ -85,6 +86,36 @@ t.test('values of each width are unpacked and found alike', async (t) => {
     }
   }
 });
+
+t.test(
+  'values of each width are chosen alike, and none that is behind the last choice',
+  async (t) => {
+    for (let width = 0; width <= 18; width++) {
+      for (const count of [COUNTS[width % COUNTS.length], COUNTS[next(COUNTS.length)]]) {
+        const base = next(2) * next(300);
+        const values = valuesOf(count, width, base);
+        const share = [0, 2, 500][next(3)];
+        const chosen = new Uint8Array(base + 2 ** width).map(() => (next(1_000) < share ? 1 : 0));
+        const { found, wanted } = both(() => chooseValues(values, chosen));
+        t.same(found, wanted, `${count} of ${width} bits`);
+        const rows = unpackValues(values, 2 ** 31 - 1) ?? new Uint32Array(0);
+        const bits = Array.from(rows, (_, row) => ((found?.[row >>> 5] ?? 0) >>> (row & 31)) & 1);
+        t.same(
+          bits,
+          Array.from(rows, (value) => chosen[value]),
+        );
+        const short = chosen.subarray(
+          0,
+          rows.reduce((most, value) => Math.max(most, value), 0),
+        );
+        t.same(
+          both(() => chooseValues(values, short)),
+          { found: undefined, wanted: undefined },
+        );
+      }
+    }
+  },
+);
 
 /** Cells of random runs and levels. */
 function cellsOf(count: number, known: 'all' | 'some'): CellRows {

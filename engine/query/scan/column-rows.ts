@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import type { BooleanColumn, Column, NumberColumn, StringColumn } from '../../column/column.ts';
 import { Kind } from '../../column/kind.ts';
+import { chooseValues } from '../../packed/packed.ts';
 import { anElementPasses, type ValueTest } from '../filter/match.ts';
 import { WordsTest } from '../filter/printed-test.ts';
 import { keepsLetters, type WordSequence } from '../filter/word.ts';
@@ -56,7 +57,7 @@ export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Un
 /** The rows among `rows` whose entry passes. */
 function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bitmap): Bitmap {
   if (only === 0) return new Uint32Array(rows.length);
-  const packed = only === undefined ? undefined : column.rowsOf?.(only);
+  const packed = only === undefined ? rowsOfPacked(column, passes) : column.rowsOf?.(only);
   if (packed !== undefined) {
     keepRows(packed, rows);
     return packed;
@@ -72,6 +73,12 @@ function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bit
     found[word] = bits & rows[word];
   }
   return found;
+}
+
+/** The rows whose entry passes, by the ids as they are stored; `undefined` when they have to be read for that. */
+function rowsOfPacked(column: StringColumn, passes: Uint8Array): Bitmap | undefined {
+  const packed = column.packed?.();
+  return packed && chooseValues(packed, passes);
 }
 
 function textsThatPass(column: StringColumn, test: ValueTest, rows: Bitmap): Units<Passes> {

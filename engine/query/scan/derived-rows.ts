@@ -57,7 +57,7 @@ export class DerivedRows {
     const rest = this.#rowsOf(this.#possibleValues());
     keepRows(rest, rows);
     if (isEmpty(rest)) return rest;
-    const templates = this.#templates();
+    const templates = this.#view.templates();
     if (isExact) {
       const { found, open } = yield* this.#outcome(templates, tests[0], rest);
       if (!isEmpty(open)) addRows(found, yield* made(open));
@@ -71,55 +71,36 @@ export class DerivedRows {
     return isEmpty(rest) ? rest : yield* made(rest);
   }
 
-  /** The templates, with the rows of each. */
-  #templates(): { parts: TextTemplate; rows: Bitmap }[] {
-    const values = this.#view.valuesOf();
-    return this.#view
-      .templates()
-      .map((parts, number) => ({ parts, rows: this.#rowsOf(values[number]) }));
+  *#outcome(templates: readonly TextTemplate[], test: PartTest, among: Bitmap): Units<Outcome> {
+    const choices = new Choices(templates, test);
+    const found = this.#rowsAmong(choices.found, among);
+    const open = this.#rowsAmong(choices.open, among);
+    yield* this.#addOfColumns(choices.columns, among, test, found);
+    if (choices.own.includes(1)) {
+      yield* this.#addOfOwn(this.#rowsAmong(choices.own, among), test, found);
+    }
+    return { found, open };
   }
 
-  *#outcome(
-    templates: readonly { parts: TextTemplate; rows: Bitmap }[],
-    partTest: PartTest,
-    among: Bitmap,
-  ): Units<Outcome> {
-    const { rowCount } = this.#block;
-    const found = noRows(rowCount);
-    const open = noRows(rowCount);
-    const own = noRows(rowCount);
-    const byColumn = new Map<number, Bitmap>();
-    for (const { parts, rows: all } of templates) {
-      const rows = all.slice();
-      keepRows(rows, among);
-      if (isEmpty(rows)) continue;
-      const isOpen = !isClosed(parts, partTest);
-      if (isOpen || parts.some((part) => isFoundIn(part, partTest))) {
-        addRows(isOpen ? open : found, rows);
-        continue;
-      }
-      for (const { kind, column } of parts) {
-        if (kind === PartKind.OWN) addRows(own, rows);
-        if (kind !== PartKind.VALUE) continue;
-        const known = byColumn.get(column);
-        if (known === undefined) byColumn.set(column, rows.slice());
-        else addRows(known, rows);
-      }
-    }
-    yield* this.#addOfColumns(byColumn, partTest, found);
-    yield* this.#addOfOwn(own, partTest, found);
-    return { found, open };
+  /** The rows among `among` whose texts are made by the templates that are chosen, as a bitmap of its own. */
+  #rowsAmong(chosen: Uint8Array, among: Bitmap): Bitmap {
+    if (!chosen.includes(1)) return noRows(this.#block.rowCount);
+    const rows = chosen.includes(0) ? this.#rowsOf(this.#view.valuesOf(chosen)) : among.slice();
+    keepRows(rows, among);
+    return rows;
   }
 
   /** Adds the rows that a column has in their texts with a value that passes. */
   *#addOfColumns(
-    byColumn: ReadonlyMap<number, Bitmap>,
+    columns: ReadonlyMap<number, Uint8Array>,
+    among: Bitmap,
     { test }: PartTest,
     found: Bitmap,
   ): Units<void> {
-    for (const [index, rows] of byColumn) {
+    for (const [index, chosen] of columns) {
       const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
+      const rows = this.#rowsAmong(chosen, among);
       dropRows(rows, found);
       if (isEmpty(rows)) continue;
       addRows(found, yield* rowsThatPass(this.#block.column(index), test, rows));
@@ -188,6 +169,41 @@ export class DerivedRows {
 
 function isFoundIn({ kind, bytes }: TemplatePart, { test }: PartTest): boolean {
   return kind === PartKind.LITERAL && test.text(bytes, 0, bytes.length);
+}
+
+/** What a test says of templates: of each choice 1 by template. */
+class Choices {
+  /** Their texts pass. */
+  readonly found: Uint8Array;
+  /** Others, with a border of parts that is not closed. */
+  readonly open: Uint8Array;
+  /** Others, with parts of their own. */
+  readonly own: Uint8Array;
+  /** Others, with values of a column. */
+  readonly columns = new Map<number, Uint8Array>();
+
+  constructor(templates: readonly TextTemplate[], test: PartTest) {
+    const { length } = templates;
+    this.found = new Uint8Array(length);
+    this.open = new Uint8Array(length);
+    this.own = new Uint8Array(length);
+    for (const [number, parts] of templates.entries()) {
+      if (!isClosed(parts, test)) this.open[number] = 1;
+      else if (parts.some((part) => isFoundIn(part, test))) this.found[number] = 1;
+      else this.#addParts(number, parts, length);
+    }
+  }
+
+  #addParts(number: number, parts: TextTemplate, length: number): void {
+    for (const { kind, column } of parts) {
+      if (kind === PartKind.OWN) this.own[number] = 1;
+      if (kind !== PartKind.VALUE) continue;
+      const known = this.columns.get(column);
+      const chosen = known ?? new Uint8Array(length);
+      chosen[number] = 1;
+      if (known === undefined) this.columns.set(column, chosen);
+    }
+  }
 }
 
 /** Tells that nothing that is looked for lies over a border of these parts. */

@@ -9,6 +9,7 @@ import {
   type Terms,
 } from '../../column/entries.ts';
 import type { LiteralFinder } from '../filter/literal.ts';
+import { findInEach } from '../filter/literal-kernel.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
 
@@ -62,12 +63,30 @@ export function testEach(
 ): void {
   const count = offsets.length - 1;
   if (finder !== undefined && isDense(passes, first, count)) {
-    searchEach({ bytes, offsets }, passes, first, finder, test);
+    const entries = { bytes, offsets };
+    const found = findInEach(entries, finder);
+    if (found === undefined) searchEach(entries, passes, first, finder, test);
+    else testFound(entries, passes, first, found, finder.decides ? undefined : test);
     return;
   }
   for (let entry = 0; entry < count; entry++) {
     if (passes[first + entry] === 0) continue;
     passes[first + entry] = test(offsets[entry], offsets[entry + 1]) ? 1 : 0;
+  }
+}
+
+/** Tests the entries for which `found` has a 1; without a test all of these pass. */
+function testFound(
+  { offsets }: Entries,
+  passes: Uint8Array,
+  first: number,
+  found: Uint8Array,
+  test: ((start: number, end: number) => boolean) | undefined,
+): void {
+  for (let entry = 0; entry < offsets.length - 1; entry++) {
+    let isPassed = (passes[first + entry] & found[entry]) === 1;
+    if (isPassed && test !== undefined) isPassed = test(offsets[entry], offsets[entry + 1]);
+    passes[first + entry] = isPassed ? 1 : 0;
   }
 }
 
