@@ -86,6 +86,13 @@ export class Rows {
     this.detail[entry] = detail;
   }
 
+  /** Adds a copy of an entry to the row that is being written. */
+  addCopy(entry: number): void {
+    const to = this.entryCount++;
+    if (to === this.path.length) this.#growEntries();
+    this.copyEntry(entry, to);
+  }
+
   /** Ends the row that is being written. */
   endRow(timeMs: number): void {
     const row = this.rowCount++;
@@ -160,7 +167,8 @@ export class Rows {
     this.length.copyWithin(from, to, end);
     this.value.copyWithin(from, to, end);
     this.detail.copyWithin(from, to, end);
-    for (let index = 0; index < order.length; index++) this.#copy(from + order[index], to + index);
+    for (let index = 0; index < order.length; index++)
+      this.copyEntry(from + order[index], to + index);
   }
 
   /** Puts the last entry in the place of the one before it in its row that has the same path. */
@@ -169,7 +177,7 @@ export class Rows {
     let entry = last - 1;
     while (this.path[entry] !== this.path[last]) entry--;
     assert(entry >= this.rowEntry[this.rowCount], 'the row has the path');
-    this.#copy(last, entry);
+    this.copyEntry(last, entry);
   }
 
   /** Drops the entries of the row that is being written. */
@@ -206,7 +214,8 @@ export class Rows {
       : this.side.subarray(~start, ~start + length);
   }
 
-  #copy(from: number, to: number): void {
+  /** Copies entry `from` over entry `to`. */
+  copyEntry(from: number, to: number): void {
     this.path[to] = this.path[from];
     this.kind[to] = this.kind[from];
     this.start[to] = this.start[from];

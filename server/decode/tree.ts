@@ -176,11 +176,6 @@ export class EventTree {
     }
   }
 
-  /** Gives the event an attribute under `custom`, whatever its name; false when the event has one, which wins. */
-  offer(member: Member): boolean {
-    return this.#custom.put(0, member, true);
-  }
-
   /**
    * Puts an attribute under `syslog` or, otherwise, `custom`. When `keeps`, one that the event has wins; false when it
    * did.

@@ -1,6 +1,6 @@
 import { unreachable } from '../../engine/base/assert.ts';
 import { EventTest } from '../../engine/query/filter/event-test.ts';
-import { AccessLogExtractor } from './access-log.ts';
+import { AccessLogExtractor } from './access-log/access-log.ts';
 import { EmbeddedJsonExtractor } from './embedded-json.ts';
 import { EventDateReader } from './event-date.ts';
 import type { ExtensionAction, ExtensionStep } from './extension.ts';

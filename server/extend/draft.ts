@@ -1,3 +1,4 @@
+import { must } from '../../engine/base/assert.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
@@ -11,6 +12,7 @@ import { EventTree } from '../decode/tree.ts';
 import { hideKey, type WriteKeyTest } from '../decode/write-key.ts';
 import type { Attributes, ExtractedValue } from './extraction.ts';
 import { MemberWriter } from './member-writer.ts';
+import { DECLINED, LEFT, type Outcome, PUT, RowEdit } from './row-edit.ts';
 
 const CUSTOM = 'custom';
 const SYSLOG = 'syslog';
@@ -24,10 +26,20 @@ const UNWANTED = 1;
 /** Target of the cursor when it goes to all values. */
 const ALL_PATHS = -1;
 
+/** A change of an event, or a `write`. */
+type Change =
+  | { type: 'add'; attributes: Attributes; target: string | undefined }
+  | { type: 'set'; path: string; value: ExtractedValue }
+  | { type: 'copy'; from: string; to: string; keeps: boolean }
+  | { type: 'remove'; path: string }
+  | { type: 'message'; text: string }
+  | { type: 'write' };
+
 /**
  * An event between decoding and storing: the last row of rows, which has just ended. What is read is the row; changes
- * are collected in a tree, and are in the row after `write`. Attributes are named by dotted paths as in predicates:
- * `message`, `custom.http.verb`, `syslog.appname`. Made for one path table, owned by one thread.
+ * are in it after `write`, and its leaves are in order after `finish`. Changes are made in the row (RowEdit) as long as
+ * that goes, else all of them in a tree, which is the plain form. Attributes are named by dotted paths as in
+ * predicates: `message`, `custom.http.verb`, `syslog.appname`. Made for one path table, owned by one thread.
  * Source: INTERFACE.md 1.2, 2.3 and 8.
  */
 export class Draft implements EventValues {
@@ -42,6 +54,7 @@ export class Draft implements EventValues {
   readonly #written = noDecodeCounters();
   readonly #leaves: LeafReader;
   readonly #tree: EventTree;
+  readonly #edit: RowEdit;
   readonly #names: PathNames;
   readonly #members: MemberWriter;
   /** Paths that were asked for, as they were given and with one character a byte. */
@@ -52,6 +65,10 @@ export class Draft implements EventValues {
   /** The id of each path by its number, when it is dotted. */
   #pathIds = new Int32Array(1024);
 
+  /** Set when changes are made in the row, and those that were made. */
+  #isInRow = true;
+  readonly #changes: Change[] = [];
+  readonly #isPlain: boolean;
   #row = 0;
   #sideBytes = 0;
   /** Set when the tree has the event, and more than the row has. */
@@ -68,20 +85,23 @@ export class Draft implements EventValues {
 
   /**
    * `counters` count what the limits did to events that were changed; no event gets what `isWriteKey` recognises as its
-   * `logmaticKey`.
+   * `logmaticKey`. One that `isPlain` makes all changes in the tree.
    */
   constructor(
     paths: PathTable,
     rows: Rows,
     counters: DecodeCounters,
     isWriteKey: WriteKeyTest = () => false,
+    isPlain = false,
   ) {
     this.#rows = rows;
+    this.#isPlain = isPlain;
     this.#counters = counters;
     const keys = new KeyTable(paths);
     this.#leaves = new LeafReader(rows, keys, this.#written);
     this.#leaves.isWriteKey = isWriteKey;
     this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
+    this.#edit = new RowEdit(paths, rows, keys, this.#leaves);
     this.#names = new PathNames(paths);
     this.#members = new MemberWriter(rows);
   }
@@ -90,6 +110,8 @@ export class Draft implements EventValues {
   begin(): void {
     this.#row = this.#rows.rowCount - 1;
     this.#sideBytes = this.#rows.sideBytes;
+    this.#isInRow = !this.#isPlain;
+    this.#changes.length = 0;
     this.#isOpen = false;
     this.#isChanged = false;
     this.#wasWritten = false;
@@ -173,16 +195,8 @@ export class Draft implements EventValues {
    */
   add(attributes: Attributes, target: string | undefined): readonly string[] {
     if (attributes.size === 0) return [];
-    this.#change();
-    if (target !== undefined && target !== CUSTOM) {
-      const isPut = this.#put(target, this.#members.member(nameOf(target), attributes), true);
-      return isPut ? [] : [target];
-    }
-    const left: string[] = [];
-    for (const [name, value] of attributes) {
-      if (!this.#tree.offer(this.#members.member(name, value))) left.push(name);
-    }
-    return left;
+    this.#change({ type: 'add', attributes, target });
+    return this.#add(attributes, target) ?? this.#anew(() => this.#add(attributes, target));
   }
 
   /** Gives the attribute at `path` a value, whatever it was; `message` has to be a string. */
@@ -191,8 +205,9 @@ export class Draft implements EventValues {
       this.setMessage(value);
       return;
     }
-    this.#change();
-    this.#put(path, this.#members.member(nameOf(path), value), false);
+    this.#change({ type: 'set', path, value });
+    const set = (): Outcome => this.#put(path, this.#members.member(nameOf(path), value), false);
+    if (set() === DECLINED) this.#anew(set);
   }
 
   /**
@@ -203,29 +218,25 @@ export class Draft implements EventValues {
     if (from === to) return false;
     this.open(from);
     if (!this.next()) return false;
-    this.#change();
-    if (!keeps) this.remove(from);
-    const isText = this.kind === Kind.STRING || this.kind === Kind.DATE;
-    if (to === MESSAGE && isText) {
-      this.#tree.placeMessage(this.#startOfValue(), this.end - this.start);
-    } else {
-      this.#put(to, this.#copied(nameOf(to)), false);
-    }
+    this.#change({ type: 'copy', from, to, keeps });
+    if (this.#copy(from, to, keeps) === DECLINED) this.#anew(() => this.#copy(from, to, keeps));
     return true;
   }
 
   /** Takes out the attribute at `path`, if there is one; an object with something in it stays. */
   remove(path: string): void {
-    this.#change();
-    if (path === MESSAGE) this.#tree.removeMessage();
-    else this.#tree.remove(isSyslog(path), oneByteText(nameOf(path)));
+    this.#change({ type: 'remove', path });
+    if (this.#remove(path) === DECLINED) this.#anew(() => this.#remove(path));
   }
 
   /** Gives the event a message, in the place of the one that it has. */
   setMessage(text: string): void {
-    this.#change();
-    const { start, length } = this.#members.plain(text);
-    this.#tree.placeMessage(start, length);
+    this.#change({ type: 'message', text });
+    const set = (): Outcome => {
+      const { start, length } = this.#members.plain(text);
+      return this.#placeMessage(start, length);
+    };
+    if (set() === DECLINED) this.#anew(set);
   }
 
   /** Gives the event a date; the first one stays. */
@@ -238,15 +249,12 @@ export class Draft implements EventValues {
   /** Makes the changes since the last time those of the row. When it throws the row is what it was. */
   write(): void {
     if (!this.#isChanged) return;
-    const rows = this.#rows;
-    const sideBytes = rows.sideBytes;
-    Object.assign(this.#written, noDecodeCounters());
-    this.#leaves.turnTo(rows.side, sideBytes, true);
-    this.#leaves.beginEvent();
-    this.#tree.write();
-    const key = this.#leaves.writeKey;
-    if (key !== undefined) hideKey(rows, key);
-    rows.replaceRow();
+    if (this.#isInRow) {
+      this.#changes.push({ type: 'write' });
+      this.#edit.show();
+    } else {
+      this.#writeTree();
+    }
     this.#textEntry = -1;
     this.#isChanged = false;
     this.#wasWritten = true;
@@ -254,6 +262,11 @@ export class Draft implements EventValues {
 
   /** Forgets the changes since the last `write`. */
   revert(): void {
+    if (!this.#isChanged) return;
+    if (this.#isInRow) {
+      this.#changes.length = this.#changes.findLastIndex(({ type }) => type === 'write') + 1;
+      this.#replay();
+    }
     this.#rows.dropRow();
     this.#isOpen = false;
     this.#isChanged = false;
@@ -266,6 +279,7 @@ export class Draft implements EventValues {
   finish(hasDate: boolean): void {
     if (!this.#wasWritten) return;
     const rows = this.#rows;
+    if (this.#isInRow) this.#edit.finish();
     if (!hasDate && !this.#hasTime) {
       rows.timeMs[this.#row] = this.#leaves.eventDate(rows.timeMs[this.#row]);
     }
@@ -276,17 +290,117 @@ export class Draft implements EventValues {
     this.#counters.datesUnread += datesUnread;
   }
 
-  /** Puts the event into the tree, unless it is there. */
-  #change(): void {
+  /** Begins a change: of the row, or of the tree, which gets the event unless it has it. */
+  #change(change: Change): void {
     this.#isChanged = true;
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#tree.begin();
-    this.#tree.placeRow(this.#row, this.#names);
+    if (this.#isInRow) {
+      if (this.#changes.length === 0) this.#beginEdit();
+      this.#changes.push(change);
+    } else if (!this.#isOpen) {
+      this.#isOpen = true;
+      this.#tree.begin();
+      this.#tree.placeRow(this.#row, this.#names);
+    }
   }
 
-  #put(path: string, member: Member, keeps: boolean): boolean {
-    return this.#tree.put(isSyslog(path), member, keeps);
+  #beginEdit(): void {
+    Object.assign(this.#written, noDecodeCounters());
+    this.#leaves.beginEvent();
+    this.#edit.begin();
+  }
+
+  /** Does the last change, which the row has declined, in the tree, after all those before it. */
+  #anew<T>(change: () => T | undefined): T {
+    const last = must(this.#changes.pop(), 'a change was declined');
+    this.#replay();
+    this.#change(last);
+    return must(change(), 'the tree takes all changes');
+  }
+
+  /** Takes all changes of the row back and makes them in the tree. */
+  #replay(): void {
+    const rows = this.#rows;
+    this.#edit.undo();
+    rows.sideBytes = this.#sideBytes;
+    this.#isInRow = false;
+    this.#isOpen = false;
+    this.#isChanged = false;
+    this.#wasWritten = false;
+    this.#textEntry = -1;
+    for (const change of this.#changes) {
+      if (change.type === 'add') this.add(change.attributes, change.target);
+      else if (change.type === 'set') this.set(change.path, change.value);
+      else if (change.type === 'copy') this.copy(change.from, change.to, change.keeps);
+      else if (change.type === 'remove') this.remove(change.path);
+      else if (change.type === 'message') this.setMessage(change.text);
+      else this.write();
+    }
+  }
+
+  #writeTree(): void {
+    const rows = this.#rows;
+    const sideBytes = rows.sideBytes;
+    Object.assign(this.#written, noDecodeCounters());
+    this.#leaves.turnTo(rows.side, sideBytes, true);
+    this.#leaves.beginEvent();
+    this.#tree.write();
+    const key = this.#leaves.writeKey;
+    if (key !== undefined) hideKey(rows, key);
+    rows.replaceRow();
+  }
+
+  /** Adds as `add` does; `undefined` when the row declines. */
+  #add(attributes: Attributes, target: string | undefined): readonly string[] | undefined {
+    if (target !== undefined && target !== CUSTOM) {
+      const outcome = this.#put(target, this.#members.member(nameOf(target), attributes), true);
+      if (outcome === DECLINED) return undefined;
+      return outcome === PUT ? [] : [target];
+    }
+    const left: string[] = [];
+    for (const [name, value] of attributes) {
+      const outcome = this.#put(CUSTOM, this.#members.member(name, value), true);
+      if (outcome === DECLINED) return undefined;
+      if (outcome !== PUT) left.push(name);
+    }
+    return left;
+  }
+
+  /** Copies the cursor's value. */
+  #copy(from: string, to: string, keeps: boolean): Outcome {
+    if (!this.#isInRow) {
+      this.open(from);
+      this.next();
+    }
+    if (!keeps && this.#remove(from) === DECLINED) return DECLINED;
+    const isText = this.kind === Kind.STRING || this.kind === Kind.DATE;
+    if (to !== MESSAGE || !isText) return this.#put(to, this.#copied(nameOf(to)), false);
+    return this.#placeMessage(this.#startOfValue(), this.end - this.start);
+  }
+
+  #remove(path: string): Outcome {
+    if (!this.#isInRow) {
+      if (path === MESSAGE) this.#tree.removeMessage();
+      else this.#tree.remove(isSyslog(path), oneByteText(nameOf(path)));
+      return PUT;
+    }
+    const rows = this.#rows;
+    const wanted = this.#idOf(path);
+    for (let entry = rows.rowEntry[this.#row]; entry < rows.entryCount; entry++) {
+      const isWanted = this.#pathId(rows.path[entry]) === wanted;
+      if (isWanted && this.#edit.remove(entry) === DECLINED) return DECLINED;
+    }
+    return PUT;
+  }
+
+  #placeMessage(start: number, length: number): Outcome {
+    if (this.#isInRow) return this.#edit.placeMessage(start, length);
+    this.#tree.placeMessage(start, length);
+    return PUT;
+  }
+
+  #put(path: string, member: Member, keeps: boolean): Outcome {
+    if (this.#isInRow) return this.#edit.put(isSyslog(path), member, keeps);
+    return this.#tree.put(isSyslog(path), member, keeps) ? PUT : LEFT;
   }
 
   /** The cursor's value as the member `name`. */

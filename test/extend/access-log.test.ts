@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { AccessLogExtractor } from '../../server/extend/access-log.ts';
+import { AccessLogExtractor } from '../../server/extend/access-log/access-log.ts';
 import { attributesText } from '../support/attributes-text.ts';
 
 const FIXTURE = new URL('../fixture/extend/access-lines.txt', import.meta.url);

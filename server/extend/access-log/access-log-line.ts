@@ -1,5 +1,5 @@
-import type { Attributes, ExtractedValue } from './extraction.ts';
-import { NumberText } from './extraction.ts';
+import type { Attributes, ExtractedValue } from '../extraction.ts';
+import { NumberText } from '../extraction.ts';
 
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 const MONTH_LENGTH = 3;

@@ -1,5 +1,11 @@
-import { MINUS, QUOTE } from '../../engine/base/ascii.ts';
-import { must } from '../../engine/base/assert.ts';
+import { MINUS, QUOTE } from '../../../engine/base/ascii.ts';
+import { must } from '../../../engine/base/assert.ts';
+import type { Attributes, ExtractedValue, Extraction, Extractor } from '../extraction.ts';
+import { NumberText } from '../extraction.ts';
+import { KeyValueExtractor } from '../keyvalue.ts';
+import { queryParameters } from '../query-string.ts';
+import type { UrlParts } from '../url.ts';
+import { hostAndPort, splitUrl } from '../url.ts';
 import { AccessDateReader } from './access-log-date.ts';
 import { AccessLogExtras } from './access-log-extra.ts';
 import { accessLineOf, requestLineOf } from './access-log-line.ts';
@@ -12,12 +18,6 @@ import {
   wordEnd,
   wordsOf,
 } from './access-log-text.ts';
-import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
-import { NumberText } from './extraction.ts';
-import { KeyValueExtractor } from './keyvalue.ts';
-import { queryParameters } from './query-string.ts';
-import type { UrlParts } from './url.ts';
-import { hostAndPort, splitUrl } from './url.ts';
 
 const MARKER = 'accesslog';
 const STATUS_LENGTH = 3;

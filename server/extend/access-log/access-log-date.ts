@@ -1,4 +1,4 @@
-import { parseDate } from '../decode/date.ts';
+import { parseDate } from '../../decode/date.ts';
 
 const LENGTH_MAX = 40;
 const CLOSE_BRACKET = ']';

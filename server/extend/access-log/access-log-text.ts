@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { BACKSLASH, BLANK, DELETE, QUOTE } from '../../engine/base/ascii.ts';
-import { hexAt } from './query-string.ts';
-import { hostAndPort } from './url.ts';
+import { BACKSLASH, BLANK, DELETE, QUOTE } from '../../../engine/base/ascii.ts';
+import { hexAt } from '../query-string.ts';
+import { hostAndPort } from '../url.ts';
 
 const LETTER_X = 0x78;
 /** An IPv6 address that embeds one of IPv4 has 45. */

@@ -1,6 +1,6 @@
-import { EQUALS, NINE, QUOTE, ZERO } from '../../engine/base/ascii.ts';
+import { EQUALS, NINE, QUOTE, ZERO } from '../../../engine/base/ascii.ts';
+import { NumberText } from '../extraction.ts';
 import { blanksEnd, isAddressList, isBlank, meaningOf, quotedEnd } from './access-log-text.ts';
-import { NumberText } from './extraction.ts';
 
 const TIME_LENGTH_MAX = 24;
 /** A number, perhaps with a unit, or behind whole seconds as in Apache's `%T/%D`. */
