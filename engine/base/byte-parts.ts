@@ -12,6 +12,10 @@ export class ByteParts {
   #openBytes = 0;
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** Copies `bytes`. */
   raw(bytes: Uint8Array): void {
     if (this.#openBytes + bytes.length > this.#open.length) {

@@ -8,8 +8,21 @@ import { type Compress, coldCompressor, compress } from '../packed/compress.ts';
 const INLINE_BYTES_MAX = 128;
 /** Regions in the frame begin at multiples of this. */
 export const REGION_ALIGNMENT = 8;
+/** Chunks in the file begin at multiples of this. */
+export const CHUNK_ALIGNMENT = 64;
 
 assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is little-endian');
+
+/** Rounds up to a multiple of a power of two. */
+function align(bytes: number, alignment: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
+}
+
+/** A file that takes the chunks of all columns of a segment, one after the other. */
+export interface ChunkFile {
+  /** Appends `bytes`, which are copied; returns their offset in the file, a multiple of CHUNK_ALIGNMENT. */
+  chunk(bytes: Uint8Array): number;
+}
 
 /** Collects a block's regions: the directory goes to `meta`, region by region, small ones themselves. FORMAT.md 4.1. */
 export class RegionWriter {
@@ -20,19 +33,24 @@ export class RegionWriter {
   /** For what is packed into `region`. */
   readonly packed = new ByteWriter(1024);
   readonly #isCold: boolean;
+  readonly #chunks: ChunkFile | undefined;
+  /** Where the next chunk lies when it follows the last one. */
+  #nextChunk = 0;
 
   /**
    * `regions`: where they are collected. `region`: others may use it too, between two regions. `isCold`: of a sealed
-   * segment, which is written once and read now and then.
+   * segment, which is written once and read now and then. `chunks`: where regions go instead, as soon as they end.
    */
   constructor(
     regions: ByteWriter | ByteParts = new ByteWriter(1024),
     region = new ByteWriter(1024),
     isCold = false,
+    chunks?: ChunkFile,
   ) {
     this.regions = regions;
     this.region = region;
     this.#isCold = isCold;
+    this.#chunks = chunks;
   }
 
   /** A compressor for like pieces. */
@@ -62,23 +80,37 @@ export class RegionWriter {
     }
     this.meta.varint(bytes.length * 2);
     this.meta.u32(checksum(bytes));
+    if (this.#chunks !== undefined) {
+      const offset = this.#chunks.chunk(bytes);
+      this.meta.varint((offset - this.#nextChunk) / CHUNK_ALIGNMENT);
+      this.#nextChunk = align(offset + bytes.length, CHUNK_ALIGNMENT);
+      return;
+    }
     this.regions.pad(REGION_ALIGNMENT);
     this.regions.raw(bytes);
   }
 }
 
-/** Place of a region's bytes. `offset` counts from the end of the meta, rounded up to REGION_ALIGNMENT. */
+/**
+ * Place of a region's bytes. `offset` counts from the end of the meta, rounded up to REGION_ALIGNMENT; that of a chunk
+ * from the file's begin.
+ */
 export type Region =
   | { inline: Uint8Array }
   | { inline: undefined; offset: number; bytes: number; checksum: number };
 
-/** Reads a block's directory in order: regions lie one after the other, so their places follow from their sizes. */
+/**
+ * Reads a block's directory in order: regions lie one after the other, so their places follow from their sizes; of
+ * chunks it has the distances.
+ */
 export class RegionReader {
   readonly meta: ByteReader;
+  readonly #areChunks: boolean;
   #next = 0;
 
-  constructor(meta: Uint8Array) {
+  constructor(meta: Uint8Array, areChunks = false) {
     this.meta = new ByteReader(meta);
+    this.#areChunks = areChunks;
   }
 
   /** Bytes of all regions so far. */
@@ -91,9 +123,12 @@ export class RegionReader {
     const head = this.meta.varint();
     if (head % 2 === 1) return { inline: this.meta.raw((head - 1) / 2) };
     const bytes = head / 2;
-    const offset = Math.ceil(this.#next / REGION_ALIGNMENT) * REGION_ALIGNMENT;
+    const sum = this.meta.u32();
+    const offset = this.#areChunks
+      ? align(this.#next, CHUNK_ALIGNMENT) + this.meta.varint() * CHUNK_ALIGNMENT
+      : align(this.#next, REGION_ALIGNMENT);
     this.#next = offset + bytes;
-    return { inline: undefined, offset, bytes, checksum: this.meta.u32() };
+    return { inline: undefined, offset, bytes, checksum: sum };
   }
 }
 

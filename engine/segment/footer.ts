@@ -116,7 +116,7 @@ function writeOutline(out: RegionWriter, column: ColumnOutline, paths: BlockPath
   }
 }
 
-/** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.5. */
+/** Writes a footer: `meta` and `regions` of its frame. Source: FORMAT.md 10.6. */
 export function writeFooter(footer: FooterParts): {
   meta: Uint8Array;
   regions: readonly Uint8Array[];
@@ -268,7 +268,7 @@ export function readFooter(
   return new FooterReader(meta, region).read(segment);
 }
 
-/** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.6. */
+/** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.7. */
 export function writeTrailer(segment: number, place: FramePlace): Uint8Array {
   const bytes = new Uint8Array(TRAILER_BYTES);
   const view = new DataView(bytes.buffer);

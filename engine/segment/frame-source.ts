@@ -9,6 +9,7 @@ import {
   FRAME_HEADER_BYTES,
   type FrameHeader,
   FrameKind,
+  isSealedBlock,
   readFrameHeader,
 } from './frame.ts';
 
@@ -31,15 +32,16 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
 const CHECKED_MAX = 4_096;
 
 /**
- * Bytes of a block's frame as they are needed, each region checked against its checksum before it is used: in a sealed
- * file, which does not change, once as long as it is open.
+ * Bytes of a block as they are needed, those of its frame and of its chunks, each region checked against its checksum
+ * before it is used: in a sealed file, which does not change, once as long as it is open.
  */
 export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;
   readonly #ref: BlockRef;
   readonly #checked: Set<number> | undefined;
   readonly #first: Uint8Array;
-  #regionsStart = 0;
+  /** Where in the file the regions lie: offset 0 of them, and the end of the last one at most. */
+  #regions = { from: 0, to: 0 };
 
   /** `checked`: where regions begin in the file that were found right; they are not checked again. */
   constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef, checked?: Set<number>) {
@@ -59,7 +61,7 @@ export class FrameSource {
     const ref = this.#ref;
     if (
       header === undefined ||
-      header.kind !== (ref.sealed ? FrameKind.SEALED_BLOCK : FrameKind.BLOCK) ||
+      !(ref.sealed ? isSealedBlock(header.kind) : header.kind === FrameKind.BLOCK) ||
       header.segment !== ref.segment ||
       header.ordinal !== ref.ordinal ||
       header.frameBytes !== ref.bytes ||
@@ -77,7 +79,11 @@ export class FrameSource {
 
   /** The meta region, uncompressed. Regions can be read after it. */
   meta(header: FrameHeader): Uint8Array {
-    this.#regionsStart = regionsStartOf(header);
+    const { offset, bytes } = this.#ref;
+    this.#regions =
+      header.kind === FrameKind.DIRECTORY
+        ? { from: 0, to: offset }
+        : { from: offset + regionsStartOf(header), to: offset + bytes };
     const stored = this.#at(FRAME_HEADER_BYTES, header.metaBytes);
     return checkedMeta(stored, header);
   }
@@ -85,9 +91,10 @@ export class FrameSource {
   /** The bytes of a region; in `scratch`, when it is given and as long, until it is used again. */
   region(region: Region, scratch?: Uint8Array): Uint8Array {
     if (region.inline !== undefined) return region.inline;
-    const position = this.#regionsStart + region.offset;
-    const bytes = this.#at(position, region.bytes, scratch);
-    const place = this.#ref.offset + position;
+    const { from, to } = this.#regions;
+    const place = from + region.offset;
+    if (place + region.bytes > to) damaged(`region at ${region.offset} lies elsewhere`);
+    const bytes = this.#at(place - this.#ref.offset, region.bytes, scratch);
     if (this.#checked?.has(place) === true) return bytes;
     if (checksum(bytes) !== region.checksum)
       damaged(`region at ${region.offset} is not as written`);
@@ -95,12 +102,11 @@ export class FrameSource {
     return bytes;
   }
 
+  /** Bytes at a position that counts from the frame's begin: of chunks, which lie before it, it is negative. */
   #at(position: number, count: number, scratch?: Uint8Array): Uint8Array {
-    if (position + count <= this.#first.length) {
+    if (position >= 0 && position + count <= this.#first.length) {
       return this.#first.subarray(position, position + count);
     }
-    if (position + count > this.#ref.bytes)
-      damaged(`region beyond the frame, to ${position + count}`);
     return this.#read(position, count, scratch);
   }
 

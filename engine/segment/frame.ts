@@ -5,7 +5,7 @@ import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Run, rowsOfRuns } from './block/runs.ts';
 
 /** Draft of the format whose files this code writes; it reads those from `FORMAT_OLDEST` on. FORMAT.md 9. */
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 const FORMAT_OLDEST = 1;
 /** Frames begin at multiples of this and are padded to it. */
 export const FRAME_ALIGNMENT = 64;
@@ -19,7 +19,8 @@ const U32_MAX = 2 ** 32 - 1;
 
 /**
  * What a frame is: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
- * whose rows have their keys with them, a dictionary, the footer, words of a column.
+ * whose rows have their keys with them, a dictionary, the footer, words of a column, the directory of a block whose
+ * regions lie in frames of chunks, and chunks.
  */
 export const FrameKind = {
   HEAD: 1,
@@ -29,6 +30,8 @@ export const FrameKind = {
   DICTIONARY: 5,
   FOOTER: 6,
   WORDS: 7,
+  DIRECTORY: 8,
+  CHUNKS: 9,
 } as const;
 /** One of the values of `FrameKind`. */
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
@@ -72,8 +75,13 @@ export function checkFormat(what: string, format: number): void {
   );
 }
 
+/** Whether frames of a kind are blocks of sealed segments. */
+export function isSealedBlock(kind: FrameKind): boolean {
+  return kind === FrameKind.SEALED_BLOCK || kind === FrameKind.DIRECTORY;
+}
+
 function holdsRows(kind: FrameKind): boolean {
-  return kind === FrameKind.BLOCK || kind === FrameKind.SEALED_BLOCK;
+  return kind === FrameKind.BLOCK || isSealedBlock(kind);
 }
 
 /** Rounds up to whole frames' alignment. */
@@ -137,7 +145,7 @@ export function readFrameHeader(bytes: Uint8Array, at = 0): FrameHeader | undefi
   };
   const sane =
     kind >= FrameKind.HEAD &&
-    kind <= FrameKind.WORDS &&
+    kind <= FrameKind.CHUNKS &&
     header.frameBytes % FRAME_ALIGNMENT === 0 &&
     header.frameBytes >= FRAME_HEADER_BYTES + header.metaBytes;
   return sane ? header : undefined;

@@ -23,6 +23,7 @@ import {
   readFrameHeader,
 } from './frame.ts';
 import { checkedMeta, regionsStartOf } from './frame-source.ts';
+import { readHead as readSegmentHead } from './head.ts';
 
 /** Bytes read from the end at first: the trailer, and most footers whole. */
 const FIRST_READ_BYTES = 65_536;
@@ -244,6 +245,7 @@ export class SealedFile implements DictionarySource {
   }
 
   #readFooter(): Footer {
+    this.#checkHead();
     const fileBytes = this.#source.bytes();
     if (fileBytes < TRAILER_BYTES) damaged(`a file of ${fileBytes} bytes`);
     const lastBytes = Math.min(fileBytes, FIRST_READ_BYTES);
@@ -257,6 +259,19 @@ export class SealedFile implements DictionarySource {
       bytes.subarray(position, position + count);
     const frame = new OpenFrame(readFrom, FrameKind.FOOTER, this.segment, place);
     return readFooter(frame.meta, (region) => frame.region(region), this.segment);
+  }
+
+  /** Throws CORRUPTION unless the file begins with a head of this segment, of a draft and features that are known. */
+  #checkHead(): void {
+    const header = readFrameHeader(this.#read(0, FRAME_HEADER_BYTES));
+    if (header?.kind !== FrameKind.HEAD || header.segment !== this.segment) damaged('no head');
+    const stored = this.#read(FRAME_HEADER_BYTES, header.metaBytes);
+    try {
+      readSegmentHead(checkedMeta(stored, header));
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'USAGE') damaged(error.message);
+      throw error;
+    }
   }
 
   #read(position: number, count: number): Uint8Array {

@@ -28,7 +28,6 @@ import { type KeyUsage, UsageSum } from './usage.ts';
 export interface CatalogTotals {
   blocks: number;
   rows: number;
-  bytes: number;
 }
 
 /** Findings about a faulty segment. */
@@ -85,7 +84,7 @@ export class Catalog {
   #end = 0;
   #changedNow: () => void = () => {};
   #snapshot: { readonly blocks: readonly BlockRef[] } | undefined;
-  #totals: CatalogTotals = { blocks: 0, rows: 0, bytes: 0 };
+  #totals: CatalogTotals = { blocks: 0, rows: 0 };
 
   /** Makes a group visible: its blocks exist from now on, those that it supersedes do not. */
   apply(group: CommittedGroup): void {
@@ -262,7 +261,6 @@ export class Catalog {
   #count(block: BlockRef, sign: 1 | -1): void {
     this.#totals.blocks += sign;
     this.#totals.rows += sign * block.rowCount;
-    this.#totals.bytes += sign * block.bytes;
   }
 }
 

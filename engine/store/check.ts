@@ -2,11 +2,14 @@ import { must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Disk, DiskFile } from '../base/file.ts';
 import { readRecords } from '../base/record-file.ts';
+import { Scratch } from '../column/entries.ts';
+import { openBlock } from '../segment/block/block.ts';
 import { verifyBlock } from '../segment/block/verify-block.ts';
 import { TRAILER_BYTES } from '../segment/footer.ts';
 import { type BlockRef, FRAME_HEADER_BYTES } from '../segment/frame.ts';
+import { readHead } from '../segment/head.ts';
 import { SealedFile } from '../segment/sealed-file.ts';
-import { HEAD_BYTES, readHead } from './commit.ts';
+import { HEAD_BYTES } from './commit.ts';
 import { pathOfSegment } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
 import { type LostFile, lostFiles, segmentFiles } from './leftover.ts';
@@ -134,7 +137,7 @@ async function checkLog(disk: Disk, manifest: Manifest, segment: number): Promis
       claim: true,
     });
     check.damaged.push(...found.damaged);
-    for (const ref of found.blocks) countBlock(file, ref, check);
+    countBlocks(file, found.blocks, check);
     return check;
   } finally {
     file.close();
@@ -152,7 +155,7 @@ function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCh
   try {
     checkHead(file, manifest.folderId, check);
     checkFooter(file, segment, check);
-    for (const ref of blocks) countBlock(file, ref, check);
+    countBlocks(file, blocks, check);
     return check;
   } finally {
     file.close();
@@ -213,14 +216,15 @@ function undamaged<T>(read: () => T): T | undefined {
   }
 }
 
-/** Reads a block's frame and counts it, as damaged when it is not what was written. */
-function countBlock(file: DiskFile, ref: BlockRef, check: SegmentCheck): void {
-  const frame = new Uint8Array(ref.bytes);
-  const whole = file.read(frame, ref.offset) === ref.bytes;
-  if (whole && verifyBlock(frame)) {
-    check.blocks++;
-    check.rows += ref.rowCount;
-  } else {
-    check.damaged.push({ offset: ref.offset, bytes: ref.bytes });
+/** Reads all bytes of blocks, and counts those that are what was written; the others are damaged. */
+function countBlocks(file: DiskFile, refs: readonly BlockRef[], check: SegmentCheck): void {
+  const scratch = new Scratch();
+  for (const ref of refs) {
+    if (isRight(() => openBlock(file, ref).verify(scratch))) {
+      check.blocks++;
+      check.rows += ref.rowCount;
+    } else {
+      check.damaged.push({ offset: ref.offset, bytes: ref.bytes });
+    }
   }
 }

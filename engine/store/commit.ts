@@ -1,25 +1,12 @@
 import { assert } from '../base/assert.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import {
-  alignFrame,
-  checkFormat,
-  FRAME_HEADER_BYTES,
-  FrameKind,
-  writeFrameHeader,
-} from '../segment/frame.ts';
+import { alignFrame, FRAME_HEADER_BYTES, FrameKind, writeFrameHeader } from '../segment/frame.ts';
+import { type Head, writeHead } from '../segment/head.ts';
 import { KEY_BYTES_MAX, type KeyUsage } from './usage.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** Meta of a segment's first frame. Source: FORMAT.md 3. */
-export interface Head {
-  format: number;
-  writer: number;
-  folderId: Uint8Array;
-  createdMs: number;
-}
 
 /** Meta of a commit frame: the blocks that exist from now on, those that do not any more, and usage. */
 export interface Commit {
@@ -46,33 +33,15 @@ export interface BuiltFrame {
   checksum: number;
 }
 
-/** Bytes of a head frame. */
+/** Bytes of the head frame of a log segment. */
 export const HEAD_BYTES = 2 * FRAME_HEADER_BYTES;
 
-/** Builds the head frame of a segment. */
-export function buildHead(segment: number, head: Head): BuiltFrame {
-  const meta = new ByteWriter(64);
-  meta.u32(head.format);
-  meta.u8(head.writer);
-  meta.blob(head.folderId);
-  meta.f64(head.createdMs);
+/** Builds the head frame of a log segment. */
+export function buildHead(segment: number, head: Omit<Head, 'sources'>): BuiltFrame {
   const place = { segment, ordinal: 0, previous: 0, group: 0 };
-  const frame = buildFrame(FrameKind.HEAD, place, meta.bytes());
+  const frame = buildFrame(FrameKind.HEAD, place, writeHead({ ...head, sources: [] }));
   assert(frame.bytes.length === HEAD_BYTES, `head of ${frame.bytes.length} bytes`);
   return frame;
-}
-
-/**
- * Reads a head's meta. Throws CORRUPTION when it is malformed, USAGE when it is of another format version: then
- * nothing else of it has been read.
- */
-export function readHead(meta: Uint8Array): Head {
-  const reader = new ByteReader(meta);
-  const format = reader.u32();
-  checkFormat('the segment', format);
-  const writer = reader.u8();
-  const folderId = reader.blob().slice();
-  return { format, writer, folderId, createdMs: reader.f64() };
 }
 
 /** Builds the commit frame of a group. */

@@ -109,11 +109,18 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
     tests: ['test/segment/segment-rows.test.ts'],
   },
   {
-    name: 'sealed segments are not bounded by what is held of them',
-    file: 'engine/segment/seal/segment-rows.ts',
-    find: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX',
-    replace: 'this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX * 1_000',
-    tests: ['test/segment/segment-rows.test.ts'],
+    name: 'chunks are looked for in the frame of their directory',
+    file: 'engine/segment/frame-source.ts',
+    find: '? { from: 0, to: offset }',
+    replace: '? { from: offset, to: offset }',
+    tests: ['test/segment/chunks.test.ts'],
+  },
+  {
+    name: 'a segment is read whichever features it needs',
+    file: 'engine/segment/head.ts',
+    find: 'features !== KNOWN_FEATURES',
+    replace: 'features < KNOWN_FEATURES',
+    tests: ['test/segment/chunks.test.ts'],
   },
   {
     name: 'sources of any width are opened together',

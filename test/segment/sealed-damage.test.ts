@@ -13,14 +13,14 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import type { TestRow } from './leaves.ts';
 import { Shelf } from './shelf.ts';
 
-const DRAFTS = [1, 2, 3, 4];
+const DRAFTS = [1, 2, 3, 4, 5];
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixture/${name}`, import.meta.url));
 }
 
-const SEGMENT_FILE = fixture('sealed-v4.seg');
-const ROWS_FILE = fixture('sealed-v4.json');
+const SEGMENT_FILE = fixture('sealed-v5.seg');
+const ROWS_FILE = fixture('sealed-v5.json');
 const START_MS = 1_700_000_000_000;
 
 /** Rows that use a dictionary of the segment, with and without gaps, words, derived texts and columns of every kind. */

@@ -10,11 +10,11 @@ const MEGABYTE = 2 ** 20;
 const BLOCK_TEXT_BYTES = 8 * MEGABYTE;
 
 /** A source of which nothing is known but the weights of its rows. */
-function sourceOf(rowCount: number, weight: number, heldBytes = 1): Source {
+function sourceOf(rowCount: number, weight: number): Source {
   const block = { rowCount } as Block;
   const sum = {} as BlockSum;
   const weights = weight === 0 ? undefined : new Uint32Array(rowCount).fill(weight);
-  return { block, sum, paths: new Uint32Array(0), weights, heldBytes };
+  return { block, sum, paths: new Uint32Array(0), weights };
 }
 
 /** Adds the rows of a source until there is no room; how many there was room for. */
@@ -48,10 +48,9 @@ t.test('blocks are full by rows, or by bytes of text', async (t) => {
   t.equal(huge.blockCount, 3, 'a row that is larger than a block should be has one');
 });
 
-t.test('segments are full by bytes of text, and by bytes that are held', async (t) => {
+t.test('segments are full by bytes of text', async (t) => {
   t.equal(fill(new SegmentRows([sourceOf(500, MEGABYTE)]), 500), 256);
-  t.equal(fill(new SegmentRows([sourceOf(500, 0, MEGABYTE)]), 500), 32);
-  t.equal(fill(new SegmentRows([sourceOf(2, 0, 900 * MEGABYTE)]), 2), 1, 'never without a row');
+  t.equal(fill(new SegmentRows([sourceOf(2, 900 * MEGABYTE)]), 2), 1, 'never without a row');
 });
 
 t.test('large events come back from blocks and segments that are cut by bytes', async (t) => {

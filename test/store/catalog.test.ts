@@ -39,7 +39,7 @@ t.test('a snapshot is the same until something changes, and never changes itself
   catalog.apply(group(1, [1, 2]));
   const one = catalog.snapshot();
   t.equal(catalog.snapshot(), one);
-  t.same(catalog.totals(), { blocks: 2, rows: 4, bytes: 128 });
+  t.same(catalog.totals(), { blocks: 2, rows: 4 });
   catalog.apply(group(2, [1]));
   catalog.apply(group(1, [4], [1, 2]));
   t.same(empty, { blocks: [] });
@@ -54,7 +54,7 @@ t.test('a snapshot is the same until something changes, and never changes itself
       [2, 1],
     ],
   );
-  t.same(catalog.totals(), { blocks: 2, rows: 4, bytes: 128 });
+  t.same(catalog.totals(), { blocks: 2, rows: 4 });
   t.throws(() => (one.blocks as unknown[]).push(1));
 });
 
@@ -139,6 +139,6 @@ t.test('a segment of an earlier draft of the format ends the start', async (t) =
   disk.crash({ type: 'none' });
   await t.rejects(open(disk), {
     code: 'USAGE',
-    message: 'the segment is of draft 0 of the format, this program reads drafts 1 to 4',
+    message: 'the segment is of draft 0 of the format, this program reads drafts 1 to 5',
   });
 });

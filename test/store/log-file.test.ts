@@ -1,6 +1,7 @@
 import t from 'tap';
 import { readFrameHeader } from '../../engine/segment/frame.ts';
-import { readCommit, readHead } from '../../engine/store/commit.ts';
+import { readHead } from '../../engine/segment/head.ts';
+import { readCommit } from '../../engine/store/commit.ts';
 import { LogFile } from '../../engine/store/log-file.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { groupOf, opaqueBlock, readOpaque } from './opaque.ts';
@@ -28,7 +29,7 @@ t.test('a new file has a head, and its name is durable', async (t) => {
   const head = readHead(bytes.subarray(64));
   t.same(
     { ...head, folderId: [...head.folderId] },
-    { format: 4, writer: 2, folderId: [...folderId], createdMs: 5 },
+    { format: 5, writer: 2, folderId: [...folderId], createdMs: 5, sources: [] },
   );
   t.equal(log.durableBytes, 0);
 });

@@ -238,7 +238,7 @@ const wrong: [string, unknown[], { code: string; message?: string }][] = [
   [
     'an earlier draft',
     [{ ...STORE, format: 0 }],
-    { code: 'USAGE', message: 'of draft 0 of the format, this program reads drafts 1 to 4' },
+    { code: 'USAGE', message: 'of draft 0 of the format, this program reads drafts 1 to 5' },
   ],
   ['no store record', [{ type: 'segment', segment: 1, writer: 0 }], corrupt()],
   ['a second store record', [STORE, STORE], corrupt()],

@@ -26,9 +26,10 @@ export function* diskBytesUnits(
     try {
       if (isHole(ref)) stats.blocksDamaged++;
       else {
-        for (const column of source.open(ref).columnBytes()) add(column.path, column.bytes);
+        const block = source.open(ref);
+        for (const column of block.columnBytes()) add(column.path, column.bytes);
         stats.blocksOpened++;
-        bytes += ref.bytes;
+        bytes += block.bytes;
         if (ref.sealed && !segments.has(ref.segment)) {
           bytes += addShared(source, ref, add);
           segments.add(ref.segment);

@@ -14,7 +14,7 @@ interface SegmentMinutes {
 
 /**
  * Tells which rows of sealed blocks lie before a time, as the minutes in the footers of their segments do. Source:
- * FORMAT.md 10.5.
+ * FORMAT.md 10.6.
  */
 export class MinuteRows {
   readonly #source: Pick<BlockSource, 'footer'>;

@@ -5,7 +5,7 @@ import { MinuteRows } from './minute-rows.ts';
 /**
  * Counts the rows of blocks between neighbouring cuts. The refs and the minutes in the footers of sealed segments tell
  * most of it: opened are the blocks in which a cut lies inside a minute, and those of log segments in which one lies.
- * Source: FORMAT.md 10.5.
+ * Source: FORMAT.md 10.6.
  */
 export class RowCounts {
   /** Rows of step s, from cut s to cut s + 1; one more entry: 0. */

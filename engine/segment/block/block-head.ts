@@ -1,7 +1,8 @@
+import type { Region } from '../../column/chunk.ts';
 import type { Kind } from '../../column/kind.ts';
-import type { BlockRef } from '../frame.ts';
+import { type BlockRef, FrameKind } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
-import { type ColumnEntry, type Directory, readDirectory } from './directory.ts';
+import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
 import { decodeText } from './rebuild.ts';
 
 /** Memory of a column's entry, with its info, of a region and of a path, besides the bytes as they are stored. */
@@ -23,6 +24,11 @@ export interface ColumnInfo {
   max?: number;
 }
 
+/** Bytes of regions that lie outside the meta. */
+function bytesOf(regions: readonly Region[]): number {
+  return regions.reduce((sum, region) => sum + (region.inline === undefined ? region.bytes : 0), 0);
+}
+
 /** What a block says of itself, in its header and meta: with it a block is opened again without a read. */
 export class BlockHead {
   readonly ref: BlockRef;
@@ -31,6 +37,7 @@ export class BlockHead {
   readonly directory: Directory;
   /** Bytes of memory that it takes, about. */
   readonly memoryBytes: number;
+  readonly #hasChunks: boolean;
   #infos: ColumnInfo[] | undefined;
   readonly #names: (string[] | undefined)[] = [];
 
@@ -43,6 +50,7 @@ export class BlockHead {
     this.source = source;
     this.firstSequence = header.firstSequence;
     this.directory = directory;
+    this.#hasChunks = header.kind === FrameKind.DIRECTORY;
     const { columns, names } = directory;
     const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
     this.memoryBytes =
@@ -51,6 +59,11 @@ export class BlockHead {
       columns.length * COLUMN_BYTES +
       regionCount * REGION_BYTES +
       names.length * PATH_BYTES;
+  }
+
+  /** Bytes of its regions that lie outside of its frame. */
+  get chunkBytes(): number {
+    return this.#hasChunks ? bytesOf(regionsOf(this.directory)) : 0;
   }
 
   /** What the block has, in no particular order. */

@@ -127,7 +127,12 @@ export class Block {
     return this.#directory.columns;
   }
 
-  /** Bytes that the values of each column take in the frame. */
+  /** Bytes of the block: its frame, and the chunks outside of it. */
+  get bytes(): number {
+    return this.ref.bytes + this.head.chunkBytes;
+  }
+
+  /** Bytes that the values of each column take. */
   columnBytes(): { path: string; bytes: number }[] {
     return this.#directory.columns.map(({ path, regions }) => ({
       path: this.head.pathNames(path).join('.'),
@@ -135,7 +140,7 @@ export class Block {
     }));
   }
 
-  /** Bytes that the texts of columns take in the frame. */
+  /** Bytes that the texts of columns take. */
   get textBytes(): number {
     return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {
       const isText = kind === Kind.STRING || kind === Kind.ARRAY;

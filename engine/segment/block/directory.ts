@@ -6,7 +6,7 @@ import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
 import { PresenceLayout } from '../../column/presence.ts';
 import { StringEncoding } from '../../column/text.ts';
 import { DerivedRegion } from '../../derive/derived-text.ts';
-import { type FrameHeader, FrameKind } from '../frame.ts';
+import { type FrameHeader, FrameKind, isSealedBlock } from '../frame.ts';
 import { type Run, readRuns } from './runs.ts';
 
 /**
@@ -211,8 +211,7 @@ export function readPaths(reader: RegionReader): DirectoryPaths {
 /** Reads the meta region of a block, uncompressed, as its header says. Throws CORRUPTION. */
 export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory {
   const { rowCount, firstSequence } = header;
-  const sealed = header.kind === FrameKind.SEALED_BLOCK;
-  const reader = new RegionReader(meta);
+  const reader = new RegionReader(meta, header.kind === FrameKind.DIRECTORY);
   const runs = header.repeats ? readRuns(reader.meta, rowCount, firstSequence) : [];
   const { parents, names } = readPaths(reader);
   const time = reader.region();
@@ -221,7 +220,7 @@ export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory 
   if (shapeCount < 1 || shapeCount > rowCount) damaged(`${shapeCount} shapes of ${rowCount} rows`);
   const shapes = reader.region();
   const shapeIds = reader.region();
-  const keys = sealed ? reader.region() : undefined;
+  const keys = isSealedBlock(header.kind) ? reader.region() : undefined;
   const columnCount = reader.meta.varint();
   if (columnCount * ENTRY_BYTES_MIN > meta.length) damaged(`${columnCount} columns`);
   const columnReader = new ColumnReader(reader, rowCount, names.length);

@@ -69,8 +69,8 @@ export class MessageDeriver {
   }
 
   /**
-   * Derives a column of a block of the columns that `encoder` has; `undefined` when it is not the messages, or these
-   * are stored as they are.
+   * Derives a column of a block of the columns that `encoder` has, whose chunks are in the file; `undefined` when it is
+   * not the messages, or these are stored as they are.
    */
   derive(
     encoder: BlockEncoder,
@@ -115,20 +115,24 @@ export class MessageDeriver {
     return ownShare(derived, text) <= this.#ownShare * OWN_SHARE_GROWTH ? derived : undefined;
   }
 
-  /** Opens a block as it is encoded so far. */
+  /** Opens a block as it is encoded so far; its chunks are in the file. */
   #open(encoder: BlockEncoder): Block {
     const encoded = encoder.parts();
-    const { segment } = this.#writer;
+    const { segment, written } = this.#writer;
+    // The directory is read as if it stood at the end of the file, behind the chunks.
+    const offset = written.bytes();
     const { frameBytes, rowCount, minTimeMs, maxTimeMs } = encoded;
     const header = { segment, ordinal: 0, previous: 0, group: 0, repeats: false, firstSequence: 0 };
-    const kind = FrameKind.SEALED_BLOCK;
+    const kind = FrameKind.DIRECTORY;
     writeFrameHeader(encoded.parts[0], { ...header, kind, ...encoded });
     const frame = Buffer.concat(encoded.parts);
     const source = {
       read: (target: Uint8Array, position: number): number =>
-        frame.copy(target, 0, position, position + target.length),
+        position < offset
+          ? written.read(target, position)
+          : frame.copy(target, 0, position - offset, position - offset + target.length),
     };
-    const place = { sealed: true, segment, ordinal: 0, offset: 0, bytes: frameBytes };
+    const place = { sealed: true, segment, ordinal: 0, offset, bytes: frameBytes };
     const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
     const ref = { ...place, ...keys, rowCount, minTimeMs, maxTimeMs };
     return new Block(readHead(source, ref), this.#dictionaries);

@@ -132,7 +132,7 @@ async function sealSources(
 async function sealRows(options: SealOptions, parts: BuilderParts): Promise<SealedSegment> {
   const { disk, pathOf, folderId, nowMs } = options;
   const segment = await options.allocate();
-  const head = { folderId, nowMs };
+  const head = { folderId, createdMs: nowMs, sources: parts.rows.segments };
   const writer = await SegmentWriter.create(disk, pathOf(true, segment), segment, head);
   try {
     return await new SegmentBuilder(parts, writer).build();

@@ -61,8 +61,9 @@ function dictionaryName(source: number, segment: number, dictionary: number): st
 }
 
 /**
- * Builds one sealed segment, column after column into all of its blocks at once; then block after block their columns
- * of text, which are most of the bytes, and each block is written.
+ * Builds one sealed segment, column after column, each into all of its blocks: chunks go to the file as they are
+ * encoded, and only the directories of the blocks are held until the end. Texts, which are most of the bytes, are last,
+ * and messages behind all others, as they are derived of them.
  */
 export class SegmentBuilder {
   readonly #source: SourceRows;
@@ -78,7 +79,6 @@ export class SegmentBuilder {
   readonly #minutes = new MinuteCounter();
   /** By writer; -1 when it has no rows. */
   readonly #highest = new Float64Array(256).fill(-1);
-  readonly #blocks: BlockRef[] = [];
   #ownEntryBytes = 0;
 
   constructor({ source, rows, pause }: BuilderParts, writer: SegmentWriter) {
@@ -100,7 +100,7 @@ export class SegmentBuilder {
       else await this.#values(column);
       this.#source.forget();
     }
-    await this.#writeBlocks();
+    await this.#writeTexts();
     return this.#finish();
   }
 
@@ -109,11 +109,11 @@ export class SegmentBuilder {
     const shapes = new ShapeList();
     for (let number = 0; number < this.#rows.blockCount; number++) {
       const rows = readBlockRows(this.#source, this.#rows, number, shapes);
-      const out = new RegionWriter(new ByteParts(), region, true);
+      const out = new RegionWriter(undefined, region, true, this.#writer);
       this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
       this.#minutes.add(rows.timeMs);
       this.#note(rows.keys);
-      await this.#pause();
+      await this.#step();
     }
   }
 
@@ -124,15 +124,13 @@ export class SegmentBuilder {
     }
   }
 
-  /** Ends each block with its texts, and writes it. */
-  async #writeBlocks(): Promise<void> {
+  async #writeTexts(): Promise<void> {
     const texts = new TextSources(this.#source, this.#rows);
     const deriver = new MessageDeriver(this.#writer, this.#dictionaries);
-    // Messages are derived of the other columns.
     this.#texts.sort((a, b) => Number(a.path === PATH_MESSAGE) - Number(b.path === PATH_MESSAGE));
-    for (let number = 0; number < this.#rows.blockCount; number++) {
-      const encoder = must(this.#encoders.shift(), 'encoder');
-      for (const column of this.#texts) {
+    for (const column of this.#texts) {
+      await this.#writer.flush(0);
+      for (const [number, encoder] of this.#encoders.entries()) {
         const text = texts.read(column, number);
         const count = text.rows.length;
         if (count === 0) continue;
@@ -142,11 +140,15 @@ export class SegmentBuilder {
         const ofCount = column.valueCount;
         await this.#words.add(column, { entries: text, count, isDictionary: false, ofCount });
         this.#outline(column, number, count, -1, undefined);
-        await this.#pause();
+        await this.#step();
       }
-      this.#blocks.push(await this.#writer.block(encoder.parts()));
-      await this.#pause();
     }
+  }
+
+  /** Ends a step: chunks go to the file, and the thread may do something else. */
+  async #step(): Promise<void> {
+    await this.#writer.flush();
+    await this.#pause();
   }
 
   /** A column of numbers, dates or booleans. */
@@ -167,7 +169,7 @@ export class SegmentBuilder {
       const builder = values.builder(column.path, selection);
       const zone = this.#encoders[number].writeColumn(builder, 0, count);
       this.#outline(column, number, count, -1, kind === Kind.BOOLEAN ? undefined : zone);
-      await this.#pause();
+      await this.#step();
     }
   }
 
@@ -212,7 +214,7 @@ export class SegmentBuilder {
       const ofCount = column.valueCount;
       await this.#words.add(column, { entries, entryOf, count, isDictionary: false, ofCount });
       this.#outline(column, number, builder.count, -1, undefined);
-      await this.#pause();
+      await this.#step();
     }
   }
 
@@ -239,7 +241,7 @@ export class SegmentBuilder {
       const list = { rows, from: 0, to: rows.length };
       this.#encoders[number].writeShared({ path, kind, dictionary, list, ids });
       this.#outline(column, number, rows.length, dictionary, undefined);
-      await this.#pause();
+      await this.#step();
     }
   }
 
@@ -254,7 +256,10 @@ export class SegmentBuilder {
   }
 
   async #finish(): Promise<SealedSegment> {
-    const blocks = this.#blocks;
+    const columns = this.#outlines.list();
+    const words = await this.#words.finish(columns);
+    const blocks: BlockRef[] = [];
+    for (const encoder of this.#encoders) blocks.push(await this.#writer.block(encoder.parts()));
     const facts = {
       rowCount: this.#rows.rowCount,
       minTimeMs: must(blocks[0], 'a block').minTimeMs,
@@ -262,8 +267,6 @@ export class SegmentBuilder {
       sequences: this.#sequences(),
       blocks,
     };
-    const columns = this.#outlines.list();
-    const words = await this.#words.finish(columns);
     await this.#writer.finish({
       ...facts,
       paths: this.#source.paths,

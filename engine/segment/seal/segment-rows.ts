@@ -11,10 +11,6 @@ const FEW_ROWS_BYTES_MAX = BLOCK_BYTES_MAX / 2;
 const FEW_ROWS = 4 * TEXT_PIECE_ROWS;
 /** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
 const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
-/**
- * Bytes, as they are in the sources, of what is held of all blocks of a segment until the last column: all but texts.
- */
-const SEGMENT_HELD_BYTES_MAX = 32 * 1024 * 1024;
 /** Position of a row that is not in the segment, until there are no more. */
 const ELSEWHERE = 2 ** 32 - 1;
 
@@ -44,7 +40,6 @@ export class SegmentRows {
   readonly #starts: number[] = [];
   #blockBytes = 0;
   #segmentBytes = 0;
-  #heldBytes = 0;
   readonly #full: Selection[] = [];
 
   constructor(sources: readonly Source[]) {
@@ -60,12 +55,9 @@ export class SegmentRows {
 
   /** Adds a row of a source behind those before; false when the segment has no room for it. */
   add(source: number, row: number): boolean {
-    const { block, weights, heldBytes } = this.sources[source];
+    const { block, weights } = this.sources[source];
     const bytes = weights === undefined ? 0 : weights[row];
-    const isOver =
-      this.#segmentBytes + bytes > SEGMENT_BYTES_MAX ||
-      this.#heldBytes + heldBytes > SEGMENT_HELD_BYTES_MAX;
-    if (isOver && this.rowCount > 0) return false;
+    if (this.#segmentBytes + bytes > SEGMENT_BYTES_MAX && this.rowCount > 0) return false;
     const position = this.rowCount++;
     const blockRows = position - (this.#starts.at(-1) ?? 0);
     const bytesMax = blockRows < FEW_ROWS ? FEW_ROWS_BYTES_MAX : BLOCK_BYTES_MAX;
@@ -76,7 +68,6 @@ export class SegmentRows {
     }
     this.#blockBytes += bytes;
     this.#segmentBytes += bytes;
-    this.#heldBytes += heldBytes;
     let positions = this.#positions[source];
     if (positions === undefined) {
       positions = new Uint32Array(block.rowCount).fill(ELSEWHERE);
@@ -106,6 +97,12 @@ export class SegmentRows {
   /** Whether a source has rows here. */
   has(source: number): boolean {
     return this.#positions[source] !== undefined;
+  }
+
+  /** The segments of which rows are here, ascending. */
+  get segments(): number[] {
+    const here = this.sources.filter((_, source) => this.has(source));
+    return [...new Set(here.map(({ block }) => block.ref.segment))].sort((a, b) => a - b);
   }
 
   /** Rows of all sources that have any here. */

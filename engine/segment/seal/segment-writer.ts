@@ -1,23 +1,29 @@
 import { dirname } from 'node:path/posix';
-import { ByteWriter } from '../../base/bytes.ts';
+import { ByteParts } from '../../base/byte-parts.ts';
 import type { Disk, DiskFile } from '../../base/file.ts';
+import { CHUNK_ALIGNMENT, type ChunkFile } from '../../column/chunk.ts';
 import { type FooterParts, type FramePlace, writeFooter, writeTrailer } from '../footer.ts';
 import {
   type BlockRef,
   FORMAT_VERSION,
+  FRAME_HEADER_BYTES,
   type FrameHeader,
   FrameKind,
   writeFrameHeader,
 } from '../frame.ts';
 import { type FrameParts, layParts } from '../frame-layout.ts';
+import { type Head, writeHead } from '../head.ts';
 
 /** What a frame's header says beside its place in the file. */
 type Facts = Pick<FrameHeader, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
 const NO_ROWS: Facts = { rowCount: 0, minTimeMs: 0, maxTimeMs: 0 };
 
+/** Bytes of chunks with which their frame is written. */
+const CHUNK_FRAME_BYTES = 1024 * 1024;
+
 /** The file of a sealed segment while it is written, under a temporary name. Rejects with IO. */
-export class SegmentWriter {
+export class SegmentWriter implements ChunkFile {
   readonly segment: number;
   readonly #disk: Disk;
   readonly #path: string;
@@ -25,6 +31,8 @@ export class SegmentWriter {
   #offset = 0;
   #ordinal = 0;
   #previous = 0;
+  /** Chunks of a frame that is not yet written. */
+  readonly #chunks = new ByteParts();
 
   private constructor(disk: Disk, path: string, segment: number, file: DiskFile) {
     this.#disk = disk;
@@ -38,7 +46,7 @@ export class SegmentWriter {
     disk: Disk,
     path: string,
     segment: number,
-    head: { folderId: Uint8Array; nowMs: number },
+    head: Pick<Head, 'folderId' | 'createdMs' | 'sources'>,
   ): Promise<SegmentWriter> {
     disk.makeFolder(dirname(path));
     const name = temporaryPath(path);
@@ -46,12 +54,8 @@ export class SegmentWriter {
       await disk.unlink(name);
     }
     const writer = new SegmentWriter(disk, path, segment, disk.open(name, 'create'));
-    const meta = new ByteWriter();
-    meta.u32(FORMAT_VERSION);
-    meta.u8(0);
-    meta.blob(head.folderId);
-    meta.f64(head.nowMs);
-    await writer.#append(FrameKind.HEAD, layParts(meta.bytes(), []), NO_ROWS);
+    const meta = writeHead({ ...head, format: FORMAT_VERSION, writer: 0 });
+    await writer.#append(FrameKind.HEAD, layParts(meta, []), NO_ROWS);
     return writer;
   }
 
@@ -60,14 +64,29 @@ export class SegmentWriter {
     return this.#file;
   }
 
-  /** Bytes written so far. */
+  /** Bytes written so far, without chunks that are not. */
   get bytes(): number {
     return this.#offset;
   }
 
-  /** Appends a block whose rows have their keys with them. */
+  chunk(bytes: Uint8Array): number {
+    this.#chunks.pad(CHUNK_ALIGNMENT);
+    const offset = this.#offset + FRAME_HEADER_BYTES + this.#chunks.length;
+    this.#chunks.raw(bytes);
+    return offset;
+  }
+
+  /** Writes the chunks that are not yet written, when they are `least` bytes or more. */
+  async flush(least = CHUNK_FRAME_BYTES): Promise<void> {
+    if (this.#chunks.length < Math.max(least, 1)) return;
+    const frame = layParts(new Uint8Array(0), this.#chunks.parts());
+    this.#chunks.reset();
+    await this.#write(FrameKind.CHUNKS, frame, NO_ROWS);
+  }
+
+  /** Appends the directory of a block, whose rows have their keys with them. */
   async block(block: FrameParts & Facts): Promise<BlockRef> {
-    const place = await this.#append(FrameKind.SEALED_BLOCK, block, block);
+    const place = await this.#append(FrameKind.DIRECTORY, block, block);
     const { rowCount, minTimeMs, maxTimeMs } = block;
     const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
     return {
@@ -115,6 +134,11 @@ export class SegmentWriter {
   }
 
   async #append(kind: FrameKind, frame: FrameParts, facts: Facts): Promise<FramePlace> {
+    await this.flush(0);
+    return this.#write(kind, frame, facts);
+  }
+
+  async #write(kind: FrameKind, frame: FrameParts, facts: Facts): Promise<FramePlace> {
     const { parts, frameBytes, metaBytes, metaRawBytes, metaChecksum } = frame;
     const place = { offset: this.#offset, bytes: frameBytes, ordinal: this.#ordinal };
     this.#previous = writeFrameHeader(parts[0], {

@@ -36,8 +36,6 @@ export interface Source {
   paths: Uint32Array;
   /** By row, the bytes of text by which it makes a block larger; undefined when there are none. */
   weights: Uint32Array | undefined;
-  /** Bytes a row in its frame, without texts. */
-  heldBytes: number;
 }
 
 /** The files that blocks are read from, each opened once. */
@@ -175,15 +173,14 @@ export class SourceRows {
   }
 
   #add(block: Block): void {
-    const { rowCount, ref } = block;
+    const { rowCount } = block;
     const weights = new Uint32Array(rowCount);
     block.weigh(weights);
-    const heldBytes = (ref.bytes - block.textBytes) / rowCount;
     const weighty = weights.some((bytes) => bytes > 0) ? weights : undefined;
     const sum = this.#sum.begin(block);
     block.forget();
     const paths = this.#internPaths(block);
-    this.sources.push({ block, sum, paths, weights: weighty, heldBytes });
+    this.sources.push({ block, sum, paths, weights: weighty });
     this.#rowCount += rowCount;
   }
 

@@ -30,7 +30,6 @@ export interface StoreGauges {
   missingSegments: number;
   blocks: number;
   rows: number;
-  bytes: number;
   /** Bytes of the files of segments, as far as they count. */
   fileBytes: number;
   sealingBacklogRows: number;
@@ -253,7 +252,7 @@ function writeStore(text: Exposition, sources: MetricSources): void {
   text.gauge('logseam_store_blocks', 'Blocks.', one(store.blocks));
   text.gauge('logseam_store_rows', 'Events.', one(store.rows));
   text.gauge('logseam_store_sealed_rows', 'Events of sealed segments.', one(store.storeSealedRows));
-  text.gauge('logseam_store_bytes', 'Bytes of blocks.', one(store.bytes));
+  text.gauge('logseam_store_bytes', 'Bytes of the files of segments.', one(store.fileBytes));
   text.gauge(
     'logseam_sealing_backlog_rows',
     'Events of closed log segments, which wait to be sealed.',
