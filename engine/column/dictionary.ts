@@ -23,6 +23,15 @@ export class Dictionary {
   #hashes = new Int32Array(4);
   #slots = new Int32Array(SLOTS_MIN);
 
+  /** A dictionary over entries that are numbered already, to be read alone. Takes the arrays. */
+  static of(offsets: Uint32Array<ArrayBuffer>, bytes: Uint8Array<ArrayBuffer>): Dictionary {
+    const dictionary = new Dictionary();
+    dictionary.entryCount = offsets.length - 1;
+    dictionary.offsets = offsets;
+    dictionary.bytes = bytes;
+    return dictionary;
+  }
+
   get byteCount(): number {
     return this.offsets[this.entryCount];
   }

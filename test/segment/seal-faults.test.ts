@@ -3,7 +3,7 @@ import { BooleanBuilder } from '../../engine/column/booleans.ts';
 import { DateBuilder } from '../../engine/column/dates.ts';
 import { NumberBuilder } from '../../engine/column/numbers.ts';
 import { BlockEncoder } from '../../engine/segment/block/block-encoder.ts';
-import { EntryMerger } from '../../engine/segment/seal/entry-merger.ts';
+import { EntryMerger } from '../../engine/segment/entry/entry-merger.ts';
 import { Placement } from '../../engine/segment/seal/placement.ts';
 import { StringValues } from '../../engine/segment/seal/string-values.ts';
 import { TextSources } from '../../engine/segment/seal/text-sources.ts';

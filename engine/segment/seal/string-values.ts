@@ -3,7 +3,7 @@ import type { StringColumn } from '../../column/column.ts';
 import { Scratch } from '../../column/entries.ts';
 import { StringBuilder } from '../../column/strings.ts';
 import type { DenseStrings } from '../block/dense-column.ts';
-import { EntryMerger, type EntryRanks } from './entry-merger.ts';
+import { EntryMerger, type EntryRanks } from '../entry/entry-merger.ts';
 import type { Selection } from './segment-rows.ts';
 
 /** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
@@ -28,7 +28,7 @@ export class StringValues {
 
   /** Whether more than half of the values are entries of their own. */
   get isMostlyDistinct(): boolean {
-    return this.dictionary.entryCount * 2 > this.#entryOf.length;
+    return this.#merger.entryCount * 2 > this.#entryOf.length;
   }
 
   /** About the bytes of the entries when each of `blockCount` blocks has its own. */
@@ -52,7 +52,7 @@ export class StringValues {
 
   /** The order of the entries by how many of the selected values they are; `undefined` when sharing does not pay. */
   ranks(selections: readonly Selection[]): EntryRanks | undefined {
-    const counts = new Uint32Array(this.dictionary.entryCount);
+    const counts = new Uint32Array(this.#merger.entryCount);
     for (const { at } of selections) {
       for (let index = 0; index < at.length; index++) counts[this.#entryOf[at[index]]]++;
     }

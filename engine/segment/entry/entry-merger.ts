@@ -1,7 +1,8 @@
-import { Dictionary } from '../../column/dictionary.ts';
+import type { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { bitsOf } from '../../packed/bitpack.ts';
 import { coldCompressor } from '../../packed/compress.ts';
+import { Interner } from './interner.ts';
 
 /** Values after which a column of mostly distinct ones is given up. */
 const TRIAL_VALUES = 32_768;
@@ -17,6 +18,9 @@ const SHARED_VALUES_MIN = 4_096;
 const SAMPLE_BYTES = 65_536;
 /** Entries with at least as many values are few, and sorted by comparing. */
 const COUNTED_MAX = 65_536;
+/** In a map, an entry that is still to be interned, and how many are at most interned together. */
+const MISSING = 2 ** 32 - 1;
+const TOGETHER_MAX = 16_384;
 /** Bytes reckoned for a length. */
 const LENGTH_BYTES = 1;
 
@@ -37,11 +41,22 @@ export interface EntryRanks {
 
 /** Makes one dictionary of a column out of the strings of its sources. */
 export class EntryMerger {
-  readonly dictionary = new Dictionary();
+  readonly #interner = new Interner();
   /** By the name of a source's dictionary, the entry + 1 here of each id there; 0 of those that no value has. */
   readonly #maps = new Map<string, Uint32Array>();
+  #numbers = new Uint32Array(0);
   #valueCount = 0;
   #isGivenUp = false;
+
+  /** The entries so far; nothing is taken after it. Good until the next merger is made. */
+  get dictionary(): Dictionary {
+    return this.#interner.entries();
+  }
+
+  /** Distinct values so far. */
+  get entryCount(): number {
+    return this.#interner.entryCount;
+  }
 
   /** Whether the values are too many and too distinct for a dictionary. */
   get isGivenUp(): boolean {
@@ -53,17 +68,15 @@ export class EntryMerger {
    * of each id, until there is more to it; undefined when the column is given up.
    */
   take(name: string, { ids, entries }: SourceStrings): Uint32Array | undefined {
-    let map = this.#maps.get(name);
-    let strings: Entries | undefined;
-    for (let index = 0; index < ids.length; index++) {
-      const id = ids[index];
-      if (map !== undefined && map[id] !== 0) continue;
-      strings ??= entries();
-      if (map === undefined) {
+    const known = this.#maps.get(name);
+    let map = known ?? new Uint32Array(0);
+    if (known === undefined || ids.some((id) => known[id] === 0)) {
+      const strings = entries();
+      if (known === undefined) {
         map = new Uint32Array(strings.offsets.length);
         this.#maps.set(name, map);
       }
-      map[id] = this.#intern(strings, id - 1) + 1;
+      this.#internMissing(strings, ids, map);
       if (this.#isGivenUp) return undefined;
     }
     this.#valueCount += ids.length;
@@ -74,30 +87,45 @@ export class EntryMerger {
   /** Takes the values of a piece of text; puts the entry of value i at `into[targets[i]]`. */
   takeText(text: Entries, targets: Uint32Array, into: Uint32Array): void {
     const count = text.offsets.length - 1;
-    for (let index = 0; index < count && !this.#isGivenUp; index++) {
-      this.#valueCount++;
-      into[targets[index]] = this.#intern(text, index);
-      if (this.dictionary.byteCount >= TRIAL_BYTES) this.#judge();
-    }
+    const numbers = this.#intern(text, 0, count);
+    for (let index = 0; index < count; index++) into[targets[index]] = numbers[index];
+    this.#valueCount += count;
     this.#judge();
   }
 
-  #intern({ offsets, bytes }: Entries, entry: number): number {
-    const start = offsets[entry];
-    const found = this.dictionary.intern(bytes, start, offsets[entry + 1] - start);
-    this.#isGivenUp ||= this.dictionary.byteCount > ENTRY_BYTES_MAX;
-    return found;
+  /** Interns the entries of ids that `map` does not have, those that lie one after the other together. */
+  #internMissing(strings: Entries, ids: Uint32Array, map: Uint32Array): void {
+    for (let index = 0; index < ids.length; index++) {
+      if (map[ids[index]] === 0) map[ids[index]] = MISSING;
+    }
+    for (let id = 1; id < map.length && !this.#isGivenUp; ) {
+      const from = id;
+      const most = Math.min(map.length, from + TOGETHER_MAX);
+      while (id < most && map[id] === MISSING) id++;
+      if (id > from) {
+        const numbers = this.#intern(strings, from - 1, id - 1);
+        for (let at = from; at < id; at++) map[at] = numbers[at - from] + 1;
+      } else id++;
+    }
+  }
+
+  /** The numbers of the entries `[from, to)`, good until the next call. */
+  #intern(strings: Entries, from: number, to: number): Uint32Array {
+    if (to - from > this.#numbers.length) this.#numbers = new Uint32Array(to - from);
+    this.#interner.intern(strings, from, to, this.#numbers);
+    this.#isGivenUp ||= this.#interner.byteCount > ENTRY_BYTES_MAX;
+    return this.#numbers;
   }
 
   #judge(): void {
-    const { entryCount, byteCount } = this.dictionary;
+    const { entryCount, byteCount } = this.#interner;
     const isTried = this.#valueCount >= TRIAL_VALUES || byteCount >= TRIAL_BYTES;
     this.#isGivenUp ||= isTried && entryCount > this.#valueCount * DISTINCT_MAX;
   }
 
   /** About the bytes of the entries when each of `blockCount` blocks has those that its values use. */
   ownBytes(blockCount: number): number {
-    const { entryCount, byteCount } = this.dictionary;
+    const { entryCount, byteCount } = this.#interner;
     return byteCount * Math.min(blockCount, this.#valueCount / Math.max(entryCount, 1));
   }
 

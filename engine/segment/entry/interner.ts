@@ -1,0 +1,153 @@
+import { assert, must } from '../../base/assert.ts';
+import { HASH_SEED } from '../../base/hash.ts';
+import { Dictionary } from '../../column/dictionary.ts';
+import type { Entries } from '../../column/entries.ts';
+import { makeKernels } from '../../kernel/kernel.ts';
+
+/** Functions of intern.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  internStart(): number;
+  internBegin(key: number): void;
+  internStrings(count: number): number;
+  internEntryCount: WebAssembly.Global;
+  internEntryEnd: WebAssembly.Global;
+  INTERN_TEXT: WebAssembly.Global;
+  INTERN_TEXT_BYTES: WebAssembly.Global;
+  INTERN_OFFSET: WebAssembly.Global;
+  INTERN_STRINGS: WebAssembly.Global;
+  INTERN_NUMBER: WebAssembly.Global;
+  INTERN_ENTRY: WebAssembly.Global;
+  INTERN_ENTRY_OFFSET: WebAssembly.Global;
+}
+
+/** The kernel of a thread, which numbers the strings of one column after the other. */
+class InternKernel {
+  readonly exports: Exports;
+  readonly text: Uint8Array;
+  readonly offsets: Uint32Array;
+  readonly numbers: Uint32Array;
+  /** The interner whose strings are in the memory. */
+  owner: Interner | undefined;
+
+  private constructor(exports: Exports) {
+    const { buffer } = exports.memory;
+    const count = exports.INTERN_STRINGS.value;
+    this.exports = exports;
+    this.text = new Uint8Array(buffer, exports.INTERN_TEXT.value, exports.INTERN_TEXT_BYTES.value);
+    this.offsets = new Uint32Array(buffer, exports.INTERN_OFFSET.value, count + 1);
+    this.numbers = new Uint32Array(buffer, exports.INTERN_NUMBER.value, count);
+  }
+
+  static make(): InternKernel | undefined {
+    const exports = makeKernels() as Exports | undefined;
+    if (exports === undefined || exports.internStart() === 0) return undefined;
+    return new InternKernel(exports);
+  }
+}
+
+let ofThread: { kernel: InternKernel | undefined } | undefined;
+
+/**
+ * Numbers the strings of a column, equal ones alike: by the kernel, and by a `Dictionary` from when that has no room or
+ * fails. Of those of a thread one is used at a time: the next one takes the memory of the kernel.
+ */
+export class Interner {
+  #kernel: InternKernel | undefined;
+  #dictionary: Dictionary | undefined;
+  /** Distinct strings that the kernel has numbered. */
+  #count = 0;
+
+  constructor() {
+    ofThread ??= { kernel: InternKernel.make() };
+    this.#kernel = ofThread.kernel;
+    if (this.#kernel === undefined) this.#dictionary = new Dictionary();
+    else {
+      this.#kernel.owner = this;
+      this.#kernel.exports.internBegin(HASH_SEED);
+    }
+  }
+
+  get entryCount(): number {
+    return this.#dictionary?.entryCount ?? this.#count;
+  }
+
+  get byteCount(): number {
+    return this.#dictionary?.byteCount ?? this.#kernel?.exports.internEntryEnd.value ?? 0;
+  }
+
+  /** The distinct strings by number. Good until the next interner is made; nothing is numbered after it. */
+  entries(): Dictionary {
+    if (this.#dictionary !== undefined) return this.#dictionary;
+    const { offsets, bytes } = this.#numbered();
+    this.#dictionary = Dictionary.of(offsets, bytes);
+    return this.#dictionary;
+  }
+
+  /** Numbers the strings `[from, to)`; that of string i goes to `into[i - from]`. */
+  intern(strings: Entries, from: number, to: number, into: Uint32Array): void {
+    for (let at = from; at < to; ) {
+      const done = this.#dictionary === undefined ? this.#intern(strings, at, to, into, from) : 0;
+      at += done;
+      if (done > 0) continue;
+      const { offsets, bytes } = strings;
+      const dictionary = this.#plain();
+      for (; at < to; at++) {
+        into[at - from] = dictionary.intern(bytes, offsets[at], offsets[at + 1] - offsets[at]);
+      }
+    }
+  }
+
+  /** Numbers strings from `at` on by the kernel; returns how many, 0 when it has no room or fails. */
+  #intern(
+    { offsets, bytes }: Entries,
+    at: number,
+    to: number,
+    into: Uint32Array,
+    from: number,
+  ): number {
+    const kernel = this.#kernel;
+    if (kernel === undefined) return 0;
+    assert(kernel.owner === this, 'of interners one is used at a time');
+    const start = offsets[at];
+    const most = Math.min(to, at + kernel.numbers.length);
+    let end = at;
+    while (end < most && offsets[end + 1] - start <= kernel.text.length) end++;
+    kernel.text.set(bytes.subarray(start, offsets[end]));
+    for (let index = at; index <= end; index++) kernel.offsets[index - at] = offsets[index] - start;
+    try {
+      const done = kernel.exports.internStrings(end - at);
+      into.set(kernel.numbers.subarray(0, done), at - from);
+      this.#count = kernel.exports.internEntryCount.value;
+      return done;
+    } catch {
+      // What it had numbered before is whole.
+      ofThread = { kernel: undefined };
+      return 0;
+    }
+  }
+
+  /** A dictionary that goes on where the kernel stopped. */
+  #plain(): Dictionary {
+    if (this.#dictionary !== undefined) return this.#dictionary;
+    const { offsets, bytes } = this.#numbered();
+    const dictionary = new Dictionary();
+    for (let entry = 0; entry + 1 < offsets.length; entry++) {
+      dictionary.intern(bytes, offsets[entry], offsets[entry + 1] - offsets[entry]);
+    }
+    this.#dictionary = dictionary;
+    return dictionary;
+  }
+
+  /** The strings that the kernel has numbered. */
+  #numbered(): { offsets: Uint32Array<ArrayBuffer>; bytes: Uint8Array<ArrayBuffer> } {
+    const kernel = must(this.#kernel, 'the kernel');
+    assert(kernel.owner === this, 'of interners one is used at a time');
+    const { exports } = kernel;
+    const buffer = exports.memory.buffer as ArrayBuffer;
+    const count = this.#count;
+    const offsets = new Uint32Array(buffer, exports.INTERN_ENTRY_OFFSET.value, count + 1);
+    const bytes = new Uint8Array(buffer, exports.INTERN_ENTRY.value, offsets[count]);
+    return { offsets, bytes };
+  }
+}
