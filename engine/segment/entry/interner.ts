@@ -48,6 +48,11 @@ class InternKernel {
 
 let ofThread: { kernel: InternKernel | undefined } | undefined;
 
+/** Gives back the memory of the calling thread's kernel: the next interner makes another one. None is in use. */
+export function releaseInterner(): void {
+  if (ofThread?.kernel !== undefined) ofThread = undefined;
+}
+
 /**
  * Numbers the strings of a column, equal ones alike: by the kernel, and by a `Dictionary` from when that has no room or
  * fails. Of those of a thread one is used at a time: the next one takes the memory of the kernel.

@@ -2,6 +2,7 @@ import { must } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Disk } from '../../base/file.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+import { releaseInterner } from '../entry/interner.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment } from '../sealed.ts';
 import { shareDays } from './row-order.ts';
@@ -86,6 +87,8 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   } catch (error) {
     for (const { segment } of result.segments) await disk.unlink(pathOf(true, segment));
     throw error;
+  } finally {
+    releaseInterner();
   }
 }
 
