@@ -186,8 +186,13 @@ export class KeyTable {
   child(parent: number, bytes: Uint8Array, start: number, end: number): number {
     if (end - start > NAME_BYTES_MAX) return -1;
     const path = this.#paths.intern(parent, bytes, start, end);
-    if (path >= 0) this.level[path] = this.level[parent] + 1;
+    if (path >= 0) this.note(parent, path);
     return path;
+  }
+
+  /** Notes the level of `path`, a child of `parent` that was found elsewhere. */
+  note(parent: number, path: number): void {
+    this.level[path] = this.level[parent] + 1;
   }
 
   /** Names between `path` and `custom` or `syslog`. */

@@ -282,7 +282,10 @@ export class EventTree {
       this.#isTooWide = true;
       return this.#leaves.rolePath(parent, branch.name);
     }
-    if (branch.parentPath === parent) return branch.path;
+    if (branch.parentPath === parent) {
+      this.#keys.note(parent, branch.path);
+      return branch.path;
+    }
     const { name } = branch;
     const isLong = name.length > NAME_BYTES_MAX;
     const room = this.#nameRoom;

@@ -13,18 +13,13 @@ import { hideKey, type WriteKeyTest } from '../decode/write-key.ts';
 import type { Attributes, ExtractedValue } from './extraction.ts';
 import { MemberWriter } from './member-writer.ts';
 import { DECLINED, LEFT, type Outcome, PUT, RowEdit } from './row-edit.ts';
+import { oneByteText, RowIndex } from './row-index.ts';
 
 const CUSTOM = 'custom';
 const SYSLOG = 'syslog';
 const MESSAGE = 'message';
-/**
- * Entries of `#pathIds` for paths that were not looked at yet, and for those that nobody asks for. Others are ids of
- * `#ids`.
- */
-const UNKNOWN = 0;
-const UNWANTED = 1;
-/** Target of the cursor when it goes to all values. */
-const ALL_PATHS = -1;
+/** Number of the cursor when it goes to all values. */
+const ALL = 0;
 
 /** A change of an event, or a `write`. */
 type Change =
@@ -56,15 +51,8 @@ export class Draft implements EventValues {
   readonly #tree: EventTree;
   readonly #edit: RowEdit;
   readonly #names: PathNames;
+  readonly #index: RowIndex;
   readonly #members: MemberWriter;
-  /** Paths that were asked for, as they were given and with one character a byte. */
-  readonly #ids = new Map<string, number>();
-  readonly #dottedIds = new Map<string, number>();
-  /** By path that was asked for, which paths lie below it, by their numbers. */
-  readonly #below = new Map<string, { prefix: string; paths: boolean[] }>();
-  /** The id of each path by its number, when it is dotted. */
-  #pathIds = new Int32Array(1024);
-
   /** Set when changes are made in the row, and those that were made. */
   #isInRow = true;
   readonly #changes: Change[] = [];
@@ -76,9 +64,10 @@ export class Draft implements EventValues {
   #isChanged = false;
   #wasWritten = false;
   #hasTime = false;
-  /** The cursor: the next entry, and the id that is looked for. */
+  /** The cursor: the next entry, the end of those that may be meant, and the number of their dotted path, or ALL. */
   #entry = 0;
-  #wanted = UNKNOWN;
+  #end = 0;
+  #wanted = ALL;
   /** The text that was decoded last, and the entry of the row that it is of; -1 for none. */
   #text = '';
   #textEntry = -1;
@@ -103,12 +92,14 @@ export class Draft implements EventValues {
     this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
     this.#edit = new RowEdit(paths, rows, keys, this.#leaves);
     this.#names = new PathNames(paths);
+    this.#index = new RowIndex(rows, this.#names);
     this.#members = new MemberWriter(rows);
   }
 
   /** Turns to the last row. */
   begin(): void {
     this.#row = this.#rows.rowCount - 1;
+    this.#index.turnTo(this.#row);
     this.#sideBytes = this.#rows.sideBytes;
     this.#isInRow = !this.#isPlain;
     this.#changes.length = 0;
@@ -125,23 +116,26 @@ export class Draft implements EventValues {
   }
 
   open(path: string): void {
-    this.#wanted = this.#idOf(path);
-    this.#entry = this.#rows.rowEntry[this.#row];
+    const first = this.#index.first(path);
+    const end = this.#rows.rowEntry[this.#row + 1];
+    this.#entry = first < 0 ? end : first;
+    this.#end = this.#index.isMixed ? end : first + 1;
+    this.#wanted = this.#index.number(path);
   }
 
   openAll(): void {
-    this.#wanted = ALL_PATHS;
+    this.#wanted = ALL;
     this.#entry = this.#rows.rowEntry[this.#row];
+    this.#end = this.#rows.rowEntry[this.#row + 1];
   }
 
   next(): boolean {
     const rows = this.#rows;
-    const end = rows.rowEntry[this.#row + 1];
-    while (this.#entry < end) {
+    while (this.#entry < this.#end) {
       const entry = this.#entry++;
       if (rows.kind[entry] < KIND_COLUMN_MIN) continue;
       const isWanted =
-        this.#wanted === ALL_PATHS || this.#pathId(rows.path[entry]) === this.#wanted;
+        this.#wanted === ALL || this.#index.numberOf(rows.path[entry]) === this.#wanted;
       if (!isWanted) continue;
       const start = rows.start[entry];
       this.kind = rows.kind[entry] as Kind;
@@ -154,18 +148,7 @@ export class Draft implements EventValues {
   }
 
   has(path: string): boolean {
-    this.open(path);
-    if (this.next()) return true;
-    const rows = this.#rows;
-    const below = this.#below.get(path) ?? { prefix: `${oneByteText(path)}.`, paths: [] };
-    this.#below.set(path, below);
-    for (let entry = rows.rowEntry[this.#row]; entry < rows.rowEntry[this.#row + 1]; entry++) {
-      if (rows.kind[entry] < KIND_COLUMN_MIN) continue;
-      const number = rows.path[entry];
-      below.paths[number] ??= this.#names.dotted(number).startsWith(below.prefix);
-      if (below.paths[number]) return true;
-    }
-    return false;
+    return this.#index.first(path) >= 0 || this.#index.hasIn(path);
   }
 
   /** The text of the string, number or boolean at `path`; `undefined` when there is none. */
@@ -255,6 +238,7 @@ export class Draft implements EventValues {
     } else {
       this.#writeTree();
     }
+    this.#index.turnTo(this.#row);
     this.#textEntry = -1;
     this.#isChanged = false;
     this.#wasWritten = true;
@@ -327,6 +311,7 @@ export class Draft implements EventValues {
     this.#isChanged = false;
     this.#wasWritten = false;
     this.#textEntry = -1;
+    this.#index.turnTo(this.#row);
     for (const change of this.#changes) {
       if (change.type === 'add') this.add(change.attributes, change.target);
       else if (change.type === 'set') this.set(change.path, change.value);
@@ -384,9 +369,9 @@ export class Draft implements EventValues {
       return PUT;
     }
     const rows = this.#rows;
-    const wanted = this.#idOf(path);
+    const wanted = this.#index.number(path);
     for (let entry = rows.rowEntry[this.#row]; entry < rows.entryCount; entry++) {
-      const isWanted = this.#pathId(rows.path[entry]) === wanted;
+      const isWanted = this.#index.numberOf(rows.path[entry]) === wanted;
       if (isWanted && this.#edit.remove(entry) === DECLINED) return DECLINED;
     }
     return PUT;
@@ -421,29 +406,6 @@ export class Draft implements EventValues {
   #startOfValue(): number {
     return this.bytes === this.#rows.source ? this.start : ~this.start;
   }
-
-  #idOf(path: string): number {
-    const known = this.#ids.get(path);
-    if (known !== undefined) return known;
-    const id = this.#ids.size + UNWANTED + 1;
-    this.#ids.set(path, id);
-    this.#dottedIds.set(oneByteText(path), id);
-    this.#pathIds.fill(UNKNOWN);
-    return id;
-  }
-
-  #pathId(path: number): number {
-    if (path >= this.#pathIds.length) {
-      const grown = new Int32Array(2 ** Math.ceil(Math.log2(path + 1)));
-      grown.set(this.#pathIds);
-      this.#pathIds = grown;
-    }
-    const known = this.#pathIds[path];
-    if (known !== UNKNOWN) return known;
-    const id = this.#dottedIds.get(this.#names.dotted(path)) ?? UNWANTED;
-    this.#pathIds[path] = id;
-    return id;
-  }
 }
 
 function isSyslog(path: string): boolean {
@@ -454,11 +416,6 @@ function isSyslog(path: string): boolean {
 function nameOf(path: string): string {
   const isRooted = isSyslog(path) || path.startsWith(`${CUSTOM}.`);
   return isRooted ? path.slice(path.indexOf('.') + 1) : path;
-}
-
-/** Text with one character a byte. */
-function oneByteText(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }
 
 function textOf(bytes: Uint8Array, start: number, end: number): string {

@@ -1,0 +1,138 @@
+import { KIND_COLUMN_MIN } from '../../engine/column/kind.ts';
+import type { Rows } from '../../engine/column/rows.ts';
+import type { PathNames } from '../decode/path-names.ts';
+
+/** Numbers for paths that were not looked at yet, and for those that nobody asks for. Others are places that are. */
+const UNKNOWN = 0;
+const UNWANTED = 1;
+
+/**
+ * Finds the values of a row by dotted paths such as `custom.http.verb`: those that somebody asked for before are found
+ * in one pass over the row. Made for one path table, owned by one thread.
+ */
+export class RowIndex {
+  readonly #rows: Rows;
+  readonly #names: PathNames;
+  /** Dotted paths that were asked for, as they were given and with one character a byte, by their numbers. */
+  readonly #wanted = new Map<string, number>();
+  readonly #dotted = new Map<string, number>();
+  /** The number of each path of the table. */
+  #numbers = new Int32Array(1024);
+  /** By the number of a dotted path: the row, or version of it, in which it was met last, and its first entry there. */
+  #met: number[] = [];
+  #first: number[] = [];
+  /** Objects that were asked for, with a dot behind, by their numbers; and those in which each path of the table lies. */
+  readonly #objects = new Map<string, number>();
+  readonly #prefixes: string[] = [];
+  #around: (readonly number[] | undefined)[] = [];
+  /** By the number of an object: the version in which something was met in it last. */
+  #metIn: number[] = [];
+  #version = 1;
+  /** The version that was gone through. */
+  #read = 0;
+  #row = 0;
+  /** Set when a dotted path has several entries. */
+  #isMixed = false;
+
+  constructor(rows: Rows, names: PathNames) {
+    this.#rows = rows;
+    this.#names = names;
+  }
+
+  /** Turns to a row, or to what it has become. */
+  turnTo(row: number): void {
+    this.#row = row;
+    this.#version++;
+  }
+
+  /** The first entry at a dotted path that has a column; -1 when there is none. */
+  first(path: string): number {
+    const number = this.number(path);
+    this.#pass();
+    return this.#met[number] === this.#version ? this.#first[number] : -1;
+  }
+
+  /** Whether entries behind the first one at a dotted path may be at the same, as of the last call of `first`. */
+  get isMixed(): boolean {
+    return this.#isMixed;
+  }
+
+  /** Reports whether the object at a dotted path has an entry with a column. */
+  hasIn(path: string): boolean {
+    let object = this.#objects.get(path);
+    if (object === undefined) {
+      object = this.#prefixes.push(`${oneByteText(path)}.`) - 1;
+      this.#objects.set(path, object);
+      this.#around = [];
+      this.#version++;
+    }
+    this.#pass();
+    return this.#metIn[object] === this.#version;
+  }
+
+  /** The number of a dotted path. */
+  number(path: string): number {
+    const known = this.#wanted.get(path);
+    if (known !== undefined) return known;
+    const number = this.#wanted.size + UNWANTED + 1;
+    this.#wanted.set(path, number);
+    this.#dotted.set(oneByteText(path), number);
+    this.#numbers.fill(UNKNOWN);
+    this.#version++;
+    return number;
+  }
+
+  /** The number of a path of the table; that of no dotted path when nobody asked for it. */
+  numberOf(path: number): number {
+    if (path >= this.#numbers.length) {
+      const grown = new Int32Array(2 ** Math.ceil(Math.log2(path + 1)));
+      grown.set(this.#numbers);
+      this.#numbers = grown;
+    }
+    const known = this.#numbers[path];
+    if (known !== UNKNOWN) return known;
+    const number = this.#dotted.get(this.#names.dotted(path)) ?? UNWANTED;
+    this.#numbers[path] = number;
+    return number;
+  }
+
+  /** Goes through the row, unless that was done. */
+  #pass(): void {
+    if (this.#read === this.#version) return;
+    this.#read = this.#version;
+    this.#isMixed = false;
+    const { path, kind, rowEntry } = this.#rows;
+    const end = rowEntry[this.#row + 1];
+    for (let entry = rowEntry[this.#row]; entry < end; entry++) {
+      if (kind[entry] < KIND_COLUMN_MIN) continue;
+      const at = path[entry];
+      const number = this.numberOf(at);
+      if (number !== UNWANTED) this.#meet(number, entry);
+      for (const object of this.#around[at] ?? this.#findAround(at))
+        this.#metIn[object] = this.#version;
+    }
+  }
+
+  #meet(number: number, entry: number): void {
+    if (this.#met[number] === this.#version) {
+      this.#isMixed = true;
+      return;
+    }
+    this.#met[number] = this.#version;
+    this.#first[number] = entry;
+  }
+
+  #findAround(path: number): readonly number[] {
+    const dotted = this.#names.dotted(path);
+    const around = [...this.#prefixes.keys()].filter((object) =>
+      dotted.startsWith(this.#prefixes[object]),
+    );
+    this.#around[path] = around;
+    return around;
+  }
+}
+
+/** Text with one character a byte. */
+export function oneByteText(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
