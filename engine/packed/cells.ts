@@ -74,5 +74,5 @@ export interface Tally {
   greatest: number;
 }
 
-/** Tallies codes of rows from number `from` up to `to` of a list. */
+/** Tallies codes of the rows that count, from row `from` up to `to`. */
 export type Tallies = (from: number, to: number) => Tally;

@@ -17,7 +17,7 @@ interface Exports {
   packedBegin(): number;
   packedPlace(number: number): number;
   packedUnpack(count: number, width: number, base: number): number;
-  packedOpen(count: number, end: number, greatest: number): number;
+  packedOpen(greatest: number): void;
   packedTally(from: number, to: number): number;
   packedTallied(number: number): number;
   packedFind(count: number, width: number, first: number, last: number): void;
@@ -49,9 +49,6 @@ const Place = {
 
 const WORD_BITS = 32;
 const WORD_BYTES = 4;
-/** Values of a group, and lanes of its words: see bitpack.ts. */
-const GROUP_ROWS = 128;
-const LANES = 4;
 /** Words of the sums of a cell: of f64 and of u32. */
 const SUM_DOUBLES = 2;
 const SUM_WORDS = 4;
@@ -186,27 +183,17 @@ export class PackedKernel {
     return { counts, sums, least, greatest };
   }
 
-  /** Tallies of the first `count` of `rows`; `undefined` when rows are not ascending, or codes above `last`. */
+  /** Tallies of the rows of the bits; `undefined` when codes are above `last`. */
   tallies(
-    values: PackedValues,
+    { words, count, width, base }: PackedValues,
     rows: Uint32Array,
-    count: number,
     last: number,
   ): Tallies | undefined {
-    const { words, width, base } = values;
-    const firstGroup = Math.floor(rows[0] / GROUP_ROWS);
-    const groupCount = Math.floor(rows[count - 1] / GROUP_ROWS) + 1 - firstGroup;
-    if (!(groupCount > 0 && count <= BLOCK_ROWS_MAX)) return undefined;
-    const first = firstGroup * GROUP_ROWS;
-    const valueCount = Math.min(values.count - first, groupCount * GROUP_ROWS);
-    const groupWords = width * LANES;
-    this.#packed.set(
-      words.subarray(firstGroup * groupWords, (firstGroup + groupCount) * groupWords),
-    );
-    const greatest = this.#exports.packedUnpack(valueCount, width, base) >>> 0;
+    this.#packed.set(words);
+    const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     if (greatest > last) return undefined;
-    for (let at = 0; at < count; at++) this.#pairRow[at] = rows[at] - first;
-    if (this.#exports.packedOpen(count, valueCount, greatest) === 0) return undefined;
+    this.#bits.set(rows);
+    this.#exports.packedOpen(greatest);
     const { packedTally, packedTallied } = this.#exports;
     const tally: Tally = {
       ...{ codes: this.#runCell, codeCount: 0, times: this.#count },
@@ -215,7 +202,7 @@ export class PackedKernel {
     return (from, to) => {
       tally.codeCount = packedTally(from, to);
       tally.total = packedTallied(0);
-      tally.rowCount = to - from - packedTallied(1);
+      tally.rowCount = packedTallied(1);
       tally.least = packedTallied(2);
       tally.greatest = packedTallied(3);
       return tally;

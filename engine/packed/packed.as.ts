@@ -132,10 +132,6 @@ function setCount(cell: u32, count: u32): void {
   assert(cell <= CELLS);
   store<u32>(COUNT + 4 * cell, count);
 }
-function pairRow(at: u32): u32 {
-  assert(at < ROWS);
-  return load<u32>(PAIR_ROW + 4 * at);
-}
 function groupOf(cell: u32): u32 {
   assert(cell <= CELLS);
   return load<u32>(GROUP + 4 * cell);
@@ -152,12 +148,14 @@ function unpackGroup(group: u32, width: u32): void {
   let from = group * width * VECTOR;
   let shift: u32 = 0;
   for (let to: u32 = 0; to < 4 * GROUP_ROWS; to += VECTOR) {
-    const low = i32x4.shr_u(packedVector(from), shift);
-    const high = i32x4.shl(i32x4.shl(packedVector(from + VECTOR), WORD_BITS - 1 - shift), 1);
-    setUnpacked(to, v128.and(v128.or(low, high), mask));
-    shift += width;
-    from += (shift / WORD_BITS) * VECTOR;
-    shift %= WORD_BITS;
+    let values = i32x4.shr_u(packedVector(from), shift);
+    const end = shift + width;
+    if (end > WORD_BITS) {
+      values = v128.or(values, i32x4.shl(packedVector(from + VECTOR), WORD_BITS - shift));
+    }
+    setUnpacked(to, v128.and(values, mask));
+    from += (end / WORD_BITS) * VECTOR;
+    shift = end % WORD_BITS;
   }
 }
 
@@ -244,6 +242,8 @@ export function packedRuns(runCount: u32): void {
   for (let run: u32 = 0; run < runCount; run++) {
     const end = runEnd(run);
     const cell = runCell(run);
+    const cells = i32x4.splat(cell);
+    for (; row + 4 <= end; row += 4) setCells(row, cells);
     for (; row < end; row++) setCell(row, cell);
   }
 }
@@ -335,48 +335,58 @@ export function packedSum(rowCount: u32, width: u32, cellCount: u32): void {
 /** Codes of the last tally, which lie in the cells of runs, and what is known of them. */
 let tallied: u32 = 0;
 let tallyTotal: u64 = 0;
-let tallyNone: u32 = 0;
+let tallyRows: u32 = 0;
 let tallyLeast: u32 = 0;
 let tallyGreatest: u32 = 0;
 
-/** Empties the counts of codes up to `greatest` for tallies. Returns 0 when one of `count` rows is not below `end`. */
-export function packedOpen(count: u32, end: u32, greatest: u32): u32 {
+/** Empties the counts of codes up to `greatest` for tallies. */
+export function packedOpen(greatest: u32): void {
   memory.fill(COUNT, 0, 4 * greatest + 4);
   tallied = 0;
-  let most: u32 = 0;
-  for (let at: u32 = 0; at < count; at++) most = max(most, pairRow(at));
-  return most < end ? 1 : 0;
 }
 
-/** Counts the codes, which lie in the cells, of some of the rows, from number `from` up to `to`. Returns the codes. */
+function tallyRow(row: u32): void {
+  const code = cellOf(row);
+  const times = countAt(code);
+  setCount(code, times + 1);
+  // A place further when it was 0, without a branch.
+  setRunCell(tallied, code);
+  tallied += times === 0 ? 1 : 0;
+}
+
+/** Counts the codes, which lie in the cells, of the rows of the bits from `from` up to `to`. Returns the codes. */
 export function packedTally(from: u32, to: u32): u32 {
   for (let at: u32 = 0; at < tallied; at++) setCount(runCell(at), 0);
   tallied = 0;
-  tallyTotal = 0;
-  for (let at = from; at < to; at++) {
-    const code = cellOf(pairRow(at));
-    const times = countAt(code);
-    setCount(code, times + 1);
-    tallyTotal += code;
-    // A place further when it was 0, without a branch.
-    setRunCell(tallied, code);
-    tallied += times === 0 ? 1 : 0;
+  for (let row = from; row < to; ) {
+    const first = row & ~(WORD_BITS - 1);
+    const end = min(first + WORD_BITS, to);
+    let bits = bitsOf(first / WORD_BITS) & ((<u32>-1) << (row - first));
+    if (end - first < WORD_BITS) bits &= (1 << (end - first)) - 1;
+    if (bits === 0xffffffff) for (; row < end; row++) tallyRow(row);
+    else for (; bits !== 0; bits &= bits - 1) tallyRow(first + ctz(bits));
+    row = end;
   }
+  tallyTotal = 0;
+  tallyRows = 0;
   tallyLeast = 0xffffffff;
   tallyGreatest = 0;
   for (let at: u32 = 0; at < tallied; at++) {
     const code = runCell(at);
-    if (code !== 0) tallyLeast = min(tallyLeast, code);
+    tallyTotal += <u64>code * countAt(code);
+    if (code !== 0) {
+      tallyRows += countAt(code);
+      tallyLeast = min(tallyLeast, code);
+    }
     tallyGreatest = max(tallyGreatest, code);
   }
-  tallyNone = countAt(0);
   return tallied;
 }
 
-/** Facts of the last tally: sum of codes, rows of code 0, least code above 0, greatest code. */
+/** Facts of the last tally: sum of codes, rows of codes above 0, least code above 0, greatest code. */
 export function packedTallied(number: u32): f64 {
   if (number === 0) return <f64>tallyTotal;
-  if (number === 1) return <f64>tallyNone;
+  if (number === 1) return <f64>tallyRows;
   return number === 2 ? <f64>tallyLeast : <f64>tallyGreatest;
 }
 

@@ -95,15 +95,14 @@ export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
   return found?.answer ?? plain.sumCells(cells, numbers);
 }
 
-/** Tallies of the codes of the first `count` of `rows`, ascending; `plainCodes` gives the same codes by row. */
+/** Tallies of the codes of the rows of the bits; `plainCodes` gives the same codes by row. */
 export function tallyRows(
   codes: PackedValues,
   rows: Uint32Array,
-  count: number,
   plainCodes: () => Uint32Array,
 ): Tallies {
-  const last = TALLIED_MAX + 1;
-  const isTaken = count > 0 && fits(codes);
-  const found = isTaken ? asked((kernel) => kernel.tallies(codes, rows, count, last)) : undefined;
+  const found = fits(codes)
+    ? asked((kernel) => kernel.tallies(codes, rows, TALLIED_MAX + 1))
+    : undefined;
   return found?.answer ?? talliesOf(plainCodes(), rows);
 }

@@ -15,14 +15,15 @@ const tally: Tally = {
   ...{ rowCount: 0, total: 0, least: 0, greatest: 0 },
 };
 
-/** Tallies of `rows`, whose codes are up to TALLIED_MAX + 1. */
+/** Tallies of the rows of the bits, whose codes are up to TALLIED_MAX + 1. */
 export function talliesOf(codes: Uint32Array, rows: Uint32Array): Tallies {
   return (from, to) => {
     const { codes: found, times } = tally;
     for (let at = 0; at < tally.codeCount; at++) times[found[at]] = 0;
     let count = 0;
-    for (let at = from; at < to; at++) {
-      const code = codes[rows[at]];
+    for (let row = from; row < to; row++) {
+      if (((rows[row >>> 5] >>> (row & 31)) & 1) === 0) continue;
+      const code = codes[row];
       const before = times[code];
       times[code] = before + 1;
       // A place further when it was 0, without a branch.

@@ -2,10 +2,10 @@ import { must } from '../../base/assert.ts';
 import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
-import { type Bitmap, rowList } from '../model/bitmap.ts';
+import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
 import type { CodedValues, RowValues } from '../value/field-values.ts';
 import { type Digits, LevelCells, type RowRuns } from '../value/level-cells.ts';
-import { Pairs } from '../value/pairs.ts';
+import { type GroupRuns, Pairs } from '../value/pairs.ts';
 import type { TupleTable } from '../value/tuple-table.ts';
 import { codedOf, type Level, takeValues } from './level.ts';
 import type { StageData, StageSpec } from './shared-scan.ts';
@@ -60,8 +60,10 @@ export class Nesting {
   readonly #stages: readonly PassStage[];
   readonly #known: readonly KnownTuples[];
   #scratch = new Uint32Array(0);
-  /** The rows for which it is prepared. */
-  #list: Uint32Array = new Uint32Array(0);
+  /** The rows for which it is prepared, once they were asked for one by one. */
+  #list: Uint32Array | undefined;
+  #rows: Bitmap = new Uint32Array(0);
+  #blockRows = 0;
   #pairs = new Pairs();
   #spare = new Pairs();
   /** The cells of the rows for which it is prepared, when these are by cells, with the buckets of the cells. */
@@ -148,6 +150,9 @@ export class Nesting {
     this.#groups = undefined;
     this.#cells = undefined;
     this.#isListed = false;
+    this.#list = undefined;
+    this.#rows = rows;
+    this.#blockRows = block.rowCount;
     const levels = this.#stages.map(({ level }) => level);
     const hasCodes = levels.some(({ runs }) => runs === undefined);
     if (hasCodes && this.#stages.every(({ total }) => !total)) {
@@ -156,8 +161,37 @@ export class Nesting {
       if (this.#cells !== undefined) return;
     }
     for (const level of levels) yield* level.prepare(block, rows);
-    if (this.#scratch.length < block.rowCount) this.#scratch = new Uint32Array(block.rowCount);
-    this.#list = rowList(rows, block.rowCount, this.#scratch);
+  }
+
+  /** The rows for which it is prepared otherwise than by cells. */
+  #rowList(): Uint32Array {
+    const rowCount = this.#blockRows;
+    if (this.#scratch.length < rowCount) this.#scratch = new Uint32Array(rowCount);
+    this.#list ??= rowList(this.#rows, rowCount, this.#scratch);
+    return this.#list;
+  }
+
+  /** True when there is no level but one of time: then the rows of buckets are in runs. */
+  get isOfRuns(): boolean {
+    return (
+      this.#stages.length < 2 && this.#stages.every(({ level, total }) => level.runs && !total)
+    );
+  }
+
+  /** The rows for which it is prepared, with their buckets, which it takes; it `isOfRuns`. */
+  runs(): GroupRuns {
+    const rows = this.#rows;
+    const [stage] = this.#stages;
+    if (stage === undefined) {
+      return { rows, count: 1, ends: Uint32Array.of(this.#blockRows), groups: Int32Array.of(0) };
+    }
+    const { count, ends, values } = must(stage.level.runs, 'runs');
+    const groups = new Int32Array(count).fill(-1);
+    for (let run = 0, from = 0; run < count; from = ends[run++]) {
+      const isEmpty = values[run] === 0 || countBetween(rows, from, ends[run]) === 0;
+      if (!isEmpty) groups[run] = tupleOf(stage, 0, values[run]);
+    }
+    return { rows, count, ends, groups };
   }
 
   /**
@@ -184,7 +218,7 @@ export class Nesting {
 
   /** The rows for which it is prepared; of those that are prepared by cells the ones that have a bucket. */
   get rowCount(): number {
-    return this.#cells === undefined ? this.#list.length : this.#listed().count;
+    return this.#cells === undefined ? this.#rowList().length : this.#listed().count;
   }
 
   /** The rows for which it is prepared by cells that have a bucket. */
@@ -219,10 +253,9 @@ export class Nesting {
       part.rows = rows.subarray(from, to);
       part.groups = groups.subarray(from, to);
       part.count = to - from;
-      part.isInRuns = this.#stages.length === 1 && this.#stages[0].level.runs !== undefined;
       return part;
     }
-    this.#pairs.take(this.#list.subarray(from, to));
+    this.#pairs.take(this.#rowList().subarray(from, to));
     for (const place of this.#stages.keys()) this.#nest(place);
     return this.#pairs;
   }
@@ -232,9 +265,7 @@ export class Nesting {
     const inner = this.#spare;
     const stage = this.#stages[place];
     const { level } = stage;
-    if (level.runs !== undefined && place === 0 && !stage.total) {
-      nestFirstRuns(stage, level.runs, this.#pairs, inner);
-    } else if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
+    if (level.runs !== undefined) nestRuns(stage, level.runs, this.#pairs, inner);
     else {
       const coded = codedOf(level);
       if (coded === undefined) nestMany(stage, level.values(), this.#pairs, inner);
@@ -260,7 +291,6 @@ function nestOne(
   const { total } = stage;
   const { rows, groups, count } = outer;
   inner.reserve(total ? count * 2 : count);
-  inner.isInRuns = false;
   const innerRows = inner.rows;
   const innerGroups = inner.groups;
   const { size, tuples } = known;
@@ -296,44 +326,11 @@ function nestOne(
   inner.count = length;
 }
 
-/** Nests rows of no bucket by their runs of time. */
-function nestFirstRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
-  const rows = outer.rows.subarray(0, outer.count);
-  inner.reserve(rows.length);
-  inner.isInRuns = true;
-  inner.count = 0;
-  for (let run = 0, from = 0; from < rows.length; run++) {
-    const to = rowsBelow(rows, from, runs.ends[run]);
-    const value = runs.values[run];
-    const tuple = value === 0 || to === from ? -1 : tupleOf(stage, 0, value);
-    if (tuple >= 0) {
-      const at = inner.count;
-      inner.rows.set(rows.subarray(from, to), at);
-      inner.count += to - from;
-      inner.groups.fill(tuple, at, inner.count);
-    }
-    from = to;
-  }
-}
-
-/** The number of ascending `rows` that are below `end`; those before `from` are. */
-function rowsBelow(rows: Uint32Array, from: number, end: number): number {
-  let low = from;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows[middle] < end) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Nests rows by their runs of time. */
 function nestRuns(stage: PassStage, runs: RowRuns, outer: Pairs, inner: Pairs): void {
   const { total } = stage;
   const { rows, groups, count } = outer;
   inner.reserve(total ? count * 2 : count);
-  inner.isInRuns = outer.isInRuns && !total;
   const innerRows = inner.rows;
   const innerGroups = inner.groups;
   let length = 0;
@@ -371,7 +368,6 @@ function nestMany(
   inner: Pairs,
 ): void {
   inner.count = 0;
-  inner.isInRuns = false;
   for (let at = 0; at < outer.count; at++) {
     const row = outer.rows[at];
     const parent = outer.groups[at];

@@ -157,6 +157,10 @@ export class Pass implements BlockVisitor {
         return;
       }
     }
+    if (this.#takesRuns) {
+      yield* this.#addRuns();
+      return;
+    }
     for (let from = 0; from < nesting.rowCount; from += UNIT_ROWS) {
       const to = Math.min(from + UNIT_ROWS, nesting.rowCount);
       yield* nesting.reserve(to - from);
@@ -172,6 +176,26 @@ export class Pass implements BlockVisitor {
       this.#share.count === 1 &&
       this.#tables.every(({ metrics, steps }) => steps === undefined && metrics.takesCells)
     );
+  }
+
+  /** True when all that is computed of the block for which it is prepared can be computed by runs. */
+  get #takesRuns(): boolean {
+    const { isFlat } = this.#nesting;
+    const takes = ({ metrics, steps }: PassTable): boolean =>
+      (isFlat || steps === undefined) && metrics.takesRuns;
+    return this.#share.count === 1 && this.#nesting.isOfRuns && this.#tables.every(takes);
+  }
+
+  *#addRuns(): Units<void> {
+    const runs = this.#nesting.runs();
+    for (const table of this.#tables) {
+      const groupCount = this.#groupCount(table);
+      if (this.#final) checkCells(groupCount);
+      yield* table.metrics.reserve(groupCount, 0);
+      const steps = table.steps?.runs;
+      const groups = steps?.values.map((value) => value - 1);
+      table.metrics.addRuns(groups === undefined ? runs : { ...runs, ...steps, groups });
+    }
   }
 
   *#addCells(metrics: MetricTable, { cells, groups }: BucketCells): Units<void> {
@@ -196,7 +220,6 @@ export class Pass implements BlockVisitor {
     const { rows: pairRows, groups, count } = pairs;
     const kept = this.#kept;
     kept.count = 0;
-    kept.isInRuns = pairs.isInRuns;
     for (let at = 0; at < count; at++) {
       const row = pairRows[at];
       let group = groups[at] * stepCount;

@@ -5,6 +5,7 @@ import type { Entries, EntrySource } from '../../column/entries.ts';
 import type { CellRows } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
+import { countBetween } from '../model/bitmap.ts';
 import type {
   Aggregation,
   Metric,
@@ -13,7 +14,7 @@ import type {
   SimpleMetric,
 } from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
-import type { Pairs } from '../value/pairs.ts';
+import type { GroupRuns, Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
 import { Summary, type SummaryData } from './metric.ts';
 import { countPairs } from './number-kernels.ts';
@@ -121,6 +122,27 @@ export class MetricTable {
     }
     for (const [summary, [column]] of this.#columns) {
       if (column !== undefined) summary.addCells(column, rows, groups);
+    }
+  }
+
+  /** True when `addRuns` can add the block for which it is prepared. */
+  get takesRuns(): boolean {
+    return this.#columns.every(
+      ([summary, columns]) =>
+        columns.length === 0 || (columns.length === 1 && summary.takesRuns(columns[0])),
+    );
+  }
+
+  /** Adds the rows of runs of the block for which it is prepared to their groups, for which there is room. */
+  addRuns(runs: GroupRuns): void {
+    if (this.#countsEvents) {
+      const { rows, count, ends, groups } = runs;
+      for (let run = 0, from = 0; run < count; from = ends[run++]) {
+        if (groups[run] >= 0) this.#eventCounts[groups[run]] += countBetween(rows, from, ends[run]);
+      }
+    }
+    for (const [summary, [column]] of this.#columns) {
+      if (column !== undefined) summary.addRuns(column, runs);
     }
   }
 

@@ -10,15 +10,16 @@ import type {
 import type { Entries, EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { CellRows, PackedValues, Tallies } from '../../packed/cells.ts';
+import type { CellRows, PackedValues } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import { sumCells } from '../../packed/packed.ts';
+import { TALLIED_MAX } from '../../packed/plain-tally.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
 import type { Aggregation, MetricValue } from '../model/query.ts';
-import { Elements, ElementType } from '../value/elements.ts';
-import { Pairs } from '../value/pairs.ts';
+import { Elements, ElementType, WantedIds } from '../value/elements.ts';
+import { type GroupRuns, Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
 import { LongBounds, type LongBoundsData } from './long-bounds.ts';
@@ -27,7 +28,6 @@ import {
   divisorOf,
   isPresent,
   keepNumbers,
-  runEnd,
   talliesOf,
   widenBounds,
 } from './number-kernels.ts';
@@ -84,8 +84,7 @@ export class Summary {
   /** As large whatever it is of, so that it is not counted. */
   #seen = new Float64Array(0);
   #seenScale = Number.NaN;
-  /** By id of a column; see `#wantedIds`. */
-  #idNumbers = new Uint32Array(0);
+  readonly #wanted = new WantedIds();
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
   constructor(aggregations: ReadonlySet<Aggregation>, hash: ValueHash) {
@@ -104,7 +103,7 @@ export class Summary {
   get memoryBytes(): number {
     const arrays = [this.#counts, this.#numberCounts, this.#mins, this.#maxs];
     const own =
-      arrays.reduce((sum, array) => sum + array.length * 8, this.#idNumbers.length * 4) +
+      arrays.reduce((sum, array) => sum + array.length * 8, this.#wanted.numbers.length * 4) +
       this.#longBounds.memoryBytes;
     const parts = [this.#sums, this.#quantiles, this.#cardinalities];
     return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
@@ -266,13 +265,6 @@ export class Summary {
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
     const { scale } = column;
-    if (pairs.isInRuns && scale !== SCALE_DOUBLE && this.#quantiles !== undefined) {
-      const tallies = talliesOf(column, pairs);
-      if (tallies !== undefined) {
-        this.#addTallies(tallies, scale, pairs, this.#quantiles);
-        return;
-      }
-    }
     const { mantissas } = column;
     countPairs(pairs, this.#numberCounts);
     if (this.#sums !== undefined) {
@@ -283,22 +275,28 @@ export class Summary {
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 
-  /** Adds numbers by the codes of their mantissas: each number once a run of pairs, with how often it is there. */
-  #addTallies(tallies: Tallies, scale: number, pairs: Pairs, quantiles: Quantiles): void {
-    const { groups, count } = pairs;
+  /** True when `addRuns` can add a column. */
+  takesRuns(column: Column): boolean {
+    if (this.#cardinalities !== undefined || column.kind !== Kind.NUMBER) return false;
+    if (column.scale === SCALE_DOUBLE) return false;
+    return (column.packed(TALLIED_MAX) ?? column.small(TALLIED_MAX)) !== undefined;
+  }
+
+  /** Adds a column that `takesRuns`: each number once a run, with how often it is there. */
+  addRuns(column: Column, { rows, count, ends, groups }: GroupRuns): void {
+    assert(column.kind === Kind.NUMBER, 'a column of numbers');
+    const { scale } = column;
+    const tallies = must(talliesOf(column, rows), 'small numbers');
     const divisor = POWERS_OF_TEN[scale];
-    for (let from = 0; from < count; ) {
-      const to = runEnd(groups, from, count);
-      const group = groups[from];
-      const tally = tallies(from, to);
-      from = to;
+    for (let run = 0, from = 0; run < count; from = ends[run++]) {
+      const group = groups[run];
+      if (group < 0) continue;
+      const tally = tallies(from, ends[run]);
       const { rowCount, total, least, greatest } = tally;
       if (rowCount === 0) continue;
-      this.#numberCounts[group] += rowCount;
-      this.#sums?.addDecimal(group, total - rowCount, scale);
-      this.#mins[group] = Math.min(this.#mins[group], (least - 1) / divisor);
-      this.#maxs[group] = Math.max(this.#maxs[group], (greatest - 1) / divisor);
-      quantiles.addTally(group, tally, divisor);
+      // Codes are one higher than the numbers.
+      this.#addSummed(group, rowCount, total - rowCount, scale, [least - 1, greatest - 1]);
+      this.#quantiles?.addTally(group, tally, divisor);
     }
   }
 
@@ -314,22 +312,32 @@ export class Summary {
     const numbers = must(this.numbersOf(column), 'packed numbers');
     assert(column.kind === Kind.NUMBER, 'a column of numbers');
     const { scale } = column;
-    const divisor = POWERS_OF_TEN[scale];
     // Codes are one higher than the numbers.
     const plain = { ...numbers, base: numbers.base - 1 };
     const { counts, sums, least, greatest } = sumCells(rows, plain);
     for (let cell = 0; cell < groups.length; cell++) {
       const count = counts[cell];
       if (groups[cell] === 0 || count === 0) continue;
-      const group = groups[cell] - 1;
-      if (this.#countsValues) this.#counts[group] += count;
-      if (!this.#needsNumbers) continue;
-      this.#numberCounts[group] += count;
-      this.#sums?.addDecimal(group, sums[cell], scale);
-      if (!this.#needsBounds) continue;
-      this.#mins[group] = Math.min(this.#mins[group], least[cell] / divisor);
-      this.#maxs[group] = Math.max(this.#maxs[group], greatest[cell] / divisor);
+      this.#addSummed(groups[cell] - 1, count, sums[cell], scale, [least[cell], greatest[cell]]);
     }
+  }
+
+  /** Adds numbers of which the number, the sum and the bounds are known, in units of a scale, to all but quantiles. */
+  #addSummed(
+    group: number,
+    count: number,
+    sum: number,
+    scale: number,
+    [least, greatest]: readonly [number, number],
+  ): void {
+    if (this.#countsValues) this.#counts[group] += count;
+    if (!this.#needsNumbers) return;
+    this.#numberCounts[group] += count;
+    this.#sums?.addDecimal(group, sum, scale);
+    if (!this.#needsBounds) return;
+    const divisor = POWERS_OF_TEN[scale];
+    this.#mins[group] = Math.min(this.#mins[group], least / divisor);
+    this.#maxs[group] = Math.max(this.#maxs[group], greatest / divisor);
   }
 
   #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {
@@ -421,11 +429,11 @@ export class Summary {
       }
       return;
     }
-    const wanted = this.#wantedIds(column, pairs);
+    const wanted = this.#wanted.of(column, pairs);
     const hash = cardinalities === undefined ? undefined : this.#hash;
     const elements = new Elements(column, wanted, hash);
     const { starts } = elements;
-    const numbers = this.#idNumbers;
+    const { numbers } = this.#wanted;
     for (let at = 0; at < count; at++) {
       const number = numbers[ids[rows[at]]];
       if (number === 0) continue;
@@ -436,23 +444,6 @@ export class Summary {
       }
     }
     for (let at = 0; at < wanted.length; at++) numbers[wanted[at]] = 0;
-  }
-
-  /**
-   * The ids that rows have, each once; until they are put back to 0, `#idNumbers` has the number of each, from 1 on.
-   */
-  #wantedIds({ ids, entryCount }: StringColumn, { rows, count }: Pairs): Uint32Array {
-    if (this.#idNumbers.length <= entryCount) this.#idNumbers = new Uint32Array(entryCount + 1);
-    const numbers = this.#idNumbers;
-    const wanted = new Uint32Array(count);
-    let wantedCount = 0;
-    for (let at = 0; at < count; at++) {
-      const id = ids[rows[at]];
-      if (id === 0 || numbers[id] !== 0) continue;
-      wanted[wantedCount++] = id;
-      numbers[id] = wantedCount;
-    }
-    return wanted.subarray(0, wantedCount);
   }
 
   #addElement(group: number, elements: Elements, element: number): void {

@@ -4,22 +4,13 @@ import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { plainValues, type Tallies } from '../../packed/cells.ts';
 import { tallyRows } from '../../packed/packed.ts';
 import { TALLIED_MAX } from '../../packed/plain-tally.ts';
-import { hasRow } from '../model/bitmap.ts';
+import { type Bitmap, hasRow } from '../model/bitmap.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { LongBounds } from './long-bounds.ts';
 
 /*
- * Loops over pairs of a block's rows and groups. Where neighbours are of one group mostly, what is kept of a group
- * stays in variables while it does not change.
+ * Loops over pairs of a block's rows and groups.
  */
-
-/** The end of the run of pairs of one group that begins at `from`. */
-export function runEnd(groups: Uint32Array, from: number, count: number): number {
-  const group = groups[from];
-  let to = from + 1;
-  while (to < count && groups[to] === group) to++;
-  return to;
-}
 
 /** Takes into `kept` those of `pairs` whose rows have a number that the column does not hold as a text. */
 export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): void {
@@ -38,7 +29,6 @@ export function keepNumbers(column: NumberColumn, pairs: Pairs, kept: Pairs): vo
     if ((presence === undefined || hasRow(presence, row)) && (isPlain || !texts.has(row))) length++;
   }
   kept.count = length;
-  kept.isInRuns = pairs.isInRuns;
 }
 
 /** True when a row has a value. */
@@ -47,26 +37,18 @@ export function isPresent(presence: Presence, row: number): boolean {
 }
 
 /** Counts the pairs of each group. */
-export function countPairs({ groups, count, isInRuns }: Pairs, counts: Float64Array): void {
-  if (!isInRuns) {
-    for (let at = 0; at < count; at++) counts[groups[at]]++;
-    return;
-  }
-  for (let from = 0; from < count; ) {
-    const to = runEnd(groups, from, count);
-    counts[groups[from]] += to - from;
-    from = to;
-  }
+export function countPairs({ groups, count }: Pairs, counts: Float64Array): void {
+  for (let at = 0; at < count; at++) counts[groups[at]]++;
 }
 
-/** Tallies of the numbers of a column in the rows of `pairs`; `undefined` when some may be too large for that. */
-export function talliesOf(column: NumberColumn, { rows, count }: Pairs): Tallies | undefined {
+/** Tallies of the numbers of a column in `rows`; `undefined` when some may be too large for that. */
+export function talliesOf(column: NumberColumn, rows: Bitmap): Tallies | undefined {
   const codes = column.packed(TALLIED_MAX);
   if (codes !== undefined) {
-    return tallyRows(codes, rows, count, () => must(column.small(TALLIED_MAX), 'small numbers'));
+    return tallyRows(codes, rows, () => must(column.small(TALLIED_MAX), 'small numbers'));
   }
   const small = column.small(TALLIED_MAX);
-  return small && tallyRows(plainValues(small), rows, count, () => small);
+  return small && tallyRows(plainValues(small), rows, () => small);
 }
 
 /** What the whole numbers of a column are divided by; 1 when it has doubles. */

@@ -36,8 +36,8 @@ export interface QuantilesData {
 /**
  * Quantiles of numbers by group: of up to FEW_MAX values the one at the rank itself, of more by log-linear histograms,
  * which are within 0.1 % of it. A list of entries (group, code, count): a code has one as long as groups come one after
- * the other. When they do not it may have more, which become one when the list is full. Mergeable; a merge gives what
- * adding all values to one would give. Values are finite.
+ * the other, each value by itself. When they do not it may have more, which become one when many may. Mergeable; a
+ * merge gives what adding all values to one would give. Values are finite.
  */
 export class Quantiles {
   readonly #number = ++owners;
@@ -50,7 +50,9 @@ export class Quantiles {
   readonly #few = new FewValues();
   /** Whether groups ascend, and each code has one entry. */
   #isOrdered = true;
-  /** The first entry of the last group. */
+  /** Entries that were the first of their groups, and those that were there when they were put in order. */
+  #freshCount = 0;
+  /** The first entry of the last group that `places` know. */
   #lastStart = 0;
   /** Entries of the group to which values are added are none before this one. */
   #first = 0;
@@ -87,12 +89,12 @@ export class Quantiles {
 
   *#reserveEntries(count: number): Units<void> {
     if (this.#count + count <= this.#codes.length) return;
-    const wasOrdered = this.#isOrdered;
-    yield* this.#order();
+    // Worth while when half of the entries may become fewer, and when half of them came since.
+    const isWorthwhile = !this.#isOrdered && this.#freshCount * 2 <= this.#count;
+    if (isWorthwhile) yield* this.#order();
     const needed = this.#count + count;
-    // Putting a full list in order again is worth while when half of it came since.
-    if (!wasOrdered && needed * 2 <= this.#codes.length) return;
-    const length = wasOrdered ? needed : needed * 2;
+    if (isWorthwhile && needed * 2 <= this.#codes.length) return;
+    const length = isWorthwhile ? needed * 2 : needed;
     const groups = yield* growInUnits(this.#groups, length);
     yield;
     const codes = yield* growInUnits(this.#codes, length);
@@ -154,46 +156,43 @@ export class Quantiles {
     this.#count = used;
   }
 
-  /**
-   * Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted; there is room
-   * for them.
-   */
-  addTally(group: number, { codes: wholes, codeCount, times }: Tally, divisor: number): void {
+  /** Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted. */
+  addTally(
+    group: number,
+    { codes: wholes, codeCount, times, rowCount }: Tally,
+    divisor: number,
+  ): void {
     this.#starts = undefined;
-    this.#take();
-    this.#begin(group);
-    let room = this.#few.roomOf(group);
+    if (rowCount <= this.#few.roomOf(group)) {
+      for (let at = 0; at < codeCount; at++) {
+        const whole = wholes[at];
+        if (whole !== 0) this.#few.add(group, (whole - 1) / divisor, times[whole]);
+      }
+      return;
+    }
+    if (this.#count + codeCount > this.#codes.length) finished(this.#reserveEntries(codeCount));
     const small = smallCodesOf(divisor);
-    const offset = this.#offset;
-    const first = this.#first;
-    const groups = this.#groups;
     const codes = this.#codes;
     const counts = this.#counts;
     let used = this.#count;
     for (let at = 0; at < codeCount; at++) {
       const whole = wholes[at];
       if (whole === 0) continue;
-      let left = times[whole];
-      if (room > 0) {
-        const taken = Math.min(room, left);
-        this.#few.add(group, (whole - 1) / divisor, taken);
-        room -= taken;
-        left -= taken;
-        if (left === 0) continue;
-      }
-      const code = small[whole - 1];
-      const entry = places[offset + code];
-      const isNear = entry >= first && entry < used;
-      if (isNear && codes[entry] === code && groups[entry] === group) {
-        counts[entry] += left;
-        continue;
-      }
-      groups[used] = group;
-      codes[used] = code;
-      counts[used] = left;
-      places[offset + code] = used++;
+      codes[used] = small[whole - 1];
+      counts[used++] = times[whole];
     }
-    this.#count = used;
+    this.#groups.fill(group, this.#count, used);
+    this.#append(group, used - this.#count);
+  }
+
+  /** Takes entries of a group that were put behind the others: their codes may have some already. */
+  #append(group: number, count: number): void {
+    this.#count += count;
+    this.#isOrdered = false;
+    if (group < this.#groupCount) return;
+    this.#groupCount = group + 1;
+    this.#lastStart = this.#count;
+    this.#freshCount += count;
   }
 
   /** Adds, in units, what another one has; its group g is `groups[g]` here. */
@@ -208,8 +207,15 @@ export class Quantiles {
     yield* this.#reserveEntries(count);
     this.#starts = undefined;
     yield* inParts(count, UNIT_SLOTS, (begin, end) => {
-      this.#take();
-      for (let at = begin; at < end; at++) this.#add(groups[from[at]], codes[at], counts[at]);
+      const first = this.#count;
+      this.#codes.set(codes.subarray(begin, end), first);
+      this.#counts.set(counts.subarray(begin, end), first);
+      for (let at = begin, to = first; at < end; ) {
+        const group = groups[from[at]];
+        const start = to;
+        for (const own = from[at]; at < end && from[at] === own; at++) this.#groups[to++] = group;
+        this.#append(group, to - start);
+      }
     });
   }
 
@@ -315,11 +321,15 @@ export class Quantiles {
     const codes = new Uint32Array(length);
     const counts = new Float64Array(length);
     yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
-      for (let at = from; at < to; at++) {
-        const entry = next[this.#groups[at]]++;
-        groups[entry] = this.#groups[at];
-        codes[entry] = this.#codes[at];
-        counts[entry] = this.#counts[at];
+      for (let at = from; at < to; ) {
+        const group = this.#groups[at];
+        let entry = next[group];
+        for (; at < to && this.#groups[at] === group; at++) {
+          groups[entry] = group;
+          codes[entry] = this.#codes[at];
+          counts[entry++] = this.#counts[at];
+        }
+        next[group] = entry;
       }
     });
     let kept = 0;
@@ -344,6 +354,7 @@ export class Quantiles {
       }
     });
     this.#lastStart = first;
+    this.#freshCount = kept;
     this.#count = kept;
     this.#groups = groups;
     this.#codes = codes;

@@ -4,6 +4,7 @@ import { grow } from '../../packed/growth.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { ArrayCursor } from '../filter/json.ts';
 import { asciiText } from '../filter/text.ts';
+import type { Pairs } from './pairs.ts';
 import type { ValueHash } from './value-hash.ts';
 
 /** What an element is to sums: nothing, `mantissas / 10^scales`, or a number of many digits in `texts`. */
@@ -100,5 +101,26 @@ export class Elements {
     this.scales = grow(this.scales, needed);
     this.lows = grow(this.lows, needed);
     this.highs = grow(this.highs, needed);
+  }
+}
+
+/** The ids that rows of a column have. Reused from block to block. */
+export class WantedIds {
+  /** By id its number in what `of` gave last, from 1 on; 0 for others, to which whoever is done puts them back. */
+  numbers = new Uint32Array(0);
+
+  /** The ids that the rows of `pairs` have, each once. */
+  of({ ids, entryCount }: StringColumn, { rows, count }: Pairs): Uint32Array {
+    if (this.numbers.length <= entryCount) this.numbers = new Uint32Array(entryCount + 1);
+    const { numbers } = this;
+    const wanted = new Uint32Array(count);
+    let wantedCount = 0;
+    for (let at = 0; at < count; at++) {
+      const id = ids[rows[at]];
+      if (id === 0 || numbers[id] !== 0) continue;
+      wanted[wantedCount++] = id;
+      numbers[id] = wantedCount;
+    }
+    return wanted.subarray(0, wantedCount);
   }
 }

@@ -6,13 +6,22 @@ import { type Bitmap, listRows } from '../model/bitmap.ts';
 const PAIRS_MAX = 1 << 25;
 const CAPACITY_MIN = 1 << 12;
 
+/**
+ * Runs of a block's rows: number i ends before row `ends[i]`, and those of its rows that are among `rows` are in group
+ * `groups[i]`, in none at -1.
+ */
+export interface GroupRuns {
+  rows: Bitmap;
+  count: number;
+  ends: Uint32Array;
+  groups: Int32Array;
+}
+
 /** Which rows of a block are in which groups: a row may be in several of them. Reused from block to block. */
 export class Pairs {
   count = 0;
   rows = new Uint32Array(CAPACITY_MIN);
   groups = new Uint32Array(CAPACITY_MIN);
-  /** Whether neighbours are of one group mostly, as those in a step of time are; whoever adds pairs says so. */
-  isInRuns = false;
 
   /** Takes all of `rows`, in group 0. */
   reset(rows: Bitmap): void {
@@ -30,7 +39,6 @@ export class Pairs {
   #group(count: number): void {
     this.groups.fill(0, 0, count);
     this.count = count;
-    this.isInRuns = true;
   }
 
   /** Makes room for `count` pairs in all. */
