@@ -21,7 +21,7 @@ export class RowIndex {
   /** By the number of a dotted path: the row, or version of it, in which it was met last, and its first entry there. */
   #met: number[] = [];
   #first: number[] = [];
-  /** Objects that were asked for, with a dot behind, by their numbers; and those in which each path of the table lies. */
+  /** Objects that were asked for, with a dot behind, by their numbers; and those that each path of the table is in. */
   readonly #objects = new Map<string, number>();
   readonly #prefixes: string[] = [];
   #around: (readonly number[] | undefined)[] = [];
@@ -52,7 +52,7 @@ export class RowIndex {
     return this.#met[number] === this.#version ? this.#first[number] : -1;
   }
 
-  /** Whether entries behind the first one at a dotted path may be at the same, as of the last call of `first`. */
+  /** Is set when entries behind the first one at a dotted path may be at the same, as of the last call of `first`. */
   get isMixed(): boolean {
     return this.#isMixed;
   }
