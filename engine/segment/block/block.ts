@@ -62,6 +62,8 @@ export class Block {
   #columns: (Column | undefined)[] = [];
   #derivedTexts: (DerivedText | undefined)[] = [];
   #given: ArrayBufferView[] = [];
+  /** Chunks that are decoded: of very many columns few are, so they are not looked for. */
+  #decoded: { free(): void }[] = [];
   #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
@@ -206,7 +208,8 @@ export class Block {
   forgetValues(): void {
     free(...this.#given);
     this.#given = [];
-    for (const chunk of [...this.#strings, ...this.#numbers, ...this.#dates]) chunk?.free();
+    for (const chunk of this.#decoded) chunk.free();
+    this.#decoded = [];
     this.#strings = [];
     this.#numbers = [];
     this.#dates = [];
@@ -305,6 +308,7 @@ export class Block {
       entry.entryCount,
     );
     this.#strings[index] = chunk;
+    this.#decoded.push(chunk);
     return chunk;
   }
 
@@ -332,6 +336,7 @@ export class Block {
     if (known !== undefined) return known;
     const chunk = new NumberChunk(this.#chunk(index, entry.regions[0]), entry.presentCount);
     this.#numbers[index] = chunk;
+    this.#decoded.push(chunk);
     return chunk;
   }
 
@@ -340,6 +345,7 @@ export class Block {
     if (known !== undefined) return known;
     const chunk = new DateChunk(this.#source.region(entry.regions[0]), entry.presentCount);
     this.#dates[index] = chunk;
+    this.#decoded.push(chunk);
     return chunk;
   }
 
