@@ -124,47 +124,87 @@ export class ByteWriter {
   }
 }
 
+/** Bytes that lie elsewhere, of which some or all are read when they are asked for. Reads throw what they like. */
+export interface FarBytes {
+  readonly length: number;
+  /** `count` of them from `from` on, which are the caller's. */
+  read(from: number, count: number): Uint8Array;
+  /** All of them, not to be written. */
+  whole(): Uint8Array;
+}
+
+/** Far bytes that a reader reads at a time at least. */
+const WINDOW_BYTES = 64;
+
 /**
  * Reads what ByteWriter wrote. Every read is bounds-checked.
  * Throws CORRUPTION when the bytes end early or a number is not a legal one.
  */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  #bytes: Uint8Array;
+  #view: DataView;
   #at: number;
+  readonly #far: FarBytes | undefined;
+  /** Where `#bytes` begin in the far bytes. */
+  #from = 0;
 
-  constructor(bytes: Uint8Array, at = 0) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  constructor(bytes: Uint8Array | FarBytes, at = 0) {
+    const isNear = bytes instanceof Uint8Array;
+    this.#far = isNear ? undefined : bytes;
+    this.#bytes = isNear ? bytes : new Uint8Array(0);
+    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
     this.#at = at;
   }
 
   get remaining(): number {
-    return this.#bytes.length - this.#at;
+    return this.#end - this.#at;
+  }
+
+  /** Where all bytes end, counted from where `#bytes` begin. */
+  get #end(): number {
+    return this.#far === undefined ? this.#bytes.length : this.#far.length - this.#from;
   }
 
   #take(count: number): number {
+    if (count < 0 || this.#at + count > this.#bytes.length) this.#more(count);
     const at = this.#at;
-    if (count < 0 || at + count > this.#bytes.length) {
-      throw new EngineError(
-        'CORRUPTION',
-        `structure ends early: ${count} bytes wanted at ${at} of ${this.#bytes.length}`,
-      );
-    }
     this.#at = at + count;
     return at;
   }
 
+  /** Reads the next `count` far bytes, and some behind them. Throws CORRUPTION when there are none. */
+  #more(count: number): void {
+    this.#check(count);
+    if (this.#far === undefined) return;
+    this.#from += this.#at;
+    this.#at = 0;
+    const bytes = this.#far.read(this.#from, Math.min(Math.max(count, WINDOW_BYTES), this.#end));
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #check(count: number): void {
+    if (count >= 0 && count <= this.remaining) return;
+    const at = this.#from + this.#at;
+    throw new EngineError(
+      'CORRUPTION',
+      `structure ends early: ${count} bytes wanted at ${at} of ${at + this.remaining}`,
+    );
+  }
+
   u8(): number {
-    return this.#view.getUint8(this.#take(1));
+    const at = this.#take(1);
+    return this.#view.getUint8(at);
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#take(4), true);
+    const at = this.#take(4);
+    return this.#view.getUint32(at, true);
   }
 
   f64(): number {
-    return this.#view.getFloat64(this.#take(8), true);
+    const at = this.#take(8);
+    return this.#view.getFloat64(at, true);
   }
 
   varint(): number {
@@ -188,6 +228,20 @@ export class ByteReader {
     return this.#bytes.subarray(at, at + count);
   }
 
+  /** The next `count` bytes: far ones are not read yet. */
+  later(count: number): Uint8Array | FarBytes {
+    const far = this.#far;
+    if (far === undefined) return this.raw(count);
+    this.#check(count);
+    const first = this.#from + this.#at;
+    this.#at += count;
+    return {
+      length: count,
+      read: (from, wanted) => far.read(first + from, wanted),
+      whole: () => far.whole().subarray(first, first + count),
+    };
+  }
+
   blob(): Uint8Array {
     return this.raw(this.varint());
   }
@@ -199,7 +253,7 @@ export class ByteReader {
 
   /** Skips to the next multiple of `alignment`. */
   pad(alignment: number): void {
-    const excess = this.#at % alignment;
+    const excess = (this.#from + this.#at) % alignment;
     if (excess !== 0) this.#take(alignment - excess);
   }
 }

@@ -1,4 +1,4 @@
-import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { grow, refit } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
@@ -95,7 +95,7 @@ export class DateChunk {
   readonly #values: IntegerStream;
 
   /** Opens what `writeDates` wrote of `count` values. Throws CORRUPTION. */
-  constructor(bytes: Uint8Array, count: number) {
+  constructor(bytes: Uint8Array | FarBytes, count: number) {
     const reader = new ByteReader(bytes);
     const origin = reader.u8();
     if (origin !== FROM_EPOCH && origin !== FROM_EVENT) {

@@ -1,4 +1,4 @@
-import { ByteReader, type ByteWriter } from '../base/bytes.ts';
+import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { compress, readPacked, writePacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
@@ -285,7 +285,7 @@ export class NumberChunk {
   #parts: NumberParts | undefined;
 
   /** Opens what `writeNumbers` wrote of `count` values. Throws CORRUPTION. */
-  constructor(bytes: Uint8Array, count: number) {
+  constructor(bytes: Uint8Array | FarBytes, count: number) {
     const reader = new ByteReader(bytes);
     const rule = reader.u8();
     if (rule > PrintRule.POINT) damaged(`unknown print rule ${rule}`);

@@ -1,4 +1,4 @@
-import { ByteReader } from '../base/bytes.ts';
+import { ByteReader, type FarBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { PackedValues } from '../packed/cells.ts';
@@ -41,6 +41,8 @@ export interface TextPiece {
 export interface StringSource {
   /** Bytes of a region, checked; in `scratch` when it is given and they fit. */
   region(number: number, scratch?: Uint8Array): Uint8Array;
+  /** Bytes of a region of numbers, of which no more are read than needed; as `region` gives them unless it is there. */
+  numbers?(number: number): Uint8Array | FarBytes;
   /** The dictionary of the segment that a shared chunk has its entries in; only those need it. */
   dictionary?(): EntrySource;
   /** Makes the values of a derived chunk; only those need it. */
@@ -274,8 +276,12 @@ export class StringChunk {
     if (bytes.byteLength === bytes.buffer.byteLength) free(bytes);
   }
 
+  #numbers(number: number): ByteReader {
+    return new ByteReader(this.#source.numbers?.(number) ?? this.#source.region(number));
+  }
+
   #idStream(): IntegerStream {
-    this.#ids ??= new IntegerStream(new ByteReader(this.#source.region(1)), this.#valueCount);
+    this.#ids ??= new IntegerStream(this.#numbers(1), this.#valueCount);
     return this.#ids;
   }
 
@@ -301,7 +307,7 @@ export class StringChunk {
   }
 
   #lengthStream(): IntegerStream {
-    this.#lengths ??= new IntegerStream(new ByteReader(this.#source.region(0)), this.#valueCount);
+    this.#lengths ??= new IntegerStream(this.#numbers(0), this.#valueCount);
     return this.#lengths;
   }
 

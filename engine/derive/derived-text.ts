@@ -1,4 +1,4 @@
-import { ByteReader, copyBytes } from '../base/bytes.ts';
+import { ByteReader, copyBytes, type FarBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Entries, StringPlace } from '../column/entries.ts';
@@ -17,6 +17,10 @@ export const DerivedRegion = { TEMPLATES: 1, NUMBERS: 2, PIECES: 3 } as const;
 /** Regions and columns of which a derived text is read. Methods throw CORRUPTION. */
 export interface DerivedSource {
   region(number: number): Uint8Array;
+  /** Bytes of the region of numbers, of which no more are read than needed; as `region` gives them otherwise. */
+  numbers?(): Uint8Array | FarBytes;
+  /** Bytes that a region takes; without it all are taken for long. */
+  bytesOf?(number: number): number;
   /** Row of each value; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
   columns: ColumnTexts;
@@ -30,11 +34,20 @@ const KEPT_CHOICES_MAX = 8;
 /** Bytes of own parts that are kept, about: a search comes back to all of a block, a page of events to one piece. */
 const KEPT_OWN_BYTES_MAX = 512 * 1024;
 
+/** Bytes that are left of none when these are packed. */
+const PACKED_NOTHING_BYTES = 2;
+
 /** Own parts of the values of a piece, a text each: text e is of the value `values[e]`. */
 export interface OwnTexts extends Entries {
   /** By text, the number of its value in the block; ascending. */
   values: Uint32Array;
 }
+
+const NO_TEXTS: OwnTexts = {
+  values: new Uint32Array(0),
+  offsets: new Uint32Array(1),
+  bytes: new Uint8Array(0),
+};
 
 /** A derived text as it is stored, to be read without its values being made. Methods throw CORRUPTION. */
 export interface DerivedView {
@@ -43,6 +56,8 @@ export interface DerivedView {
   valuesOf(chosen: Uint8Array): Uint32Array;
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
+  /** Tells that some value may have own parts with bytes. */
+  hasOwn(): boolean;
   /** Own parts of the values of the piece number `piece`. */
   ownTexts(piece: number): OwnTexts;
 }
@@ -53,6 +68,7 @@ export function guardedView(view: DerivedView, guard: <T>(read: () => T) => T): 
     templates: () => guard(() => view.templates()),
     valuesOf: (chosen) => guard(() => view.valuesOf(chosen)),
     rows: () => guard(() => view.rows()),
+    hasOwn: () => guard(() => view.hasOwn()),
     ownTexts: (piece) => guard(() => view.ownTexts(piece)),
   };
 }
@@ -127,7 +143,8 @@ export class DerivedText implements DerivedView {
     const template = this.templates()[this.#numberStream().at(rank)] ?? damaged('no such template');
     const rows = this.#source.rows();
     const row = rows === undefined ? rank : rows[rank];
-    const own = this.ownTexts(Math.floor(rank / TEXT_PIECE_ROWS));
+    const hasOwn = template.some(({ kind }) => kind === PartKind.OWN);
+    const own = hasOwn ? this.ownTexts(Math.floor(rank / TEXT_PIECE_ROWS)) : NO_TEXTS;
     let ownNext = firstAt(own.values, rank);
     const parts = template.map(({ kind, column, bytes }) => {
       if (kind === PartKind.LITERAL) return bytes;
@@ -177,6 +194,16 @@ export class DerivedText implements DerivedView {
     return values;
   }
 
+  hasOwn(): boolean {
+    const { bytesOf } = this.#source;
+    if (bytesOf === undefined) return true;
+    const pieceCount = Math.ceil(this.#valueCount / TEXT_PIECE_ROWS);
+    for (let piece = 0; piece < pieceCount; piece++) {
+      if (bytesOf(DerivedRegion.PIECES + piece) > PACKED_NOTHING_BYTES) return true;
+    }
+    return false;
+  }
+
   ownTexts(piece: number): OwnTexts {
     const known = this.#own.get(piece);
     if (known !== undefined) return known;
@@ -220,7 +247,7 @@ export class DerivedText implements DerivedView {
 
   #numberStream(): IntegerStream {
     this.#numbers ??= new IntegerStream(
-      new ByteReader(this.#source.region(DerivedRegion.NUMBERS)),
+      new ByteReader(this.#source.numbers?.() ?? this.#source.region(DerivedRegion.NUMBERS)),
       this.#valueCount,
     );
     return this.#numbers;

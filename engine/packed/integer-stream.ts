@@ -1,10 +1,11 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { packedWords, unpack, unpackOne } from './bitpack.ts';
+import { packedWords, unpack } from './bitpack.ts';
 import type { PackedValues } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { free } from './growth.ts';
 import { findValues, unpackValues } from './packed.ts';
+import { StoredWords, wordsOf } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
@@ -33,33 +34,40 @@ const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
 /** Values that are decoded at a time: few enough to stay near the processor. */
 const PART_VALUES = 4_096;
 const scratch = new Uint32Array(PART_VALUES);
+const NO_WORDS = new Uint32Array(0);
 const partValues = new Float64Array(PART_VALUES);
 
 /** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
 export function readWords(reader: ByteReader, count: number): Uint32Array {
-  const bytes = reader.raw(count * 4);
-  if (bytes.byteOffset % 4 === 0) return new Uint32Array(bytes.buffer, bytes.byteOffset, count);
-  return new Uint32Array(new Uint8Array(bytes).buffer);
+  return wordsOf(reader.raw(count * 4));
 }
 
-/** A stream of numbers that is open for reading: one by one, or all. Views the bytes it was read from. */
+/** Sums of a stream of deltas: its values whose indexes are multiples of SUM_VALUES, of which the first are known. */
+export class DeltaSums {
+  values = new Float64Array(0);
+  count = 0;
+}
+
+/** A stream of numbers that is open for reading: one by one, or all. Views the bytes that it was read from. */
 export class IntegerStream {
   readonly count: number;
   readonly #encoding: number;
   readonly #base: number;
   readonly #step: number;
   readonly #width: number;
-  readonly #low: Uint32Array;
-  readonly #high: Uint32Array;
+  readonly #low: StoredWords | undefined;
+  readonly #high: StoredWords | undefined;
   #values: Float64Array | undefined;
   /** Start and value of each run, in a stream of runs. */
   #runs: { starts: Float64Array; heads: Float64Array } | undefined;
-  /** Values whose indexes are multiples of SUM_VALUES, in a stream of deltas; the first `#sumCount` are known. */
-  #sums = new Float64Array(0);
-  #sumCount = 0;
+  readonly #sums: DeltaSums;
 
-  /** Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. */
-  constructor(reader: ByteReader, count: number, mayRun = true) {
+  /**
+   * Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. `sums`: of the same stream, when it
+   * was open before.
+   */
+  constructor(reader: ByteReader, count: number, mayRun = true, sums = new DeltaSums()) {
+    this.#sums = sums;
     const head = count === 0 ? CONSTANT : reader.u8();
     const encoding = head & StreamHead.ENCODING_MASK;
     this.count = count;
@@ -67,8 +75,6 @@ export class IntegerStream {
     this.#base = 0;
     this.#step = 0;
     this.#width = 0;
-    this.#low = new Uint32Array(0);
-    this.#high = this.#low;
     if (count === 0) return;
     if (encoding === RUNS && mayRun) {
       this.#runs = readRuns(reader, count);
@@ -84,9 +90,9 @@ export class IntegerStream {
       if (this.#width > WIDTH_MAX) damaged(`numbers of ${this.#width} bits`);
       reader.pad(4);
       const packed = encoding === DELTA ? count - 1 : count;
-      this.#low = readWords(reader, packedWords(packed, Math.min(this.#width, WORD_BITS)));
+      this.#low = new StoredWords(reader, packed, Math.min(this.#width, WORD_BITS));
       if (this.#width > WORD_BITS) {
-        this.#high = readWords(reader, packedWords(packed, this.#width - WORD_BITS));
+        this.#high = new StoredWords(reader, packed, this.#width - WORD_BITS);
       }
     } else {
       damaged(`unknown stream encoding ${encoding}`);
@@ -100,9 +106,8 @@ export class IntegerStream {
     if (this.#runs !== undefined) return this.#runs.heads[runOf(this.#runs.starts, index)];
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#sumAt(index);
     if (this.#encoding !== PACKED) return this.values()[index];
-    const lower = unpackOne(this.#low, Math.min(this.#width, WORD_BITS), index);
-    if (this.#width <= WORD_BITS) return this.#base + lower;
-    return this.#base + unpackOne(this.#high, this.#width - WORD_BITS, index) * WORD_RANGE + lower;
+    const lower = this.#low?.at(index) ?? 0;
+    return this.#base + (this.#high?.at(index) ?? 0) * WORD_RANGE + lower;
   }
 
   /** Checks that all values lie from `min` to `max`, as far as that is known without decoding them. */
@@ -129,16 +134,17 @@ export class IntegerStream {
   /** The stored numbers, each more its base and `more`. */
   #stored(more: number): PackedValues {
     const { count } = this;
-    return { words: this.#low, count, width: this.#width, base: this.#base + more };
+    const words = this.#low?.all() ?? NO_WORDS;
+    return { words, count, width: this.#width, base: this.#base + more };
   }
 
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
   #sumAt(index: number): number {
     const kept = Math.floor(index / SUM_VALUES);
-    if (kept >= this.#sumCount) this.#sumUp(kept);
-    let value = this.#sums[kept];
+    if (kept >= this.#sums.count) this.#sumUp(kept);
+    let value = this.#sums.values[kept];
     for (let at = kept * SUM_VALUES; at < index; at++) {
-      value += this.#step + unpackOne(this.#low, this.#width, at);
+      value += this.#step + (this.#low?.at(at) ?? 0);
     }
     return value;
   }
@@ -146,17 +152,18 @@ export class IntegerStream {
   /** Sums up to the kept sum number `last` at least. */
   #sumUp(last: number): void {
     const step = this.#step;
-    if (this.#sumCount === 0) {
-      this.#sums = new Float64Array(Math.ceil(this.count / SUM_VALUES));
-      this.#sums[this.#sumCount++] = this.#base;
+    const sums = this.#sums;
+    if (sums.count === 0) {
+      sums.values = new Float64Array(Math.ceil(this.count / SUM_VALUES));
+      sums.values[sums.count++] = this.#base;
     }
-    while (this.#sumCount <= last) {
-      const from = (this.#sumCount - 1) * SUM_VALUES;
+    while (sums.count <= last) {
+      const from = (sums.count - 1) * SUM_VALUES;
       const steps = this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from));
       for (let end = SUM_VALUES; end <= steps.length; end += SUM_VALUES) {
-        let value = this.#sums[this.#sumCount - 1];
+        let value = sums.values[sums.count - 1];
         for (let index = end - SUM_VALUES; index < end; index++) value += step + steps[index];
-        this.#sums[this.#sumCount++] = value;
+        sums.values[sums.count++] = value;
       }
     }
   }
@@ -236,13 +243,13 @@ export class IntegerStream {
     const { length } = values;
     const lower = this.#lower(from, length);
     for (let index = 0; index < length; index++) values[index] = base + lower[index];
-    if (this.#width <= WORD_BITS) return;
-    const upper = unpackFrom(this.#high, from, length, this.#width - WORD_BITS);
+    if (this.#high === undefined) return;
+    const upper = unpackFrom(this.#high.all(), from, length, this.#width - WORD_BITS);
     for (let index = 0; index < length; index++) values[index] += upper[index] * WORD_RANGE;
   }
 
   #lower(from: number, count: number): Uint32Array {
-    return unpackFrom(this.#low, from, count, Math.min(this.#width, WORD_BITS));
+    return unpackFrom(this.#low?.all() ?? NO_WORDS, from, count, Math.min(this.#width, WORD_BITS));
   }
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */

@@ -21,6 +21,11 @@ export class ChunkCache {
     return this.#kept.bytes;
   }
 
+  /** A chunk of a column of a block when it is kept. */
+  known({ segment, offset }: BlockRef, column: number): Uint8Array | undefined {
+    return this.#kept.known(`${segment} ${offset} ${column}`);
+  }
+
   /** A chunk of a column of a block, not to be written; `read` reads what is not kept, and throws what it likes. */
   chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array {
     const { segment, offset, rowCount } = ref;

@@ -37,17 +37,23 @@ export class IdleCache<T> {
     return this.#bytes;
   }
 
-  /** The value of a key of a segment; `make` makes what is not kept, and throws what it likes. 0 bytes: not to keep. */
-  get(segment: number, key: string, make: () => Sized<T>): T {
+  /** The value of a key when it is kept. */
+  known(key: string): T | undefined {
     const usedAt = this.#calls++;
     const kept = this.#kept.get(key);
-    if (kept !== undefined) {
-      kept.usedAt = usedAt;
-      this.#kept.delete(key);
-      this.#kept.set(key, kept);
-      return kept.value;
-    }
+    if (kept === undefined) return undefined;
+    kept.usedAt = usedAt;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    return kept.value;
+  }
+
+  /** The value of a key of a segment; `make` makes what is not kept, and throws what it likes. 0 bytes: not to keep. */
+  get(segment: number, key: string, make: () => Sized<T>): T {
+    const kept = this.known(key);
+    if (kept !== undefined) return kept;
     const made = make();
+    const usedAt = this.#calls;
     if (made.bytes === 0) return made.value;
     if (this.#seen.delete(key)) return this.#keep(key, { ...made, segment, usedAt });
     if (this.#seen.size < SEEN_MAX) this.#seen.add(key);

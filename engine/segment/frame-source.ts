@@ -1,4 +1,4 @@
-import { unfilled } from '../base/bytes.ts';
+import { type FarBytes, unfilled } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { damaged } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
@@ -28,6 +28,8 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
   return header.metaRawBytes === 0 ? stored : decompress(stored, header.metaRawBytes);
 }
 
+/** Bytes from which a region is not read whole for one value. */
+const FAR_BYTES_MIN = 16_384;
 /** Regions of a file that are known to be right, at most. */
 const CHECKED_MAX = 4_096;
 
@@ -100,6 +102,20 @@ export class FrameSource {
       damaged(`region at ${region.offset} is not as written`);
     if (this.#checked !== undefined && this.#checked.size < CHECKED_MAX) this.#checked.add(place);
     return bytes;
+  }
+
+  /** The bytes of a region, which are read in part when they are many and known to be right. */
+  far(region: Region): Uint8Array | FarBytes {
+    if (region.inline !== undefined || region.bytes < FAR_BYTES_MIN) return this.region(region);
+    const place = this.#regions.from + region.offset;
+    const position = place - this.#ref.offset;
+    const isNear = position >= 0 && position + region.bytes <= this.#first.length;
+    if (isNear || this.#checked?.has(place) !== true) return this.region(region);
+    return {
+      length: region.bytes,
+      read: (from, count) => this.#read(position + from, count),
+      whole: () => this.region(region),
+    };
   }
 
   /** Bytes at a position that counts from the frame's begin: of chunks, which lie before it, it is negative. */

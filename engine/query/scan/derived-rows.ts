@@ -76,7 +76,7 @@ export class DerivedRows {
     const found = this.#rowsAmong(choices.found, among);
     const open = this.#rowsAmong(choices.open, among);
     yield* this.#addOfColumns(choices.columns, among, test, found);
-    if (choices.own.includes(1)) {
+    if (choices.own.includes(1) && this.#view.hasOwn()) {
       yield* this.#addOfOwn(this.#rowsAmong(choices.own, among), test, found);
     }
     return { found, open };
@@ -100,10 +100,14 @@ export class DerivedRows {
     for (const [index, chosen] of columns) {
       const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
-      const rows = this.#rowsAmong(chosen, among);
+      // Rows are tested that have other templates too where that is cheap: most blocks have none that passes.
+      const isCheap = info.kind === Kind.STRING;
+      const rows = isCheap ? among.slice() : this.#rowsAmong(chosen, among);
       dropRows(rows, found);
       if (isEmpty(rows)) continue;
-      addRows(found, yield* rowsThatPass(this.#block.column(index), test, rows));
+      const passed = yield* rowsThatPass(this.#block.column(index), test, rows);
+      if (isCheap && !isEmpty(passed)) keepRows(passed, this.#rowsAmong(chosen, among));
+      addRows(found, passed);
       yield;
     }
   }

@@ -1,5 +1,6 @@
 import type { Region } from '../../column/chunk.ts';
 import type { Kind } from '../../column/kind.ts';
+import { DeltaSums } from '../../packed/integer-stream.ts';
 import { type BlockRef, FrameKind } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
 import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
@@ -9,6 +10,8 @@ import { decodeText } from './rebuild.ts';
 const COLUMN_BYTES = 400;
 const REGION_BYTES = 80;
 const PATH_BYTES = 250;
+/** Memory of the sums of times, by row. */
+const SUM_BYTES = 1 / 32;
 
 /** What a block has under one path and kind. */
 export interface ColumnInfo {
@@ -35,6 +38,8 @@ export class BlockHead {
   readonly source: FrameSource;
   readonly firstSequence: number;
   readonly directory: Directory;
+  /** Sums of the times of rows, as far as they were needed. */
+  readonly timeSums = new DeltaSums();
   /** Bytes of memory that it takes, about. */
   readonly memoryBytes: number;
   readonly #hasChunks: boolean;
@@ -55,6 +60,7 @@ export class BlockHead {
     const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
     this.memoryBytes =
       source.memoryBytes +
+      ref.rowCount * SUM_BYTES +
       meta.length +
       columns.length * COLUMN_BYTES +
       regionCount * REGION_BYTES +

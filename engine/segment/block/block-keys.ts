@@ -1,8 +1,9 @@
-import { ByteReader } from '../../base/bytes.ts';
+import { ByteReader, type FarBytes } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
 import { free } from '../../packed/growth.ts';
-import { IntegerStream } from '../../packed/integer-stream.ts';
+import { type DeltaSums, IntegerStream } from '../../packed/integer-stream.ts';
 import type { BlockRef } from '../frame.ts';
+import type { BlockHead } from './block-head.ts';
 import type { Directory } from './directory.ts';
 import { type OneWriterKeys, openRowKeys, type RowKeys, readRowKeys } from './row-keys.ts';
 
@@ -24,22 +25,22 @@ export class BlockKeys implements RowKeyReader {
   readonly #ref: BlockRef;
   readonly #directory: Directory;
   readonly #firstSequence: number;
-  readonly #read: (region: Region) => Uint8Array;
+  readonly #sums: DeltaSums;
+  readonly #read: (region: Region) => Uint8Array | FarBytes;
   #times: IntegerStream | undefined;
   #received: IntegerStream | undefined;
   #single: OneWriterKeys | undefined;
   #all: RowKeys | undefined;
 
-  /** `firstSequence` is the header's; `read` gives the checked bytes of a region. */
+  /** Of the block of a head; `read` gives the checked bytes of a region. */
   constructor(
-    ref: BlockRef,
-    directory: Directory,
-    firstSequence: number,
-    read: (region: Region) => Uint8Array,
+    { ref, directory, firstSequence, timeSums }: BlockHead,
+    read: (region: Region) => Uint8Array | FarBytes,
   ) {
     this.#ref = ref;
     this.#directory = directory;
     this.#firstSequence = firstSequence;
+    this.#sums = timeSums;
     this.#read = read;
   }
 
@@ -99,17 +100,21 @@ export class BlockKeys implements RowKeyReader {
   }
 
   #timeStream(): IntegerStream {
-    this.#times ??= this.#stream(this.#directory.time);
+    const { time } = this.#directory;
+    this.#times ??= new IntegerStream(this.#reader(time), this.#ref.rowCount, true, this.#sums);
     return this.#times;
   }
 
   #receivedStream(): IntegerStream {
-    this.#received ??= this.#stream(this.#directory.received);
+    this.#received ??= new IntegerStream(
+      this.#reader(this.#directory.received),
+      this.#ref.rowCount,
+    );
     return this.#received;
   }
 
-  #stream(region: Region): IntegerStream {
-    return new IntegerStream(new ByteReader(this.#read(region)), this.#ref.rowCount);
+  #reader(region: Region): ByteReader {
+    return new ByteReader(this.#read(region));
   }
 
   #readAll(): RowKeys {

@@ -17,6 +17,8 @@ export interface PieceSource {
 
 /** Chunks of sealed blocks, kept from one opening to the next. */
 export interface ChunkSource {
-  /** The ids or numbers of a column of the block at `ref`; `read` reads them when they are not kept. */
+  /** The ids or numbers of a column of the block at `ref` when they are kept. */
+  known(ref: BlockRef, column: number): Uint8Array | undefined;
+  /** The same; `read` reads them when they are not kept. */
   chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
 }

@@ -13,7 +13,12 @@ import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../colu
 import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
-import { DerivedText, type DerivedView, guardedView } from '../../derive/derived-text.ts';
+import {
+  DerivedRegion,
+  DerivedText,
+  type DerivedView,
+  guardedView,
+} from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
@@ -21,6 +26,7 @@ import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
+import { BlockRegions } from './block-regions.ts';
 import type { ChunkSource, DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
@@ -45,10 +51,9 @@ export class Block {
   readonly ref: BlockRef;
   /** With which it can be opened again. */
   readonly head: BlockHead;
-  readonly #source: FrameSource;
+  readonly #regions: BlockRegions;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
-  readonly #chunks: ChunkSource | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   #shapes: Shapes | undefined;
@@ -68,15 +73,13 @@ export class Block {
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
   constructor(head: BlockHead, dictionaries?: DictionarySource, chunks?: ChunkSource) {
-    const { ref, source, directory, firstSequence } = head;
+    const { ref, source, directory } = head;
     this.ref = ref;
     this.head = head;
-    this.#source = source;
+    this.#regions = new BlockRegions(ref, source, chunks);
     this.#directory = directory;
     this.#dictionaries = dictionaries;
-    this.#chunks = chunks;
-    this.#newKeys = () =>
-      new BlockKeys(ref, directory, firstSequence, (region) => source.region(region));
+    this.#newKeys = () => new BlockKeys(head, (region) => this.#regions.far(region));
     this.#keys = this.#newKeys();
   }
 
@@ -171,7 +174,7 @@ export class Block {
   verify(scratch: Scratch): void {
     placed(this.ref, () => {
       for (const region of regionsOf(this.#directory)) {
-        if (region.inline === undefined) this.#source.region(region, scratch.bytes(region.bytes));
+        if (region.inline === undefined) this.#regions.region(region, scratch.bytes(region.bytes));
       }
       for (const { encoding, dictionary } of this.#directory.columns) {
         if (encoding === StringEncoding.SHARED) this.#dictionaries?.dictionary(dictionary).verify();
@@ -275,7 +278,7 @@ export class Block {
   }
 
   #stream(region: Region): IntegerStream {
-    return new IntegerStream(new ByteReader(this.#source.region(region)), this.rowCount);
+    return new IntegerStream(new ByteReader(this.#regions.far(region)), this.rowCount);
   }
 
   #present(entry: ColumnEntry): PresentRows | undefined {
@@ -283,7 +286,7 @@ export class Block {
     const known = this.#presences[entry.presence];
     if (known !== undefined) return known;
     const { layout, presentCount, region } = this.#directory.presences[entry.presence];
-    const reader = new ByteReader(this.#source.region(region));
+    const reader = new ByteReader(this.#regions.region(region));
     const present = PresentRows.read(reader, layout, presentCount, this.rowCount);
     this.#presences[entry.presence] = present;
     return present;
@@ -293,10 +296,11 @@ export class Block {
     const known = this.#strings[index];
     if (known !== undefined) return known;
     const source: StringSource = {
-      region: (number, scratch) =>
+      region: (number, scratch) => this.#regions.region(entry.regions[number], scratch),
+      numbers: (number) =>
         number === 1 && entry.encoding === StringEncoding.SHARED
-          ? this.#chunk(index, entry.regions[number])
-          : this.#source.region(entry.regions[number], scratch),
+          ? this.#regions.chunk(index, entry.regions[number])
+          : this.#regions.far(entry.regions[number]),
       dictionary: () =>
         this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
       derived: () => this.#derived(index, entry),
@@ -315,7 +319,9 @@ export class Block {
   #derived(index: number, entry: ColumnEntry): DerivedText {
     const { regions, presentCount } = entry;
     const source = {
-      region: (number: number) => this.#source.region(regions[number]),
+      region: (number: number) => this.#regions.region(regions[number]),
+      numbers: () => this.#regions.far(regions[DerivedRegion.NUMBERS]),
+      bytesOf: (number: number) => bytesOf(regions[number]),
       rows: () => this.#present(entry)?.rows(),
       columns: this.texts,
       kernel: this.kernel,
@@ -324,17 +330,10 @@ export class Block {
     return this.#derivedTexts[index];
   }
 
-  /** The ids or numbers of the column number `index`. */
-  #chunk(index: number, region: Region): Uint8Array {
-    const read = (): Uint8Array => this.#source.region(region);
-    const isInline = region.inline !== undefined;
-    return isInline ? read() : (this.#chunks?.chunk(this.ref, index, read) ?? read());
-  }
-
   #numberChunk(index: number, entry: ColumnEntry): NumberChunk {
     const known = this.#numbers[index];
     if (known !== undefined) return known;
-    const chunk = new NumberChunk(this.#chunk(index, entry.regions[0]), entry.presentCount);
+    const chunk = new NumberChunk(this.#regions.chunk(index, entry.regions[0]), entry.presentCount);
     this.#numbers[index] = chunk;
     this.#decoded.push(chunk);
     return chunk;
@@ -343,7 +342,7 @@ export class Block {
   #dateChunk(index: number, entry: ColumnEntry): DateChunk {
     const known = this.#dates[index];
     if (known !== undefined) return known;
-    const chunk = new DateChunk(this.#source.region(entry.regions[0]), entry.presentCount);
+    const chunk = new DateChunk(this.#regions.far(entry.regions[0]), entry.presentCount);
     this.#dates[index] = chunk;
     this.#decoded.push(chunk);
     return chunk;
@@ -351,7 +350,7 @@ export class Block {
 
   #readShapes(): Shapes {
     const { shapeCount, shapes, names } = this.#directory;
-    this.#shapes ??= readShapes(this.#source.region(shapes), shapeCount, names.length);
+    this.#shapes ??= readShapes(this.#regions.region(shapes), shapeCount, names.length);
     return this.#shapes;
   }
 
@@ -362,7 +361,7 @@ export class Block {
     if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#numberChunk(index, entry) };
     if (kind === Kind.DATE) return { kind, rows, chunk: this.#dateChunk(index, entry) };
     if (kind === Kind.BOOLEAN) {
-      const reader = new ByteReader(this.#source.region(regions[0]));
+      const reader = new ByteReader(this.#regions.region(regions[0]));
       return { kind, rows, values: new IntegerStream(reader, presentCount).ids(1) };
     }
     const chunk = this.#stringChunk(index, entry);
@@ -417,7 +416,7 @@ export class Block {
       return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
     }
     if (kind === Kind.BOOLEAN) {
-      return readBooleans(this.#source.region(regions[0]), presentCount, present, this.rowCount);
+      return readBooleans(this.#regions.region(regions[0]), presentCount, present, this.rowCount);
     }
     const stringKind = kind as StringColumn['kind'];
     const chunk = this.#stringChunk(index, entry);

@@ -1,4 +1,4 @@
-import { ByteReader, type ByteWriter } from '../../base/bytes.ts';
+import { ByteReader, type ByteWriter, type FarBytes } from '../../base/bytes.ts';
 import { damaged } from '../../base/errors.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { writeIntegers } from '../../packed/integers.ts';
@@ -44,7 +44,7 @@ export function writeRowKeys(region: ByteWriter, keys: RowKeys): void {
 }
 
 /** Reads the keys of `rowCount` rows. Throws CORRUPTION. */
-export function readRowKeys(bytes: Uint8Array, rowCount: number): RowKeys {
+export function readRowKeys(bytes: Uint8Array | FarBytes, rowCount: number): RowKeys {
   const reader = new ByteReader(bytes);
   const present = new Uint8Array(reader.u8() + 1);
   for (let index = 0; index < present.length; index++) present[index] = reader.u8();
@@ -72,7 +72,10 @@ export interface OneWriterKeys {
 }
 
 /** Opens keys for reading one by one; `undefined` when they have to be read whole. Throws CORRUPTION. */
-export function openRowKeys(bytes: Uint8Array, rowCount: number): OneWriterKeys | undefined {
+export function openRowKeys(
+  bytes: Uint8Array | FarBytes,
+  rowCount: number,
+): OneWriterKeys | undefined {
   const reader = new ByteReader(bytes);
   if (reader.u8() !== 0) return undefined;
   const writer = reader.u8();

@@ -1,0 +1,47 @@
+import type { FarBytes } from '../../base/bytes.ts';
+import type { Region } from '../../column/chunk.ts';
+import { type BlockRef, placed } from '../frame.ts';
+import type { FrameSource } from '../frame-source.ts';
+import type { ChunkSource } from './block-sources.ts';
+
+/** Bytes of a block's regions, whole or in part. */
+export class BlockRegions {
+  readonly #ref: BlockRef;
+  readonly #source: FrameSource;
+  readonly #chunks: ChunkSource | undefined;
+
+  /** `chunks`: where those of columns are kept. */
+  constructor(ref: BlockRef, source: FrameSource, chunks: ChunkSource | undefined) {
+    this.#ref = ref;
+    this.#source = source;
+    this.#chunks = chunks;
+  }
+
+  /** All bytes of a region, as the source gives them. Throws CORRUPTION. */
+  region(region: Region, scratch?: Uint8Array): Uint8Array {
+    return this.#source.region(region, scratch);
+  }
+
+  /** Bytes of a region, of which no more are read than needed; `whole` reads all. Throws CORRUPTION, later too. */
+  far(region: Region, whole = () => this.region(region)): Uint8Array | FarBytes {
+    const bytes = this.#source.far(region);
+    if (bytes instanceof Uint8Array) return bytes;
+    const { length } = bytes;
+    return {
+      length,
+      read: (from, count) => placed(this.#ref, () => bytes.read(from, count)),
+      whole: () => placed(this.#ref, whole),
+    };
+  }
+
+  /** The ids or numbers of the column number `index`. Throws as `far`. */
+  chunk(index: number, region: Region): Uint8Array | FarBytes {
+    const chunks = this.#chunks;
+    if (chunks === undefined || region.inline !== undefined) return this.far(region);
+    const known = chunks.known(this.#ref, index);
+    if (known !== undefined) return known;
+    const keep = (read: () => Uint8Array): Uint8Array => chunks.chunk(this.#ref, index, read);
+    const bytes = this.far(region, () => keep(() => this.region(region)));
+    return bytes instanceof Uint8Array ? keep(() => bytes) : bytes;
+  }
+}
