@@ -123,13 +123,20 @@ export class Rows {
 
   /** Copies row `row` of others, whose texts are in the same source. */
   addRow(from: RowArrays, row: number): void {
-    const { path, kind, start, length, value, detail, rowEntry, timeMs } = from;
-    const end = rowEntry[row + 1];
-    for (let entry = rowEntry[row]; entry < end; entry++) {
-      const at = kind[entry] as Kind;
-      this.add(path[entry], at, start[entry], length[entry], value[entry], detail[entry]);
+    const first = from.rowEntry[row];
+    const count = from.rowEntry[row + 1] - first;
+    while (this.entryCount + count >= this.path.length) this.#growEntries();
+    const { path, kind, start, length, value, detail, entryCount: to } = this;
+    for (let entry = 0; entry < count; entry++) {
+      path[to + entry] = from.path[first + entry];
+      kind[to + entry] = from.kind[first + entry];
+      start[to + entry] = from.start[first + entry];
+      length[to + entry] = from.length[first + entry];
+      value[to + entry] = from.value[first + entry];
+      detail[to + entry] = from.detail[first + entry];
     }
-    this.endRow(timeMs[row]);
+    this.entryCount = to + count;
+    this.endRow(from.timeMs[row]);
   }
 
   /** Drops the rows from number `row` on, and what is being written. */

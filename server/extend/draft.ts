@@ -71,6 +71,8 @@ export class Draft implements EventValues {
   /** The text that was decoded last, and the entry of the row that it is of; -1 for none. */
   #text = '';
   #textEntry = -1;
+  readonly #sourceTexts = new Texts();
+  readonly #sideTexts = new Texts();
 
   /**
    * `counters` count what the limits did to events that were changed; no event gets what `isWriteKey` recognises as its
@@ -116,11 +118,12 @@ export class Draft implements EventValues {
   }
 
   open(path: string): void {
-    const first = this.#index.first(path);
-    const end = this.#rows.rowEntry[this.#row + 1];
-    this.#entry = first < 0 ? end : first;
-    this.#end = this.#index.isMixed ? end : first + 1;
-    this.#wanted = this.#index.number(path);
+    const index = this.#index;
+    this.#wanted = index.number(path);
+    const first = index.first(this.#wanted);
+    this.#entry = Math.max(first, 0);
+    const isMixed = first >= 0 && index.isMixed;
+    this.#end = isMixed ? this.#rows.rowEntry[this.#row + 1] : first + 1;
   }
 
   openAll(): void {
@@ -148,7 +151,17 @@ export class Draft implements EventValues {
   }
 
   has(path: string): boolean {
-    return this.#index.first(path) >= 0 || this.#index.hasIn(path);
+    return this.#index.first(this.#index.number(path)) >= 0 || this.#index.hasIn(path);
+  }
+
+  /** Gives values at `path` a mark: some bits of 32. */
+  mark(path: string, bits: number): void {
+    this.#index.mark(path, bits);
+  }
+
+  /** Marks of the values that there are. */
+  get marked(): number {
+    return this.#index.marked;
   }
 
   /** The text of the string, number or boolean at `path`; `undefined` when there is none. */
@@ -165,7 +178,8 @@ export class Draft implements EventValues {
   #decoded(): string {
     const entry = this.#entry - 1;
     if (entry !== this.#textEntry) {
-      this.#text = textOf(this.bytes, this.start, this.end);
+      const texts = this.bytes === this.#rows.side ? this.#sideTexts : this.#sourceTexts;
+      this.#text = texts.of(this.bytes, this.start, this.end);
       this.#textEntry = entry;
     }
     return this.#text;
@@ -418,6 +432,16 @@ function nameOf(path: string): string {
   return isRooted ? path.slice(path.indexOf('.') + 1) : path;
 }
 
-function textOf(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+/** Decodes texts of one array of bytes after the other: a view of the array serves many texts. */
+class Texts {
+  #bytes: Uint8Array | undefined;
+  #view: Buffer = Buffer.alloc(0);
+
+  of(bytes: Uint8Array, start: number, end: number): string {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    return this.#view.toString('utf8', start, end);
+  }
 }

@@ -63,6 +63,9 @@ export class Extender {
     this.#draft = new Draft(paths, rows, counters, options.isWriteKey);
     this.#options = options;
     this.#budget = options.budget ?? new PatternBudget();
+    for (const [index, { sources }] of steps.entries()) {
+      for (const source of sources) this.#draft.mark(source, markOf(index));
+    }
   }
 
   /** Extends the last row. `hasDate`: whether it has a date of its own. Never throws. */
@@ -72,11 +75,14 @@ export class Extender {
     let isOver = false;
     this.#budget.beginEvent();
     draft.begin();
-    for (const step of this.#steps) {
+    for (let index = 0; index < this.#steps.length; index++) {
+      const step = this.#steps[index];
       if (draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX) {
         failed = true;
         break;
       }
+      // Most extensions look for what most events have not.
+      if ((draft.marked & markOf(index)) === 0) continue;
       isOver ||= this.#budget.refused;
       this.#budget.refused = false;
       try {
@@ -160,4 +166,9 @@ export class Extender {
     const match = rule === undefined ? { extension: id } : { extension: id, rule };
     matched(this.#rows.rowCount - 1, match);
   }
+}
+
+/** Mark of the values that step number `index` works on; some steps may share it. */
+function markOf(index: number): number {
+  return 1 << (index % 32);
 }

@@ -54,6 +54,8 @@ export class RowEdit {
   /** The event in which a path was last used: `#event` for a leaf, one more for an object. Events count by two. */
   readonly #used = new Uint32Array(PATHS_MAX);
   #event = 0;
+  /** `custom`, `syslog` or `message`, of each path that was asked for. */
+  readonly #roots = new Uint8Array(PATHS_MAX);
   #row = 0;
   #first = 0;
   /** End of the row before all changes, and what they have overwritten. */
@@ -132,20 +134,24 @@ export class RowEdit {
   finish(): void {
     const rows = this.#rows;
     const end = rows.entryCount;
-    rows.rowEntry[this.#row + 1] = end;
-    let hasSyslog = false;
-    for (let entry = this.#first; entry < end; entry++) {
+    // What goes behind the attributes of `custom` is kept behind the row meanwhile.
+    let to = this.#first;
+    for (let entry = to; entry < end; entry++) {
       const path = rows.path[entry];
-      if (path === PATH_ROOT || path === PATH_MESSAGE) continue;
-      if (this.#isInSyslog(path)) hasSyslog = true;
-      else rows.addCopy(entry);
+      if (path === PATH_ROOT) continue;
+      if (path === PATH_MESSAGE || this.#isInSyslog(path)) rows.addCopy(entry);
+      else if (to === entry) to++;
+      else rows.copyEntry(entry, to++);
     }
-    for (let entry = this.#first; hasSyslog && entry < end; entry++) {
-      if (this.#isInSyslog(rows.path[entry])) rows.addCopy(entry);
+    const kept = rows.entryCount;
+    let message = -1;
+    for (let entry = end; entry < kept; entry++) {
+      if (rows.path[entry] === PATH_MESSAGE) message = entry;
+      else rows.copyEntry(entry, to++);
     }
-    const message = this.#entryOf(PATH_MESSAGE);
-    if (message >= 0) rows.addCopy(message);
-    rows.replaceRow();
+    if (message >= 0) rows.copyEntry(message, to++);
+    rows.entryCount = to;
+    rows.rowEntry[this.#row + 1] = to;
     if (!this.#isClaimed || !this.#isMixed) return;
     const { path, rowEntry, entryCount } = rows;
     rows.reorderRow(this.#order.of({ path, rowEntry, rowCount: this.#row, entryCount }), this.#row);
@@ -281,9 +287,12 @@ export class RowEdit {
   }
 
   #isInSyslog(path: number): boolean {
-    let at = path;
-    while (at > PATH_MESSAGE) at = this.#paths.parent(at);
-    return at === PATH_SYSLOG;
+    if (this.#roots[path] === PATH_ROOT) {
+      let at = path;
+      while (at > PATH_MESSAGE) at = this.#paths.parent(at);
+      this.#roots[path] = at;
+    }
+    return this.#roots[path] === PATH_SYSLOG;
   }
 
   /** The path of a name, one character a byte, in an object `depth` names below the top; -1 when it is for the tree. */

@@ -27,6 +27,9 @@ export class RowIndex {
   #around: (readonly number[] | undefined)[] = [];
   /** By the number of an object: the version in which something was met in it last. */
   #metIn: number[] = [];
+  /** Marks of each dotted path, by its number, and of those that the row has. */
+  readonly #marks: number[] = [];
+  #marked = 0;
   #version = 1;
   /** The version that was gone through. */
   #read = 0;
@@ -45,11 +48,23 @@ export class RowIndex {
     this.#version++;
   }
 
-  /** The first entry at a dotted path that has a column; -1 when there is none. */
-  first(path: string): number {
-    const number = this.number(path);
+  /** The first entry at the dotted path of a number that has a column; -1 when there is none. */
+  first(number: number): number {
     this.#pass();
     return this.#met[number] === this.#version ? this.#first[number] : -1;
+  }
+
+  /** Gives a dotted path a mark: some bits of 32. */
+  mark(path: string, bits: number): void {
+    const number = this.number(path);
+    this.#marks[number] = (this.#marks[number] ?? 0) | bits;
+    this.#version++;
+  }
+
+  /** Marks of the dotted paths that have a value. */
+  get marked(): number {
+    this.#pass();
+    return this.#marked;
   }
 
   /** Is set when entries behind the first one at a dotted path may be at the same, as of the last call of `first`. */
@@ -101,6 +116,7 @@ export class RowIndex {
     if (this.#read === this.#version) return;
     this.#read = this.#version;
     this.#isMixed = false;
+    this.#marked = 0;
     const { path, kind, rowEntry } = this.#rows;
     const end = rowEntry[this.#row + 1];
     for (let entry = rowEntry[this.#row]; entry < end; entry++) {
@@ -119,6 +135,7 @@ export class RowIndex {
       return;
     }
     this.#met[number] = this.#version;
+    this.#marked |= this.#marks[number] ?? 0;
     this.#first[number] = entry;
   }
 
