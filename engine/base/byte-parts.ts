@@ -6,7 +6,7 @@ const PART_BYTES = 65_536;
  * copied to make room for more, and little more memory is held than was written.
  */
 export class ByteParts {
-  #parts: Uint8Array[] = [];
+  #parts: Uint8Array<ArrayBuffer>[] = [];
   /** The part that small pieces go to, and how much of it is written. */
   #open = new Uint8Array(0);
   #openBytes = 0;
@@ -38,7 +38,9 @@ export class ByteParts {
     return [...this.#parts, this.#open.subarray(0, this.#openBytes)];
   }
 
+  /** Empties it, and frees what was written: views of it are empty then. */
   reset(): void {
+    for (const { buffer } of [...this.#parts, this.#open]) buffer.transfer(0);
     this.#parts = [];
     this.#open = new Uint8Array(0);
     this.#openBytes = 0;

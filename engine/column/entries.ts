@@ -9,7 +9,14 @@ export interface Entries {
 /** Memory for a piece of a text, used again for the next one. */
 export class Scratch {
   #bytes = new Uint8Array(0);
+  #offsets = new Uint32Array(0);
   #inflated: ArrayBuffer | undefined;
+
+  /** `count` offsets, whose contents are anything. */
+  offsets(count: number): Uint32Array<ArrayBuffer> {
+    if (count > this.#offsets.length) this.#offsets = new Uint32Array(count);
+    return this.#offsets.subarray(0, count);
+  }
 
   /** `count` bytes, whose contents are anything. */
   bytes(count: number): Uint8Array {

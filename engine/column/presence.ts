@@ -1,6 +1,7 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
+import { free } from '../packed/growth.ts';
 import { IntegerStream, readWords } from '../packed/integer-stream.ts';
 import { writeIntegers } from '../packed/integers.ts';
 import type { Presence } from './column.ts';
@@ -104,6 +105,11 @@ export class PresentRows {
     }
     this.#rows = rows;
     return rows;
+  }
+
+  /** Ends it, and frees what `rows` gave. */
+  free(): void {
+    free(this.#rows);
   }
 
   /** Number of the value that `row` has; -1 when it has none. */

@@ -132,3 +132,20 @@ export function readShapes(bytes: Uint8Array, count: number, pathCount: number):
   }
   return { count, starts, keys };
 }
+
+/** Bytes of shapes a row that do not count. */
+const LIGHT_BYTES = 16;
+
+/** Adds to `weights`, by row, the bytes of the shape that it has, as if each row had its part of one that it shares. */
+export function weighShapes(
+  { shapes, ids }: { shapes: Shapes; ids: Uint32Array },
+  weights: Uint32Array,
+): void {
+  const { count, keys, starts } = shapes;
+  if (starts[count] * keys.BYTES_PER_ELEMENT < LIGHT_BYTES * ids.length) return;
+  const share = count / ids.length;
+  for (let row = 0; row < ids.length; row++) {
+    const leafCount = starts[ids[row] + 1] - starts[ids[row]];
+    weights[row] += Math.ceil(leafCount * keys.BYTES_PER_ELEMENT * share);
+  }
+}

@@ -14,10 +14,13 @@ import { StringEncoding } from './text.ts';
 /** Bytes that the strings of a chunk have at most. */
 const STRING_BYTES_MAX = 2 ** 32 - 1;
 
-/** Offsets of adjacent strings of these `lengths`, with the end of the last one. Throws CORRUPTION. */
-export function offsetsOf(lengths: Float64Array): Uint32Array {
+/** Offsets of adjacent strings of these `lengths`, with the end of the last one, in `offsets`. Throws CORRUPTION. */
+export function offsetsOf(
+  lengths: Float64Array,
+  offsets = new Uint32Array(lengths.length + 1),
+): Uint32Array {
   const count = lengths.length;
-  const offsets = new Uint32Array(count + 1);
+  offsets[0] = 0;
   let end = 0;
   for (let index = 0; index < count; index++) {
     const length = lengths[index];
@@ -261,7 +264,7 @@ export class StringChunk {
   piece(number: number, scratch?: Scratch): TextPiece {
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
-    const offsets = offsetsOf(this.#lengthStream().part(first, count));
+    const offsets = offsetsOf(this.#lengthStream().part(first, count), scratch?.offsets(count + 1));
     const bytes = this.#pieceBytes(number, offsets, scratch);
     return { first, offsets, bytes };
   }

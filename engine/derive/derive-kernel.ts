@@ -3,6 +3,7 @@ import type { Entries } from '../column/entries.ts';
 import type { NumberChunk } from '../column/number-chunk.ts';
 import { Arena } from '../kernel/arena.ts';
 import { makeKernels } from '../kernel/kernel.ts';
+import { free } from '../packed/growth.ts';
 import { DECIMALS_MAX, TEXT_BYTES_MAX } from './number-texts.ts';
 import type { ColumnTexts } from './row-texts.ts';
 import { PartKind, type TextTemplate } from './template.ts';
@@ -202,7 +203,9 @@ export class DeriveKernel {
     const numbers = columns.numbers(column);
     const printed = numbers === undefined ? undefined : this.#print(numbers.chunk);
     if (numbers !== undefined && printed !== undefined) {
-      return { ids: arena.putWords(numbers.ids), ...printed };
+      const ids = arena.putWords(numbers.ids);
+      free(numbers.ids);
+      return { ids, ...printed };
     }
     const { ids, offsets, bytes } = columns.texts(column);
     return {

@@ -1,14 +1,22 @@
 import type { FarBytes } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
+import { free } from '../../packed/growth.ts';
 import { type BlockRef, placed } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
 import type { ChunkSource } from './block-sources.ts';
+
+/** Bytes of a region as it is stored. */
+export function bytesOf(region: Region): number {
+  return region.inline === undefined ? region.bytes : region.inline.length;
+}
 
 /** Bytes of a block's regions, whole or in part. */
 export class BlockRegions {
   readonly #ref: BlockRef;
   readonly #source: FrameSource;
   readonly #chunks: ChunkSource | undefined;
+  /** Bytes that were given since `collect`. */
+  #given: Uint8Array[] | undefined;
 
   /** `chunks`: where those of columns are kept. */
   constructor(ref: BlockRef, source: FrameSource, chunks: ChunkSource | undefined) {
@@ -19,7 +27,22 @@ export class BlockRegions {
 
   /** All bytes of a region, as the source gives them. Throws CORRUPTION. */
   region(region: Region, scratch?: Uint8Array): Uint8Array {
-    return this.#source.region(region, scratch);
+    const bytes = this.#source.region(region, scratch);
+    if (scratch === undefined) this.#given?.push(bytes);
+    return bytes;
+  }
+
+  /** From now on collects what `region` gives, but in a scratch. */
+  collect(): void {
+    this.#given ??= [];
+  }
+
+  /** Frees what was collected, as far as it was read alone: nobody reads it any more. */
+  free(): void {
+    for (const bytes of this.#given ?? []) {
+      if (bytes.length === bytes.buffer.byteLength) free(bytes);
+    }
+    if (this.#given !== undefined) this.#given = [];
   }
 
   /** Bytes of a region, of which no more are read than needed; `whole` reads all. Throws CORRUPTION, later too. */

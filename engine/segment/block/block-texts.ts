@@ -7,6 +7,7 @@ import type { StringChunk } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import { numberTexts } from '../../derive/number-texts.ts';
 import type { ColumnTexts, RowTexts } from '../../derive/row-texts.ts';
+import { free } from '../../packed/growth.ts';
 import type { ColumnEntry } from './directory.ts';
 
 /** What is read of a block for the texts of its columns. */
@@ -35,6 +36,11 @@ export class BlockTexts implements ColumnTexts {
     return texts;
   }
 
+  /** Ends it, and frees the ids that `texts` gave. */
+  free(): void {
+    for (const texts of this.#texts) free(texts?.ids);
+  }
+
   place(column: number, row: number): StringPlace | undefined {
     const entry = this.#entry(column);
     const present = entry.hasSlots ? undefined : this.#block.present(entry);
@@ -51,9 +57,12 @@ export class BlockTexts implements ColumnTexts {
   }
 
   #numbers(column: number, entry: ColumnEntry): { ids: Uint32Array; chunk: NumberChunk } {
-    const ids = new Uint32Array(entry.presentCount);
-    for (let rank = 0; rank < ids.length; rank++) ids[rank] = rank + 1;
-    return { ids: this.#byRow(entry, ids), chunk: this.#block.numbers(column, entry) };
+    const rows = this.#block.present(entry)?.rows();
+    const ids = new Uint32Array(rows === undefined ? entry.presentCount : this.#block.rowCount);
+    for (let rank = 0; rank < entry.presentCount; rank++) {
+      ids[rows === undefined ? rank : rows[rank]] = rank + 1;
+    }
+    return { ids, chunk: this.#block.numbers(column, entry) };
   }
 
   #read(column: number): RowTexts {

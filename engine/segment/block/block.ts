@@ -9,7 +9,14 @@ import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/en
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
 import { NumberChunk } from '../../column/number-chunk.ts';
 import { PresentRows } from '../../column/presence.ts';
-import { leafKey, leafKind, leafPath, readShapes, type Shapes } from '../../column/shape.ts';
+import {
+  leafKey,
+  leafKind,
+  leafPath,
+  readShapes,
+  type Shapes,
+  weighShapes,
+} from '../../column/shape.ts';
 import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
@@ -26,7 +33,7 @@ import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
-import { BlockRegions } from './block-regions.ts';
+import { BlockRegions, bytesOf } from './block-regions.ts';
 import type { ChunkSource, DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
@@ -34,20 +41,12 @@ import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from
 import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
 
-/** Bytes of shapes a row that do not count. */
-const SHAPES_LIGHT_BYTES = 16;
-
-function bytesOf(region: Region): number {
-  return region.inline === undefined ? region.bytes : region.inline.length;
-}
-
 /**
  * A block that is open for reading. Reads and decodes what is asked for, once, and keeps it; everything it hands
  * out is its own and must not be written. Methods throw CORRUPTION naming the place, and what the source throws.
  */
 export class Block {
-  /** Makes derived texts, which is worth it for those who read all of them. */
-  kernel: DeriveKernel | undefined;
+  #kernel: DeriveKernel | undefined;
   readonly ref: BlockRef;
   /** With which it can be opened again. */
   readonly head: BlockHead;
@@ -66,9 +65,11 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
   #derivedTexts: (DerivedText | undefined)[] = [];
-  #given: ArrayBufferView[] = [];
+  #given: (ArrayBufferView | undefined)[] = [];
   /** Chunks that are decoded: of very many columns few are, so they are not looked for. */
   #decoded: { free(): void }[] = [];
+  /** What is decoded of rows, for all columns. */
+  #decodedRows: { free(): void }[] = [];
   #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
@@ -81,6 +82,12 @@ export class Block {
     this.#dictionaries = dictionaries;
     this.#newKeys = () => new BlockKeys(head, (region) => this.#regions.far(region));
     this.#keys = this.#newKeys();
+  }
+
+  /** For one who reads all of it: `kernel` makes derived texts, and what was read of the file is freed by `forget`. */
+  readWhole(kernel: DeriveKernel | undefined): void {
+    this.#kernel = kernel;
+    this.#regions.collect();
   }
 
   get rowCount(): number {
@@ -117,8 +124,9 @@ export class Block {
   shapes(): { shapes: Shapes; ids: Uint32Array } {
     return placed(this.ref, () => {
       const shapes = this.#readShapes();
-      const stream = this.#stream(this.#directory.shapeIds);
-      return { shapes, ids: stream.ids(shapes.count - 1) };
+      const ids = this.#stream(this.#directory.shapeIds).ids(shapes.count - 1);
+      this.#decodedRows.push({ free: () => free(ids) });
+      return { shapes, ids };
     });
   }
 
@@ -161,7 +169,7 @@ export class Block {
    */
   weigh(weights: Uint32Array): void {
     placed(this.ref, () => {
-      this.#weighShapes(weights);
+      weighShapes(this.shapes(), weights);
       for (const [index, entry] of this.#directory.columns.entries())
         this.#weigh(index, entry, weights);
     });
@@ -205,6 +213,8 @@ export class Block {
     this.#keys = this.#newKeys();
     this.#presences = [];
     this.forgetValues();
+    for (const decoded of this.#decodedRows.splice(0)) decoded.free();
+    this.#regions.free();
   }
 
   /** Lets go of what was decoded of columns; arrays of `dense` are empty then. */
@@ -218,6 +228,7 @@ export class Block {
     this.#dates = [];
     this.#columns = [];
     this.#derivedTexts = [];
+    this.#texts?.free();
     this.#texts = undefined;
   }
 
@@ -289,6 +300,7 @@ export class Block {
     const reader = new ByteReader(this.#regions.region(region));
     const present = PresentRows.read(reader, layout, presentCount, this.rowCount);
     this.#presences[entry.presence] = present;
+    this.#decodedRows.push(present);
     return present;
   }
 
@@ -324,7 +336,7 @@ export class Block {
       bytesOf: (number: number) => bytesOf(regions[number]),
       rows: () => this.#present(entry)?.rows(),
       columns: this.texts,
-      kernel: this.kernel,
+      kernel: this.#kernel,
     };
     this.#derivedTexts[index] ??= new DerivedText(source, presentCount);
     return this.#derivedTexts[index];
@@ -371,20 +383,8 @@ export class Block {
     const texts = denseTexts(chunk, (read) => placed(this.ref, read));
     const dense = chunk.denseIds();
     const ids = entry.hasSlots ? presentIds(dense, presentCount) : { rows, ids: dense };
-    this.#given.push(dense, ids.ids);
+    this.#given.push(dense, ids.ids, entry.hasSlots ? ids.rows : undefined);
     return { kind: stringKind, dictionary, shared, ...texts, ...ids };
-  }
-
-  #weighShapes(weights: Uint32Array): void {
-    const { shapes, ids } = this.shapes();
-    const { count, keys, starts } = shapes;
-    if (starts[count] * keys.BYTES_PER_ELEMENT < SHAPES_LIGHT_BYTES * ids.length) return;
-    // As if each row had its part of the shape that it shares.
-    const share = count / ids.length;
-    for (let row = 0; row < ids.length; row++) {
-      const leafCount = starts[ids[row] + 1] - starts[ids[row]];
-      weights[row] += Math.ceil(leafCount * keys.BYTES_PER_ELEMENT * share);
-    }
   }
 
   #weigh(index: number, entry: ColumnEntry, weights: Uint32Array): void {

@@ -1,5 +1,6 @@
 import { ByteReader, type ByteWriter, type FarBytes } from '../../base/bytes.ts';
 import { damaged } from '../../base/errors.ts';
+import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { writeIntegers } from '../../packed/integers.ts';
 
@@ -40,6 +41,7 @@ export function writeRowKeys(region: ByteWriter, keys: RowKeys): void {
       at++;
     }
     writeIntegers(region, own, own.length, 'values');
+    free(own);
   }
 }
 
@@ -86,7 +88,8 @@ export function openRowKeys(
 
 /** The keys of rows of one writer, whose sequences less their rows are `stream`. */
 function keysOfOne(writer: number, stream: IntegerStream): RowKeys {
-  const sequences = stream.values().slice();
+  // Nobody else reads the stream.
+  const sequences = stream.values();
   for (let row = 0; row < sequences.length; row++) {
     sequences[row] = checkedSequence(sequences[row] + row);
   }

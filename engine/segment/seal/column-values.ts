@@ -8,6 +8,7 @@ import { NumberBuilder } from '../../column/numbers.ts';
 import { NUMBER_AS_TEXT } from '../../column/rows.ts';
 import { free } from '../../packed/growth.ts';
 import type { DenseColumn } from '../block/dense-column.ts';
+import type { ColumnRoom } from './column-room.ts';
 import type { Selection } from './segment-rows.ts';
 
 /** The selected ones of `values`: a view when they lie one after the other. */
@@ -33,9 +34,10 @@ class NumberValues implements ColumnValues {
   readonly #details: Uint16Array<ArrayBuffer>;
   readonly #texts = new Map<number, Uint8Array>();
 
-  constructor(capacity: number) {
-    this.#values = new Float64Array(capacity);
-    this.#details = new Uint16Array(capacity);
+  constructor(room: ColumnRoom, capacity: number) {
+    room.begin(capacity * 8, capacity * 2);
+    this.#values = room.part(Float64Array<ArrayBuffer>, capacity);
+    this.#details = room.part(Uint16Array<ArrayBuffer>, capacity);
   }
 
   take(column: DenseColumn, targets: Uint32Array): void {
@@ -77,9 +79,10 @@ class DateValues implements ColumnValues {
   readonly #values: Float64Array<ArrayBuffer>;
   readonly #forms: Uint16Array<ArrayBuffer>;
 
-  constructor(capacity: number) {
-    this.#values = new Float64Array(capacity);
-    this.#forms = new Uint16Array(capacity);
+  constructor(room: ColumnRoom, capacity: number) {
+    room.begin(capacity * 8, capacity * 2);
+    this.#values = room.part(Float64Array<ArrayBuffer>, capacity);
+    this.#forms = room.part(Uint16Array<ArrayBuffer>, capacity);
   }
 
   take(column: DenseColumn, targets: Uint32Array, eventMs: () => Float64Array): void {
@@ -119,8 +122,9 @@ class DateValues implements ColumnValues {
 class BooleanValues implements ColumnValues {
   readonly #values: Uint8Array<ArrayBuffer>;
 
-  constructor(capacity: number) {
-    this.#values = new Uint8Array(capacity);
+  constructor(room: ColumnRoom, capacity: number) {
+    room.begin(capacity);
+    this.#values = room.part(Uint8Array<ArrayBuffer>, capacity);
   }
 
   take(column: DenseColumn, targets: Uint32Array): void {
@@ -140,18 +144,19 @@ class BooleanValues implements ColumnValues {
   }
 }
 
-/** Room for `capacity` values of a kind that is not made of strings. */
+/** `capacity` values of a kind that is not made of strings, in `room`, which is used for nothing else meanwhile. */
 export function columnValues(
   kind: typeof Kind.NUMBER | typeof Kind.DATE | typeof Kind.BOOLEAN,
+  room: ColumnRoom,
   capacity: number,
 ): ColumnValues {
   switch (kind) {
     case Kind.NUMBER:
-      return new NumberValues(capacity);
+      return new NumberValues(room, capacity);
     case Kind.DATE:
-      return new DateValues(capacity);
+      return new DateValues(room, capacity);
     case Kind.BOOLEAN:
-      return new BooleanValues(capacity);
+      return new BooleanValues(room, capacity);
     default:
       return unreachable(kind);
   }

@@ -135,6 +135,8 @@ export class MessageDeriver {
     const place = { sealed: true, segment, ordinal: 0, offset, bytes: frameBytes };
     const keys = { writer: 0, firstSequence: 0, endSequence: 0 };
     const ref = { ...place, ...keys, rowCount, minTimeMs, maxTimeMs };
-    return new Block(readHead(source, ref), this.#dictionaries);
+    const block = new Block(readHead(source, ref), this.#dictionaries);
+    block.readWhole(deriveKernel());
+    return block;
   }
 }

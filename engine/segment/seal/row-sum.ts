@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Scratch } from '../../column/entries.ts';
 import { leafKind, leafPath } from '../../column/shape.ts';
+import { free } from '../../packed/growth.ts';
 import type { Block } from '../block/block.ts';
 import { BlockSum } from './block-sum.ts';
 import { LeafSum } from './leaf-sum.ts';
@@ -74,6 +75,7 @@ export class RowSum {
       scratch: this.#scratch,
       end: () => {
         this.#addRows(block, rows);
+        free(rows.low, rows.high);
         this.rowCount += block.rowCount;
       },
     });

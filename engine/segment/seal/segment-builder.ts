@@ -15,6 +15,7 @@ import { type FramePlace, MinuteCounter } from '../footer.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment, WriterSequence } from '../sealed.ts';
 import { readBlockRows } from './block-rows.ts';
+import { ColumnRoom } from './column-room.ts';
 import { type ColumnValues, columnValues } from './column-values.ts';
 import { MessageDeriver } from './message-deriver.ts';
 import { OutlineList } from './outline-list.ts';
@@ -79,6 +80,7 @@ export class SegmentBuilder {
   readonly #minutes = new MinuteCounter();
   /** By writer; -1 when it has no rows. */
   readonly #highest = new Float64Array(256).fill(-1);
+  readonly #room = new ColumnRoom();
   #ownEntryBytes = 0;
 
   constructor({ source, rows, pause }: BuilderParts, writer: SegmentWriter) {
@@ -100,6 +102,7 @@ export class SegmentBuilder {
       else await this.#values(column);
       this.#source.forget();
     }
+    this.#room.free();
     await this.#writeTexts();
     return this.#finish();
   }
@@ -155,7 +158,7 @@ export class SegmentBuilder {
   async #values(column: SourceColumn): Promise<void> {
     const kind = column.kind as Parameters<typeof columnValues>[0];
     const placement = new Placement(this.#rows, column.valueCount);
-    const values: ColumnValues = columnValues(kind, placement.capacity);
+    const values: ColumnValues = columnValues(kind, this.#room, placement.capacity);
     for (const { source, index } of column.parts) {
       const { block, sum } = this.#source.sources[source];
       const dense = sum.dense(index);
@@ -176,7 +179,7 @@ export class SegmentBuilder {
   /** A column of strings or arrays: by a dictionary of the segment, by those of its blocks, or as text, later. */
   async #strings(column: Strings): Promise<void> {
     const placement = new Placement(this.#rows, column.valueCount);
-    const values = new StringValues(placement.capacity);
+    const values = new StringValues(this.#room, placement.capacity);
     for (const { source, index } of column.parts) {
       const { block, sum } = this.#source.sources[source];
       const dense = sum.dense(index);
@@ -189,6 +192,10 @@ export class SegmentBuilder {
       await this.#pause();
       if (values.isGivenUp) break;
     }
+    await this.#writeStrings(column, placement, values);
+  }
+
+  async #writeStrings(column: Strings, placement: Placement, values: StringValues): Promise<void> {
     const selections = values.isGivenUp ? [] : placement.selections();
     const ranks = values.isGivenUp ? undefined : values.ranks(selections);
     if (ranks !== undefined) {
@@ -223,6 +230,7 @@ export class SegmentBuilder {
     const out = new RegionWriter(new ByteParts(), undefined, true);
     writeSharedDictionary(out, dictionary, order, counts);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
+    out.reset();
     return this.#dictionaries.push(place) - 1;
   }
 

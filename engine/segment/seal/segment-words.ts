@@ -154,6 +154,7 @@ export class SegmentWords {
     pairs.take((sorted) => writeWords(out, { pieces, firstPart, partCount }, sorted, counts));
     counts.clear();
     const place = await this.#writer.words(out.meta.bytes(), out.regions.parts());
+    out.reset();
     this.#places.push({ key: leafKey(path, kind), place });
     pending.firstPart += partCount;
   }

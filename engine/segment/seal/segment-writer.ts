@@ -80,8 +80,8 @@ export class SegmentWriter implements ChunkFile {
   async flush(least = CHUNK_FRAME_BYTES): Promise<void> {
     if (this.#chunks.length < Math.max(least, 1)) return;
     const frame = layParts(new Uint8Array(0), this.#chunks.parts());
-    this.#chunks.reset();
     await this.#write(FrameKind.CHUNKS, frame, NO_ROWS);
+    this.#chunks.reset();
   }
 
   /** Appends the directory of a block, whose rows have their keys with them. */

@@ -137,7 +137,7 @@ export class SourceRows {
         const columnCount = this.#columnCount + block.outlines.length;
         if (this.sources.length > 0 && columnCount > COLUMNS_MAX) break;
         block.verify(this.#scratch);
-        block.kernel = deriveKernel();
+        block.readWhole(deriveKernel());
         this.#columnCount = columnCount;
         this.#add(block);
       } catch (error) {

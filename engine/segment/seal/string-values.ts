@@ -4,6 +4,7 @@ import { Scratch } from '../../column/entries.ts';
 import { StringBuilder } from '../../column/strings.ts';
 import type { DenseStrings } from '../block/dense-column.ts';
 import { EntryMerger, type EntryRanks } from '../entry/entry-merger.ts';
+import type { ColumnRoom } from './column-room.ts';
 import type { Selection } from './segment-rows.ts';
 
 /** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
@@ -13,8 +14,10 @@ export class StringValues {
   readonly #scratch = new Scratch();
   #local = new Uint32Array(0);
 
-  constructor(capacity: number) {
-    this.#entryOf = new Uint32Array(capacity);
+  /** In `room`, which is used for nothing else meanwhile. */
+  constructor(room: ColumnRoom, capacity: number) {
+    room.begin(capacity * 4);
+    this.#entryOf = room.part(Uint32Array<ArrayBuffer>, capacity);
   }
 
   get dictionary(): EntryMerger['dictionary'] {

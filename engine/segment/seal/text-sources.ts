@@ -3,6 +3,7 @@ import { copyBytes } from '../../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
 import type { Entries } from '../../column/entries.ts';
 import { Scratch } from '../../column/entries.ts';
+import { free } from '../../packed/growth.ts';
 import type { DenseStrings } from '../block/dense-column.ts';
 import type { SegmentRows } from './segment-rows.ts';
 import type { ColumnPart, SourceColumn, SourceRows } from './source-rows.ts';
@@ -33,6 +34,7 @@ export class TextSources {
   readonly #rows: SegmentRows;
   readonly #partsOf = new Map<SourceColumn, (ColumnPart | undefined)[]>();
   #bytes = new Uint8Array(0);
+  #places = new Float64Array(0);
   readonly #scratch = new Scratch();
 
   constructor(source: SourceRows, rows: SegmentRows) {
@@ -46,7 +48,8 @@ export class TextSources {
     const rowCount = to - from;
     const parts = this.#parts(column, number);
     // By row of the block: first the length of its value, then the place of the value; -1 when it has none.
-    const places = new Float64Array(rowCount + 1).fill(-1);
+    if (this.#places.length <= rowCount) this.#places = new Float64Array(rowCount + 1);
+    const places = this.#places.subarray(0, rowCount + 1).fill(-1);
     for (const { strings, targets } of parts) {
       const lengths = strings.entryLengths();
       const { ids } = strings;
@@ -58,6 +61,7 @@ export class TextSources {
     const text = this.#place(places);
     for (const part of parts) {
       this.#copy(part, places);
+      free(part.targets);
       this.#source.forget(true);
     }
     for (const source of this.#rows.sourcesOf(number)) this.#source.sources[source].block.forget();

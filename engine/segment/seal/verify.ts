@@ -34,7 +34,7 @@ export class Verification {
       for (const place of footer.words) sealed.words(place).verify();
       for (const ref of blocks) {
         const block = sealed.open(ref);
-        block.kernel = deriveKernel();
+        block.readWhole(deriveKernel());
         this.#sums.found.add(block);
         block.forget();
         await this.#pause();
