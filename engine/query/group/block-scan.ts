@@ -24,6 +24,7 @@ import {
   type JoinedPart,
   type Offer,
   packRefs,
+  type SharedScan,
   type Sharing,
   type VisitorData,
   type VisitorSpec,
@@ -158,12 +159,17 @@ export class BlockScan {
     if (!visitor.needsRows) {
       yield* telling(() => this.progress, this.#countSegments(visitor, claims));
     }
-    const offer = this.#offer(visitor, claims);
+    // Whether a visitor is full after a block shows before others begin.
+    const share = this.#sharing && this.#sharedScan(visitor, claims, this.#sharing);
+    let offer: Offer | undefined;
+    const begun = (): void => {
+      if (share !== undefined) offer ??= this.#sharing?.offer(share);
+    };
     return yield* sharedVisits({
       claims,
       offer: () => offer,
       progress: () => this.progress,
-      visit: () => this.#visit(visitor, claims, isFirst),
+      visit: () => this.#visit(visitor, claims, isFirst, claims.next(-1), begun),
       take: (part) => this.#take(visitor, part, isFirst),
     });
   }
@@ -202,19 +208,16 @@ export class BlockScan {
     }
   }
 
-  /** Offers others to join, when there is enough to do. */
-  #offer(visitor: BlockVisitor, claims: Claims): Offer | undefined {
-    if (this.#sharing === undefined || this.#rowsToRead(visitor) < this.#sharing.rowsMin) {
-      return undefined;
-    }
+  /** What others are offered to join in; `undefined` when there is too little to do, or they cannot. */
+  #sharedScan(visitor: BlockVisitor, claims: Claims, { rowsMin }: Sharing): SharedScan | undefined {
+    if (this.#rowsToRead(visitor) < rowsMin) return undefined;
     const spec = visitor.spec?.();
     if (spec === undefined) return undefined;
     for (const [place, ref] of this.#refs.entries())
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) claims.claim(place);
     const { predicate, fromMs, toMs, floor } = this.#selection;
     const reach = { fromMs, toMs, ...(floor === undefined ? {} : { floor }) };
-    const refs = packRefs(this.#refs);
-    return this.#sharing.offer({ refs, cells: claims.cells, reach, predicate, spec });
+    return { refs: packRefs(this.#refs), cells: claims.cells, reach, predicate, spec };
   }
 
   /** Takes what one has found who joined; whether that met no damage, or this is the first scan. */
@@ -235,14 +238,16 @@ export class BlockScan {
     return damaged.length === 0;
   }
 
-  /** Shows `visitor` the blocks that it can claim, from the one at `first` on. */
+  /** Shows `visitor` the blocks that it can claim, from the one at `first` on; it has `begun` with the second. */
   *#visit(
     visitor: BlockVisitor,
     claims: Claims,
     isFirst: boolean,
-    first = claims.next(-1),
+    first: number,
+    begun?: () => void,
   ): Generator<Progress, ScanOutcome> {
     for (let place = first; place >= 0; place = claims.next(place)) {
+      if (place !== first) begun?.();
       const ref = this.#refs[place];
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) continue;
       try {

@@ -48,19 +48,20 @@ class CountedDictionary implements CountedEntries {
   readonly #ref: BlockRef;
   readonly #shared: EntrySource;
   /** Values of each entry in the segment: no count is higher. */
-  readonly #bounds: Uint32Array;
+  readonly #bounds: Uint32Array<ArrayBuffer>;
   /** Parent after parent: of the entries with WIDE_MIN values or more, and of the others. */
   readonly #wide: Uint32Array;
   readonly #narrow: Uint8Array;
   readonly #wideCount: number;
 
-  /** With `parentCount` 0 all values of the segment are counted, and have no parent. */
+  /** With `parentCount` 0 all values of the segment are counted, and have no parent. Takes over what others counted. */
   constructor(
     ref: BlockRef,
     shared: EntrySource,
     hashes: Int32Array,
-    bounds: Uint32Array,
+    bounds: Uint32Array<ArrayBuffer>,
     parentCount: number,
+    counted?: DictionaryData,
   ) {
     this.hashes = hashes;
     this.#ref = ref;
@@ -68,8 +69,10 @@ class CountedDictionary implements CountedEntries {
     this.#bounds = bounds;
     const wideCount = parentCount === 0 ? bounds.length : firstBelow(bounds, WIDE_MIN);
     this.#wideCount = wideCount;
-    this.#wide = parentCount === 0 ? bounds : new Uint32Array(parentCount * wideCount);
-    this.#narrow = new Uint8Array(parentCount * (bounds.length - wideCount));
+    const narrowCount = parentCount * (bounds.length - wideCount);
+    this.#wide =
+      parentCount === 0 ? bounds : (counted?.wide ?? new Uint32Array(parentCount * wideCount));
+    this.#narrow = counted?.narrow ?? new Uint8Array(narrowCount);
   }
 
   /** Counts rows of a block; `ids` are entries + 1. */
@@ -91,7 +94,7 @@ class CountedDictionary implements CountedEntries {
 
   /** What it has; it is not to be used any more. */
   get data(): DictionaryData {
-    return { ref: this.#ref, wide: this.#wide, narrow: this.#narrow };
+    return { ref: this.#ref, bounds: this.#bounds, wide: this.#wide, narrow: this.#narrow };
   }
 
   /** Adds what others have counted, in units. */
@@ -237,8 +240,9 @@ export class EntryCounts implements BlockVisitor {
       for (const part of data.dictionaries) {
         const shared = sharedOf(this.#source.open(part.ref), this.#path)?.shared;
         if (shared === undefined) continue;
-        const counted = yield* this.#countedOf(part.ref, shared, parentCount);
-        if (counted !== undefined) yield* counted.merge(part);
+        const known = this.#dictionaries.get(shared);
+        if (known === undefined) yield* this.#countedOf(part.ref, shared, parentCount, part);
+        else yield* known.merge(part);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -310,23 +314,24 @@ export class EntryCounts implements BlockVisitor {
     for (const ref of blocks) this.#done.add(ref);
   }
 
-  /** The counts of a dictionary; `undefined` when there is no room for them. Throws CORRUPTION. */
+  /** Counts of a dictionary, or those that others `counted`; `undefined` without room for them. Throws CORRUPTION. */
   *#countedOf(
     ref: BlockRef,
     shared: EntrySource,
     parentCount: number,
+    counted?: DictionaryData,
   ): Units<CountedDictionary | undefined> {
     const known = this.#dictionaries.get(shared);
     if (known !== undefined) return known;
     const hashes = yield* shared.hashUnits(this.#level.numbers);
-    const bounds = new Uint32Array(shared.counts());
+    const bounds = counted?.bounds ?? new Uint32Array(shared.counts());
     yield;
-    const counted = new CountedDictionary(ref, shared, hashes, bounds, parentCount);
-    this.#bytes += counted.memoryBytes;
+    const dictionary = new CountedDictionary(ref, shared, hashes, bounds, parentCount, counted);
+    this.#bytes += dictionary.memoryBytes;
     this.#check();
     if (this.isFull) return undefined;
-    this.#dictionaries.set(shared, counted);
-    return counted;
+    this.#dictionaries.set(shared, dictionary);
+    return dictionary;
   }
 
   *#addValues(block: Block, rows: Bitmap): Units<void> {

@@ -24,6 +24,11 @@ export class FewValues {
   /** Values that a group ever had here. */
   #counts = new Uint8Array(CAPACITY_MIN);
 
+  /** Values that it has. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** What it has; it is not to be used any more. */
   get data(): FewValuesData {
     return { count: this.#count, groups: this.#groups, values: this.#values };

@@ -222,17 +222,23 @@ export class Quantiles {
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
     if (this.#starts !== undefined) return;
+    if (this.#few.count > 0) yield* this.#releaseFew();
+    const few = yield* this.#few.sorted();
+    this.#fewStarts = few.starts;
+    this.#fewValues = few.values;
+    const starts = yield* this.#startsOfGroups();
+    if (!this.#isOrdered) yield* this.#group(starts.slice());
+    this.#starts = starts;
+  }
+
+  /** Makes the first values of groups with entries entries too. */
+  *#releaseFew(): Units<void> {
     const starts = yield* this.#startsOfGroups();
     const has = (group: number): boolean => starts[group] < starts[group + 1];
     yield* this.#few.release(has, (group, value) => {
       this.#take();
       this.#add(group, codeOf(value), 1);
     });
-    const few = yield* this.#few.sorted();
-    this.#fewStarts = few.starts;
-    this.#fewValues = few.values;
-    yield* this.#order();
-    this.#starts = yield* this.#startsOfGroups();
   }
 
   /**
@@ -311,11 +317,8 @@ export class Quantiles {
     this.#offset = isLast ? 0 : Math.imul(group, HASH_FACTOR) & (OFFSETS - 1);
   }
 
-  /** Puts the entries in the order of their groups, and those of one code together, if that is to be done. */
-  *#order(): Units<void> {
-    if (this.#isOrdered) return;
-    // Where the next entry of a group goes.
-    const next = yield* this.#startsOfGroups();
+  /** Puts the entries in the order of their groups; those of one group begin at `next`. */
+  *#group(next: Uint32Array): Units<void> {
     const { length } = this.#codes;
     const groups = new Uint32Array(length);
     const codes = new Uint32Array(length);
@@ -332,6 +335,16 @@ export class Quantiles {
         next[group] = entry;
       }
     });
+    this.#groups = groups;
+    this.#codes = codes;
+    this.#counts = counts;
+  }
+
+  /** Puts the entries in the order of their groups, and those of one code together, if that is to be done. */
+  *#order(): Units<void> {
+    if (this.#isOrdered) return;
+    yield* this.#group(yield* this.#startsOfGroups());
+    const [groups, codes, counts] = [this.#groups, this.#codes, this.#counts];
     let kept = 0;
     let first = 0;
     let last = 0;
@@ -356,9 +369,6 @@ export class Quantiles {
     this.#lastStart = first;
     this.#freshCount = kept;
     this.#count = kept;
-    this.#groups = groups;
-    this.#codes = codes;
-    this.#counts = counts;
     this.#isOrdered = true;
   }
 
@@ -366,7 +376,12 @@ export class Quantiles {
   *#startsOfGroups(): Units<Uint32Array> {
     const starts = new Uint32Array(this.#groupCount + 1);
     yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
-      for (let at = from; at < to; at++) starts[this.#groups[at] + 1]++;
+      for (let at = from; at < to; ) {
+        const group = this.#groups[at];
+        const first = at;
+        while (at < to && this.#groups[at] === group) at++;
+        starts[group + 1] += at - first;
+      }
     });
     for (let group = 0; group < this.#groupCount; group++) starts[group + 1] += starts[group];
     return starts;
