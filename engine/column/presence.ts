@@ -55,6 +55,14 @@ function bitCount(word: number): number {
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** A bit a row, set for each of `rows`. */
+export function bitsOfRows(rows: Uint32Array, rowCount: number): Uint32Array {
+  const bits = new Uint32Array(bitmapWords(rowCount));
+  for (let index = 0; index < rows.length; index++)
+    bits[rows[index] >>> 5] |= 1 << (rows[index] & 31);
+  return bits;
+}
+
 /** The rows of a block that have a value in some columns, decoded. Its arrays must not be written. */
 export class PresentRows {
   readonly count: number;
@@ -78,12 +86,10 @@ export class PresentRows {
   ): PresentRows {
     if (layout === PresenceLayout.POSITIONS) {
       const rows = new IntegerStream(reader, count).ids(rowCount - 1);
-      const bitmap = new Uint32Array(bitmapWords(rowCount));
-      for (let index = 0; index < rows.length; index++) {
-        if (index > 0 && rows[index] <= rows[index - 1]) damaged('positions are not in order');
-        bitmap[rows[index] >>> 5] |= 1 << (rows[index] & 31);
+      for (let index = 1; index < rows.length; index++) {
+        if (rows[index] <= rows[index - 1]) damaged('positions are not in order');
       }
-      return new PresentRows(bitmap, rows, count);
+      return new PresentRows(bitsOfRows(rows, rowCount), rows, count);
     }
     const bitmap = readWords(reader, bitmapWords(rowCount));
     let present = 0;

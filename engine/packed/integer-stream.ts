@@ -116,6 +116,17 @@ export class IntegerStream {
     return this.#base >= min && this.#base + 2 ** this.#width - 1 <= max;
   }
 
+  /** Checks the same also of runs and deltas: these by the greatest steps that they have room for. */
+  isBetween(min: number, max: number): boolean {
+    if (this.#runs !== undefined)
+      return this.#runs.heads.every((head) => head >= min && head <= max);
+    if (this.#encoding !== DELTA) return this.isWithin(min, max);
+    const stepCount = this.count - 1;
+    const least = this.#base + stepCount * Math.min(this.#step, 0);
+    const greatest = this.#base + stepCount * Math.max(this.#step + 2 ** this.#width - 1, 0);
+    return least >= min && greatest <= max;
+  }
+
   /** All values, each more 1, of a stream for which `isWithin` held with bounds below ID_END; a new array. */
   ranks(): Uint32Array {
     if (this.#encoding === CONSTANT) return new Uint32Array(this.count).fill(this.#base + 1);

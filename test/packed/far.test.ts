@@ -80,6 +80,21 @@ t.test(
   },
 );
 
+t.test('a stream is known to lie between bounds only when all its numbers do', async (t) => {
+  for (let round = 0; round < 120; round++) {
+    const count = 1 + next(3_000);
+    const values = FORMS[round % (FORMS.length - 1)](count);
+    const writer = new ByteWriter();
+    writeIntegers(writer, values, count, round % 2 === 0 ? 'ids' : 'values');
+    const stream = new IntegerStream(new ByteReader(writer.bytes()), count);
+    const least = values.reduce((min, value) => Math.min(min, value));
+    const greatest = values.reduce((max, value) => Math.max(max, value));
+    t.notOk(stream.isBetween(least + 1, Number.POSITIVE_INFINITY));
+    t.notOk(stream.isBetween(Number.NEGATIVE_INFINITY, greatest - 1));
+    t.ok(stream.isBetween(-(2 ** 60), 2 ** 60));
+  }
+});
+
 t.test('of a far stream no more is read than a few values need', async (t) => {
   const count = 65_536;
   for (const [form, sums] of [

@@ -3,7 +3,7 @@ import { Pace, type Units } from '../../base/pause.ts';
 import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
-import { addRow, type Bitmap, countRows, hasRow, isEmpty, noRows } from '../model/bitmap.ts';
+import { addRows, type Bitmap, countRows, isEmpty, keepRows, noRows } from '../model/bitmap.ts';
 import type { AttributeKind } from '../model/query.ts';
 import type { BlockVisitor } from './block-scan.ts';
 
@@ -135,7 +135,7 @@ function countEvents(
     let count = 0;
     if (presentCount === block.rowCount) count = selectedCount;
     else if (all && seen === undefined) count = presentCount;
-    else count = countPresent(block.rowsOf(index), rows, seen);
+    else count = countPresent(block.presentBits(index), rows, seen);
     if (count > 0) kinds |= 1 << kind;
     eventCount = Math.max(eventCount, count);
   }
@@ -143,18 +143,10 @@ function countEvents(
   return { eventCount, kinds };
 }
 
-/** How many of `present` are among `rows`; they are added to `seen`. */
-function countPresent(
-  present: Uint32Array | undefined,
-  rows: Bitmap,
-  seen: Bitmap | undefined,
-): number {
-  if (present === undefined) return countRows(rows);
-  let count = 0;
-  for (let at = 0; at < present.length; at++) {
-    if (!hasRow(rows, present[at])) continue;
-    count++;
-    if (seen !== undefined) addRow(seen, present[at]);
-  }
-  return count;
+/** How many of `present`, of all when there is none, are among `rows`; these are added to `seen`. */
+function countPresent(present: Bitmap | undefined, rows: Bitmap, seen: Bitmap | undefined): number {
+  const both = rows.slice();
+  keepRows(both, present);
+  if (seen !== undefined) addRows(seen, both);
+  return countRows(both);
 }

@@ -8,7 +8,7 @@ import { DateChunk } from '../../column/dates.ts';
 import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
 import { NumberChunk } from '../../column/number-chunk.ts';
-import { PresentRows } from '../../column/presence.ts';
+import { bitsOfRows, PresentRows } from '../../column/presence.ts';
 import {
   leafKey,
   leafKind,
@@ -195,13 +195,13 @@ export class Block {
     return placed(this.ref, () => this.#dense(index));
   }
 
-  /** Row of each value of the column number `index`, ascending; `undefined` when all rows have one. */
-  rowsOf(index: number): Uint32Array | undefined {
+  /** Rows that have a value in the column number `index`, a bit each; `undefined` when all do. Not to be written. */
+  presentBits(index: number): Uint32Array | undefined {
     return placed(this.ref, () => {
       const entry = this.#directory.columns[index];
-      if (!entry.hasSlots) return this.#present(entry)?.rows();
+      if (!entry.hasSlots) return this.#present(entry)?.bitmap;
       const ids = this.#stringChunk(index, entry).denseIds();
-      return presentIds(ids, entry.presentCount).rows;
+      return bitsOfRows(presentIds(ids, entry.presentCount).rows, this.rowCount);
     });
   }
 

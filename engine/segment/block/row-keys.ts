@@ -82,7 +82,7 @@ export function openRowKeys(
   if (reader.u8() !== 0) return undefined;
   const writer = reader.u8();
   const stream = new IntegerStream(reader, rowCount);
-  if (!stream.isWithin(0, SEQUENCE_MAX - rowCount)) return undefined;
+  if (!stream.isBetween(0, SEQUENCE_MAX - rowCount)) return undefined;
   return { writer, sequenceAt: (row) => stream.at(row) + row };
 }
 
