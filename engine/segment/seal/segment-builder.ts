@@ -11,6 +11,7 @@ import { writeSharedDictionary } from '../../column/shared-dictionary.ts';
 import { BlockEncoder } from '../block/block-encoder.ts';
 import type { RowKeys } from '../block/row-keys.ts';
 import type { EntryRanks } from '../entry/entry-merger.ts';
+import { releaseInterner } from '../entry/interner.ts';
 import { type FramePlace, MinuteCounter } from '../footer.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment, WriterSequence } from '../sealed.ts';
@@ -103,6 +104,7 @@ export class SegmentBuilder {
       this.#source.forget();
     }
     this.#room.free();
+    releaseInterner();
     await this.#writeTexts();
     return this.#finish();
   }
