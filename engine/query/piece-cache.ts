@@ -1,8 +1,8 @@
 import type { Entries } from '../column/entries.ts';
 import { IdleCache } from './idle-cache.ts';
 
-/** Memory of pieces: of some 800,000 strings. */
-const BYTES_MAX = 40 * 1024 * 1024;
+/** Memory of pieces: of some 250,000 strings. */
+const BYTES_MAX = 12 * 1024 * 1024;
 /** Memory of a piece beside its strings. */
 const PIECE_BYTES = 256;
 
