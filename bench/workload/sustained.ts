@@ -27,6 +27,8 @@ const SEALING = ['--seal-rows', '200000', '--metrics-open', 'true'];
 const CONNECTIONS = [1, 8];
 /** Part of the rate of one busy connection at which sealing has to keep pace. */
 const PACED = 0.9;
+/** Times as many events of a paced run: threads begin cold, and a backlog that grows has to show. */
+const PACED_LENGTH = 3;
 /** Runs are long; their figures differ little. */
 const RUNS_MAX = 2;
 const WITH_QUERIES_MS = 300_000;
@@ -43,14 +45,18 @@ interface Sustained extends Sent {
   sealed: number;
   /** Rows that were written to sealed segments, as often as they were. */
   written: number;
-  /** Rows that are not sealed: at the end, and the most after any part. */
+  /** Rows that are not sealed: when half was sent, at the end, and the most after any part. */
+  backlogHalf: number;
   backlog: number;
   backlogMax: number;
   cpu: number;
   peak: number;
 }
 
-type Send = (service: Service, progress: (text: string) => Promise<void>) => Promise<Sent>;
+type Send = (
+  service: Service,
+  progress: (text: string, isHalf: boolean) => Promise<void>,
+) => Promise<Sent>;
 
 /** What `send` costs the service. */
 async function measured(
@@ -59,9 +65,11 @@ async function measured(
   progress: (text: string) => void,
 ): Promise<Sustained> {
   const startedCpu = cpuSeconds(service.pid);
+  let backlogHalf = 0;
   let backlogMax = 0;
-  const sent = await send(service, async (text) => {
+  const sent = await send(service, async (text, isHalf) => {
     const backlog = await unsealedRows(service);
+    if (isHalf) backlogHalf = backlog;
     backlogMax = Math.max(backlogMax, backlog);
     progress(`${text}, ${backlog} not sealed`);
   });
@@ -69,6 +77,7 @@ async function measured(
     ...sent,
     sealed: await metric(service, 'logseam_store_sealed_rows'),
     written: await metric(service, 'logseam_sealed_rows_total'),
+    backlogHalf,
     backlog: await unsealedRows(service),
     backlogMax,
     cpu: ((cpuSeconds(service.pid) - startedCpu) / sent.events) * 1e6,
@@ -88,7 +97,8 @@ function sendParts(parts: readonly Buffer[], connections: number, rate: number):
       for (let at = next++; at < parts.length; at = next++) {
         await pause(started + (at * PART_EVENTS * 1000) / rate - performance.now());
         await sendTcp(service.tcpPort, parts[at]);
-        await progress(`part ${at + 1} of ${parts.length} sent`);
+        const isHalf = at + 1 === Math.ceil(parts.length / 2);
+        await progress(`part ${at + 1} of ${parts.length} sent`, isHalf);
       }
     };
     await Promise.all(Array.from({ length: connections }, sendNext));
@@ -110,7 +120,7 @@ function sendUntil(isOver: () => boolean): Send {
       const started = performance.now();
       await sendTcp(service.tcpPort, part);
       sendMs += performance.now() - started;
-      await progress(`${events + PART_EVENTS} events sent`);
+      await progress(`${events + PART_EVENTS} events sent`, false);
     }
     return { events, sendMs };
   };
@@ -157,6 +167,7 @@ function tell(bench: Bench, what: string, runs: readonly Sustained[]): void {
     });
   figure('rate, acknowledged', 'events/s', ({ events, sendMs }) => (events * 1000) / sendMs);
   figure('sealed meanwhile', 'events/s', ({ sealed, sendMs }) => (sealed * 1000) / sendMs);
+  figure('not sealed when half was sent', 'events', ({ backlogHalf }) => backlogHalf);
   figure('not sealed at the end', 'events', ({ backlog }) => backlog);
   figure('not sealed, at most', 'events', ({ backlogMax }) => backlogMax);
   figure('written to sealed segments', 'times a row', ({ written, sealed }) => written / sealed);
@@ -169,7 +180,7 @@ export const sustainedWorkload: Workload = {
   name: 'ingest-sustained',
   what: `rough access log over ${CONNECTIONS.join(' and ')} busy TCP connections, and over one at ${PACED * 100} % of that, sealing as it goes`,
   seconds: ({ scale, runs }) =>
-    Math.min(runs, RUNS_MAX) * (CONNECTIONS.length + 1) * (3 + 25 * scale),
+    Math.min(runs, RUNS_MAX) * (CONNECTIONS.length + PACED_LENGTH) * (3 + 25 * scale),
   run: async (bench) => {
     const partCount = Math.max(
       CONNECTIONS.length,
@@ -180,12 +191,13 @@ export const sustainedWorkload: Workload = {
       what: string,
       connections: number,
       rate: number,
+      length = 1,
     ): Promise<Sustained[]> => {
       const runs: Sustained[] = [];
       while (runs.length < runCount) {
         const done = runs.length / runCount;
         const progress = (text: string): void => bench.progress(`${what}: ${text}`, done);
-        runs.push(await runNew(partCount, connections, rate, progress));
+        runs.push(await runNew(partCount * length, connections, rate, progress));
       }
       tell(bench, what, runs);
       return runs;
@@ -196,7 +208,7 @@ export const sustainedWorkload: Workload = {
       const rates = runs.map(({ events, sendMs }) => (events * 1000) / sendMs);
       if (connections === 1) busiest = Math.min(...rates);
     }
-    await repeat(`at ${PACED * 100} %`, 1, busiest * PACED);
+    await repeat(`at ${PACED * 100} %`, 1, busiest * PACED, PACED_LENGTH);
   },
 };
 
