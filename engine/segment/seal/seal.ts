@@ -64,7 +64,7 @@ function pacer(signal: AbortSignal | undefined): Pause {
  * Memory is bounded whatever the rows: sources are taken together, and segments are cut, so that it suffices. Rejects
  * with IO, with CLOSED when it was stopped, with CORRUPTION when a source that looked right is not, and with MISMATCH
  * when new files do not hold the rows of the sources; then no new file is left. A file that was written has a number
- * from `allocate`, and is durable under its name.
+ * from `allocate`, and is durable under its name. A thread does one at a time: `Interner` has one memory a thread.
  */
 export async function sealBlocks(options: SealOptions): Promise<SealResult> {
   const { disk, pathOf, signal } = options;
