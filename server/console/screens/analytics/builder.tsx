@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../parts/controls.tsx';
 import { Field } from '../../parts/form.tsx';
 import {
@@ -252,7 +252,8 @@ function Entry({
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  // Before anything can be typed: later it would take back what was.
+  useLayoutEffect(() => setText(value), [value]);
   useEffect(() => {
     if (isNew) input.current?.focus();
   }, []);
