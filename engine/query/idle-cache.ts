@@ -12,7 +12,7 @@ interface Kept<T> extends Sized<T> {
 
 /** Keys of which it is known that they were asked for once. */
 const SEEN_MAX = 16_384;
-/** What is kept makes room when it was not used for so many calls for each that is kept. */
+/** An entry makes room when it was not used for so many calls for each entry that is kept. */
 const IDLE_CALLS = 4;
 
 /**

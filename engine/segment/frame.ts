@@ -75,7 +75,7 @@ export function checkFormat(what: string, format: number): void {
   );
 }
 
-/** Whether frames of a kind are blocks of sealed segments. */
+/** True of the kinds of frames that are blocks of sealed segments. */
 export function isSealedBlock(kind: FrameKind): boolean {
   return kind === FrameKind.SEALED_BLOCK || kind === FrameKind.DIRECTORY;
 }

@@ -20,7 +20,7 @@ class Form extends Decoding {
     this.draft = new Draft(this.paths, this.rows, this.decoder.counters, isKey, isPlain);
   }
 
-  /** What the changes of an event give, what it is then, its date, and what was counted. */
+  /** An event after its changes: what each change gave, the event, its date, and what was counted. */
   changed(event: string, changes: readonly Change[]): string {
     Object.assign(this.decoder.counters, noDecodeCounters());
     const before = this.json(event);

@@ -1,6 +1,6 @@
 import { openPort, type ThreadTask } from '../../engine/base/pool.ts';
 
-/** What a test says to the worker of pool.test.ts. */
+/** A request of a test to the worker of pool.test.ts. */
 export type ToWorker =
   | { say: string }
   | { sleepMs: number }

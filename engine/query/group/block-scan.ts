@@ -208,7 +208,7 @@ export class BlockScan {
     }
   }
 
-  /** What others are offered to join in; `undefined` when there is too little to do, or they cannot. */
+  /** The scan as others are offered to join it; `undefined` when there is too little to do, or they cannot. */
   #sharedScan(visitor: BlockVisitor, claims: Claims, { rowsMin }: Sharing): SharedScan | undefined {
     if (this.#rowsToRead(visitor) < rowsMin) return undefined;
     const spec = visitor.spec?.();

@@ -175,7 +175,7 @@ function isFoundIn({ kind, bytes }: TemplatePart, { test }: PartTest): boolean {
   return kind === PartKind.LITERAL && test.text(bytes, 0, bytes.length);
 }
 
-/** What a test says of templates: of each choice 1 by template. */
+/** Verdicts of a test on templates: of each choice 1 by template. */
 class Choices {
   /** Their texts pass. */
   readonly found: Uint8Array;

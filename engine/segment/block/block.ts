@@ -68,7 +68,7 @@ export class Block {
   #given: (ArrayBufferView | undefined)[] = [];
   /** Chunks that are decoded: of very many columns few are, so they are not looked for. */
   #decoded: { free(): void }[] = [];
-  /** What is decoded of rows, for all columns. */
+  /** Parts of rows that are decoded, for all columns. */
   #decodedRows: { free(): void }[] = [];
   #texts: BlockTexts | undefined;
 
