@@ -120,6 +120,7 @@ function growValues(column: u32): void {
 }
 
 /** Notes that a row has the next value of a column, whose detail is given; its number. */
+// @inline
 function addValue(column: u32, row: u32, detail: u32): u32 {
   const at = columnField(column, COLUMN_COUNT);
   if (at === columnField(column, COLUMN_ROOM)) growValues(column);
@@ -153,6 +154,7 @@ function entryOffset(column: u32, entry: u32): u32 {
 }
 
 /** Copies a text to the arena, which has room for whole vectors behind it. */
+// @inline
 function copyText(text: u32, length: u32, to: u32): void {
   if (length > 4 * BATCH_VECTOR) {
     textVector(text + length - BATCH_VECTOR);
@@ -165,6 +167,7 @@ function copyText(text: u32, length: u32, to: u32): void {
 }
 
 /** Adds an entry without looking for an equal one. */
+// @inline
 function addEntry(column: u32, text: u32, length: u32): u32 {
   const entry = columnField(column, COLUMN_ENTRIES);
   // One offset more than there are entries.
@@ -186,6 +189,7 @@ function addEntry(column: u32, text: u32, length: u32): u32 {
 }
 
 /** Compares an entry with a text. */
+// @inline
 function isEntry(column: u32, entry: u32, text: u32, length: u32): bool {
   const start = entryOffset(column, entry);
   if (entryOffset(column, entry + 1) - start !== length) return false;
@@ -202,12 +206,14 @@ function isEntry(column: u32, entry: u32, text: u32, length: u32): bool {
 }
 
 /** Mixes eight bytes into a state by a product of both with the secrets. */
+// @inline
 function mixed(state: u64, bytes: u64): u64 {
   const both = state ^ bytes;
   const product = <u64>(<u32>both + secretLow) * <u64>(<u32>(both >>> 32) + secretHigh);
   return product ^ rotl<u64>(both * SPREAD_LONG, 31);
 }
 
+// @inline
 function hashOf(text: u32, length: u32): u32 {
   let hash = mixed(((<u64>secretHigh) << 32) | secretLow, length);
   let done: u32 = 0;
@@ -247,6 +253,7 @@ function growSlots(column: u32): void {
 }
 
 /** The entry that is a text, made when there is none. */
+// @inline
 function intern(column: u32, text: u32, length: u32): u32 {
   if (columnField(column, COLUMN_SLOT_COUNT) === 0) growSlots(column);
   const hash = hashOf(text, length);
@@ -267,6 +274,7 @@ function intern(column: u32, text: u32, length: u32): u32 {
   return entry;
 }
 
+// @inline
 function addString(column: u32, row: u32, text: u32, length: u32): void {
   if (columnField(column, COLUMN_PLAIN) !== 0) {
     addValue(column, row, addEntry(column, text, length));
@@ -287,6 +295,7 @@ function addString(column: u32, row: u32, text: u32, length: u32): void {
 }
 
 /** The column of a leaf key, made when there is none. */
+// @inline
 function columnOf(key: u32): u32 {
   const number = columnNumber(key);
   if (number !== 0) return number - 1;
@@ -298,6 +307,7 @@ function columnOf(key: u32): u32 {
 }
 
 /** Address of the text of a leaf; 0 when it does not lie in what was brought. */
+// @inline
 function textOf(leaf: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
   const start = load<i32>(LEAF_START + 4 * leaf);
   const length = load<u32>(LEAF_LENGTH + 4 * leaf);
@@ -311,6 +321,7 @@ function textOf(leaf: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
   return BATCH_SOURCE + at - sourceFrom;
 }
 
+// @inline
 function addLeaf(leaf: u32, row: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): void {
   const key = recordKey(leaf);
   const kind = key & ((1 << KIND_BITS) - 1);
@@ -365,6 +376,7 @@ function shapeOf(first: u32, end: u32): u32 {
 }
 
 /** Bytes of the texts of the leaves `[first, end)`; NO_ENTRY when one is not there. */
+// @inline
 function textBytesOf(first: u32, end: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
   let bytes: u32 = 0;
   for (let leaf = first; leaf < end; leaf++) {

@@ -110,6 +110,7 @@ function putPoint(at: u32, point: u32): u32 {
 }
 
 /** Reads a number without an exponent whose mantissa is exact; its end, or 0. */
+// @inline
 function numberEnd(from: u32, end: u32): u32 {
   let at = from;
   const isNegative = sourceByte(at) === MINUS;
@@ -168,6 +169,7 @@ function arrayEnd(from: u32, end: u32): u32 {
 }
 
 /** Reads the value of a node into the next slot; the offset behind it, or 0. */
+// @inline
 function value(node: u32, type: u32, from: u32, end: u32): u32 {
   if (slotCount === SLOTS) return 0;
   let behind: u32 = 0;
@@ -219,6 +221,7 @@ function value(node: u32, type: u32, from: u32, end: u32): u32 {
 }
 
 /** Reads the literal and the value of `node` at `at`; false when they are not there. `reached` is behind it. */
+// @inline
 function fits(node: u32, at: u32, end: u32): bool {
   const length = nodeField(node, NODE_LENGTH);
   const behind = at + length;
@@ -232,6 +235,7 @@ function fits(node: u32, at: u32, end: u32): bool {
  * The node behind `node` that fits at `at`, which goes to the front of its edges; 0 when none does. The one is tried
  * first that followed when a line was last the same so far. `reached` is behind it.
  */
+// @inline
 function next(node: u32, at: u32, end: u32): u32 {
   const place = ((formHash ^ node) * SPREAD) >>> PREDICTION_SHIFT;
   const predicted = prediction(place);
@@ -273,6 +277,7 @@ function object(from: u32, end: u32): u32 {
 }
 
 /** The form of the slots, plus 1; 0 when it is not known. */
+// @inline
 function formOf(): u32 {
   const form = formHash >>> FORM_SHIFT;
   if (formField(form, FORM_HASH) !== formHash || formField(form, FORM_COUNT) !== slotCount)
@@ -285,6 +290,7 @@ function formOf(): u32 {
 }
 
 /** Makes a row of the slots, in the order of their form, or as they stand in the line. */
+// @inline
 function addRow(line: u32, bytes: u32, base: i32, receivedMs: f64): void {
   assert(entryCount + slotCount <= ENTRIES && rowCount < ROWS);
   const time = rowDate(slotCount, receivedMs);

@@ -33,6 +33,7 @@ const LETTER_A: u32 = 0x61;
 // Texts of the source. Offsets count from its beginning.
 
 /** Compares `length` bytes of the source with those at `at` of a region that vectors may read beyond. */
+// @inline
 function isLiteral(from: u32, literal: u32, length: u32): bool {
   let done: u32 = 0;
   while (done + VECTOR <= length) {
@@ -59,6 +60,7 @@ function isPrefix(from: u32, length: u32): bool {
 }
 
 /** Offset of the first quote, backslash or control byte from `from` on; `end` or more when there is none. */
+// @inline
 function plainEnd(from: u32, end: u32): u32 {
   const quotes = i8x16.splat(<i8>QUOTE);
   const escapes = i8x16.splat(<i8>BACKSLASH);
@@ -79,6 +81,7 @@ function plainEnd(from: u32, end: u32): u32 {
 }
 
 /** Offset of the quote that ends a string without escapes; 0 when there is none. */
+// @inline
 function stringEnd(from: u32, end: u32): u32 {
   const at = plainEnd(from, end);
   return at < end && sourceByte(at) === QUOTE ? at : 0;
