@@ -1,33 +1,31 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  ARENA_FULL, arena,BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SOURCE, BATCH_SOURCE_BYTES, BATCH_VECTOR,
-  COLUMN, COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT, COLUMN_COUNT,
-  COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM, COLUMN_HASHES, COLUMN_KEY,
-  COLUMN_LAST_BYTES, COLUMN_LAST_COUNT, COLUMN_LAST_ENTRIES, COLUMN_OFFSETS, COLUMN_PLAIN,
-  COLUMN_PLAIN_BLOCKS, COLUMN_ROOM, COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES,COLUMNS, 
-  columnField, columnNumber, freePiece, 
-  KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH, LEAF_START, LEAF_VALUE, PIECE_BYTES_MIN,RECORD_LEAF, 
-  RECORDS, recordKey, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS, SIZE_MIN, SIZES, setColumn, setColumnNumber, setFreePiece,
-  setRowShape, setShapeHash, setShapeKey, setShapeSlot, setShapeStart, shapeHash, shapeKey,
-  shapeSlot, shapeStart, textLong, textVector,
+  ARENA_FULL, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SOURCE, BATCH_SOURCE_BYTES, COLUMN,
+  COLUMN_BYTES, COLUMN_COUNT, COLUMN_KEY, COLUMNS, columnField, columnNumber,
+  LEAF_KIND, LEAF_LENGTH, LEAF_START, RECORD_LEAF, RECORDS, recordKey, SHAPE_KEYS, SHAPE_SLOT,
+  SHAPE_SLOTS, setColumn, setColumnNumber, setRowShape, setShapeHash, setShapeKey, setShapeSlot,
+  setShapeStart, setTouched, shapeHash, shapeKey, shapeSlot, shapeStart, touched,
 } from './memory.as.ts';
+import {
+  addLeaves,
+  arenaTop,
+  chainLeaf,
+  renewColumn,
+  resetArena,
+  setSecrets,
+} from './values.as.ts';
 
 /**
  * Kernel of the open block: takes row records in as columns, as `Batch` does, whose columns, shapes and order of
- * entries are the same. A row is taken whole or not at all.
- *
- * Arrays of a column lie in pieces of the arena; one that is full is copied to a piece twice as large. A block begins
- * with pieces as large as the last one needed.
+ * entries are the same. A row is taken whole or not at all. The leaves of some rows, a portion, are put into their
+ * columns together.
  */
 
 // Kinds of leaves: engine/column/kind.ts.
 const KIND_COLUMN_MIN: u32 = 2;
-const KIND_BOOLEAN: u32 = 2;
 const KIND_NUMBER: u32 = 3;
 const KIND_STRING: u32 = 4;
 const KIND_ARRAY: u32 = 5;
-/** `detail` of a number whose text counts: engine/column/rows.ts. */
-const NUMBER_AS_TEXT: u32 = 0xffff;
 
 // Limits of batch.ts and limits.ts.
 const TEXT_BYTES_MAX: u32 = 32 << 20;
@@ -35,18 +33,13 @@ const TEXT_BYTES_AMPLE: u32 = TEXT_BYTES_MAX / 2;
 const BATCH_BYTES_CLOSE: u32 = 64 << 20;
 const LEAF_BYTES: u32 = 16;
 
-// Rules of strings.ts.
-const TRIAL_VALUES: u32 = 4_096;
-const BLOCK_VALUES_MIN: u32 = 64;
-const PLAIN_BLOCKS_MAX: u32 = 16;
+/** A portion ends at as many leaves or bytes of texts. */
+const PORTION_LEAVES: u32 = 4_096;
+const PORTION_BYTES: u32 = 1 << 20;
 
-const VALUES_MIN: u32 = 32;
-const DICTIONARY_ENTRIES_MIN: u32 = 16;
-const SLOTS_PER_ENTRY: u32 = 2;
-const SLOTS_GROWTH: u32 = 4;
-const NO_ENTRY: u32 = 0xffffffff;
+/** Stands for texts of which one is not there. */
+const NO_TEXTS: u32 = 0xffffffff;
 const SHAPE_PRIME: u32 = 0x5bd1e995;
-const SPREAD_LONG: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 
 let rowCount: u32 = 0;
 let columnCount: u32 = 0;
@@ -57,242 +50,10 @@ let lastShape: u32 = 0;
 let textBytes: u32 = 0;
 let batchBytes: u32 = 0;
 let isTextFull: bool = false;
-let arenaTop: u32 = PIECE_BYTES_MIN;
-/** Secrets of this instance: nobody outside can choose strings of one hash. */
-let secretLow: u32 = 0;
-let secretHigh: u32 = 0;
-
-/** Logarithm of the size of the piece for `bytes` bytes. */
-function sizeFor(bytes: u32): u32 {
-  return bytes <= PIECE_BYTES_MIN ? SIZE_MIN : 32 - clz<u32>(bytes - 1);
-}
-
-/** A power of two that is at least `count` and `least`, itself one. */
-function roomFor(count: u32, least: u32): u32 {
-  return count <= least ? least : (<u32>1) << (32 - clz<u32>(count - 1));
-}
-
-/** A piece of at least `bytes` bytes, which hold anything. */
-function piece(bytes: u32): u32 {
-  const size = sizeFor(bytes);
-  const free = freePiece(size);
-  if (free !== 0) {
-    setFreePiece(size, load<u32>(arena(free, 4)));
-    return free;
-  }
-  const at = arenaTop;
-  arenaTop += (<u32>1) << size;
-  arena(at, (<u32>1) << size);
-  return at;
-}
-
-/** Puts what was in a piece into one of at least `bytes` bytes; 0 stands for a piece with nothing. */
-function larger(at: u32, usedBytes: u32, bytes: u32): u32 {
-  const to = piece(bytes);
-  if (at === 0) return to;
-  memory.copy(arena(to, usedBytes), arena(at, usedBytes), usedBytes);
-  const size = sizeFor(usedBytes);
-  store<u32>(arena(at, 4), freePiece(size));
-  setFreePiece(size, at);
-  return to;
-}
-
-/** Makes room for more values; arrays of a column double together. */
-function growValues(column: u32): void {
-  const room = columnField(column, COLUMN_ROOM);
-  const last = columnField(column, COLUMN_LAST_COUNT);
-  const wanted = room === 0 ? roomFor(last, VALUES_MIN) : 2 * room;
-  setColumn(column, COLUMN_ROWS, larger(columnField(column, COLUMN_ROWS), 2 * room, 2 * wanted));
-  setColumn(
-    column,
-    COLUMN_DETAILS,
-    larger(columnField(column, COLUMN_DETAILS), 2 * room, 2 * wanted),
-  );
-  const kind = columnField(column, COLUMN_KEY) & ((1 << KIND_BITS) - 1);
-  if (kind !== KIND_STRING && kind !== KIND_ARRAY && kind !== KIND_BOOLEAN) {
-    setColumn(
-      column,
-      COLUMN_VALUES,
-      larger(columnField(column, COLUMN_VALUES), 8 * room, 8 * wanted),
-    );
-  }
-  setColumn(column, COLUMN_ROOM, wanted);
-}
-
-/** Notes that a row has the next value of a column, whose detail is given; its number. */
-// @inline
-function addValue(column: u32, row: u32, detail: u32): u32 {
-  const at = columnField(column, COLUMN_COUNT);
-  if (at === columnField(column, COLUMN_ROOM)) growValues(column);
-  setColumn(column, COLUMN_COUNT, at + 1);
-  const place = arena(columnField(column, COLUMN_ROWS) + 2 * at, 2);
-  // A row has a value of a column once.
-  if (at > 0 && <u32>load<u16>(place - 2) >= row) unreachable();
-  store<u16>(place, <u16>row);
-  store<u16>(arena(columnField(column, COLUMN_DETAILS) + 2 * at, 2), <u16>detail);
-  return at;
-}
-
-/** Makes room for more entries of a dictionary. */
-function growEntries(column: u32): void {
-  const room = columnField(column, COLUMN_ENTRY_ROOM);
-  const last = columnField(column, COLUMN_LAST_ENTRIES);
-  const wanted = room === 0 ? roomFor(last + 1, DICTIONARY_ENTRIES_MIN) : 2 * room;
-  const offsets = larger(columnField(column, COLUMN_OFFSETS), 4 * room, 4 * wanted);
-  setColumn(column, COLUMN_OFFSETS, offsets);
-  if (columnField(column, COLUMN_PLAIN) === 0) {
-    const hashes = columnField(column, COLUMN_HASHES);
-    setColumn(column, COLUMN_HASHES, larger(hashes, 4 * room, 4 * wanted));
-  }
-  if (room === 0) store<u32>(arena(offsets, 4), 0);
-  setColumn(column, COLUMN_ENTRY_ROOM, wanted);
-}
-
-/** Offset of an entry's first byte; of the number of entries, that of the end of all. */
-function entryOffset(column: u32, entry: u32): u32 {
-  return load<u32>(arena(columnField(column, COLUMN_OFFSETS) + 4 * entry, 4));
-}
-
-/** Copies a text to the arena, which has room for whole vectors behind it. */
-// @inline
-function copyText(text: u32, length: u32, to: u32): void {
-  if (length > 4 * BATCH_VECTOR) {
-    textVector(text + length - BATCH_VECTOR);
-    memory.copy(to, text, length);
-    return;
-  }
-  for (let done: u32 = 0; done < length; done += BATCH_VECTOR) {
-    v128.store(to + done, textVector(text + done));
-  }
-}
-
-/** Adds an entry without looking for an equal one. */
-// @inline
-function addEntry(column: u32, text: u32, length: u32): u32 {
-  const entry = columnField(column, COLUMN_ENTRIES);
-  // One offset more than there are entries.
-  if (entry + 1 >= columnField(column, COLUMN_ENTRY_ROOM)) growEntries(column);
-  const used = entryOffset(column, entry);
-  const room = columnField(column, COLUMN_BYTE_ROOM);
-  const needed = used + length + BATCH_VECTOR;
-  if (needed > room) {
-    const last = columnField(column, COLUMN_LAST_BYTES) + BATCH_VECTOR;
-    const wanted = roomFor(max(needed, room === 0 ? last : 2 * room), PIECE_BYTES_MIN);
-    setColumn(column, COLUMN_BYTES_AT, larger(columnField(column, COLUMN_BYTES_AT), room, wanted));
-    setColumn(column, COLUMN_BYTE_ROOM, wanted);
-  }
-  copyText(text, length, arena(columnField(column, COLUMN_BYTES_AT) + used, length + BATCH_VECTOR));
-  const offsets = columnField(column, COLUMN_OFFSETS);
-  store<u32>(arena(offsets + 4 * (entry + 1), 4), used + length);
-  setColumn(column, COLUMN_ENTRIES, entry + 1);
-  return entry;
-}
-
-/** Compares an entry with a text. */
-// @inline
-function isEntry(column: u32, entry: u32, text: u32, length: u32): bool {
-  const start = entryOffset(column, entry);
-  if (entryOffset(column, entry + 1) - start !== length) return false;
-  const at = arena(columnField(column, COLUMN_BYTES_AT) + start, length + BATCH_VECTOR);
-  let done: u32 = 0;
-  while (done + BATCH_VECTOR <= length) {
-    if (!i8x16.all_true(i8x16.eq(v128.load(at + done), textVector(text + done)))) return false;
-    done += BATCH_VECTOR;
-  }
-  if (done === length) return true;
-  const same = i8x16.bitmask(i8x16.eq(v128.load(at + done), textVector(text + done)));
-  const wanted = (1 << (length - done)) - 1;
-  return (same & wanted) === wanted;
-}
-
-/** Mixes eight bytes into a state by a product of both with the secrets. */
-// @inline
-function mixed(state: u64, bytes: u64): u64 {
-  const both = state ^ bytes;
-  const product = <u64>(<u32>both + secretLow) * <u64>(<u32>(both >>> 32) + secretHigh);
-  return product ^ rotl<u64>(both * SPREAD_LONG, 31);
-}
-
-// @inline
-function hashOf(text: u32, length: u32): u32 {
-  let hash = mixed(((<u64>secretHigh) << 32) | secretLow, length);
-  let done: u32 = 0;
-  for (; done + 8 <= length; done += 8) hash = mixed(hash, textLong(text + done));
-  const rest = length - done;
-  if (rest !== 0) {
-    hash = mixed(hash, textLong(text + done) & (((<u64>1) << (<u64>rest * 8)) - 1));
-  }
-  hash ^= hash >>> 32;
-  return <u32>((hash * SPREAD_LONG) >>> 32);
-}
-
-/** Puts a slot for each entry into a table that has room for as many again. */
-function growSlots(column: u32): void {
-  const entries = columnField(column, COLUMN_ENTRIES);
-  const before = columnField(column, COLUMN_SLOT_COUNT);
-  const last = columnField(column, COLUMN_LAST_ENTRIES);
-  const least = SLOTS_PER_ENTRY * DICTIONARY_ENTRIES_MIN;
-  const count = before === 0 ? roomFor(SLOTS_PER_ENTRY * last, least) : SLOTS_GROWTH * before;
-  if (before !== 0) {
-    const size = sizeFor(4 * before);
-    const old = columnField(column, COLUMN_SLOTS);
-    store<u32>(arena(old, 4), freePiece(size));
-    setFreePiece(size, old);
-  }
-  const slots = piece(4 * count);
-  memory.fill(arena(slots, 4 * count), 0, 4 * count);
-  const hashes = columnField(column, COLUMN_HASHES);
-  for (let entry: u32 = 0; entry < entries; entry++) {
-    const hash = load<u32>(arena(hashes + 4 * entry, 4));
-    let slot = hash & (count - 1);
-    while (load<u32>(arena(slots + 4 * slot, 4)) !== 0) slot = (slot + 1) & (count - 1);
-    store<u32>(arena(slots + 4 * slot, 4), (hash & 0xffff0000) | (entry + 1));
-  }
-  setColumn(column, COLUMN_SLOTS, slots);
-  setColumn(column, COLUMN_SLOT_COUNT, count);
-}
-
-/** The entry that is a text, made when there is none. */
-// @inline
-function intern(column: u32, text: u32, length: u32): u32 {
-  if (columnField(column, COLUMN_SLOT_COUNT) === 0) growSlots(column);
-  const hash = hashOf(text, length);
-  const slots = columnField(column, COLUMN_SLOTS);
-  const mask = columnField(column, COLUMN_SLOT_COUNT) - 1;
-  let slot = hash & mask;
-  for (;;) {
-    const held = load<u32>(arena(slots + 4 * slot, 4));
-    if (held === 0) break;
-    const isLike = (held ^ hash) >>> 16 === 0;
-    if (isLike && isEntry(column, (held & 0xffff) - 1, text, length)) return (held & 0xffff) - 1;
-    slot = (slot + 1) & mask;
-  }
-  const entry = addEntry(column, text, length);
-  store<u32>(arena(columnField(column, COLUMN_HASHES) + 4 * entry, 4), hash);
-  store<u32>(arena(slots + 4 * slot, 4), (hash & 0xffff0000) | (entry + 1));
-  if (SLOTS_PER_ENTRY * (entry + 1) > mask + 1) growSlots(column);
-  return entry;
-}
-
-// @inline
-function addString(column: u32, row: u32, text: u32, length: u32): void {
-  if (columnField(column, COLUMN_PLAIN) !== 0) {
-    addValue(column, row, addEntry(column, text, length));
-    return;
-  }
-  const at = columnField(column, COLUMN_COUNT);
-  let entry = NO_ENTRY;
-  if (at > 0) {
-    const details = columnField(column, COLUMN_DETAILS);
-    const previous = <u32>load<u16>(arena(details + 2 * (at - 1), 2));
-    if (isEntry(column, previous, text, length)) entry = previous;
-  }
-  if (entry === NO_ENTRY) entry = intern(column, text, length);
-  addValue(column, row, entry);
-  if (at + 1 === TRIAL_VALUES && columnField(column, COLUMN_ENTRIES) * 2 > TRIAL_VALUES) {
-    setColumn(column, COLUMN_PLAIN, 1);
-  }
-}
+/** Columns that have leaves of the portion. */
+let touchedCount: u32 = 0;
+/** Secret of the hashes of shapes. */
+let shapeSecret: u32 = 0;
 
 /** The column of a leaf key, made when there is none. */
 // @inline
@@ -304,45 +65,6 @@ function columnOf(key: u32): u32 {
   setColumn(column, COLUMN_KEY, key);
   setColumnNumber(key, columnCount);
   return column;
-}
-
-/** Address of the text of a leaf; 0 when it does not lie in what was brought. */
-// @inline
-function textOf(leaf: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
-  const start = load<i32>(LEAF_START + 4 * leaf);
-  const length = load<u32>(LEAF_LENGTH + 4 * leaf);
-  if (length === 0) return BATCH_SOURCE;
-  if (start < 0) {
-    const at = <u32>~start;
-    return at <= sideEnd && length <= sideEnd - at ? BATCH_SIDE + at : 0;
-  }
-  const at = <u32>start;
-  if (at < sourceFrom || at > sourceEnd || length > sourceEnd - at) return 0;
-  return BATCH_SOURCE + at - sourceFrom;
-}
-
-// @inline
-function addLeaf(leaf: u32, row: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): void {
-  const key = recordKey(leaf);
-  const kind = key & ((1 << KIND_BITS) - 1);
-  if (kind < KIND_COLUMN_MIN) return;
-  const column = columnOf(key);
-  const length = load<u32>(LEAF_LENGTH + 4 * leaf);
-  if (kind === KIND_STRING || kind === KIND_ARRAY) {
-    addString(column, row, textOf(leaf, sourceFrom, sourceEnd, sideEnd), length);
-    return;
-  }
-  if (kind === KIND_BOOLEAN) {
-    addValue(column, row, length);
-    return;
-  }
-  const detail = <u32>load<u16>(LEAF_DETAIL + 2 * leaf);
-  const at = addValue(column, row, detail);
-  const value = load<f64>(LEAF_VALUE + 8 * leaf);
-  store<f64>(arena(columnField(column, COLUMN_VALUES) + 8 * at, 8), value);
-  if (kind === KIND_NUMBER && detail === NUMBER_AS_TEXT) {
-    addEntry(column, textOf(leaf, sourceFrom, sourceEnd, sideEnd), length);
-  }
 }
 
 function isShape(shape: u32, first: u32, end: u32): bool {
@@ -357,7 +79,7 @@ function isShape(shape: u32, first: u32, end: u32): bool {
 /** The shape of the leaves `[first, end)`; when it is new it is the last one. */
 function shapeOf(first: u32, end: u32): u32 {
   if (rowCount > 0 && isShape(lastShape, first, end)) return lastShape;
-  let hash = secretLow ^ (end - first);
+  let hash = shapeSecret ^ (end - first);
   for (let leaf = first; leaf < end; leaf++) {
     hash = (hash ^ recordKey(leaf)) * SHAPE_PRIME;
     hash ^= hash >>> 15;
@@ -375,18 +97,54 @@ function shapeOf(first: u32, end: u32): u32 {
   return shape;
 }
 
-/** Bytes of the texts of the leaves `[first, end)`; NO_ENTRY when one is not there. */
+/** Address of the text of a leaf; 0 when it does not lie in what was brought. */
 // @inline
-function textBytesOf(first: u32, end: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
+function textOf(leaf: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
+  const start = load<i32>(LEAF_START + 4 * leaf);
+  const length = load<u32>(LEAF_LENGTH + 4 * leaf);
+  if (length === 0) return BATCH_SOURCE;
+  if (start < 0) {
+    const at = <u32>~start;
+    return at <= sideEnd && length <= sideEnd - at ? BATCH_SIDE + at : 0;
+  }
+  const at = <u32>start;
+  if (at < sourceFrom || at > sourceEnd || length > sourceEnd - at) return 0;
+  return BATCH_SOURCE + at - sourceFrom;
+}
+
+/**
+ * Puts the address of its text in the place of the start of each of the leaves `[first, end)`; returns the bytes of
+ * all, NO_TEXTS when one is not there.
+ */
+// @inline
+function findTexts(first: u32, end: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
   let bytes: u32 = 0;
   for (let leaf = first; leaf < end; leaf++) {
     const kind = <u32>load<u8>(LEAF_KIND + leaf);
     if (kind < KIND_COLUMN_MIN) continue;
     bytes += load<u32>(LEAF_LENGTH + 4 * leaf);
-    const isText = kind === KIND_NUMBER || kind === KIND_STRING || kind === KIND_ARRAY;
-    if (isText && textOf(leaf, sourceFrom, sourceEnd, sideEnd) === 0) return NO_ENTRY;
+    if (kind !== KIND_NUMBER && kind !== KIND_STRING && kind !== KIND_ARRAY) continue;
+    const text = textOf(leaf, sourceFrom, sourceEnd, sideEnd);
+    if (text === 0) return NO_TEXTS;
+    store<u32>(LEAF_START + 4 * leaf, text);
   }
   return bytes;
+}
+
+/** Adds the leaves `[first, end)` of the last row to the portion. */
+// @inline
+function chainLeaves(first: u32, end: u32): void {
+  for (let leaf = first; leaf < end; leaf++) {
+    if (<u32>load<u8>(LEAF_KIND + leaf) < KIND_COLUMN_MIN) continue;
+    const column = columnOf(recordKey(leaf));
+    if (!chainLeaf(column, leaf, rowCount)) setTouched(touchedCount++, column);
+  }
+}
+
+/** Puts the leaves of the portion into their columns. */
+function endPortion(): void {
+  for (let at: u32 = 0; at < touchedCount; at++) addLeaves(touched(at));
+  touchedCount = 0;
 }
 
 /** Reports that no more rows are taken. */
@@ -407,11 +165,13 @@ export function isBatchFull(): bool {
 export function appendRows(count: u32, sourceFrom: u32, sourceEnd: u32, sideEnd: u32): u32 {
   assert(count <= RECORDS && sourceEnd - sourceFrom <= BATCH_SOURCE_BYTES);
   let taken: u32 = 0;
+  let portionLeaf = load<u32>(RECORD_LEAF);
+  let portionBytes: u32 = 0;
   for (; taken < count && !isBatchFull(); taken++) {
     const first = load<u32>(RECORD_LEAF + 4 * taken);
     const end = load<u32>(RECORD_LEAF + 4 * (taken + 1));
-    const bytes = textBytesOf(first, end, sourceFrom, sourceEnd, sideEnd);
-    if (bytes === NO_ENTRY) break;
+    const bytes = findTexts(first, end, sourceFrom, sourceEnd, sideEnd);
+    if (bytes === NO_TEXTS) break;
     const isAmple = textBytes <= TEXT_BYTES_AMPLE || bytes <= TEXT_BYTES_MAX - textBytes;
     const hasRoom = columnCount + end - first <= COLUMNS && keyCount + end - first <= SHAPE_KEYS;
     if (!isAmple || !hasRoom) {
@@ -420,33 +180,18 @@ export function appendRows(count: u32, sourceFrom: u32, sourceEnd: u32, sideEnd:
     }
     lastShape = shapeOf(first, end);
     setRowShape(rowCount, lastShape);
-    for (let leaf = first; leaf < end; leaf++) {
-      addLeaf(leaf, rowCount, sourceFrom, sourceEnd, sideEnd);
-    }
+    chainLeaves(first, end);
     rowCount++;
     textBytes += bytes;
+    portionBytes += bytes;
     batchBytes += bytes + (end - first) * LEAF_BYTES;
+    if (end - portionLeaf < PORTION_LEAVES && portionBytes < PORTION_BYTES) continue;
+    endPortion();
+    portionLeaf = end;
+    portionBytes = 0;
   }
+  endPortion();
   return taken;
-}
-
-/** Makes a column ready for the next block at number `to`, where it has no pieces. */
-function renewColumn(column: u32, to: u32): void {
-  const count = columnField(column, COLUMN_COUNT);
-  const entries = columnField(column, COLUMN_ENTRIES);
-  const bytes = entries === 0 ? 0 : entryOffset(column, entries);
-  const isPlain = columnField(column, COLUMN_PLAIN) !== 0;
-  const isDistinct = isPlain || (count >= BLOCK_VALUES_MIN && entries * 2 > count);
-  const blocks = isDistinct ? columnField(column, COLUMN_PLAIN_BLOCKS) + 1 : 0;
-  const key = columnField(column, COLUMN_KEY);
-  memory.fill(COLUMN + to * COLUMN_BYTES, 0, COLUMN_BYTES);
-  setColumn(to, COLUMN_KEY, key);
-  setColumn(to, COLUMN_PLAIN_BLOCKS, blocks);
-  setColumn(to, COLUMN_PLAIN, isDistinct && blocks % PLAIN_BLOCKS_MAX !== 0 ? 1 : 0);
-  setColumn(to, COLUMN_LAST_COUNT, count);
-  setColumn(to, COLUMN_LAST_ENTRIES, entries);
-  setColumn(to, COLUMN_LAST_BYTES, bytes);
-  setColumnNumber(key, to + 1);
 }
 
 /** Forgets all rows. Columns that had no value since the last time are dropped. */
@@ -465,8 +210,7 @@ export function clearBatch(): void {
   textBytes = 0;
   batchBytes = 0;
   isTextFull = false;
-  arenaTop = PIECE_BYTES_MIN;
-  for (let size: u32 = 0; size < SIZES; size++) setFreePiece(size, 0);
+  resetArena();
 }
 
 /** Forgets all rows and columns. */
@@ -482,8 +226,8 @@ export function resetBatch(): void {
 export function beginBatch(low: u32, high: u32): bool {
   const pages = <i32>((BATCH_END + 0xffff) >>> 16) - memory.size();
   if (pages > 0 && memory.grow(pages) < 0) return false;
-  secretLow = low;
-  secretHigh = high;
+  shapeSecret = low;
+  setSecrets(low, high);
   clearBatch();
   return true;
 }

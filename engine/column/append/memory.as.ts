@@ -6,9 +6,11 @@
  * | texts | what strings are read from: a window of the rows' source, then their side; each with a pad for vectors |
  * | leaves | path, start, length (u32), value (f64), detail (u16), kind (u8) of row records, each in an array |
  * | records | first leaf (u32) of each row record |
+ * | chains | of leaves of a portion the next leaf of the column (u32) and the row (u16), each in an array |
+ * | touched | columns that have leaves of the portion (u32) |
  * | free | first free piece of the arena (u32) by the logarithm of its size; a piece begins with the next one |
  * | column numbers | column + 1 (u32) of each leaf key; 0 when there is none |
- * | columns | 80 bytes each: see COLUMN_ |
+ * | columns | 96 bytes each: see COLUMN_ |
  * | row shapes | shape (u16) of each row of the batch |
  * | shapes | first leaf key, hash (u32), then slots: shape + 1 (u32) at the place that its hash says |
  * | shape keys | leaf keys (u32) of the shapes |
@@ -42,10 +44,13 @@ const LEAF_VALUE: u32 = LEAF_LENGTH + 4 * LEAVES;
 const LEAF_DETAIL: u32 = LEAF_VALUE + 8 * LEAVES;
 const LEAF_KIND: u32 = LEAF_DETAIL + 2 * LEAVES;
 const RECORD_LEAF: u32 = LEAF_KIND + LEAVES;
-const FREE: u32 = RECORD_LEAF + 4 * (RECORDS + 16);
+const CHAIN_NEXT: u32 = RECORD_LEAF + 4 * (RECORDS + 16);
+const CHAIN_ROW: u32 = CHAIN_NEXT + 4 * LEAVES;
+const TOUCHED: u32 = CHAIN_ROW + 2 * LEAVES;
+const FREE: u32 = TOUCHED + 4 * LEAVES;
 const COLUMN_NUMBER: u32 = FREE + 4 * SIZES;
 const COLUMN: u32 = COLUMN_NUMBER + 4 * KEYS;
-const COLUMN_BYTES: u32 = 80;
+const COLUMN_BYTES: u32 = 96;
 const ROW_SHAPE: u32 = COLUMN + COLUMN_BYTES * COLUMNS;
 const SHAPE_START: u32 = ROW_SHAPE + 2 * BATCH_ROWS;
 const SHAPE_HASH: u32 = SHAPE_START + 4 * (BATCH_ROWS + 16);
@@ -85,6 +90,10 @@ const COLUMN_PLAIN_BLOCKS: u32 = 60;
 const COLUMN_LAST_COUNT: u32 = 64;
 const COLUMN_LAST_ENTRIES: u32 = 68;
 const COLUMN_LAST_BYTES: u32 = 72;
+/** Leaves of the portion: how many, the first and the last one. */
+const COLUMN_ADDED: u32 = 76;
+const COLUMN_FIRST: u32 = 80;
+const COLUMN_LAST: u32 = 84;
 
 /** Bits of a kind in a leaf key: engine/column/kind.ts. */
 const KIND_BITS: u32 = 3;
@@ -168,6 +177,30 @@ function recordKey(leaf: u32): u32 {
   assert(leaf < LEAVES);
   return (load<u32>(LEAF_PATH + 4 * leaf) << KIND_BITS) | <u32>load<u8>(LEAF_KIND + leaf);
 }
+function nextLeaf(leaf: u32): u32 {
+  assert(leaf < LEAVES);
+  return load<u32>(CHAIN_NEXT + 4 * leaf);
+}
+function setNextLeaf(leaf: u32, next: u32): void {
+  assert(leaf < LEAVES);
+  store<u32>(CHAIN_NEXT + 4 * leaf, next);
+}
+function leafRow(leaf: u32): u32 {
+  assert(leaf < LEAVES);
+  return load<u16>(CHAIN_ROW + 2 * leaf);
+}
+function setLeafRow(leaf: u32, row: u32): void {
+  assert(leaf < LEAVES);
+  store<u16>(CHAIN_ROW + 2 * leaf, <u16>row);
+}
+function touched(at: u32): u32 {
+  assert(at < LEAVES);
+  return load<u32>(TOUCHED + 4 * at);
+}
+function setTouched(at: u32, column: u32): void {
+  assert(at < LEAVES);
+  store<u32>(TOUCHED + 4 * at, column);
+}
 /** Address of `bytes` bytes at an offset in the arena. */
 function arena(at: u32, bytes: u32): u32 {
   assert(at >= PIECE_BYTES_MIN && at + bytes <= ARENA_BYTES + BATCH_PAD_BYTES);
@@ -176,15 +209,16 @@ function arena(at: u32, bytes: u32): u32 {
 
 // biome-ignore format: a name a line would be two pages.
 export {
-  ARENA, ARENA_FULL, 
-  arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES, BATCH_SOURCE,
-  BATCH_SOURCE_BYTES, BATCH_VECTOR, COLUMN, 
-  COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT,COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM,
-  COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST_BYTES, COLUMN_LAST_COUNT, COLUMN_LAST_ENTRIES,
-  COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS, COLUMN_ROOM, COLUMN_ROWS, 
-  COLUMN_SLOT_COUNT, COLUMN_SLOTS,COLUMN_VALUES, COLUMNS, columnField, columnNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
-  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, PIECE_BYTES_MIN, RECORD_LEAF, RECORDS, ROW_SHAPE,recordKey, 
-  SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS, SHAPE_START, SIZE_MIN,SIZES, setColumn, setColumnNumber,
-  setFreePiece, setRowShape, setShapeHash, setShapeKey, setShapeSlot, setShapeStart, shapeHash,
-  shapeKey, shapeSlot, shapeStart, textLong, textVector,
+  ARENA, ARENA_FULL, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES, BATCH_SOURCE,
+  BATCH_SOURCE_BYTES, BATCH_VECTOR, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES,
+  COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM, COLUMN_FIRST,
+  COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES, COLUMN_LAST_COUNT,
+  COLUMN_LAST_ENTRIES, COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS, COLUMN_ROOM,
+  COLUMN_ROWS, COLUMN_SLOT_COUNT, COLUMN_SLOTS, COLUMN_VALUES, COLUMNS, columnField,
+  columnNumber, FREE, freePiece, KEYS, KIND_BITS, LEAF_DETAIL, LEAF_KIND, LEAF_LENGTH,
+  LEAF_PATH, LEAF_START, LEAF_VALUE, LEAVES, leafRow, nextLeaf, PIECE_BYTES_MIN, RECORD_LEAF,
+  RECORDS, ROW_SHAPE, recordKey, SHAPE_HASH, SHAPE_KEY, SHAPE_KEYS, SHAPE_SLOT, SHAPE_SLOTS,
+  SHAPE_START, SIZE_MIN, SIZES, setColumn, setColumnNumber, setFreePiece, setLeafRow,
+  setNextLeaf, setRowShape, setShapeHash, setShapeKey, setShapeSlot, setShapeStart, setTouched,
+  shapeHash, shapeKey, shapeSlot, shapeStart, textLong, textVector, touched,
 };
