@@ -73,6 +73,7 @@ const LAYERS = [
   'engine/query/piece-cache.ts',
   'engine/query/idle-cache.ts',
   'engine/query/footer-cache.ts',
+  'engine/query/kept-by-bytes.ts',
   'engine/query/events/',
   'engine/query/group/',
   'engine/query/metric/',

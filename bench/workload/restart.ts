@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { metric } from '../../test/support/metrics.ts';
 import {
   ask,
   cpuSeconds,
@@ -16,12 +18,15 @@ const UNSEALED = ['--seal-idle-minutes', '1000', '--metrics-open', 'true'];
 /** Sealed segments of so few rows that there are many; these do not go together with others. */
 const SEGMENT_ROWS = 100;
 const SEGMENTS = [1_000, 10_000];
+const POLL_MS = 100;
 const ALL_TIME = { from: 0, to: 'now' };
 const TOP_ADDRESSES = {
   time: ALL_TIME,
   compute: [{ metric: { id: 'count', output: 'count' } }],
   groupBy: [{ field: { id: 'custom.network.client_ip', limit: 10, output: 'ip' } }],
 };
+/** More free disk than there is: all sealed segments go. */
+const DROPPING = ['--retention-free-gb', '1000000'];
 const SMALL_SEGMENTS = ['--seal-rows', String(SEGMENT_ROWS)];
 
 /** Starts the service in a folder that has events, `bench.runs` times; from the call to "ready". */
@@ -71,6 +76,12 @@ const QUESTIONS: readonly [name: string, path: string, body: object][] = [
     { time: ALL_TIME, filters: [{ search: { query: 'absentword' } }] },
   ],
   ['top 10 client IPs', '/beta/events/aggregate', TOP_ADDRESSES],
+  // Footers alone answer it, so this is what planning takes.
+  [
+    'number that none has',
+    '/beta/events/list',
+    { time: ALL_TIME, filters: [{ search: { query: '@network.bytes_write:>1000000000000' } }] },
+  ],
 ];
 
 /** Asks each question twice over many segments: the first time their footers are read. */
@@ -97,6 +108,19 @@ async function askOverMany(
   }
 }
 
+/** Drops all segments for free disk, and shows what that takes. */
+async function dropAll(bench: Bench, folder: string, name: string): Promise<void> {
+  const service = await startService(folder, [...UNSEALED, ...SMALL_SEGMENTS, ...DROPPING]);
+  try {
+    const before = cpuSeconds(service.pid);
+    bench.progress(`${name}, retention`);
+    while ((await metric(service, 'logseam_store_sealed_rows')) > 0) await pause(POLL_MS);
+    bench.figure(`${name}, all dropped by retention, CPU`, 's', cpuSeconds(service.pid) - before);
+  } finally {
+    await service.stop();
+  }
+}
+
 /** Starts over many sealed segments: the cost of each. */
 async function startOverMany(bench: Bench, segments: number): Promise<void> {
   const folder = temporaryFolder();
@@ -109,6 +133,7 @@ async function startOverMany(bench: Bench, segments: number): Promise<void> {
     await sealAll(bench, folder, events, SMALL_SEGMENTS);
     await startAgain(bench, folder, name, 'stop', SMALL_SEGMENTS);
     await askOverMany(bench, folder, name, filling.readKey);
+    await dropAll(bench, folder, name);
   } finally {
     removeFolder(folder);
   }

@@ -2,6 +2,7 @@ import type { Block } from '../segment/block/block.ts';
 import type { BlockHead } from '../segment/block/block-head.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
+import { KeptByBytes } from './kept-by-bytes.ts';
 
 /** Memory of the opened blocks that are kept: the newest of a busy service are asked for again and again. */
 const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
@@ -12,61 +13,11 @@ const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
 const EXPANSION = 4;
 
-interface Kept<T> {
-  value: T;
-  segment: number;
-  bytes: number;
-}
-
-/** Values by key of up to some bytes; what was used longest ago goes when there are more. */
-class KeptByBytes<T> {
-  readonly #bytesMax: number;
-  /** The one that was used last at the end. */
-  readonly #kept = new Map<string, Kept<T>>();
-  #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  get(key: string): T | undefined {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept.value;
-  }
-
-  keep(key: string, segment: number, value: T, bytes: number): void {
-    this.#drop(key);
-    this.#kept.set(key, { value, segment, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(oldest);
-    }
-  }
-
-  forget(segments: readonly number[]): void {
-    for (const [key, { segment }] of this.#kept) if (segments.includes(segment)) this.#drop(key);
-  }
-
-  clear(): void {
-    this.#kept.clear();
-    this.#bytes = 0;
-  }
-
-  #drop(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
-  }
-}
-
 /** Blocks that were opened, with what they have decoded, and heads and chunks of very many more. Used by one thread. */
 export class BlockCache {
   readonly chunks = new ChunkCache();
-  readonly #blocks = new KeptByBytes<Block>(BLOCKS_BYTES_MAX);
-  readonly #heads = new KeptByBytes<BlockHead>(HEADS_BYTES_MAX);
+  readonly #blocks = new KeptByBytes<string, Block>(BLOCKS_BYTES_MAX);
+  readonly #heads = new KeptByBytes<string, BlockHead>(HEADS_BYTES_MAX);
 
   /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {

@@ -123,8 +123,9 @@ export class Reader implements BlockSource {
 
   #footer(ref: BlockRef): Footer {
     const { segment } = ref;
-    const read = (): Footer => new SealedFile(this.#source(ref), segment).footer();
-    return this.#footers.get(segment, read);
+    return this.#footers.get(segment, (share) =>
+      new SealedFile(this.#source(ref), segment).plainFooter(share),
+    );
   }
 
   /** The open file of a sealed segment; those that hold too many dictionaries are let go of. */

@@ -1,10 +1,9 @@
-import type { Kind } from '../column/kind.ts';
+import { ByteReader } from '../base/bytes.ts';
+import { Kind } from '../column/kind.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
 import type { ColumnInfo } from './block/block-head.ts';
 import type { DirectoryPaths } from './block/directory.ts';
 import { decodeText } from './block/rebuild.ts';
-
-/** Memory of a path besides its characters. */
-const PATH_BYTES = 40;
 
 /** What the footer says of a column. Arrays are by block; min and max are those of the values, in ms for dates. */
 export interface ColumnOutline {
@@ -27,57 +26,81 @@ export type ColumnForm = Pick<ColumnOutline, 'kind' | 'dictionary'>;
 /** Gives the columns of one block whose paths are wanted, in no particular order. */
 export type BlockColumns = (isWanted: (path: string) => boolean) => ColumnFacts[];
 
+/** A column as a footer's bytes have it: `at` is where in them the regions of its numbers begin. */
+export interface ColumnPlace extends ColumnForm {
+  path: number;
+  at: number;
+}
+
+/** Where a column's facts are in its entry of the table: `DICTIONARY` + 1, `START` where its numbers begin. */
+const Entry = { PATH: 0, KIND: 1, DICTIONARY: 2, AT: 3, START: 4, LENGTH: 5 } as const;
+
 /**
  * The columns that a footer names. Readers keep those of many segments for all time, and arrays and objects of each
- * column would take ten times as much: so all numbers are in one array.
+ * column would take ten times as much: so all facts are in one array, and so are the numbers of blocks, each column's
+ * of which are read from the footer's bytes when they are asked for first.
  */
 export class OutlineTable {
+  readonly #bytes: Uint8Array;
   readonly #blockCount: number;
-  /** By column, names joined by dots. */
-  readonly #paths: readonly string[];
-  readonly #kinds: Uint8Array;
-  readonly #dictionaries: Int32Array;
-  /** Column by column, each with a stretch of counts, and when it has zones with one of mins and one of maxs. */
-  readonly #numbers: Float64Array;
-  /** By column, where its counts begin; one more entry: the end. */
-  readonly #starts: Uint32Array;
+  /** Of each path, its names joined by dots. */
+  readonly #names: readonly string[];
+  readonly #columnCount: number;
+  /** An entry of each column, and one that says where numbers end. */
+  readonly #table: Uint32Array;
+  /**
+   * Column by column a stretch of counts, and when it has zones one of mins and one of maxs; NaN stands where a stretch
+   * of counts begins that was not read yet.
+   */
+  #numbers: Float64Array | undefined;
 
-  constructor(columns: readonly ColumnOutline[], paths: DirectoryPaths, blockCount: number) {
-    const names = joinedNames(paths);
+  /** `names`: of each path, joined by dots; `bytes`: those of the footer, with all regions in the meta. */
+  constructor(
+    columns: readonly ColumnPlace[],
+    names: readonly string[],
+    blockCount: number,
+    bytes: Uint8Array,
+  ) {
+    this.#bytes = bytes;
     this.#blockCount = blockCount;
-    this.#paths = columns.map(({ path }) => names[path]);
-    this.#kinds = Uint8Array.from(columns, ({ kind }) => kind);
-    this.#dictionaries = Int32Array.from(columns, ({ dictionary }) => dictionary);
-    this.#starts = new Uint32Array(columns.length + 1);
-    for (const [index, { mins }] of columns.entries()) {
-      this.#starts[index + 1] = this.#starts[index] + blockCount * (mins === undefined ? 1 : 3);
+    this.#names = names;
+    this.#columnCount = columns.length;
+    this.#table = new Uint32Array((columns.length + 1) * Entry.LENGTH);
+    let start = 0;
+    let entry = 0;
+    for (const { path, kind, dictionary, at } of columns) {
+      this.#table[entry + Entry.PATH] = path;
+      this.#table[entry + Entry.KIND] = kind;
+      this.#table[entry + Entry.DICTIONARY] = dictionary + 1;
+      this.#table[entry + Entry.AT] = at;
+      this.#table[entry + Entry.START] = start;
+      entry += Entry.LENGTH;
+      start += blockCount * (hasZones(kind) ? 3 : 1);
     }
-    this.#numbers = new Float64Array(this.#starts[columns.length]);
-    for (const [index, { presentCounts, mins, maxs }] of columns.entries()) {
-      const start = this.#starts[index];
-      this.#numbers.set(presentCounts, start);
-      if (mins !== undefined) this.#numbers.set(mins, start + blockCount);
-      if (maxs !== undefined) this.#numbers.set(maxs, start + blockCount * 2);
-    }
+    this.#table[entry + Entry.START] = start;
   }
 
-  /** Memory that it takes, about. */
+  /** Memory that it takes when all is read, about; the names aside, which others have too. */
   get memoryBytes(): number {
-    const words = this.#starts.byteLength + this.#dictionaries.byteLength;
-    const arrays = this.#numbers.byteLength + this.#kinds.byteLength + words;
-    return this.#paths.reduce((sum, path) => sum + path.length + PATH_BYTES, arrays);
+    const numbers = this.#start(this.#columnCount) * Float64Array.BYTES_PER_ELEMENT;
+    return this.#table.byteLength + numbers + this.#bytes.length;
   }
 
   /** All columns of the segment, in the order of their numbers. */
   all(): { path: string; dictionary: number }[] {
-    return this.#paths.map((path, at) => ({ path, dictionary: this.#dictionaries[at] }));
+    const columns: { path: string; dictionary: number }[] = [];
+    for (let at = 0; at < this.#columnCount; at++) {
+      columns.push({ path: this.#path(at), dictionary: this.dictionaryOf(at) });
+    }
+    return columns;
   }
 
   /** The columns of the segment at `path`. */
   forms(path: string): ColumnForm[] {
     const found: ColumnForm[] = [];
-    for (let at = this.#paths.indexOf(path); at >= 0; at = this.#paths.indexOf(path, at + 1)) {
-      found.push({ kind: this.#kinds[at] as Kind, dictionary: this.#dictionaries[at] });
+    for (let at = 0; at < this.#columnCount; at++) {
+      if (this.#path(at) !== path) continue;
+      found.push({ kind: this.#kind(at), dictionary: this.dictionaryOf(at) });
     }
     return found;
   }
@@ -85,8 +108,8 @@ export class OutlineTable {
   /** The number of the column of a kind at `path`; -1 when there is none, or several whose names are joined alike. */
   numberOf(path: string, kind: Kind): number {
     let found = -1;
-    for (let at = this.#paths.indexOf(path); at >= 0; at = this.#paths.indexOf(path, at + 1)) {
-      if (this.#kinds[at] !== kind) continue;
+    for (let at = 0; at < this.#columnCount; at++) {
+      if (this.#kind(at) !== kind || this.#path(at) !== path) continue;
       if (found >= 0) return -1;
       found = at;
     }
@@ -95,7 +118,7 @@ export class OutlineTable {
 
   /** The dictionary of the column number `column`; -1 when it has none. */
   dictionaryOf(column: number): number {
-    return this.#dictionaries[column];
+    return this.#table[column * Entry.LENGTH + Entry.DICTIONARY] - 1;
   }
 
   /**
@@ -103,37 +126,81 @@ export class OutlineTable {
    * one of a block may have fewer.
    */
   partsOf(column: number, block: number, valueCount: number): { from: number; to: number } {
-    const start = this.#starts[column];
+    const numbers = this.#numbersOf(column);
+    const start = this.#start(column);
     let from = 0;
     for (let before = 0; before < block; before++) {
-      from += Math.ceil(this.#numbers[start + before] / valueCount);
+      from += Math.ceil(numbers[start + before] / valueCount);
     }
-    return { from, to: from + Math.ceil(this.#numbers[start + block] / valueCount) };
+    return { from, to: from + Math.ceil(numbers[start + block] / valueCount) };
   }
 
   /** Gives the columns of the block number `block` whose paths are wanted. */
   columns(block: number, isWanted: (path: string) => boolean): ColumnFacts[] {
     const found: ColumnFacts[] = [];
-    for (let column = 0; column < this.#paths.length; column++) {
-      const at = this.#starts[column] + block;
-      const presentCount = this.#numbers[at];
-      const path = this.#paths[column];
-      if (presentCount === 0 || !isWanted(path)) continue;
-      const kind = this.#kinds[column] as Kind;
-      const dictionary = this.#dictionaries[column];
-      const facts: ColumnFacts = { path, kind, presentCount, dictionary };
-      if (at + this.#blockCount < this.#starts[column + 1]) {
-        facts.min = this.#numbers[at + this.#blockCount];
-        facts.max = this.#numbers[at + this.#blockCount * 2];
+    for (let column = 0; column < this.#columnCount; column++) {
+      const path = this.#path(column);
+      if (!isWanted(path)) continue;
+      const numbers = this.#numbersOf(column);
+      const at = this.#start(column) + block;
+      const presentCount = numbers[at];
+      if (presentCount === 0) continue;
+      const kind = this.#kind(column);
+      const facts: ColumnFacts = {
+        path,
+        kind,
+        presentCount,
+        dictionary: this.dictionaryOf(column),
+      };
+      if (hasZones(kind)) {
+        facts.min = numbers[at + this.#blockCount];
+        facts.max = numbers[at + this.#blockCount * 2];
       }
       found.push(facts);
     }
     return found;
   }
+
+  #path(column: number): string {
+    return this.#names[this.#table[column * Entry.LENGTH + Entry.PATH]];
+  }
+
+  #kind(column: number): Kind {
+    return this.#table[column * Entry.LENGTH + Entry.KIND] as Kind;
+  }
+
+  #start(column: number): number {
+    return this.#table[column * Entry.LENGTH + Entry.START];
+  }
+
+  /** The numbers of all columns, in which those of `column` are read. */
+  #numbersOf(column: number): Float64Array {
+    this.#numbers ??= new Float64Array(this.#start(this.#columnCount)).fill(Number.NaN);
+    const numbers = this.#numbers;
+    const start = this.#start(column);
+    const end = this.#start(column + 1);
+    if (!Number.isNaN(numbers[start])) return numbers;
+    const reader = new ByteReader(this.#bytes, this.#table[column * Entry.LENGTH + Entry.AT]);
+    for (let at = start; at < end; at += this.#blockCount) {
+      numbers.set(readInlineStream(reader, this.#blockCount), at);
+    }
+    return numbers;
+  }
 }
 
-/** Of each path its names from the root, joined by dots. */
-function joinedNames({ names, parents }: DirectoryPaths): string[] {
+/** Tells of a kind of columns whether they have least and greatest values. */
+export function hasZones(kind: Kind): boolean {
+  return kind === Kind.NUMBER || kind === Kind.DATE;
+}
+
+/** Reads a region that is in the meta, a stream of `count` numbers. */
+export function readInlineStream(reader: ByteReader, count: number): Float64Array {
+  const bytes = reader.raw((reader.varint() - 1) / 2);
+  return new IntegerStream(new ByteReader(bytes), count).values();
+}
+
+/** The names of each path from the root, joined by dots. */
+export function joinedNames({ names, parents }: DirectoryPaths): string[] {
   const all: string[][] = [];
   for (const [path, name] of names.entries()) {
     const text = decodeText(name, 0, name.length);

@@ -1,15 +1,11 @@
-import { ByteReader } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { MINUTE_MS } from '../base/durations.ts';
 import { damaged } from '../base/errors.ts';
-import { type Region, RegionReader, RegionWriter } from '../column/chunk.ts';
-import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
+import { type Region, RegionWriter } from '../column/chunk.ts';
 import type { PathTable } from '../column/path.ts';
-import { IntegerStream } from '../packed/integer-stream.ts';
 import { writeIntegers } from '../packed/integers.ts';
 import { BlockPaths } from './block/block-paths.ts';
-import { readPaths } from './block/directory.ts';
-import { type BlockColumns, type ColumnOutline, OutlineTable } from './column-outline.ts';
+import type { BlockColumns, ColumnOutline, OutlineTable } from './column-outline.ts';
 import { type BlockRef, FRAME_ALIGNMENT } from './frame.ts';
 import type { WriterSequence } from './sealed.ts';
 
@@ -18,10 +14,12 @@ export const TRAILER_BYTES = 32;
 /** `LSFT`, the first four bytes of a trailer. */
 const TRAILER_MAGIC = 0x5446534c;
 const CHECKSUM_AT = TRAILER_BYTES - 4;
-/** Least bytes of an entry of any list: bounds what a count can claim. */
-const ENTRY_BYTES_MIN = 3;
-/** Memory of the place of a frame. */
-const PLACE_MEMORY_BYTES = 200;
+/** Memory of a footer besides its lists. */
+const FOOTER_MEMORY_BYTES = 1_000;
+/** Memory of the place of a frame, of a block's, and of a minute. */
+const PLACE_MEMORY_BYTES = 64;
+const BLOCK_MEMORY_BYTES = 160;
+const MINUTE_MEMORY_BYTES = 16;
 
 /** Where a frame of a sealed file is, and by what it is known. */
 export interface FramePlace {
@@ -32,6 +30,7 @@ export interface FramePlace {
 
 /** Rows of a minute; minutes without rows are left out. */
 export interface MinuteRows {
+  count: number;
   /** Minutes since 1970-01-01 UTC, ascending. */
   minutes: Float64Array;
   /** Rows of the segment before each minute. */
@@ -67,6 +66,13 @@ export interface FooterParts extends Omit<Footer, 'columns'> {
   isComplete: boolean;
 }
 
+/** The bytes of a footer: its meta, and the checked ones of each region. */
+export interface FooterBytes {
+  meta: Uint8Array;
+  /** Throws CORRUPTION. */
+  region: (region: Region) => Uint8Array;
+}
+
 /** Counts the rows of minutes. */
 export class MinuteCounter {
   readonly #minutes: number[] = [];
@@ -88,6 +94,7 @@ export class MinuteCounter {
 
   minuteRows(): MinuteRows {
     return {
+      count: this.#minutes.length,
       minutes: Float64Array.from(this.#minutes),
       rowsBefore: Float64Array.from(this.#rowsBefore),
     };
@@ -167,105 +174,11 @@ export function columnsOfBlock(
   return block < 0 ? undefined : (isWanted) => columns.columns(block, isWanted);
 }
 
-/** Memory that a footer takes, about. */
+/** Memory that a footer takes, about, when all of it was asked for. */
 export function memoryOf({ blocks, minutes, dictionaries, columns, words }: Footer): number {
-  const placeCount = blocks.length + dictionaries.length + words.length;
-  const placeBytes = placeCount * PLACE_MEMORY_BYTES;
-  return placeBytes + minutes.minutes.byteLength * 2 + (columns?.memoryBytes ?? 0);
-}
-
-/** Reads the footer of `segment`. */
-class FooterReader {
-  readonly #reader: RegionReader;
-  readonly #region: (region: Region) => Uint8Array;
-
-  constructor(meta: Uint8Array, region: (region: Region) => Uint8Array) {
-    this.#reader = new RegionReader(meta);
-    this.#region = region;
-  }
-
-  read(segment: number): Footer {
-    const { meta } = this.#reader;
-    const paths = readPaths(this.#reader);
-    const rowCount = meta.varint();
-    const minTimeMs = meta.f64();
-    const maxTimeMs = meta.f64();
-    const sequences = this.#list(() => ({ writer: meta.u8(), sequence: meta.varint() }));
-    const blocks = this.#list(() => this.#block(segment));
-    const minuteCount = meta.varint();
-    const minutes = this.#stream(minuteCount);
-    const rowsBefore = this.#stream(minuteCount);
-    const dictionaries = this.#list(() => this.#place());
-    const isComplete = meta.u8() === 1;
-    const outlines = this.#list(() => this.#outline(blocks.length, paths.names.length));
-    // Draft 1 has no words.
-    const words = meta.remaining === 0 ? [] : this.#list(() => this.#wordPlace(outlines.length));
-    if (meta.remaining !== 0) damaged(`${meta.remaining} bytes after the footer`);
-    const columns = isComplete ? new OutlineTable(outlines, paths, blocks.length) : undefined;
-    const facts = { rowCount, minTimeMs, maxTimeMs, sequences, blocks, dictionaries };
-    return { ...facts, minutes: { minutes, rowsBefore }, columns, words };
-  }
-
-  #list<T>(read: () => T): T[] {
-    const { meta } = this.#reader;
-    const count = meta.varint();
-    if (count * ENTRY_BYTES_MIN > meta.remaining + ENTRY_BYTES_MIN) {
-      damaged(`${count} entries in ${meta.remaining} bytes`);
-    }
-    const list: T[] = [];
-    for (let index = 0; index < count; index++) list.push(read());
-    return list;
-  }
-
-  #stream(count: number): Float64Array {
-    return new IntegerStream(new ByteReader(this.#region(this.#reader.region())), count).values();
-  }
-
-  #place(): FramePlace {
-    const { meta } = this.#reader;
-    const offset = meta.varint() * FRAME_ALIGNMENT;
-    const bytes = meta.varint() * FRAME_ALIGNMENT;
-    return { offset, bytes, ordinal: meta.varint() };
-  }
-
-  #wordPlace(columnCount: number): WordPlace {
-    const column = this.#reader.meta.varint();
-    if (column >= columnCount) damaged(`words of column ${column} of ${columnCount}`);
-    return { column, ...this.#place() };
-  }
-
-  #block(segment: number): BlockRef {
-    const place = this.#place();
-    const { meta } = this.#reader;
-    const rowCount = meta.varint();
-    const minTimeMs = meta.f64();
-    const maxTimeMs = meta.f64();
-    const nowhere = { writer: 0, firstSequence: 0, endSequence: 0 };
-    return { sealed: true, segment, ...place, ...nowhere, rowCount, minTimeMs, maxTimeMs };
-  }
-
-  #outline(blockCount: number, pathCount: number): ColumnOutline {
-    const { meta } = this.#reader;
-    const path = meta.varint();
-    if (path >= pathCount) damaged(`column of path ${path} of ${pathCount}`);
-    const kind = meta.u8() as Kind;
-    if (kind < KIND_COLUMN_MIN || kind > Kind.DATE) damaged(`column of kind ${kind}`);
-    const dictionary = meta.varint() - 1;
-    const presentCounts = this.#stream(blockCount);
-    const hasZone = kind === Kind.NUMBER || kind === Kind.DATE;
-    const mins = hasZone ? this.#stream(blockCount) : undefined;
-    const maxs = hasZone ? this.#stream(blockCount) : undefined;
-    return { path, kind, dictionary, presentCounts, mins, maxs };
-  }
-}
-
-/** Reads the footer of `segment`; `region` gives the checked bytes of a region. Throws CORRUPTION. */
-export function readFooter(
-  meta: Uint8Array,
-  region: (region: Region) => Uint8Array,
-  segment: number,
-): Footer {
-  return new FooterReader(meta, region).read(segment);
+  const places = (dictionaries.length + words.length) * PLACE_MEMORY_BYTES;
+  const lists = places + blocks.length * BLOCK_MEMORY_BYTES + minutes.count * MINUTE_MEMORY_BYTES;
+  return FOOTER_MEMORY_BYTES + lists + (columns?.memoryBytes ?? 0);
 }
 
 /** The trailer of a file whose footer frame is at `place`. Source: FORMAT.md 10.7. */

@@ -13,7 +13,14 @@ import { Block, readHead } from './block/block.ts';
 import type { BlockHead } from './block/block-head.ts';
 import type { ChunkSource, DictionarySource, PieceSource } from './block/block-sources.ts';
 import type { OutlineTable } from './column-outline.ts';
-import { type Footer, type FramePlace, readFooter, readTrailer, TRAILER_BYTES } from './footer.ts';
+import { type Footer, type FramePlace, readTrailer, TRAILER_BYTES } from './footer.ts';
+import {
+  type FooterBytes,
+  type PlainFooter,
+  plainFooter,
+  readFooter,
+  type ShareNames,
+} from './footer-reader.ts';
 import {
   type BlockRef,
   corruption,
@@ -149,8 +156,14 @@ export class SealedFile implements DictionarySource {
 
   footer(): Footer {
     if (this.#footerElsewhere !== undefined) return this.#footerElsewhere();
-    this.#footer ??= placed({ segment: this.segment, offset: 0 }, () => this.#readFooter());
+    this.#footer ??= readFooter(this.plainFooter(), this.segment);
     return this.#footer;
+  }
+
+  /** The plain form of the footer, for those who keep it elsewhere; with `share` names that others have too. */
+  plainFooter(share?: ShareNames): PlainFooter {
+    const { segment } = this;
+    return placed({ segment, offset: 0 }, () => plainFooter(this.#footerBytes(), segment, share));
   }
 
   /** The dictionary number `number`. */
@@ -244,7 +257,7 @@ export class SealedFile implements DictionarySource {
     return readHead(this.#source, ref, this.#checked);
   }
 
-  #readFooter(): Footer {
+  #footerBytes(): FooterBytes {
     this.#checkHead();
     const fileBytes = this.#source.bytes();
     if (fileBytes < TRAILER_BYTES) damaged(`a file of ${fileBytes} bytes`);
@@ -258,7 +271,7 @@ export class SealedFile implements DictionarySource {
     const readFrom = (position: number, count: number) =>
       bytes.subarray(position, position + count);
     const frame = new OpenFrame(readFrom, FrameKind.FOOTER, this.segment, place);
-    return readFooter(frame.meta, (region) => frame.region(region), this.segment);
+    return { meta: frame.meta, region: (region) => frame.region(region) };
   }
 
   /** Throws CORRUPTION unless the file begins with a head of this segment, of a draft and features that are known. */

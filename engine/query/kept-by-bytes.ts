@@ -1,0 +1,59 @@
+interface Kept<T> {
+  value: T;
+  segment: number;
+  bytes: number;
+}
+
+/** Values of segments by key, of up to some bytes; what was used longest ago goes when there are more. */
+export class KeptByBytes<K, T> {
+  readonly #bytesMax: number;
+  /** The one that was used last at the end. */
+  readonly #kept = new Map<K, Kept<T>>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Memory that the values take, as it was told. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: K): T | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    return kept.value;
+  }
+
+  /** Keeps a value of a segment, which takes `bytes`. */
+  keep(key: K, segment: number, value: T, bytes: number): void {
+    this.drop(key);
+    this.#kept.set(key, { value, segment, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.drop(oldest);
+    }
+  }
+
+  /** Forgets a value. */
+  drop(key: K): void {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
+    this.#kept.delete(key);
+  }
+
+  /** Forgets the values of segments; looks at all values. */
+  forget(segments: readonly number[]): void {
+    const gone = new Set(segments);
+    for (const [key, { segment }] of this.#kept) if (gone.has(segment)) this.drop(key);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+}
