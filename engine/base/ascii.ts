@@ -1,4 +1,5 @@
 /** Bytes of ASCII characters by their names. */
+export const NUL = 0x00;
 export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;

@@ -4,6 +4,7 @@ import {
   LESS,
   LINE_FEED,
   NINE,
+  NUL,
   OPEN_BRACE,
   trimmedEnd,
   ZERO,
@@ -22,7 +23,6 @@ const PIECE_BYTES = 262_144;
 const HEAD_BYTES = 64;
 /** Bytes that are kept of an object, which may bring its key anywhere. */
 const KEYLESS_OBJECT_BYTES_MAX = 65_536;
-const NUL = 0;
 const ONE = 0x31;
 const NOTHING = new Uint8Array(0);
 

@@ -1,13 +1,13 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { LINE_FEED, trimmedEnd } from '../../engine/base/ascii.ts';
+import { LINE_FEED, NUL, trimmedEnd } from '../../engine/base/ascii.ts';
 import type { Address } from '../address.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
 import type { Sender } from '../registry/senders.ts';
+import { DATAGRAM_BYTES_MAX, type DatagramSink, Datagrams } from './datagrams.ts';
 import { plainAddress } from './header.ts';
 import { type KernelSocket, kernelSockets } from './kernel-sockets.ts';
 import { listenFault } from './listen-fault.ts';
-import { endLinesAtNuls } from './record-splitter.ts';
 
 /** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {
@@ -69,25 +69,27 @@ export function listenUdp(options: UdpOptions): Promise<UdpListener> {
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error');
       socket.on('error', failed);
-      socket.on('message', (datagram, { address }) => receiver.take(datagram, address));
-      resolve(listenerOf(socket, receiver));
+      const datagrams = new Datagrams(socket, receiver, failed);
+      resolve(listenerOf(socket, receiver, datagrams));
     });
   });
 }
 
-function listenerOf(socket: Socket, receiver: Receiver): UdpListener {
+function listenerOf(socket: Socket, receiver: Receiver, datagrams: Datagrams): UdpListener {
   const { port } = socket.address();
   return {
     port,
     counts: receiver.counts,
     kernelDropCount: () => dropsOf(kernelSockets('udp', port)),
-    close: () =>
-      new Promise((resolve) =>
+    close: () => {
+      datagrams.close();
+      return new Promise((resolve) =>
         socket.close(() => {
           receiver.close();
           resolve();
         }),
-      ),
+      );
+    },
   };
 }
 
@@ -101,13 +103,13 @@ interface Lines {
  * Takes datagrams, for which no sender waits. They are handed over many at a time, so that a worker has one task and
  * few messages for many events.
  */
-class Receiver implements LineSource {
+class Receiver implements LineSource, DatagramSink {
   readonly origin: LineOrigin;
   readonly counts: UdpCounts = { datagrams: 0, datagramsDropped: 0 };
+  /** Lines that were not handed over, each with its line feed, and room for a datagram and its line feed. */
+  readonly bytes = Buffer.alloc(LINES_SLOT_BYTES + DATAGRAM_BYTES_MAX + 1);
+  start = 0;
   readonly #intake: UdpOptions['intake'];
-  /** Lines that were not handed over, each with its line feed. */
-  readonly #batch = new Uint8Array(LINES_SLOT_BYTES);
-  #filledBytes = 0;
   #spans: Lines[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #met: UdpOptions['met'];
@@ -123,31 +125,45 @@ class Receiver implements LineSource {
 
   settled(): void {}
 
-  take(datagram: Buffer, address: string): void {
+  take(length: number, address?: string): void {
     this.counts.datagrams++;
-    this.#meet(datagram, address);
-    endLinesAtNuls(datagram);
-    const bytes = trimmedEnd(datagram, 0, datagram.length);
-    if (bytes === 0) return;
-    if (this.#filledBytes + bytes >= LINES_SLOT_BYTES && !this.handOver()) {
-      this.counts.datagramsDropped++;
-      return;
+    if (address !== undefined) this.#meet(address, length);
+    const { bytes } = this;
+    let start = this.start;
+    this.#endLinesAtNuls(start + length);
+    let end = trimmedEnd(bytes, start, start + length);
+    if (end === start) return;
+    bytes[end++] = LINE_FEED;
+    if (end > LINES_SLOT_BYTES) {
+      if (!this.handOver()) {
+        this.counts.datagramsDropped++;
+        return;
+      }
+      bytes.copyWithin(0, start, end);
+      end -= start;
+      start = 0;
     }
-    const start = this.#filledBytes;
-    const end = start + bytes + 1;
-    this.#batch.set(bytes === datagram.length ? datagram : datagram.subarray(0, bytes), start);
-    this.#batch[end - 1] = LINE_FEED;
-    const firstLineEnd = datagram.indexOf(LINE_FEED);
-    if (firstLineEnd >= 0 && firstLineEnd < bytes) this.#spans.push({ start, end });
-    this.#filledBytes = end;
+    if (bytes.indexOf(LINE_FEED, start) < end - 1) this.#spans.push({ start, end });
+    this.start = end;
     this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
   }
 
-  #meet(datagram: Buffer, address: string): void {
+  /** Makes line feeds of NULs of the datagram, which ends at `end`. */
+  #endLinesAtNuls(end: number): void {
+    const { bytes } = this;
+    // So that a search ends there.
+    bytes[end] = NUL;
+    for (let at = bytes.indexOf(NUL, this.start); at < end; at = bytes.indexOf(NUL, at + 1)) {
+      bytes[at] = LINE_FEED;
+    }
+  }
+
+  #meet(address: string, length: number): void {
     const nowMs = performance.now();
     if (this.#met === undefined || nowMs - this.#metMs < MET_MS) return;
     this.#metMs = nowMs;
-    const [word = ''] = datagram.toString('latin1', 0, WORD_BYTES).split(' ', 1);
+    const end = this.start + Math.min(length, WORD_BYTES);
+    const [word = ''] = this.bytes.toString('latin1', this.start, end).split(' ', 1);
     this.#met({ channel: 'udp', peer: plainAddress(address) }, word);
   }
 
@@ -157,22 +173,22 @@ class Receiver implements LineSource {
   handOver(): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#filledBytes === 0) return true;
+    if (this.start === 0) return true;
     const thread = this.#intake.leastBusy();
-    if (!thread.roomForLines(this.#filledBytes, this.origin)) {
+    if (!thread.roomForLines(this.start, this.origin)) {
       this.#timer = setTimeout(() => this.handOver(), BATCH_MS);
       return false;
     }
     let at = 0;
     for (const { start, end } of this.#spans) {
-      if (start > at) thread.appendLines(NOTHING, this.#batch.subarray(at, start), false, this);
-      thread.appendLines(NOTHING, this.#batch.subarray(start, end), false, this, 'datagram');
+      if (start > at) thread.appendLines(NOTHING, this.bytes.subarray(at, start), false, this);
+      thread.appendLines(NOTHING, this.bytes.subarray(start, end), false, this, 'datagram');
       at = end;
     }
-    const rest = this.#batch.subarray(at, this.#filledBytes);
+    const rest = this.bytes.subarray(at, this.start);
     if (rest.length > 0) thread.appendLines(NOTHING, rest, false, this);
     this.#spans = [];
-    this.#filledBytes = 0;
+    this.start = 0;
     return true;
   }
 
