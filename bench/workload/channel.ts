@@ -30,7 +30,7 @@ export interface Channel {
 
 const NONE = (): void => {};
 /** Datagrams that are sent every millisecond: below what the service takes, as what is too much is lost. */
-const DATAGRAMS_A_MS = 60;
+const DATAGRAMS_A_MS = 120;
 
 /** Sends bytes over a new TLS connection, half-closes, and resolves when the service has closed its side. */
 function sendTls(port: number, content: Buffer): Promise<void> {

@@ -27,14 +27,19 @@ interface Handle {
   recvStop(): unknown;
 }
 
+/** The handle, which node:dgram keeps in a state under a symbol; undefined when that is not as it is known. */
 function handleOf(socket: Socket): Handle | undefined {
-  const handle = Reflect.get(socket, '_handle') as Partial<Handle> | null | undefined;
-  const isWhole =
+  const symbol = Object.getOwnPropertySymbols(socket).find(
+    ({ description }) => description === 'state symbol',
+  );
+  const state = symbol && (Reflect.get(socket, symbol) as { handle?: Partial<Handle> | null });
+  const handle = state?.handle;
+  const isKnown =
     typeof handle?.recvStart === 'function' &&
     typeof handle.recvStop === 'function' &&
     typeof handle.fd === 'number' &&
     handle.fd >= 0;
-  return isWhole ? (handle as Handle) : undefined;
+  return isKnown ? (handle as Handle) : undefined;
 }
 
 /**
