@@ -168,9 +168,10 @@ const SOLE_IMPORTERS: Record<string, string[]> = {
     'engine/base/text-file.ts',
     'engine/kernel/',
     'server/console/build.ts',
+    'server/listen/udp/datagram-socket.ts',
   ],
   'node:tls': ['server/listen/tls.ts'],
-  'node:dgram': ['server/listen/udp.ts'],
+  'node:dgram': ['server/listen/udp/datagram-socket.ts'],
   'node:net': ['server/listen/tcp.ts', 'server/listen/tls.ts'],
 };
 

@@ -13,7 +13,7 @@ import { type HttpListener, listenHttp } from './http.ts';
 import type { InputOptions } from './input.ts';
 import type { LineCells } from './line-cells.ts';
 import { LineListeners } from './line-listeners.ts';
-import { listenUdp, type UdpListener, type UdpOptions } from './udp.ts';
+import { listenUdp, type UdpListener, type UdpOptions } from './udp/udp.ts';
 
 /** Dependencies of all listeners on the front thread. */
 export interface ListenersOptions {

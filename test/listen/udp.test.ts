@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import t from 'tap';
-import { DATAGRAM_BYTES_MAX, Datagrams } from '../../server/listen/datagrams.ts';
 import { socketsIn } from '../../server/listen/kernel-sockets.ts';
-import { dropsOf, listenUdp } from '../../server/listen/udp.ts';
+import { DATAGRAM_BYTES_MAX, DatagramSocket } from '../../server/listen/udp/datagram-socket.ts';
+import { dropsOf, listenUdp } from '../../server/listen/udp/udp.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
 
 const KERNEL = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
@@ -87,11 +87,9 @@ t.test(
 );
 
 t.test('of datagrams that come together the first is an event, the others are read', async (t) => {
-  const socket = createSocket('udp4');
   const texts = [0, 1, 40_000, 65_000, 3].map((length, at) => `${at} ${'y'.repeat(length)}`);
   const bytes = Buffer.alloc(4 * DATAGRAM_BYTES_MAX);
   const taken: { length: number; address: string | undefined }[] = [];
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   const sink = {
     bytes,
     start: 0,
@@ -100,13 +98,17 @@ t.test('of datagrams that come together the first is an event, the others are re
       sink.start += length;
     },
   };
-  const datagrams = new Datagrams(socket, sink, (error) => t.fail(error.message));
-  const { port } = socket.address();
+  const failed = (error: Error): void => {
+    t.fail(error.message);
+  };
+  const datagrams = await DatagramSocket.bind({ host: '127.0.0.1', port: 0 }, sink, failed);
+  const { port } = datagrams;
+  const socket = createSocket('udp4');
   for (const text of texts) {
     await new Promise((sent) => socket.send(text, port, '127.0.0.1', sent));
   }
   while (taken.length < texts.length) await new Promise((resolve) => setImmediate(resolve));
-  datagrams.close();
+  await datagrams.close();
   socket.close();
   t.equal(bytes.toString('latin1', 0, sink.start), texts.join(''));
   t.equal(taken[0].address, '127.0.0.1');

@@ -1,13 +1,12 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { LINE_FEED, NUL, trimmedEnd } from '../../engine/base/ascii.ts';
-import type { Address } from '../address.ts';
-import type { Intake } from '../ingest/intake.ts';
-import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../ingest/worker-handle.ts';
-import type { Sender } from '../registry/senders.ts';
-import { DATAGRAM_BYTES_MAX, type DatagramSink, Datagrams } from './datagrams.ts';
-import { plainAddress } from './header.ts';
-import { type KernelSocket, kernelSockets } from './kernel-sockets.ts';
-import { listenFault } from './listen-fault.ts';
+import { LINE_FEED, NUL, trimmedEnd } from '../../../engine/base/ascii.ts';
+import type { Address } from '../../address.ts';
+import type { Intake } from '../../ingest/intake.ts';
+import { LINES_SLOT_BYTES, type LineOrigin, type LineSource } from '../../ingest/worker-handle.ts';
+import type { Sender } from '../../registry/senders.ts';
+import { plainAddress } from '../header.ts';
+import { type KernelSocket, kernelSockets } from '../kernel-sockets.ts';
+import { listenFault } from '../listen-fault.ts';
+import { DATAGRAM_BYTES_MAX, type DatagramSink, DatagramSocket } from './datagram-socket.ts';
 
 /** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {
@@ -39,8 +38,6 @@ export interface UdpCounts {
   datagramsDropped: number;
 }
 
-/** Buffer asked of the kernel, which gives as much as `net.core.rmem_max` allows. */
-const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
 /** Time that a line waits for others. */
 const BATCH_MS = 20;
 /** A sender is told that often at most. */
@@ -54,41 +51,19 @@ const NOTHING = new Uint8Array(0);
  * there is no room for is dropped and counted. Rejects with USAGE when the address cannot be had; its cause has the
  * code, EACCES without the right to the port. Source: INTERFACE.md 4.4.
  */
-export function listenUdp(options: UdpOptions): Promise<UdpListener> {
-  const { setting, host, port, failed } = options;
+export async function listenUdp(options: UdpOptions): Promise<UdpListener> {
+  const { setting, failed } = options;
   const receiver = new Receiver(options);
-  const socket = createSocket({
-    type: host.includes(':') ? 'udp6' : 'udp4',
-    recvBufferSize: RECEIVE_BUFFER_BYTES,
+  const socket = await DatagramSocket.bind(options, receiver, failed).catch((cause) => {
+    throw listenFault(setting, options, cause, 'udp');
   });
-  return new Promise((resolve, reject) => {
-    socket.once('error', (cause: NodeJS.ErrnoException) => {
-      socket.close();
-      reject(listenFault(setting, { host, port }, cause, 'udp'));
-    });
-    socket.bind({ address: host, port, exclusive: true }, () => {
-      socket.removeAllListeners('error');
-      socket.on('error', failed);
-      const datagrams = new Datagrams(socket, receiver, failed);
-      resolve(listenerOf(socket, receiver, datagrams));
-    });
-  });
-}
-
-function listenerOf(socket: Socket, receiver: Receiver, datagrams: Datagrams): UdpListener {
-  const { port } = socket.address();
   return {
-    port,
+    port: socket.port,
     counts: receiver.counts,
-    kernelDropCount: () => dropsOf(kernelSockets('udp', port)),
-    close: () => {
-      datagrams.close();
-      return new Promise((resolve) =>
-        socket.close(() => {
-          receiver.close();
-          resolve();
-        }),
-      );
+    kernelDropCount: () => dropsOf(kernelSockets('udp', socket.port)),
+    close: async () => {
+      await socket.close();
+      receiver.close();
     },
   };
 }
