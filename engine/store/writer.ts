@@ -60,6 +60,10 @@ export interface WriterOptions {
   segmentIdleMs?: number;
 }
 
+/** Senders that have just been answered are waited for when there are so many, so long. */
+const GATHER_SENDERS_MIN = 4;
+const GATHER_MS = 2;
+
 interface Waiter {
   resolve(): void;
   reject(error: unknown): void;
@@ -72,6 +76,8 @@ class Group {
   readonly replaced: number[][] = [];
   readonly usage = new UsageSum();
   readonly waiters: Waiter[] = [];
+  /** Appends among them that wait for nothing but the disk. */
+  urgentCount = 0;
   blockBytes = 0;
 
   add(block: EncodedBlock): void {
@@ -103,6 +109,11 @@ export class Writer {
   #run: Promise<void> | undefined;
   #writingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Urgent appends that the last group had, and that came while it was written; when it was durable. */
+  #senderCount = 0;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  /** Ends the wait for senders that were answered. */
+  #gathered: (() => void) | undefined;
   #failedMs: number | undefined;
   /** Why the open block is not to be trusted: a bug showed while rows were taken. */
   #broken: { error: unknown } | undefined;
@@ -140,6 +151,7 @@ export class Writer {
     }
     const { blocks } = this.#next;
     const durable = this.#durable();
+    if (options.urgent) this.#joined();
     if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
     else if (this.#timer === undefined) this.#wait(0);
     return durable;
@@ -250,6 +262,7 @@ export class Writer {
     while (this.#due) {
       let group = new Group();
       try {
+        await this.#gather();
         if (this.#log === undefined && !this.#isEmpty) await this.#beginSegment();
         // Taken when it can be written at once: rows that come later are of the next one, whole.
         group = this.#next;
@@ -259,12 +272,40 @@ export class Writer {
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
         for (const waiter of group.waiters) waiter.resolve();
+        this.#senderCount = group.urgentCount + this.#next.urgentCount;
+        this.#answeredMs = this.#options.monotonicMs();
         await this.#closeFullSegment();
       } catch (error) {
         await this.#fail(group, error);
       }
     }
     this.#run = undefined;
+  }
+
+  /** Counts an urgent append of the next group. */
+  #joined(): void {
+    this.#next.urgentCount++;
+    if (this.#next.urgentCount >= this.#senderCount) this.#gathered?.();
+  }
+
+  /**
+   * Lets senders that were just answered join the next group, when there are some: a group each would cost more than
+   * the moment that they take.
+   */
+  async #gather(): Promise<void> {
+    const { blocks, urgentCount } = this.#next;
+    const { monotonicMs } = this.#options;
+    const isJustAnswered = monotonicMs() - this.#answeredMs < GATHER_MS;
+    if (!isJustAnswered || this.#senderCount < GATHER_SENDERS_MIN) return;
+    if (urgentCount >= this.#senderCount || blocks.length > 0 || this.#open.isFlushFinal) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.#gathered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#gathered = undefined;
   }
 
   /** Is set when there is nothing to write, or nothing that may be written. */

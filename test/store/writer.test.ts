@@ -57,6 +57,25 @@ t.test('what comes while a group is written joins the next one', async (t) => {
   t.same([...one.shown().values()], [1, 1, 2, 2, 2]);
 });
 
+t.test(
+  'senders that were just answered are waited for, when there are four and more',
+  async (t) => {
+    const one = await rig();
+    await one.append('z', 1);
+    const rounds = 3;
+    const send = async (name: string): Promise<void> => {
+      for (let round = 0; round < rounds; round++) await one.append(`${name}${round}`, 1);
+    };
+    const first = send('a');
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, ...['b', 'c', 'd'].map(send)]);
+    const rowsOf = ({ claim }: (typeof one.groups)[number]): number => claim.end - claim.first;
+    t.same(one.groups.map(rowsOf), [1, 1, 4, 4, 3], 'all four are in one group, but for the first');
+    await one.append('e', 1);
+    t.equal(one.groups.length, 6, 'those that do not come are not waited for long');
+  },
+);
+
 t.test('what comes while the first segment is made is of the first group', async (t) => {
   const one = await rig();
   const first = one.append('a', 1);
