@@ -48,6 +48,8 @@ export interface LineSocket extends Duplex {
 const UNREAD_BYTES_MAX = 1_048_576;
 /** Room beyond a chunk and what is held: line feeds that are added, the length of a frame that was none. */
 const ADDED_BYTES_MAX = 16;
+/** Bytes that are read from a socket at once. */
+const READ_BYTES = 65_536;
 /** The first bytes of a line that may hold its key. */
 const KEY_LOOK_BYTES = 64;
 
@@ -169,7 +171,7 @@ class Connection implements LineSource, Member {
       isBound ? undefined : (head) => this.#isKnownBy(head),
     );
     shared.crowd.join(this);
-    socket.on('data', (chunk) => this.#onData(chunk));
+    readWith(socket, (chunk) => this.#onData(chunk));
     socket.on('end', () => this.#finish());
     // Errors are those of the peer or its network, and 'close' follows.
     socket.on('error', () => {});
@@ -277,10 +279,11 @@ class Connection implements LineSource, Member {
     else this.#socket.resume();
   }
 
+  /** Takes what came in; the chunk is another one's afterwards. */
   #onData(chunk: Uint8Array): void {
     const before = this.#frame.heldBytes;
     if (!this.#shared.sink.roomForLines(before + chunk.length + ADDED_BYTES_MAX, this.origin)) {
-      this.#chunk = chunk;
+      this.#chunk = new Uint8Array(chunk);
       this.#shared.stopReading();
       return;
     }
@@ -351,4 +354,37 @@ class Connection implements LineSource, Member {
     this.#ended = true;
     this.#finished = true;
   }
+}
+
+/** What sockets of this thread read is put here. */
+const read = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** Parts of a socket of Node's that reads into memory of its owner's, which clients' sockets have as `onread`. */
+type Reading = Record<symbol, unknown> & { _handle?: { useUserBuffer?: unknown } | null };
+
+/**
+ * Reads a socket and gives `take` what comes, which is good during the call only. All sockets read into the same memory:
+ * memory for each read would be collected after every few megabytes. Where Node has no such reads left, it makes memory
+ * for each.
+ */
+function readWith(socket: LineSocket, take: (chunk: Uint8Array) => void): void {
+  const reading = socket as unknown as Reading;
+  const handle = reading._handle;
+  const symbols = Object.getOwnPropertySymbols(reading);
+  const named = (name: string): symbol | undefined =>
+    symbols.find(({ description }) => description === name);
+  const memory = named('kBuffer');
+  const callback = named('kBufferCb');
+  const isKnown = memory !== undefined && reading[memory] === null && callback !== undefined;
+  if (!isKnown || typeof handle?.useUserBuffer !== 'function') {
+    socket.on('data', take);
+    return;
+  }
+  handle.useUserBuffer(read);
+  reading[memory] = read;
+  reading[callback] = (count: number): boolean => {
+    take(read.subarray(0, count));
+    return true;
+  };
+  socket.resume();
 }
