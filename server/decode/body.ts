@@ -1,4 +1,4 @@
-import { CARRIAGE_RETURN, LINE_FEED } from '../../engine/base/ascii.ts';
+import { CARRIAGE_RETURN, LESS, LINE_FEED } from '../../engine/base/ascii.ts';
 import { BODY_EVENTS_MAX, EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { LineReader } from './line.ts';
@@ -109,7 +109,7 @@ export class BodyReader {
     const search = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = this.#at;
     for (let left = events; at < until && left > 0 && !isSpent(); left--) {
-      if (bytes[at] === OPEN_BRACE) {
+      if (bytes[at] === OPEN_BRACE || bytes[at] === LESS) {
         const { count, behind } = this.#readKnown(at, until, left, LINE_FEED, isSpent);
         left -= count;
         at = behind;
@@ -139,7 +139,7 @@ export class BodyReader {
     separator: Separator,
     isSpent: () => boolean,
   ): { count: number; behind: number } {
-    const templates = this.#known.usable;
+    const templates = this.#known.usable(this.#rows.source[at]);
     if (templates === undefined) return { count: 0, behind: at };
     const most = Math.min(linesMax, BODY_EVENTS_MAX - this.#eventCount);
     templates.read(this.#rows, at, until, 0, most, separator);

@@ -14,6 +14,7 @@ import { LeafReader } from './leaf.ts';
 import type { NameLimit } from './name-limit.ts';
 import { NEEDS_TREE, ObjectReader } from './object.ts';
 import { PathNames } from './path-names.ts';
+import { NameLearner } from './syslog/name-learner.ts';
 import { SyslogReader } from './syslog/syslog.ts';
 import { Learner } from './template/learner.ts';
 import {
@@ -44,6 +45,8 @@ export class LineReader {
   readonly objects: ObjectReader;
   /** Learns of the events that are JSON objects. */
   readonly learner: Learner;
+  /** Learns of those that are syslog lines. */
+  readonly nameLearner: NameLearner;
   /** Set while events stay unfinished, until their owner is known. */
   findsWriteKey = false;
   /** Set when some of the source is not UTF-8, so that each event has to be checked. */
@@ -73,6 +76,7 @@ export class LineReader {
     this.objects = new ObjectReader(paths, rows, this.#keys, this.leaves);
     this.#tree = new EventTree(rows, this.#keys, this.leaves, counters);
     this.#syslog = new SyslogReader(rows, this.#keys, this.leaves, this.objects, this.#tree);
+    this.nameLearner = new NameLearner(this.#keys, this.leaves, this.#syslog);
     this.#pathNames = new PathNames(paths);
     const name = Buffer.from(TRUNCATED);
     this.#truncatedPath = this.#keys.child(PATH_CUSTOM, name, 0, name.length);

@@ -1,4 +1,4 @@
-import { BLANK, CARRIAGE_RETURN, LINE_FEED, OPEN_BRACE } from '../../engine/base/ascii.ts';
+import { BLANK, CARRIAGE_RETURN, LESS, LINE_FEED, OPEN_BRACE } from '../../engine/base/ascii.ts';
 import { EVENT_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Decoder } from '../decode/decoder.ts';
@@ -182,17 +182,14 @@ export class RawDecoder {
     owner: { cell: number },
     inherits: boolean,
   ): number {
+    if (start < this.#unknownUntil) return start;
     const { known } = this.#decoder;
-    const templates = known.usable;
-    if (templates === undefined || start < this.#unknownUntil) return start;
-    let cell = owner.cell;
-    let prefixBytes = 0;
-    if (source[start] !== OPEN_BRACE) {
-      const keyEnd = endOfKey(source, start, end);
-      if (source[keyEnd + 1] !== OPEN_BRACE) return start;
-      cell = this.#keys.find(source, start, keyEnd);
-      prefixBytes = keyEnd + 1 - start;
-    }
+    const hasKey = source[start] !== OPEN_BRACE && source[start] !== LESS;
+    const keyEnd = hasKey ? endOfKey(source, start, end) : start;
+    const prefixBytes = hasKey ? keyEnd + 1 - start : 0;
+    const templates = known.usable(source[start + prefixBytes]);
+    if (templates === undefined) return start;
+    const cell = hasKey ? this.#keys.find(source, start, keyEnd) : owner.cell;
     if (cell === NO_CELL || !templates.setPrefix(source, start, start + prefixBytes)) return start;
     const count = templates.read(this.#rows, start, end, prefixBytes, this.#leftCount);
     if (count === 0) return start;

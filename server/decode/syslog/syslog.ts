@@ -28,16 +28,19 @@ const PRIVAL_MAX = 191;
  * repeat or collide or limits are reached, into the tree. Source: INTERFACE.md 1.2.
  */
 export class SyslogReader {
+  /** Path of each part of a header. */
+  readonly paths: Uint32Array;
+  /** Pairs of the text of the last line. */
+  readonly pairs = new Pairs();
+  /** Set when the last line had no JSON object, and went straight into the rows. */
+  isFlat = false;
   readonly #rows: Rows;
   readonly #keys: KeyTable;
   readonly #leaves: LeafReader;
   readonly #objects: ObjectReader;
   readonly #tree: EventTree;
   readonly #header = new SyslogHeader();
-  readonly #pairs = new Pairs();
   readonly #scanner = new PairScanner();
-  /** Path of each part. */
-  readonly #paths: Uint32Array;
   /** The last value of a pair, as `start` and `length` of a row entry. */
   #valueStart = 0;
   #valueLength = 0;
@@ -54,11 +57,16 @@ export class SyslogReader {
     this.#leaves = leaves;
     this.#objects = objects;
     this.#tree = tree;
-    this.#paths = Uint32Array.from(PART_NAMES, (name) => {
+    this.paths = Uint32Array.from(PART_NAMES, (name) => {
       const path = keys.child(PATH_SYSLOG, Buffer.from(name), 0, name.length);
       assert(path >= 0, 'there is a path for each part of a header');
       return path;
     });
+  }
+
+  /** Structured data of the last line. */
+  get elements(): Pairs {
+    return this.#header.elements;
   }
 
   /**
@@ -67,6 +75,7 @@ export class SyslogReader {
    */
   read(at: number, added: readonly AddedAttribute[]): boolean {
     const { bytes, end, inSide } = this.#leaves;
+    this.isFlat = false;
     this.#header.begin(inSide);
     const behind = this.#scanHeader(bytes, at, end);
     if (behind < 0) return false;
@@ -78,11 +87,11 @@ export class SyslogReader {
       // What is in an object that is broken is none of its own.
       object = nextObject(bytes, text, Math.max(object + 1, this.#leaves.errorAt), end);
     }
-    this.#pairs.count = 0;
-    this.#scanner.scan(bytes, text, end, this.#pairs);
-    if (this.#addHeader() && this.#addMessage(text) && this.#addPairs() && this.#isDone(added)) {
-      return true;
-    }
+    this.pairs.count = 0;
+    this.#scanner.scan(bytes, text, end, this.pairs);
+    this.isFlat =
+      this.#addHeader() && this.#addMessage(text) && this.#addPairs() && this.#isDone(added);
+    if (this.isFlat) return true;
     this.#rows.dropRow();
     this.#beginTree();
     this.#placeMessage(text);
@@ -208,7 +217,7 @@ export class SyslogReader {
     for (let part = 0; part < PART_NAMES.length; part++) {
       const length = header.length[part];
       if (length < 0) continue;
-      const path = this.#paths[part];
+      const path = this.paths[part];
       if (!this.#objects.claim(path)) return false;
       this.#leaves.addPlain(path, header.start[part], length, part <= NUMBER_PART_MAX);
     }
@@ -238,7 +247,7 @@ export class SyslogReader {
   }
 
   #addPairs(): boolean {
-    const pairs = this.#pairs;
+    const { pairs } = this;
     for (let place = 0; place < pairs.count; place++) {
       if (!this.#addPair(PATH_CUSTOM, pairs, place, QUOTE)) return false;
     }
@@ -305,7 +314,7 @@ export class SyslogReader {
   }
 
   #placePairs(): void {
-    const pairs = this.#pairs;
+    const { pairs } = this;
     for (let place = 0; place < pairs.count; place++) {
       this.#tree.placePair(this.#member(pairs, place, QUOTE));
     }

@@ -159,6 +159,11 @@ function slotDate(slot: u32): bool {
     setSlotValue(slot, <f64>formValue);
     return true;
   }
+  if (kind === KIND_DATE) {
+    // One without a fraction, of a syslog header.
+    readMs = <i64>slotValue(slot);
+    return true;
+  }
   if (kind !== KIND_NUMBER) return false;
   const ms = millis(slotValue(slot), slotField(slot, SLOT_DETAIL));
   if (!(ms >= -(<f64>LIMIT_MS) && ms < <f64>LIMIT_MS)) return false;
@@ -198,3 +203,5 @@ function undoDates(count: u32): void {
     setSlotValue(slot, 0);
   }
 }
+
+export { daysOf, FORM_UTC, FORM_Z, monthDays, twoDigits };

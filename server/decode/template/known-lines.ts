@@ -1,16 +1,17 @@
-import { LINE_FEED } from '../../../engine/base/ascii.ts';
+import { LESS, LINE_FEED } from '../../../engine/base/ascii.ts';
 import type { Rows } from '../../../engine/column/rows.ts';
 import { countedSum, type DecodeCounters } from '../counters.ts';
 import { OPEN_BRACE } from '../text.ts';
-import type { Learner } from './learner.ts';
+import type { Learner, LineLearner } from './learner.ts';
 import type { Separator } from './template-kernel.ts';
-import type { Templates, TemplateUser } from './templates.ts';
+import type { LineTemplates, Templates, TemplateUser } from './templates.ts';
 
 /** The reader of a decoder's lines, as known lines need it. */
 export interface LineUser extends Readonly<Omit<TemplateUser, 'rows' | 'extend'>> {
   /** Set when nothing but the lines themselves and extensions say what is in events, and all of them are UTF-8. */
   readonly isPlain: boolean;
   readonly learner: Learner;
+  readonly nameLearner: LineLearner;
   /** Set when events are extended. */
   readonly extension: unknown;
   /** Extends the last row, which has a date of its own when `hasDate`, and holds it to the names that it may have. */
@@ -21,7 +22,7 @@ export interface LineUser extends Readonly<Omit<TemplateUser, 'rows' | 'extend'>
 
 /** Lines that a decoder need not read by the reference, as their templates are known. Owned by one thread. */
 export class KnownLines {
-  templates: Templates | undefined;
+  templates: LineTemplates | undefined;
   readonly #rows: Rows;
   readonly #lines: LineUser;
   readonly #counters: DecodeCounters;
@@ -36,12 +37,19 @@ export class KnownLines {
 
   /** Turns to the source of the rows. */
   begin(): void {
-    this.templates?.begin();
+    this.templates?.json.begin();
+    this.templates?.syslog.begin();
   }
 
-  /** The templates while they are to be tried. */
-  get usable(): Templates | undefined {
-    return this.templates?.isOn === true && this.#lines.isPlain ? this.templates : undefined;
+  /** The templates of lines that begin with a byte, while they are to be tried. */
+  usable(first: number): Templates | undefined {
+    const templates = this.#of(first);
+    return templates?.isOn === true && this.#lines.isPlain ? templates : undefined;
+  }
+
+  #of(first: number): Templates | undefined {
+    if (first === OPEN_BRACE) return this.templates?.json;
+    return first === LESS ? this.templates?.syslog : undefined;
   }
 
   /**
@@ -68,21 +76,24 @@ export class KnownLines {
     this.#lines.learner.forget();
   }
 
-  /** Ends that line, which nothing is learnt from. */
+  /** Ends that line, an element of an array which nothing is learnt from. */
   passLine(): void {
-    this.templates?.miss();
+    this.templates?.json.miss();
   }
 
   /**
-   * Learns from that line, whose content is `[start, end)` of the source with its separator. One that is no JSON object
-   * says nothing of templates.
+   * Learns from that line, whose content is `[start, end)` of the source with its separator. One that begins neither as
+   * a JSON object nor as a syslog line says nothing of templates.
    */
   endLine(start: number, end: number, separator: Separator = LINE_FEED): void {
-    const { templates } = this;
+    const first = this.#rows.source[start];
+    const templates = this.#of(first);
     if (templates === undefined || !this.#lines.isPlain) return;
-    if (this.#rows.source[start] !== OPEN_BRACE) return;
     templates.miss();
-    const { leaves, objects, learner, extension } = this.#lines;
+    const isSyslog = first === LESS;
+    if (isSyslog && !templates.hasNewName) return;
+    const { leaves, objects, extension } = this.#lines;
+    const learner = isSyslog ? this.#lines.nameLearner : this.#lines.learner;
     const isEvent = this.#rows.rowCount === this.#rowsBefore + 1;
     const isCounted = countedSum(this.#counters) !== this.#countedBefore;
     if (!templates.isOn || !isEvent || isCounted || leaves.writeKey !== undefined) return;

@@ -28,14 +28,22 @@ export interface Member {
   path: number;
   /** Names of the objects around the literal's beginning: paths, which tell what its names mean. */
   around: string;
+  /** Of a name of a syslog line: the path of the object that it lies in; of a part of a header: its number. */
+  container?: number;
   /** Paths of the objects that its literal opens. */
   opened: readonly number[];
+}
+
+/** Finds in lines that the reference has read what the kernel has to know of them. */
+export interface LineLearner {
+  /** The members of the last line, which begins at `start`; `undefined` when the kernel could not read it. */
+  find(bytes: Uint8Array, start: number): Member[] | undefined;
 }
 
 /**
  * Finds the members of lines that the reference has read, and which leaf each of them is. Owned by one thread.
  */
-export class Learner {
+export class Learner implements LineLearner {
   readonly #keys: KeyTable;
   readonly #roles: Uint8Array;
   readonly #scanner: ValueScanner;

@@ -4,7 +4,8 @@
  * | region | holds |
  * |---|---|
  * | source | the bytes that are read, `SOURCE_BYTES` at most, and a pad that vectors may read |
- * | side | strings of the lines that were read whose escapes were undone: no more than the source, and a pad |
+ * | side | texts of the lines that were read that do not stand there: escapes undone, no more than the source; of a syslog
+ *   header `HEADER_SIDE_BYTES` at most |
  * | prefix | bytes with which each line begins, such as a write key and a blank |
  * | entries | path, start, length (u32), value (f64), detail, node (u16), kind (u8) of each leaf, each in an array |
  * | rows | date (f64), first entry, offset of the line, bytes of its content, form (u32) of each row, each in an array |
@@ -17,6 +18,8 @@
  * | opened | of literals that open objects: how many, and their paths (u32) |
  * | paths | parent, then the row in which it was last used (u32) of each path, each in an array |
  * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
+ * | names | nodes of names (u16) in syslog lines, at places by their hash |
+ * | parts | nodes of the parts of a syslog header and of its text (u32) |
  */
 
 // Limits, which TypeScript asks for by the functions at the end.
@@ -35,11 +38,16 @@ const ORDERS: u32 = 1 << 18;
 const PREDICTIONS: u32 = 1 << 14;
 const OPENED_PATHS: u32 = 1 << 14;
 const PATHS: u32 = 1 << 16;
+const NAME_PLACES: u32 = 2 * NODES;
+const PARTS: u32 = 16;
+/** Severity, facility and date of a header: more than they can have. */
+const HEADER_SIDE_BYTES: u32 = 32;
+const SIDE_BYTES: u32 = SOURCE_BYTES + HEADER_SIDE_BYTES * ROWS;
 
 // Regions.
 const SOURCE: u32 = 1024;
 const SIDE: u32 = SOURCE + SOURCE_BYTES + PAD_BYTES;
-const PREFIX: u32 = SIDE + SOURCE_BYTES + PAD_BYTES;
+const PREFIX: u32 = SIDE + SIDE_BYTES;
 const ENTRY_PATH: u32 = PREFIX + PREFIX_BYTES;
 const ENTRY_START: u32 = ENTRY_PATH + 4 * ENTRIES;
 const ENTRY_LENGTH: u32 = ENTRY_START + 4 * ENTRIES;
@@ -66,7 +74,9 @@ const OPENED: u32 = ORDER + 2 * ORDERS;
 const PATH_PARENT: u32 = OPENED + 4 * OPENED_PATHS;
 const PATH_USED: u32 = PATH_PARENT + 4 * PATHS;
 const PREDICTION: u32 = PATH_USED + 4 * PATHS;
-const END: u32 = PREDICTION + 4 * PREDICTIONS;
+const NAME: u32 = PREDICTION + 4 * PREDICTIONS;
+const PART: u32 = NAME + 2 * NAME_PLACES;
+const END: u32 = PART + 4 * PARTS;
 
 // Fields of a node. Node 0 is before the first value.
 const NODE_LITERAL: u32 = 0;
@@ -75,6 +85,8 @@ const NODE_TYPE: u32 = 8;
 const NODE_PATH: u32 = 12;
 /** Its first edge; edge 0 is none. */
 const NODE_EDGE: u32 = 16;
+/** In its place, of a name: the path of the object that it lies in. */
+const NODE_CONTAINER: u32 = NODE_EDGE;
 /** Place of its path in the order of date attributes, plus 1; 0 when it is none. */
 const NODE_RANK: u32 = 20;
 /** 1 when a row of such nodes alone can be put in order here. */
@@ -132,6 +144,7 @@ const MINUS: u32 = 0x2d;
 const DOT: u32 = 0x2e;
 const ZERO: u32 = 0x30;
 const COMMA: u32 = 0x2c;
+const LESS: u32 = 0x3c;
 const OPEN_BRACKET: u32 = 0x5b;
 const CLOSE_BRACKET: u32 = 0x5d;
 const LINE_FEED: u32 = 0x0a;
@@ -273,29 +286,54 @@ function literalVector(at: u32): v128 {
   assert(at + VECTOR <= LITERAL_BYTES);
   return v128.load(LITERAL + at);
 }
-
 function setSide(at: u32, byte: u32): void {
-  assert(at < SOURCE_BYTES + PAD_BYTES);
+  assert(at < SIDE_BYTES);
   store<u8>(SIDE + at, <u8>byte);
+}
+function sideWord(at: u32): u64 {
+  assert(at + 8 <= SIDE_BYTES);
+  return load<u64>(SIDE + at);
+}
+function setSideWord(at: u32, word: u64): void {
+  assert(at + 8 <= SIDE_BYTES);
+  store<u64>(SIDE + at, word);
+}
+function nameAt(place: u32): u32 {
+  assert(place < NAME_PLACES);
+  return load<u16>(NAME + 2 * place);
+}
+function setNameAt(place: u32, node: u32): void {
+  assert(place < NAME_PLACES);
+  store<u16>(NAME + 2 * place, <u16>node);
+}
+function partNode(part: u32): u32 {
+  assert(part < PARTS);
+  return load<u32>(PART + 4 * part);
+}
+function setPartNode(part: u32, node: u32): void {
+  assert(part < PARTS);
+  store<u32>(PART + 4 * part, node);
 }
 
 // biome-ignore format: a name a line would be two pages.
 export {
   BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
-  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
-  ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FALSE_WORD, FORM_COUNT,
-  FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY,
-  KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LETTER_B,
-  LETTER_E, LETTER_F, LETTER_N, LETTER_R, LETTER_T, LETTER_U, LINE_FEED, LITERAL,
-  LITERAL_BYTES, literalVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NO_COUNT,
-  NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE,
-  NODE_TYPE, NODES, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath,
-  orderOf, PAD_BYTES, PATH_MESSAGE, PATH_PARENT, PATH_ROOT, PATH_USED, PATHS, PREDICTION,
-  PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES, parentOf, prediction, QUOTE,
-  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SLASH, SLOT,
+  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND,
+  ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FALSE_WORD, FORM_COUNT,
+  FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, HEADER_SIDE_BYTES,
+  IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT,
+  KIND_STRING, LESS, LETTER_B, LETTER_E, LETTER_F, LETTER_N, LETTER_R, LETTER_T, LETTER_U,
+  LINE_FEED, LITERAL, LITERAL_BYTES, literalVector, literalWord, MANTISSA_MAX, 
+  MINUS, mayFollow,NAME, NAME_PLACES, NO_COUNT, NODE_CONTAINER, NODE_EDGE, NODE_LENGTH,
+  NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, 
+  NODES, nameAt, nodeField,OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, PAD_BYTES,PART, PARTS, PATH_MESSAGE, PATH_PARENT, PATH_ROOT, PATH_USED, PATHS,
+  PREDICTION, PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES, 
+  parentOf, partNode, prediction, QUOTE,
+  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SIDE_BYTES, SLASH, SLOT,
   SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
-  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setEdgeWord, setForm, setNode,
-  setOpenedPath, setPrediction, setSide, setSlot, setSlotValue, setUsed, slotField,
-  slotValue, sourceByte, sourceVector, sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN,
-  TYPE_END, TYPE_NULL, TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
+  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setEdgeWord, setForm,
+  setNameAt, setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord,
+  setSlot, setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
+  sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL,
+  TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
 };

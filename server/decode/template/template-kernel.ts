@@ -1,5 +1,6 @@
 import type { LINE_FEED } from '../../../engine/base/ascii.ts';
 import { assert } from '../../../engine/base/assert.ts';
+import { HASH_SEED } from '../../../engine/base/hash.ts';
 import type { RowArrays, Rows } from '../../../engine/column/rows.ts';
 import { makeKernels } from '../../../engine/kernel/kernel.ts';
 import type { COMMA } from '../text.ts';
@@ -13,6 +14,10 @@ export const NodeType = {
   ARRAY: 4,
   NULL: 5,
   EMPTY: 6,
+  /** A name of a syslog line. */
+  NAME: 7,
+  /** A part of a syslog header, or the text behind it. */
+  PART: 8,
 } as const;
 
 /** One of the values of `NodeType`. */
@@ -53,12 +58,15 @@ interface Exports {
   addOpened(node: number, path: number): number;
   setParent(path: number, parent: number): void;
   addEdge(from: number, to: number): number;
+  addName(node: number, container: number): number;
+  setPart(part: number, node: number): void;
   addForm(row: number): void;
   resetForms(): void;
   reset(): void;
-  begin(): number;
+  begin(secret: number): number;
   rowCount: WebAssembly.Global;
   sideBytes: WebAssembly.Global;
+  hasNewName: WebAssembly.Global;
   literalBytes: WebAssembly.Global;
   orderCount: WebAssembly.Global;
   SOURCE: WebAssembly.Global;
@@ -155,7 +163,7 @@ export class TemplateKernel {
   /** A kernel that knows no line; `undefined` where there are no kernels, or no memory for one. */
   static make(): TemplateKernel | undefined {
     const exports = makeKernels() as Exports | undefined;
-    if (exports === undefined || exports.begin() === 0) return undefined;
+    if (exports === undefined || exports.begin(HASH_SEED) === 0) return undefined;
     return new TemplateKernel(exports);
   }
 
@@ -255,6 +263,21 @@ export class TemplateKernel {
   /** Tells what a path lies in, before a node has it. */
   setParent(path: number, parent: number): void {
     this.#exports.setParent(path, parent);
+  }
+
+  /** Is set when the last `read` ended before a syslog line with a name that is not known. */
+  get hasNewName(): boolean {
+    return this.#exports.hasNewName.value !== 0;
+  }
+
+  /** Makes a node a name of the object at `container`, in syslog lines; false when there is no room. */
+  addName(node: number, container: number): boolean {
+    return this.#exports.addName(node, container) !== 0;
+  }
+
+  /** Makes a node that of a part of syslog headers, or of their text. */
+  setPart(part: number, node: number): void {
+    this.#exports.setPart(part, node);
   }
 
   /** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */

@@ -1,31 +1,42 @@
+import { syslogLine } from '../syslog/header.as.ts';
+import { resetNames, setNameSecret } from '../syslog/names.as.ts';
+import { hasNewName, setNewName } from '../syslog/pairs.as.ts';
 import { rowDate } from './date.as.ts';
 import { isInOrder } from './form.as.ts';
 // biome-ignore format: a name a line would be a page.
 import {
-  BACKSLASH, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT,
-  EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
-  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER,
-  FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
-  KIND_OBJECT, KIND_STRING, LETTER_E, LETTER_U, LINE_FEED, LITERAL_BYTES, literalWord,
-  MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL,
-  NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET,
-  OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, PATH_PARENT, PATHS, PREDICTION,
-  PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM,
-  ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND,
-  SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES,
-  SPREAD, setEdge, setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSide,
-  setSlot, sourceByte, sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL,
-  TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+  BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT, EDGE_NODE,EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
+  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, 
+  edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER, FORM_SHIFT,FORMS, 
+  formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT,
+  KIND_STRING, LESS, LETTER_E, LINE_FEED, LITERAL_BYTES, literalWord, MANTISSA_MAX, 
+  MINUS, mayFollow,NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK,
+  NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER,ORDERS, openedPath, 
+  orderOf, PATH_PARENT, PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS,prediction, 
+  QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SLOT, SLOT_BYTES,
+  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
+  SOURCE_BYTES, SPREAD, setEdge, setEdgeWord,
+  setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte, sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END,
+  TYPE_NULL, TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 } from './memory.as.ts';
 import {
+  addToForm,
+  beginSide,
+  beginSlots,
+  endSlot,
+  formHash,
+  setSideBytes,
+  sideBytes,
+  sideStart,
+  slotCount,
+  unescaped,
+} from './slots.as.ts';
+import {
   booleanEnd,
-  escaped,
-  escapedPoint,
   isBlank,
   isDigit,
   isLiteral,
   isPrefix,
-  NO_POINT,
   plainEnd,
   stringEnd,
 } from './text.as.ts';
@@ -50,64 +61,8 @@ let rowCount: u32 = 0;
 let entryCount: u32 = 0;
 /** Rows of forms that are not known. */
 let unknownCount: u32 = 0;
-/** Bytes of the side in use, and what is added to offsets there. */
-let sideBytes: u32 = 0;
-let sideBase: u32 = 0;
-/** Values of the line in progress. */
-let slotCount: u32 = 0;
-/** Hash of the nodes of its values. */
-let formHash: u32 = 0;
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
-
-/** Copies a string to the side, its escapes undone; the offset of the quote that ends it, or 0. */
-function unescaped(from: u32, end: u32): u32 {
-  let at = from;
-  let to = sideBytes;
-  while (at < end) {
-    const stop = plainEnd(at, end);
-    if (stop >= end) return 0;
-    assert(to + (stop - at) <= SOURCE_BYTES);
-    memory.copy(SIDE + to, SOURCE + at, stop - at);
-    to += stop - at;
-    const byte = sourceByte(stop);
-    if (byte === QUOTE) {
-      sideBytes = to;
-      return stop;
-    }
-    if (byte !== BACKSLASH) return 0;
-    const letter = sourceByte(stop + 1);
-    if (letter === LETTER_U) {
-      const point = stop + 6 <= end ? escapedPoint(stop + 2) : NO_POINT;
-      if (point === NO_POINT) return 0;
-      to = putPoint(to, point);
-      at = stop + 6;
-    } else {
-      const meant = escaped(letter);
-      if (meant === 0) return 0;
-      setSide(to++, meant);
-      at = stop + 2;
-    }
-  }
-  return 0;
-}
-
-/** Writes a code point below 0x10000 to the side as UTF-8; the offset behind it. */
-function putPoint(at: u32, point: u32): u32 {
-  if (point < 0x80) {
-    setSide(at, point);
-    return at + 1;
-  }
-  if (point < 0x800) {
-    setSide(at, 0xc0 | (point >> 6));
-    setSide(at + 1, 0x80 | (point & 0x3f));
-    return at + 2;
-  }
-  setSide(at, 0xe0 | (point >> 12));
-  setSide(at + 1, 0x80 | ((point >> 6) & 0x3f));
-  setSide(at + 2, 0x80 | (point & 0x3f));
-  return at + 3;
-}
 
 /** Reads a number without an exponent whose mantissa is exact; its end, or 0. */
 // @inline
@@ -186,7 +141,7 @@ function value(node: u32, type: u32, from: u32, end: u32): u32 {
       const side = sideBytes;
       closing = unescaped(from, end);
       if (closing === 0) return 0;
-      start = ~(sideBase + side);
+      start = sideStart(side);
       length = sideBytes - side;
     }
     behind = closing + 1;
@@ -211,12 +166,7 @@ function value(node: u32, type: u32, from: u32, end: u32): u32 {
     kind = type === TYPE_NULL ? KIND_NULL : KIND_OBJECT;
   }
   if (behind === 0 || behind > end) return 0;
-  setSlot(slotCount, SLOT_START, start);
-  setSlot(slotCount, SLOT_LENGTH, length);
-  setSlot(slotCount, SLOT_PATH, nodeField(node, NODE_PATH));
-  setSlot(slotCount, SLOT_NODE, node);
-  setSlot(slotCount, SLOT_KIND, kind);
-  slotCount++;
+  endSlot(node, kind, start, length);
   return behind;
 }
 
@@ -264,15 +214,14 @@ function toFront(node: u32, before: u32, edge: u32): void {
 
 /** Reads the object at `from` into the slots and `formHash`; the offset behind it, or 0. */
 function object(from: u32, end: u32): u32 {
-  slotCount = 0;
-  formHash = 0;
+  beginSlots();
   const side = sideBytes;
   let node = next(0, from, end);
   while (node !== 0 && nodeField(node, NODE_TYPE) !== TYPE_END) {
-    formHash = (rotl(formHash, 5) ^ node) * SPREAD;
+    addToForm(node);
     node = next(node, reached, end);
   }
-  if (node === 0) sideBytes = side;
+  if (node === 0) setSideBytes(side);
   return node === 0 ? 0 : reached;
 }
 
@@ -352,8 +301,8 @@ export function readLines(
   rowCount = 0;
   entryCount = 0;
   unknownCount = 0;
-  sideBytes = 0;
-  sideBase = sideAt;
+  beginSide(sideAt);
+  setNewName(false);
   store<u32>(ROW_ENTRY, 0);
   let at = from;
   const most = min(rowsMax, ROWS);
@@ -365,7 +314,8 @@ export function readLines(
   ) {
     const start = at + prefixBytes;
     if (start >= end || !isPrefix(at, prefixBytes)) break;
-    const behind = object(start, end);
+    const isSyslog = sourceByte(start) === LESS;
+    const behind = isSyslog ? syslogLine(start, end, receivedMs) : object(start, end);
     if (behind === 0 || behind >= end) break;
     const next = separatorEnd(behind, end, separator);
     if (next === 0) break;
@@ -471,15 +421,17 @@ export function reset(): void {
   openedCount = 1;
   setNode(0, NODE_EDGE, 0);
   memory.fill(PREDICTION, 0, 4 * PREDICTIONS);
+  resetNames();
   resetForms();
 }
 
-/** Makes room for all regions; false when the system has none. */
-export function begin(): bool {
+/** Makes room for all regions, `secret` being that of hashes of names; false when the system has none. */
+export function begin(secret: u32): bool {
   const pages = <i32>((END + 0xffff) >>> 16) - memory.size();
   if (pages > 0 && memory.grow(pages) < 0) return false;
+  setNameSecret(secret);
   reset();
   return true;
 }
 
-export { literalBytes, orderCount, rowCount, sideBytes };
+export { hasNewName, literalBytes, orderCount, rowCount, sideBytes };

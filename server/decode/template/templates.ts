@@ -11,9 +11,15 @@ import { type LeafReader, Role } from '../leaf.ts';
 import type { NameLimit } from '../name-limit.ts';
 import type { ObjectReader } from '../object.ts';
 import { latin1 } from '../text.ts';
-import type { Learner, Member } from './learner.ts';
+import type { LineLearner, Member } from './learner.ts';
 import { isSameRow } from './same-row.ts';
-import { type NodeTraits, ROOT_NODE, type Separator, TemplateKernel } from './template-kernel.ts';
+import {
+  type NodeTraits,
+  NodeType,
+  ROOT_NODE,
+  type Separator,
+  TemplateKernel,
+} from './template-kernel.ts';
 
 /** One row of so many is read by the reference too. */
 const CHECK_EVERY = 4_096;
@@ -105,6 +111,11 @@ export class Templates {
     this.#kernel = kernel;
     this.#reference = reference;
     this.#fault = fault;
+  }
+
+  /** Is set when the last lines that were read end before a syslog line with a name that is not known. */
+  get hasNewName(): boolean {
+    return this.#kernel.hasNewName;
   }
 
   /** Is set while lines are to be tried and learnt from. */
@@ -330,7 +341,7 @@ export class Templates {
    */
   learn(
     user: TemplateUser,
-    learner: Learner,
+    learner: LineLearner,
     start: number,
     end: number,
     { separator, isExtended }: { separator: Separator; isExtended: boolean },
@@ -354,17 +365,20 @@ export class Templates {
   #add(bytes: Uint8Array, members: readonly Member[], roles: Uint8Array): boolean {
     if (members.some(({ start, end }) => end - start > LITERAL_BYTES_MAX)) return false;
     let before = ROOT_NODE;
-    for (const { start, end, type, path, around, opened } of members) {
+    for (const { start, end, type, path, around, container = 0, opened } of members) {
       const name = `${around} ${type} ${latin1(bytes, start, end)}`;
       let node = this.#nodes.get(name);
       if (node === undefined) {
-        const traits = { type, path, opened, ...this.#traitsOf(path, roles) };
+        const traits = { type, path, opened, ...this.#traitsOf(type, path, roles) };
         node = this.#kernel.addNode(bytes, start, end, traits);
         this.#isFull = node === 0;
         if (node === 0) return false;
         this.#nodes.set(name, node);
         if (opened.length > 0) this.#opened.set(node, opened);
+        if (type === NodeType.PART) this.#kernel.setPart(container, node);
+        if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
       }
+      if (type >= NodeType.NAME) continue;
       if (!this.#kernel.addEdge(before, node)) return false;
       before = node;
     }
@@ -373,9 +387,13 @@ export class Templates {
 
   /**
    * Place of a path among dates, and whether its place in the event is what its names say: it is `message`, or lies in
-   * `custom` alone. The kernel learns what it lies in.
+   * `custom` alone, or in a header. The kernel learns what it lies in.
    */
-  #traitsOf(path: number, roles: Uint8Array): Pick<NodeTraits, 'rank' | 'isSimple'> {
+  #traitsOf(
+    type: NodeType,
+    path: number,
+    roles: Uint8Array,
+  ): Pick<NodeTraits, 'rank' | 'isSimple'> {
     const rank = Math.max(0, roles[path] - Role.DATE + 1);
     if (path === PATH_MESSAGE) return { rank, isSimple: true };
     let isSimple = rank > 0 || roles[path] === Role.NONE;
@@ -386,7 +404,7 @@ export class Templates {
       if (parent !== PATH_CUSTOM && roles[parent] !== Role.NONE) isSimple = false;
       at = parent;
     }
-    return { rank, isSimple: isSimple && at === PATH_CUSTOM };
+    return { rank, isSimple: isSimple && (at === PATH_CUSTOM || type >= NodeType.NAME) };
   }
 }
 
@@ -399,6 +417,12 @@ function hasDate({ rows, leaves }: TemplateUser, row: number): boolean {
   return false;
 }
 
+/** Templates of each kind of lines, so that those of one that are not known do not keep the others from being tried. */
+export interface LineTemplates {
+  json: Templates;
+  syslog: Templates;
+}
+
 /**
  * Templates for a path table; `undefined` where there are no kernels. They add to `counts`, and tell `fault` of each
  * difference between kernel and reference.
@@ -408,8 +432,12 @@ export function makeTemplates(
   reference: ReferenceLine,
   counts: TemplateCounts,
   fault: (error: Error) => void,
-): Templates | undefined {
-  const kernel = TemplateKernel.make();
-  if (kernel === undefined) return undefined;
-  return new Templates(paths, kernel, reference, counts, fault);
+): LineTemplates | undefined {
+  const json = TemplateKernel.make();
+  const syslog = TemplateKernel.make();
+  if (json === undefined || syslog === undefined) return undefined;
+  return {
+    json: new Templates(paths, json, reference, counts, fault),
+    syslog: new Templates(paths, syslog, reference, counts, fault),
+  };
 }

@@ -3,10 +3,10 @@ import { Rows } from '../../../engine/column/rows.ts';
 import { type DecodeCounters, noDecodeCounters } from '../../decode/counters.ts';
 import { Decoder } from '../../decode/decoder.ts';
 import {
+  type LineTemplates,
   makeTemplates,
   type ReferenceLine,
   type TemplateCounts,
-  type Templates,
 } from '../../decode/template/templates.ts';
 import type { WriteKeyTest } from '../../decode/write-key.ts';
 import { type CompiledStep, compileSteps } from '../../extend/compile.ts';
@@ -129,7 +129,7 @@ export class Decodings {
     return this.#make(paths, makeTemplates(paths, reference, this.known, failed));
   }
 
-  #make(paths: PathTable, templates: Templates | undefined, ownPaths?: number): Decoding {
+  #make(paths: PathTable, templates: LineTemplates | undefined, ownPaths?: number): Decoding {
     const rows = new Rows();
     const decoder = new Decoder(paths, rows, this.counters);
     decoder.known.templates = templates;

@@ -1,0 +1,287 @@
+// biome-ignore format: a name a line would be a page.
+import {
+  BACKSLASH, BLANK, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, KIND_NUMBER, KIND_STRING, LESS,
+  LETTER_E, LINE_FEED, MANTISSA_MAX, MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH, nodeField,
+  OPEN_BRACKET, QUOTE, SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
+} from '../template/memory.as.ts';
+import { addSlot } from '../template/slots.as.ts';
+import { isDigit, wordAt } from '../template/text.as.ts';
+import { isNameAt, likelyNode, nameNode, setLikely } from './names.as.ts';
+
+/**
+ * Pairs `name=value` of a text and `name="value"` of structured data, as `PairScanner` and `scanStructuredData` find
+ * them. Lines end with a line feed, so that searches for what ends a word end there too.
+ */
+
+const APOSTROPHE: u32 = 0x27;
+const SEMICOLON: u32 = 0x3b;
+const EQUALS: u32 = 0x3d;
+const GREATER: u32 = 0x3e;
+const AT: u32 = 0x40;
+const UNDERSCORE: u32 = 0x5f;
+const DELETE: u32 = 0x7f;
+const LETTER_A: u32 = 0x61;
+const NULL_WORD: u32 = 0x6c6c756e;
+/** Paths that all tables have: engine/column/path.ts. */
+const PATH_CUSTOM: u32 = 1;
+const PATH_SYSLOG: u32 = 2;
+
+/** Readings of a value as a number: none, one that fits, one whose text or nearest double is for the reference. */
+const NOT_NUMBER: u32 = 0;
+const PLAIN_NUMBER: u32 = 1;
+const ODD_NUMBER: u32 = 2;
+
+/** Set when a name was met that is not known. */
+let hasNewName: bool = false;
+/** Mantissa and fraction digits of the number that was read last. */
+let numberValue: f64 = 0;
+let numberDetail: u32 = 0;
+
+// @inline
+function setNewName(isNew: bool): void {
+  hasNewName = isNew;
+}
+
+/** Offset of the first blank, control byte, comma or semicolon from `from` on. */
+// @inline
+function wordEnd(from: u32): u32 {
+  let at = from;
+  while (at < SOURCE_BYTES) {
+    const bytes = sourceVector(at);
+    const stops = i8x16.bitmask(delimiters(bytes));
+    if (stops !== 0) return at + ctz<i32>(stops);
+    at += VECTOR;
+  }
+  return at;
+}
+
+/** The same, or that of an equals sign before it. */
+// @inline
+function nameEnd(from: u32): u32 {
+  let at = from;
+  while (at < SOURCE_BYTES) {
+    const bytes = sourceVector(at);
+    const equals = i8x16.eq(bytes, i8x16.splat(<i8>EQUALS));
+    const stops = i8x16.bitmask(v128.or(delimiters(bytes), equals));
+    if (stops !== 0) return at + ctz<i32>(stops);
+    at += VECTOR;
+  }
+  return at;
+}
+
+// @inline
+function delimiters(bytes: v128): v128 {
+  return v128.or(
+    i8x16.le_u(bytes, i8x16.splat(<i8>BLANK)),
+    v128.or(i8x16.eq(bytes, i8x16.splat(<i8>COMMA)), i8x16.eq(bytes, i8x16.splat(<i8>SEMICOLON))),
+  );
+}
+
+/** Offset of the first `mark`, `other` or line feed from `from` on. */
+function markEnd(from: u32, mark: u32, other: u32): u32 {
+  let at = from;
+  while (at < SOURCE_BYTES) {
+    const bytes = sourceVector(at);
+    const marks = v128.or(
+      i8x16.eq(bytes, i8x16.splat(<i8>mark)),
+      i8x16.eq(bytes, i8x16.splat(<i8>other)),
+    );
+    const stops = i8x16.bitmask(v128.or(marks, i8x16.eq(bytes, i8x16.splat(<i8>LINE_FEED))));
+    if (stops !== 0) return at + ctz<i32>(stops);
+    at += VECTOR;
+  }
+  return at;
+}
+
+/** Reports whether a word consists of bytes that names of pairs may have. */
+function isName(from: u32, end: u32): bool {
+  for (let at = from; at < end; at++) {
+    const byte = sourceByte(at);
+    const isLetter = (byte | BLANK) - LETTER_A < 26;
+    const isOther = byte === UNDERSCORE || byte === DOT || byte === MINUS || byte === AT;
+    if (!isLetter && !isDigit(byte) && !isOther && byte < 0x80) return false;
+  }
+  return true;
+}
+
+/** Reports whether a name in quotes stands at `at`. */
+function isQuotedName(at: u32): bool {
+  let closing = at + 1;
+  let byte = sourceByte(closing);
+  while (byte !== QUOTE && byte !== BACKSLASH && byte !== EQUALS && byte !== LINE_FEED) {
+    byte = sourceByte(++closing);
+  }
+  return byte === QUOTE && closing > at + 1 && sourceByte(closing + 1) === EQUALS;
+}
+
+/** Reads a word as a number. */
+function numberOf(start: u32, end: u32): u32 {
+  const isNegative = sourceByte(start) === MINUS;
+  const wholeStart = isNegative ? start + 1 : start;
+  let at = wholeStart;
+  let mantissa: u64 = 0;
+  while (at < end && isDigit(sourceByte(at))) {
+    mantissa = mantissa * 10 + <u64>(sourceByte(at++) - ZERO);
+  }
+  let digits = at - wholeStart;
+  if (digits === 0 || (digits > 1 && sourceByte(wholeStart) === ZERO)) return NOT_NUMBER;
+  numberDetail = 0;
+  if (at < end && sourceByte(at) === DOT) {
+    const fractionStart = ++at;
+    while (at < end && isDigit(sourceByte(at))) {
+      mantissa = mantissa * 10 + <u64>(sourceByte(at++) - ZERO);
+    }
+    numberDetail = at - fractionStart;
+    digits += numberDetail;
+    if (numberDetail === 0) return NOT_NUMBER;
+  }
+  if (at < end) return isExponent(at, end) ? ODD_NUMBER : NOT_NUMBER;
+  if (digits > DIGITS_MAX || mantissa > MANTISSA_MAX) return ODD_NUMBER;
+  if (isNegative && mantissa === 0) return ODD_NUMBER;
+  numberValue = isNegative ? -(<f64>mantissa) : <f64>mantissa;
+  return PLAIN_NUMBER;
+}
+
+/** Reports whether a word goes on to its end as an exponent. */
+function isExponent(from: u32, end: u32): bool {
+  if ((sourceByte(from) | BLANK) !== LETTER_E) return false;
+  const sign = from + 1 < end ? sourceByte(from + 1) : 0;
+  const start = sign === 0x2b || sign === MINUS ? from + 2 : from + 1;
+  let at = start;
+  while (at < end && isDigit(sourceByte(at))) at++;
+  return at === end && at > start;
+}
+
+/** Reports whether the unquoted value `[start, stop)` of a pair is one. */
+// @inline
+function isValue(start: u32, stop: u32): bool {
+  if (stop === start || sourceByte(start) === EQUALS) return false;
+  return stop - start !== 4 || wordAt(start) !== NULL_WORD;
+}
+
+/** Adds the value of the pair of `node` at `start`; the offset where the next pair may begin, 0 for the reference. */
+// @inline
+function addPair(node: u32, start: u32): u32 {
+  const first = sourceByte(start);
+  if (first === QUOTE || first === APOSTROPHE || first === LESS) {
+    const mark = first === LESS ? GREATER : first;
+    const closing = markEnd(start + 1, mark, mark === QUOTE ? BACKSLASH : mark);
+    if (sourceByte(closing) !== mark) return 0;
+    return addSlot(node, KIND_STRING, start + 1, closing - start - 1, 0, 0) ? closing + 1 : 0;
+  }
+  const stop = wordEnd(start);
+  if (!isValue(start, stop)) return stop + 1;
+  const length = stop - start;
+  if (first > ZERO + 9 || first < MINUS)
+    return addSlot(node, KIND_STRING, start, length, 0, 0) ? stop + 1 : 0;
+  const reading = numberOf(start, stop);
+  if (reading === ODD_NUMBER) return 0;
+  const isAdded =
+    reading === PLAIN_NUMBER
+      ? addSlot(node, KIND_NUMBER, start, length, numberValue, numberDetail)
+      : addSlot(node, KIND_STRING, start, length, 0, 0);
+  return isAdded ? stop + 1 : 0;
+}
+
+/** Adds the pairs of the text `[from, end)` behind the value of `last`; false when the line is for the reference. */
+export function addPairs(from: u32, end: u32, last: u32): bool {
+  let at = from;
+  let before = last;
+  while (at < end) {
+    let node = likelyNode(before);
+    if (node !== 0 && isNameAt(node, at)) {
+      at = addPair(node, at + nodeField(node, NODE_LENGTH));
+    } else {
+      const stop = nameEnd(at);
+      if (sourceByte(at) === QUOTE && isQuotedName(at)) return false;
+      if (sourceByte(stop) !== EQUALS || stop === at) {
+        at = wordEnd(stop) + 1;
+        continue;
+      }
+      node = nameNode(PATH_CUSTOM, at, stop + 1 - at);
+      if (node === 0) {
+        at = newNameEnd(at, stop);
+        if (at === 0) return false;
+        continue;
+      }
+      setLikely(before, node);
+      at = addPair(node, stop + 1);
+    }
+    if (at === 0) return false;
+    before = node;
+  }
+  return true;
+}
+
+/** Where the text goes on behind a word that is no known pair: 0 when it is a pair of a name that is new. */
+function newNameEnd(at: u32, equals: u32): u32 {
+  if (!isName(at, equals)) return wordEnd(equals) + 1;
+  const start = equals + 1;
+  const first = sourceByte(start);
+  const isQuoted = first === QUOTE || first === APOSTROPHE || first === LESS;
+  const stop = wordEnd(start);
+  if (!isQuoted && !isValue(start, stop)) return stop + 1;
+  hasNewName = true;
+  return 0;
+}
+
+/** Offset of the first byte from `from` on that no name of structured data may have. */
+function dataNameEnd(from: u32): u32 {
+  let at = from;
+  let byte = sourceByte(at);
+  while (byte > BLANK && byte !== DELETE && byte !== EQUALS) {
+    if (byte === CLOSE_BRACKET || byte === QUOTE) break;
+    byte = sourceByte(++at);
+  }
+  return at;
+}
+
+/** The node of the name of `length` bytes at `at`, as `nameNode` finds it; notes when it is new. */
+function dataNode(container: u32, at: u32, length: u32): u32 {
+  const node = nameNode(container, at, length);
+  if (node === 0) hasNewName = true;
+  return node;
+}
+
+/**
+ * Adds the members of structured data at `from`, behind the value of `last`; the offset behind it, 0 when the line is
+ * for the reference.
+ */
+export function addElements(from: u32, end: u32, last: u32): u32 {
+  let at = from;
+  let before = last;
+  do {
+    const start = at + 1;
+    at = dataNameEnd(start);
+    if (at === start || sourceByte(at) !== BLANK) return 0;
+    const element = dataNode(PATH_SYSLOG, start, at + 1 - start);
+    if (element === 0) return 0;
+    while (sourceByte(at) === BLANK) {
+      const node = memberNode(nodeField(element, NODE_PATH), at + 1, before);
+      if (node === 0) return 0;
+      const valueStart = at + 1 + nodeField(node, NODE_LENGTH);
+      const closing = markEnd(valueStart, QUOTE, BACKSLASH);
+      if (sourceByte(closing) !== QUOTE) return 0;
+      if (!addSlot(node, KIND_STRING, valueStart, closing - valueStart, 0, 0)) return 0;
+      at = closing + 1;
+      before = node;
+    }
+    if (sourceByte(at) !== CLOSE_BRACKET) return 0;
+    at++;
+  } while (sourceByte(at) === OPEN_BRACKET);
+  return at === end || sourceByte(at) === BLANK ? at : 0;
+}
+
+/** The node of the name at `at` of a member of the element at `container`, behind the value of `before`; 0 if none. */
+function memberNode(container: u32, at: u32, before: u32): u32 {
+  const likely = likelyNode(before);
+  if (likely !== 0 && nodeField(likely, NODE_CONTAINER) === container && isNameAt(likely, at))
+    return likely;
+  const equals = dataNameEnd(at);
+  if (equals === at || sourceByte(equals) !== EQUALS || sourceByte(equals + 1) !== QUOTE) return 0;
+  const node = dataNode(container, at, equals + 2 - at);
+  if (node !== 0) setLikely(before, node);
+  return node;
+}
+
+export { hasNewName, setNewName };
