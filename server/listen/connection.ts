@@ -356,16 +356,16 @@ class Connection implements LineSource, Member {
   }
 }
 
-/** What sockets of this thread read is put here. */
+/** Memory that all sockets of this thread read into. */
 const read = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** Parts of a socket of Node's that reads into memory of its owner's, which clients' sockets have as `onread`. */
 type Reading = Record<symbol, unknown> & { _handle?: { useUserBuffer?: unknown } | null };
 
 /**
- * Reads a socket and gives `take` what comes, which is good during the call only. All sockets read into the same memory:
- * memory for each read would be collected after every few megabytes. Where Node has no such reads left, it makes memory
- * for each.
+ * Reads a socket and gives `take` what comes, which is good during the call only. All sockets read into the same
+ * memory: memory for each read would be collected after every few megabytes. Where Node has no such reads left, it makes
+ * memory for each.
  */
 function readWith(socket: LineSocket, take: (chunk: Uint8Array) => void): void {
   const reading = socket as unknown as Reading;
