@@ -364,8 +364,8 @@ type Reading = Record<symbol, unknown> & { _handle?: { useUserBuffer?: unknown }
 
 /**
  * Reads a socket and gives `take` what comes, which is good during the call only. All sockets read into the same
- * memory: memory for each read would be collected after every few megabytes. Where Node has no such reads left, it makes
- * memory for each.
+ * memory: memory for each read would be collected after every few megabytes. Where Node has no such reads left, it
+ * makes memory for each.
  */
 function readWith(socket: LineSocket, take: (chunk: Uint8Array) => void): void {
   const reading = socket as unknown as Reading;
