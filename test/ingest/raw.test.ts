@@ -3,12 +3,14 @@ import { PATH_MESSAGE, PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { BadBody } from '../../server/decode/body.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
+import { makeTemplates, type TemplateCounts } from '../../server/decode/template/templates.ts';
 import type { BodyForm, Span } from '../../server/ingest/protocol.ts';
 import { type LinesPlace, RawDecoder, type RawLines } from '../../server/ingest/raw.ts';
 import { digestOf, makeKey } from '../../server/registry/digest.ts';
 import { KeyLookup, NO_CELL } from '../../server/registry/key-table.ts';
 import { dayOf, UsageCells } from '../../server/registry/usage.ts';
 import { decodeBody } from '../support/decode-body.ts';
+import { referenceOf } from '../support/twice.ts';
 
 const RECEIVED_MS = 1_800_000_000_000;
 const DAY = dayOf(RECEIVED_MS);
@@ -24,7 +26,8 @@ function messages(rows: Rows): string[] {
   return found;
 }
 
-function setUp(): {
+/** `counts` are those of the kernel of known lines, which is left out without them. */
+function setUp(counts?: TemplateCounts): {
   cells: UsageCells;
   decode: (
     text: string,
@@ -42,8 +45,14 @@ function setUp(): {
   keys.update({ version: 1, entries });
   const memory = new Uint8Array(new SharedArrayBuffer(65_536));
   const rows = new Rows();
-  const decoder = new Decoder(new PathTable(), rows);
+  const paths = new PathTable();
+  const decoder = new Decoder(paths, rows);
   decoder.isWriteKey = (...text) => keys.find(...text) !== NO_CELL;
+  if (counts !== undefined) {
+    decoder.known.templates = makeTemplates(paths, referenceOf(paths), counts, (error) => {
+      throw error;
+    });
+  }
   const raw = new RawDecoder(decoder, rows, { keys, cells, memory });
   const decode = (
     text: string,
@@ -84,6 +93,37 @@ t.test('each line counts for its own key', async (t) => {
   t.equal(cells.usedBytes(0, DAY), 128);
   got.reservation.release(cells);
   t.equal(cells.usedBytes(0, DAY), 0);
+});
+
+t.test('lines that a kernel reads count for their keys, as those that it leaves', async (t) => {
+  const counts = { rows: 0, faults: 0 };
+  const fast = setUp(counts);
+  const plain = setUp();
+  const [one, two] = KEYS;
+  const header = '2026-11-23T10:00:00Z host app - - -';
+  const forms: ((n: number) => string)[] = [
+    (n) => `<14>1 ${header} text a=${n} b="x"`,
+    (n) => `<34>Nov 23 10:00:00 host app[1]: text ${n}`,
+    (n) => `{"n":${n},"message":"x ${n}"}`,
+    (n) => `<14>1 ${header} {"n":${n}}`,
+    (n) => `text ${n}`,
+  ];
+  const keys = [`${one} `, `${two} `, '', `${one}x `];
+  const lines = Array.from({ length: 600 }, (_, n) => {
+    const form = forms[Math.floor(n / 7) % forms.length];
+    return `${keys[Math.floor(n / 20) % keys.length]}${form(n)}${n % 3 === 0 ? '\r\n' : '\n'}`;
+  }).join('');
+  for (const cell of [NO_CELL, 1]) {
+    for (let turn = 0; turn < 2; turn++) {
+      const [got, wanted] = [fast.decode(lines, cell), plain.decode(lines, cell)];
+      t.same(got.messages, wanted.messages);
+      t.equal(got.droppedCount, wanted.droppedCount);
+      const name = (cell: number): string => `id${cell}`;
+      t.same(got.reservation.usage(name), wanted.reservation.usage(name));
+    }
+  }
+  t.equal(counts.faults, 0);
+  t.ok(counts.rows > 500, `${counts.rows} rows of the kernel`);
 });
 
 t.test('lines without a good key are dropped, the others stay', async (t) => {

@@ -7,19 +7,19 @@ import type { LineLearner, Member } from '../template/learner.ts';
 import { NodeType } from '../template/template-kernel.ts';
 import type { SyslogReader } from './syslog.ts';
 
-/** Part behind those of a header: the text. */
-const TEXT_PART = 10;
-
 /** Finds the names of syslog lines that the reference has read, and the paths that they mean. Owned by one thread. */
 export class NameLearner implements LineLearner {
   readonly #keys: KeyTable;
   readonly #roles: Uint8Array;
   readonly #syslog: SyslogReader;
+  /** The parts of headers, and the text. */
+  readonly #parts: readonly Member[];
 
   constructor(keys: KeyTable, { roles }: LeafReader, syslog: SyslogReader) {
     this.#keys = keys;
     this.#roles = roles;
     this.#syslog = syslog;
+    this.#parts = [...syslog.paths, PATH_MESSAGE].map(partOf);
   }
 
   /**
@@ -28,51 +28,55 @@ export class NameLearner implements LineLearner {
    */
   find(bytes: Uint8Array): Member[] | undefined {
     if (!this.#syslog.isFlat) return undefined;
-    return [...this.#parts(), ...this.#elements(bytes), ...this.#pairs(bytes)];
+    const members = [...this.#parts];
+    this.#addElements(members, bytes);
+    this.#addPairs(members, bytes);
+    return members;
   }
 
-  *#parts(): Generator<Member> {
-    for (const [part, path] of this.#syslog.paths.entries()) yield partOf(part, path);
-    yield partOf(TEXT_PART, PATH_MESSAGE);
-  }
-
-  *#elements(bytes: Uint8Array): Generator<Member> {
+  #addElements(members: Member[], bytes: Uint8Array): void {
     const { count, note, nameStart, nameEnd } = this.#syslog.elements;
     let container = PATH_SYSLOG as number;
     for (let place = 0; place < count; place++) {
       const start = nameStart[place];
       const end = nameEnd[place];
-      const isElement = note[place] === Note.ELEMENT;
-      // The blank behind the name of an element, and `="` behind that of a member.
-      const behind = isElement ? end + 1 : end + 2;
-      const around = isElement ? PATH_SYSLOG : container;
-      const path = isElement
-        ? this.#keys.child(PATH_SYSLOG, bytes, start, end)
-        : this.#keys.resolve(container, bytes, start, end);
-      if (isElement) container = path;
-      if (path >= 0) yield nameOf(start, behind, path, around);
+      if (note[place] === Note.ELEMENT) {
+        container = this.#keys.child(PATH_SYSLOG, bytes, start, end);
+        // With the blank behind it.
+        if (container >= 0) members.push(nameOf(start, end + 1, container, PATH_SYSLOG));
+      } else {
+        const path = this.#pathOf(container, bytes, start, end);
+        // With `="` behind it.
+        if (path >= 0) members.push(nameOf(start, end + 2, path, container));
+      }
     }
   }
 
-  *#pairs(bytes: Uint8Array): Generator<Member> {
+  #addPairs(members: Member[], bytes: Uint8Array): void {
     const { count, nameStart, nameEnd } = this.#syslog.pairs;
     for (let place = 0; place < count; place++) {
       const start = nameStart[place];
       const end = nameEnd[place];
       if (bytes[end] !== EQUALS) continue;
-      const path = this.#keys.resolve(PATH_CUSTOM, bytes, start, end);
+      const path = this.#pathOf(PATH_CUSTOM, bytes, start, end);
       if (path < 0 || this.#keys.level[path] >= SYSLOG_LEVEL) continue;
       const role = this.#roles[path];
-      if (role === Role.NONE || role >= Role.DATE) yield nameOf(start, end + 1, path, PATH_CUSTOM);
+      if (role !== Role.NONE && role < Role.DATE) continue;
+      members.push(nameOf(start, end + 1, path, PATH_CUSTOM));
     }
+  }
+
+  #pathOf(container: number, bytes: Uint8Array, start: number, end: number): number {
+    const key = this.#keys.find(container, bytes, start, end);
+    return key >= 0 ? this.#keys.path[key] : this.#keys.resolve(container, bytes, start, end);
   }
 }
 
-function partOf(part: number, path: number): Member {
+function partOf(path: number, part: number): Member {
   const type = NodeType.PART;
-  return { start: 0, end: 0, type, path, around: `part ${part}`, container: part, opened: [] };
+  return { start: 0, end: 0, type, path, around: '', container: part, opened: [] };
 }
 
 function nameOf(start: number, end: number, path: number, container: number): Member {
-  return { start, end, type: NodeType.NAME, path, around: `${container}`, container, opened: [] };
+  return { start, end, type: NodeType.NAME, path, around: '', container, opened: [] };
 }

@@ -4,7 +4,7 @@ import {
   LETTER_E, LINE_FEED, MANTISSA_MAX, MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH, nodeField,
   OPEN_BRACKET, QUOTE, SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
 } from '../template/memory.as.ts';
-import { addSlot } from '../template/slots.as.ts';
+import { addSlot, copyToSide, sideBytes, sideStart } from '../template/slots.as.ts';
 import { isDigit, wordAt } from '../template/text.as.ts';
 import { isNameAt, likelyNode, nameNode, setLikely } from './names.as.ts';
 
@@ -26,14 +26,18 @@ const NULL_WORD: u32 = 0x6c6c756e;
 const PATH_CUSTOM: u32 = 1;
 const PATH_SYSLOG: u32 = 2;
 
-/** Readings of a value as a number: none, one that fits, one whose text or nearest double is for the reference. */
+/** Readings of a value as a number: none, one, one that is for the reference. */
 const NOT_NUMBER: u32 = 0;
-const PLAIN_NUMBER: u32 = 1;
+const NUMBER: u32 = 1;
 const ODD_NUMBER: u32 = 2;
+/** Whole numbers of as many digits fit in 64 bits. */
+const WHOLE_DIGITS_MAX: u32 = 19;
+/** Detail of a number whose value is the nearest double: engine/column/rows.ts. */
+const NUMBER_AS_TEXT: u32 = 0xffff;
 
 /** Set when a name was met that is not known. */
 let hasNewName: bool = false;
-/** Mantissa and fraction digits of the number that was read last. */
+/** Value and detail of the number that was read last. */
 let numberValue: f64 = 0;
 let numberDetail: u32 = 0;
 
@@ -136,10 +140,13 @@ function numberOf(start: u32, end: u32): u32 {
     if (numberDetail === 0) return NOT_NUMBER;
   }
   if (at < end) return isExponent(at, end) ? ODD_NUMBER : NOT_NUMBER;
-  if (digits > DIGITS_MAX || mantissa > MANTISSA_MAX) return ODD_NUMBER;
   if (isNegative && mantissa === 0) return ODD_NUMBER;
+  if (digits > DIGITS_MAX || mantissa > MANTISSA_MAX) {
+    if (numberDetail > 0 || digits > WHOLE_DIGITS_MAX) return ODD_NUMBER;
+    numberDetail = NUMBER_AS_TEXT;
+  }
   numberValue = isNegative ? -(<f64>mantissa) : <f64>mantissa;
-  return PLAIN_NUMBER;
+  return NUMBER;
 }
 
 /** Reports whether a word goes on to its end as an exponent. */
@@ -159,13 +166,38 @@ function isValue(start: u32, stop: u32): bool {
   return stop - start !== 4 || wordAt(start) !== NULL_WORD;
 }
 
+/**
+ * Adds the value of `node` in double quotes, which begins at `start`; the offset behind the closing one, 0 when there
+ * is none. A backslash is left out where it stands before a quote, a backslash or `other`.
+ */
+function addQuoted(node: u32, start: u32, other: u32): u32 {
+  let closing = markEnd(start, QUOTE, BACKSLASH);
+  if (sourceByte(closing) === QUOTE)
+    return addSlot(node, KIND_STRING, start, closing - start, 0, 0) ? closing + 1 : 0;
+  const side = sideBytes;
+  let from = start;
+  while (sourceByte(closing) === BACKSLASH) {
+    const next = sourceByte(closing + 1);
+    if (next === LINE_FEED) return 0;
+    const isUndone = next === QUOTE || next === BACKSLASH || next === other;
+    copyToSide(from, isUndone ? closing : closing + 1);
+    from = closing + 1;
+    closing = markEnd(closing + 2, QUOTE, BACKSLASH);
+  }
+  if (sourceByte(closing) !== QUOTE) return 0;
+  copyToSide(from, closing);
+  const length = sideBytes - side;
+  return addSlot(node, KIND_STRING, sideStart(side), length, 0, 0) ? closing + 1 : 0;
+}
+
 /** Adds the value of the pair of `node` at `start`; the offset where the next pair may begin, 0 for the reference. */
 // @inline
 function addPair(node: u32, start: u32): u32 {
   const first = sourceByte(start);
-  if (first === QUOTE || first === APOSTROPHE || first === LESS) {
+  if (first === QUOTE) return addQuoted(node, start + 1, QUOTE);
+  if (first === APOSTROPHE || first === LESS) {
     const mark = first === LESS ? GREATER : first;
-    const closing = markEnd(start + 1, mark, mark === QUOTE ? BACKSLASH : mark);
+    const closing = markEnd(start + 1, mark, mark);
     if (sourceByte(closing) !== mark) return 0;
     return addSlot(node, KIND_STRING, start + 1, closing - start - 1, 0, 0) ? closing + 1 : 0;
   }
@@ -177,7 +209,7 @@ function addPair(node: u32, start: u32): u32 {
   const reading = numberOf(start, stop);
   if (reading === ODD_NUMBER) return 0;
   const isAdded =
-    reading === PLAIN_NUMBER
+    reading === NUMBER
       ? addSlot(node, KIND_NUMBER, start, length, numberValue, numberDetail)
       : addSlot(node, KIND_STRING, start, length, 0, 0);
   return isAdded ? stop + 1 : 0;
@@ -259,11 +291,8 @@ export function addElements(from: u32, end: u32, last: u32): u32 {
     while (sourceByte(at) === BLANK) {
       const node = memberNode(nodeField(element, NODE_PATH), at + 1, before);
       if (node === 0) return 0;
-      const valueStart = at + 1 + nodeField(node, NODE_LENGTH);
-      const closing = markEnd(valueStart, QUOTE, BACKSLASH);
-      if (sourceByte(closing) !== QUOTE) return 0;
-      if (!addSlot(node, KIND_STRING, valueStart, closing - valueStart, 0, 0)) return 0;
-      at = closing + 1;
+      at = addQuoted(node, at + 1 + nodeField(node, NODE_LENGTH), CLOSE_BRACKET);
+      if (at === 0) return 0;
       before = node;
     }
     if (sourceByte(at) !== CLOSE_BRACKET) return 0;

@@ -1,6 +1,6 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  BLANK, DOT, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, MINUS, NODE_RANK,
+  BLANK, DIGITS_MAX, DOT, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, MINUS, NODE_RANK,
   nodeField, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_START, setSlot,
   setSlotValue, slotField, slotValue, sourceByte, ZERO,
 } from './memory.as.ts';
@@ -164,7 +164,7 @@ function slotDate(slot: u32): bool {
     readMs = <i64>slotValue(slot);
     return true;
   }
-  if (kind !== KIND_NUMBER) return false;
+  if (kind !== KIND_NUMBER || slotField(slot, SLOT_DETAIL) > DIGITS_MAX) return false;
   const ms = millis(slotValue(slot), slotField(slot, SLOT_DETAIL));
   if (!(ms >= -(<f64>LIMIT_MS) && ms < <f64>LIMIT_MS)) return false;
   readMs = <i64>ms;

@@ -2,7 +2,7 @@
 import {
   BACKSLASH, LETTER_U, NODE_PATH, nodeField, QUOTE, SIDE,
   SIDE_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOTS,
-  SOURCE, SPREAD,setSide, setSlot, setSlotValue, sourceByte, 
+  SOURCE, SOURCE_BYTES, SPREAD,setSide, setSlot, setSlotValue, sourceByte, 
 } from './memory.as.ts';
 import { escaped, escapedPoint, NO_POINT, plainEnd } from './text.as.ts';
 
@@ -67,6 +67,13 @@ function addSlot(node: u32, kind: u32, start: u32, length: u32, value: f64, deta
   endSlot(node, kind, start, length);
   addToForm(node);
   return true;
+}
+
+/** Copies `[from, end)` of the source to the side. */
+export function copyToSide(from: u32, end: u32): void {
+  assert(from <= end && end <= SOURCE_BYTES && sideBytes + (end - from) <= SIDE_BYTES);
+  memory.copy(SIDE + sideBytes, SOURCE + from, end - from);
+  sideBytes += end - from;
 }
 
 /** Copies a string to the side, its escapes undone; the offset of the quote that ends it, or 0. */

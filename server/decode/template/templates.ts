@@ -78,8 +78,8 @@ export class Templates {
   readonly #kernel: TemplateKernel;
   readonly #reference: ReferenceLine;
   readonly #fault: (error: Error) => void;
-  /** Nodes by what is around their literal, their type and the literal. */
-  readonly #nodes = new Map<string, number>();
+  /** Nodes by what is around their literal, their type and the literal; those of syslog lines by their paths. */
+  readonly #nodes = new Map<string | number, number>();
   /** Objects that the literals of nodes open. */
   readonly #opened = new Map<number, readonly number[]>();
   /** Rows since the last one that was checked. */
@@ -366,7 +366,8 @@ export class Templates {
     if (members.some(({ start, end }) => end - start > LITERAL_BYTES_MAX)) return false;
     let before = ROOT_NODE;
     for (const { start, end, type, path, around, container = 0, opened } of members) {
-      const name = `${around} ${type} ${latin1(bytes, start, end)}`;
+      const isOfSyslog = type >= NodeType.NAME;
+      const name = isOfSyslog ? path : `${around} ${type} ${latin1(bytes, start, end)}`;
       let node = this.#nodes.get(name);
       if (node === undefined) {
         const traits = { type, path, opened, ...this.#traitsOf(type, path, roles) };
@@ -378,7 +379,7 @@ export class Templates {
         if (type === NodeType.PART) this.#kernel.setPart(container, node);
         if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
       }
-      if (type >= NodeType.NAME) continue;
+      if (isOfSyslog) continue;
       if (!this.#kernel.addEdge(before, node)) return false;
       before = node;
     }
