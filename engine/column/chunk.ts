@@ -3,6 +3,8 @@ import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { type Compress, coldCompressor, compress } from '../packed/compress.ts';
+import { writeDense } from '../packed/dense-integers.ts';
+import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
 
 /** Regions up to this size lie in the meta. */
 const INLINE_BYTES_MAX = 128;
@@ -56,6 +58,11 @@ export class RegionWriter {
   /** A compressor for like pieces. */
   compressor(): Compress {
     return this.#isCold ? coldCompressor() : compress;
+  }
+
+  /** Writes streams of numbers. */
+  get integers(): WriteIntegers {
+    return this.#isCold ? writeDense : writeIntegers;
   }
 
   /** Empties it for the next block; what views of it showed is gone. */

@@ -64,10 +64,20 @@ export interface NumberColumn {
   small(max: number): Uint32Array | undefined;
   /** The same as they are stored, when each row has a value. */
   packed(max: number): PackedValues | undefined;
+  /** Their codes, one a row: when each row has a value, none is an exception, and they are stored so. */
+  coded(): CodedNumbers | undefined;
   /** The text of a row that has a value, as it was written. */
   text(row: number): string;
   /** The rows whose mantissa is from `low` to `high`; of those without one it says nothing. A new bitmap. */
   rowsWithin(low: number, high: number): Uint32Array;
+}
+
+/** Mantissas by codes, as they are stored. */
+export interface CodedNumbers {
+  /** Some may be behind the last of `table`. */
+  codes: PackedValues;
+  /** The mantissas that codes stand for, ascending. */
+  table: Float64Array;
 }
 
 /** A decoded column of booleans: bit set in `values` means true. */

@@ -2,7 +2,7 @@ import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { grow, refit } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
-import { writeIntegers } from '../packed/integers.ts';
+import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
 import { ColumnBuilder } from './builder.ts';
 import type { Zone } from './chunk.ts';
 import type { DateColumn } from './column.ts';
@@ -53,7 +53,7 @@ function eventValue(timeMs: number, form: number): number {
 
 /**
  * Writes the values `[from, to)`, counted from the times of their rows where that is exact; returns the least and
- * the greatest in milliseconds. `timeMs` is by row, from row `firstRow` on.
+ * the greatest in milliseconds. `timeMs` is by row, from row `firstRow` on. `write` writes the streams.
  */
 export function writeDates(
   writer: ByteWriter,
@@ -62,6 +62,7 @@ export function writeDates(
   to: number,
   timeMs: Float64Array,
   firstRow = 0,
+  write: WriteIntegers = writeIntegers,
 ): Zone {
   const { values, forms, rows } = builder;
   const count = to - from;
@@ -83,8 +84,8 @@ export function writeDates(
     if (maxMs > zone.max) zone.max = maxMs;
   }
   writer.u8(exact ? FROM_EVENT : FROM_EPOCH);
-  writeIntegers(writer, formValues, count, 'ids');
-  writeIntegers(writer, exact ? relative : values.slice(from, to), count, 'values');
+  write(writer, formValues, count, 'ids');
+  write(writer, exact ? relative : values.slice(from, to), count, 'values');
   return zone;
 }
 

@@ -1,6 +1,6 @@
-import type { PackedValues } from '../packed/cells.ts';
+import { type PackedValues, plainValues } from '../packed/cells.ts';
 import type { IntegerStream } from '../packed/integer-stream.ts';
-import type { NumberColumn } from './column.ts';
+import type { CodedNumbers, NumberColumn } from './column.ts';
 import { Kind } from './kind.ts';
 import { bitmapWords, type PresentRows, presenceOf, spread } from './presence.ts';
 
@@ -50,8 +50,19 @@ export class LazyNumberColumn implements NumberColumn {
   }
 
   packed(max: number): PackedValues | undefined {
-    const isPlain = this.#present === undefined && this.exceptions.length === 0;
-    return isPlain && this.#stream.isWithin(0, max) ? this.#stream.packed(1) : undefined;
+    if (!this.#isWhole || !this.#stream.isWithin(0, max)) return undefined;
+    if (this.#stream.codes() === undefined) return this.#stream.packed(1);
+    const small = this.small(max);
+    return small && plainValues(small);
+  }
+
+  coded(): CodedNumbers | undefined {
+    return this.#isWhole ? this.#stream.codes() : undefined;
+  }
+
+  /** True when each row has a value, and none is an exception. */
+  get #isWhole(): boolean {
+    return this.#present === undefined && this.exceptions.length === 0;
   }
 
   rowsWithin(low: number, high: number): Uint32Array {

@@ -3,7 +3,7 @@ import { damaged } from '../base/errors.ts';
 import { compress, readPacked, writePacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
-import { writeIntegers } from '../packed/integers.ts';
+import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
 import type { Zone } from './chunk.ts';
 import type { NumberColumn } from './column.ts';
 import { LazyNumberColumn } from './lazy-numbers.ts';
@@ -153,11 +153,16 @@ function entryText(builder: NumberBuilder, text: number): string {
 }
 
 /** Writes mantissas that have `scale` fraction digits each. */
-function writeUniform(writer: ByteWriter, mantissas: Float64Array, scale: number): Zone {
+function writeUniform(
+  writer: ByteWriter,
+  mantissas: Float64Array,
+  scale: number,
+  write: WriteIntegers,
+): Zone {
   writer.u8(PrintRule.FIXED);
   writer.u8(scale);
   writer.varint(0);
-  writeIntegers(writer, mantissas, mantissas.length, 'values');
+  write(writer, mantissas, mantissas.length, 'values');
   let min = mantissas[0];
   let max = min;
   for (let index = 1; index < mantissas.length; index++) {
@@ -183,21 +188,26 @@ function convert(builder: NumberBuilder, from: number, to: number): [Plan, Conve
   return [plan, best];
 }
 
-/** Writes the values `[from, to)` of a column; returns their least and greatest. At least one value. */
+/**
+ * Writes the values `[from, to)` of a column, their mantissas by `write`; returns their least and greatest. At least
+ * one value.
+ */
 export function writeNumbers(
   writer: ByteWriter,
   builder: NumberBuilder,
   from: number,
   to: number,
+  write: WriteIntegers = writeIntegers,
 ): Zone {
   if (isUniform(builder, from, to)) {
-    return writeUniform(writer, builder.values.subarray(from, to), builder.details[from]);
+    const mantissas = builder.values.subarray(from, to);
+    return writeUniform(writer, mantissas, builder.details[from], write);
   }
   const [plan, { stored, exceptionAt, exceptionTexts, zone }] = convert(builder, from, to);
   writer.u8(plan.rule);
   writer.u8(plan.scale === SCALE_DOUBLE ? SCALE_BYTE_DOUBLE : plan.scale);
   writer.varint(exceptionAt.length);
-  writeIntegers(writer, stored, stored.length, 'values');
+  write(writer, stored, stored.length, 'values');
   if (exceptionAt.length === 0) return zone;
   writeIntegers(writer, Float64Array.from(exceptionAt), exceptionAt.length, 'values');
   const lengths = Float64Array.from(exceptionTexts, (text) => text.length);

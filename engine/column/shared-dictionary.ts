@@ -4,7 +4,6 @@ import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { readPacked, writePacked } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
-import { writeIntegers } from '../packed/integers.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import type { Dictionary } from './dictionary.ts';
 import {
@@ -38,7 +37,7 @@ export function writeSharedDictionary(
   out.meta.varint(order.length);
   const ordered = new Float64Array(order.length);
   for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
-  writeIntegers(out.region, ordered, ordered.length, 'values');
+  out.integers(out.region, ordered, ordered.length, 'values');
   out.end();
   const compress = out.compressor();
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
@@ -48,7 +47,7 @@ export function writeSharedDictionary(
       const entry = order[first + index];
       lengths[index] = offsets[entry + 1] - offsets[entry];
     }
-    writeIntegers(out.region, lengths, count, 'values');
+    out.integers(out.region, lengths, count, 'values');
     writePacked(out.region, dictionary.gather(order, first, first + count), compress);
     out.end();
   }

@@ -1,3 +1,11 @@
+/** Numbers that are larger than they are stored: what is added at each of `places`, which ascend. */
+export interface Patches {
+  places: Uint32Array;
+  highs: Uint32Array;
+  /** The greatest of `highs`. */
+  highest: number;
+}
+
 /** Whole numbers that are packed as bitpack.ts says: number i is `base` more than the one that is stored. */
 export interface PackedValues {
   /** Exactly the words that `count` numbers of `width` bits take. */
@@ -5,6 +13,13 @@ export interface PackedValues {
   count: number;
   width: number;
   base: number;
+  /** Of patched numbers. Those with their patches are below 2^32. */
+  patches?: Patches;
+}
+
+/** The end of the stored numbers, with their patches and without the base. */
+export function storedEnd({ width, patches }: PackedValues): number {
+  return 2 ** width + (patches?.highest ?? 0);
 }
 
 /** Plain numbers, which are packed to 32 bits as they are. */

@@ -5,6 +5,8 @@ import type { PackedValues } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { free } from './growth.ts';
 import { findValues, unpackValues } from './packed.ts';
+import { addPatches } from './patches.ts';
+import { StoredPatches } from './stored-patches.ts';
 import { StoredWords, wordsOf } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
@@ -14,10 +16,14 @@ export const StreamHead = {
   DELTA: 2,
   RUNS: 3,
   DOUBLES: 4,
+  CODES: 5,
   ENCODING_MASK: 7,
   BASE_NEGATIVE: 8,
   STEP_NEGATIVE: 16,
+  PATCHED: 32,
 } as const;
+/** Values that a stream of codes has at most. */
+export const CODES_MAX = 256;
 
 /** Bits of a word; wider numbers are stored as two. */
 export const WORD_BITS = 32;
@@ -29,7 +35,8 @@ const SUM_VALUES = 256;
 const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
 const WIDTH_MAX = 53;
-const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES } = StreamHead;
+const CODE_WIDTH_MAX = 8;
+const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES, CODES } = StreamHead;
 
 /** Values that are decoded at a time: few enough to stay near the processor. */
 const PART_VALUES = 4_096;
@@ -57,16 +64,19 @@ export class IntegerStream {
   readonly #width: number;
   readonly #low: StoredWords | undefined;
   readonly #high: StoredWords | undefined;
+  readonly #patches: StoredPatches | undefined;
+  /** Values of codes, ascending. */
+  readonly #table: Float64Array | undefined;
   #values: Float64Array | undefined;
   /** Start and value of each run, in a stream of runs. */
   #runs: { starts: Float64Array; heads: Float64Array } | undefined;
   readonly #sums: DeltaSums;
 
   /**
-   * Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. `sums`: of the same stream, when it
-   * was open before.
+   * Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. `isWhole`: false of one inside of
+   * another. `sums`: of the same stream, when it was open before.
    */
-  constructor(reader: ByteReader, count: number, mayRun = true, sums = new DeltaSums()) {
+  constructor(reader: ByteReader, count: number, isWhole = true, sums = new DeltaSums()) {
     this.#sums = sums;
     const head = count === 0 ? CONSTANT : reader.u8();
     const encoding = head & StreamHead.ENCODING_MASK;
@@ -76,23 +86,29 @@ export class IntegerStream {
     this.#step = 0;
     this.#width = 0;
     if (count === 0) return;
-    if (encoding === RUNS && mayRun) {
+    if (encoding === RUNS && isWhole) {
       this.#runs = readRuns(reader, count);
-    } else if (encoding === DOUBLES) {
+    } else if (encoding === DOUBLES && isWhole) {
       this.#values = readDoubles(reader, count);
+    } else if (encoding === CODES && isWhole) {
+      this.#table = readTable(reader, count);
+      this.#width = readWidth(reader, CODE_WIDTH_MAX);
+      this.#low = new StoredWords(reader, count, this.#width);
     } else if (encoding <= DELTA) {
       const base = reader.varint();
       this.#base = head & StreamHead.BASE_NEGATIVE ? -base : base;
       if (encoding === CONSTANT) return;
       const step = encoding === DELTA ? reader.varint() : 0;
       this.#step = head & StreamHead.STEP_NEGATIVE ? -step : step;
-      this.#width = reader.u8();
-      if (this.#width > WIDTH_MAX) damaged(`numbers of ${this.#width} bits`);
-      reader.pad(4);
+      this.#width = readWidth(reader);
       const packed = encoding === DELTA ? count - 1 : count;
       this.#low = new StoredWords(reader, packed, Math.min(this.#width, WORD_BITS));
       if (this.#width > WORD_BITS) {
         this.#high = new StoredWords(reader, packed, this.#width - WORD_BITS);
+      }
+      if (head & StreamHead.PATCHED) {
+        if (!isWhole) damaged('patches inside of a stream');
+        this.#patches = readPatches(reader, packed, this.#width);
       }
     } else {
       damaged(`unknown stream encoding ${encoding}`);
@@ -105,15 +121,27 @@ export class IntegerStream {
     if (this.#values !== undefined) return this.#values[index];
     if (this.#runs !== undefined) return this.#runs.heads[runOf(this.#runs.starts, index)];
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#sumAt(index);
+    if (this.#table !== undefined) return this.#table[this.#numberAt(index)] ?? unknownCode();
     if (this.#encoding !== PACKED) return this.values()[index];
-    const lower = this.#low?.at(index) ?? 0;
-    return this.#base + (this.#high?.at(index) ?? 0) * WORD_RANGE + lower;
+    return this.#base + (this.#high?.at(index) ?? 0) * WORD_RANGE + this.#numberAt(index);
+  }
+
+  /** The low bits of a number that is stored, with its patch. */
+  #numberAt(index: number): number {
+    return (this.#low?.at(index) ?? 0) + (this.#patches?.at(index) ?? 0);
   }
 
   /** Checks that all values lie from `min` to `max`, as far as that is known without decoding them. */
   isWithin(min: number, max: number): boolean {
+    const table = this.#table;
+    if (table !== undefined) return table[0] >= min && table[table.length - 1] <= max;
     if (this.#encoding !== CONSTANT && this.#encoding !== PACKED) return false;
-    return this.#base >= min && this.#base + 2 ** this.#width - 1 <= max;
+    return this.#base >= min && this.#isUpTo(max - this.#base);
+  }
+
+  /** Checks that the numbers that are stored, with their patches, are up to `max`. */
+  #isUpTo(max: number): boolean {
+    return this.#patches?.areWithin(max) ?? 2 ** this.#width - 1 <= max;
   }
 
   /** Checks the same also of runs and deltas: these by the greatest steps that they have room for. */
@@ -122,14 +150,15 @@ export class IntegerStream {
       return this.#runs.heads.every((head) => head >= min && head <= max);
     if (this.#encoding !== DELTA) return this.isWithin(min, max);
     const stepCount = this.count - 1;
-    const least = this.#base + stepCount * Math.min(this.#step, 0);
-    const greatest = this.#base + stepCount * Math.max(this.#step + 2 ** this.#width - 1, 0);
-    return least >= min && greatest <= max;
+    if (this.#base + stepCount * Math.min(this.#step, 0) < min) return false;
+    const stepMax = (max - this.#base) / stepCount;
+    return stepMax >= 0 && this.#isUpTo(Math.floor(stepMax) - this.#step);
   }
 
   /** All values, each more 1, of a stream for which `isWithin` held with bounds below ID_END; a new array. */
   ranks(): Uint32Array {
     if (this.#encoding === CONSTANT) return new Uint32Array(this.count).fill(this.#base + 1);
+    if (this.#table !== undefined) return this.#coded(this.#table.map((value) => value + 1));
     const ranks = unpackValues(this.#stored(1), ID_END - 1);
     return ranks ?? damaged('ranks are too many');
   }
@@ -138,15 +167,29 @@ export class IntegerStream {
   packed(more: number): PackedValues | undefined {
     const base = this.#base + more;
     const isPacked = this.#encoding === CONSTANT || this.#encoding === PACKED;
-    const isSmall = this.#width < WORD_BITS && base >= 0 && base + 2 ** this.#width <= ID_END;
+    const isSmall = this.#width < WORD_BITS && base >= 0 && this.#isUpTo(ID_END - 1 - base);
     return isPacked && isSmall ? this.#stored(more) : undefined;
+  }
+
+  /** The values by their codes, ascending, and the codes; `undefined` when it has none. */
+  codes(): { codes: PackedValues; table: Float64Array } | undefined {
+    return this.#table && { codes: this.#stored(0), table: this.#table };
   }
 
   /** The stored numbers, each more its base and `more`. */
   #stored(more: number): PackedValues {
     const { count } = this;
     const words = this.#low?.all() ?? NO_WORDS;
-    return { words, count, width: this.#width, base: this.#base + more };
+    const stored = { words, count, width: this.#width, base: this.#base + more };
+    return this.#patches === undefined ? stored : { ...stored, patches: this.#patches.all() };
+  }
+
+  /** The values in `table` that codes stand for, whole numbers below 2^32; a new array. */
+  #coded(table: Float64Array): Uint32Array {
+    const values = unpackValues(this.#stored(0), table.length - 1) ?? unknownCode();
+    const whole = Uint32Array.from(table);
+    for (let index = 0; index < values.length; index++) values[index] = whole[values[index]];
+    return values;
   }
 
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
@@ -154,9 +197,7 @@ export class IntegerStream {
     const kept = Math.floor(index / SUM_VALUES);
     if (kept >= this.#sums.count) this.#sumUp(kept);
     let value = this.#sums.values[kept];
-    for (let at = kept * SUM_VALUES; at < index; at++) {
-      value += this.#step + (this.#low?.at(at) ?? 0);
-    }
+    for (let at = kept * SUM_VALUES; at < index; at++) value += this.#step + this.#numberAt(at);
     return value;
   }
 
@@ -184,10 +225,18 @@ export class IntegerStream {
    * are stored so that this is not possible.
    */
   bitsWithin(low: number, high: number): Uint32Array | undefined {
+    if (this.#table !== undefined) return this.#bitsOfCodes(this.#table, low, high);
     if (this.#encoding !== PACKED || this.#width >= WORD_BITS) return undefined;
     const first = Math.max(Math.ceil(low - this.#base), 0);
     const last = Math.min(Math.floor(high - this.#base), ID_END - 1);
     if (!(first <= last)) return new Uint32Array(Math.ceil(this.count / 32));
+    return findValues(this.#stored(0), first, last);
+  }
+
+  #bitsOfCodes(table: Float64Array, low: number, high: number): Uint32Array {
+    const first = table.findIndex((value) => value >= low);
+    const last = table.findLastIndex((value) => value <= high);
+    if (first < 0 || last < first) return new Uint32Array(Math.ceil(this.count / 32));
     return findValues(this.#stored(0), first, last);
   }
 
@@ -218,6 +267,7 @@ export class IntegerStream {
     const values = new Float64Array(this.count);
     if (this.#encoding === CONSTANT) return values.fill(this.#base);
     if (this.#runs !== undefined) return spreadRuns(this.#runs.starts, this.#runs.heads, values);
+    if (this.#table !== undefined) return this.#decodeCodes(this.#table, values);
     values[0] = this.#base;
     const isDelta = this.#encoding === DELTA;
     const target = isDelta ? values.subarray(1) : values;
@@ -226,6 +276,12 @@ export class IntegerStream {
       if (isDelta) this.#addSteps(from, part, values[from]);
       else this.#unpack(from, part, this.#base);
     }
+    return values;
+  }
+
+  #decodeCodes(table: Float64Array, values: Float64Array): Float64Array {
+    const codes = unpackValues(this.#stored(0), table.length - 1) ?? unknownCode();
+    for (let index = 0; index < values.length; index++) values[index] = table[codes[index]];
     return values;
   }
 
@@ -259,19 +315,29 @@ export class IntegerStream {
     for (let index = 0; index < length; index++) values[index] += upper[index] * WORD_RANGE;
   }
 
+  /** The low bits of `count` numbers that are stored, with their patches; in memory that the next call uses too. */
   #lower(from: number, count: number): Uint32Array {
-    return unpackFrom(this.#low?.all() ?? NO_WORDS, from, count, Math.min(this.#width, WORD_BITS));
+    const words = this.#low?.all() ?? NO_WORDS;
+    // These are unpacked in the same memory.
+    const patches = this.#patches?.all();
+    const numbers = unpackFrom(words, from, count, Math.min(this.#width, WORD_BITS));
+    if (patches !== undefined) addPatches(numbers, patches, from);
+    return numbers;
   }
 
   /** All values as whole numbers up to `max`; a new array. Throws CORRUPTION when one is not. */
   ids(max: number): Uint32Array {
     const isPlain = this.#encoding === PACKED && this.#base >= 0;
-    if (isPlain && this.#base + 2 ** this.#width <= ID_END) {
+    if (isPlain && this.#isUpTo(ID_END - 1 - this.#base)) {
       const last = Math.min(max, ID_END - 1);
       const ids = unpackValues(this.#stored(0), last);
       return ids ?? damaged(`an id above ${max}`);
     }
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#summedIds(max);
+    if (this.#table !== undefined) {
+      for (const value of this.#table) checkId(value, max);
+      return this.#coded(this.#table);
+    }
     const values = this.values();
     for (let index = 0; index < values.length; index++) checkId(values[index], max);
     return new Uint32Array(values);
@@ -294,6 +360,35 @@ export class IntegerStream {
     }
     return ids;
   }
+}
+
+function unknownCode(): never {
+  return damaged('a code without a value');
+}
+
+/** Reads the width of words, up to which they begin. */
+function readWidth(reader: ByteReader, most = WIDTH_MAX): number {
+  const width = reader.u8();
+  if (width > most) damaged(`numbers of ${width} bits`);
+  reader.pad(4);
+  return width;
+}
+
+function readTable(reader: ByteReader, count: number): Float64Array {
+  const codeCount = reader.varint();
+  if (codeCount < 2 || codeCount > Math.min(count, CODES_MAX)) damaged(`${codeCount} codes`);
+  const table = new IntegerStream(reader, codeCount, false).values();
+  for (let code = 1; code < codeCount; code++) {
+    if (!(table[code] > table[code - 1])) damaged('values of codes are not in order');
+  }
+  return table;
+}
+
+function readPatches(reader: ByteReader, count: number, width: number): StoredPatches {
+  const patchCount = reader.varint();
+  if (patchCount < 1 || patchCount > count) damaged(`${patchCount} patches of ${count} numbers`);
+  const places = new IntegerStream(reader, patchCount, false);
+  return new StoredPatches(count, width, places, new IntegerStream(reader, patchCount, false));
 }
 
 function checkId(value: number, max: number): void {

@@ -17,7 +17,7 @@ const RUNS_OVERHEAD_BITS = 128;
 export type StreamUse = 'ids' | 'values';
 
 /** Findings of a pass over the values. */
-interface Extent {
+export interface Extent {
   min: number;
   max: number;
   minStep: number;
@@ -26,7 +26,8 @@ interface Extent {
   whole: boolean;
 }
 
-function measure(values: Float64Array, count: number): Extent {
+/** Looks at all of `values[0, count)`. */
+export function extentOf(values: Float64Array, count: number): Extent {
   let min = values[0];
   let max = values[0];
   let minStep = Number.POSITIVE_INFINITY;
@@ -60,7 +61,8 @@ function ensureScratch(count: number): void {
   words = new Uint32Array(count + 4);
 }
 
-function writeWords(writer: ByteWriter, count: number, width: number): void {
+/** Packs the first `count` numbers of `idsToWrite`, each below 2^width, and overwrites them. */
+export function writeWords(writer: ByteWriter, count: number, width: number): void {
   writer.u8(width);
   writer.pad(4);
   writePart(writer, low, count, Math.min(width, WORD_BITS));
@@ -165,8 +167,23 @@ function writeRunStream(writer: ByteWriter, values: Float64Array, count: number,
   }
   writer.u8(RUNS);
   writer.varint(s.runCount);
-  writePackable(writer, starts, s.runCount, measure(starts, s.runCount), true);
-  writePackable(writer, heads, s.runCount, measure(heads, s.runCount), true);
+  writePlain(writer, starts, s.runCount, true);
+  writePlain(writer, heads, s.runCount, true);
+}
+
+/** True when differences take fewer bits than the values. */
+function hasSmallSteps({ min, max, minStep, maxStep }: Extent): boolean {
+  return maxStep - minStep < (max - min) / 2;
+}
+
+/** Writes safe whole numbers as a stream that may stand inside of another: constant, packed or differences. */
+export function writePlain(
+  writer: ByteWriter,
+  values: Float64Array,
+  count: number,
+  ordered: boolean,
+): void {
+  writePackable(writer, values, count, extentOf(values, count), ordered);
 }
 
 /** Constant, packed or differences: whichever is smallest. */
@@ -180,11 +197,36 @@ function writePackable(
   if (s.min === s.max) {
     writer.u8(CONSTANT | (s.min < 0 ? BASE_NEGATIVE : 0));
     writer.varint(Math.abs(s.min));
-  } else if (ordered && s.maxStep - s.minStep < (s.max - s.min) / 2) {
+  } else if (ordered && hasSmallSteps(s)) {
     writeDeltaStream(writer, values, count, s);
   } else {
     writePackedStream(writer, values, count, s);
   }
+}
+
+/** True when all values are whole numbers, and so are their differences, that doubles tell apart. */
+export function isSafe({ min, max, whole }: Extent): boolean {
+  const isExact = Number.isSafeInteger(min) && Number.isSafeInteger(max);
+  return whole && isExact && Number.isSafeInteger(max - min);
+}
+
+function isOrdered(count: number, use: StreamUse): boolean {
+  return use === 'values' && count > 1;
+}
+
+/** Bits of a value, or of a difference where these are smaller. */
+function stepWidth({ min, max, minStep, maxStep }: Extent, count: number, use: StreamUse): number {
+  const range = max - min;
+  return bitsOf(isOrdered(count, use) ? Math.min(maxStep - minStep, range) : range);
+}
+
+function runBits({ min, max, runCount }: Extent): number {
+  return runCount * (RUN_START_BITS + bitsOf(max - min)) + RUNS_OVERHEAD_BITS;
+}
+
+/** Bits that `writeIntegers` takes for safe numbers, nearly. */
+export function plainBits(s: Extent, count: number, use: StreamUse): number {
+  return Math.min(runBits(s), count * stepWidth(s, count, use));
 }
 
 /**
@@ -198,20 +240,18 @@ export function writeIntegers(
   use: StreamUse,
 ): void {
   if (count === 0) return;
-  const s = measure(values, count);
-  const safe = Number.isSafeInteger(s.min) && Number.isSafeInteger(s.max);
-  if (!s.whole || !safe || !Number.isSafeInteger(s.max - s.min)) {
+  const s = extentOf(values, count);
+  if (!isSafe(s)) {
     assert(use === 'values', 'ids are whole numbers');
     writer.u8(DOUBLES);
     const bytes = new Uint8Array(values.buffer, values.byteOffset, count * 8);
     writePacked(writer, bytes, compress);
     return;
   }
-  const width = bitsOf(s.max - s.min);
-  const stepRange = s.maxStep - s.minStep;
-  const ordered = use === 'values' && count > 1;
-  const deltaWidth = ordered && stepRange < s.max - s.min ? bitsOf(stepRange) : width;
-  const runBits = s.runCount * (RUN_START_BITS + width) + RUNS_OVERHEAD_BITS;
-  if (s.runCount > 1 && runBits < count * deltaWidth) writeRunStream(writer, values, count, s);
-  else writePackable(writer, values, count, s, ordered);
+  if (s.runCount > 1 && runBits(s) < count * stepWidth(s, count, use)) {
+    writeRunStream(writer, values, count, s);
+  } else writePackable(writer, values, count, s, isOrdered(count, use));
 }
+
+/** Writes a stream of numbers as `writeIntegers` does. */
+export type WriteIntegers = typeof writeIntegers;

@@ -7,6 +7,7 @@ import {
   LEVELS_MAX,
   NOWHERE,
   type PackedValues,
+  storedEnd,
   type Tallies,
   type Tally,
 } from './cells.ts';
@@ -17,6 +18,7 @@ interface Exports {
   packedBegin(): number;
   packedPlace(number: number): number;
   packedUnpack(count: number, width: number, base: number): number;
+  packedPatch(count: number): void;
   packedOpen(greatest: number): void;
   packedTally(from: number, to: number): number;
   packedTallied(number: number): number;
@@ -45,6 +47,8 @@ const Place = {
   CELLS: 11,
   SUMS: 12,
   CELL: 13,
+  PATCH_PLACE: 14,
+  PATCH_HIGH: 15,
 } as const;
 
 const WORD_BITS = 32;
@@ -74,6 +78,8 @@ export class PackedKernel {
   readonly #group: Uint32Array;
   readonly #pairRow: Uint32Array;
   readonly #pairGroup: Uint32Array;
+  readonly #patchPlace: Uint32Array;
+  readonly #patchHigh: Uint32Array;
   readonly #codesMax: number;
   readonly #cellsMax: number;
   readonly #sumsMax: number;
@@ -95,6 +101,8 @@ export class PackedKernel {
     this.#group = words(Place.GROUP);
     this.#pairRow = words(Place.PAIR_ROW);
     this.#pairGroup = words(Place.PAIR_GROUP);
+    this.#patchPlace = words(Place.PATCH_PLACE);
+    this.#patchHigh = words(Place.PATCH_HIGH);
     this.#codesMax = exports.packedPlace(Place.CODES);
     this.#cellsMax = exports.packedPlace(Place.CELLS);
     this.#sumsMax = exports.packedPlace(Place.SUMS);
@@ -108,25 +116,28 @@ export class PackedKernel {
   }
 
   /** The stored numbers from `first` to `last`, without their base: a bit for each, in a new array. */
-  find({ words, count, width }: PackedValues, first: number, last: number): Uint32Array {
-    this.#packed.set(words);
+  find(values: PackedValues, first: number, last: number): Uint32Array {
+    const { count, width } = values;
+    this.#take(values);
     this.#exports.packedFind(count, width, first, last);
     return this.#found(count);
   }
 
   /** As `chooseValues`; `undefined` too when there is no room for what is chosen. */
-  choose({ words, count, width, base }: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
-    const last = Math.min(chosen.length - base, 2 ** width) - 1;
+  choose(values: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
+    const { count, width, base } = values;
+    const last = Math.min(chosen.length - base, storedEnd(values)) - 1;
     if (last < 0 || last >= this.#codesMax * WORD_BYTES) return undefined;
-    this.#packed.set(words);
+    this.#take(values);
     this.#chosen.set(chosen.subarray(base, base + last + 1));
     const greatest = this.#exports.packedChoose(count, width, last) >>> 0;
     return greatest <= last ? this.#found(count) : undefined;
   }
 
   /** The numbers, each with its base, in a new array; `undefined` when one is above `last`. */
-  unpack({ words, count, width, base }: PackedValues, last: number): Uint32Array | undefined {
-    this.#packed.set(words);
+  unpack(values: PackedValues, last: number): Uint32Array | undefined {
+    const { count, width, base } = values;
+    this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     return greatest <= last ? this.#cell.slice(0, count) : undefined;
   }
@@ -165,12 +176,13 @@ export class PackedKernel {
   }
 
   /** As `sumCells`. */
-  sum(cells: CellRows, { words, width, base }: PackedValues): CellSums {
+  sum(cells: CellRows, numbers: PackedValues): CellSums {
+    const { width, base } = numbers;
     this.#place(cells);
     const { rowCount, cellCount } = cells;
     const counts = this.#count.subarray(0, cellCount);
     this.#exports.packedCount(rowCount, cellCount);
-    this.#packed.set(words);
+    this.#take(numbers);
     this.#exports.packedSum(rowCount, width, cellCount);
     const sums = new Float64Array(cellCount);
     const least = new Float64Array(cellCount);
@@ -184,12 +196,9 @@ export class PackedKernel {
   }
 
   /** Tallies of the rows of the bits; `undefined` when codes are above `last`. */
-  tallies(
-    { words, count, width, base }: PackedValues,
-    rows: Uint32Array,
-    last: number,
-  ): Tallies | undefined {
-    this.#packed.set(words);
+  tallies(values: PackedValues, rows: Uint32Array, last: number): Tallies | undefined {
+    const { count, width, base } = values;
+    this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     if (greatest > last) return undefined;
     this.#bits.set(rows);
@@ -207,6 +216,16 @@ export class PackedKernel {
       tally.greatest = packedTallied(3);
       return tally;
     };
+  }
+
+  /** Puts packed values into the memory, with their patches. */
+  #take({ words, patches }: PackedValues): void {
+    this.#packed.set(words);
+    if (patches !== undefined) {
+      this.#patchPlace.set(patches.places);
+      this.#patchHigh.set(patches.highs);
+    }
+    this.#exports.packedPatch(patches?.places.length ?? 0);
   }
 
   /** The bits of the first `count` rows, in a new array. */
@@ -229,9 +248,9 @@ export class PackedKernel {
     }
     this.#exports.packedRuns(runs?.count ?? 1);
     for (const { codes, offsets } of levels) {
-      const { words, count, width, base } = codes;
-      const last = Math.max(Math.min(offsets.length - base, 2 ** width), 0);
-      this.#packed.set(words);
+      const { count, width, base } = codes;
+      const last = Math.max(Math.min(offsets.length - base, storedEnd(codes)), 0);
+      this.#take(codes);
       this.#table.set(offsets.subarray(base, base + last));
       this.#table[last] = NOWHERE;
       this.#exports.packedAdd(count, width, last);

@@ -13,6 +13,7 @@
  * | sum | by cell 16 bytes: sum (u64, at the end f64), least and greatest value (u32) |
  * | run end, run cell | of each run of rows the row behind it, and its cell (u32) |
  * | group | by cell the group (u32) + 1, or 0 |
+ * | patch place, patch high | of each patched value its place, ascending, and what is added to it (u32) |
  * | pair row, pair group | rows that have a group, with it (u32) |
  */
 
@@ -38,7 +39,9 @@ const RUN_CELL: u32 = RUN_END + 4 * ROWS;
 const GROUP: u32 = RUN_CELL + 4 * ROWS + PAD;
 const PAIR_ROW: u32 = GROUP + 4 * CELLS + PAD;
 const PAIR_GROUP: u32 = PAIR_ROW + 4 * ROWS + PAD;
-const END: u32 = PAIR_GROUP + 4 * ROWS + PAD;
+const PATCH_PLACE: u32 = PAIR_GROUP + 4 * ROWS + PAD;
+const PATCH_HIGH: u32 = PATCH_PLACE + 4 * ROWS;
+const END: u32 = PATCH_HIGH + 4 * ROWS + PAD;
 
 // Accessors: one a region. `assert` is there in the checked build alone.
 function packedVector(at: u32): v128 {
@@ -132,6 +135,14 @@ function setCount(cell: u32, count: u32): void {
   assert(cell <= CELLS);
   store<u32>(COUNT + 4 * cell, count);
 }
+function patchPlace(at: u32): u32 {
+  assert(at < ROWS);
+  return load<u32>(PATCH_PLACE + 4 * at);
+}
+function patchHigh(at: u32): u32 {
+  assert(at < ROWS);
+  return load<u32>(PATCH_HIGH + 4 * at);
+}
 function groupOf(cell: u32): u32 {
   assert(cell <= CELLS);
   return load<u32>(GROUP + 4 * cell);
@@ -140,6 +151,26 @@ function setPair(at: u32, row: u32, group: u32): void {
   assert(at < ROWS);
   store<u32>(PAIR_ROW + 4 * at, row);
   store<u32>(PAIR_GROUP + 4 * at, group);
+}
+
+/** Patches of the packed values, and the first of them that is behind the group that was unpacked last. */
+let patchCount: u32 = 0;
+let nextPatch: u32 = 0;
+
+/** Takes the number of patches of the values that were put into the memory. */
+export function packedPatch(count: u32): void {
+  patchCount = count;
+}
+
+/** Adds the patches of a group: groups are unpacked from the first one on. */
+function patchGroup(group: u32): void {
+  if (group === 0) nextPatch = 0;
+  const first = group * GROUP_ROWS;
+  for (; nextPatch < patchCount; nextPatch++) {
+    const at = patchPlace(nextPatch) - first;
+    if (at >= GROUP_ROWS) return;
+    setUnpackedOne(at, unpackedOne(at) + patchHigh(nextPatch));
+  }
 }
 
 /** Unpacks a group of 128 values. What lies behind the last values of a column are anything. */
@@ -157,6 +188,7 @@ function unpackGroup(group: u32, width: u32): void {
     from += (end / WORD_BITS) * VECTOR;
     shift = end % WORD_BITS;
   }
+  if (patchCount !== 0) patchGroup(group);
 }
 
 /** A bit for each of four values, set when it is chosen. */
@@ -411,5 +443,7 @@ export function packedPlace(number: u32): u32 {
   if (number === 10) return CODES;
   if (number === 11) return CELLS;
   if (number === 12) return SUMS;
-  return CELL;
+  if (number === 13) return CELL;
+  if (number === 14) return PATCH_PLACE;
+  return PATCH_HIGH;
 }

@@ -1,7 +1,13 @@
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
-import { findPacked, unpackBelow } from './bitpack.ts';
-import type { CellRows, CellSums, GroupedRows, PackedValues, Tallies } from './cells.ts';
+import {
+  type CellRows,
+  type CellSums,
+  type GroupedRows,
+  type PackedValues,
+  storedEnd,
+  type Tallies,
+} from './cells.ts';
 import { PackedKernel } from './packed-kernel.ts';
 import * as plain from './plain-cells.ts';
 import { TALLIED_MAX, talliesOf } from './plain-tally.ts';
@@ -49,12 +55,13 @@ export function hasKernel(): boolean {
 
 /** A bit for each of the stored numbers, set when it is from `first` to `last`, below 2^31; in a new array. */
 export function findValues(values: PackedValues, first: number, last: number): Uint32Array {
-  const { words, count, width } = values;
-  if (first > last || first >= 2 ** width) return new Uint32Array(Math.ceil(count / WORD_BITS));
+  const { count } = values;
+  if (first > last || first >= storedEnd(values))
+    return new Uint32Array(Math.ceil(count / WORD_BITS));
   const found = fits(values)
     ? asked((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)))
     : undefined;
-  return found?.answer ?? findPacked(words, count, width, first, last);
+  return found?.answer ?? plain.findValues(values, first, last);
 }
 
 /**
@@ -69,9 +76,7 @@ export function chooseValues(values: PackedValues, chosen: Uint8Array): Uint32Ar
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
 export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
   const found = fits(values) ? asked((kernel) => kernel.unpack(values, last)) : undefined;
-  if (found !== undefined) return found.answer;
-  const { words, count, width, base } = values;
-  return unpackBelow(words, count, width, base, last);
+  return found === undefined ? plain.unpackValues(values, last) : found.answer;
 }
 
 /** Rows by cell; `undefined` when some row is in none. */

@@ -1,4 +1,4 @@
-import { unpack, unpackBelow } from './bitpack.ts';
+import { findPacked, unpack, unpackBelow, unpackOne } from './bitpack.ts';
 import {
   type CellRows,
   type CellSums,
@@ -6,6 +6,7 @@ import {
   NOWHERE,
   type PackedValues,
 } from './cells.ts';
+import { addPatches } from './patches.ts';
 
 const WORD_BITS = 32;
 
@@ -13,12 +14,32 @@ const WORD_BITS = 32;
  * Plain forms of the kernel in packed.as.ts.
  */
 
+/** A bit for each of the stored numbers, set when it is from `first` to `last`, below 2^31; in a new array. */
+export function findValues(values: PackedValues, first: number, last: number): Uint32Array {
+  const { words, count, width, patches } = values;
+  const found = findPacked(words, count, width, first, last);
+  for (const [at, place] of patches?.places.entries() ?? []) {
+    const number = unpackOne(words, width, place) + (patches?.highs[at] ?? 0);
+    const bit = 1 << (place & 31);
+    if (number >= first && number <= last) found[place >>> 5] |= bit;
+    else found[place >>> 5] &= ~bit;
+  }
+  return found;
+}
+
+/** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
+export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
+  const { words, count, width, base, patches } = values;
+  const found = unpackBelow(words, count, width, base, last);
+  if (found === undefined || patches === undefined) return found;
+  addPatches(found, patches);
+  return patches.places.every((place) => found[place] <= last) ? found : undefined;
+}
+
 /** A bit for each of the numbers, set when it is chosen; `undefined` when `chosen` does not reach as far. */
-export function chooseValues(
-  { words, count, width, base }: PackedValues,
-  chosen: Uint8Array,
-): Uint32Array | undefined {
-  const values = unpackBelow(words, count, width, base, chosen.length - 1);
+export function chooseValues(packed: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
+  const { count } = packed;
+  const values = unpackValues(packed, chosen.length - 1);
   if (values === undefined) return undefined;
   const found = new Uint32Array(Math.ceil(count / WORD_BITS));
   for (let at = 0; at < count; at++) found[at >>> 5] |= chosen[values[at]] << (at & 31);
@@ -100,6 +121,8 @@ function cellsOf({ rowCount, runs, levels }: CellRows): Uint32Array {
 }
 
 /** The numbers without their base. Those of whole words lie as they are, maybe without a pad behind the last. */
-function unpacked({ words, count, width }: PackedValues): Uint32Array {
-  return width === WORD_BITS ? words : unpack(words, count, width);
+function unpacked({ words, count, width, patches }: PackedValues): Uint32Array {
+  const numbers = width === WORD_BITS ? words : unpack(words, count, width);
+  if (patches !== undefined) addPatches(numbers, patches);
+  return numbers;
 }

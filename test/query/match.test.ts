@@ -65,6 +65,7 @@ t.test('numbers that have a word of digits are likely to have it', async () => {
           exceptions: [],
           small: () => undefined,
           packed: () => undefined,
+          coded: () => undefined,
           text: (row) => printNumber(mantissas[row], scale, rule),
           rowsWithin: (low, high) => {
             const found = noRows(values.length);

@@ -13,17 +13,20 @@ import { MemoryDisk } from '../support/memory-disk.ts';
 import type { TestRow } from './leaves.ts';
 import { Shelf } from './shelf.ts';
 
-const DRAFTS = [1, 2, 3, 4, 5];
+const DRAFTS = [1, 2, 3, 4, 5, 6];
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixture/${name}`, import.meta.url));
 }
 
-const SEGMENT_FILE = fixture('sealed-v5.seg');
-const ROWS_FILE = fixture('sealed-v5.json');
+const SEGMENT_FILE = fixture('sealed-v6.seg');
+const ROWS_FILE = fixture('sealed-v6.json');
 const START_MS = 1_700_000_000_000;
 
-/** Rows that use a dictionary of the segment, with and without gaps, words, derived texts and columns of every kind. */
+/**
+ * Rows that use a dictionary of the segment, with and without gaps, words, derived texts, columns of every kind, and
+ * numbers that are codes or patched.
+ */
 function goldenRows(count: number, first: number): TestRow[] {
   return Array.from({ length: count }, (_, index): TestRow => {
     const row = first + index;
@@ -33,6 +36,8 @@ function goldenRows(count: number, first: number): TestRow[] {
       { names: ['custom', 'date'], kind: 'date', text: new Date(timeMs).toISOString() },
       { names: ['custom', 'time'], kind: 'number', text: (row / 100).toFixed(2) },
       { names: ['custom', 'flag'], kind: 'boolean', value: row % 5 === 1 },
+      { names: ['custom', 'status'], kind: 'number', text: [200, 304, 404][row % 3].toString() },
+      { names: ['custom', 'size'], kind: 'number', text: String((row % 40 === 3 ? row : 1) * 9) },
     ];
     if (row % 2 === 0) leaves.push({ names: ['custom', 'half'], kind: 'array', text: '[1,"a"]' });
     if (row % 100 === 7)

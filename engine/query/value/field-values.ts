@@ -2,6 +2,7 @@ import { must } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
 import type {
   BooleanColumn,
+  CodedNumbers,
   Column,
   DateColumn,
   NumberColumn,
@@ -155,6 +156,8 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     const column = block.column(index);
     if (column.kind === Kind.NUMBER) {
+      const coded = column.coded();
+      if (coded !== undefined) return this.#knownOfCoded(coded, column.scale);
       const codes = column.packed(SMALL_NUMBERS - 1);
       return codes && { codes, known: this.#smallOf(column.scale) };
     }
@@ -163,6 +166,13 @@ export class FieldValues<Numbers extends ValueNumbers> {
     if (entryCount > PLACES_MAX) return undefined;
     const codes = column.packed?.();
     return codes && { codes, known: this.#knownFor(shared, entryCount) };
+  }
+
+  /** What codes of numbers mean, as far as it is known of numbers that are small; `undefined` when they are not. */
+  #knownOfCoded({ codes, table }: CodedNumbers, scale: number): KnownCodes | undefined {
+    if (!(table[0] >= 0 && table[table.length - 1] < SMALL_NUMBERS)) return undefined;
+    const small = this.#smallOf(scale);
+    return { codes, known: Int32Array.from(table, (mantissa) => small[mantissa + 1]) };
   }
 
   /** The values of the rows that it is prepared for, by codes; `undefined` when they do not come so. */

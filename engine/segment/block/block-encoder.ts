@@ -27,7 +27,7 @@ import type { RowsText } from '../../derive/row-texts.ts';
 import { writeTemplates } from '../../derive/template.ts';
 import type { DerivedParts } from '../../derive/text-deriver.ts';
 import { writePacked } from '../../packed/compress.ts';
-import { idsToWrite, writeIds, writeIntegers } from '../../packed/integers.ts';
+import { idsToWrite, writeIds } from '../../packed/integers.ts';
 import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
 import { BlockPaths, writeBlockShapes } from './block-paths.ts';
@@ -97,16 +97,16 @@ export class BlockEncoder {
   #writeRows(rows: BlockRows): void {
     const out = this.#out;
     const { timeMs, receivedMs, shapeIds, keys } = rows;
-    writeIntegers(out.region, timeMs, this.#rowCount, 'values');
+    out.integers(out.region, timeMs, this.#rowCount, 'values');
     out.end();
-    writeIntegers(out.region, receivedMs, this.#rowCount, 'values');
+    out.integers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
     out.packed.reset();
     const { count, ids } = writeBlockShapes(out.packed, rows.shapes, shapeIds, this.#paths);
     out.meta.varint(count);
     writePacked(out.region, out.packed.bytes(), out.compressor());
     out.end();
-    writeIntegers(out.region, ids, this.#rowCount, 'ids');
+    out.integers(out.region, ids, this.#rowCount, 'ids');
     out.end();
     if (keys === undefined) return;
     writeRowKeys(out.region, keys);
@@ -124,13 +124,10 @@ export class BlockEncoder {
         return undefined;
       case Kind.NUMBER:
         this.#writeHead(range);
-        return this.#endZoned(writeNumbers(this.#out.region, builder as NumberBuilder, from, to));
-      case Kind.DATE: {
+        return this.#endZoned(this.#writeNumbers(builder as NumberBuilder, from, to));
+      case Kind.DATE:
         this.#writeHead(range);
-        const { region } = this.#out;
-        const dates = builder as DateBuilder;
-        return this.#endZoned(writeDates(region, dates, from, to, this.#timeMs, this.#firstRow));
-      }
+        return this.#endZoned(this.#writeDates(builder as DateBuilder, from, to));
       case Kind.BOOLEAN:
         this.#writeHead(range);
         writeBooleans(this.#out.region, builder as BooleanBuilder, from, to);
@@ -142,6 +139,16 @@ export class BlockEncoder {
       default:
         return unreachable(builder.kind);
     }
+  }
+
+  #writeNumbers(builder: NumberBuilder, from: number, to: number): Zone {
+    const { region, integers } = this.#out;
+    return writeNumbers(region, builder, from, to, integers);
+  }
+
+  #writeDates(builder: DateBuilder, from: number, to: number): Zone {
+    const { region, integers } = this.#out;
+    return writeDates(region, builder, from, to, this.#timeMs, this.#firstRow, integers);
   }
 
   /** Adds a column of strings as text: a value for each of `rows`. */

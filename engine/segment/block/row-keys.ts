@@ -1,8 +1,8 @@
 import { ByteReader, type ByteWriter, type FarBytes } from '../../base/bytes.ts';
 import { damaged } from '../../base/errors.ts';
+import { writeDense } from '../../packed/dense-integers.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
-import { writeIntegers } from '../../packed/integers.ts';
 
 /** Greatest sequence of a writer. Source: FORMAT.md 8. */
 const SEQUENCE_MAX = 2 ** 48 - 1;
@@ -30,7 +30,7 @@ export function writeRowKeys(region: ByteWriter, keys: RowKeys): void {
   for (const writer of present) region.u8(writer);
   if (present.length > 1) {
     const ids = Float64Array.from(writers, (writer) => present.indexOf(writer));
-    writeIntegers(region, ids, ids.length, 'ids');
+    writeDense(region, ids, ids.length, 'ids');
   }
   for (const writer of present) {
     const own = new Float64Array(countOf[writer]);
@@ -40,7 +40,7 @@ export function writeRowKeys(region: ByteWriter, keys: RowKeys): void {
       own[at] = sequences[row] - at;
       at++;
     }
-    writeIntegers(region, own, own.length, 'values');
+    writeDense(region, own, own.length, 'values');
     free(own);
   }
 }

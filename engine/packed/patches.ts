@@ -1,0 +1,21 @@
+import type { Patches } from './cells.ts';
+
+/** Adds patches to `numbers`, which are those from `first` on. */
+export function addPatches(numbers: Uint32Array, { places, highs }: Patches, first = 0): void {
+  const end = first + numbers.length;
+  for (let at = firstFrom(places, first); at < places.length && places[at] < end; at++) {
+    numbers[places[at] - first] += highs[at];
+  }
+}
+
+/** Number of the first of `places` that is not below `place`. */
+export function firstFrom(places: Uint32Array, place: number): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (places[middle] < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
