@@ -1,7 +1,8 @@
 // biome-ignore format: a name a line would be a page.
 import {
   BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, KIND_NUMBER, KIND_STRING, LINE_FEED, MINUS,
-  OPEN_BRACKET, partNode, QUOTE, SOURCE_BYTES, setSide, sourceByte, sourceVector, VECTOR, ZERO,
+  OPEN_BRACKET, partNode, QUOTE, SOURCE_BYTES, setSide, sourceByte, sourceVector, VECTOR,
+  ZERO,
 } from '../template/memory.as.ts';
 import { addSlot, beginSlots, setSideBytes, sideBytes, sideStart } from '../template/slots.as.ts';
 import { isBlank, isDigit } from '../template/text.as.ts';
@@ -40,8 +41,7 @@ const MARK_FIRST: u32 = 0xef;
 const MARK_SECOND: u32 = 0xbb;
 const MARK_THIRD: u32 = 0xbf;
 
-/** Set when the line that was looked through last has an equals sign, an opening brace. */
-let hasEquals: bool = false;
+/** Set when the line that was looked through last has an opening brace. */
 let hasBrace: bool = false;
 /** Node of the last part that was added. */
 let lastPart: u32 = 0;
@@ -49,12 +49,10 @@ let lastPart: u32 = 0;
 /** Offset of the line feed from `from` on, `end` or more when there is none; notes what stands before it. */
 function lineFeedAt(from: u32, end: u32): u32 {
   let at = from;
-  let equals = i8x16.splat(0);
   let braces = i8x16.splat(0);
   while (at < end) {
     const bytes = sourceVector(at);
     // The bytes behind the line feed do no harm: they make a line be looked through once more.
-    equals = v128.or(equals, i8x16.eq(bytes, i8x16.splat(<i8>EQUALS)));
     braces = v128.or(braces, i8x16.eq(bytes, i8x16.splat(<i8>OPEN_BRACE)));
     const feeds = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(<i8>LINE_FEED)));
     if (feeds !== 0) {
@@ -63,7 +61,6 @@ function lineFeedAt(from: u32, end: u32): u32 {
     }
     at += VECTOR;
   }
-  hasEquals = v128.any_true(equals);
   hasBrace = v128.any_true(braces);
   return at;
 }
@@ -153,11 +150,27 @@ function newHeader(from: u32, end: u32): u32 {
   return isNil ? at + 1 : at;
 }
 
+/** Offset of the first blank, control byte, colon or bracket from `from` on. */
+// @inline
+function tagNameEnd(from: u32): u32 {
+  let at = from;
+  while (at < SOURCE_BYTES) {
+    const bytes = sourceVector(at);
+    const marks = v128.or(
+      i8x16.eq(bytes, i8x16.splat(<i8>COLON)),
+      i8x16.eq(bytes, i8x16.splat(<i8>OPEN_BRACKET)),
+    );
+    const stops = i8x16.bitmask(v128.or(marks, i8x16.le_u(bytes, i8x16.splat(<i8>BLANK))));
+    if (stops !== 0) return at + ctz<i32>(stops);
+    at += VECTOR;
+  }
+  return at;
+}
+
 /** Reads `tag:`, `tag[pid]:` or `tag[pid]` at `from` and adds it; the offset behind it, `from` when there is none. */
 function tagEnd(from: u32, end: u32): u32 {
-  let at = from;
+  let at = tagNameEnd(from);
   let byte = sourceByte(at);
-  while (byte > BLANK && byte !== COLON && byte !== OPEN_BRACKET) byte = sourceByte(++at);
   if (at === from || byte <= BLANK) return from;
   const nameEnd = at;
   if (byte === OPEN_BRACKET) {
@@ -250,5 +263,5 @@ function readLine(from: u32, end: u32, receivedMs: f64): bool {
   if (text >= end) return text === end;
   if (hasBrace && mayHaveObject(text, end)) return false;
   if (!addPart(TEXT, text, end)) return false;
-  return !hasEquals || addPairs(text, end, lastPart);
+  return addPairs(text, end, lastPart);
 }

@@ -1,8 +1,8 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  literalWord, NAME, NAME_PLACES, NODE_CONTAINER, NODE_LENGTH, NODE_LITERAL, 
-  NODES, nameAt, nodeField,PART, PARTS, PREDICTION_SHIFT, prediction, SPREAD,setNameAt, setNode, setPartNode,
-  setPrediction, sourceWord, 
+  literalWord, NAME, NAME_PLACES, NODE_CONTAINER, NODE_LENGTH, NODE_LITERAL, NODES, nameAt,
+  nodeField, PART, PARTS, PREDICTION_SHIFT, prediction, SPREAD, setNameAt, setNode,
+  setPartNode, setPrediction, sourceWord,
 } from '../template/memory.as.ts';
 import { formHash } from '../template/slots.as.ts';
 import { isLiteral } from '../template/text.as.ts';

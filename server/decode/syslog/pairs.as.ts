@@ -1,8 +1,8 @@
 // biome-ignore format: a name a line would be a page.
 import {
   BACKSLASH, BLANK, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, KIND_NUMBER, KIND_STRING, LESS,
-  LETTER_E, LINE_FEED, MANTISSA_MAX, MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH, nodeField,
-  OPEN_BRACKET, QUOTE, SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
+  LETTER_E, LINE_FEED, MANTISSA_MAX, MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH,
+  nodeField, OPEN_BRACKET, QUOTE, SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
 } from '../template/memory.as.ts';
 import { addSlot, copyToSide, sideBytes, sideStart } from '../template/slots.as.ts';
 import { isDigit, wordAt } from '../template/text.as.ts';
@@ -35,6 +35,8 @@ const WHOLE_DIGITS_MAX: u32 = 19;
 /** Detail of a number whose value is the nearest double: engine/column/rows.ts. */
 const NUMBER_AS_TEXT: u32 = 0xffff;
 
+/** Where the word begins in which the last equals sign was found. */
+let wordStart: u32 = 0;
 /** Set when a name was met that is not known. */
 let hasNewName: bool = false;
 /** Value and detail of the number that was read last. */
@@ -59,15 +61,18 @@ function wordEnd(from: u32): u32 {
   return at;
 }
 
-/** The same, or that of an equals sign before it. */
+/** Offset of the first equals sign in `[from, end)`, `end` or more when there is none; `wordStart` is of its word. */
 // @inline
-function nameEnd(from: u32): u32 {
+function equalsAt(from: u32, end: u32): u32 {
+  wordStart = from;
   let at = from;
-  while (at < SOURCE_BYTES) {
+  while (at < end) {
     const bytes = sourceVector(at);
-    const equals = i8x16.eq(bytes, i8x16.splat(<i8>EQUALS));
-    const stops = i8x16.bitmask(v128.or(delimiters(bytes), equals));
-    if (stops !== 0) return at + ctz<i32>(stops);
+    const equals = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(<i8>EQUALS)));
+    const place = equals === 0 ? VECTOR : ctz<i32>(equals);
+    const stops = i8x16.bitmask(delimiters(bytes)) & ((1 << place) - 1);
+    if (stops !== 0) wordStart = at + 32 - clz<i32>(stops);
+    if (equals !== 0) return at + place;
     at += VECTOR;
   }
   return at;
@@ -106,16 +111,6 @@ function isName(from: u32, end: u32): bool {
     if (!isLetter && !isDigit(byte) && !isOther && byte < 0x80) return false;
   }
   return true;
-}
-
-/** Reports whether a name in quotes stands at `at`. */
-function isQuotedName(at: u32): bool {
-  let closing = at + 1;
-  let byte = sourceByte(closing);
-  while (byte !== QUOTE && byte !== BACKSLASH && byte !== EQUALS && byte !== LINE_FEED) {
-    byte = sourceByte(++closing);
-  }
-  return byte === QUOTE && closing > at + 1 && sourceByte(closing + 1) === EQUALS;
 }
 
 /** Reads a word as a number. */
@@ -221,24 +216,23 @@ export function addPairs(from: u32, end: u32, last: u32): bool {
   let before = last;
   while (at < end) {
     let node = likelyNode(before);
-    if (node !== 0 && isNameAt(node, at)) {
-      at = addPair(node, at + nodeField(node, NODE_LENGTH));
-    } else {
-      const stop = nameEnd(at);
-      if (sourceByte(at) === QUOTE && isQuotedName(at)) return false;
-      if (sourceByte(stop) !== EQUALS || stop === at) {
-        at = wordEnd(stop) + 1;
-        continue;
+    if (node === 0 || !isNameAt(node, at)) {
+      const equals = equalsAt(at, end);
+      if (equals >= end) return true;
+      // A name in quotes.
+      if (equals > from && sourceByte(equals - 1) === QUOTE) return false;
+      at = wordStart;
+      if (node === 0 || !isNameAt(node, at)) {
+        node = at === equals ? 0 : nameNode(PATH_CUSTOM, at, equals + 1 - at);
+        if (node === 0) {
+          at = newNameEnd(at, equals);
+          if (at === 0) return false;
+          continue;
+        }
+        setLikely(before, node);
       }
-      node = nameNode(PATH_CUSTOM, at, stop + 1 - at);
-      if (node === 0) {
-        at = newNameEnd(at, stop);
-        if (at === 0) return false;
-        continue;
-      }
-      setLikely(before, node);
-      at = addPair(node, stop + 1);
     }
+    at = addPair(node, at + nodeField(node, NODE_LENGTH));
     if (at === 0) return false;
     before = node;
   }
@@ -247,7 +241,7 @@ export function addPairs(from: u32, end: u32, last: u32): bool {
 
 /** Where the text goes on behind a word that is no known pair: 0 when it is a pair of a name that is new. */
 function newNameEnd(at: u32, equals: u32): u32 {
-  if (!isName(at, equals)) return wordEnd(equals) + 1;
+  if (at === equals || !isName(at, equals)) return wordEnd(equals) + 1;
   const start = equals + 1;
   const first = sourceByte(start);
   const isQuoted = first === QUOTE || first === APOSTROPHE || first === LESS;

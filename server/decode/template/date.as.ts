@@ -1,9 +1,10 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  BLANK, DIGITS_MAX, DOT, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, MINUS, NODE_RANK,
-  nodeField, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_START, setSlot,
-  setSlotValue, slotField, slotValue, sourceByte, ZERO,
+  BLANK, DIGITS_MAX, DOT, dateSlot, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT,
+  KIND_STRING, lineNode, MINUS, NODE_RANK, nodeField, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH,
+  SLOT_START, setSlot, setSlotValue, slotField, slotValue, sourceByte, sourceWord, ZERO,
 } from './memory.as.ts';
+import { dateCount } from './slots.as.ts';
 
 /** Dates of rows, as engine/column/date-form.ts reads their texts; other texts are for TypeScript. */
 
@@ -37,6 +38,12 @@ let formValue: i64 = 0;
 let readMs: i64 = 0;
 /** Minutes that its zone is ahead of UTC. */
 let zoneMinutes: i32 = 0;
+
+/** The minute that was read last, `yyyy-mm-ddThh:mm`, which the next date mostly shares: its bytes, what they mean. */
+let knownDay: u64 = 0;
+let knownTime: u64 = 0;
+let knownForm: u32 = 0;
+let knownMinutes: i64 = 0;
 
 /** Two digits as a number, NO_DIGITS when they are none. */
 function twoDigits(at: u32): u32 {
@@ -91,25 +98,38 @@ function zone(at: u32, end: u32): bool {
   form |= hasColon ? FORM_COLON : FORM_PLAIN;
   return true;
 }
-/** Reads `[start, end)` of the source as a date of one of the forms; false when it is none. */
-function dateText(start: u32, end: u32): bool {
-  if (end - start < DATE_BYTES_MIN) return false;
+/** Reads `yyyy-mm-ddThh:mm` at `start` into the known minute; false when it is none. */
+function minuteText(start: u32): bool {
   const century = twoDigits(start);
   const yearOfCentury = twoDigits(start + 2);
   const month = twoDigits(start + 5);
   const day = twoDigits(start + 8);
   const hour = twoDigits(start + 11);
   const minute = twoDigits(start + 14);
-  const second = twoDigits(start + 17);
   const between = sourceByte(start + 10);
   if (sourceByte(start + 4) !== MINUS || sourceByte(start + 7) !== MINUS) return false;
-  if (sourceByte(start + 13) !== COLON || sourceByte(start + 16) !== COLON) return false;
+  if (sourceByte(start + 13) !== COLON) return false;
   if (between !== UPPER_T && between !== BLANK) return false;
   if (century === NO_DIGITS || yearOfCentury === NO_DIGITS || month - 1 > 11 || day === 0)
     return false;
   const year = century * 100 + yearOfCentury;
-  if (day > monthDays(year, month) || hour > 23 || minute > 59 || second > 59) return false;
-  form = between === BLANK ? FORM_BLANK : 0;
+  if (day > monthDays(year, month) || hour > 23 || minute > 59) return false;
+  knownDay = sourceWord(start);
+  knownTime = sourceWord(start + 8);
+  knownForm = between === BLANK ? FORM_BLANK : 0;
+  const days = <i64>daysOf(<i32>year, <i32>month, <i32>day);
+  knownMinutes = days * 1440 + <i64>(hour * 60 + minute);
+  return true;
+}
+
+/** Reads `[start, end)` of the source as a date of one of the forms; false when it is none. */
+function dateText(start: u32, end: u32): bool {
+  if (end - start < DATE_BYTES_MIN) return false;
+  const isKnown = sourceWord(start) === knownDay && sourceWord(start + 8) === knownTime;
+  if (!isKnown && !minuteText(start)) return false;
+  const second = twoDigits(start + 17);
+  if (sourceByte(start + 16) !== COLON || second > 59) return false;
+  form = knownForm;
   let at = start + DATE_BYTES_MIN;
   let micros: u32 = 0;
   if (at < end && sourceByte(at) === DOT) {
@@ -122,9 +142,7 @@ function dateText(start: u32, end: u32): bool {
     at += 1 + digits;
   }
   if (!zone(at, end)) return false;
-  const days = <i64>daysOf(<i32>year, <i32>month, <i32>day);
-  const minutes = days * 1440 + <i64>(hour * 60 + minute) - <i64>zoneMinutes;
-  const baseMs = minutes * MINUTE_MS + <i64>(second * 1000);
+  const baseMs = (knownMinutes - <i64>zoneMinutes) * MINUTE_MS + <i64>(second * 1000);
   const isMicros = (form & 3) === FORM_MICROS;
   readMs = baseMs + <i64>(micros / 1000);
   formValue = isMicros ? baseMs * 1000 + <i64>micros : readMs;
@@ -172,18 +190,19 @@ function slotDate(slot: u32): bool {
 }
 
 /**
- * The date of the row of the first `count` slots, `receivedMs` when it has none; those that are texts become dates. NaN
- * when one of them is for TypeScript: then all are texts still.
+ * The date of the row of the slots, `receivedMs` when it has none; those that are texts become dates. NaN when one of
+ * them is for TypeScript: then all are texts still.
  */
-export function rowDate(count: u32, receivedMs: f64): f64 {
+export function rowDate(receivedMs: f64): f64 {
   let bestRank = RANK_NONE;
   let ms = receivedMs;
-  for (let slot: u32 = 0; slot < count; slot++) {
-    const rank = nodeField(slotField(slot, SLOT_NODE), NODE_RANK);
+  for (let number: u32 = 0; number < dateCount; number++) {
+    const slot = dateSlot(number);
+    const rank = nodeField(lineNode(slot), NODE_RANK);
     const kind = slotField(slot, SLOT_KIND);
-    if (rank === 0 || kind === KIND_NULL || kind === KIND_OBJECT) continue;
+    if (kind === KIND_NULL || kind === KIND_OBJECT) continue;
     if (!slotDate(slot)) {
-      undoDates(slot);
+      undoDates(number);
       return NaN;
     }
     if (rank < bestRank) {
@@ -194,9 +213,10 @@ export function rowDate(count: u32, receivedMs: f64): f64 {
   return ms;
 }
 
-/** Makes the dates among the first `count` slots texts again. */
+/** Makes the first `count` values that may be dates texts again. */
 function undoDates(count: u32): void {
-  for (let slot: u32 = 0; slot < count; slot++) {
+  for (let number: u32 = 0; number < count; number++) {
+    const slot = dateSlot(number);
     if (slotField(slot, SLOT_KIND) !== KIND_DATE) continue;
     setSlot(slot, SLOT_KIND, KIND_STRING);
     setSlot(slot, SLOT_DETAIL, 0);

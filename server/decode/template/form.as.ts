@@ -1,7 +1,7 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  NODE_OPENED, NODE_SIMPLE, nodeField, openedPath, PATH_MESSAGE, PATH_ROOT, PATH_USED,
-  PATHS, parentOf, SLOT_NODE, SLOT_PATH, setUsed, slotField, usedIn,
+  lineNode, NODE_OPENED, NODE_SIMPLE, nodeField, openedPath, PATH_MESSAGE, PATH_ROOT,
+  PATH_USED, PATHS, parentOf, SLOT_PATH, setUsed, slotField, usedIn,
 } from './memory.as.ts';
 
 /**
@@ -49,7 +49,7 @@ export function isInOrder(count: u32): bool {
   }
   let before = PATH_ROOT;
   for (let slot: u32 = 0; slot < count; slot++) {
-    const node = slotField(slot, SLOT_NODE);
+    const node = lineNode(slot);
     if (nodeField(node, NODE_SIMPLE) === 0 || isOpenedAgain(nodeField(node, NODE_OPENED)))
       return false;
     const path = slotField(slot, SLOT_PATH);

@@ -10,17 +10,21 @@
  * | entries | path, start, length (u32), value (f64), detail, node (u16), kind (u8) of each leaf, each in an array |
  * | rows | date (f64), first entry, offset of the line, bytes of its content, form (u32) of each row, each in an array |
  * | slots | 32 bytes for each value of the line in progress: see SLOT_ |
+ * | line | nodes of these values (u16), and a pad |
+ * | dates | numbers of the slots that may be dates (u16) |
  * | nodes | 32 bytes each: see NODE_ |
  * | edges | 24 bytes each: see EDGE_ |
  * | literals | bytes of the nodes' literals, each padded to a whole vector |
  * | forms | 16 bytes each, at the place that their hash says: see FORM_ |
- * | orders | of forms: the nodes of their values, then for each value its place in the row (u16) |
+ * | orders | of forms: the nodes of their values, then for each value its place in the row (u16), unless it is the same; a pad |
  * | opened | of literals that open objects: how many, and their paths (u32) |
  * | paths | parent, then the row in which it was last used (u32) of each path, each in an array |
  * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
  * | names | nodes of names (u16) in syslog lines, at places by their hash |
  * | parts | nodes of the parts of a syslog header and of its text (u32) |
  */
+
+const VECTOR: u32 = 16;
 
 // Limits, which TypeScript asks for by the functions at the end.
 const SOURCE_BYTES: u32 = 1 << 20;
@@ -62,7 +66,9 @@ const ROW_BYTES: u32 = ROW_LINE + 4 * ROWS;
 const ROW_FORM: u32 = ROW_BYTES + 4 * ROWS;
 const SLOT: u32 = ROW_FORM + 4 * ROWS;
 const SLOT_BYTES: u32 = 32;
-const NODE: u32 = SLOT + SLOT_BYTES * SLOTS;
+const LINE: u32 = SLOT + SLOT_BYTES * SLOTS;
+const DATES: u32 = LINE + 2 * (SLOTS + VECTOR);
+const NODE: u32 = DATES + 2 * SLOTS;
 const NODE_BYTES: u32 = 32;
 const EDGE: u32 = NODE + NODE_BYTES * NODES;
 const EDGE_BYTES: u32 = 24;
@@ -70,7 +76,7 @@ const LITERAL: u32 = EDGE + EDGE_BYTES * EDGES;
 const FORM: u32 = LITERAL + LITERAL_BYTES;
 const FORM_BYTES: u32 = 16;
 const ORDER: u32 = FORM + FORM_BYTES * FORMS;
-const OPENED: u32 = ORDER + 2 * ORDERS;
+const OPENED: u32 = ORDER + 2 * (ORDERS + VECTOR);
 const PATH_PARENT: u32 = OPENED + 4 * OPENED_PATHS;
 const PATH_USED: u32 = PATH_PARENT + 4 * PATHS;
 const PREDICTION: u32 = PATH_USED + 4 * PATHS;
@@ -105,6 +111,8 @@ const EDGE_REST: u32 = 16;
 const FORM_HASH: u32 = 0;
 const FORM_COUNT: u32 = 4;
 const FORM_ORDER: u32 = 8;
+/** 1 when its leaves are in order as they stand in the line. */
+const FORM_PLAIN: u32 = 12;
 
 // Fields of a slot.
 const SLOT_START: u32 = 0;
@@ -113,7 +121,6 @@ const SLOT_PATH: u32 = 8;
 const SLOT_KIND: u32 = 12;
 const SLOT_VALUE: u32 = 16;
 const SLOT_DETAIL: u32 = 24;
-const SLOT_NODE: u32 = 28;
 
 // Types of nodes: `NodeType` of template-kernel.ts. Any other is an empty object. The literal of a string has its
 // opening quote, that of a null or empty object the value.
@@ -164,7 +171,6 @@ const LETTER_U: u32 = 0x75;
 const DIGITS_MAX: u32 = 18;
 /** Greater mantissas are not exact. */
 const MANTISSA_MAX: u64 = 9_007_199_254_740_991;
-const VECTOR: u32 = 16;
 /** Rows of forms that are not known after which a call ends, so that they can be. */
 const UNKNOWN_MAX: u32 = 32;
 const TRUE_WORD: u32 = 0x65757274;
@@ -282,6 +288,31 @@ function setSlot(slot: u32, field: u32, value: u32): void {
   assert(slot < SLOTS);
   store<u32>(SLOT + slot * SLOT_BYTES + field, value);
 }
+function lineNode(slot: u32): u32 {
+  assert(slot < SLOTS);
+  return load<u16>(LINE + 2 * slot);
+}
+function setLineNode(slot: u32, node: u32): void {
+  assert(slot < SLOTS);
+  store<u16>(LINE + 2 * slot, <u16>node);
+}
+/** Nodes of the line from that of a slot on: as many as a vector has. */
+function lineVector(slot: u32): v128 {
+  assert(slot < SLOTS);
+  return v128.load(LINE + 2 * slot);
+}
+function orderVector(at: u32): v128 {
+  assert(at < ORDERS);
+  return v128.load(ORDER + 2 * at);
+}
+function dateSlot(number: u32): u32 {
+  assert(number < SLOTS);
+  return load<u16>(DATES + 2 * number);
+}
+function setDateSlot(number: u32, slot: u32): void {
+  assert(number < SLOTS);
+  store<u16>(DATES + 2 * number, <u16>slot);
+}
 function literalVector(at: u32): v128 {
   assert(at + VECTOR <= LITERAL_BYTES);
   return v128.load(LITERAL + at);
@@ -318,22 +349,23 @@ function setPartNode(part: u32, node: u32): void {
 // biome-ignore format: a name a line would be two pages.
 export {
   BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
-  EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND,
-  ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FALSE_WORD, FORM_COUNT,
-  FORM_FEED, FORM_HASH, FORM_ORDER, FORM_SHIFT, FORMS, formField, HEADER_SIDE_BYTES,
-  IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT,
-  KIND_STRING, LESS, LETTER_B, LETTER_E, LETTER_F, LETTER_N, LETTER_R, LETTER_T, LETTER_U,
-  LINE_FEED, LITERAL, LITERAL_BYTES, literalVector, literalWord, MANTISSA_MAX, 
-  MINUS, mayFollow,NAME, NAME_PLACES, NO_COUNT, NODE_CONTAINER, NODE_EDGE, NODE_LENGTH,
-  NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, 
-  NODES, nameAt, nodeField,OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, PAD_BYTES,PART, PARTS, PATH_MESSAGE, PATH_PARENT, PATH_ROOT, PATH_USED, PATHS,
-  PREDICTION, PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES, 
-  parentOf, partNode, prediction, QUOTE,
-  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SIDE_BYTES, SLASH, SLOT,
-  SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START,
-  SLOT_VALUE, SLOTS, SOURCE, SOURCE_BYTES, SPREAD, setEdge, setEdgeWord, setForm,
-  setNameAt, setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord,
-  setSlot, setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
-  sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL,
-  TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
+  dateSlot, EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND,
+  ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FALSE_WORD,
+  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_PLAIN, FORM_SHIFT, FORMS, formField,
+  HEADER_SIDE_BYTES, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER,
+  KIND_OBJECT, KIND_STRING, LESS, LETTER_B, LETTER_E, LETTER_F, LETTER_N, LETTER_R,
+  LETTER_T, LETTER_U, LINE, LINE_FEED, LITERAL, LITERAL_BYTES, lineNode, lineVector,
+  literalVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NAME, NAME_PLACES, NO_COUNT,
+  NODE_CONTAINER, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK,
+  NODE_SIMPLE, NODE_TYPE, NODES, nameAt, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER,
+  ORDERS, openedPath, orderOf, orderVector, PAD_BYTES, PART, PARTS, PATH_MESSAGE,
+  PATH_PARENT, PATH_ROOT, PATH_USED, PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS,
+  PREFIX, PREFIX_BYTES, parentOf, partNode, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
+  ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SIDE_BYTES, SLASH, SLOT, SLOT_BYTES,
+  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE,
+  SOURCE_BYTES, SPREAD, setDateSlot, setEdge, setEdgeWord, setForm, setLineNode, setNameAt,
+  setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord, setSlot,
+  setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
+  sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
 };

@@ -1,8 +1,8 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  BACKSLASH, LETTER_U, NODE_PATH, nodeField, QUOTE, SIDE,
-  SIDE_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOTS,
-  SOURCE, SOURCE_BYTES, SPREAD,setSide, setSlot, setSlotValue, sourceByte, 
+  BACKSLASH, LETTER_U, NODE_PATH, NODE_RANK, nodeField, QUOTE, SIDE, SIDE_BYTES,
+  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOTS, SOURCE, SOURCE_BYTES,
+  SPREAD, setDateSlot, setLineNode, setSide, setSlot, setSlotValue, sourceByte,
 } from './memory.as.ts';
 import { escaped, escapedPoint, NO_POINT, plainEnd } from './text.as.ts';
 
@@ -12,6 +12,8 @@ import { escaped, escapedPoint, NO_POINT, plainEnd } from './text.as.ts';
 let slotCount: u32 = 0;
 /** Hash of the nodes of its values. */
 let formHash: u32 = 0;
+/** Values that may be dates. */
+let dateCount: u32 = 0;
 /** Bytes of the side in use, and what is added to offsets there. */
 let sideBytes: u32 = 0;
 let sideBase: u32 = 0;
@@ -39,6 +41,7 @@ function sideStart(at: u32): u32 {
 function beginSlots(): void {
   slotCount = 0;
   formHash = 0;
+  dateCount = 0;
 }
 
 /** Notes that the next value of the line is that of a node. */
@@ -53,8 +56,9 @@ function endSlot(node: u32, kind: u32, start: u32, length: u32): void {
   setSlot(slotCount, SLOT_START, start);
   setSlot(slotCount, SLOT_LENGTH, length);
   setSlot(slotCount, SLOT_PATH, nodeField(node, NODE_PATH));
-  setSlot(slotCount, SLOT_NODE, node);
   setSlot(slotCount, SLOT_KIND, kind);
+  setLineNode(slotCount, node);
+  if (nodeField(node, NODE_RANK) !== 0) setDateSlot(dateCount++, slotCount);
   slotCount++;
 }
 
@@ -129,6 +133,7 @@ export {
   addSlot,
   addToForm,
   beginSlots,
+  dateCount,
   endSlot,
   formHash,
   setSideBytes,

@@ -5,19 +5,20 @@ import { rowDate } from './date.as.ts';
 import { isInOrder } from './form.as.ts';
 // biome-ignore format: a name a line would be a page.
 import {
-  BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT, EDGE_NODE,EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE,
-  ENTRY_PATH, ENTRY_START, ENTRY_VALUE, 
-  edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER, FORM_SHIFT,FORMS, 
-  formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_OBJECT,
-  KIND_STRING, LESS, LETTER_E, LINE_FEED, LITERAL_BYTES, literalWord, MANTISSA_MAX, 
-  MINUS, mayFollow,NO_COUNT, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK,
-  NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER,ORDERS, openedPath, 
-  orderOf, PATH_PARENT, PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS,prediction, 
-  QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SLOT, SLOT_BYTES,
-  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_NODE, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
-  SOURCE_BYTES, SPREAD, setEdge, setEdgeWord,
-  setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte, sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END,
-  TYPE_NULL, TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+  BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT, EDGE_NODE,
+  EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH,
+  ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER, FORM_PLAIN,
+  FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
+  KIND_OBJECT, KIND_STRING, LESS, LETTER_E, LINE, LINE_FEED, LITERAL_BYTES, lineVector,
+  literalWord, MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH,
+  NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nodeField,
+  OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, orderVector, PATH_PARENT,
+  PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
+  ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND,
+  SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE_BYTES, SPREAD, setEdge,
+  setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte,
+  sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
+  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
 } from './memory.as.ts';
 import {
   addToForm,
@@ -61,6 +62,9 @@ let rowCount: u32 = 0;
 let entryCount: u32 = 0;
 /** Rows of forms that are not known. */
 let unknownCount: u32 = 0;
+/** Nodes that a vector has. */
+const NODES_A_VECTOR: u32 = 8;
+
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
 
@@ -232,33 +236,65 @@ function formOf(): u32 {
   if (formField(form, FORM_HASH) !== formHash || formField(form, FORM_COUNT) !== slotCount)
     return 0;
   const nodes = formField(form, FORM_ORDER);
-  for (let slot: u32 = 0; slot < slotCount; slot++) {
-    if (orderOf(nodes + slot) !== load<u32>(SLOT + slot * SLOT_BYTES + SLOT_NODE)) return 0;
+  for (let slot: u32 = 0; slot < slotCount; slot += NODES_A_VECTOR) {
+    const same = i16x8.bitmask(i16x8.eq(orderVector(nodes + slot), lineVector(slot)));
+    const left = slotCount - slot;
+    const wanted = left < NODES_A_VECTOR ? (1 << left) - 1 : 0xff;
+    if ((same & wanted) !== wanted) return 0;
   }
   return form + 1;
+}
+
+/** Remembers the form of the slots, which are in order, when its hash was the last one at its place before. */
+function addPlainForm(): void {
+  const form = formHash >>> FORM_SHIFT;
+  const isTaken = formField(form, FORM_COUNT) !== NO_COUNT && formField(form, FORM_PLAIN) === 0;
+  // What TypeScript has found is worth more.
+  if (isTaken || orderCount + slotCount > ORDERS) return;
+  const isFirst = formField(form, FORM_HASH) !== formHash;
+  setForm(form, FORM_HASH, formHash);
+  setForm(form, FORM_COUNT, NO_COUNT);
+  if (isFirst) return;
+  memory.copy(ORDER + 2 * orderCount, LINE, 2 * slotCount);
+  setForm(form, FORM_COUNT, slotCount);
+  setForm(form, FORM_ORDER, orderCount);
+  setForm(form, FORM_PLAIN, 1);
+  orderCount += slotCount;
+}
+
+/** The form of a row of the slots, as ROW_FORM has it: 0 when it is not known. */
+// @inline
+function rowForm(): u32 {
+  const known = formOf();
+  if (known !== 0) return formField(known - 1, FORM_PLAIN) !== 0 ? IN_ORDER : known;
+  if (!isInOrder(slotCount)) return 0;
+  addPlainForm();
+  return IN_ORDER;
 }
 
 /** Makes a row of the slots, in the order of their form, or as they stand in the line. */
 // @inline
 function addRow(line: u32, bytes: u32, base: i32, receivedMs: f64): void {
   assert(entryCount + slotCount <= ENTRIES && rowCount < ROWS);
-  const time = rowDate(slotCount, receivedMs);
-  const known = formOf();
-  const form = known === 0 && isInOrder(slotCount) ? IN_ORDER : known;
-  if (form === 0) unknownCount++;
-  const places = known === 0 ? 0 : formField(known - 1, FORM_ORDER) + slotCount;
+  const time = rowDate(receivedMs);
+  const form = rowForm();
+  const isPlaced = form !== 0 && form !== IN_ORDER;
+  const places = isPlaced ? formField(form - 1, FORM_ORDER) + slotCount : 0;
+  if (form === 0) {
+    unknownCount++;
+    memory.copy(ENTRY_NODE + 2 * entryCount, LINE, 2 * slotCount);
+  }
   for (let slot: u32 = 0; slot < slotCount; slot++) {
     const from = SLOT + slot * SLOT_BYTES;
     const kind = load<u32>(from + SLOT_KIND);
     const start = load<i32>(from + SLOT_START);
     const isInSource = kind >= KIND_NUMBER && start >= 0;
-    const entry = entryCount + (known === 0 ? slot : orderOf(places + slot));
+    const entry = entryCount + (isPlaced ? orderOf(places + slot) : slot);
     store<u32>(ENTRY_PATH + 4 * entry, load<u32>(from + SLOT_PATH));
     store<i32>(ENTRY_START + 4 * entry, isInSource ? start + base : start);
     store<u32>(ENTRY_LENGTH + 4 * entry, load<u32>(from + SLOT_LENGTH));
     store<f64>(ENTRY_VALUE + 8 * entry, load<f64>(from + SLOT_VALUE));
     store<u16>(ENTRY_DETAIL + 2 * entry, <u16>load<u32>(from + SLOT_DETAIL));
-    store<u16>(ENTRY_NODE + 2 * entry, <u16>load<u32>(from + SLOT_NODE));
     store<u8>(ENTRY_KIND + entry, <u8>kind);
   }
   entryCount += slotCount;
@@ -404,6 +440,7 @@ export function addForm(row: u32): void {
   memory.copy(ORDER + 2 * (orderCount + count), SLOT, 2 * count);
   setForm(form, FORM_COUNT, count);
   setForm(form, FORM_ORDER, orderCount);
+  setForm(form, FORM_PLAIN, 0);
   orderCount += 2 * count;
 }
 
