@@ -3,7 +3,8 @@ import { Kind } from '../../column/kind.ts';
 import type { TextPiece } from '../../column/string-chunk.ts';
 import { free } from '../../packed/growth.ts';
 import type { DenseColumn, DenseStrings } from '../block/dense-column.ts';
-import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { HashLanes, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import type { LeafEntries, LeafWords, RowLanes } from './row-lanes.ts';
 import { hashStrings } from './string-hash.ts';
 
 type DenseOf<K extends Kind> = Extract<DenseColumn, { kind: K }>;
@@ -19,18 +20,11 @@ interface SharedHashes {
 export interface BlockHashes {
   segment: number;
   /** By row: the hash of its shape, and those of the leaves that were added. */
-  rows: HashLanes;
+  rows: RowLanes;
   /** By column: its path and kind, hashed; the hash of each value begins with it. */
   columns: HashLanes;
   /** Event date of each row, epoch milliseconds. */
   timeMs: () => Float64Array;
-}
-
-/** Values of 64 bits with what is said of each beside it. */
-interface DenseWords {
-  words: Int32Array;
-  details: Uint16Array | Uint32Array;
-  rows: Uint32Array | undefined;
 }
 
 /**
@@ -61,11 +55,15 @@ export class LeafSum {
     piece: TextPiece,
   ): void {
     const { first, offsets } = piece;
-    this.#entries.ensure(offsets.length);
+    const count = offsets.length - 1;
+    this.#entries.ensure(count);
     hashStrings(piece, columns, index, this.#entries, 0);
-    for (let at = 0; at < offsets.length - 1; at++) {
-      const value = first + at;
-      this.#addEntry(sums, at, rows === undefined ? value : rows[value]);
+    const { low, high } = this.#entries;
+    const lanes = sums.lanes;
+    for (let at = 0; at < count; at++) {
+      const row = rows === undefined ? first + at : rows[first + at];
+      lanes.low[row] += low[at];
+      lanes.high[row] += high[at];
     }
   }
 
@@ -81,38 +79,38 @@ export class LeafSum {
       for (const rank of texts.keys()) words.fill(0, 2 * rank, 2 * rank + 2);
     }
     addWords(hashes, index, { words, details, rows });
+    const { low: lows, high: highs } = hashes.rows.lanes;
     for (const [rank, text] of texts) {
       const bytes = Buffer.from(text, 'latin1');
       this.#entries.ensure(1);
       const string = { offsets: Uint32Array.of(0, bytes.length), bytes };
       hashStrings(string, hashes.columns, index, this.#entries, 0);
-      this.#addEntry(hashes.rows, 0, rows === undefined ? rank : rows[rank]);
+      const row = rows === undefined ? rank : rows[rank];
+      lows[row] += this.#entries.low[0];
+      highs[row] += this.#entries.high[0];
     }
   }
 
   #addStrings(hashes: BlockHashes, index: number, dense: DenseStrings): void {
     const { ids, rows } = dense;
-    const { low, high } = this.#entryHashes(hashes, index, dense);
-    const { low: lows, high: highs } = hashes.rows;
-    for (let at = 0; at < ids.length; at++) {
-      const row = rows === undefined ? at : rows[at];
-      lows[row] += low[ids[at] - 1];
-      highs[row] += high[ids[at] - 1];
-    }
+    hashes.rows.addEntries({ ids, rows, ...this.#entryHashes(hashes, index, dense) });
   }
 
-  #addEntry({ low, high }: HashLanes, entry: number, row: number): void {
-    low[row] += this.#entries.low[entry];
-    high[row] += this.#entries.high[entry];
-  }
-
-  #entryHashes(hashes: BlockHashes, index: number, dense: DenseStrings): HashLanes {
+  #entryHashes(
+    hashes: BlockHashes,
+    index: number,
+    dense: DenseStrings,
+  ): Pick<LeafEntries, 'hashes' | 'entryCount'> {
     const { shared, dictionary } = dense;
-    if (shared !== undefined) return this.#sharedHashes(hashes, index, dictionary, shared);
+    if (shared !== undefined) {
+      const { entryCount } = shared;
+      return { hashes: this.#sharedHashes(hashes, index, dictionary, shared), entryCount };
+    }
     const strings = dense.entries();
-    this.#entries.ensure(strings.offsets.length);
+    const entryCount = strings.offsets.length - 1;
+    this.#entries.ensure(entryCount);
     hashStrings(strings, hashes.columns, index, this.#entries, 0);
-    return this.#entries;
+    return { hashes: this.#entries, entryCount };
   }
 
   #sharedHashes(
@@ -155,22 +153,8 @@ function addDates(
   free(values, details, rows === undefined ? undefined : eventMs);
 }
 
-function addWords(
-  { rows: sums, columns }: BlockHashes,
-  index: number,
-  { words, details, rows }: DenseWords,
-): void {
-  const { low: lows, high: highs } = sums;
-  const columnLow = columns.low[index];
-  const columnHigh = columns.high[index];
-  for (let at = 0; at < details.length; at++) {
-    const row = rows === undefined ? at : rows[at];
-    const first = words[2 * at];
-    const second = highWord(words, at);
-    const detail = details[at];
-    lows[row] += spread(mixLow(mixLow(mixLow(columnLow, first), second), detail));
-    highs[row] += spread(mixHigh(mixHigh(mixHigh(columnHigh, first), second), detail));
-  }
+function addWords({ rows, columns }: BlockHashes, index: number, leaves: LeafWords): void {
+  rows.addWords(columns.low[index], columns.high[index], leaves);
 }
 
 function addBooleans(
@@ -178,7 +162,7 @@ function addBooleans(
   index: number,
   { values, rows }: DenseOf<typeof Kind.BOOLEAN>,
 ): void {
-  const { low: lows, high: highs } = sums;
+  const { low: lows, high: highs } = sums.lanes;
   const columnLow = columns.low[index];
   const columnHigh = columns.high[index];
   for (let at = 0; at < values.length; at++) {

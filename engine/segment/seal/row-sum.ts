@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Scratch } from '../../column/entries.ts';
 import { leafKind, leafPath } from '../../column/shape.ts';
-import { free } from '../../packed/growth.ts';
 import type { Block } from '../block/block.ts';
 import { BlockSum } from './block-sum.ts';
 import { LeafSum } from './leaf-sum.ts';
 import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { type Lanes, RowLanes } from './row-lanes.ts';
 import { hashStrings } from './string-hash.ts';
 
 /** What is read of a block whose rows are summed. */
@@ -74,8 +74,8 @@ export class RowSum {
       leaves: this.#leaves,
       scratch: this.#scratch,
       end: () => {
-        this.#addRows(block, rows);
-        free(rows.low, rows.high);
+        this.#addRows(block, rows.lanes);
+        rows.free();
         this.rowCount += block.rowCount;
       },
     });
@@ -95,7 +95,7 @@ export class RowSum {
   }
 
   /** The hash of each row's shape. */
-  #hashShapes(block: SummedBlock): HashLanes {
+  #hashShapes(block: SummedBlock): RowLanes {
     const { shapes, ids } = block.shapes();
     const hashes = this.#shapes;
     hashes.ensure(shapes.count);
@@ -111,16 +111,17 @@ export class RowSum {
       hashes.low[shape] = spread(low);
       hashes.high[shape] = spread(high);
     }
-    const rows = new HashLanes(ids.length);
+    const rows = new RowLanes(ids.length);
+    const { low, high } = rows.lanes;
     for (let row = 0; row < ids.length; row++) {
-      rows.low[row] = hashes.low[ids[row]];
-      rows.high[row] = hashes.high[ids[row]];
+      low[row] = hashes.low[ids[row]];
+      high[row] = hashes.high[ids[row]];
     }
     return rows;
   }
 
   /** Adds to each row what it has beside its leaves, and each row to the sum. */
-  #addRows(block: SummedBlock, rows: HashLanes): void {
+  #addRows(block: SummedBlock, rows: Lanes): void {
     const times = wordsOf(block.timeMs());
     const received = wordsOf(block.receivedMs());
     const { writers, sequences } = block.keys();

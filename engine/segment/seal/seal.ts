@@ -5,6 +5,7 @@ import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { releaseInterner } from '../entry/interner.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment } from '../sealed.ts';
+import { releaseLanes } from './row-lanes.ts';
 import { shareDays } from './row-order.ts';
 import { countDays, RowStream } from './row-stream.ts';
 import { type BuilderParts, type Pause, SegmentBuilder } from './segment-builder.ts';
@@ -89,6 +90,7 @@ export async function sealBlocks(options: SealOptions): Promise<SealResult> {
     throw error;
   } finally {
     releaseInterner();
+    releaseLanes();
   }
 }
 

@@ -1,0 +1,229 @@
+import { must } from '../../base/assert.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
+import { Arena } from '../../kernel/arena.ts';
+import { makeKernels } from '../../kernel/kernel.ts';
+import { free } from '../../packed/growth.ts';
+import { type HashLanes, highWord, mixHigh, mixLow, spread } from './row-hash.ts';
+
+/** Functions of lane.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  laneStart(): number;
+  laneRows(count: number, lows: number, highs: number): void;
+  laneWords(count: number, columnLow: number, columnHigh: number, hasRows: boolean): void;
+  laneIds(count: number, hasRows: boolean): void;
+  LANE_ARENA: WebAssembly.Global;
+  LANE_ROW: WebAssembly.Global;
+  LANE_WORD: WebAssembly.Global;
+  LANE_DETAIL: WebAssembly.Global;
+  LANE_ID: WebAssembly.Global;
+  LANE_ENTRIES: WebAssembly.Global;
+  LANE_ENTRY_LOW: WebAssembly.Global;
+  LANE_ENTRY_HIGH: WebAssembly.Global;
+}
+
+/** Fewer values are added faster by the reference. */
+const VALUES_MIN = 64;
+/** Memory of the kernel at most: the lanes of more rows are elsewhere. */
+const MEMORY_BYTES_MAX = 96 * 1024 * 1024;
+
+/** Numbers of a column: their 64 bits, with what else is said of each. */
+export interface LeafWords {
+  words: Int32Array;
+  details: Uint16Array | Uint32Array;
+  /** Row of each; `undefined` when they are those of the rows one after the other. */
+  rows: Uint32Array | undefined;
+}
+
+/** Strings of a column, as entries + 1, and the hashes of its first `entryCount` entries, which are all. */
+export interface LeafEntries {
+  ids: Uint32Array;
+  hashes: HashLanes;
+  entryCount: number;
+  rows: Uint32Array | undefined;
+}
+
+/** Two lanes of 32 bits for each of some rows. */
+export type Lanes = Pick<HashLanes, 'low' | 'high'>;
+
+/** Adds the hash of each number of a column with the hash `columnLow` and `columnHigh`: the reference of `RowLanes`. */
+export function addWords(
+  { low: lows, high: highs }: Lanes,
+  columnLow: number,
+  columnHigh: number,
+  { words, details, rows }: LeafWords,
+): void {
+  for (let at = 0; at < details.length; at++) {
+    const row = rows === undefined ? at : rows[at];
+    const first = words[2 * at];
+    const second = highWord(words, at);
+    const detail = details[at];
+    lows[row] += spread(mixLow(mixLow(mixLow(columnLow, first), second), detail));
+    highs[row] += spread(mixHigh(mixHigh(mixHigh(columnHigh, first), second), detail));
+  }
+}
+
+/** Adds the hash of each string of a column: the reference of `RowLanes`. */
+export function addEntries(
+  { low: lows, high: highs }: Lanes,
+  { ids, hashes: { low, high }, rows }: LeafEntries,
+): void {
+  for (let at = 0; at < ids.length; at++) {
+    const row = rows === undefined ? at : rows[at];
+    lows[row] += low[ids[at] - 1];
+    highs[row] += high[ids[at] - 1];
+  }
+}
+
+/** The kernel of lane.as.ts, with the lanes that lie in its memory. */
+class LaneKernel {
+  readonly exports: Exports;
+  readonly arena: Arena;
+  readonly #entries: number;
+
+  private constructor(exports: Exports) {
+    this.exports = exports;
+    this.#entries = exports.LANE_ENTRIES.value;
+    this.arena = new Arena(exports.memory, MEMORY_BYTES_MAX);
+    this.arena.reset(exports.LANE_ARENA.value);
+  }
+
+  static make(): LaneKernel | undefined {
+    const exports = makeKernels() as Exports | undefined;
+    if (exports === undefined || exports.laneStart() === 0) return undefined;
+    return new LaneKernel(exports);
+  }
+
+  takes({ entryCount, ids }: LeafEntries): boolean {
+    return entryCount <= this.#entries && ids.length <= BLOCK_ROWS_MAX;
+  }
+
+  putWords({ words, details, rows }: LeafWords): void {
+    const { LANE_WORD, LANE_DETAIL } = this.exports;
+    this.#words(LANE_WORD, words.length).set(words);
+    this.#words(LANE_DETAIL, details.length).set(details);
+    this.#putRows(rows);
+  }
+
+  putEntries({ ids, hashes: { low, high }, entryCount, rows }: LeafEntries): void {
+    const { LANE_ID, LANE_ENTRY_LOW, LANE_ENTRY_HIGH } = this.exports;
+    this.#words(LANE_ID, ids.length).set(ids);
+    this.#words(LANE_ENTRY_LOW, entryCount).set(low.subarray(0, entryCount));
+    this.#words(LANE_ENTRY_HIGH, entryCount).set(high.subarray(0, entryCount));
+    this.#putRows(rows);
+  }
+
+  #putRows(rows: Uint32Array | undefined): void {
+    if (rows !== undefined) this.#words(this.exports.LANE_ROW, rows.length).set(rows);
+  }
+
+  #words(place: WebAssembly.Global, length: number): Int32Array {
+    return new Int32Array(this.exports.memory.buffer, place.value, length);
+  }
+}
+
+let ofThread: { kernel: LaneKernel | undefined } | undefined;
+
+/** Gives back the memory of the calling thread's kernel, and all lanes in it: the next lanes make another one. */
+export function releaseLanes(): void {
+  ofThread = undefined;
+}
+
+/** The place of lanes in the memory of a kernel. */
+interface Place {
+  kernel: LaneKernel;
+  low: number;
+  high: number;
+  /** Where free memory began before it, and begins behind it. */
+  from: number;
+  to: number;
+}
+
+/** Makes a place for so many rows; `undefined` when there is no kernel, or no room. */
+function placeOf(rowCount: number): Place | undefined {
+  ofThread ??= { kernel: LaneKernel.make() };
+  const { kernel } = ofThread;
+  if (kernel === undefined || rowCount > BLOCK_ROWS_MAX) return undefined;
+  const { arena } = kernel;
+  const from = arena.end;
+  try {
+    const low = arena.reserve(rowCount * 4);
+    const high = arena.reserve(rowCount * 4);
+    return { kernel, low, high, from, to: arena.end };
+  } catch {
+    arena.reset(from);
+    return undefined;
+  }
+}
+
+/**
+ * Hashes of the rows of a block, to which those of their leaves are added: by the kernel, where there is one with room.
+ * Memory that lanes give back is used again when those that were made after them gave theirs.
+ */
+export class RowLanes {
+  readonly #rowCount: number;
+  readonly #place: Place | undefined;
+  readonly #plain: Lanes | undefined;
+
+  /** Rows whose hashes are anything. */
+  constructor(rowCount: number) {
+    this.#rowCount = rowCount;
+    this.#place = placeOf(rowCount);
+    if (this.#place !== undefined) return;
+    this.#plain = { low: new Int32Array(rowCount), high: new Int32Array(rowCount) };
+  }
+
+  /** The lanes by row; good until others are made. */
+  get lanes(): Lanes {
+    if (this.#plain !== undefined) return this.#plain;
+    const { kernel, low, high } = must(this.#place, 'a place');
+    const { buffer } = kernel.exports.memory;
+    const count = this.#rowCount;
+    return { low: new Int32Array(buffer, low, count), high: new Int32Array(buffer, high, count) };
+  }
+
+  /** Adds the numbers of a column with the hash `columnLow` and `columnHigh`. */
+  addWords(columnLow: number, columnHigh: number, leaves: LeafWords): void {
+    const count = leaves.details.length;
+    if (this.#place === undefined || count < VALUES_MIN) {
+      addWords(this.lanes, columnLow, columnHigh, leaves);
+      return;
+    }
+    this.#ask(this.#place, (kernel) => {
+      kernel.putWords(leaves);
+      kernel.exports.laneWords(count, columnLow, columnHigh, leaves.rows !== undefined);
+    });
+  }
+
+  /** Adds the strings of a column. */
+  addEntries(leaves: LeafEntries): void {
+    const count = leaves.ids.length;
+    if (this.#place === undefined || count < VALUES_MIN || !this.#place.kernel.takes(leaves)) {
+      addEntries(this.lanes, leaves);
+      return;
+    }
+    this.#ask(this.#place, (kernel) => {
+      kernel.putEntries(leaves);
+      kernel.exports.laneIds(count, leaves.rows !== undefined);
+    });
+  }
+
+  /** Ends it. */
+  free(): void {
+    free(this.#plain?.low, this.#plain?.high);
+    if (this.#place === undefined) return;
+    const { kernel, from, to } = this.#place;
+    if (kernel.arena.end === to) kernel.arena.reset(from);
+  }
+
+  /** What fails has added a part: it is the end of the sum, and of the kernel. */
+  #ask({ kernel, low, high }: Place, work: (kernel: LaneKernel) => void): void {
+    try {
+      kernel.exports.laneRows(this.#rowCount, low, high);
+      work(kernel);
+    } catch (error) {
+      if (ofThread?.kernel === kernel) ofThread = { kernel: undefined };
+      throw error;
+    }
+  }
+}
