@@ -1,13 +1,13 @@
 import type { Mutation } from './mutate.ts';
 
-const file = 'engine/segment/seal/row-sum.ts';
+const file = 'engine/segment/sum/row-sum.ts';
 const tests = ['test/segment/row-sum.test.ts'];
 
 /** Faults in what compares sealed rows with their sources, and in what reads columns. */
 export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a sealing is believed when the number of rows is right',
-    file: 'engine/segment/seal/verify.ts',
+    file: 'engine/segment/sum/verify.ts',
     find: 'if (found.equals(wanted)) return;',
     replace: 'if (found.rowCount === wanted.rowCount) return;',
     tests,
@@ -60,7 +60,7 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the sum of a row has not its strings',
-    file: 'engine/segment/seal/leaf-sum.ts',
+    file: 'engine/segment/sum/leaf-sum.ts',
     find: `      lows[row] += low[ids[at] - 1];
       highs[row] += high[ids[at] - 1];`,
     replace: '      lows[row] += highs[row] * low[0] * high[0] * 0;',
@@ -68,14 +68,14 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the sum of a number has not its digits, nor that of a date its form',
-    file: 'engine/segment/seal/leaf-sum.ts',
+    file: 'engine/segment/sum/leaf-sum.ts',
     find: 'const detail = details[at];',
     replace: 'const detail = 0;',
     tests,
   },
   {
     name: 'a text that was read once is not added to the sum',
-    file: 'engine/segment/seal/block-sum.ts',
+    file: 'engine/segment/sum/block-sum.ts',
     find: 'if (this.#left[index]?.delete(number)) leaves.addPiece(',
     replace: 'if (this.#left[index]?.delete(number) === false) leaves.addPiece(',
     tests,

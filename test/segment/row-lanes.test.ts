@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { useKernels } from '../../engine/kernel/kernel.ts';
-import { HashLanes, wordsOf } from '../../engine/segment/seal/row-hash.ts';
+import { HashLanes, wordsOf } from '../../engine/segment/sum/row-hash.ts';
 import {
   addEntries,
   addWords,
   type Lanes,
   RowLanes,
   releaseLanes,
-} from '../../engine/segment/seal/row-lanes.ts';
+} from '../../engine/segment/sum/row-lanes.ts';
 import { seedOf } from '../support/seed.ts';
 
 seedOf(t);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { openBlock } from '../../engine/segment/block/block.ts';
-import { RowSum, rowSums, type SummedBlock } from '../../engine/segment/seal/row-sum.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';
+import { RowSum, rowSums, type SummedBlock } from '../../engine/segment/sum/row-sum.ts';
 import { pathOfSegment } from '../../engine/store/filename.ts';
 import { anyRows } from './event-arbitrary.ts';
 import type { TestLeaf, TestRow } from './leaves.ts';

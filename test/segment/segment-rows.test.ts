@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Block } from '../../engine/segment/block/block.ts';
-import type { BlockSum } from '../../engine/segment/seal/block-sum.ts';
 import { SegmentRows } from '../../engine/segment/seal/segment-rows.ts';
 import type { Source } from '../../engine/segment/seal/source-rows.ts';
+import type { BlockSum } from '../../engine/segment/sum/block-sum.ts';
 import type { TestRow } from './leaves.ts';
 import { checkOrder, compareTexts, Shelf } from './shelf.ts';
 

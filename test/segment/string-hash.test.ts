@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Entries } from '../../engine/column/entries.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
-import { HashLanes } from '../../engine/segment/seal/row-hash.ts';
-import { hashPlain, StringHashes } from '../../engine/segment/seal/string-hash.ts';
+import { HashLanes } from '../../engine/segment/sum/row-hash.ts';
+import { hashPlain, StringHashes } from '../../engine/segment/sum/string-hash.ts';
 import { seedOf } from '../support/seed.ts';
 
 seedOf(t);

@@ -5,13 +5,13 @@ import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { releaseInterner } from '../entry/interner.ts';
 import type { BlockRef } from '../frame.ts';
 import type { SealedSegment } from '../sealed.ts';
-import { releaseLanes } from './row-lanes.ts';
+import { releaseLanes } from '../sum/row-lanes.ts';
+import { Verification } from '../sum/verify.ts';
 import { shareDays } from './row-order.ts';
 import { countDays, RowStream } from './row-stream.ts';
 import { type BuilderParts, type Pause, SegmentBuilder } from './segment-builder.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { SourceRows } from './source-rows.ts';
-import { Verification } from './verify.ts';
 
 /** What sealing needs. */
 export interface SealOptions {

@@ -9,8 +9,8 @@ import { deriveKernel } from '../../derive/derive-kernel.ts';
 import { type Block, openBlock } from '../block/block.ts';
 import type { BlockRef } from '../frame.ts';
 import { SealedFile } from '../sealed-file.ts';
-import type { BlockSum } from './block-sum.ts';
-import type { RowSum } from './row-sum.ts';
+import type { BlockSum } from '../sum/block-sum.ts';
+import type { RowSum } from '../sum/row-sum.ts';
 
 /** Where a column of the batch comes from: column `index` of the source block number `source`. */
 export interface ColumnPart {

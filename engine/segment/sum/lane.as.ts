@@ -148,7 +148,7 @@ export function laneIds(count: u32, hasRows: bool): void {
   }
 }
 
-/** Sets the rows that leaves are added to from now on: the places of their lanes, with room for a vector behind them. */
+/** Sets the rows that leaves are added to: the places of their lanes, each with room for a vector behind it. */
 export function laneRows(count: u32, lows: u32, highs: u32): void {
   assert(lows >= LANE_ARENA && highs >= lows + 4 * count);
   assert(highs + 4 * count <= (<u32>memory.size()) << 16);
