@@ -21,6 +21,8 @@ const COUNTED_MAX = 65_536;
 /** In a map, an entry that is still to be interned, and how many are at most interned together. */
 const MISSING = 2 ** 32 - 1;
 const TOGETHER_MAX = 16_384;
+/** Entries with the same count from which on they are put in the order of their bytes: fewer gain nothing. */
+const EQUAL_MIN = 64;
 /** Bytes reckoned for a length. */
 const LENGTH_BYTES = 1;
 
@@ -149,7 +151,22 @@ export class EntryMerger {
     const ratio = this.#ratio();
     const shared = entryBytes * ratio + used * LENGTH_BYTES + (valueCount * bitsOf(used)) / 8;
     const text = valueBytes * ratio + valueCount * LENGTH_BYTES;
-    return shared < text ? rank(counts, entryCount, used) : undefined;
+    return shared < text ? this.#rank(counts, used) : undefined;
+  }
+
+  /** The order of the entries in use: those that are like each other come together as far as counts allow. */
+  #rank(counts: Uint32Array, used: number): EntryRanks {
+    const { entryCount } = this;
+    const order = orderOf(counts, entryCount, used);
+    for (let from = 0; from < used; ) {
+      let to = from + 1;
+      while (to < used && counts[order[to]] === counts[order[from]]) to++;
+      if (to - from >= EQUAL_MIN) this.#interner.order(order.subarray(from, to));
+      from = to;
+    }
+    const ids = new Uint32Array(entryCount);
+    for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
+    return { order, ids, counts };
   }
 
   /** How much of the entries' bytes is left when they are compressed. */
@@ -162,7 +179,7 @@ export class EntryMerger {
 }
 
 /** Orders the entries that have a count by it, the most first; of equal ones the first used first. */
-function rank(counts: Uint32Array, range: number, used: number): EntryRanks {
+function orderOf(counts: Uint32Array, range: number, used: number): Uint32Array {
   // Entries of each count, then the place of the next of them.
   const places = new Uint32Array(COUNTED_MAX + 1);
   for (let entry = 0; entry < range; entry++) places[Math.min(counts[entry], COUNTED_MAX)]++;
@@ -177,7 +194,5 @@ function rank(counts: Uint32Array, range: number, used: number): EntryRanks {
     if (counts[entry] > 0) order[places[Math.min(counts[entry], COUNTED_MAX)]++] = entry;
   }
   order.subarray(0, places[COUNTED_MAX]).sort((a, b) => counts[b] - counts[a] || a - b);
-  const ids = new Uint32Array(range);
-  for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
-  return { order, ids, counts };
+  return order;
 }

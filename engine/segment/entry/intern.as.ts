@@ -41,9 +41,15 @@ function offsetOf(string: u32): u32 {
   assert(string <= INTERN_STRINGS);
   return load<u32>(INTERN_OFFSET + 4 * string);
 }
-function entryOffset(entry: u32): u32 {
+/** Offset of a distinct string in their bytes. */
+export function entryOffset(entry: u32): u32 {
   assert(entry <= ENTRIES);
   return load<u32>(INTERN_ENTRY_OFFSET + 4 * entry);
+}
+/** Eight bytes of the distinct strings from `at` on; some may be of the pad. */
+export function entryBytes(at: u32): u64 {
+  assert(at < ENTRY_BYTES);
+  return load<u64>(INTERN_ENTRY + at);
 }
 function hashOf(entry: u32): u32 {
   assert(entry < ENTRIES);
@@ -145,8 +151,10 @@ export function internStart(): bool {
 }
 
 export {
+  ENTRIES,
   entryCount as internEntryCount,
   entryEnd as internEntryEnd,
+  HASH,
   INTERN_ENTRY,
   INTERN_ENTRY_OFFSET,
   INTERN_NUMBER,
@@ -154,4 +162,5 @@ export {
   INTERN_STRINGS,
   INTERN_TEXT,
   INTERN_TEXT_BYTES,
+  SLOT,
 };
