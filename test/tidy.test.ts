@@ -308,6 +308,32 @@ t.test('every dependency is exact and has its line in ARCHITECTURE.md', async (t
   }
 });
 
+t.test('kernels, which are one module, export each name once', async (t) => {
+  const ownerOf = new Map<string, string>();
+  const twice: string[] = [];
+  for (const [file, source] of text) {
+    if (!file.endsWith('.as.ts')) continue;
+    const imported = new Set(
+      [...source.matchAll(/^import \{([^}]*)\}/gm)].flatMap(
+        ([, names]) => names.match(/\w+/g) ?? [],
+      ),
+    );
+    const lists = [...source.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, names]) =>
+      names.split(',').map((name) => name.trim()),
+    );
+    const declared = [...source.matchAll(/^export (?:function|const|let) (\w+)/gm)];
+    for (const name of [...declared.map(([, name]) => name), ...lists]) {
+      const [inner, outer = inner] = name.split(' as ');
+      if (name === '' || imported.has(inner)) continue;
+      const owner = ownerOf.get(outer);
+      if (owner !== undefined) twice.push(`${outer}: ${owner}, ${file}`);
+      ownerOf.set(outer, file);
+    }
+  }
+  t.ok(ownerOf.size > 50);
+  t.same(twice, []);
+});
+
 t.test('a folder has no more files than a person looks through', async (t) => {
   const folders = Map.groupBy(sources, (file) => dirname(file));
   const crowded = [...folders].filter(([, files]) => files.length > FILES_MAX);

@@ -9,33 +9,33 @@
  * | hashes | numbers of the strings (u32) |
  * | slots | of each of them eight bytes, the first one the highest (u64) |
  */
-import { ENTRIES, entryBytes, entryOffset, HASH, SLOT } from './intern.as.ts';
+import { entryBytes, entryOffset, INTERN_ENTRIES, INTERN_HASH, INTERN_SLOT } from './intern.as.ts';
 
 const ORDER_BYTES: u32 = 64;
 const KEY_BYTES: u32 = 8;
 /** Strings that are put in order by insertion. */
 const FEW: u32 = 16;
 
-const ORDER_ENTRY: u32 = HASH;
+const ORDER_ENTRY: u32 = INTERN_HASH;
 
 /** Chooses what strings are compared with: strangers do not know it. */
 let choice: u32 = 1;
 
 function entryAt(place: u32): u32 {
-  assert(place < ENTRIES);
+  assert(place < INTERN_ENTRIES);
   return load<u32>(ORDER_ENTRY + 4 * place);
 }
 function setEntry(place: u32, entry: u32): void {
-  assert(place < ENTRIES);
+  assert(place < INTERN_ENTRIES);
   store<u32>(ORDER_ENTRY + 4 * place, entry);
 }
 function keyAt(place: u32): u64 {
-  assert(place < ENTRIES);
-  return load<u64>(SLOT + 8 * place);
+  assert(place < INTERN_ENTRIES);
+  return load<u64>(INTERN_SLOT + 8 * place);
 }
 function setKey(place: u32, key: u64): void {
-  assert(place < ENTRIES);
-  store<u64>(SLOT + 8 * place, key);
+  assert(place < INTERN_ENTRIES);
+  store<u64>(INTERN_SLOT + 8 * place, key);
 }
 
 /** The eight bytes of a string from `depth` on, with zeros behind its end; behind the last bytes its number. */
