@@ -213,8 +213,21 @@ function text(): string {
   return parts.map((part) => part + mostly(' ', ',', ';', ', ', '  ', '')).join('');
 }
 
+/** What stands behind a PRI where there is no header. */
+const BARE = [
+  'date=2026-11-23 time=10:00:00 ',
+  'devname="x" ',
+  'a',
+  'abc ',
+  'abcd-',
+  'Nov ',
+  '[x] ',
+  '',
+];
+
 function line(): Buffer {
-  return Buffer.from((draw.below(2) === 0 ? header() : oldHeader()) + text());
+  const bare = (): string => `<${mostly('14', '191')}>${draw.pick(BARE)}`;
+  return Buffer.from(draw.pick([header, oldHeader, bare])() + text());
 }
 
 const EASY = Buffer.from('<14>1 2026-11-23T10:00:00Z host app - - - a=1 b=x src=10.0.0.1');

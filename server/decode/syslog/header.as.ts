@@ -32,10 +32,13 @@ const GREATER: u32 = 0x3e;
 const APOSTROPHE: u32 = 0x27;
 const DELETE: u32 = 0x7f;
 const OPEN_BRACE: u32 = 0x7b;
+const LETTER_A: u32 = 0x41;
 const LETTER_T: u32 = 0x74;
 const PRIVAL_MAX: u32 = 191;
 const PRIVAL_DIGITS_MAX: u32 = 3;
 const DATE_BYTES: u32 = 10;
+/** More than are looked at to see that there is no header. */
+const BARE_BYTES_MIN: u32 = 8;
 /** The bytes of a byte order mark. */
 const MARK_FIRST: u32 = 0xef;
 const MARK_SECOND: u32 = 0xbb;
@@ -208,6 +211,13 @@ function oldHeader(from: u32, end: u32, receivedMs: f64): u32 {
   return sourceByte(at) === COLON ? 0 : tagEnd(at, end);
 }
 
+/** Reports whether what stands behind a PRI at `from` begins with a letter and is no date, so that all of it is text. */
+function isBare(from: u32, end: u32): bool {
+  const isShort = end - from < BARE_BYTES_MIN;
+  if (isShort || sourceByte(from) < LETTER_A) return false;
+  return sourceByte(from + 3) !== BLANK && sourceByte(from + 4) !== MINUS;
+}
+
 function blanksEnd(from: u32): u32 {
   let at = from;
   while (sourceByte(at) === BLANK) at++;
@@ -256,8 +266,9 @@ export function syslogLine(from: u32, end: u32, receivedMs: f64): u32 {
 function readLine(from: u32, end: u32, receivedMs: f64): bool {
   const start = priorityEnd(from);
   if (start === 0) return false;
-  const isNew = sourceByte(start + 1) === BLANK;
-  const behind = isNew ? newHeader(start, end) : oldHeader(start, end, receivedMs);
+  let behind = start;
+  if (sourceByte(start + 1) === BLANK) behind = newHeader(start, end);
+  else if (!isBare(start, end)) behind = oldHeader(start, end, receivedMs);
   if (behind === 0) return false;
   const text = textStart(behind);
   if (text >= end) return text === end;
