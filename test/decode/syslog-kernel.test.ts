@@ -270,6 +270,30 @@ t.test('pairs in any order, of which some are missing, are read by the kernel', 
   t.ok(twice.counts.rows >= 0.98 * twice.rowCount, `${twice.counts.rows} rows`);
 });
 
+t.test(
+  'numbers of all lengths, and what is nearly one, are read as by the reference',
+  async (t) => {
+    const digits = (most: number): string =>
+      Array.from({ length: draw.below(most + 1) }, () =>
+        mostly(String(draw.below(10)), '0', 'x'),
+      ).join('');
+    const number = (): string =>
+      `${mostly('', '-', '+')}${digits(20)}${mostly('', '.', `.${digits(20)}`, `e${digits(2)}`)}`;
+    const twice = new Twice();
+    for (let round = 0; round < 20; round++) {
+      const lines = Array.from({ length: 1_000 }, () =>
+        Buffer.from(`<14>1 - - - - - - a=${number()} b=${digits(9)},src=${digits(3)}.${digits(2)}`),
+      );
+      t.equal(twice.difference(lines), undefined, `round ${round}`);
+    }
+    t.equal(twice.counts.faults, 0);
+    t.ok(
+      twice.counts.rows > 0.7 * twice.rowCount,
+      `${twice.counts.rows} of ${twice.rowCount} rows`,
+    );
+  },
+);
+
 t.test('lines with mutated bytes are read as by the reference', async (t) => {
   const bytes = Buffer.from('<>[]{}":=,;\'\\-. 0123456789\t\r\u0001\u007faeNovT');
   for (const name of ['syslog-pairs', 'syslog-3164']) {

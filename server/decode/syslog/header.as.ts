@@ -211,7 +211,7 @@ function oldHeader(from: u32, end: u32, receivedMs: f64): u32 {
   return sourceByte(at) === COLON ? 0 : tagEnd(at, end);
 }
 
-/** Reports whether what stands behind a PRI at `from` begins with a letter and is no date, so that all of it is text. */
+/** Reports whether what stands behind a PRI begins with a letter and is no date, so that all of it is text. */
 function isBare(from: u32, end: u32): bool {
   const isShort = end - from < BARE_BYTES_MIN;
   if (isShort || sourceByte(from) < LETTER_A) return false;

@@ -1,12 +1,13 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  BACKSLASH, BLANK, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, KIND_NUMBER, KIND_STRING, LESS,
-  LETTER_E, LINE_FEED, MANTISSA_MAX, MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH,
-  nodeField, OPEN_BRACKET, QUOTE, SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
+  BACKSLASH, BLANK, CLOSE_BRACKET, COMMA, DOT, KIND_NUMBER, KIND_STRING, LESS, LINE_FEED,
+  MINUS, NODE_CONTAINER, NODE_LENGTH, NODE_PATH, nodeField, OPEN_BRACKET, QUOTE,
+  SOURCE_BYTES, sourceByte, sourceVector, VECTOR, ZERO,
 } from '../template/memory.as.ts';
 import { addSlot, copyToSide, sideBytes, sideStart } from '../template/slots.as.ts';
 import { isDigit, wordAt } from '../template/text.as.ts';
 import { isNameAt, likelyNode, nameNode, setLikely } from './names.as.ts';
+import { NUMBER, numberAt, numberDetail, numberValue, ODD_NUMBER } from './number.as.ts';
 
 /**
  * Pairs `name=value` of a text and `name="value"` of structured data, as `PairScanner` and `scanStructuredData` find
@@ -26,23 +27,10 @@ const NULL_WORD: u32 = 0x6c6c756e;
 const PATH_CUSTOM: u32 = 1;
 const PATH_SYSLOG: u32 = 2;
 
-/** Readings of a value as a number: none, one, one that is for the reference. */
-const NOT_NUMBER: u32 = 0;
-const NUMBER: u32 = 1;
-const ODD_NUMBER: u32 = 2;
-/** Whole numbers of as many digits fit in 64 bits. */
-const WHOLE_DIGITS_MAX: u32 = 19;
-/** Detail of a number whose value is the nearest double: engine/column/rows.ts. */
-const NUMBER_AS_TEXT: u32 = 0xffff;
-
 /** Where the word begins in which the last equals sign was found. */
 let wordStart: u32 = 0;
 /** Set when a name was met that is not known. */
 let hasNewName: bool = false;
-/** Value and detail of the number that was read last. */
-let numberValue: f64 = 0;
-let numberDetail: u32 = 0;
-
 // @inline
 function setNewName(isNew: bool): void {
   hasNewName = isNew;
@@ -113,47 +101,6 @@ function isName(from: u32, end: u32): bool {
   return true;
 }
 
-/** Reads a word as a number. */
-function numberOf(start: u32, end: u32): u32 {
-  const isNegative = sourceByte(start) === MINUS;
-  const wholeStart = isNegative ? start + 1 : start;
-  let at = wholeStart;
-  let mantissa: u64 = 0;
-  while (at < end && isDigit(sourceByte(at))) {
-    mantissa = mantissa * 10 + <u64>(sourceByte(at++) - ZERO);
-  }
-  let digits = at - wholeStart;
-  if (digits === 0 || (digits > 1 && sourceByte(wholeStart) === ZERO)) return NOT_NUMBER;
-  numberDetail = 0;
-  if (at < end && sourceByte(at) === DOT) {
-    const fractionStart = ++at;
-    while (at < end && isDigit(sourceByte(at))) {
-      mantissa = mantissa * 10 + <u64>(sourceByte(at++) - ZERO);
-    }
-    numberDetail = at - fractionStart;
-    digits += numberDetail;
-    if (numberDetail === 0) return NOT_NUMBER;
-  }
-  if (at < end) return isExponent(at, end) ? ODD_NUMBER : NOT_NUMBER;
-  if (isNegative && mantissa === 0) return ODD_NUMBER;
-  if (digits > DIGITS_MAX || mantissa > MANTISSA_MAX) {
-    if (numberDetail > 0 || digits > WHOLE_DIGITS_MAX) return ODD_NUMBER;
-    numberDetail = NUMBER_AS_TEXT;
-  }
-  numberValue = isNegative ? -(<f64>mantissa) : <f64>mantissa;
-  return NUMBER;
-}
-
-/** Reports whether a word goes on to its end as an exponent. */
-function isExponent(from: u32, end: u32): bool {
-  if ((sourceByte(from) | BLANK) !== LETTER_E) return false;
-  const sign = from + 1 < end ? sourceByte(from + 1) : 0;
-  const start = sign === 0x2b || sign === MINUS ? from + 2 : from + 1;
-  let at = start;
-  while (at < end && isDigit(sourceByte(at))) at++;
-  return at === end && at > start;
-}
-
 /** Reports whether the unquoted value `[start, stop)` of a pair is one. */
 // @inline
 function isValue(start: u32, stop: u32): bool {
@@ -201,7 +148,7 @@ function addPair(node: u32, start: u32): u32 {
   const length = stop - start;
   if (first > ZERO + 9 || first < MINUS)
     return addSlot(node, KIND_STRING, start, length, 0, 0) ? stop + 1 : 0;
-  const reading = numberOf(start, stop);
+  const reading = numberAt(start, stop);
   if (reading === ODD_NUMBER) return 0;
   const isAdded =
     reading === NUMBER
