@@ -3,6 +3,8 @@ import { EngineError } from './errors.ts';
 
 /** Bytes of the longest LEB128 of a u32. */
 const VARINT_U32_BYTES_MAX = 5;
+/** The least first byte of a LEB128 of several bytes. */
+const VARINT_LONG = 0x80;
 
 /**
  * A growing byte buffer that small structures are written to, little-endian.
@@ -220,6 +222,26 @@ export class ByteReader {
       scale *= 0x80;
     }
     throw new EngineError('CORRUPTION', `varint too long before offset ${this.#at}`);
+  }
+
+  /** Reads `count` varints below 2^32 to `into`, from `from` on. Those of near bytes alone. */
+  varints(into: Uint32Array, from: number, count: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let index = from; index < from + count; index++) {
+      const byte = at < bytes.length ? bytes[at] : VARINT_LONG;
+      if (byte < VARINT_LONG) {
+        into[index] = byte;
+        at++;
+        continue;
+      }
+      this.#at = at;
+      const value = this.varint();
+      if (value >>> 0 !== value) throw new EngineError('CORRUPTION', `${value} is no u32`);
+      into[index] = value;
+      at = this.#at;
+    }
+    this.#at = at;
   }
 
   /** A view of the next `count` bytes, not a copy. */

@@ -123,12 +123,13 @@ export function readShapes(bytes: Uint8Array, count: number, pathCount: number):
   for (let shape = 0; shape < count; shape++) {
     const leafCount = reader.varint();
     if (leafCount > reader.remaining) damaged(`shape of ${leafCount} leaves`);
-    for (let leaf = 0; leaf < leafCount; leaf++) {
-      const key = reader.varint();
-      if (key >= pathCount << KIND_BITS) damaged(`leaf ${key} of ${pathCount} paths`);
-      keys[at++] = key;
-    }
+    reader.varints(keys, at, leafCount);
+    at += leafCount;
     starts[shape + 1] = at;
+  }
+  const keyEnd = pathCount << KIND_BITS;
+  for (let leaf = 0; leaf < at; leaf++) {
+    if (keys[leaf] >= keyEnd) damaged(`leaf ${keys[leaf]} of ${pathCount} paths`);
   }
   return { count, starts, keys };
 }

@@ -1,4 +1,5 @@
 import { DAY_ROWS_MIN } from '../../base/limits.ts';
+import { free } from '../../packed/growth.ts';
 
 /** Rows that are put in order by insertion before runs are merged. */
 const RUN_ROWS = 32;
@@ -110,6 +111,7 @@ export function sortRows(keys: BatchKeys): Uint32Array<ArrayBuffer> {
     }
     if (merged) [order, spare] = [spare, order];
   }
+  free(times, spare);
   return order;
 }
 

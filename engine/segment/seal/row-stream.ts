@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import { DAY_MS } from '../../base/durations.ts';
-import { grow } from '../../packed/growth.ts';
+import { free, grow } from '../../packed/growth.ts';
 import { type BatchKeys, sortRows } from './row-order.ts';
 import { SegmentRows } from './segment-rows.ts';
 import type { Source } from './source-rows.ts';
@@ -71,6 +71,23 @@ class KeyList implements BatchKeys {
     this.rows[at] = row;
   }
 
+  /** Adds all rows of a source; there has to be room. */
+  addAll({ timeMs, writers, sequences }: BatchKeys, source: number): void {
+    const from = this.count;
+    const rowCount = timeMs.length;
+    this.count += rowCount;
+    this.timeMs.set(timeMs, from);
+    this.writers.set(writers, from);
+    this.sequences.set(sequences, from);
+    this.sources.fill(source, from, this.count);
+    for (let row = 0; row < rowCount; row++) this.rows[from + row] = row;
+  }
+
+  /** Ends it. */
+  free(): void {
+    free(this.timeMs, this.writers, this.sequences, this.sources, this.rows);
+  }
+
   key(at: number): RowKey {
     return { timeMs: this.timeMs[at], writer: this.writers[at], sequence: this.sequences[at] };
   }
@@ -131,11 +148,12 @@ export class RowStream {
       const wanted = Math.min(this.#windowRows, rowsMax - taken.rowCount);
       const { rows, cut } = await this.#read(wanted);
       const order = rows.order();
-      let at = 0;
-      while (at < wanted && taken.add(rows.sources[order[at]], rows.rows[order[at]])) at++;
+      const at = taken.addAll(rows, order.subarray(0, wanted));
       isFull = at < wanted;
       this.#from = rows.count > at ? rows.key(order[at]) : cut;
       this.#isOver = this.#from === undefined;
+      rows.free();
+      free(order);
       await this.#pause();
     }
     taken.end();
@@ -165,18 +183,30 @@ export class RowStream {
         (from === undefined || minTimeMs > from.timeMs) &&
         (cut === undefined || maxTimeMs < cut.timeMs);
       const isMixed = this.#isMixed(minTimeMs, maxTimeMs);
-      for (let row = 0; row < block.rowCount; row++) {
-        if (isMixed && !this.#days.has(Math.floor(keys.timeMs[row] / DAY_MS))) continue;
-        if (!isWhole) {
-          if (from !== undefined && isBefore(keys, row, from)) continue;
-          if (cut !== undefined && !isBefore(keys, row, cut)) continue;
-        }
-        found.add(keys, source, row);
-      }
+      if (isWhole && !isMixed) found.addAll(keys, source);
+      else this.#addSome(found, keys, source, { isMixed, isWhole, cut });
       block.forget();
       await this.#pause();
     }
     return found;
+  }
+
+  /** Adds the rows of a source that are of the days, when it `isMixed`, and before `cut`, unless it `isWhole`. */
+  #addSome(
+    found: KeyList,
+    keys: BatchKeys,
+    source: number,
+    { isMixed, isWhole, cut }: { isMixed: boolean; isWhole: boolean; cut: RowKey | undefined },
+  ): void {
+    const from = this.#from;
+    for (let row = 0; row < keys.timeMs.length; row++) {
+      if (isMixed && !this.#days.has(Math.floor(keys.timeMs[row] / DAY_MS))) continue;
+      if (!isWhole) {
+        if (from !== undefined && isBefore(keys, row, from)) continue;
+        if (cut !== undefined && !isBefore(keys, row, cut)) continue;
+      }
+      found.add(keys, source, row);
+    }
   }
 
   /** Whether some rows of these times may be of other days. */

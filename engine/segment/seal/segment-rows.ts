@@ -22,6 +22,12 @@ export interface Selection {
   isFull: boolean;
 }
 
+/** Rows by a number of theirs: the source of each, and its number there. */
+interface Places {
+  sources: Uint32Array;
+  rows: Uint16Array;
+}
+
 /**
  * Where the rows of the sources go in a new segment, and where its blocks begin: a block is full by rows, or by bytes
  * of text. Takes 4 bytes a row of the sources that have any in it, and up to 6 a row of the segment.
@@ -38,12 +44,16 @@ export class SegmentRows {
   readonly #last: Uint32Array;
   /** Position of each block's first row. */
   readonly #starts: number[] = [];
+  /** The last one of these. */
+  #start = 0;
   #blockBytes = 0;
   #segmentBytes = 0;
+  readonly #weights: readonly (Uint32Array | undefined)[];
   readonly #full: Selection[] = [];
 
   constructor(sources: readonly Source[]) {
     this.sources = sources;
+    this.#weights = sources.map(({ weights }) => weights);
     this.#positions = new Array<Uint32Array | undefined>(sources.length).fill(undefined);
     this.#first = new Uint32Array(sources.length);
     this.#last = new Uint32Array(sources.length);
@@ -53,30 +63,41 @@ export class SegmentRows {
     return this.#starts.length;
   }
 
-  /** Adds a row of a source behind those before; false when the segment has no room for it. */
-  add(source: number, row: number): boolean {
-    const { block, weights } = this.sources[source];
+  /** Adds the rows that `order` numbers behind those before; returns how many the segment has room for. */
+  addAll({ sources, rows }: Places, order: Uint32Array): number {
+    for (let at = 0; at < order.length; at++) {
+      if (!this.#add(sources[order[at]], rows[order[at]])) return at;
+    }
+    return order.length;
+  }
+
+  #add(source: number, row: number): boolean {
+    const weights = this.#weights[source];
     const bytes = weights === undefined ? 0 : weights[row];
     if (this.#segmentBytes + bytes > SEGMENT_BYTES_MAX && this.rowCount > 0) return false;
     const position = this.rowCount++;
-    const blockRows = position - (this.#starts.at(-1) ?? 0);
+    const blockRows = position - this.#start;
     const bytesMax = blockRows < FEW_ROWS ? FEW_ROWS_BYTES_MAX : BLOCK_BYTES_MAX;
     const isFull = blockRows === BLOCK_ROWS_MAX || this.#blockBytes + bytes > bytesMax;
     if (position === 0 || isFull) {
       this.#starts.push(position);
+      this.#start = position;
       this.#blockBytes = 0;
     }
     this.#blockBytes += bytes;
     this.#segmentBytes += bytes;
-    let positions = this.#positions[source];
-    if (positions === undefined) {
-      positions = new Uint32Array(block.rowCount).fill(ELSEWHERE);
-      this.#positions[source] = positions;
-      this.#first[source] = position;
-    }
+    const positions = this.#positions[source] ?? this.#begin(source, position);
     positions[row] = position;
     this.#last[source] = position;
     return true;
+  }
+
+  /** Makes room for the positions of a source, the first of which is known. */
+  #begin(source: number, first: number): Uint32Array {
+    const positions = new Uint32Array(this.sources[source].block.rowCount).fill(ELSEWHERE);
+    this.#positions[source] = positions;
+    this.#first[source] = first;
+    return positions;
   }
 
   /** Ends adding; all else is asked for after it. */
