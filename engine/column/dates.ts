@@ -1,6 +1,6 @@
 import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
-import { grow, refit } from '../packed/growth.ts';
+import { free, grow, refit } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
 import { ColumnBuilder } from './builder.ts';
@@ -86,6 +86,7 @@ export function writeDates(
   writer.u8(exact ? FROM_EVENT : FROM_EPOCH);
   write(writer, formValues, count, 'ids');
   write(writer, exact ? relative : values.slice(from, to), count, 'values');
+  free(relative, formValues);
   return zone;
 }
 

@@ -27,6 +27,7 @@ import type { RowsText } from '../../derive/row-texts.ts';
 import { writeTemplates } from '../../derive/template.ts';
 import type { DerivedParts } from '../../derive/text-deriver.ts';
 import { writePacked } from '../../packed/compress.ts';
+import { free } from '../../packed/growth.ts';
 import { idsToWrite, writeIds } from '../../packed/integers.ts';
 import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
@@ -107,6 +108,7 @@ export class BlockEncoder {
     writePacked(out.region, out.packed.bytes(), out.compressor());
     out.end();
     out.integers(out.region, ids, this.#rowCount, 'ids');
+    free(ids);
     out.end();
     if (keys === undefined) return;
     writeRowKeys(out.region, keys);

@@ -1,8 +1,12 @@
-import { SPARSE_RATIO } from '../../base/limits.ts';
+import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../../base/limits.ts';
+import { free } from '../../packed/growth.ts';
 import type { SegmentRows, Selection } from './segment-rows.ts';
 
 /** Numbers of positions and of values fit in this many together: 2^29 rows, 2^24 values of a sparse column. */
 const PAIR_RANGE = 2 ** 24;
+
+/** Places of the values of a source, or of a block and one more. */
+const scratch = new Uint32Array(BLOCK_ROWS_MAX + 1);
 
 /**
  * Where the values of a column are kept while it is put in order. Those of a column that many rows have are kept by
@@ -27,14 +31,17 @@ export class Placement {
     this.#present = isSparse || isFull ? undefined : new Uint8Array(rowCount + 1);
   }
 
-  /** Where the values of `rows` (all, when they are not given) of a source are kept. Not to be written. */
+  /**
+   * Where the values of `rows` (all, when they are not given) of a source are kept. Good until the next call, and not to
+   * be written.
+   */
   targets(source: number, rows: Uint32Array | undefined): Uint32Array {
     const all = this.#segment.positions(source);
     if (rows === undefined && this.#positionOf === undefined && this.#present === undefined) {
       return all;
     }
     const count = rows === undefined ? all.length : rows.length;
-    const targets = new Uint32Array(count);
+    const targets = scratch.subarray(0, count);
     for (let index = 0; index < count; index++) {
       targets[index] = all[rows === undefined ? index : rows[index]];
     }
@@ -61,16 +68,16 @@ export class Placement {
     const present = this.#present;
     if (present === undefined) return full;
     const { from, to } = this.#segment.bounds(block);
-    const rows = new Uint16Array(to - from);
-    const at = new Uint32Array(to - from);
     let count = 0;
     for (let position = from; position < to; position++) {
-      if (present[position] === 0) continue;
-      rows[count] = position - from;
-      at[count++] = position;
+      scratch[count] = position;
+      count += present[position];
     }
-    if (count === rows.length) return full;
-    return { rows: rows.slice(0, count), at: at.slice(0, count), isFull: false };
+    if (count === to - from) return full;
+    const at = scratch.slice(0, count);
+    const rows = new Uint16Array(count);
+    for (let index = 0; index < count; index++) rows[index] = at[index] - from;
+    return { rows, at, isFull: false };
   }
 
   #sparseSelections(positionOf: Uint32Array): Selection[] {
@@ -81,6 +88,7 @@ export class Placement {
       pairs[pairCount++] = positionOf[value] * PAIR_RANGE + value;
     }
     const sorted = pairs.subarray(0, pairCount).sort();
+    free(positionOf);
     const selections: Selection[] = [];
     let from = 0;
     for (let block = 0; block < this.#segment.blockCount; block++) {
@@ -98,6 +106,7 @@ export class Placement {
       selections.push({ rows, at, isFull: false });
       from = to;
     }
+    free(pairs);
     return selections;
   }
 }

@@ -8,6 +8,7 @@ import type { Dictionary } from '../../column/dictionary.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
 import { writeSharedDictionary } from '../../column/shared-dictionary.ts';
+import { free } from '../../packed/growth.ts';
 import { BlockEncoder } from '../block/block-encoder.ts';
 import type { RowKeys } from '../block/row-keys.ts';
 import type { EntryRanks } from '../entry/entry-merger.ts';
@@ -21,7 +22,7 @@ import { type ColumnValues, columnValues } from './column-values.ts';
 import { MessageDeriver } from './message-deriver.ts';
 import { OutlineList } from './outline-list.ts';
 import { Placement } from './placement.ts';
-import type { SegmentRows, Selection } from './segment-rows.ts';
+import { freeSelections, type SegmentRows, type Selection } from './segment-rows.ts';
 import { SegmentWords } from './segment-words.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { ShapeList } from './shape-list.ts';
@@ -118,6 +119,8 @@ export class SegmentBuilder {
       this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
       this.#minutes.add(rows.timeMs);
       this.#note(rows.keys);
+      const { receivedMs, shapeIds, keys } = rows;
+      free(receivedMs, shapeIds, keys.writers, keys.sequences);
       await this.#step();
     }
   }
@@ -168,7 +171,8 @@ export class SegmentBuilder {
       block.forget();
       await this.#pause();
     }
-    for (const [number, selection] of placement.selections().entries()) {
+    const selections = placement.selections();
+    for (const [number, selection] of selections.entries()) {
       const count = selection.rows.length;
       if (count === 0) continue;
       const builder = values.builder(column.path, selection);
@@ -176,6 +180,7 @@ export class SegmentBuilder {
       this.#outline(column, number, count, -1, kind === Kind.BOOLEAN ? undefined : zone);
       await this.#step();
     }
+    freeSelections(selections);
   }
 
   /** A column of strings or arrays: by a dictionary of the segment, by those of its blocks, or as text, later. */
@@ -206,6 +211,7 @@ export class SegmentBuilder {
       const entries = { entries: values.dictionary, entryOf: ranks.order, rowsOf: ranks.counts };
       await this.#words.add(column, { ...entries, isDictionary: true, count, ofCount: count });
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
+      freeSelections(selections);
       return;
     }
     const ownBytes = this.#ownEntryBytes + values.ownBytes(this.#rows.blockCount);

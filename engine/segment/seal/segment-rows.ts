@@ -1,4 +1,5 @@
 import { BLOCK_ROWS_MAX, BLOCK_TEXT_BYTES_MAX, TEXT_PIECE_ROWS } from '../../base/limits.ts';
+import { free } from '../../packed/growth.ts';
 import type { Source } from './source-rows.ts';
 
 /**
@@ -20,6 +21,11 @@ export interface Selection {
   at: Uint32Array;
   /** Whether all rows of the block have a value, so that `at` counts on from its first. */
   isFull: boolean;
+}
+
+/** Frees the places of values in selections that are not used any more; those of full ones are of all columns. */
+export function freeSelections(selections: readonly Selection[]): void {
+  for (const { at, isFull } of selections) if (!isFull) free(at);
 }
 
 /** Rows by a number of theirs: the source of each, and its number there. */
