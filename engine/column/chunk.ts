@@ -34,7 +34,7 @@ export class RegionWriter {
   readonly region: ByteWriter;
   /** For what is packed into `region`. */
   readonly packed = new ByteWriter(1024);
-  readonly #isCold: boolean;
+  readonly isCold: boolean;
   readonly #chunks: ChunkFile | undefined;
   /** Where the next chunk lies when it follows the last one. */
   #nextChunk = 0;
@@ -51,18 +51,18 @@ export class RegionWriter {
   ) {
     this.regions = regions;
     this.region = region;
-    this.#isCold = isCold;
+    this.isCold = isCold;
     this.#chunks = chunks;
   }
 
   /** A compressor for like pieces. */
   compressor(): Compress {
-    return this.#isCold ? coldCompressor() : compress;
+    return this.isCold ? coldCompressor() : compress;
   }
 
   /** Writes streams of numbers. */
   get integers(): WriteIntegers {
-    return this.#isCold ? writeDense : writeIntegers;
+    return this.isCold ? writeDense : writeIntegers;
   }
 
   /** Empties it for the next block; what views of it showed is gone. */

@@ -1,7 +1,6 @@
-import { ByteReader } from '../base/bytes.ts';
+import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED } from '../base/hash.ts';
-import { readPacked } from '../packed/compress.ts';
 import { grow, refit } from '../packed/growth.ts';
 import { KIND_BITS, type Kind } from './kind.ts';
 import type { Rows } from './rows.ts';
@@ -113,9 +112,20 @@ export interface Shapes {
   keys: Uint32Array;
 }
 
-/** Reads `count` shapes over `pathCount` paths. Throws CORRUPTION. */
-export function readShapes(bytes: Uint8Array, count: number, pathCount: number): Shapes {
-  const reader = new ByteReader(readPacked(new ByteReader(bytes)));
+/** Before packed shapes that are written by an order of their leaves; others have at least a byte. FORMAT.md 4.11. */
+export const ORDERED_SHAPES = 0;
+
+/** Writes shapes, leaf by leaf. Source: FORMAT.md 4.1. */
+export function writeShapes(writer: ByteWriter, { count, starts, keys }: Shapes): void {
+  for (let shape = 0; shape < count; shape++) {
+    const leafCount = starts[shape + 1] - starts[shape];
+    writer.varint(leafCount);
+    writer.varints(keys.subarray(starts[shape]), leafCount);
+  }
+}
+
+/** Reads `count` shapes over `pathCount` paths that `writeShapes` wrote. Throws CORRUPTION. */
+export function readShapes(reader: ByteReader, count: number, pathCount: number): Shapes {
   if (count > reader.remaining) damaged(`${count} shapes in ${reader.remaining} bytes`);
   const starts = new Uint32Array(count + 1);
   const keys = new Uint32Array(reader.remaining);

@@ -110,6 +110,11 @@ export class StringChunk {
     return { bytes, start: offsets[id - 1], end: offsets[id] };
   }
 
+  /** True when row `rank` has a value, with an id a row. */
+  hasId(rank: number): boolean {
+    return this.#idStream().at(rank) !== 0;
+  }
+
   #dictionary(): EntrySource {
     return this.#source.dictionary?.() ?? damaged('shared ids outside a sealed segment');
   }

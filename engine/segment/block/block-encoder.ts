@@ -7,11 +7,12 @@ import { RegionWriter, type Zone } from '../../column/chunk.ts';
 import { type DateBuilder, writeDates } from '../../column/dates.ts';
 import type { Entries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
+import { writeOrderedShapes } from '../../column/leaf-order.ts';
 import { writeNumbers } from '../../column/number-chunk.ts';
 import type { NumberBuilder } from '../../column/numbers.ts';
 import type { PathTable } from '../../column/path.ts';
 import { PresenceLayout, presenceLayout, writePresence } from '../../column/presence.ts';
-import type { Shapes } from '../../column/shape.ts';
+import { ORDERED_SHAPES, type Shapes, writeShapes } from '../../column/shape.ts';
 import type { StringBuilder } from '../../column/strings.ts';
 import {
   StringEncoding,
@@ -31,7 +32,7 @@ import { free } from '../../packed/growth.ts';
 import { idsToWrite, writeIds } from '../../packed/integers.ts';
 import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
-import { BlockPaths, writeBlockShapes } from './block-paths.ts';
+import { BlockPaths, blockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { type RowList, RowListTable } from './row-list.ts';
@@ -102,16 +103,26 @@ export class BlockEncoder {
     out.end();
     out.integers(out.region, receivedMs, this.#rowCount, 'values');
     out.end();
-    out.packed.reset();
-    const { count, ids } = writeBlockShapes(out.packed, rows.shapes, shapeIds, this.#paths);
-    out.meta.varint(count);
-    writePacked(out.region, out.packed.bytes(), out.compressor());
-    out.end();
+    const { shapes, ids } = blockShapes(rows.shapes, shapeIds, this.#paths);
+    this.#writeShapes(shapes);
     out.integers(out.region, ids, this.#rowCount, 'ids');
     free(ids);
     out.end();
     if (keys === undefined) return;
     writeRowKeys(out.region, keys);
+    out.end();
+  }
+
+  /** Writes the shapes: in a sealed segment by an order of their leaves. */
+  #writeShapes(shapes: Shapes): void {
+    const out = this.#out;
+    out.meta.varint(shapes.count);
+    out.packed.reset();
+    if (out.isCold) {
+      out.region.varint(ORDERED_SHAPES);
+      writeOrderedShapes(out.packed, shapes);
+    } else writeShapes(out.packed, shapes);
+    writePacked(out.region, out.packed.bytes(), out.compressor());
     out.end();
   }
 

@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { ByteWriter } from '../../base/bytes.ts';
 import { PATH_ROOT, type PathTable } from '../../column/path.ts';
 import { leafKey, leafKind, leafPath, type Shapes } from '../../column/shape.ts';
+import { grow } from '../../packed/growth.ts';
 
 /** Numbers of a table's paths in a block, or in a footer: only those in use, each after its parent. */
 export class BlockPaths {
@@ -49,31 +50,32 @@ export class BlockPaths {
 }
 
 /**
- * Writes the shapes that rows have, over the block's paths. `shapeIds` is by row, numbers of `shapes`; returns how many
- * shapes were written and, by row, the number of its shape among them. Source: FORMAT.md 4.1.
+ * The shapes that rows have, over the block's paths. `shapeIds` is by row, numbers of `shapes`; `ids` by row the number
+ * of its shape among those that are given, in the order in which they come.
  */
-export function writeBlockShapes(
-  writer: ByteWriter,
+export function blockShapes(
   shapes: Shapes,
   shapeIds: Uint16Array | Uint32Array,
   paths: BlockPaths,
-): { count: number; ids: Float64Array } {
+): { shapes: Shapes; ids: Float64Array } {
   const numbers = new Int32Array(shapes.count);
   const ids = new Float64Array(shapeIds.length);
+  let starts = new Uint32Array(65);
   let keys = new Uint32Array(256);
   let count = 0;
   for (let row = 0; row < shapeIds.length; row++) {
     const shape = shapeIds[row];
     if (numbers[shape] === 0) {
       numbers[shape] = ++count;
-      const start = shapes.starts[shape];
-      const leafCount = shapes.starts[shape + 1] - start;
-      if (leafCount > keys.length) keys = new Uint32Array(leafCount * 2);
-      paths.translate(shapes.keys, start, leafCount, keys);
-      writer.varint(leafCount);
-      writer.varints(keys, leafCount);
+      const from = shapes.starts[shape];
+      const leafCount = shapes.starts[shape + 1] - from;
+      const end = starts[count - 1] + leafCount;
+      if (count === starts.length) starts = grow(starts, count + 1);
+      if (end > keys.length) keys = grow(keys, end);
+      paths.translate(shapes.keys, from, leafCount, keys.subarray(starts[count - 1]));
+      starts[count] = end;
     }
     ids[row] = numbers[shape] - 1;
   }
-  return { count, ids };
+  return { shapes: { count, starts, keys }, ids };
 }

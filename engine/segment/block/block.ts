@@ -6,17 +6,10 @@ import type { Region } from '../../column/chunk.ts';
 import type { Column, StringColumn } from '../../column/column.ts';
 import { DateChunk } from '../../column/dates.ts';
 import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
-import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
+import { Kind } from '../../column/kind.ts';
 import { NumberChunk } from '../../column/number-chunk.ts';
 import { bitsOfRows, PresentRows } from '../../column/presence.ts';
-import {
-  leafKey,
-  leafKind,
-  leafPath,
-  readShapes,
-  type Shapes,
-  weighShapes,
-} from '../../column/shape.ts';
+import { type Shapes, weighShapes } from '../../column/shape.ts';
 import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
@@ -34,11 +27,12 @@ import { FrameSource } from '../frame-source.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { BlockRegions, bytesOf } from './block-regions.ts';
+import { BlockShapes } from './block-shapes.ts';
 import type { ChunkSource, DictionarySource } from './block-sources.ts';
 import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
-import { decodeText, escapeSurrogates, type Leaf, type Template, templateOf } from './rebuild.ts';
+import { decodeText, escapeSurrogates } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
 
 /**
@@ -55,10 +49,7 @@ export class Block {
   readonly #dictionaries: DictionarySource | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
-  #shapes: Shapes | undefined;
-  #shapeIds: IntegerStream | undefined;
-  #columnOf: Map<number, number> | undefined;
-  readonly #templates = new Map<number, Template>();
+  readonly #shapes: BlockShapes;
   #presences: (PresentRows | undefined)[] = [];
   #strings: (StringChunk | undefined)[] = [];
   #numbers: (NumberChunk | undefined)[] = [];
@@ -82,6 +73,13 @@ export class Block {
     this.#dictionaries = dictionaries;
     this.#newKeys = () => new BlockKeys(head, (region) => this.#regions.far(region));
     this.#keys = this.#newKeys();
+    this.#shapes = new BlockShapes(directory, {
+      pathNames: (path) => head.pathNames(path),
+      region: (region) => this.#regions.region(region),
+      stream: (region) => this.#stream(region),
+      presentBits: (column) => this.presentBits(column),
+      hasValue: (column, row) => this.#hasValue(column, row),
+    });
   }
 
   /** For one who reads all of it: `kernel` makes derived texts, and what was read of the file is freed by `forget`. */
@@ -122,12 +120,7 @@ export class Block {
 
   /** Shape of each row, and the leaf keys of the shapes over the block's own paths. */
   shapes(): { shapes: Shapes; ids: Uint32Array } {
-    return placed(this.ref, () => {
-      const shapes = this.#readShapes();
-      const ids = this.#stream(this.#directory.shapeIds).ids(shapes.count - 1);
-      this.#decodedRows.push({ free: () => free(ids) });
-      return { shapes, ids };
-    });
+    return placed(this.ref, () => this.#shapes.all());
   }
 
   /** Paths that the block has, as its shapes' leaf keys and its columns count them. */
@@ -207,8 +200,7 @@ export class Block {
 
   /** Lets go of all that was decoded but names; arrays that were given are empty then. */
   forget(): void {
-    this.#shapes = undefined;
-    this.#shapeIds = undefined;
+    this.#shapes.forget();
     this.#keys.free();
     this.#keys = this.#newKeys();
     this.#presences = [];
@@ -277,7 +269,7 @@ export class Block {
   /** JSON text of `{custom, syslog, message}`: the event of `row` as its row record was. */
   eventText(row: number): string {
     return placed(this.ref, () => {
-      const { texts, columns } = this.#template(row);
+      const { texts, columns } = this.#shapes.template(row);
       let text = texts[0];
       for (let at = 0; at < columns.length; at++) {
         const value = this.#valueText(columns[at], row);
@@ -360,12 +352,6 @@ export class Block {
     return chunk;
   }
 
-  #readShapes(): Shapes {
-    const { shapeCount, shapes, names } = this.#directory;
-    this.#shapes ??= readShapes(this.#regions.region(shapes), shapeCount, names.length);
-    return this.#shapes;
-  }
-
   #dense(index: number): DenseColumn {
     const entry = this.#directory.columns[index];
     const rows = this.#present(entry)?.rows();
@@ -427,6 +413,12 @@ export class Block {
     return chunk.column(stringKind, present, this.rowCount, guard, partsWith);
   }
 
+  #hasValue(index: number, row: number): boolean {
+    const entry = this.#directory.columns[index];
+    if (this.#rankOf(entry, row) < 0) return false;
+    return !entry.hasSlots || this.#stringChunk(index, entry).hasId(row);
+  }
+
   #rankOf(entry: ColumnEntry, row: number): number {
     return this.#present(entry)?.rank(row) ?? row;
   }
@@ -449,35 +441,6 @@ export class Block {
     const column = this.column(index);
     if (column.kind !== Kind.BOOLEAN) damaged(`a column of kind ${column.kind}`);
     return (column.values[row >>> 5] >>> (row & 31)) & 1 ? 'true' : 'false';
-  }
-
-  #template(row: number): Template {
-    const directory = this.#directory;
-    this.#shapeIds ??= this.#stream(directory.shapeIds);
-    const shape = this.#shapeIds.at(row);
-    const known = this.#templates.get(shape);
-    if (known !== undefined) return known;
-    if (!(shape >= 0 && shape < directory.shapeCount)) damaged(`shape ${shape}`);
-    const template = templateOf(this.#leaves(shape));
-    this.#templates.set(shape, template);
-    return template;
-  }
-
-  #leaves(shape: number): Leaf[] {
-    const { columns } = this.#directory;
-    const shapes = this.#readShapes();
-    this.#columnOf ??= new Map(
-      columns.map((column, index) => [leafKey(column.path, column.kind), index]),
-    );
-    const leaves: Leaf[] = [];
-    for (let at = shapes.starts[shape]; at < shapes.starts[shape + 1]; at++) {
-      const key = shapes.keys[at];
-      const kind = leafKind(key);
-      const column = this.#columnOf.get(key) ?? -1;
-      if (column < 0 && kind >= KIND_COLUMN_MIN) damaged(`no column for leaf ${key}`);
-      leaves.push({ names: this.head.pathNames(leafPath(key)), kind, column });
-    }
-    return leaves;
   }
 }
 

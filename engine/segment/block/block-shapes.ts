@@ -1,0 +1,121 @@
+import { ByteReader } from '../../base/bytes.ts';
+import { damaged } from '../../base/errors.ts';
+import type { Region } from '../../column/chunk.ts';
+import { KIND_COLUMN_MIN } from '../../column/kind.ts';
+import { type OrderedShapes, readOrderedShapes, shapesOfRows } from '../../column/leaf-order.ts';
+import {
+  leafKey,
+  leafKind,
+  leafPath,
+  ORDERED_SHAPES,
+  readShapes,
+  type Shapes,
+} from '../../column/shape.ts';
+import { readPacked } from '../../packed/compress.ts';
+import { free } from '../../packed/growth.ts';
+import type { IntegerStream } from '../../packed/integer-stream.ts';
+import type { Directory } from './directory.ts';
+import { type Leaf, type Template, templateOf } from './rebuild.ts';
+
+/** Reads that shapes need of their block. They throw CORRUPTION. */
+interface ShapeReads {
+  pathNames(path: number): Leaf['names'];
+  region(region: Region): Uint8Array;
+  /** A number a row. */
+  stream(region: Region): IntegerStream;
+  /** Rows that have a value in a column, a bit each; `undefined` when all do. */
+  presentBits(column: number): Uint32Array | undefined;
+  hasValue(column: number, row: number): boolean;
+}
+
+/** Shapes as they are stored: one by one, or by the order of their leaves. */
+type StoredShapes = { plain: Shapes; ordered: undefined } | { ordered: OrderedShapes };
+
+/** Shapes of the rows of a block. Methods throw CORRUPTION. */
+export class BlockShapes {
+  readonly #directory: Directory;
+  readonly #reads: ShapeReads;
+  readonly #templates = new Map<number, Template>();
+  #columnOf: Map<number, number> | undefined;
+  #stored: StoredShapes | undefined;
+  #stream: IntegerStream | undefined;
+  #given: Uint32Array[] = [];
+
+  constructor(directory: Directory, reads: ShapeReads) {
+    this.#directory = directory;
+    this.#reads = reads;
+  }
+
+  /** Shape of each row, and the leaf keys of the shapes over the block's own paths. */
+  all(): { shapes: Shapes; ids: Uint32Array } {
+    const stored = this.#read();
+    const { shapeCount, shapeIds } = this.#directory;
+    const ids = this.#reads.stream(shapeIds).ids(shapeCount - 1);
+    this.#given.push(ids);
+    const shapes =
+      stored.ordered === undefined
+        ? stored.plain
+        : shapesOfRows(stored.ordered, ids, (key) => this.#reads.presentBits(this.#column(key)));
+    return { shapes, ids };
+  }
+
+  /** The template of the event of `row`. */
+  template(row: number): Template {
+    const { shapeCount, shapeIds } = this.#directory;
+    this.#stream ??= this.#reads.stream(shapeIds);
+    const shape = this.#stream.at(row);
+    const known = this.#templates.get(shape);
+    if (known !== undefined) return known;
+    if (!(shape >= 0 && shape < shapeCount)) damaged(`shape ${shape}`);
+    const leaves: Leaf[] = [];
+    for (const key of this.#keysOf(shape, row)) {
+      const kind = leafKind(key);
+      const column = kind < KIND_COLUMN_MIN ? -1 : this.#column(key);
+      leaves.push({ names: this.#reads.pathNames(leafPath(key)), kind, column });
+    }
+    const template = templateOf(leaves);
+    this.#templates.set(shape, template);
+    return template;
+  }
+
+  /** Lets go of what was decoded; ids that were given are empty then. */
+  forget(): void {
+    this.#stored = undefined;
+    this.#stream = undefined;
+    free(...this.#given.splice(0));
+  }
+
+  /** Leaf keys of a shape, that of `row`. */
+  #keysOf(shape: number, row: number): Uint32Array {
+    const stored = this.#read();
+    if (stored.ordered === undefined) {
+      const { keys, starts } = stored.plain;
+      return keys.subarray(starts[shape], starts[shape + 1]);
+    }
+    const { order, listed } = stored.ordered;
+    const hasValue = (key: number): boolean => this.#reads.hasValue(this.#column(key), row);
+    return listed.get(shape) ?? order.filter(hasValue);
+  }
+
+  #column(key: number): number {
+    this.#columnOf ??= new Map(
+      this.#directory.columns.map(({ path, kind }, index) => [leafKey(path, kind), index]),
+    );
+    return this.#columnOf.get(key) ?? damaged(`no column for leaf ${key}`);
+  }
+
+  #read(): StoredShapes {
+    this.#stored ??= this.#readStored();
+    return this.#stored;
+  }
+
+  #readStored(): StoredShapes {
+    const { shapeCount, shapes, names } = this.#directory;
+    const bytes = this.#reads.region(shapes);
+    const isOrdered = bytes[0] === ORDERED_SHAPES;
+    const packed = readPacked(new ByteReader(bytes, isOrdered ? 1 : 0));
+    const reader = new ByteReader(packed);
+    if (isOrdered) return { ordered: readOrderedShapes(reader, shapeCount, names.length) };
+    return { plain: readShapes(reader, shapeCount, names.length), ordered: undefined };
+  }
+}
