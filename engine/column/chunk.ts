@@ -2,7 +2,13 @@ import { assert } from '../base/assert.ts';
 import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
-import { type Compress, coldCompressor, compress } from '../packed/compress.ts';
+import {
+  type Compress,
+  type CompressTexts,
+  coldCompressor,
+  coldTextCompressor,
+  compress,
+} from '../packed/compress.ts';
 import { writeDense } from '../packed/dense-integers.ts';
 import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
 
@@ -58,6 +64,11 @@ export class RegionWriter {
   /** A compressor for like pieces. */
   compressor(): Compress {
     return this.isCold ? coldCompressor() : compress;
+  }
+
+  /** A compressor for like pieces of texts. */
+  textCompressor(): CompressTexts {
+    return this.isCold ? coldTextCompressor() : compress;
   }
 
   /** Writes streams of numbers. */

@@ -2,7 +2,7 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
-import { readPacked, writePacked } from '../packed/compress.ts';
+import { readPacked, writeStored } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import type { Dictionary } from './dictionary.ts';
@@ -39,7 +39,7 @@ export function writeSharedDictionary(
   for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
   out.integers(out.region, ordered, ordered.length, 'values');
   out.end();
-  const compress = out.compressor();
+  const compress = out.textCompressor();
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
     const count = Math.min(PIECE_ENTRIES, order.length - first);
     const lengths = new Float64Array(count);
@@ -48,7 +48,9 @@ export function writeSharedDictionary(
       lengths[index] = offsets[entry + 1] - offsets[entry];
     }
     out.integers(out.region, lengths, count, 'values');
-    writePacked(out.region, dictionary.gather(order, first, first + count), compress);
+    const bytes = dictionary.gather(order, first, first + count);
+    const packed = compress(bytes, count, (text) => lengths[text]) ?? bytes;
+    writeStored(out.region, bytes, packed);
     out.end();
   }
 }

@@ -121,10 +121,16 @@ export function writeText(
   const { dictionary, entries } = builder;
   writeLengths(out.region, dictionary, entries, from, to);
   out.end();
-  const compress = out.compressor();
+  const compress = out.textCompressor();
+  const { offsets } = dictionary;
   for (let first = from; first < to; first += TEXT_PIECE_ROWS) {
-    const bytes = dictionary.gather(entries, first, Math.min(first + TEXT_PIECE_ROWS, to));
-    out.add(compress(bytes) ?? bytes);
+    const end = Math.min(first + TEXT_PIECE_ROWS, to);
+    const bytes = dictionary.gather(entries, first, end);
+    const lengthOf = (text: number): number => {
+      const entry = entries[first + text];
+      return offsets[entry + 1] - offsets[entry];
+    };
+    out.add(compress(bytes, end - first, lengthOf) ?? bytes);
   }
 }
 
@@ -142,10 +148,11 @@ export function writeTextOf(out: RegionWriter, text: Entries): void {
   const { offsets, bytes } = text;
   const count = offsets.length - 1;
   writeLengthsOf(out, text);
-  const compress = out.compressor();
+  const compress = out.textCompressor();
   for (let first = 0; first < count; first += TEXT_PIECE_ROWS) {
     const end = Math.min(first + TEXT_PIECE_ROWS, count);
     const piece = bytes.subarray(offsets[first], offsets[end]);
-    out.add(compress(piece) ?? piece);
+    const lengthOf = (text: number): number => offsets[first + text + 1] - offsets[first + text];
+    out.add(compress(piece, end - first, lengthOf) ?? piece);
   }
 }

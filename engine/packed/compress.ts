@@ -4,6 +4,7 @@ import { assert } from '../base/assert.ts';
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
+import { ADDRESSES_MAGIC, packAddresses, unpackAddresses } from './addresses.ts';
 
 /** Compresses bytes; `undefined` when that gains less than 15 %. The result is the caller's. */
 export type Compress = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -48,6 +49,19 @@ export function coldCompressor(): Compress {
   };
 }
 
+/** Compresses texts that lie one after the other, text i as long as `lengthOf(i)`; see `Compress`. */
+export type CompressTexts = (
+  bytes: Uint8Array,
+  count: number,
+  lengthOf: (text: number) => number,
+) => Uint8Array | undefined;
+
+/** Makes a compressor of like texts that are written once: addresses become numbers. */
+export function coldTextCompressor(): CompressTexts {
+  const compressed = coldCompressor();
+  return (bytes, count, lengthOf) => packAddresses(bytes, count, lengthOf) ?? compressed(bytes);
+}
+
 function compressZstd(bytes: Uint8Array): Uint8Array | undefined {
   const params = { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL };
   const packed = zstdCompressSync(bytes, { params, pledgedSrcSize: bytes.length });
@@ -62,6 +76,7 @@ export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const claimed = packed.length < PREFIX_BYTES ? -1 : view.getUint32(0, true);
   if (claimed === ZSTD_MAGIC) return decompressZstd(packed, rawBytes);
+  if (claimed === ADDRESSES_MAGIC) return unpackAddresses(packed, rawBytes);
   if (claimed !== rawBytes || rawBytes > packed.length * EXPANSION_MAX) {
     throw new EngineError('CORRUPTION', `LZ4 data of ${claimed} bytes, expected ${rawBytes}`);
   }
@@ -95,7 +110,11 @@ function decompressZstd(packed: Uint8Array, rawBytes: number): Uint8Array {
 
 /** Writes packed bytes: raw length, stored length, bytes; compressed when the lengths differ. FORMAT.md 4.2. */
 export function writePacked(writer: ByteWriter, bytes: Uint8Array, pack: Compress): void {
-  const packed = pack(bytes) ?? bytes;
+  writeStored(writer, bytes, pack(bytes) ?? bytes);
+}
+
+/** Writes packed bytes as `writePacked` does: `stored` is `bytes`, or those compressed. */
+export function writeStored(writer: ByteWriter, bytes: Uint8Array, packed: Uint8Array): void {
   writer.varint(bytes.length);
   writer.varint(packed.length);
   writer.raw(packed);

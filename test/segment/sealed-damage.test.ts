@@ -25,7 +25,7 @@ const START_MS = 1_700_000_000_000;
 
 /**
  * Rows that use a dictionary of the segment, with and without gaps, words, derived texts, columns of every kind, and
- * numbers that are codes or patched.
+ * numbers that are codes or patched, and addresses.
  */
 function goldenRows(count: number, first: number): TestRow[] {
   return Array.from({ length: count }, (_, index): TestRow => {
@@ -43,6 +43,8 @@ function goldenRows(count: number, first: number): TestRow[] {
     if (row % 100 === 7)
       leaves.push({ names: ['custom', 'rare'], kind: 'string', text: `r${row}` });
     leaves.push({ names: ['custom', 'id'], kind: 'string', text: `id ${row * 7919}` });
+    const address = `10.${row >> 8}.${(row * 7) & 255}.${row & 255}`;
+    leaves.push({ names: ['custom', 'address'], kind: 'string', text: address });
     leaves.push({
       names: ['message'],
       kind: 'string',

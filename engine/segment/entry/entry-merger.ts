@@ -2,6 +2,7 @@ import type { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { bitsOf } from '../../packed/bitpack.ts';
 import { coldCompressor } from '../../packed/compress.ts';
+import { addressesFirst } from './address-order.ts';
 import { Interner } from './interner.ts';
 
 /** Values after which a column of mostly distinct ones is given up. */
@@ -161,12 +162,17 @@ export class EntryMerger {
     for (let from = 0; from < used; ) {
       let to = from + 1;
       while (to < used && counts[order[to]] === counts[order[from]]) to++;
-      if (to - from >= EQUAL_MIN) this.#interner.order(order.subarray(from, to));
+      if (to - from >= EQUAL_MIN) this.#orderEqual(order.subarray(from, to));
       from = to;
     }
     const ids = new Uint32Array(entryCount);
     for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
     return { order, ids, counts };
+  }
+
+  #orderEqual(order: Uint32Array): void {
+    const addressCount = addressesFirst(order, this.dictionary);
+    this.#interner.order(order.subarray(addressCount));
   }
 
   /** How much of the entries' bytes is left when they are compressed. */
