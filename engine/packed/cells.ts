@@ -27,17 +27,20 @@ export function plainValues(values: Uint32Array): PackedValues {
   return { words: values, count: values.length, width: 32, base: 0 };
 }
 
-/** Offset of codes whose rows are in no cell. */
-export const NOWHERE = 1 << 30;
-/** Levels at most: so many times NOWHERE is a u32. */
+/** Levels that a kernel takes at most. */
 export const LEVELS_MAX = 3;
 
-/** Codes of rows, each of which adds to the cell of its row. */
+/** Codes of rows, each of which is a digit of the number of its row's cell. */
 export interface CellLevel {
   /** A code a row. */
   codes: PackedValues;
-  /** By code; codes beyond are NOWHERE. */
-  offsets: Uint32Array;
+  /** Digits are below. */
+  size: number;
+  /**
+   * By code as it is stored, without the base, its digit; that of the last one is the digit of all beyond. Without
+   * them codes are their own digits, and those beyond have the last one.
+   */
+  digits: Uint32Array | undefined;
 }
 
 /** Runs of rows: number i ends before row `ends[i]`, where the next one begins, and its rows have `cells[i]`. */
@@ -48,8 +51,8 @@ export interface CellRuns {
 }
 
 /**
- * Rows of a block and their cells: a row's cell is that of its run, 0 without runs, and what its codes add on each
- * level. Rows of cells from `cellCount` on are in none.
+ * Rows of a block and their cells, which are below `cellCount`: a row's cell is that of its run, 0 without runs, and
+ * its digits, of which those of the first level count least.
  */
 export interface CellRows {
   rowCount: number;
@@ -67,12 +70,15 @@ export interface GroupedRows {
   groups: Uint32Array;
 }
 
-/** Rows by cell, with sum, least and greatest of their numbers; of a cell without rows the last two are anything. */
+/**
+ * Rows by cell, with the sum of their numbers and, when they were asked for, the least and greatest of them; of a cell
+ * without rows these are anything. All without the base of the numbers.
+ */
 export interface CellSums {
   counts: Uint32Array;
   sums: Float64Array;
-  least: Float64Array;
-  greatest: Float64Array;
+  least: Uint32Array;
+  greatest: Uint32Array;
 }
 
 /** Codes of some rows, each with how often it is there; code 0 is none. Good until the next tally. */

@@ -5,7 +5,6 @@ import {
   type CellSums,
   type GroupedRows,
   LEVELS_MAX,
-  NOWHERE,
   type PackedValues,
   storedEnd,
   type Tallies,
@@ -17,8 +16,8 @@ interface Exports {
   memory: WebAssembly.Memory;
   packedBegin(): number;
   packedPlace(number: number): number;
-  packedUnpack(count: number, width: number, base: number): number;
   packedPatch(count: number): void;
+  packedUnpack(count: number, width: number, base: number): number;
   packedOpen(greatest: number): void;
   packedTally(from: number, to: number): number;
   packedTallied(number: number): number;
@@ -26,9 +25,10 @@ interface Exports {
   packedChoose(count: number, width: number, last: number): number;
   packedRuns(runCount: number): void;
   packedAdd(count: number, width: number, last: number): void;
-  packedCount(rowCount: number, cellCount: number): number;
-  packedPairs(rowCount: number, cellCount: number): number;
-  packedSum(rowCount: number, width: number, cellCount: number): void;
+  packedMultiply(count: number, width: number, last: number, step: number): void;
+  packedCount(rowCount: number, cellCount: number): void;
+  packedPairs(rowCount: number): number;
+  packedSum(rowCount: number, width: number, cellCount: number, withBounds: boolean): void;
 }
 
 /** Numbers of `packedPlace`. */
@@ -47,18 +47,16 @@ const Place = {
   CELLS: 11,
   SUMS: 12,
   CELL: 13,
-  PATCH_PLACE: 14,
-  PATCH_HIGH: 15,
+  LEAST: 14,
+  GREATEST: 15,
+  PATCH_PLACE: 16,
+  PATCH_HIGH: 17,
 } as const;
 
 const WORD_BITS = 32;
+/** Words of the bits of a group of rows. */
+const GROUP_WORDS = 4;
 const WORD_BYTES = 4;
-/** Words of the sums of a cell: of f64 and of u32. */
-const SUM_DOUBLES = 2;
-const SUM_WORDS = 4;
-const SUM_LEAST = 2;
-const SUM_GREATEST = 3;
-
 /**
  * The kernel of packed.as.ts with its memory. Does what plain-cells.ts does, and gives views of its memory, which are
  * good until it is used again. Owned by one thread.
@@ -72,7 +70,8 @@ export class PackedKernel {
   readonly #chosen: Uint8Array;
   readonly #count: Uint32Array;
   readonly #sums: Float64Array;
-  readonly #bounds: Uint32Array;
+  readonly #least: Uint32Array;
+  readonly #greatest: Uint32Array;
   readonly #runEnd: Uint32Array;
   readonly #runCell: Uint32Array;
   readonly #group: Uint32Array;
@@ -83,6 +82,8 @@ export class PackedKernel {
   readonly #codesMax: number;
   readonly #cellsMax: number;
   readonly #sumsMax: number;
+  /** The rows whose cells and bits are in its memory. */
+  #placed: CellRows | undefined;
 
   private constructor(exports: Exports) {
     this.#exports = exports;
@@ -95,7 +96,8 @@ export class PackedKernel {
     this.#chosen = new Uint8Array(exports.memory.buffer, exports.packedPlace(Place.TABLE));
     this.#count = words(Place.COUNT);
     this.#sums = new Float64Array(exports.memory.buffer, exports.packedPlace(Place.SUM));
-    this.#bounds = words(Place.SUM);
+    this.#least = words(Place.LEAST);
+    this.#greatest = words(Place.GREATEST);
     this.#runEnd = words(Place.RUN_END);
     this.#runCell = words(Place.RUN_CELL);
     this.#group = words(Place.GROUP);
@@ -118,6 +120,7 @@ export class PackedKernel {
   /** The stored numbers from `first` to `last`, without their base: a bit for each, in a new array. */
   find(values: PackedValues, first: number, last: number): Uint32Array {
     const { count, width } = values;
+    this.#placed = undefined;
     this.#take(values);
     this.#exports.packedFind(count, width, first, last);
     return this.#found(count);
@@ -128,6 +131,7 @@ export class PackedKernel {
     const { count, width, base } = values;
     const last = Math.min(chosen.length - base, storedEnd(values)) - 1;
     if (last < 0 || last >= this.#codesMax * WORD_BYTES) return undefined;
+    this.#placed = undefined;
     this.#take(values);
     this.#chosen.set(chosen.subarray(base, base + last + 1));
     const greatest = this.#exports.packedChoose(count, width, last) >>> 0;
@@ -137,6 +141,7 @@ export class PackedKernel {
   /** The numbers, each with its base, in a new array; `undefined` when one is above `last`. */
   unpack(values: PackedValues, last: number): Uint32Array | undefined {
     const { count, width, base } = values;
+    this.#placed = undefined;
     this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     return greatest <= last ? this.#cell.slice(0, count) : undefined;
@@ -148,7 +153,7 @@ export class PackedKernel {
       cellCount <= this.#cellsMax &&
       rowCount <= BLOCK_ROWS_MAX &&
       levels.length <= LEVELS_MAX &&
-      levels.every(({ codes, offsets }) => offsets.length - codes.base < this.#codesMax)
+      levels.every(({ digits }) => digits === undefined || digits.length <= this.#codesMax)
     );
   }
 
@@ -158,46 +163,39 @@ export class PackedKernel {
   }
 
   /** As `countCells`. */
-  count(cells: CellRows): Uint32Array | undefined {
+  count(cells: CellRows): Uint32Array {
     this.#place(cells);
     const { rowCount, cellCount } = cells;
-    const elsewhere = this.#exports.packedCount(rowCount, cellCount);
-    return elsewhere === 0 ? this.#count.subarray(0, cellCount) : undefined;
+    this.#exports.packedCount(rowCount, cellCount);
+    return this.#count.subarray(0, cellCount);
   }
 
   /** As `groupCells`. */
   group(cells: CellRows, groups: Uint32Array): GroupedRows {
     this.#place(cells);
-    const { rowCount, cellCount } = cells;
     this.#group.set(groups);
-    this.#group[cellCount] = 0;
-    const count = this.#exports.packedPairs(rowCount, cellCount);
+    const count = this.#exports.packedPairs(cells.rowCount);
     return { count, rows: this.#pairRow, groups: this.#pairGroup };
   }
 
   /** As `sumCells`. */
-  sum(cells: CellRows, numbers: PackedValues): CellSums {
-    const { width, base } = numbers;
+  sum(cells: CellRows, numbers: PackedValues, withBounds: boolean): CellSums {
     this.#place(cells);
     const { rowCount, cellCount } = cells;
-    const counts = this.#count.subarray(0, cellCount);
-    this.#exports.packedCount(rowCount, cellCount);
     this.#take(numbers);
-    this.#exports.packedSum(rowCount, width, cellCount);
-    const sums = new Float64Array(cellCount);
-    const least = new Float64Array(cellCount);
-    const greatest = new Float64Array(cellCount);
-    for (let cell = 0; cell < cellCount; cell++) {
-      sums[cell] = this.#sums[cell * SUM_DOUBLES] + counts[cell] * base;
-      least[cell] = this.#bounds[cell * SUM_WORDS + SUM_LEAST] + base;
-      greatest[cell] = this.#bounds[cell * SUM_WORDS + SUM_GREATEST] + base;
-    }
-    return { counts, sums, least, greatest };
+    this.#exports.packedSum(rowCount, numbers.width, cellCount, withBounds);
+    return {
+      counts: this.#count.subarray(0, cellCount),
+      sums: this.#sums.subarray(0, cellCount),
+      least: this.#least.subarray(0, cellCount),
+      greatest: this.#greatest.subarray(0, cellCount),
+    };
   }
 
   /** Tallies of the rows of the bits; `undefined` when codes are above `last`. */
   tallies(values: PackedValues, rows: Uint32Array, last: number): Tallies | undefined {
     const { count, width, base } = values;
+    this.#placed = undefined;
     this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     if (greatest > last) return undefined;
@@ -236,9 +234,13 @@ export class PackedKernel {
     return found;
   }
 
-  /** Puts the cells of all rows into the memory, and the bits of those that count. */
-  #place({ rowCount, rows, runs, levels }: CellRows): void {
+  /** Puts the cells of the rows that count into the memory, and the bits of these, unless they are there. */
+  #place(cells: CellRows): void {
+    if (this.#placed === cells) return;
+    const { rowCount, rows, runs, levels } = cells;
     this.#bits.set(rows);
+    // A group of rows is looked at whole.
+    this.#bits.fill(0, rows.length, Math.ceil(rows.length / GROUP_WORDS) * GROUP_WORDS);
     if (runs === undefined) {
       this.#runEnd[0] = rowCount;
       this.#runCell[0] = 0;
@@ -247,13 +249,17 @@ export class PackedKernel {
       this.#runCell.set(runs.cells.subarray(0, runs.count));
     }
     this.#exports.packedRuns(runs?.count ?? 1);
-    for (const { codes, offsets } of levels) {
-      const { count, width, base } = codes;
-      const last = Math.max(Math.min(offsets.length - base, storedEnd(codes)), 0);
+    let step = 1;
+    for (const { codes, digits, size } of levels) {
+      const { count, width } = codes;
       this.#take(codes);
-      this.#table.set(offsets.subarray(base, base + last));
-      this.#table[last] = NOWHERE;
-      this.#exports.packedAdd(count, width, last);
+      if (digits === undefined) this.#exports.packedMultiply(count, width, size - 1, step);
+      else {
+        for (let code = 0; code < digits.length; code++) this.#table[code] = digits[code] * step;
+        this.#exports.packedAdd(count, width, digits.length - 1);
+      }
+      step *= size;
     }
+    this.#placed = cells;
   }
 }

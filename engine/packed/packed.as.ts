@@ -1,197 +1,182 @@
+import {
+  clearExcess,
+  PACKED_GROUP_ROWS as GROUP_ROWS,
+  PACKED_WORDS,
+  PACKED_PAD as PAD,
+  PATCH_HIGH,
+  PATCH_PLACE,
+  PACKED_ROWS as ROWS,
+  UNPACKED_END,
+  unpackedOne,
+  unpackedVector,
+  unpackGroup,
+  PACKED_VECTOR as VECTOR,
+  PACKED_WORD_BITS as WORD_BITS,
+} from './unpack.as.ts';
+
 /**
- * Kernel of scans over the packed values of a block, compiled to WebAssembly; the plain forms are in plain-scan.ts.
- * Its memory is private to one instance; regions are fixed and follow each other:
+ * Kernel of scans over the packed values of a block, compiled to WebAssembly; the plain forms are in plain-cells.ts.
+ * Its memory is private to one instance; regions are fixed and follow each other, those of unpack.as.ts first:
  *
  * | region | holds |
  * |---|---|
- * | packed | words of a column as bitpack.ts packs them, and a pad that vectors may read |
- * | unpacked | the values (u32) of a group of 128 |
  * | cell | of each row its cell (u32) |
  * | bits | a bit a row: the rows that count, or those that were found |
  * | table | by value of a column, what is added to the cells of rows that have it (u32), or 1 when it is chosen (u8) |
- * | count | rows by cell (u32), last those of no cell |
- * | sum | by cell 16 bytes: sum (u64, at the end f64), least and greatest value (u32) |
+ * | count | rows by cell (u32): four tables when cells are few, as rows that follow each other often have the same one |
+ * | sum | by cell the sum (u64, above SUM_BITS the number of rows; at the end f64): four tables likewise |
+ * | least, greatest | by cell the least and the greatest value (u32) |
  * | run end, run cell | of each run of rows the row behind it, and its cell (u32) |
  * | group | by cell the group (u32) + 1, or 0 |
- * | patch place, patch high | of each patched value its place, ascending, and what is added to it (u32) |
  * | pair row, pair group | rows that have a group, with it (u32) |
  */
 
-const VECTOR: u32 = 16;
-const WORD_BITS: u32 = 32;
-const ROWS: u32 = 1 << 16;
-const GROUP_ROWS: u32 = 128;
-const PAD: u32 = 64;
 const CODES: u32 = 1 << 18;
 const CELLS: u32 = 1 << 20;
 const SUMS: u32 = 1 << 16;
-const SUM_BYTES: u32 = 16;
+/** Cells up to which there are four tables. */
+const FEW_CELLS: u32 = 1 << 13;
+/** Bits of a sum: ROWS values of 31 bits fit. */
+const SUM_BITS: u64 = 47;
 
-const PACKED: u32 = 1024;
-const UNPACKED: u32 = PACKED + 4 * ROWS + PAD;
-const CELL: u32 = UNPACKED + 4 * GROUP_ROWS;
+const CELL: u32 = UNPACKED_END;
 const BITS: u32 = CELL + 4 * ROWS;
 const TABLE: u32 = BITS + ROWS / 8 + PAD;
 const COUNT: u32 = TABLE + 4 * CODES;
 const SUM: u32 = COUNT + 4 * CELLS + PAD;
-const RUN_END: u32 = SUM + SUM_BYTES * SUMS;
+const LEAST: u32 = SUM + 8 * SUMS;
+const GREATEST: u32 = LEAST + 4 * SUMS;
+const RUN_END: u32 = GREATEST + 4 * SUMS;
 const RUN_CELL: u32 = RUN_END + 4 * ROWS;
 const GROUP: u32 = RUN_CELL + 4 * ROWS + PAD;
 const PAIR_ROW: u32 = GROUP + 4 * CELLS + PAD;
 const PAIR_GROUP: u32 = PAIR_ROW + 4 * ROWS + PAD;
-const PATCH_PLACE: u32 = PAIR_GROUP + 4 * ROWS + PAD;
-const PATCH_HIGH: u32 = PATCH_PLACE + 4 * ROWS;
-const END: u32 = PATCH_HIGH + 4 * ROWS + PAD;
+const END: u32 = PAIR_GROUP + 4 * ROWS + PAD;
 
 // Accessors: one a region. `assert` is there in the checked build alone.
-function packedVector(at: u32): v128 {
-  assert(at + VECTOR <= 4 * ROWS + PAD);
-  return v128.load(PACKED + at);
-}
-function unpackedVector(at: u32): v128 {
-  assert(at + VECTOR <= 4 * GROUP_ROWS);
-  return v128.load(UNPACKED + at);
-}
-function setUnpacked(at: u32, values: v128): void {
-  assert(at + VECTOR <= 4 * GROUP_ROWS);
-  v128.store(UNPACKED + at, values);
-}
-function unpackedOne(at: u32): u32 {
-  assert(at < GROUP_ROWS);
-  return load<u32>(UNPACKED + 4 * at);
-}
-function setUnpackedOne(at: u32, value: u32): void {
-  assert(at < GROUP_ROWS);
-  store<u32>(UNPACKED + 4 * at, value);
-}
+// @inline
 function setCells(row: u32, cells: v128): void {
   assert(row + 4 <= ROWS);
   v128.store(CELL + 4 * row, cells);
 }
+// @inline
 function cellOf(row: u32): u32 {
   assert(row < ROWS);
   return load<u32>(CELL + 4 * row);
 }
+// @inline
 function cellsOf(row: u32): v128 {
   assert(row + 4 <= ROWS);
   return v128.load(CELL + 4 * row);
 }
+// @inline
 function setCell(row: u32, cell: u32): void {
   assert(row < ROWS);
   store<u32>(CELL + 4 * row, cell);
 }
+// @inline
 function bitsOf(word: u32): u32 {
   assert(word < ROWS / WORD_BITS);
   return load<u32>(BITS + 4 * word);
 }
+/** The bits of half a group. */
+// @inline
+function halfBits(group: u32, half: u32): u64 {
+  assert(group < ROWS / GROUP_ROWS && half < 2);
+  return load<u64>(BITS + 16 * group + 8 * half);
+}
+// @inline
 function setBits(group: u32, part: u32, bits: u32): void {
   assert(group < ROWS / GROUP_ROWS && part < 8);
   store<u16>(BITS + 16 * group + 2 * part, <u16>bits);
 }
+// @inline
 function tablePlace(value: u32): u32 {
   assert(value < CODES);
   return TABLE + 4 * value;
 }
+// @inline
 function tableOf(values: v128): v128 {
   let found = v128.load32_zero(tablePlace(i32x4.extract_lane(values, 0)));
   found = v128.load32_lane(tablePlace(i32x4.extract_lane(values, 1)), found, 1);
   found = v128.load32_lane(tablePlace(i32x4.extract_lane(values, 2)), found, 2);
   return v128.load32_lane(tablePlace(i32x4.extract_lane(values, 3)), found, 3);
 }
+// @inline
 function isChosen(value: u32): u32 {
   assert(value < 4 * CODES);
   return load<u8>(TABLE + value);
 }
+// @inline
 function setWord(word: u32, bits: u32): void {
   assert(word < ROWS / WORD_BITS);
   store<u32>(BITS + 4 * word, bits);
 }
+// @inline
 function countRow(cell: u32): void {
-  assert(cell <= CELLS);
+  assert(cell < CELLS);
   const at = COUNT + 4 * cell;
   store<u32>(at, load<u32>(at) + 1);
 }
-function sumAt(cell: u32): u32 {
-  assert(cell < SUMS);
-  return SUM + SUM_BYTES * cell;
+// @inline
+function countAt(cell: u32): u32 {
+  assert(cell < CELLS);
+  return load<u32>(COUNT + 4 * cell);
 }
+// @inline
+function setCount(cell: u32, count: u32): void {
+  assert(cell < CELLS);
+  store<u32>(COUNT + 4 * cell, count);
+}
+// @inline
+function sumAt(cell: u32): u64 {
+  assert(cell < SUMS);
+  return load<u64>(SUM + 8 * cell);
+}
+// @inline
+function setSum(cell: u32, sum: u64): void {
+  assert(cell < SUMS);
+  store<u64>(SUM + 8 * cell, sum);
+}
+// @inline
+function setTotal(cell: u32, total: f64): void {
+  assert(cell < SUMS);
+  store<f64>(SUM + 8 * cell, total);
+}
+// @inline
+function boundsPlace(cell: u32): u32 {
+  assert(cell < SUMS);
+  return 4 * cell;
+}
+// @inline
 function runEnd(run: u32): u32 {
   assert(run < ROWS);
   return load<u32>(RUN_END + 4 * run);
 }
+// @inline
 function runCell(run: u32): u32 {
   assert(run < ROWS);
   return load<u32>(RUN_CELL + 4 * run);
 }
+// @inline
 function setRunCell(run: u32, cell: u32): void {
   assert(run <= ROWS);
   store<u32>(RUN_CELL + 4 * run, cell);
 }
-function countAt(cell: u32): u32 {
-  assert(cell <= CELLS);
-  return load<u32>(COUNT + 4 * cell);
-}
-function setCount(cell: u32, count: u32): void {
-  assert(cell <= CELLS);
-  store<u32>(COUNT + 4 * cell, count);
-}
-function patchPlace(at: u32): u32 {
-  assert(at < ROWS);
-  return load<u32>(PATCH_PLACE + 4 * at);
-}
-function patchHigh(at: u32): u32 {
-  assert(at < ROWS);
-  return load<u32>(PATCH_HIGH + 4 * at);
-}
+// @inline
 function groupOf(cell: u32): u32 {
-  assert(cell <= CELLS);
+  assert(cell < CELLS);
   return load<u32>(GROUP + 4 * cell);
 }
+// @inline
 function setPair(at: u32, row: u32, group: u32): void {
   assert(at < ROWS);
   store<u32>(PAIR_ROW + 4 * at, row);
   store<u32>(PAIR_GROUP + 4 * at, group);
 }
 
-/** Patches of the packed values, and the first of them that is behind the group that was unpacked last. */
-let patchCount: u32 = 0;
-let nextPatch: u32 = 0;
-
-/** Takes the number of patches of the values that were put into the memory. */
-export function packedPatch(count: u32): void {
-  patchCount = count;
-}
-
-/** Adds the patches of a group: groups are unpacked from the first one on. */
-function patchGroup(group: u32): void {
-  if (group === 0) nextPatch = 0;
-  const first = group * GROUP_ROWS;
-  for (; nextPatch < patchCount; nextPatch++) {
-    const at = patchPlace(nextPatch) - first;
-    if (at >= GROUP_ROWS) return;
-    setUnpackedOne(at, unpackedOne(at) + patchHigh(nextPatch));
-  }
-}
-
-/** Unpacks a group of 128 values. What lies behind the last values of a column are anything. */
-function unpackGroup(group: u32, width: u32): void {
-  const mask = i32x4.splat(width === WORD_BITS ? -1 : (1 << width) - 1);
-  let from = group * width * VECTOR;
-  let shift: u32 = 0;
-  for (let to: u32 = 0; to < 4 * GROUP_ROWS; to += VECTOR) {
-    let values = i32x4.shr_u(packedVector(from), shift);
-    const end = shift + width;
-    if (end > WORD_BITS) {
-      values = v128.or(values, i32x4.shl(packedVector(from + VECTOR), WORD_BITS - shift));
-    }
-    setUnpacked(to, v128.and(values, mask));
-    from += (end / WORD_BITS) * VECTOR;
-    shift = end % WORD_BITS;
-  }
-  if (patchCount !== 0) patchGroup(group);
-}
-
 /** A bit for each of four values, set when it is chosen. */
+// @inline
 function chosenOf(values: v128): u32 {
   const low =
     isChosen(i32x4.extract_lane(values, 0)) | (isChosen(i32x4.extract_lane(values, 1)) << 1);
@@ -201,6 +186,7 @@ function chosenOf(values: v128): u32 {
 }
 
 /** A bit for each of four vectors of values, set when it is from `low` on no further than `span`. */
+// @inline
 function within(at: u32, low: v128, span: v128): u32 {
   const a = i32x4.le_u(i32x4.sub(unpackedVector(at), low), span);
   const b = i32x4.le_u(i32x4.sub(unpackedVector(at + VECTOR), low), span);
@@ -230,11 +216,6 @@ function greatestOf(values: v128): u32 {
   const left = max<u32>(i32x4.extract_lane(values, 0), i32x4.extract_lane(values, 1));
   const right = max<u32>(i32x4.extract_lane(values, 2), i32x4.extract_lane(values, 3));
   return max(left, right);
-}
-
-/** Makes 0 what lies behind the last of `count` values in its group. */
-function clearExcess(group: u32, count: u32): void {
-  for (let at = count - group * GROUP_ROWS; at < GROUP_ROWS; at++) setUnpackedOne(at, 0);
 }
 
 /** Sets the bits of those of `count` packed values that are from `first` to `last`. */
@@ -280,10 +261,16 @@ export function packedRuns(runCount: u32): void {
   }
 }
 
+// @inline
+function hasRows(group: u32): bool {
+  return (halfBits(group, 0) | halfBits(group, 1)) !== 0;
+}
+
 /** Adds to the cells of `count` rows what the table has for their packed values, at `last` for greater ones. */
 export function packedAdd(count: u32, width: u32, last: u32): void {
   const most = i32x4.splat(last);
   for (let group: u32 = 0; group * GROUP_ROWS < count; group++) {
+    if (!hasRows(group)) continue;
     unpackGroup(group, width);
     const first = group * GROUP_ROWS;
     for (let at: u32 = 0; at < GROUP_ROWS; at += 4) {
@@ -293,27 +280,55 @@ export function packedAdd(count: u32, width: u32, last: u32): void {
   }
 }
 
-/** Counts the rows of the bits by cell; those of cells from `cellCount` on together. Returns these. */
-export function packedCount(rowCount: u32, cellCount: u32): u32 {
-  memory.fill(COUNT, 0, 4 * cellCount + 4);
-  for (let from: u32 = 0; from < rowCount; from += WORD_BITS) {
-    let bits = bitsOf(from / WORD_BITS);
-    if (bits === 0xffffffff) {
-      for (let row = from; row < from + WORD_BITS; row++) countRow(min(cellOf(row), cellCount));
-      continue;
+/** Adds to the cells of `count` rows their packed values times `step`, `last` in place of greater ones. */
+export function packedMultiply(count: u32, width: u32, last: u32, step: u32): void {
+  const most = i32x4.splat(last);
+  const steps = i32x4.splat(step);
+  for (let group: u32 = 0; group * GROUP_ROWS < count; group++) {
+    if (!hasRows(group)) continue;
+    unpackGroup(group, width);
+    const first = group * GROUP_ROWS;
+    for (let at: u32 = 0; at < GROUP_ROWS; at += 4) {
+      const values = i32x4.mul(i32x4.min_u(unpackedVector(4 * at), most), steps);
+      setCells(first + at, i32x4.add(cellsOf(first + at), values));
     }
-    for (; bits !== 0; bits &= bits - 1) countRow(min(cellOf(from + ctz(bits)), cellCount));
   }
-  return load<u32>(COUNT + 4 * cellCount);
 }
 
-/** Makes pairs of the rows of the bits whose cell has a group; their number. Cells from `cellCount` on have none. */
-export function packedPairs(rowCount: u32, cellCount: u32): u32 {
+/** Counts the rows of the bits by cell. */
+export function packedCount(rowCount: u32, cellCount: u32): void {
+  const stride: u32 = cellCount <= FEW_CELLS ? cellCount : 0;
+  memory.fill(COUNT, 0, 4 * max(cellCount, 4 * stride));
+  for (let group: u32 = 0; group * GROUP_ROWS < rowCount; group++) {
+    const first = group * GROUP_ROWS;
+    if ((halfBits(group, 0) & halfBits(group, 1)) === <u64>-1) {
+      for (let row = first; row < first + GROUP_ROWS; row += 4) {
+        const cells = cellsOf(row);
+        countRow(i32x4.extract_lane(cells, 0));
+        countRow(i32x4.extract_lane(cells, 1) + stride);
+        countRow(i32x4.extract_lane(cells, 2) + 2 * stride);
+        countRow(i32x4.extract_lane(cells, 3) + 3 * stride);
+      }
+      continue;
+    }
+    for (let half: u32 = 0; half < 2; half++)
+      for (let bits = halfBits(group, half); bits !== 0; bits &= bits - 1)
+        countRow(cellOf(first + 64 * half + <u32>ctz(bits)));
+  }
+  if (stride === 0) return;
+  for (let cell: u32 = 0; cell < cellCount; cell++) {
+    const low = countAt(cell) + countAt(cell + stride);
+    setCount(cell, low + countAt(cell + 2 * stride) + countAt(cell + 3 * stride));
+  }
+}
+
+/** Makes pairs of the rows of the bits whose cell has a group; their number. */
+export function packedPairs(rowCount: u32): u32 {
   let count: u32 = 0;
   for (let from: u32 = 0; from < rowCount; from += WORD_BITS) {
     for (let bits = bitsOf(from / WORD_BITS); bits !== 0; bits &= bits - 1) {
       const row = from + ctz(bits);
-      const group = groupOf(min(cellOf(row), cellCount));
+      const group = groupOf(cellOf(row));
       if (group === 0) continue;
       setPair(count++, row, group - 1);
     }
@@ -321,46 +336,62 @@ export function packedPairs(rowCount: u32, cellCount: u32): u32 {
   return count;
 }
 
-/** Empties the sums of the first cells. */
-function clearSums(cellCount: u32): void {
-  for (let cell: u32 = 0; cell < cellCount; cell++) {
-    const at = sumAt(cell);
-    store<u64>(at, 0);
-    store<u32>(at, 0xffffffff, 8);
-    store<u32>(at, 0, 12);
+// @inline
+function addTo(cell: u32, value: u32): void {
+  setSum(cell, sumAt(cell) + (((<u64>1) << SUM_BITS) + value));
+}
+
+// @inline
+function widen(cell: u32, value: u32): void {
+  const at = boundsPlace(cell);
+  store<u32>(LEAST + at, min(load<u32>(LEAST + at), value));
+  store<u32>(GREATEST + at, max(load<u32>(GREATEST + at), value));
+}
+
+/**
+ * Adds the packed values of the rows of the bits to the sums of their cells, which are f64 then, and counts these rows;
+ * `withBounds` finds the least and greatest values too.
+ */
+export function packedSum(rowCount: u32, width: u32, cellCount: u32, withBounds: bool): void {
+  const stride: u32 = cellCount <= FEW_CELLS ? cellCount : 0;
+  memory.fill(SUM, 0, 8 * max(cellCount, 4 * stride));
+  if (withBounds) {
+    memory.fill(LEAST, 0xff, 4 * cellCount);
+    memory.fill(GREATEST, 0, 4 * cellCount);
   }
-}
-
-function addTo(cell: u32, cellCount: u32, value: u32): void {
-  if (cell >= cellCount) return;
-  const at = sumAt(cell);
-  store<u64>(at, load<u64>(at) + value);
-  store<u32>(at, min(load<u32>(at, 8), value), 8);
-  store<u32>(at, max(load<u32>(at, 12), value), 12);
-}
-
-/** Adds the packed values of the rows of the bits to the sums of their cells, which are f64 then. */
-export function packedSum(rowCount: u32, width: u32, cellCount: u32): void {
-  clearSums(cellCount);
   for (let group: u32 = 0; group * GROUP_ROWS < rowCount; group++) {
+    if (!hasRows(group)) continue;
     unpackGroup(group, width);
     const first = group * GROUP_ROWS;
-    for (let from: u32 = 0; from < GROUP_ROWS && first + from < rowCount; from += WORD_BITS) {
-      let bits = bitsOf((first + from) / WORD_BITS);
-      if (bits === 0xffffffff) {
-        for (let at = from; at < from + WORD_BITS; at++)
-          addTo(cellOf(first + at), cellCount, unpackedOne(at));
-        continue;
+    if ((halfBits(group, 0) & halfBits(group, 1)) === <u64>-1) {
+      for (let at: u32 = 0; at < GROUP_ROWS; at += 4) {
+        const cells = cellsOf(first + at);
+        const values = unpackedVector(4 * at);
+        addTo(i32x4.extract_lane(cells, 0), i32x4.extract_lane(values, 0));
+        addTo(i32x4.extract_lane(cells, 1) + stride, i32x4.extract_lane(values, 1));
+        addTo(i32x4.extract_lane(cells, 2) + 2 * stride, i32x4.extract_lane(values, 2));
+        addTo(i32x4.extract_lane(cells, 3) + 3 * stride, i32x4.extract_lane(values, 3));
       }
-      for (; bits !== 0; bits &= bits - 1) {
-        const at = from + ctz(bits);
-        addTo(cellOf(first + at), cellCount, unpackedOne(at));
-      }
+    } else {
+      for (let half: u32 = 0; half < 2; half++)
+        for (let bits = halfBits(group, half); bits !== 0; bits &= bits - 1) {
+          const at = 64 * half + <u32>ctz(bits);
+          addTo(cellOf(first + at), unpackedOne(at));
+        }
     }
+    if (!withBounds) continue;
+    for (let half: u32 = 0; half < 2; half++)
+      for (let bits = halfBits(group, half); bits !== 0; bits &= bits - 1) {
+        const at = 64 * half + <u32>ctz(bits);
+        widen(cellOf(first + at), unpackedOne(at));
+      }
   }
   for (let cell: u32 = 0; cell < cellCount; cell++) {
-    const at = sumAt(cell);
-    store<f64>(at, <f64>load<u64>(at));
+    let sum = sumAt(cell);
+    if (stride !== 0)
+      sum += sumAt(cell + stride) + sumAt(cell + 2 * stride) + sumAt(cell + 3 * stride);
+    setCount(cell, <u32>(sum >> SUM_BITS));
+    setTotal(cell, <f64>(sum & (((<u64>1) << SUM_BITS) - 1)));
   }
 }
 
@@ -377,6 +408,7 @@ export function packedOpen(greatest: u32): void {
   tallied = 0;
 }
 
+// @inline
 function tallyRow(row: u32): void {
   const code = cellOf(row);
   const times = countAt(code);
@@ -428,9 +460,9 @@ export function packedBegin(): u32 {
   return memory.size() >= wanted || memory.grow(wanted - memory.size()) >= 0 ? 1 : 0;
 }
 
-/** Offset of a region, or a limit, by its number in scan-kernel.ts. */
+/** Offset of a region, or a limit, by its number in packed-kernel.ts. */
 export function packedPlace(number: u32): u32 {
-  if (number === 0) return PACKED;
+  if (number === 0) return PACKED_WORDS;
   if (number === 1) return BITS;
   if (number === 2) return TABLE;
   if (number === 3) return COUNT;
@@ -444,6 +476,7 @@ export function packedPlace(number: u32): u32 {
   if (number === 11) return CELLS;
   if (number === 12) return SUMS;
   if (number === 13) return CELL;
-  if (number === 14) return PATCH_PLACE;
-  return PATCH_HIGH;
+  if (number === 14) return LEAST;
+  if (number === 15) return GREATEST;
+  return number === 16 ? PATCH_PLACE : PATCH_HIGH;
 }

@@ -79,10 +79,10 @@ export function unpackValues(values: PackedValues, last: number): Uint32Array | 
   return found === undefined ? plain.unpackValues(values, last) : found.answer;
 }
 
-/** Rows by cell; `undefined` when some row is in none. */
-export function countCells(cells: CellRows): Uint32Array | undefined {
+/** Rows by cell. */
+export function countCells(cells: CellRows): Uint32Array {
   const found = kernelOf()?.takes(cells) ? asked((kernel) => kernel.count(cells)) : undefined;
-  return found === undefined ? plain.countCells(cells) : found.answer;
+  return found?.answer ?? plain.countCells(cells);
 }
 
 /** The rows whose cell has a group, by `groups`: group + 1 by cell, 0 for none. */
@@ -93,10 +93,10 @@ export function groupCells(cells: CellRows, groups: Uint32Array): GroupedRows {
   return found?.answer ?? plain.groupCells(cells, groups);
 }
 
-/** Sums of `numbers`, one a row, by cell. */
-export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
+/** Sums of `numbers`, one a row and below 2^31, by cell; with their bounds when these are wanted. */
+export function sumCells(cells: CellRows, numbers: PackedValues, withBounds: boolean): CellSums {
   const isTaken = kernelOf()?.takesSums(cells) === true;
-  const found = isTaken ? asked((kernel) => kernel.sum(cells, numbers)) : undefined;
+  const found = isTaken ? asked((kernel) => kernel.sum(cells, numbers, withBounds)) : undefined;
   return found?.answer ?? plain.sumCells(cells, numbers);
 }
 

@@ -1,11 +1,5 @@
 import { findPacked, unpack, unpackBelow, unpackOne } from './bitpack.ts';
-import {
-  type CellRows,
-  type CellSums,
-  type GroupedRows,
-  NOWHERE,
-  type PackedValues,
-} from './cells.ts';
+import type { CellLevel, CellRows, CellSums, GroupedRows, PackedValues } from './cells.ts';
 import { addPatches } from './patches.ts';
 
 const WORD_BITS = 32;
@@ -46,27 +40,23 @@ export function chooseValues(packed: PackedValues, chosen: Uint8Array): Uint32Ar
   return found;
 }
 
-/** Rows by cell, in a new array; `undefined` when some row is in none. */
-export function countCells(cells: CellRows): Uint32Array | undefined {
-  const { cellCount } = cells;
-  const counts = new Uint32Array(cellCount);
-  let isWhole = true;
+/** Rows by cell, in a new array. */
+export function countCells(cells: CellRows): Uint32Array {
+  const counts = new Uint32Array(cells.cellCount);
   eachCell(cells, (cell) => {
-    if (cell < cellCount) counts[cell]++;
-    else isWhole = false;
+    counts[cell]++;
   });
-  return isWhole ? counts : undefined;
+  return counts;
 }
 
 /** The rows whose cell has a group, by `groups`: group + 1 by cell, 0 for none. */
 export function groupCells(cells: CellRows, groups: Uint32Array): GroupedRows {
-  const { cellCount, rowCount } = cells;
+  const { rowCount } = cells;
   const found = { count: 0, rows: new Uint32Array(rowCount), groups: new Uint32Array(rowCount) };
   eachCell(cells, (cell, row) => {
-    const group = cell < cellCount ? groups[cell] : 0;
-    if (group === 0) return;
+    if (groups[cell] === 0) return;
     found.rows[found.count] = row;
-    found.groups[found.count++] = group - 1;
+    found.groups[found.count++] = groups[cell] - 1;
   });
   return found;
 }
@@ -76,12 +66,11 @@ export function sumCells(cells: CellRows, numbers: PackedValues): CellSums {
   const { cellCount } = cells;
   const counts = new Uint32Array(cellCount);
   const sums = new Float64Array(cellCount);
-  const least = new Float64Array(cellCount).fill(Number.POSITIVE_INFINITY);
-  const greatest = new Float64Array(cellCount).fill(Number.NEGATIVE_INFINITY);
+  const least = new Uint32Array(cellCount).fill(0xffffffff);
+  const greatest = new Uint32Array(cellCount);
   const values = unpacked(numbers);
   eachCell(cells, (cell, row) => {
-    if (cell >= cellCount) return;
-    const value = values[row] + numbers.base;
+    const value = values[row];
     counts[cell]++;
     sums[cell] += value;
     least[cell] = Math.min(least[cell], value);
@@ -109,15 +98,18 @@ function cellsOf({ rowCount, runs, levels }: CellRows): Uint32Array {
     cells.fill(runs?.cells[run] ?? 0, from, runs?.ends[run]);
     from = runs?.ends[run] ?? 0;
   }
-  for (const { codes, offsets } of levels) {
-    const values = unpacked(codes);
-    const { length } = offsets;
-    for (let row = 0; row < rowCount; row++) {
-      const code = values[row] + codes.base;
-      cells[row] += code < length ? offsets[code] : NOWHERE;
-    }
+  let step = 1;
+  for (const level of levels) {
+    const values = unpacked(level.codes);
+    for (let row = 0; row < rowCount; row++) cells[row] += digitOf(level, values[row]) * step;
+    step *= level.size;
   }
   return cells;
+}
+
+function digitOf({ digits, size }: CellLevel, code: number): number {
+  if (digits === undefined) return Math.min(code, size - 1);
+  return digits[Math.min(code, digits.length - 1)];
 }
 
 /** The numbers without their base. Those of whole words lie as they are, maybe without a pad behind the last. */

@@ -35,7 +35,7 @@ import { type BlockSource, isDamage, type Progress, type Reach } from '../model/
 import { partsOfRows, telling } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
 import { columnsAt } from '../scan/scan.ts';
-import type { RowValues } from '../value/field-values.ts';
+import type { RowValues } from '../value/coded-values.ts';
 import { ValueTable } from '../value/value-table.ts';
 import { EventBuilder } from './event.ts';
 import { placeUnits } from './fetch.ts';

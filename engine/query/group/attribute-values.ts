@@ -2,9 +2,7 @@ import { Pace, type Units } from '../../base/pause.ts';
 import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import { NOWHERE } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
-import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
@@ -16,7 +14,8 @@ import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '.
 import { partsOfRows } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
 import { columnsAt } from '../scan/scan.ts';
-import type { CodedValues } from '../value/field-values.ts';
+import type { CodedValues } from '../value/coded-values.ts';
+import { knownLevels, LevelCells, type LevelCodes, learntLevels } from '../value/level-cells.ts';
 import { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -112,22 +111,26 @@ export class ValueCounter implements BlockVisitor {
       ({ isFull, level }) => !isFull && !this.#whole.has(block.ref, level.path),
     );
     // What a block has is taken when all of it can be read.
-    const known = left.map(({ level }) => countKnown(level, block, rows));
-    for (const [place, { level }] of left.entries()) {
-      if (known[place] === undefined) yield* level.prepare(block, rows);
+    const known: (LevelCells | undefined)[] = [];
+    for (const { level } of left) {
+      const cells = yield* countCodes(level, block, rows);
+      if (cells === undefined) yield* level.prepare(block, rows);
+      known.push(cells);
       yield;
     }
     for (const [place, counted] of left.entries()) {
       const { level } = counted;
       const columns = columnsAt(block, level.path);
-      const times = known[place];
-      if (times !== undefined) addTimes(times, counted.eventCounts);
-      if (times !== undefined || columns.length === 0) continue;
-      counted.dates.add(block, columns, rows);
+      if (columns.length === 0) continue;
       if (level.valueCount > counted.eventCounts.length) {
         counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
       }
-      countValues(level, rows, counted.eventCounts);
+      const cells = known[place];
+      if (cells !== undefined) addCells(cells, counted.eventCounts);
+      else {
+        counted.dates.add(block, columns, rows);
+        countValues(level, rows, counted.eventCounts);
+      }
       yield;
       this.#settle(counted, level.valueCount);
     }
@@ -292,35 +295,20 @@ function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): Simpl
   return { type: 'attribute', path, aggregation };
 }
 
-/** How often codes are there, and what they mean: `known` of `CodedValues`. */
-interface CodeTimes {
-  times: Uint32Array;
-  known: Int32Array;
+/** The rows of a block by their values; `undefined` when they do not come by codes. In units. Throws CORRUPTION. */
+function* countCodes(level: FieldLevel, block: Block, rows: Bitmap): Units<LevelCells | undefined> {
+  const cellsOf = (known: LevelCodes | undefined): ReturnType<typeof LevelCells.of> =>
+    known && LevelCells.of(known, [1], block.rowCount, rows, Number.POSITIVE_INFINITY);
+  let cells = cellsOf(knownLevels([level], block));
+  if (cells === 'unknown') cells = cellsOf(yield* learntLevels([level], block, rows));
+  return cells === 'unknown' ? undefined : cells;
 }
 
-/**
- * Counts rows of a block by codes; `undefined` when some have a value that was not met before, or do not come by codes.
- * Throws CORRUPTION.
- */
-function countKnown(level: FieldLevel, block: Block, rows: Bitmap): CodeTimes | undefined {
-  const found = level.knownCodes(block);
-  if (found === undefined) return undefined;
-  const { codes, known } = found;
-  const offsets = new Uint32Array(known.length);
-  for (let code = 0; code < known.length; code++)
-    offsets[code] = known[code] === 0 ? NOWHERE : code;
-  const { rowCount } = block;
-  const levels = [{ codes, offsets }];
-  const cells = { rowCount, rows, runs: undefined, levels, cellCount: known.length };
-  const times = countCells(cells)?.slice();
-  return times && { times, known };
-}
-
-/** Adds to the counts of values how often their codes are there. */
-function addTimes({ times, known }: CodeTimes, counts: Float64Array): void {
-  for (let code = 0; code < times.length; code++) {
-    if (known[code] > 1) counts[known[code] - 2] += times[code];
-  }
+/** Adds to the counts of values those of the rows that have them. */
+function addCells(cells: LevelCells, counts: Float64Array): void {
+  cells.each((number, count) => {
+    if (number > 0) counts[number - 1] += count;
+  });
 }
 
 /** Counts the events of each value of a level that is prepared for `rows`. */
@@ -353,7 +341,9 @@ function countCoded({ codes, known }: CodedValues, rows: Bitmap, counts: Float64
       times[codes[base + 31 - Math.clz32(bits & -bits)]]++;
     }
   }
-  addTimes({ times, known }, counts);
+  for (let code = 0; code < times.length; code++) {
+    if (known[code] > 1) counts[known[code] - 2] += times[code];
+  }
 }
 
 /** The values with the most events; of equals the first ones in natural order. */

@@ -1,12 +1,16 @@
-import { assert } from '../../base/assert.ts';
+import { assert, must } from '../../base/assert.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { type CellLevel, plainValues } from '../../packed/cells.ts';
-import { countCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
-import type { KnownCodes } from '../value/field-values.ts';
-import { cellsOfRuns, offsetsOf, type RowRuns } from '../value/level-cells.ts';
+import {
+  knownLevels,
+  knownOf,
+  LevelCells,
+  type LevelCodes,
+  learntLevels,
+  type RowRuns,
+} from '../value/level-cells.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { afterTest, comparer, FirstBuckets, limitOf } from './bucket-order.ts';
 import { codedOf, type Level, takeValues } from './level.ts';
@@ -14,8 +18,6 @@ import type { LevelSpec, VisitorData, VisitorSpec } from './shared-scan.ts';
 
 /** Cells of a level for events that have no value there, and for all events. */
 const MORE_CELLS = 2;
-const NO_ENDS = new Uint32Array(0);
-const NO_VALUES = new Int32Array(0);
 const NATURAL: BucketOrder = { by: { type: 'natural' }, direction: 'asc' };
 
 /**
@@ -57,38 +59,40 @@ export class Cube implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     if (this.isFull) return;
-    const timePlace = this.#levels.findIndex((level) => level.runs !== undefined);
-    const time = this.#levels[timePlace];
-    if (time !== undefined) yield* time.prepare(block, rows);
-    if (this.#addKnown(block, rows, timePlace)) return;
-    /** By level; nothing for the first one of time, whose runs tell. */
-    const coded: KnownCodes[] = [];
+    const times = this.#levels.filter(({ runs }) => runs !== undefined);
+    for (const time of times) yield* time.prepare(block, rows);
+    if (times.length === this.#levels.length && times.length === 1) {
+      this.#countRuns(rows, must(times[0].runs, 'runs'));
+      return;
+    }
+    const known = knownLevels(this.#levels, block);
+    const found = known && this.#count(known, block, rows);
+    if (found === 'counted') return;
+    const learnt = found && (yield* learntLevels(this.#levels, block, rows));
+    const levels = learnt ?? (yield* this.#prepared(block, rows, times));
+    if (levels === undefined) return;
+    yield* this.#makeRoom();
+    if (this.isFull) return;
+    assert(this.#count(levels, block, rows) === 'counted', 'all values are known');
+  }
+
+  /** Has each level find its values, but that of `times` whose runs tell; `undefined` when one does not fit. */
+  *#prepared(block: Block, rows: Bitmap, [time]: readonly Level[]): Units<LevelCodes | undefined> {
+    const coded: LevelCodes[number][] = [];
     for (const [place, level] of this.#levels.entries()) {
-      if (place === timePlace) continue;
+      if (level === time) {
+        coded.push(must(level.runs, 'runs'));
+        continue;
+      }
       yield* level.prepare(block, rows);
       const found = codedOf(level);
       if (found === undefined || level.isLarge === true) {
         this.#fitting = place;
-        return;
+        return undefined;
       }
-      coded[place] = { codes: plainValues(found.codes), known: found.known };
+      coded.push(knownOf(found));
     }
-    yield* this.#makeRoom();
-    if (this.isFull) return;
-    const isCounted = this.#count(rows, block.rowCount, coded, time?.runs);
-    assert(isCounted, 'all values are known');
-  }
-
-  /** Counts a block whose values are all known by now; false when that is not so. Throws CORRUPTION. */
-  #addKnown(block: Block, rows: Bitmap, timePlace: number): boolean {
-    const coded: KnownCodes[] = [];
-    for (const [place, level] of this.#levels.entries()) {
-      if (place === timePlace) continue;
-      const found = level.knownCodes?.(block);
-      if (found === undefined) return false;
-      coded[place] = found;
-    }
-    return this.#count(rows, block.rowCount, coded, this.#levels[timePlace]?.runs);
+    return coded;
   }
 
   spec(): VisitorSpec | undefined {
@@ -167,39 +171,19 @@ export class Cube implements BlockVisitor {
     return this.#cells[cell];
   }
 
-  /** Counts rows of a block; false when the value of one is not known. */
-  #count(
-    rows: Bitmap,
-    rowCount: number,
-    coded: readonly KnownCodes[],
-    runs: RowRuns | undefined,
-  ): boolean {
-    const levels: CellLevel[] = [];
-    let timeStep = 0;
-    let step = 1;
-    for (let place = this.#levels.length - 1; place >= 0; place--) {
-      const found = coded[place];
-      if (found === undefined) timeStep = step;
-      else levels.push({ codes: found.codes, offsets: offsetsOf(found.known, step) });
-      step *= this.#sizes[place];
-    }
-    if (levels.length === 0) {
-      this.#countRuns(rows, runs);
-      return true;
-    }
-    const { cells, first, end } = cellsOfRuns(runs, timeStep, step, coded[0] === undefined);
-    const cellRuns = runs && { count: runs.count, ends: runs.ends, cells };
-    const cellCount = end - first;
-    const counts = countCells({ rowCount, rows, runs: cellRuns, levels, cellCount });
-    if (counts === undefined) return false;
-    for (let cell = 0; cell < cellCount; cell++) {
-      if (counts[cell] !== 0) this.#cells[first + cell] += counts[cell];
-    }
-    return true;
+  /** Counts rows of a block; 'unknown' when the value of one is not known. */
+  #count(levels: LevelCodes, { rowCount }: Block, rows: Bitmap): 'counted' | 'unknown' | undefined {
+    const steps = this.#sizes.map((_, place) => product(this.#sizes.slice(place + 1)));
+    const found = LevelCells.of(levels, steps, rowCount, rows, Number.POSITIVE_INFINITY);
+    if (!(found instanceof LevelCells)) return found;
+    found.each((number, count) => {
+      this.#cells[number] += count;
+    });
+    return 'counted';
   }
 
   /** Counts rows by runs of time alone. */
-  #countRuns(rows: Bitmap, runs: RowRuns = { count: 0, ends: NO_ENDS, values: NO_VALUES }): void {
+  #countRuns(rows: Bitmap, runs: RowRuns): void {
     for (let run = 0, from = 0; run < runs.count; run++) {
       this.#cells[runs.values[run]] += countBetween(rows, from, runs.ends[run]);
       from = runs.ends[run];

@@ -11,11 +11,11 @@ import { stepOf } from '../scan/row-counts.ts';
 import { rowsWhere } from '../scan/scan.ts';
 import {
   type CodedValues,
-  FieldValues,
   type KnownCodes,
   plainCodes,
   type RowValues,
-} from '../value/field-values.ts';
+} from '../value/coded-values.ts';
+import { FieldValues } from '../value/field-values.ts';
 import type { RowRuns } from '../value/level-cells.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
@@ -30,8 +30,9 @@ export interface Level {
   values(): RowValues;
   /** The same by codes, where they come so. */
   coded?(): CodedValues | undefined;
-  /** The values of a block by codes, as far as they are known by now, without a look at rows. Throws CORRUPTION. */
+  /** As in `FieldValues`. */
   knownCodes?(block: Block): KnownCodes | undefined;
+  learnCodes?(block: Block, rows: Bitmap): Units<KnownCodes | undefined>;
   /** The same of all rows of a block, by runs of rows that have the same one. */
   readonly runs?: RowRuns;
   /** What a value is in the answer. */

@@ -3,8 +3,14 @@ import { Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
-import type { CodedValues, RowValues } from '../value/field-values.ts';
-import { type Digits, LevelCells, type RowRuns } from '../value/level-cells.ts';
+import type { CodedValues, RowValues } from '../value/coded-values.ts';
+import {
+  knownLevels,
+  LevelCells,
+  type LevelCodes,
+  learntLevels,
+  type RowRuns,
+} from '../value/level-cells.ts';
 import { type GroupRuns, Pairs } from '../value/pairs.ts';
 import type { TupleTable } from '../value/tuple-table.ts';
 import { codedOf, type Level, takeValues } from './level.ts';
@@ -15,6 +21,8 @@ export const TOTAL = 0;
 /** Pairs of a parent and a value whose tuples are kept in an array. */
 const KNOWN_MAX = 1 << 18;
 const UNKNOWN = -2;
+/** Cells of a block up to which its rows are put into buckets by cells. */
+const CELLS_MAX = 1 << 18;
 
 /** A level of buckets in a pass. */
 export interface PassStage {
@@ -69,6 +77,8 @@ export class Nesting {
   /** The cells of the rows for which it is prepared, when these are by cells, with the buckets of the cells. */
   #cells: LevelCells | undefined;
   #groups: Uint32Array | undefined;
+  /** By level what a value counts in the number of a combination. */
+  #weights: number[] = [];
   /** The pairs of all of them, once they were asked for, and some of these. */
   readonly #all = new Pairs();
   #isListed = false;
@@ -157,10 +167,22 @@ export class Nesting {
     const hasCodes = levels.some(({ runs }) => runs === undefined);
     if (hasCodes && this.#stages.every(({ total }) => !total)) {
       for (const level of levels) if (level.runs !== undefined) yield* level.prepare(block, rows);
-      this.#cells = LevelCells.of(levels, block, rows);
+      let cells = this.#cellsOf(knownLevels(levels, block));
+      if (cells === 'unknown') cells = this.#cellsOf(yield* learntLevels(levels, block, rows));
+      this.#cells = cells === 'unknown' ? undefined : cells;
       if (this.#cells !== undefined) return;
     }
     for (const level of levels) yield* level.prepare(block, rows);
+  }
+
+  /** The cells of the rows for which it is prepared. */
+  #cellsOf(known: LevelCodes | undefined): ReturnType<typeof LevelCells.of> {
+    const levels = this.#stages.map(({ level }) => level);
+    const weights = weightsOf(levels);
+    const isExact = weights[0] * (levels[0].valueCount + 1) <= Number.MAX_SAFE_INTEGER;
+    if (known === undefined || !isExact) return undefined;
+    this.#weights = weights;
+    return LevelCells.of(known, weights, this.#blockRows, this.#rows, CELLS_MAX);
   }
 
   /** The rows for which it is prepared otherwise than by cells. */
@@ -201,16 +223,28 @@ export class Nesting {
   cells(): BucketCells | undefined {
     const cells = this.#cells;
     if (cells === undefined) return undefined;
-    this.#groups ??= cells.groups((digits) => this.#bucketOf(digits));
+    this.#groups ??= this.#groupsOf(cells);
     return { cells, groups: this.#groups };
   }
 
-  /** The bucket of the last level of rows that have these values; -1 when there is none. */
-  #bucketOf(digits: Digits): number {
+  /** By cell its bucket + 1, 0 for none. */
+  #groupsOf(cells: LevelCells): Uint32Array {
+    const groups = new Uint32Array(cells.counts.length);
+    cells.each((number, _, cell) => {
+      groups[cell] = this.#bucketOf(number) + 1;
+    });
+    return groups;
+  }
+
+  /** The bucket of the last level of rows with a combination of values; -1 when there is none. */
+  #bucketOf(number: number): number {
     let bucket = 0;
+    let rest = number;
     for (const [place, stage] of this.#stages.entries()) {
-      if (digits[place] === 0) return -1;
-      bucket = tupleOf(stage, bucket, digits[place]);
+      const value = Math.floor(rest / this.#weights[place]);
+      rest -= value * this.#weights[place];
+      if (value === 0) return -1;
+      bucket = tupleOf(stage, bucket, value);
       if (bucket < 0) return -1;
     }
     return bucket;
@@ -278,6 +312,15 @@ export class Nesting {
     this.#spare = this.#pairs;
     this.#pairs = inner;
   }
+}
+
+/** The weights of the digits of numbers that have one for each level. */
+function weightsOf(levels: readonly Level[]): number[] {
+  const weights = levels.map(() => 1);
+  for (let place = levels.length - 1; place > 0; place--) {
+    weights[place - 1] = weights[place] * (levels[place].valueCount + 1);
+  }
+  return weights;
 }
 
 /** Nests rows of which each has at most one value. */

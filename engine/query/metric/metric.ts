@@ -313,12 +313,13 @@ export class Summary {
     assert(column.kind === Kind.NUMBER, 'a column of numbers');
     const { scale } = column;
     // Codes are one higher than the numbers.
-    const plain = { ...numbers, base: numbers.base - 1 };
-    const { counts, sums, least, greatest } = sumCells(rows, plain);
+    const base = numbers.base - 1;
+    const { counts, sums, least, greatest } = sumCells(rows, numbers, this.#needsBounds);
     for (let cell = 0; cell < groups.length; cell++) {
       const count = counts[cell];
       if (groups[cell] === 0 || count === 0) continue;
-      this.#addSummed(groups[cell] - 1, count, sums[cell], scale, [least[cell], greatest[cell]]);
+      const bounds: [number, number] = [least[cell] + base, greatest[cell] + base];
+      this.#addSummed(groups[cell] - 1, count, sums[cell] + count * base, scale, bounds);
     }
   }
 

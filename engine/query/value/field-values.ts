@@ -1,4 +1,4 @@
-import { must } from '../../base/assert.ts';
+import { assert, must } from '../../base/assert.ts';
 import { inParts, type Units } from '../../base/pause.ts';
 import type {
   BooleanColumn,
@@ -11,7 +11,6 @@ import type {
 import type { Entries, EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { PackedValues } from '../../packed/cells.ts';
 import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { ArrayCursor } from '../filter/json.ts';
@@ -20,6 +19,13 @@ import { type Bitmap, dropRow, eachRow, hasRow, nextRow } from '../model/bitmap.
 import { partsOfRows } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
 import { columnsAt } from '../scan/scan.ts';
+import {
+  areKnown,
+  type CodedValues,
+  type KnownCodes,
+  type RowValues,
+  unknownCodes,
+} from './coded-values.ts';
 import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 
 /** Mantissas below are looked up in an array. */
@@ -38,45 +44,6 @@ const UNIT_ROWS = 8_192;
 const WORD_ROWS = 32;
 
 const cursor = new ArrayCursor();
-
-/**
- * The values of rows of a block that have one at most: row r has value `known[codes[r]] - 2`, none at 1. Codes are
- * those of the block's columns, as small as they are there; `known` is 0 for codes that none of these rows has.
- */
-export interface CodedValues {
-  codes: Uint32Array;
-  known: Int32Array;
-}
-
-/**
- * The values of each row of a block. Without `starts` row r has value `values[r] - 1`, and none at 0; with them it has
- * the distinct `values[starts[r]]` to `values[starts[r + 1] - 1]`.
- */
-export interface RowValues {
-  starts: Uint32Array | undefined;
-  values: Int32Array;
-}
-
-/** What plain codes mean: each the value that is one lower. */
-let plain = new Int32Array(0);
-
-/** Values of rows by codes that are one higher, 0 for none: those of as many different ones. */
-export function plainCodes(values: Int32Array, valueCount: number): CodedValues {
-  if (plain.length <= valueCount) {
-    plain = new Int32Array(Math.max(valueCount + 1, plain.length * 2));
-    for (let code = 0; code < plain.length; code++) plain[code] = code + 1;
-  }
-  return {
-    codes: new Uint32Array(values.buffer, values.byteOffset, values.length),
-    known: plain.subarray(0, valueCount + 1),
-  };
-}
-
-/** The same by codes as they are stored; `known` may be 0 for some that rows have, or have no place for them. */
-export interface KnownCodes {
-  codes: PackedValues;
-  known: Int32Array;
-}
 
 /** What code 0 means alone. */
 const NO_VALUE = Int32Array.of(1);
@@ -175,6 +142,52 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return { codes, known: Int32Array.from(table, (mantissa) => small[mantissa + 1]) };
   }
 
+  /**
+   * The same when what the codes of `rows` mean has been made known, in units; `undefined` also when one is of nothing.
+   * Throws CORRUPTION.
+   */
+  *learnCodes(block: Block, rows: Bitmap): Units<KnownCodes | undefined> {
+    const found = this.knownCodes(block);
+    const codes = found && unknownCodes(found, rows);
+    if (codes === undefined || codes.length === 0) return codes && found;
+    const [index] = columnsAt(block, this.path);
+    const learn = yield* this.#learnerOf(block.column(index));
+    for (let from = 0; from < codes.length; from += SINGLE_TEXTS_MAX) {
+      yield* this.numbers.reserve(SINGLE_TEXTS_MAX);
+      for (const code of codes.subarray(from, from + SINGLE_TEXTS_MAX)) learn(code);
+      yield;
+    }
+    return this.knownCodes(block);
+  }
+
+  /** Learns what a code means in a column for which `knownCodes` gives some. Throws CORRUPTION. */
+  *#learnerOf(column: Column): Units<(code: number) => void> {
+    if (column.kind === Kind.NUMBER) {
+      const small = this.#smallOf(column.scale);
+      const numberOf = this.#decimalsOf(column);
+      const table = column.coded()?.table;
+      return (code) => {
+        const mantissa = table === undefined ? code - 1 : table[code];
+        small[mantissa + 1] = numberOf(mantissa) + 2;
+      };
+    }
+    assert(column.kind === Kind.STRING, 'numbers or strings');
+    const { shared, entryCount } = column;
+    const known = this.#knownFor(must(shared, 'a dictionary'), entryCount);
+    const texts: Texts = { shared, entries: undefined, hashes: undefined };
+    if (this.numbers.usesHashes) {
+      texts.hashes = yield* must(shared, 'a dictionary').hashUnits(this.numbers);
+    }
+    return (code) => {
+      known[code] = this.#numberOf(texts, code - 1) + 2;
+    };
+  }
+
+  #decimalsOf({ scale }: NumberColumn): (mantissa: number) => number {
+    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
+    return (mantissa) => this.numbers.decimal(mantissa, divisor);
+  }
+
   /** The values of the rows that it is prepared for, by codes; `undefined` when they do not come so. */
   coded(): CodedValues | undefined {
     return this.#coded;
@@ -213,8 +226,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     const known = this.#smallOf(scale);
     if (areKnown(codes, known, rows)) return { codes, known };
     yield* this.numbers.reserve(SMALL_NUMBERS);
-    const divisor = scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
-    const numberOf = (mantissa: number): number => this.numbers.decimal(mantissa, divisor);
+    const numberOf = this.#decimalsOf(column);
     for (let word = 0; word < rows.length; ) {
       word = this.#learn(codes, known, rows, numberOf, word, Number.POSITIVE_INFINITY);
     }
@@ -458,22 +470,4 @@ export class FieldValues<Numbers extends ValueNumbers> {
     });
     return { starts, values: all };
   }
-}
-
-/** Whether nothing is 0 in `known` that the codes of `rows` are looked up with, which all are its places. */
-function areKnown(codes: Uint32Array, known: Int32Array, rows: Bitmap): boolean {
-  if (known.length <= codes.length && !known.includes(0)) return true;
-  // Signs of differences: the loop has no branches.
-  let signs = 0;
-  for (let word = 0; word < rows.length && signs >= 0; word++) {
-    const base = word << 5;
-    if (rows[word] === 0xffffffff) {
-      for (let row = base; row < base + WORD_ROWS; row++) signs |= known[codes[row]] - 1;
-      continue;
-    }
-    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-      signs |= known[codes[base + 31 - Math.clz32(bits & -bits)]] - 1;
-    }
-  }
-  return signs >= 0;
 }
