@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
+import { plainValues } from '../../engine/packed/cells.ts';
+import { tallyRows } from '../../engine/packed/packed.ts';
 import {
   isNumberText,
   mantissaAt,
@@ -177,6 +179,47 @@ t.test('quantiles are the same whether groups come in turns or one after the oth
   t.same(valuesOf(turning), valuesOf(ordered));
   t.same(valuesOf(single), valuesOf(ordered));
 });
+
+t.test(
+  'tallied numbers have the quantiles of the numbers, whatever else a group has, merged or not',
+  async (t) => {
+    let state = 5;
+    const next = (below: number): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const groupCount = 5;
+    const percents = [1, 50, 75, 95, 99, 100];
+    for (let round = 0; round < 40; round++) {
+      const parts = [new Quantiles(), new Quantiles(), new Quantiles()];
+      const plain = new Quantiles();
+      for (let step = 0; step < 24; step++) {
+        const part = parts[next(parts.length)];
+        const group = next(groupCount);
+        if (next(6) === 0) {
+          const value = [-5.5, 1e9, 0.25, 12, 70_000][next(round % 2 === 0 ? 3 : 5)];
+          part.add(group, value);
+          plain.add(group, value);
+          continue;
+        }
+        const divisor = next(round % 4 === 0 ? 3 : 12) === 0 ? 10 : 1_000;
+        const spread = [40, 700, 3_000, 65_536][next(4)];
+        const count = 1 + next([60, 400, 3_000][next(3)]);
+        const codes = Uint32Array.from({ length: count }, () => 1 + next(spread));
+        const rows = new Uint32Array(Math.ceil(count / 32)).fill(0xffffffff);
+        part.addTally(group, tallyRows(plainValues(codes), rows, () => codes)(0, count), divisor);
+        for (const code of codes) plain.add(group, (code - 1) / divisor);
+        if (next(30) === 0) part.at(group, 50);
+      }
+      const [whole, ...others] = parts;
+      const groups = Uint32Array.from({ length: groupCount }, (_, group) => group);
+      for (const other of others) finished(whole.merge(other.data, groups));
+      const valuesOf = (quantiles: Quantiles) =>
+        Array.from(groups, (group) => percents.map((percent) => quantiles.at(group, percent)));
+      t.same(valuesOf(whole), valuesOf(plain));
+    }
+  },
+);
 
 t.test('the code at a rank is the one that sorting finds', async () => {
   const code = fc.oneof(fc.integer({ min: 1, max: CODES - 1 }), fc.integer({ min: 1, max: 300 }));

@@ -67,6 +67,32 @@ export function smallCodesOf(divisor: number): Uint32Array {
   return codes;
 }
 
+/** The whole numbers below SMALL_VALUES, divided by something, by their codes: several may have one. */
+export interface SmallPlaces {
+  /** By number the place of its code. */
+  places: Uint16Array;
+  /** By place the code; ascending. */
+  codes: Uint32Array;
+}
+
+const smallPlaces = new Map<number, SmallPlaces>();
+
+/** The places of the codes of `smallCodesOf`: made once a divisor. */
+export function placesOf(divisor: number): SmallPlaces {
+  const known = smallPlaces.get(divisor);
+  if (known !== undefined) return known;
+  const all = smallCodesOf(divisor);
+  const codes = new Uint32Array(new Set(all));
+  const places = new Uint16Array(all.length);
+  for (let value = 1, place = 0; value < all.length; value++) {
+    if (all[value] !== all[value - 1]) place++;
+    places[value] = place;
+  }
+  const made = { places, codes };
+  smallPlaces.set(divisor, made);
+  return made;
+}
+
 /** The code at a rank, from 1 on, of `codes[from, to)`, which are in any order and count `counts` times each. */
 export function codeAtRank(
   codes: Uint32Array,

@@ -2,6 +2,7 @@ import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Tally } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
+import { DenseCounts, type DenseCountsData } from './dense-counts.ts';
 import { FewValues, type FewValuesData } from './few-values.ts';
 import { CODES, codeAtRank, codeOf, smallCodesOf, valueOfCode } from './quantile-code.ts';
 import { Sums } from './sum.ts';
@@ -31,13 +32,15 @@ export interface QuantilesData {
   codes: Uint32Array<ArrayBuffer>;
   counts: Float64Array<ArrayBuffer>;
   few: FewValuesData;
+  dense: DenseCountsData;
 }
 
 /**
  * Quantiles of numbers by group: of up to FEW_MAX values the one at the rank itself, of more by log-linear histograms,
  * which are within 0.1 % of it. A list of entries (group, code, count): a code has one as long as groups come one after
- * the other, each value by itself. When they do not it may have more, which become one when many may. Mergeable; a
- * merge gives what adding all values to one would give. Values are finite.
+ * the other, each value by itself. When they do not it may have more, which become one when many may. Tallies of many
+ * numbers are counted in arrays instead. Mergeable; a merge gives what adding all values to one would give. Values are
+ * finite.
  */
 export class Quantiles {
   readonly #number = ++owners;
@@ -48,6 +51,8 @@ export class Quantiles {
   #groupCount = 0;
   /** The first values of each group: they are in no entry while it has no others. */
   readonly #few = new FewValues();
+  /** Values of groups that have many small ones; what else these have is put there in the end, if that is possible. */
+  readonly #dense = new DenseCounts();
   /** Whether groups ascend, and each code has one entry. */
   #isOrdered = true;
   /** Entries that were the first of their groups, and those that were there when they were put in order. */
@@ -73,12 +78,13 @@ export class Quantiles {
       codes: this.#codes,
       counts: this.#counts,
       few: this.#few.data,
+      dense: this.#dense.data,
     };
   }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#codes.length * ENTRY_BYTES + this.#few.memoryBytes;
+    return this.#codes.length * ENTRY_BYTES + this.#few.memoryBytes + this.#dense.memoryBytes;
   }
 
   /** Makes room for groups 0 to `groupCount - 1` and for `count` values, in units: without it `add` does it at once. */
@@ -157,11 +163,8 @@ export class Quantiles {
   }
 
   /** Adds to a group `(code - 1) / divisor` for each code of a tally above 0, as often as it was counted. */
-  addTally(
-    group: number,
-    { codes: wholes, codeCount, times, rowCount }: Tally,
-    divisor: number,
-  ): void {
+  addTally(group: number, tally: Tally, divisor: number): void {
+    const { codes: wholes, codeCount, times, rowCount } = tally;
     this.#starts = undefined;
     if (rowCount <= this.#few.roomOf(group)) {
       for (let at = 0; at < codeCount; at++) {
@@ -170,6 +173,7 @@ export class Quantiles {
       }
       return;
     }
+    if (this.#dense.add(group, tally, divisor)) return;
     if (this.#count + codeCount > this.#codes.length) finished(this.#reserveEntries(codeCount));
     const small = smallCodesOf(divisor);
     const codes = this.#codes;
@@ -197,9 +201,13 @@ export class Quantiles {
 
   /** Adds, in units, what another one has; its group g is `groups[g]` here. */
   *merge(
-    { count, groups: from, codes, counts, few }: QuantilesData,
+    { count, groups: from, codes, counts, few, dense }: QuantilesData,
     groups: Uint32Array,
   ): Units<void> {
+    yield* this.#dense.merge(dense, groups, (group, code, times) => {
+      this.#take();
+      this.#add(group, code, times);
+    });
     yield* this.reserve(0, few.count);
     yield* inParts(few.count, UNIT_SLOTS, (begin, end) => {
       for (let at = begin; at < end; at++) this.add(groups[few.groups[at]], few.values[at]);
@@ -222,6 +230,7 @@ export class Quantiles {
   /** Makes ready for `at`, in units, as long as nothing is added; without it the first `at` takes as long. */
   *settle(): Units<void> {
     if (this.#starts !== undefined) return;
+    if (!this.#dense.isEmpty) yield* this.#settleDense();
     if (this.#few.count > 0) yield* this.#releaseFew();
     const few = yield* this.#few.sorted();
     this.#fewStarts = few.starts;
@@ -229,6 +238,44 @@ export class Quantiles {
     const starts = yield* this.#startsOfGroups();
     if (!this.#isOrdered) yield* this.#group(starts.slice());
     this.#starts = starts;
+  }
+
+  /** Puts what groups with dense counts have elsewhere there too, or all of them into entries. */
+  *#settleDense(): Units<void> {
+    const dense = this.#dense;
+    const isDense = (group: number): boolean => dense.has(group);
+    const spill = (group: number): void => {
+      this.#take();
+      dense.release(group, (code, times) => this.#add(group, code, times));
+    };
+    yield* this.#few.release(isDense, (group, value) => {
+      const code = codeOf(value);
+      if (isDense(group) && dense.addCode(group, code, 1)) return;
+      if (isDense(group)) spill(group);
+      this.#take();
+      this.#add(group, code, 1);
+    });
+    // Not those that are put behind meanwhile: they are of groups that have no dense counts any more.
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const group = this.#groups[at];
+        if (isDense(group) && !dense.takes(this.#codes[at])) spill(group);
+      }
+    });
+    let kept = 0;
+    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const [group, code, times] = [this.#groups[at], this.#codes[at], this.#counts[at]];
+        if (isDense(group) && dense.addCode(group, code, times)) continue;
+        this.#groups[kept] = group;
+        this.#codes[kept] = code;
+        this.#counts[kept++] = times;
+      }
+    });
+    if (kept < this.#count) this.#isOrdered = false;
+    this.#count = kept;
+    this.#lastStart = Math.min(this.#lastStart, kept);
+    this.#freshCount = Math.min(this.#freshCount, kept);
   }
 
   /** Makes the first values of groups with entries entries too. */
@@ -256,6 +303,7 @@ export class Quantiles {
   }
 
   #totalOf(group: number): number {
+    if (this.#dense.has(group)) return this.#dense.totalOf(group);
     const starts = this.#starts ?? NO_STARTS;
     let total = (this.#fewStarts[group + 1] ?? 0) - (this.#fewStarts[group] ?? 0);
     for (let at = starts[group]; at < starts[group + 1]; at++) total += this.#counts[at];
@@ -264,6 +312,7 @@ export class Quantiles {
 
   /** The value at a rank, from 1 on, of those that a group has. */
   #atRank(group: number, rank: number): number {
+    if (this.#dense.has(group)) return this.#value(this.#dense.codeAt(group, rank));
     const few = this.#fewStarts[group];
     if (few < this.#fewStarts[group + 1]) return this.#fewValues[few + rank - 1];
     const [from, to] = (this.#starts ?? NO_STARTS).subarray(group, group + 2);

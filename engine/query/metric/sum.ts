@@ -188,6 +188,8 @@ export class Sums {
 
   /** The sum of a group: exact when all of it was added exactly, else as the nearest double. */
   exact(group: number): number | string {
+    const simple = this.#simple(group);
+    if (simple !== undefined) return simple;
     const { decimals, scale } = this.#decimalsOf(group);
     const total = this.#doubles[group] ?? 0;
     const compensation = this.#compensations[group] ?? 0;
@@ -196,6 +198,21 @@ export class Sums {
     const isRounded = total !== 0 || compensation !== 0;
     if (isShort || isRounded || !Number.isFinite(value)) return value;
     return exactValue(`${decimals}e-${scale}`);
+  }
+
+  /** The sum of a group that has one short total and nothing else; `undefined` when it has more. */
+  #simple(group: number): number | undefined {
+    if (this.#large.size > 0 || this.#doubles.length > 0) return undefined;
+    let scaleFound = 0;
+    let found = 0;
+    for (let scale = 0; scale < this.#totals.length; scale++) {
+      const total = this.#totals[scale][group] ?? 0;
+      if (total === 0) continue;
+      if (found !== 0 || Math.abs(total) >= MANTISSA_EXACT_MAX) return undefined;
+      [scaleFound, found] = [scale, total];
+    }
+    // A quotient of two exact doubles is the nearest one.
+    return found / POWERS_OF_TEN[scaleFound];
   }
 
   /** What of a group's sum was added exactly: `decimals / 10^scale`. */
