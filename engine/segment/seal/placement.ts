@@ -32,8 +32,8 @@ export class Placement {
   }
 
   /**
-   * Where the values of `rows` (all, when they are not given) of a source are kept. Good until the next call, and not to
-   * be written.
+   * Places of the values of `rows` (all, when they are not given) of a source. Good until the next call, and not to be
+   * written.
    */
   targets(source: number, rows: Uint32Array | undefined): Uint32Array {
     const all = this.#segment.positions(source);
