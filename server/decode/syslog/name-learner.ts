@@ -1,6 +1,6 @@
 import { EQUALS } from '../../../engine/base/ascii.ts';
 import { PATH_CUSTOM, PATH_MESSAGE, PATH_SYSLOG } from '../../../engine/column/path.ts';
-import { type KeyTable, SYSLOG_LEVEL } from '../key.ts';
+import type { KeyTable } from '../key.ts';
 import { type LeafReader, Role } from '../leaf.ts';
 import { Note } from '../pairs.ts';
 import type { LineLearner, Member } from '../template/learner.ts';
@@ -24,7 +24,7 @@ export class NameLearner implements LineLearner {
 
   /**
    * The parts of headers, and the names of the line that was read last; `undefined` when names in it repeat or collide,
-   * or it has an object. Names that the kernel could not read, in quotes or with places of their own, are left out.
+   * or it has an object. Names in quotes, and the one that may be a write key, are for the reference, and left out.
    */
   find(bytes: Uint8Array): Member[] | undefined {
     if (!this.#syslog.isFlat) return undefined;
@@ -43,11 +43,11 @@ export class NameLearner implements LineLearner {
       if (note[place] === Note.ELEMENT) {
         container = this.#keys.child(PATH_SYSLOG, bytes, start, end);
         // With the blank behind it.
-        if (container >= 0) members.push(nameOf(start, end + 1, container, PATH_SYSLOG));
+        members.push(nameOf(start, end + 1, container, PATH_SYSLOG));
       } else {
         const path = this.#pathOf(container, bytes, start, end);
         // With `="` behind it.
-        if (path >= 0) members.push(nameOf(start, end + 2, path, container));
+        members.push(nameOf(start, end + 2, path, container));
       }
     }
   }
@@ -59,10 +59,8 @@ export class NameLearner implements LineLearner {
       const end = nameEnd[place];
       if (bytes[end] !== EQUALS) continue;
       const path = this.#pathOf(PATH_CUSTOM, bytes, start, end);
-      if (path < 0 || this.#keys.level[path] >= SYSLOG_LEVEL) continue;
-      const role = this.#roles[path];
-      if (role !== Role.NONE && role < Role.DATE) continue;
-      members.push(nameOf(start, end + 1, path, PATH_CUSTOM));
+      if (this.#roles[path] !== Role.WRITE_KEY)
+        members.push(nameOf(start, end + 1, path, PATH_CUSTOM));
     }
   }
 

@@ -17,7 +17,7 @@ const NAME_SHIFT: u64 = 51;
 const WORD_BYTES: u32 = 8;
 const SPREAD_WORD: u64 = ((<u64>SPREAD) << 32) | 0x7f4a7c15;
 /** Places at which a name may lie, so that names whose hashes were chosen to be alike cost no more than others. */
-const PLACES_TRIED: u32 = 8;
+const PLACES_TRIED: u32 = 16;
 
 /** Secret of the hashes. */
 let secret: u64 = 0;

@@ -350,7 +350,10 @@ export class Templates {
     this.#learnt++;
     const { rows } = user;
     const members = learner.find(rows.source, start);
+    const known = this.#nodes.size;
     if (members === undefined || !this.#add(rows.source, members, user.leaves.roles)) return;
+    // A syslog line whose names were known was left for another reason.
+    if (members[0].type >= NodeType.NAME && this.#nodes.size === known) return;
     if (this.read(rows, start, end, 0, 1, separator) === 0) return;
     const row = rows.rowCount;
     this.#kernel.copyRows(rows, 1);
@@ -397,7 +400,7 @@ export class Templates {
   ): Pick<NodeTraits, 'rank' | 'isSimple'> {
     const rank = Math.max(0, roles[path] - Role.DATE + 1);
     if (path === PATH_MESSAGE) return { rank, isSimple: true };
-    let isSimple = rank > 0 || roles[path] === Role.NONE;
+    let isSimple = rank > 0 || roles[path] === Role.NONE || type === NodeType.NAME;
     let at = path;
     while (at !== PATH_CUSTOM && at !== PATH_ROOT) {
       const parent = this.#paths.parent(at);
