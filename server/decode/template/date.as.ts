@@ -98,6 +98,7 @@ function zone(at: u32, end: u32): bool {
   form |= hasColon ? FORM_COLON : FORM_PLAIN;
   return true;
 }
+
 /** Reads `yyyy-mm-ddThh:mm` at `start` into the known minute; false when it is none. */
 function minuteText(start: u32): bool {
   const century = twoDigits(start);

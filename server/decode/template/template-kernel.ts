@@ -94,7 +94,7 @@ const WINDOW_BYTES_AMPLE = 65_536;
 const ROW_ENTRIES_PAD = 16;
 
 /**
- * The kernel of JSON lines with its memory: holds a window of the source, and after `read` the records of rows.
+ * The kernel of known lines with its memory: holds a window of the source, and after `read` the records of rows.
  * Owned by one thread.
  */
 export class TemplateKernel {

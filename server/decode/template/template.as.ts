@@ -49,8 +49,12 @@ import {
  *
  * A node is a value with the literal before it: what stands between two values of a line, names and punctuation. An
  * edge leads to a node that may follow, the one that was taken last first. The values of a line are its form.
- * Forms that were met before have an order in which their leaves come back.
+ * Forms that were met before have an order in which their leaves come back. Syslog lines, whose values have the names
+ * of `names.as.ts` in place of literals, are read by `syslogLine`.
  */
+
+/** Nodes that a vector has. */
+const NODES_A_VECTOR: u32 = 8;
 
 let nodeCount: u32 = 1;
 let edgeCount: u32 = 1;
@@ -62,9 +66,6 @@ let rowCount: u32 = 0;
 let entryCount: u32 = 0;
 /** Rows of forms that are not known. */
 let unknownCount: u32 = 0;
-/** Nodes that a vector has. */
-const NODES_A_VECTOR: u32 = 8;
-
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
 

@@ -357,8 +357,9 @@ export class Templates {
     if (this.read(rows, start, end, 0, 1, separator) === 0) return;
     const row = rows.rowCount;
     this.#kernel.copyRows(rows, 1);
+    // A row that is not to be finished is left to the reference each time that it comes.
     const isSame =
-      this.#finish(user, row, 0) &&
+      !this.#finish(user, row, 0) ||
       (isExtended ? this.#isAsReference(rows, row, 0) : isSameRow(rows, row - 1, rows, row));
     rows.truncate(row);
     if (!isSame) this.#fail(new Error('the kernel of templates would read a line otherwise'));
