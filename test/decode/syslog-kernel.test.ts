@@ -270,6 +270,17 @@ t.test('pairs in any order, of which some are missing, are read by the kernel', 
   t.ok(twice.counts.rows >= 0.98 * twice.rowCount, `${twice.counts.rows} rows`);
 });
 
+t.test('a pair message stands beside the message, whatever the order of others', async (t) => {
+  const twice = new Twice();
+  const data = '[a x="1"][b x="1"][a y="2"]';
+  const ordered = Buffer.from('<14>1 - - - - - - message=1 b=2');
+  const mixed = Buffer.from(`<14>1 - - - - - ${data} message=1 b=2`);
+  const lines = Array.from({ length: 100 }, () => [ordered, ordered, ordered, mixed]).flat();
+  t.equal(twice.difference([mixed, ...lines]), undefined);
+  t.equal(twice.counts.faults, 0);
+  t.ok(twice.counts.rows >= 290, `${twice.counts.rows} rows of the kernel`);
+});
+
 t.test(
   'numbers of all lengths, and what is nearly one, are read as by the reference',
   async (t) => {
