@@ -60,6 +60,9 @@ export interface DerivedValues {
   value(rank: number, length: number): StringPlace;
 }
 
+/** More bytes than a value of a text has. */
+const WEIGHT_MAX = 2 ** 31 - 1;
+
 /** Bytes from which a string that rows share counts as if each row had its own. */
 const LONG_BYTES = 256;
 
@@ -230,11 +233,11 @@ export class StringChunk {
 
   /**
    * Bytes that each value (with an id a row: each row) adds to a block that takes it: all bytes of a text, of other
-   * strings those of long ones; `undefined` when there are none. Throws CORRUPTION.
+   * strings those of long ones; `undefined` when there are none. A new array. Throws CORRUPTION.
    */
-  weights(): ArrayLike<number> | undefined {
+  weights(): Uint32Array | undefined {
+    if (this.#isText) return this.#lengthStream().ids(WEIGHT_MAX);
     const lengths = this.entryLengths();
-    if (this.#isText) return lengths;
     let longest = 0;
     for (let entry = 0; entry < lengths.length; entry++) {
       longest = Math.max(longest, lengths[entry]);

@@ -138,8 +138,12 @@ function addSpan(from: u32, end: u32): void {
 
 /** Reports that the text `[start, end)` in a row is of a template; its own parts are in the spans then. */
 function isOf(template: u32, row: u32, start: u32, end: u32): bool {
-  const isOpen = wordAt(template + TEMPLATE_OPEN) !== 0;
-  if (!isOpen && !fits(template, row, end - start)) return false;
+  // Literals are compared first: they are at hand, and most other templates have other ones.
+  const first = wordAt(template + TEMPLATE_PARTS);
+  if (wordAt(first + PART_KIND) === LITERAL) {
+    const length = wordAt(first + PART_COUNT);
+    if (start + length > end || !isSame(start, wordAt(first + PART_TEXT), length)) return false;
+  }
   const lastPart = wordAt(template + TEMPLATE_END);
   const last = lastPart - PART_BYTES;
   if (wordAt(last + PART_KIND) === LITERAL) {
@@ -147,10 +151,12 @@ function isOf(template: u32, row: u32, start: u32, end: u32): bool {
     if (start + length > end || !isSame(end - length, wordAt(last + PART_TEXT), length))
       return false;
   }
+  const isOpen = wordAt(template + TEMPLATE_OPEN) !== 0;
+  if (!isOpen && !fits(template, row, end - start)) return false;
   spanCount = 0;
   let at = start;
   let ownFrom: u32 = 0;
-  for (let part = wordAt(template + TEMPLATE_PARTS); part < lastPart; part += PART_BYTES) {
+  for (let part = first; part < lastPart; part += PART_BYTES) {
     if (wordAt(part + PART_KIND) === OWN) {
       ownFrom = at;
       continue;
@@ -272,31 +278,40 @@ export function deriveMake(
   return ownAt === own + ownBytes;
 }
 
+/** Writes the last `count` digits of a number so that they end at `end`; returns what is left of it. */
+function writeDigits(number: u64, count: u32, end: u32): u64 {
+  let left = number;
+  let place = end;
+  const from = end - count;
+  while (place > from && left > u32.MAX_VALUE) {
+    setByte(--place, ZERO + <u32>(left % 10));
+    left /= 10;
+  }
+  let small = <u32>left;
+  if (place === from) return left;
+  while (place > from) {
+    setByte(--place, ZERO + (small % 10));
+    small /= 10;
+  }
+  return small;
+}
+
 /** Prints a whole number with its last `decimals` digits behind a point; returns where that ends. */
 function print(value: f64, decimals: u32, to: u32): u32 {
   let at = to;
   if (value < 0) setByte(at++, MINUS);
-  let left = <u64>abs(value);
+  const number = <u64>abs(value);
   let digits: u32 = 1;
-  for (let above: u64 = 10; left >= above; above *= 10) digits++;
+  for (let above: u64 = 10; number >= above; above *= 10) digits++;
   if (digits <= decimals) digits = decimals + 1;
-  const end = at + digits + (decimals > 0 ? 1 : 0);
-  let decimal: u32 = 0;
-  let place = end;
-  while (place > at) {
-    if (decimal === decimals && decimals > 0 && place === end - decimals) setByte(--place, POINT);
-    let digit: u32 = 0;
-    if (left <= u32.MAX_VALUE) {
-      const small = <u32>left;
-      digit = small % 10;
-      left = small / 10;
-    } else {
-      digit = <u32>(left % 10);
-      left /= 10;
-    }
-    setByte(--place, ZERO + digit);
-    decimal++;
+  if (decimals === 0) {
+    writeDigits(number, digits, at + digits);
+    return at + digits;
   }
+  const end = at + digits + 1;
+  const whole = writeDigits(number, decimals, end);
+  setByte(end - decimals - 1, POINT);
+  writeDigits(whole, digits - decimals, end - decimals - 1);
   return end;
 }
 

@@ -389,6 +389,7 @@ export class Block {
     for (let at = 0; at < bytes.length; at++) {
       weights[rows === undefined ? at : rows[at]] += bytes[at];
     }
+    free(bytes);
   }
 
   #readColumn(index: number): Column {
