@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
+import { damaged } from '../base/errors.ts';
 import {
   type Compress,
   type CompressTexts,
@@ -20,6 +22,9 @@ export const REGION_ALIGNMENT = 8;
 export const CHUNK_ALIGNMENT = 64;
 
 assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is little-endian');
+
+/** Distances from here on lead back. */
+const BACK = 2 ** 32;
 
 /** Rounds up to a multiple of a power of two. */
 function align(bytes: number, alignment: number): number {
@@ -44,6 +49,8 @@ export class RegionWriter {
   readonly #chunks: ChunkFile | undefined;
   /** Where the next chunk lies when it follows the last one. */
   #nextChunk = 0;
+  /** Offsets of chunks of ids by their digests: those of attributes that tell the same are the same. */
+  readonly #ids = new Map<string, number>();
 
   /**
    * `regions`: where they are collected. `region`: others may use it too, between two regions. `isCold`: of a sealed
@@ -89,33 +96,66 @@ export class RegionWriter {
     this.region.reset();
   }
 
+  /** Adds ids that `region` holds, and empties it; ids that are the same as others of the block share a chunk. */
+  endIds(): void {
+    const chunks = this.#chunks;
+    const bytes = this.region.bytes();
+    if (chunks === undefined || bytes.length <= INLINE_BYTES_MAX) {
+      this.end();
+      return;
+    }
+    const digest = createHash('sha256').update(bytes).digest('base64');
+    const known = this.#ids.get(digest);
+    if (known === undefined) this.#ids.set(digest, this.#addChunk(chunks, bytes));
+    else {
+      this.#head(bytes);
+      this.meta.varint(BACK + (this.#nextChunk - known) / CHUNK_ALIGNMENT);
+    }
+    this.region.reset();
+  }
+
   /** Adds a region. Copies `bytes`. */
   add(bytes: Uint8Array): void {
     if (bytes.length <= INLINE_BYTES_MAX) {
       this.meta.varint(bytes.length * 2 + 1);
       this.meta.raw(bytes);
-      return;
+    } else if (this.#chunks !== undefined) this.#addChunk(this.#chunks, bytes);
+    else {
+      this.#head(bytes);
+      this.regions.pad(REGION_ALIGNMENT);
+      this.regions.raw(bytes);
     }
+  }
+
+  /** Adds a chunk; returns its offset. */
+  #addChunk(chunks: ChunkFile, bytes: Uint8Array): number {
+    this.#head(bytes);
+    const offset = chunks.chunk(bytes);
+    this.meta.varint((offset - this.#nextChunk) / CHUNK_ALIGNMENT);
+    this.#nextChunk = align(offset + bytes.length, CHUNK_ALIGNMENT);
+    return offset;
+  }
+
+  /** Begins the entry of a region that is not in the meta. */
+  #head(bytes: Uint8Array): void {
     this.meta.varint(bytes.length * 2);
     this.meta.u32(checksum(bytes));
-    if (this.#chunks !== undefined) {
-      const offset = this.#chunks.chunk(bytes);
-      this.meta.varint((offset - this.#nextChunk) / CHUNK_ALIGNMENT);
-      this.#nextChunk = align(offset + bytes.length, CHUNK_ALIGNMENT);
-      return;
-    }
-    this.regions.pad(REGION_ALIGNMENT);
-    this.regions.raw(bytes);
   }
 }
 
 /**
  * Place of a region's bytes. `offset` counts from the end of the meta, rounded up to REGION_ALIGNMENT; that of a chunk
- * from the file's begin.
+ * from the file's begin. `isShared`: of a chunk that another region of the block has already.
  */
 export type Region =
   | { inline: Uint8Array }
-  | { inline: undefined; offset: number; bytes: number; checksum: number };
+  | {
+      inline: undefined;
+      offset: number;
+      bytes: number;
+      checksum: number;
+      isShared?: true;
+    };
 
 /**
  * Reads a block's directory in order: regions lie one after the other, so their places follow from their sizes; of
@@ -142,9 +182,19 @@ export class RegionReader {
     if (head % 2 === 1) return { inline: this.meta.raw((head - 1) / 2) };
     const bytes = head / 2;
     const sum = this.meta.u32();
-    const offset = this.#areChunks
-      ? align(this.#next, CHUNK_ALIGNMENT) + this.meta.varint() * CHUNK_ALIGNMENT
-      : align(this.#next, REGION_ALIGNMENT);
+    if (!this.#areChunks) {
+      const offset = align(this.#next, REGION_ALIGNMENT);
+      this.#next = offset + bytes;
+      return { inline: undefined, offset, bytes, checksum: sum };
+    }
+    const next = align(this.#next, CHUNK_ALIGNMENT);
+    const distance = this.meta.varint();
+    if (distance >= BACK) {
+      const offset = next - (distance - BACK) * CHUNK_ALIGNMENT;
+      if (offset < 0) damaged(`a chunk at ${offset}`);
+      return { inline: undefined, offset, bytes, checksum: sum, isShared: true };
+    }
+    const offset = next + distance * CHUNK_ALIGNMENT;
     this.#next = offset + bytes;
     return { inline: undefined, offset, bytes, checksum: sum };
   }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ByteWriter } from '../../engine/base/bytes.ts';
-import type { Region } from '../../engine/column/chunk.ts';
+import { type Region, RegionReader } from '../../engine/column/chunk.ts';
 import { openBlock } from '../../engine/segment/block/block.ts';
 import {
   FORMAT_VERSION,
@@ -14,7 +14,7 @@ import { readHead, writeHead } from '../../engine/segment/head.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';
 import { sealedPath } from '../../engine/store/filename.ts';
 import type { TestRow } from './leaves.ts';
-import { FOLDER_ID, Shelf } from './shelf.ts';
+import { compareTexts, FOLDER_ID, Shelf } from './shelf.ts';
 
 /** Rows with a column of ids, one of numbers, one of texts, and messages. */
 function rowsFrom(first: number, count: number): TestRow[] {
@@ -96,6 +96,40 @@ t.test('a frame of a block has its directory alone', async (t) => {
     const opened = shelf.reader.open(ref);
     t.ok(opened.bytes > 100_000, `${opened.bytes} bytes with its chunks`);
   }
+});
+
+t.test('strings that tell the same share their ids', async (t) => {
+  const shelf = new Shelf();
+  const rows = Array.from({ length: 5_000 }, (_, row): TestRow => {
+    const number = (row * 7) % 40;
+    const leaves = ['pod', 'node', 'zone'].map((name) => {
+      const text = `${name} ${name === 'zone' ? number % 7 : number}`;
+      return { names: ['custom', name], kind: 'string' as const, text };
+    });
+    return { timeMs: 1_700_000_000_000 + row, leaves };
+  });
+  await shelf.add(rows, 1, 0);
+  const wanted = shelf.texts();
+  await shelf.seal(shelf.refs);
+  compareTexts(shelf.texts(), wanted);
+  const block = shelf.reader.open(shelf.refs[0]);
+  const { columns } = block.head.directory;
+  const offsets = columns.map(({ regions: [, ids] }) =>
+    ids.inline === undefined ? ids.offset : -1,
+  );
+  t.equal(offsets[0], offsets[1]);
+  t.not(offsets[1], offsets[2]);
+  const bytes = new Map(block.columnBytes().map((column) => [column.path, column.bytes]));
+  t.equal(bytes.get('custom.node'), 0);
+  t.ok((bytes.get('custom.pod') ?? 0) > 3_000);
+});
+
+t.test('a chunk before the begin of the file is corruption', async (t) => {
+  const meta = new ByteWriter();
+  meta.varint(400);
+  meta.u32(7);
+  meta.varint(2 ** 32 + 1);
+  t.throws(() => new RegionReader(meta.bytes(), true).region(), { code: 'CORRUPTION' });
 });
 
 t.test('a head says which segments a sealed one is made of', async (t) => {

@@ -25,7 +25,7 @@ const START_MS = 1_700_000_000_000;
 
 /**
  * Rows that use a dictionary of the segment, with and without gaps, words, derived texts, columns of every kind, and
- * numbers that are codes or patched, and addresses.
+ * numbers that are codes or patched, addresses, and strings that tell the same.
  */
 function goldenRows(count: number, first: number): TestRow[] {
   return Array.from({ length: count }, (_, index): TestRow => {
@@ -33,6 +33,7 @@ function goldenRows(count: number, first: number): TestRow[] {
     const timeMs = START_MS + row * 9 - (row % 50 === 0 ? 700 : 0);
     const leaves: TestRow['leaves'] = [
       { names: ['custom', 'verb'], kind: 'string', text: ['GET', 'PUT', 'é\ud800'][row % 3] },
+      { names: ['custom', 'kind'], kind: 'string', text: ['read', 'write', 'odd'][row % 3] },
       { names: ['custom', 'date'], kind: 'date', text: new Date(timeMs).toISOString() },
       { names: ['custom', 'time'], kind: 'number', text: (row / 100).toFixed(2) },
       { names: ['custom', 'flag'], kind: 'boolean', value: row % 5 === 1 },

@@ -229,7 +229,7 @@ export class BlockEncoder {
       }
     } else stored.set(ids);
     writeIds(out.region, storedCount);
-    out.end();
+    out.endIds();
   }
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */

@@ -1,8 +1,8 @@
-import type { Region } from '../../column/chunk.ts';
 import type { Kind } from '../../column/kind.ts';
 import { DeltaSums } from '../../packed/integer-stream.ts';
 import { type BlockRef, FrameKind } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
+import { bytesOf } from './block-regions.ts';
 import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
 import { decodeText } from './rebuild.ts';
 
@@ -25,11 +25,6 @@ export interface ColumnInfo {
   /** Bounds of numbers, and of dates in epoch milliseconds; never narrower than the values. */
   min?: number;
   max?: number;
-}
-
-/** Bytes of regions that lie outside the meta. */
-function bytesOf(regions: readonly Region[]): number {
-  return regions.reduce((sum, region) => sum + (region.inline === undefined ? region.bytes : 0), 0);
 }
 
 /** What a block says of itself, in its header and meta: with it a block is opened again without a read. */
@@ -69,7 +64,8 @@ export class BlockHead {
 
   /** Bytes of its regions that lie outside of its frame. */
   get chunkBytes(): number {
-    return this.#hasChunks ? bytesOf(regionsOf(this.directory)) : 0;
+    if (!this.#hasChunks) return 0;
+    return regionsOf(this.directory).reduce((sum, region) => sum + bytesOf(region), 0);
   }
 
   /** What the block has, in no particular order. */

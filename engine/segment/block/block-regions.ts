@@ -5,9 +5,10 @@ import { type BlockRef, placed } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
 import type { ChunkSource } from './block-sources.ts';
 
-/** Bytes of a region as it is stored. */
+/** Bytes that a region takes of the file: none when it shares its chunk. */
 export function bytesOf(region: Region): number {
-  return region.inline === undefined ? region.bytes : region.inline.length;
+  if (region.inline !== undefined) return region.inline.length;
+  return region.isShared === true ? 0 : region.bytes;
 }
 
 /** Bytes of a block's regions, whole or in part. */
