@@ -1,4 +1,5 @@
 import type { Units } from '../base/pause.ts';
+import type { CountRuns } from './count-runs.ts';
 
 /** Strings that lie one after the other: entry e is `bytes[offsets[e], offsets[e + 1])`. Not to be written. */
 export interface Entries {
@@ -90,7 +91,7 @@ export interface EntrySource {
   lengths(): Float64Array;
   place(entry: number): StringPlace;
   /** Values of each entry in the segment, descending. */
-  counts(): Float64Array;
+  countRuns(): CountRuns;
   /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
   verify(): void;
   /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */

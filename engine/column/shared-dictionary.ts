@@ -5,6 +5,7 @@ import { finished, inParts, type Units } from '../base/pause.ts';
 import { readPacked, writeStored } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
+import { CountRuns } from './count-runs.ts';
 import type { Dictionary } from './dictionary.ts';
 import {
   type CountedEntries,
@@ -73,6 +74,7 @@ export class SharedDictionary implements CountedEntries {
   #hashSeed = 0;
   /** Hashes by which entries are found: on disk there is no index of them. */
   #textHashes: Int32Array | undefined;
+  #countRuns: CountRuns | undefined;
   #isVerified = false;
   readonly #sums = new Map<object, Summed>();
 
@@ -100,6 +102,7 @@ export class SharedDictionary implements CountedEntries {
   get memoryBytes(): number {
     const hashCount = (this.#hashes?.length ?? 0) + (this.#textHashes?.length ?? 0);
     let bytes = hashCount * 4 + (this.#lengths?.length ?? 0) * 8;
+    bytes += this.#countRuns?.memoryBytes ?? 0;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
     for (const piece of this.#kept.values()) bytes += bytesOf(piece);
     for (const { memoryBytes } of this.#sums.values()) bytes += memoryBytes;
@@ -107,8 +110,14 @@ export class SharedDictionary implements CountedEntries {
   }
 
   counts(): Float64Array {
-    const bytes = this.#region(this.#countRegion);
-    return new IntegerStream(new ByteReader(bytes), this.entryCount).values();
+    return this.#countStream().values();
+  }
+
+  countRuns(): CountRuns {
+    if (this.#countRuns !== undefined) return this.#countRuns;
+    const { starts, heads } = this.#countStream().runs();
+    this.#countRuns = new CountRuns(this.entryCount, starts, heads);
+    return this.#countRuns;
   }
 
   entries(): Entries {
@@ -187,6 +196,10 @@ export class SharedDictionary implements CountedEntries {
       if (end - start === text.length && sameBytes(bytes, start, text, 0, text.length)) break;
     }
     return entry;
+  }
+
+  #countStream(): IntegerStream {
+    return new IntegerStream(new ByteReader(this.#region(this.#countRegion)), this.entryCount);
   }
 
   /** A hash of each entry, made in units. */

@@ -131,6 +131,11 @@ export class IntegerStream {
     return (this.#low?.at(index) ?? 0) + (this.#patches?.at(index) ?? 0);
   }
 
+  /** Where runs of equal values begin, and what these are. Not to be written. */
+  runs(): { starts: Float64Array; heads: Float64Array } {
+    return this.#runs ?? runsOf(this.values());
+  }
+
   /** Checks that all values lie from `min` to `max`, as far as that is known without decoding them. */
   isWithin(min: number, max: number): boolean {
     const table = this.#table;
@@ -418,6 +423,18 @@ function readRuns(
     }
   }
   return { starts, heads };
+}
+
+/** The runs of some values. */
+function runsOf(values: Float64Array): { starts: Float64Array; heads: Float64Array } {
+  const starts: number[] = [];
+  for (let index = 0; index < values.length; index++) {
+    if (index === 0 || values[index] !== values[index - 1]) starts.push(index);
+  }
+  return {
+    starts: Float64Array.from(starts),
+    heads: Float64Array.from(starts, (at) => values[at]),
+  };
 }
 
 /** The run in which `index` lies. */

@@ -45,6 +45,7 @@ export class Reader implements BlockSource {
   readonly #files = new Map<number, DiskFile>();
   /** Sealed segments, by number, the one that was used last at the end. */
   readonly #sealed = new Map<number, SealedFile>();
+  #lastSealed = -1;
   readonly #blocks = new BlockCache();
   readonly #pieces = new PieceCache();
 
@@ -132,6 +133,9 @@ export class Reader implements BlockSource {
   #sealedFile(ref: BlockRef): SealedFile {
     const { segment } = ref;
     const known = this.#sealed.get(segment);
+    // What is held is added up when another segment is read.
+    if (known !== undefined && segment === this.#lastSealed) return known;
+    this.#lastSealed = segment;
     this.#sealed.delete(segment);
     const footer = (): Footer => this.#footer(ref);
     const file = known ?? new SealedFile(this.#source(ref), segment, footer, this.#pieces);

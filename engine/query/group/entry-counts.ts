@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
+import type { CountRuns } from '../../column/count-runs.ts';
 import type { EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { growInUnits } from '../../packed/growth.ts';
@@ -34,8 +35,10 @@ export interface CountedEntries {
    * Hashes of the entries, by which those of several dictionaries are found to be one value; the kind is no part of it.
    */
   readonly hashes: Int32Array;
-  /** Counts of a parent. */
-  stretches(parent: number): Stretch[];
+  /** Counts of a parent, those of the first `end` entries. */
+  stretches(parent: number, end: number): Stretch[];
+  /** The count of an entry in a parent. */
+  countOf(parent: number, entry: number): number;
   /** Entries of which no later one has more than `least` events in a parent. */
   countAbove(least: number): number;
   /** The number of an entry in a table, which takes it. Throws CORRUPTION. */
@@ -48,37 +51,37 @@ class CountedDictionary implements CountedEntries {
   readonly #ref: BlockRef;
   readonly #shared: EntrySource;
   /** Values of each entry in the segment: no count is higher. */
-  readonly #bounds: Uint32Array<ArrayBuffer>;
+  readonly #bounds: CountRuns;
+  readonly #isWhole: boolean;
   /** Parent after parent: of the entries with WIDE_MIN values or more, and of the others. */
   readonly #wide: Uint32Array;
   readonly #narrow: Uint8Array;
   readonly #wideCount: number;
+  readonly #narrowCount: number;
 
   /** With `parentCount` 0 all values of the segment are counted, and have no parent. Takes over what others counted. */
   constructor(
     ref: BlockRef,
     shared: EntrySource,
     hashes: Int32Array,
-    bounds: Uint32Array<ArrayBuffer>,
     parentCount: number,
     counted?: DictionaryData,
   ) {
     this.hashes = hashes;
     this.#ref = ref;
     this.#shared = shared;
-    this.#bounds = bounds;
-    const wideCount = parentCount === 0 ? bounds.length : firstBelow(bounds, WIDE_MIN);
-    this.#wideCount = wideCount;
-    const narrowCount = parentCount * (bounds.length - wideCount);
-    this.#wide =
-      parentCount === 0 ? bounds : (counted?.wide ?? new Uint32Array(parentCount * wideCount));
-    this.#narrow = counted?.narrow ?? new Uint8Array(narrowCount);
+    this.#bounds = shared.countRuns();
+    this.#isWhole = parentCount === 0;
+    this.#wideCount = this.#bounds.countFrom(WIDE_MIN);
+    this.#narrowCount = this.#bounds.entryCount - this.#wideCount;
+    this.#wide = counted?.wide ?? new Uint32Array(parentCount * this.#wideCount);
+    this.#narrow = counted?.narrow ?? new Uint8Array(parentCount * this.#narrowCount);
   }
 
   /** Counts rows of a block; `ids` are entries + 1. */
   add(ids: Uint32Array, { rows, groups, count }: Pairs): void {
     const [wide, narrow, wideCount] = [this.#wide, this.#narrow, this.#wideCount];
-    const narrowCount = this.#bounds.length - wideCount;
+    const narrowCount = this.#narrowCount;
     for (let at = 0; at < count; at++) {
       const entry = ids[rows[at]] - 1;
       if (entry < 0) continue;
@@ -89,12 +92,12 @@ class CountedDictionary implements CountedEntries {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#bounds.byteLength + this.#wide.byteLength + this.#narrow.byteLength;
+    return this.#wide.byteLength + this.#narrow.byteLength;
   }
 
   /** What it has; it is not to be used any more. */
   get data(): DictionaryData {
-    return { ref: this.#ref, bounds: this.#bounds, wide: this.#wide, narrow: this.#narrow };
+    return { ref: this.#ref, wide: this.#wide, narrow: this.#narrow };
   }
 
   /** Adds what others have counted, in units. */
@@ -107,20 +110,27 @@ class CountedDictionary implements CountedEntries {
     });
   }
 
-  stretches(parent: number): Stretch[] {
-    const wideCount = this.#wideCount;
-    const narrowCount = this.#bounds.length - wideCount;
+  stretches(parent: number, end: number): Stretch[] {
+    if (this.#isWhole) return [{ first: 0, counts: this.#bounds.first(end) }];
+    const [wideCount, narrowCount] = [this.#wideCount, this.#narrowCount];
+    const wideEnd = Math.min(end, wideCount);
+    const narrowEnd = Math.min(end - wideEnd, narrowCount);
+    const [wide, narrow] = [parent * wideCount, parent * narrowCount];
     return [
-      { first: 0, counts: this.#wide.subarray(parent * wideCount, (parent + 1) * wideCount) },
-      {
-        first: wideCount,
-        counts: this.#narrow.subarray(parent * narrowCount, (parent + 1) * narrowCount),
-      },
+      { first: 0, counts: this.#wide.subarray(wide, wide + wideEnd) },
+      { first: wideCount, counts: this.#narrow.subarray(narrow, narrow + narrowEnd) },
     ];
   }
 
+  countOf(parent: number, entry: number): number {
+    if (this.#isWhole) return this.#bounds.countOf(entry);
+    const narrow = entry - this.#wideCount;
+    if (narrow < 0) return this.#wide[parent * this.#wideCount + entry];
+    return this.#narrow[parent * this.#narrowCount + narrow];
+  }
+
   countAbove(least: number): number {
-    return firstBelow(this.#bounds, least + 1);
+    return this.#bounds.countFrom(least + 1);
   }
 
   numberIn(table: ValueTable, entry: number): number {
@@ -142,9 +152,14 @@ class CountedValues implements CountedEntries {
     this.#counts = counts;
   }
 
-  stretches(parent: number): Stretch[] {
+  stretches(parent: number, end: number): Stretch[] {
     const { count } = this.#table;
-    return [{ first: 0, counts: this.#counts.subarray(parent * count, (parent + 1) * count) }];
+    const first = parent * count;
+    return [{ first: 0, counts: this.#counts.subarray(first, first + Math.min(end, count)) }];
+  }
+
+  countOf(parent: number, entry: number): number {
+    return this.#counts[parent * this.#table.count + entry];
   }
 
   countAbove(): number {
@@ -306,9 +321,7 @@ export class EntryCounts implements BlockVisitor {
     if (first !== undefined) {
       const shared = sharedOf(this.#source.open(first), this.#path)?.shared;
       if (shared === undefined) return;
-      const counts = shared.counts();
-      for (let entry = 0; entry < counts.length; entry++) left -= counts[entry];
-      if (left !== 0) return;
+      if (shared.countRuns().total !== left) return;
       if ((yield* this.#countedOf(first, shared, 0)) === undefined) return;
     }
     for (const ref of blocks) this.#done.add(ref);
@@ -324,9 +337,7 @@ export class EntryCounts implements BlockVisitor {
     const known = this.#dictionaries.get(shared);
     if (known !== undefined) return known;
     const hashes = yield* shared.hashUnits(this.#level.numbers);
-    const bounds = counted?.bounds ?? new Uint32Array(shared.counts());
-    yield;
-    const dictionary = new CountedDictionary(ref, shared, hashes, bounds, parentCount, counted);
+    const dictionary = new CountedDictionary(ref, shared, hashes, parentCount, counted);
     this.#bytes += dictionary.memoryBytes;
     this.#check();
     if (this.isFull) return undefined;
@@ -375,16 +386,4 @@ function sharedOf(block: Block, path: string): StringColumn | undefined {
   const columns = columnsAt(block, path);
   const column = columns.length === 1 ? block.column(columns[0]) : undefined;
   return column?.kind === Kind.STRING && column.shared !== undefined ? column : undefined;
-}
-
-/** Counts of descending `counts` that are `least` or more. */
-function firstBelow(counts: Uint32Array, least: number): number {
-  let low = 0;
-  let high = counts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (counts[middle] >= least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -88,13 +88,9 @@ export interface StageData {
   tuples: TupleTableData;
 }
 
-/**
- * Counts of a dictionary's entries as plain data; `ref` is a block with a column over it, `bounds` are the values of
- * each entry in the segment.
- */
+/** Counts of a dictionary's entries as plain data; `ref` is a block with a column over it. */
 export interface DictionaryData {
   ref: BlockRef;
-  bounds: Uint32Array<ArrayBuffer>;
   wide: Uint32Array;
   narrow: Uint8Array;
 }

@@ -22,13 +22,14 @@ const UNIT_ENTRIES = 1 << 16;
 const TEXT_STEPS = 32;
 /** Texts for which room is made. */
 const UNIT_TEXTS = 64;
-const FILTER_MASK = (1 << 18) - 1;
+/** Places of a filter: as many times those of the hashes, but for very many. */
+const FILTER_RATIO = 32;
+const FILTER_MIN = 1 << 12;
+const FILTER_MAX = 1 << 20;
 
 /** Numbers hashes from 0 on. */
 class Hashes {
   count = 0;
-  /** 1 where a hash may be. */
-  readonly filter = new Uint8Array(FILTER_MASK + 1);
   #keys = new Int32Array(1 << 12);
   /** Number + 1; 0 is free. */
   #slots = new Int32Array(1 << 12);
@@ -42,11 +43,21 @@ class Hashes {
   add(hash: number): number {
     const slot = this.#slot(hash);
     if (this.#slots[slot] !== 0) return this.#slots[slot] - 1;
-    this.filter[hash & FILTER_MASK] = 1;
     this.#keys[slot] = hash;
     this.#slots[slot] = ++this.count;
     if (this.count * 2 > this.#slots.length) this.#spread();
     return this.count - 1;
+  }
+
+  /** A table with a power of two of places: 1 where a hash may be whose last bits say the place. */
+  filter(): Uint8Array {
+    let length = FILTER_MIN;
+    while (length < this.count * FILTER_RATIO && length < FILTER_MAX) length *= 2;
+    const filter = new Uint8Array(length);
+    for (let slot = 0; slot < this.#slots.length; slot++) {
+      if (this.#slots[slot] !== 0) filter[this.#keys[slot] & (length - 1)] = 1;
+    }
+    return filter;
   }
 
   #slot(hash: number): number {
@@ -157,9 +168,8 @@ function* leastOfHeads(
   const hashes = new Hashes();
   const sums = new Float64Array(HEADS * parts.length);
   for (const part of parts) {
-    for (const { first, counts } of part.stretches(parent)) {
-      const end = Math.min(counts.length, HEADS - first);
-      for (let at = 0; at < end; at++) {
+    for (const { first, counts } of part.stretches(parent, HEADS)) {
+      for (let at = 0; at < counts.length; at++) {
         if (counts[at] === 0) continue;
         sums[hashes.add(part.hashes[first + at] >>> KIND_BITS)] += counts[at];
       }
@@ -181,9 +191,8 @@ function* candidatesOf(
   for (const [parent, least] of leasts.entries()) {
     const share = Math.floor((least - 1) / parts.length);
     for (const part of parts) {
-      const countAbove = part.countAbove(share);
-      for (const { first, counts } of part.stretches(parent)) {
-        yield* inParts(Math.min(counts.length, countAbove - first), UNIT_ENTRIES, (from, to) => {
+      for (const { first, counts } of part.stretches(parent, part.countAbove(share))) {
+        yield* inParts(counts.length, UNIT_ENTRIES, (from, to) => {
           if (hashes.count > CANDIDATES_MAX) return;
           for (let at = from; at < to; at++) {
             if (counts[at] > share) hashes.add(part.hashes[first + at] >>> KIND_BITS);
@@ -199,13 +208,14 @@ function* candidatesOf(
 /** The entries that have one of the hashes; `undefined` when there are too many. */
 function* hitsOf(parts: readonly CountedEntries[], wanted: Hashes): Units<Hits | undefined> {
   const hits = new Hits();
-  const { filter } = wanted;
+  const filter = wanted.filter();
+  const mask = filter.length - 1;
   for (const [number, part] of parts.entries()) {
     const { hashes } = part;
     yield* inParts(part.countAbove(0), UNIT_ENTRIES, (from, to) => {
       for (let entry = from; entry < to; entry++) {
         const hash = hashes[entry] >>> KIND_BITS;
-        if (filter[hash & FILTER_MASK] === 0) continue;
+        if (filter[hash & mask] === 0) continue;
         const found = wanted.find(hash);
         if (found >= 0) hits.add(number, entry, found);
       }
@@ -222,13 +232,9 @@ function countsOf(
   { count, parts: hitParts, entries }: Hits,
 ): Float64Array[] {
   return Array.from({ length: parentCount }, (_, parent) => {
-    const stretches = parts.map((part) => part.stretches(parent));
     const counts = new Float64Array(count);
     for (let hit = 0; hit < count; hit++) {
-      for (const { first, counts: own } of stretches[hitParts[hit]]) {
-        const at = entries[hit] - first;
-        if (at >= 0 && at < own.length) counts[hit] = own[at];
-      }
+      counts[hit] = parts[hitParts[hit]].countOf(parent, entries[hit]);
     }
     return counts;
   });
