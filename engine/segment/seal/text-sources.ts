@@ -114,17 +114,25 @@ export class TextSources {
     return { rows: rows.subarray(0, count), offsets: offsets.subarray(0, count + 1), bytes };
   }
 
+  /** Copies the values of a piece, those together that stay one after the other. */
+  #copyPiece({ offsets, bytes }: Entries, values: Uint32Array, places: Float64Array): void {
+    for (let at = 0; at < values.length; ) {
+      const from = at++;
+      const place = places[values[from]];
+      if (place < 0) continue;
+      const shift = place - offsets[from];
+      while (at < values.length && places[values[at]] === offsets[at] + shift) at++;
+      copyBytes(bytes, offsets[from], offsets[at], this.#bytes, place);
+    }
+  }
+
   #copy({ strings, targets }: Part, places: Float64Array): void {
     const { ids, pieceCount, piece, entries } = strings;
     for (let number = 0; number < pieceCount; number++) {
       const first = number * TEXT_PIECE_ROWS;
       const values = targets.subarray(first, first + TEXT_PIECE_ROWS);
       if (!values.some((target) => places[target] >= 0)) continue;
-      const { offsets, bytes } = piece(number, this.#scratch);
-      for (let at = 0; at < values.length; at++) {
-        const place = places[values[at]];
-        if (place >= 0) copyBytes(bytes, offsets[at], offsets[at + 1], this.#bytes, place);
-      }
+      this.#copyPiece(piece(number, this.#scratch), values, places);
     }
     if (pieceCount > 0 || !targets.some((target) => places[target] >= 0)) return;
     const { offsets, bytes } = entries();
