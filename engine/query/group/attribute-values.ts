@@ -9,7 +9,7 @@ import { isNumberText } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 import { LongBounds } from '../metric/long-bounds.ts';
 import { MetricTable } from '../metric/metric-table.ts';
-import { type Bitmap, eachRow, isEmpty, nextRow } from '../model/bitmap.ts';
+import { type Bitmap, countRows, eachRow, isEmpty, nextRow } from '../model/bitmap.ts';
 import type { AttributeBounds, AttributeValue, BucketKey, SimpleMetric } from '../model/query.ts';
 import { partsOfRows } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
@@ -27,6 +27,8 @@ import type { WholeValues } from './whole-values.ts';
 const METER_WORDS = 128;
 /** Steps of a unit that it takes to read a value's text. */
 const TEXT_STEPS = 4;
+
+const FIRST = Int32Array.of(0);
 
 type NumberBounds = Omit<Extract<AttributeBounds, { type: 'number' }>, 'type'>;
 
@@ -246,12 +248,9 @@ export class ValueMeter implements BlockVisitor {
   /** As that of a counter. */
   *takeWhole(): Units<boolean> {
     for (const { path, metrics } of this.#measured) {
-      const taken = yield* this.#whole.take(path, function* (dictionary) {
-        for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
-          yield* metrics.addTexts(path, dictionary.piece(first));
-          yield;
-        }
-      });
+      const taken = yield* this.#whole.take(path, (dictionary) =>
+        metrics.addEntries(path, dictionary),
+      );
       if (!taken) return false;
     }
     return true;
@@ -262,6 +261,12 @@ export class ValueMeter implements BlockVisitor {
     for (const { path, metrics, dates } of this.#measured) {
       if (this.#whole.has(block.ref, path)) continue;
       yield* metrics.prepare(block);
+      if (metrics.takesRuns) {
+        yield* metrics.reserveRuns(1, countRows(rows));
+        metrics.addRuns({ rows, count: 1, ends: Uint32Array.of(block.rowCount), groups: FIRST });
+        yield;
+        continue;
+      }
       for (const part of partsOfRows(rows, METER_WORDS)) {
         this.#pairs.reset(part);
         yield* metrics.reserve(1, this.#pairs.count);

@@ -191,7 +191,7 @@ export class Pass implements BlockVisitor {
     for (const table of this.#tables) {
       const groupCount = this.#groupCount(table);
       if (this.#final) checkCells(groupCount);
-      yield* table.metrics.reserve(groupCount, 0);
+      yield* table.metrics.reserveRuns(groupCount, countRows(runs.rows));
       const steps = table.steps?.runs;
       const groups = steps?.values.map((value) => value - 1);
       table.metrics.addRuns(groups === undefined ? runs : { ...runs, ...steps, groups });

@@ -1,7 +1,7 @@
 import { must } from '../../base/assert.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
-import type { Entries, EntrySource } from '../../column/entries.ts';
+import type { EntrySource } from '../../column/entries.ts';
 import type { CellRows } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
@@ -85,6 +85,12 @@ export class MetricTable {
     for (const summary of this.#summaries.values()) yield* summary.reserve(groupCount, count);
   }
 
+  /** Makes the room that `addRuns` needs for groups 0 to `groupCount - 1`, in units; `count` events are in them. */
+  *reserveRuns(groupCount: number, count: number): Units<void> {
+    yield* this.reserve(groupCount, 0);
+    for (const summary of this.#summaries.values()) yield* summary.reserveRuns(groupCount, count);
+  }
+
   /** Reads all that it needs of a block, in units, so that `add` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block): Units<void> {
     this.#columns = [];
@@ -159,18 +165,14 @@ export class MetricTable {
     return isOnly && summary?.takesEntries === true ? path : undefined;
   }
 
-  /** Adds all entries of a dictionary to group 0, as `pathOfEntries` allows, in units. Throws CORRUPTION. */
+  /**
+   * Adds all entries of a dictionary to group 0, each as one value at `path` that is not counted, in units. Throws
+   * CORRUPTION.
+   */
   *addEntries(path: string, dictionary: EntrySource): Units<void> {
     const summary = must(this.#summaries.get(path), 'a summary');
     yield* this.reserve(1, 0);
     yield* summary.addEntries(dictionary);
-  }
-
-  /** Adds strings, each as the value that an event of group 0 has at `path`, in units. */
-  *addTexts(path: string, texts: Entries): Units<void> {
-    const summary = must(this.#summaries.get(path), 'a summary');
-    yield* summary.reserve(1, texts.offsets.length);
-    summary.addTexts(texts);
   }
 
   /** What it has; it is not to be used any more. */

@@ -7,7 +7,7 @@ import type {
   NumberColumn,
   StringColumn,
 } from '../../column/column.ts';
-import type { Entries, EntrySource } from '../../column/entries.ts';
+import { type EntrySource, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues } from '../../packed/cells.ts';
@@ -22,6 +22,7 @@ import { Elements, ElementType, WantedIds } from '../value/elements.ts';
 import { type GroupRuns, Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities, type CardinalitiesData } from './cardinality.ts';
+import { DistinctNumbers } from './distinct-numbers.ts';
 import { LongBounds, type LongBoundsData } from './long-bounds.ts';
 import {
   countPairs,
@@ -36,13 +37,15 @@ import { Quantiles, type QuantilesData } from './quantile.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
 
-/** Bits of numbers by which those are known again that come often: 16,384, in memory near the processor. */
-const SEEN_MASK = 0x3fff;
-
 /** Numbers up to which those of a column are summed up as they are packed. */
 const PACKED_MAX = 2 ** 31 - 2;
 
 const reader = new NumberReader();
+
+/** Bounds of the numbers among the entries of dictionaries. */
+const NUMBERS = new SumKey<Summary>();
+const BOUNDS: ReadonlySet<Aggregation> = new Set(['min', 'max']);
+const FIRST = Uint32Array.of(0);
 
 /** A summary as plain data. */
 export interface SummaryData {
@@ -79,11 +82,9 @@ export class Summary {
   readonly #needsBounds: boolean;
   readonly #hash: ValueHash;
   readonly #strings: SharedStrings;
+  readonly #distinct: DistinctNumbers;
   /** Pairs of rows that have plain numbers in a column. */
   readonly #numbers = new Pairs();
-  /** As large whatever it is of, so that it is not counted. */
-  #seen = new Float64Array(0);
-  #seenScale = Number.NaN;
   readonly #wanted = new WantedIds();
 
   /** Keeps no more than `aggregations` ask for. Summaries that are merged have hashes of one key. */
@@ -97,6 +98,7 @@ export class Summary {
     this.#needsNumbers = this.#needsBounds || this.#sums !== undefined;
     this.#hash = hash;
     this.#strings = new SharedStrings(hash);
+    this.#distinct = new DistinctNumbers(hash);
   }
 
   /** Memory that it takes. */
@@ -147,28 +149,34 @@ export class Summary {
     else this.#addStrings(column, pairs);
   }
 
-  /** Adds strings, each as one value of group 0, for which there is room. */
-  addTexts({ bytes, offsets }: Entries): void {
-    const hash = this.#hash;
-    const count = offsets.length - 1;
-    this.#counts[0] += count;
-    for (let at = 0; at < count; at++) {
-      if (this.#cardinalities !== undefined) {
-        hash.string(bytes, offsets[at], offsets[at + 1]);
-        this.#cardinalities.add(0, hash.low, hash.high);
-      }
-      if (this.#needsNumbers) this.#addText(0, bytes, offsets[at], offsets[at + 1]);
-    }
-  }
-
   /** True when the entries of dictionaries tell all that it needs of strings, whatever rows have them. */
   get takesEntries(): boolean {
     return !this.#needsNumbers && !this.#countsValues && this.#cardinalities !== undefined;
   }
 
-  /** Adds all entries of a dictionary to group 0, in units. Throws CORRUPTION. */
+  /** Adds all entries of a dictionary to group 0 but for their number, in units. Throws CORRUPTION. */
   *addEntries(dictionary: EntrySource): Units<void> {
-    yield* this.#strings.addAll(dictionary, must(this.#cardinalities, 'cardinality'));
+    assert(this.#sums === undefined && this.#quantiles === undefined, 'each entry counts once');
+    if (this.#cardinalities !== undefined) {
+      yield* this.#strings.addAll(dictionary, this.#cardinalities);
+    }
+    if (!this.#needsBounds) return;
+    const own = yield* dictionary.keptUnits(NUMBERS, () => this.#numbersOf(dictionary));
+    yield* this.merge(own.data, FIRST);
+  }
+
+  /** The bounds of the numbers among the entries of a dictionary. */
+  *#numbersOf(dictionary: EntrySource): Units<Summary> {
+    const numbers = new Summary(BOUNDS, this.#hash);
+    yield* numbers.reserve(1, 0);
+    for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
+      const { bytes, offsets } = dictionary.piece(first);
+      for (let at = 0; at < offsets.length - 1; at++) {
+        numbers.#addText(0, bytes, offsets[at], offsets[at + 1]);
+      }
+      yield;
+    }
+    return numbers;
   }
 
   /** What it has; it is not to be used any more. */
@@ -258,7 +266,7 @@ export class Summary {
     }
     if (this.#countsValues) countPairs(plain, this.#counts);
     if (this.#needsNumbers) this.#addPlain(column, plain);
-    if (this.#cardinalities !== undefined) this.#addDistinct(column, plain, this.#cardinalities);
+    if (this.#cardinalities !== undefined) this.#distinct.add(column, plain, this.#cardinalities);
     if (column.exceptions.length > 0) this.#addExceptions(column, pairs);
   }
 
@@ -275,9 +283,17 @@ export class Summary {
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
   }
 
+  /** Makes the room that `addRuns` needs for groups 0 to `groupCount - 1` and `count` values, in units. */
+  *reserveRuns(groupCount: number, count: number): Units<void> {
+    yield* this.reserve(groupCount, 0);
+    if (this.#cardinalities !== undefined) {
+      yield* this.#cardinalities.reserve(this.#groupCount, count);
+    }
+  }
+
   /** True when `addRuns` can add a column. */
   takesRuns(column: Column): boolean {
-    if (this.#cardinalities !== undefined || column.kind !== Kind.NUMBER) return false;
+    if (column.kind !== Kind.NUMBER) return false;
     if (column.scale === SCALE_DOUBLE) return false;
     return (column.packed(TALLIED_MAX) ?? column.small(TALLIED_MAX)) !== undefined;
   }
@@ -297,6 +313,9 @@ export class Summary {
       // Codes are one higher than the numbers.
       this.#addSummed(group, rowCount, total - rowCount, scale, [least - 1, greatest - 1]);
       this.#quantiles?.addTally(group, tally, divisor);
+      if (this.#cardinalities !== undefined) {
+        this.#distinct.addTallied(group, tally, scale, this.#cardinalities);
+      }
     }
   }
 
@@ -339,36 +358,6 @@ export class Summary {
     const divisor = POWERS_OF_TEN[scale];
     this.#mins[group] = Math.min(this.#mins[group], least / divisor);
     this.#maxs[group] = Math.max(this.#maxs[group], greatest / divisor);
-  }
-
-  #addDistinct(column: NumberColumn, pairs: Pairs, cardinalities: Cardinalities): void {
-    const { mantissas, scale } = column;
-    const { rows, groups, count } = pairs;
-    const hash = this.#hash;
-    const seen = this.#seenOf(scale);
-    let last = Number.NaN;
-    for (let at = 0; at < count; at++) {
-      const mantissa = mantissas[rows[at]];
-      if (groups[at] === 0) {
-        if (seen[mantissa & SEEN_MASK] === mantissa) continue;
-        seen[mantissa & SEEN_MASK] = mantissa;
-      }
-      if (mantissa !== last) {
-        last = mantissa;
-        if (scale !== SCALE_DOUBLE) hash.decimal(mantissa, scale);
-        else if (Number.isSafeInteger(mantissa)) hash.decimal(mantissa, 0);
-        else hash.numberText(String(mantissa));
-      }
-      cardinalities.add(groups[at], hash.low, hash.high);
-    }
-  }
-
-  /** The numbers of columns of `scale` that were added to group 0 last, by some of their bits. */
-  #seenOf(scale: number): Float64Array {
-    if (this.#seenScale === scale) return this.#seen;
-    this.#seenScale = scale;
-    this.#seen = new Float64Array(SEEN_MASK + 1).fill(Number.NaN);
-    return this.#seen;
   }
 
   /** Adds the numbers of a column that it holds as texts, by row. */
