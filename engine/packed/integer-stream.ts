@@ -202,8 +202,9 @@ export class IntegerStream {
     const kept = Math.floor(index / SUM_VALUES);
     if (kept >= this.#sums.count) this.#sumUp(kept);
     let value = this.#sums.values[kept];
-    for (let at = kept * SUM_VALUES; at < index; at++) value += this.#step + this.#numberAt(at);
-    return value;
+    const first = kept * SUM_VALUES;
+    for (let at = first; at < index; at++) value += this.#step + (this.#low?.at(at) ?? 0);
+    return value + (this.#patches?.sum(first, index) ?? 0);
   }
 
   /** Sums up to the kept sum number `last` at least. */

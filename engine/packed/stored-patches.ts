@@ -46,6 +46,16 @@ export class StoredPatches {
     return places[found] === place ? highs[found] : 0;
   }
 
+  /** The sum of the patches of the numbers from `first` up to `end`. */
+  sum(first: number, end: number): number {
+    const { places, highs } = this.all();
+    let sum = 0;
+    for (let at = firstFrom(places, first); at < places.length && places[at] < end; at++) {
+      sum += highs[at];
+    }
+    return sum;
+  }
+
   #read(): Patches {
     const places = this.#places.ids(this.#count - 1);
     for (let at = 1; at < places.length; at++) {
