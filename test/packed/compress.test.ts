@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { CORPORA } from '../../bench/corpus/index.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { coldCompressor, compress, decompress } from '../../engine/packed/compress.ts';
+import { useKernels } from '../../engine/kernel/kernel.ts';
+import {
+  coldCompressor,
+  compress,
+  compressPlain,
+  decompress,
+} from '../../engine/packed/compress.ts';
+
+// The build whose every access is checked against the bounds of its region.
+useKernels('checked');
 
 /** A piece of random hexadecimal digits, of which LZ4 makes nothing. */
 function digits(count: number): Uint8Array {
@@ -31,6 +41,29 @@ t.test('compressed pieces come back, whatever they are', async () => {
       }
     }),
   );
+});
+
+/** Reports whether bytes come back from the kernel, which makes no more of them than the library by a tenth. */
+function isAlike(bytes: Uint8Array): boolean {
+  const packed = compress(bytes);
+  const plain = compressPlain(bytes);
+  if (packed === undefined) return plain === undefined || plain.length * 1.1 > bytes.length * 0.85;
+  if (Buffer.compare(decompress(packed, bytes.length), bytes) !== 0) return false;
+  return plain === undefined || packed.length <= plain.length * 1.1 + 16;
+}
+
+t.test('texts of all lengths come back, and are as small as the library makes them', async (t) => {
+  for (const { name, make } of CORPORA) {
+    const next = make(3);
+    const lines = Array.from({ length: name === 'hostile' ? 40 : 400 }, () => `${next()}\n`);
+    const text = Buffer.from(lines.join('')).subarray(0, 200_000);
+    t.ok(isAlike(text), name);
+    for (let end = 64; end < 600; end++) {
+      if (!isAlike(text.subarray(end >> 1, end + (end >> 1)))) t.fail(`${end} bytes of ${name}`);
+    }
+  }
+  t.ok(isAlike(new Uint8Array(2 ** 20)), 'as much as there is room for');
+  t.ok(isAlike(new Uint8Array(2 ** 20 + 1)), 'and more');
 });
 
 t.test('random digits are halved by zstd, and a run of one byte is LZ4', async (t) => {

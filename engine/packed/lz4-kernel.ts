@@ -1,0 +1,43 @@
+import { makeKernels } from '../kernel/kernel.ts';
+
+/** Functions and places of lz4.as.ts. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  lz4Begin(): number;
+  lz4Compress(length: number, most: number): number;
+  LZ4_SOURCE: WebAssembly.Global;
+  LZ4_SOURCE_BYTES: WebAssembly.Global;
+  LZ4_TARGET: WebAssembly.Global;
+}
+
+/** The kernel of lz4.as.ts with its memory. Owned by one thread. */
+export class Lz4Kernel {
+  /** The most that it compresses at once. */
+  readonly bytesMax: number;
+  readonly #exports: Exports;
+  readonly #memory: Uint8Array;
+
+  private constructor(exports: Exports) {
+    this.#exports = exports;
+    this.#memory = new Uint8Array(exports.memory.buffer);
+    this.bytesMax = exports.LZ4_SOURCE_BYTES.value;
+  }
+
+  /** `undefined` where there are no kernels, or no memory for one. */
+  static make(): Lz4Kernel | undefined {
+    const exports = makeKernels() as Exports | undefined;
+    return exports === undefined || exports.lz4Begin() === 0 ? undefined : new Lz4Kernel(exports);
+  }
+
+  /**
+   * Compresses more than 12 bytes, `bytesMax` at most; a view that is good until the next call, `undefined` when that
+   * gives more than `most` bytes.
+   */
+  compress(bytes: Uint8Array, most: number): Uint8Array | undefined {
+    const { LZ4_SOURCE, LZ4_TARGET } = this.#exports;
+    this.#memory.set(bytes, LZ4_SOURCE.value);
+    const count = this.#exports.lz4Compress(bytes.length, most);
+    if (count === 0) return undefined;
+    return this.#memory.subarray(LZ4_TARGET.value, LZ4_TARGET.value + count);
+  }
+}
