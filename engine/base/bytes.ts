@@ -1,6 +1,8 @@
 import { assert } from './assert.ts';
 import { EngineError } from './errors.ts';
 
+assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is little-endian');
+
 /** Bytes of the longest LEB128 of a u32. */
 const VARINT_U32_BYTES_MAX = 5;
 /** The least first byte of a LEB128 of several bytes. */
@@ -83,9 +85,8 @@ export class ByteWriter {
 
   /** Each of the first `count` of `values` as a u32. */
   words(values: Uint32Array, count: number): void {
-    let at = this.#grow(count * 4);
-    const view = this.#view;
-    for (let index = 0; index < count; index++, at += 4) view.setUint32(at, values[index], true);
+    const at = this.#grow(count * 4);
+    this.#bytes.set(new Uint8Array(values.buffer, values.byteOffset, count * 4), at);
   }
 
   /** The bytes as they are, without a length. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { assert } from '../base/assert.ts';
 import type { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
@@ -20,8 +19,6 @@ const INLINE_BYTES_MAX = 128;
 export const REGION_ALIGNMENT = 8;
 /** Chunks in the file begin at multiples of this. */
 export const CHUNK_ALIGNMENT = 64;
-
-assert(new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, 'this machine is little-endian');
 
 /** Distances from here on lead back. */
 const BACK = 2 ** 32;

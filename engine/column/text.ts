@@ -2,6 +2,7 @@ import type { ByteWriter } from '../base/bytes.ts';
 import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import { writePacked } from '../packed/compress.ts';
 import { idsToWrite, writeIds } from '../packed/integers.ts';
+import { askStream, type RowSlots } from '../packed/stream-kernel.ts';
 import type { RegionWriter } from './chunk.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { Entries } from './entries.ts';
@@ -33,11 +34,17 @@ export interface UsedEntries {
 /** The entries that the values `[from, to)` use. */
 export function usedEntries(builder: StringBuilder, from: number, to: number): UsedEntries {
   const { entryCount } = builder.dictionary;
+  const values = builder.entries.subarray(from, to);
+  const used = askStream(to - from, (kernel) => kernel.use(values, entryCount));
+  return used ?? plainUsed(values, entryCount);
+}
+
+function plainUsed(values: Uint16Array, entryCount: number): UsedEntries {
   const numbers = new Uint16Array(entryCount);
-  const entries = new Uint16Array(Math.min(entryCount, to - from));
+  const entries = new Uint16Array(Math.min(entryCount, values.length));
   let count = 0;
-  for (let index = from; index < to; index++) {
-    const entry = builder.entries[index];
+  for (let index = 0; index < values.length; index++) {
+    const entry = values[index];
     if (numbers[entry] !== 0) continue;
     entries[count++] = entry;
     numbers[entry] = count;
@@ -100,15 +107,27 @@ export function writeDictionary(
   const bytes = builder.dictionary.gather(used.entries, 0, used.count);
   writePacked(out.region, bytes, out.compressor());
   out.end();
-  const { rows, entries } = builder;
   const count = slots === undefined ? to - from : slots.rowCount;
-  const ids = idsToWrite(count).fill(0, 0, count);
-  for (let index = from; index < to; index++) {
-    const at = slots === undefined ? index - from : rows[index] - slots.firstRow;
-    ids[at] = used.numbers[entries[index]];
-  }
+  const entries = builder.entries.subarray(from, to);
+  const places = slots && { ...slots, rows: builder.rows.subarray(from, to) };
+  const ids = idsToWrite(count);
+  const isDone = askStream(count, (kernel) => kernel.number(entries, used.numbers, places));
+  if (isDone !== true) numberPlain(entries, used.numbers, places, ids.fill(0, 0, count));
   writeIds(out.region, count);
   out.end();
+}
+
+/** Puts the number of the entry of each value to `ids`, or to the place of its row there. */
+function numberPlain(
+  entries: Uint16Array,
+  numbers: Uint16Array,
+  slots: RowSlots | undefined,
+  ids: Uint32Array,
+): void {
+  for (let index = 0; index < entries.length; index++) {
+    const at = slots === undefined ? index : slots.rows[index] - slots.firstRow;
+    ids[at] = numbers[entries[index]];
+  }
 }
 
 /** Writes the values `[from, to)` as text: their lengths, then pieces of TEXT_PIECE_ROWS values. */

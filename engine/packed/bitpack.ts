@@ -31,7 +31,7 @@ export function pack(
   values: Uint32Array,
   count: number,
   width: number,
-  words = new Uint32Array(packedWords(count, width)),
+  words: Uint32Array = new Uint32Array(packedWords(count, width)),
 ): Uint32Array {
   assert(width >= 0 && width <= WORD_BITS, `packing ${width} bits`);
   if (width === 0) return words;

@@ -2,7 +2,6 @@ import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf } from './bitpack.ts';
 import { CODES_MAX, StreamHead } from './integer-stream.ts';
 import {
-  type Extent,
   extentOf,
   idsToWrite,
   isSafe,
@@ -12,6 +11,7 @@ import {
   writePlain,
   writeWords,
 } from './integers.ts';
+import type { Extent } from './stream-kernel.ts';
 
 const { CODES, PACKED, DELTA, BASE_NEGATIVE, STEP_NEGATIVE, PATCHED } = StreamHead;
 /** Fewer values are not worth a look. */

@@ -3,6 +3,7 @@ import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { compress, writePacked } from './compress.ts';
 import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
+import { askStream, type Extent, type IdExtent, streamKernel } from './stream-kernel.ts';
 
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES, BASE_NEGATIVE, STEP_NEGATIVE } = StreamHead;
 /** Bits reckoned for the start of a run when sizes are compared. */
@@ -16,18 +17,12 @@ const RUNS_OVERHEAD_BITS = 128;
  */
 export type StreamUse = 'ids' | 'values';
 
-/** Findings of a pass over the values. */
-export interface Extent {
-  min: number;
-  max: number;
-  minStep: number;
-  maxStep: number;
-  runCount: number;
-  whole: boolean;
-}
-
 /** Looks at all of `values[0, count)`. */
 export function extentOf(values: Float64Array, count: number): Extent {
+  return askStream(count, (kernel) => kernel.extent(values, count)) ?? plainExtent(values, count);
+}
+
+function plainExtent(values: Float64Array, count: number): Extent {
   let min = values[0];
   let max = values[0];
   let minStep = Number.POSITIVE_INFINITY;
@@ -49,28 +44,54 @@ export function extentOf(values: Float64Array, count: number): Extent {
   return { min, max, minStep, maxStep, runCount, whole };
 }
 
-/** Values being packed, as their low 32 bits (a store cuts to them) and the bits above, and the words made of them. */
-let low = new Uint32Array(1024);
-let high = new Uint32Array(1024);
-let words = new Uint32Array(1024);
+/**
+ * Values being packed, as their low 32 bits (a store cuts to them) and the bits above, and the words made of them: in
+ * the memory of the kernel, or where that has no room in arrays of their own.
+ */
+let low: Uint32Array = new Uint32Array(0);
+let high = low;
+let words = low;
+let own = { low, high, words };
 
-function ensureScratch(count: number): void {
-  if (count + 4 <= low.length) return;
-  low = new Uint32Array(count + 4);
-  high = new Uint32Array(count + 4);
-  words = new Uint32Array(count + 4);
+/** Turns to memory for `count` values. */
+function takeScratch(count: number): void {
+  const kernel = streamKernel(count);
+  if (kernel === undefined && own.low.length < count + 4) {
+    const make = (): Uint32Array => new Uint32Array(count + 4);
+    own = { low: make(), high: make(), words: make() };
+  }
+  ({ low, high, words } = kernel ?? own);
 }
 
 /** Packs the first `count` numbers of `idsToWrite`, each below 2^width, and overwrites them. */
 export function writeWords(writer: ByteWriter, count: number, width: number): void {
-  writer.u8(width);
-  writer.pad(4);
-  writePart(writer, low, count, Math.min(width, WORD_BITS));
-  if (width > WORD_BITS) writePart(writer, high, count, width - WORD_BITS);
+  writeLess(writer, count, width, 0);
 }
 
-function writePart(writer: ByteWriter, values: Uint32Array, count: number, width: number): void {
-  pack(values, count, width, words);
+/** Packs them, each less `base` and then below 2^width. */
+function writeLess(writer: ByteWriter, count: number, width: number, base: number): void {
+  writer.u8(width);
+  writer.pad(4);
+  writePart(writer, low, count, Math.min(width, WORD_BITS), base);
+  if (width > WORD_BITS) writePart(writer, high, count, width - WORD_BITS, 0);
+}
+
+function writePart(
+  writer: ByteWriter,
+  values: Uint32Array,
+  count: number,
+  width: number,
+  base: number,
+): void {
+  const packed = askStream(count, (kernel) =>
+    values === kernel.low || values === kernel.high
+      ? kernel.pack(values === kernel.high, count, width, base)
+      : undefined,
+  );
+  if (packed === undefined) {
+    if (base !== 0) for (let index = 0; index < count; index++) values[index] -= base;
+    pack(values, count, width, words);
+  }
   writer.words(words, packedWords(count, width));
 }
 
@@ -78,14 +99,18 @@ function writePart(writer: ByteWriter, values: Uint32Array, count: number, width
  * Memory for `count` whole numbers below 2^32 that are about to be written by `writeIds`. What it holds is anything.
  */
 export function idsToWrite(count: number): Uint32Array {
-  ensureScratch(count);
+  takeScratch(count);
   return low;
 }
 
-/** Writes the first `count` numbers of `idsToWrite` as `writeIntegers` writes ids, and overwrites them. */
-export function writeIds(writer: ByteWriter, count: number): void {
-  if (count === 0) return;
-  const ids = low;
+function idExtentOf(ids: Uint32Array, count: number): IdExtent {
+  const found = askStream(count, (kernel) =>
+    ids === kernel.low ? kernel.idExtent(count) : undefined,
+  );
+  return found ?? plainIdExtent(ids, count);
+}
+
+function plainIdExtent(ids: Uint32Array, count: number): IdExtent {
   let min = ids[0];
   let max = min;
   let previous = min;
@@ -97,16 +122,27 @@ export function writeIds(writer: ByteWriter, count: number): void {
     if (id !== previous) runCount++;
     previous = id;
   }
+  return { min, max, runCount };
+}
+
+/** Writes the first `count` numbers of `idsToWrite` as `writeIntegers` writes ids, and overwrites them. */
+export function writeIds(writer: ByteWriter, count: number): void {
+  if (count === 0) return;
+  const { min, max, runCount } = idExtentOf(low, count);
   const width = bitsOf(max - min);
   if (min !== max && runCount * (RUN_START_BITS + width) + RUNS_OVERHEAD_BITS < count * width) {
-    writeIntegers(writer, Float64Array.from(ids.subarray(0, count)), count, 'ids');
+    writeIntegers(writer, Float64Array.from(low.subarray(0, count)), count, 'ids');
     return;
   }
   writer.u8(min === max ? CONSTANT : PACKED);
   writer.varint(min);
-  if (min === max) return;
-  if (min !== 0) for (let index = 0; index < count; index++) ids[index] -= min;
-  writeWords(writer, count, width);
+  if (min !== max) writeLess(writer, count, width, min);
+}
+
+/** Puts a whole number below 2^53 where numbers are packed from. */
+function setNumber(index: number, value: number): void {
+  low[index] = value;
+  high[index] = Math.floor(value / WORD_RANGE);
 }
 
 function writePackedStream(
@@ -115,14 +151,13 @@ function writePackedStream(
   count: number,
   s: Extent,
 ): void {
-  ensureScratch(count);
+  takeScratch(count);
   const { min } = s;
   const width = bitsOf(s.max - min);
-  for (let index = 0; index < count; index++) low[index] = values[index] - min;
-  if (width > WORD_BITS) {
-    for (let index = 0; index < count; index++) {
-      high[index] = Math.floor((values[index] - min) / WORD_RANGE);
-    }
+  const isWide = width > WORD_BITS;
+  const isTaken = askStream(count, (kernel) => kernel.relative(values, count, min, isWide));
+  if (isTaken !== true) {
+    for (let index = 0; index < count; index++) setNumber(index, values[index] - min);
   }
   writer.u8(PACKED | (min < 0 ? BASE_NEGATIVE : 0));
   writer.varint(Math.abs(min));
@@ -135,16 +170,14 @@ function writeDeltaStream(
   count: number,
   s: Extent,
 ): void {
-  ensureScratch(count);
+  takeScratch(count);
   const { minStep } = s;
   const width = bitsOf(s.maxStep - minStep);
-  for (let index = 1; index < count; index++) {
-    low[index - 1] = values[index] - values[index - 1] - minStep;
-  }
-  if (width > WORD_BITS) {
+  const isWide = width > WORD_BITS;
+  const isTaken = askStream(count, (kernel) => kernel.steps(values, count, minStep, isWide));
+  if (isTaken !== true) {
     for (let index = 1; index < count; index++) {
-      const difference = values[index] - values[index - 1] - minStep;
-      high[index - 1] = Math.floor(difference / WORD_RANGE);
+      setNumber(index - 1, values[index] - values[index - 1] - minStep);
     }
   }
   const first = values[0];
