@@ -225,9 +225,9 @@ export class ByteReader {
     throw new EngineError('CORRUPTION', `varint too long before offset ${this.#at}`);
   }
 
-  /** Reads `count` varints below 2^32 to `into`, from `from` on. Those of near bytes alone. */
+  /** Reads `count` varints below 2^32 to `into`, from `from` on. */
   varints(into: Uint32Array, from: number, count: number): void {
-    const bytes = this.#bytes;
+    let bytes = this.#bytes;
     let at = this.#at;
     for (let index = from; index < from + count; index++) {
       const byte = at < bytes.length ? bytes[at] : VARINT_LONG;
@@ -241,6 +241,7 @@ export class ByteReader {
       if (value >>> 0 !== value) throw new EngineError('CORRUPTION', `${value} is no u32`);
       into[index] = value;
       at = this.#at;
+      bytes = this.#bytes;
     }
     this.#at = at;
   }
