@@ -65,6 +65,9 @@ export class Cube implements BlockVisitor {
       this.#countRuns(rows, must(times[0].runs, 'runs'));
       return;
     }
+    // Values may be known of a block that turned out damaged.
+    yield* this.#makeRoom();
+    if (this.isFull) return;
     const known = knownLevels(this.#levels, block);
     const found = known && this.#count(known, block, rows);
     if (found === 'counted') return;

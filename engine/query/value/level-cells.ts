@@ -3,7 +3,6 @@ import {
   type CellLevel,
   type CellRows,
   type GroupedRows,
-  LEVELS_MAX,
   plainValues,
   storedEnd,
 } from '../../packed/cells.ts';
@@ -122,7 +121,6 @@ export class LevelCells {
       const { level, values } = digitsOf(codes);
       const isNothing = values.every((value) => value < 0);
       if (isNothing && !isEmpty(rows)) return 'unknown';
-      if (inner.length === LEVELS_MAX) return undefined;
       if (numbers.length * level.size > cellsMax) return undefined;
       inner.push(level);
       numbers = combined(numbers, values, weights[place]);
