@@ -23,24 +23,26 @@ export interface OrderedShapes {
  * An order of leaves in which those of most shapes stand, as leaf keys. Leaves that shapes have in different orders are
  * in the order in which they come first.
  */
-function orderOf({ count, starts, keys }: Shapes): number[] {
-  const leafOf = new Map<number, number>();
+function orderOf({ count, starts, keys }: Shapes, keyEnd: number): number[] {
+  const found: number[] = [];
+  /** By leaf key, the number of the leaf; -1 of those that have no column. */
+  const leafOf = new Int32Array(keyEnd).fill(-1);
   for (let at = 0; at < starts[count]; at++) {
-    if (leafKind(keys[at]) < KIND_COLUMN_MIN || leafOf.has(keys[at])) continue;
-    if (leafOf.size === LEAVES_MAX) return [];
-    leafOf.set(keys[at], leafOf.size);
+    const key = keys[at];
+    if (leafOf[key] >= 0 || leafKind(key) < KIND_COLUMN_MIN) continue;
+    if (found.length === LEAVES_MAX) return [];
+    leafOf[key] = found.push(key) - 1;
   }
-  const followers = new Followers(leafOf.size);
+  const followers = new Followers(found.length);
   for (let shape = 0; shape < count; shape++) {
     let last = -1;
     for (let at = starts[shape]; at < starts[shape + 1]; at++) {
-      const leaf = leafOf.get(keys[at]);
-      if (leaf === undefined) continue;
+      const leaf = leafOf[keys[at]];
+      if (leaf < 0) continue;
       if (last >= 0) followers.add(last, leaf);
       last = leaf;
     }
   }
-  const found = [...leafOf.keys()];
   return followers.ordered().map((leaf) => found[leaf]);
 }
 
@@ -100,15 +102,18 @@ class Followers {
 /** Writes shapes by an order of their leaves, as far as that tells them. Source: FORMAT.md 4.11. */
 export function writeOrderedShapes(writer: ByteWriter, shapes: Shapes): void {
   const { count, starts, keys } = shapes;
-  const order = orderOf(shapes);
-  const placeOf = new Map(order.map((key, place) => [key, place]));
+  let keyEnd = 0;
+  for (let at = 0; at < starts[count]; at++) keyEnd = Math.max(keyEnd, keys[at] + 1);
+  const order = orderOf(shapes, keyEnd);
+  const placeOf = new Int32Array(keyEnd).fill(-1);
+  for (const [place, key] of order.entries()) placeOf[key] = place;
   writer.varint(order.length);
   writer.varints(Uint32Array.from(order), order.length);
   for (let shape = 0; shape < count; shape++) {
     let isOrdered = true;
     let last = -1;
     for (let at = starts[shape]; at < starts[shape + 1] && isOrdered; at++) {
-      const place = placeOf.get(keys[at]) ?? -1;
+      const place = placeOf[keys[at]];
       isOrdered = place > last;
       last = place;
     }
