@@ -134,10 +134,13 @@ export interface FarBytes {
   read(from: number, count: number): Uint8Array;
   /** All of them, not to be written. */
   whole(): Uint8Array;
+  /** The WINDOW_BYTES from `from` on, or as many as there are: kept for the next reader. Not to be written. */
+  window(from: number): Uint8Array;
 }
 
-/** Far bytes that a reader reads at a time at least. */
-const WINDOW_BYTES = 64;
+const NO_BYTES = new Uint8Array(0);
+/** Far bytes that a reader reads at a time at least, so that it has the head of a stream at once. */
+export const WINDOW_BYTES = 64;
 
 /**
  * Reads what ByteWriter wrote. Every read is bounds-checked.
@@ -145,7 +148,8 @@ const WINDOW_BYTES = 64;
  */
 export class ByteReader {
   #bytes: Uint8Array;
-  #view: DataView;
+  /** Of `#bytes`, once it was needed: most readers read a few small numbers. */
+  #view: DataView | undefined;
   #at: number;
   readonly #far: FarBytes | undefined;
   /** Where `#bytes` begin in the far bytes. */
@@ -154,8 +158,7 @@ export class ByteReader {
   constructor(bytes: Uint8Array | FarBytes, at = 0) {
     const isNear = bytes instanceof Uint8Array;
     this.#far = isNear ? undefined : bytes;
-    this.#bytes = isNear ? bytes : new Uint8Array(0);
-    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+    this.#bytes = isNear ? bytes : NO_BYTES;
     this.#at = at;
   }
 
@@ -181,9 +184,17 @@ export class ByteReader {
     if (this.#far === undefined) return;
     this.#from += this.#at;
     this.#at = 0;
-    const bytes = this.#far.read(this.#from, Math.min(Math.max(count, WINDOW_BYTES), this.#end));
+    const isHead = count <= WINDOW_BYTES;
+    const bytes = isHead ? this.#far.window(this.#from) : this.#far.read(this.#from, count);
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = undefined;
+  }
+
+  /** The bytes as numbers of several. */
+  #numbers(): DataView {
+    const { buffer, byteOffset, byteLength } = this.#bytes;
+    this.#view ??= new DataView(buffer, byteOffset, byteLength);
+    return this.#view;
   }
 
   #check(count: number): void {
@@ -197,17 +208,17 @@ export class ByteReader {
 
   u8(): number {
     const at = this.#take(1);
-    return this.#view.getUint8(at);
+    return this.#bytes[at];
   }
 
   u32(): number {
     const at = this.#take(4);
-    return this.#view.getUint32(at, true);
+    return this.#numbers().getUint32(at, true);
   }
 
   f64(): number {
     const at = this.#take(8);
-    return this.#view.getFloat64(at, true);
+    return this.#numbers().getFloat64(at, true);
   }
 
   varint(): number {
@@ -262,6 +273,7 @@ export class ByteReader {
     return {
       length: count,
       read: (from, wanted) => far.read(first + from, wanted),
+      window: (from) => far.window(first + from),
       whole: () => far.whole().subarray(first, first + count),
     };
   }
@@ -282,6 +294,9 @@ export class ByteReader {
   }
 }
 
+/** Bytes up to which memory of their own takes longer than reading them. */
+const POOLED_BYTES_MAX = 2_048;
+
 /** Below this a loop copies faster than a call. */
 const COPY_LOOP_BYTES_MAX = 64;
 
@@ -300,7 +315,9 @@ export function copyBytes(
   for (let from = start; from < end; from++) target[at + from - start] = source[from];
 }
 
-/** `count` bytes of arbitrary content, for callers that overwrite all of them. */
+/** `count` bytes of arbitrary content, for callers that overwrite all of them; few of them share memory with others. */
 export function unfilled(count: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.allocUnsafeSlow(count).buffer);
+  if (count > POOLED_BYTES_MAX) return new Uint8Array(Buffer.allocUnsafeSlow(count).buffer);
+  const { buffer, byteOffset } = Buffer.allocUnsafe(count);
+  return new Uint8Array(buffer, byteOffset, count);
 }

@@ -8,6 +8,9 @@ import type { Kind } from './kind.ts';
  */
 export type Presence = Uint32Array | undefined;
 
+/** Rows whose ids are read together where few are wanted. */
+export const STRETCH_ROWS = 1_024;
+
 /**
  * A decoded column of strings or arrays. Entries are distinct when the chunk is a dictionary, and may repeat when it
  * is text. An evaluation on entries that is mapped over `ids` is right for both. Shape: ids[rowCount],
@@ -33,6 +36,11 @@ export interface StringColumn {
   packed?(): PackedValues | undefined;
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */
   rowsOf?(id: number): Uint32Array | undefined;
+  /**
+   * The ids of STRETCH_ROWS rows, at the end fewer, from `from` on, a multiple of it, which are read without the
+   * others; `undefined` when they are not stored so. Good until other numbers are read. Throws CORRUPTION.
+   */
+  idsFrom?(from: number): Uint32Array | undefined;
   /**
    * Entries of a text column as `EntrySource.piece` gives them, for readers that need each once. With `scratch` they
    * hold until it is used again. Throws CORRUPTION.

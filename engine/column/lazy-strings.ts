@@ -1,5 +1,5 @@
 import type { PackedValues } from '../packed/cells.ts';
-import type { StringColumn } from './column.ts';
+import { STRETCH_ROWS, type StringColumn } from './column.ts';
 import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
 
 /** Reads that a column over a dictionary makes on demand. They throw CORRUPTION. */
@@ -9,6 +9,8 @@ interface SharedReads {
   packed(): PackedValues | undefined;
   /** The rows of the entry `id` - 1; `undefined` when the ids have to be read for that. */
   rowsOf(id: number): Uint32Array | undefined;
+  /** The ids of a stretch of rows, as the column has them. */
+  idsFrom(from: number): Uint32Array | undefined;
   partsWith: StringColumn['partsWith'];
 }
 
@@ -36,6 +38,12 @@ export class SharedStringColumn implements StringColumn {
 
   rowsOf(id: number): Uint32Array | undefined {
     return this.#ids === undefined ? this.#reads.rowsOf(id) : undefined;
+  }
+
+  idsFrom(from: number): Uint32Array | undefined {
+    return this.#ids === undefined
+      ? this.#reads.idsFrom(from)
+      : this.#ids.subarray(from, from + STRETCH_ROWS);
   }
 
   partsWith(terms: Terms): PossibleParts | undefined {

@@ -66,8 +66,9 @@ export class SharedDictionary implements CountedEntries {
   readonly #keep: KeepPiece;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
-  /** Entries by number, the most recently used last. */
+  /** Entries by number, the most recently used last, and their bytes. */
   readonly #kept = new Map<number, Entries>();
+  #keptBytes = 0;
   #entries: Entries | undefined;
   #lengths: Float64Array | undefined;
   #hashes: Int32Array | undefined;
@@ -104,7 +105,7 @@ export class SharedDictionary implements CountedEntries {
     let bytes = hashCount * 4 + (this.#lengths?.length ?? 0) * 8;
     bytes += this.#countRuns?.memoryBytes ?? 0;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
-    for (const piece of this.#kept.values()) bytes += bytesOf(piece);
+    bytes += this.#keptBytes;
     for (const { memoryBytes } of this.#sums.values()) bytes += memoryBytes;
     return bytes;
   }
@@ -224,12 +225,15 @@ export class SharedDictionary implements CountedEntries {
   }
 
   #keptPiece(number: number): Entries {
-    const piece = this.#kept.get(number) ?? this.#pieceOf(number);
+    const known = this.#kept.get(number);
+    const piece = known ?? this.#pieceOf(number);
+    if (known === undefined) this.#keptBytes += bytesOf(piece);
     this.#kept.delete(number);
     this.#kept.set(number, piece);
     if (this.#kept.size > PIECES_KEPT_MAX) {
-      for (const oldest of this.#kept.keys()) {
+      for (const [oldest, entries] of this.#kept) {
         this.#kept.delete(oldest);
+        this.#keptBytes -= bytesOf(entries);
         break;
       }
     }

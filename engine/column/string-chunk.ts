@@ -5,7 +5,7 @@ import type { PackedValues } from '../packed/cells.ts';
 import { decompress, readPacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
-import type { StringColumn } from './column.ts';
+import { STRETCH_ROWS, type StringColumn } from './column.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
 import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
@@ -170,6 +170,19 @@ export class StringChunk {
       : undefined;
   }
 
+  /** The ids of a stretch of values of a shared chunk that are entries + 1 themselves. */
+  #idsFrom(from: number): Uint32Array | undefined {
+    const dictionary = this.#dictionary();
+    if (this.#sharedList(dictionary) !== undefined) return undefined;
+    const ids = this.#idStream().some(from, Math.min(STRETCH_ROWS, this.#valueCount - from));
+    if (ids === undefined) return undefined;
+    const { entryCount } = dictionary;
+    for (let index = 0; index < ids.length; index++) {
+      if (ids[index] > entryCount) damaged(`id ${ids[index]} of ${entryCount}`);
+    }
+    return ids;
+  }
+
   /** Entry + 1 of each value, or 0; with an id a row, of each row. A new array. Throws CORRUPTION. */
   denseIds(): Uint32Array {
     if (this.#encoding === StringEncoding.SHARED) return this.#sharedIds();
@@ -200,6 +213,7 @@ export class StringChunk {
         ids: () => guard(readIds),
         packed: () => (present === undefined ? guard(() => this.#packedIds()) : undefined),
         rowsOf: (id) => (present === undefined ? guard(() => this.bitsOf(id)) : undefined),
+        idsFrom: (from) => (present === undefined ? guard(() => this.#idsFrom(from)) : undefined),
         partsWith,
       });
     }

@@ -19,6 +19,8 @@ export interface DerivedSource {
   region(number: number): Uint8Array;
   /** Bytes of the region of numbers, of which no more are read than needed; as `region` gives them otherwise. */
   numbers?(): Uint8Array | FarBytes;
+  /** The templates, which `read` reads when they are not kept; without it they are read. */
+  templates?(read: () => readonly TextTemplate[]): readonly TextTemplate[];
   /** Bytes that a region takes; without it all are taken for long. */
   bytesOf?(number: number): number;
   /** Row of each value; `undefined` when value i is that of row i. */
@@ -54,6 +56,11 @@ export interface DerivedView {
   templates(): readonly TextTemplate[];
   /** The values of the templates that have a 1 in `chosen`, a bit for each value. Not to be written. */
   valuesOf(chosen: Uint8Array): Uint32Array;
+  /**
+   * The templates of TEXT_PIECE_ROWS values, at the end fewer, from `from` on, a multiple of it; `undefined` when they
+   * are not read without the others. Good until other numbers are read.
+   */
+  numbersFrom(from: number): Uint32Array | undefined;
   /** Row of each value, ascending; `undefined` when value i is that of row i. */
   rows(): Uint32Array | undefined;
   /** Tells that some value may have own parts with bytes. */
@@ -67,6 +74,7 @@ export function guardedView(view: DerivedView, guard: <T>(read: () => T) => T): 
   return {
     templates: () => guard(() => view.templates()),
     valuesOf: (chosen) => guard(() => view.valuesOf(chosen)),
+    numbersFrom: (from) => guard(() => view.numbersFrom(from)),
     rows: () => guard(() => view.rows()),
     hasOwn: () => guard(() => view.hasOwn()),
     ownTexts: (piece) => guard(() => view.ownTexts(piece)),
@@ -162,14 +170,29 @@ export class DerivedText implements DerivedView {
   }
 
   templates(): readonly TextTemplate[] {
-    this.#templates ??= readTemplates(
-      new ByteReader(readPacked(new ByteReader(this.#source.region(DerivedRegion.TEMPLATES)))),
-    );
+    const read = (): readonly TextTemplate[] => this.#readTemplates();
+    this.#templates ??= this.#source.templates?.(read) ?? read();
     return this.#templates;
+  }
+
+  #readTemplates(): readonly TextTemplate[] {
+    const region = this.#source.region(DerivedRegion.TEMPLATES);
+    return readTemplates(new ByteReader(readPacked(new ByteReader(region))));
   }
 
   rows(): Uint32Array | undefined {
     return this.#source.rows();
+  }
+
+  numbersFrom(from: number): Uint32Array | undefined {
+    const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - from);
+    const numbers = this.#numberStream().some(from, count);
+    if (numbers === undefined) return undefined;
+    const { length } = this.templates();
+    for (let value = 0; value < count; value++) {
+      if (numbers[value] >= length) damaged(`no template ${numbers[value]}`);
+    }
+    return numbers;
   }
 
   valuesOf(chosen: Uint8Array): Uint32Array {

@@ -1,13 +1,14 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { packedWords, unpack } from './bitpack.ts';
+import { unpack } from './bitpack.ts';
 import type { PackedValues } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { free } from './growth.ts';
 import { findValues, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
-import { StoredWords, wordsOf } from './stored-words.ts';
+import { placeIn, type Runs, StoredRuns } from './stored-runs.ts';
+import { PAGE_VALUES, StoredWords, wordsOf } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
@@ -30,7 +31,7 @@ export const WORD_BITS = 32;
 /** Numbers that a word holds. */
 export const WORD_RANGE = 2 ** WORD_BITS;
 /** Values of a delta stream whose sum is kept for those who read single ones. */
-const SUM_VALUES = 256;
+const SUM_VALUES = PAGE_VALUES;
 /** Ids below are decoded and checked as whole numbers of 32 bits. */
 const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
@@ -68,15 +69,14 @@ export class IntegerStream {
   /** Values of codes, ascending. */
   readonly #table: Float64Array | undefined;
   #values: Float64Array | undefined;
-  /** Start and value of each run, in a stream of runs. */
-  #runs: { starts: Float64Array; heads: Float64Array } | undefined;
-  readonly #sums: DeltaSums;
+  readonly #runs: StoredRuns | undefined;
+  #sums: DeltaSums | undefined;
 
   /**
    * Throws CORRUPTION when the bytes are not those of a stream of `count` numbers. `isWhole`: false of one inside of
    * another. `sums`: of the same stream, when it was open before.
    */
-  constructor(reader: ByteReader, count: number, isWhole = true, sums = new DeltaSums()) {
+  constructor(reader: ByteReader, count: number, isWhole = true, sums?: DeltaSums) {
     this.#sums = sums;
     const head = count === 0 ? CONSTANT : reader.u8();
     const encoding = head & StreamHead.ENCODING_MASK;
@@ -119,7 +119,7 @@ export class IntegerStream {
   at(index: number): number {
     if (this.#encoding === CONSTANT) return this.#base;
     if (this.#values !== undefined) return this.#values[index];
-    if (this.#runs !== undefined) return this.#runs.heads[runOf(this.#runs.starts, index)];
+    if (this.#runs !== undefined) return this.#runs.at(index);
     if (this.#encoding === DELTA && this.#width <= WORD_BITS) return this.#sumAt(index);
     if (this.#table !== undefined) return this.#table[this.#numberAt(index)] ?? unknownCode();
     if (this.#encoding !== PACKED) return this.values()[index];
@@ -132,8 +132,8 @@ export class IntegerStream {
   }
 
   /** Where runs of equal values begin, and what these are. Not to be written. */
-  runs(): { starts: Float64Array; heads: Float64Array } {
-    return this.#runs ?? runsOf(this.values());
+  runs(): Runs {
+    return this.#runs?.all() ?? runsOf(this.values());
   }
 
   /** Checks that all values lie from `min` to `max`, as far as that is known without decoding them. */
@@ -152,7 +152,7 @@ export class IntegerStream {
   /** Checks the same also of runs and deltas: these by the greatest steps that they have room for. */
   isBetween(min: number, max: number): boolean {
     if (this.#runs !== undefined)
-      return this.#runs.heads.every((head) => head >= min && head <= max);
+      return this.#runs.all().heads.every((head) => head >= min && head <= max);
     if (this.#encoding !== DELTA) return this.isWithin(min, max);
     const stepCount = this.count - 1;
     if (this.#base + stepCount * Math.min(this.#step, 0) < min) return false;
@@ -200,17 +200,48 @@ export class IntegerStream {
   /** The value at `index` of deltas: the last sum that is kept, and the deltas behind it. */
   #sumAt(index: number): number {
     const kept = Math.floor(index / SUM_VALUES);
-    if (kept >= this.#sums.count) this.#sumUp(kept);
-    let value = this.#sums.values[kept];
+    let value = this.#sumsUpTo(kept)[kept];
     const first = kept * SUM_VALUES;
-    for (let at = first; at < index; at++) value += this.#step + (this.#low?.at(at) ?? 0);
-    return value + (this.#patches?.sum(first, index) ?? 0);
+    if (index === first) return value;
+    const steps = this.#stepsFrom(first);
+    for (let at = 0; at < index - first; at++) value += this.#step + steps[at];
+    return value;
   }
 
-  /** Sums up to the kept sum number `last` at least. */
-  #sumUp(last: number): void {
-    const step = this.#step;
+  /** The deltas behind a kept sum, up to the next one. */
+  #stepsFrom(first: number): Uint32Array {
+    const count = Math.min(SUM_VALUES, this.count - 1 - first);
+    return this.#unpacked(this.#low?.page(first), first, count);
+  }
+
+  /**
+   * Finds the last place whose value is not above `value`, in deltas that ascend and of which the first is not above
+   * it; `undefined` when it is another stream, or it is not known that they do.
+   */
+  placeOf(value: number): number | undefined {
+    if (this.#encoding !== DELTA || this.#width > WORD_BITS || this.#step < 1) return undefined;
+    const sums = this.#sumsUpTo(Math.floor((this.count - 1) / SUM_VALUES));
+    const kept = placeIn(sums, value);
+    const first = kept * SUM_VALUES;
+    let sum = sums[kept];
+    let place = first;
+    if (place === this.count - 1) return place;
+    const steps = this.#stepsFrom(first);
+    for (let at = 0; at < steps.length; at++) {
+      sum += this.#step + steps[at];
+      if (sum > value) break;
+      place++;
+    }
+    return place;
+  }
+
+  /** The kept sums, up to that number `last` at least. */
+  #sumsUpTo(last: number): Float64Array {
+    this.#sums ??= new DeltaSums();
     const sums = this.#sums;
+    if (last < sums.count) return sums.values;
+    const step = this.#step;
+    this.#low?.all();
     if (sums.count === 0) {
       sums.values = new Float64Array(Math.ceil(this.count / SUM_VALUES));
       sums.values[sums.count++] = this.#base;
@@ -224,6 +255,7 @@ export class IntegerStream {
         sums.values[sums.count++] = value;
       }
     }
+    return sums.values;
   }
 
   /**
@@ -258,6 +290,19 @@ export class IntegerStream {
   }
 
   /**
+   * `count` numbers from `from` on, which is a multiple of SUM_VALUES: of packed ones from 0 to some below ID_END,
+   * which are read alone. Good until any stream is read again.
+   */
+  some(from: number, count: number): Uint32Array | undefined {
+    const base = this.#base;
+    const isSmall = this.#width < WORD_BITS && base >= 0 && this.#isUpTo(ID_END - 1 - base);
+    if (this.#encoding !== PACKED || !isSmall || count > PART_VALUES) return undefined;
+    const numbers = this.#lower(from, count);
+    if (base > 0) for (let index = 0; index < count; index++) numbers[index] += base;
+    return numbers;
+  }
+
+  /**
    * `count` values from `from` on, which is a multiple of SUM_VALUES: packed ones alone. Good until the next call, not
    * to be written.
    */
@@ -272,9 +317,11 @@ export class IntegerStream {
   #decode(): Float64Array {
     const values = new Float64Array(this.count);
     if (this.#encoding === CONSTANT) return values.fill(this.#base);
-    if (this.#runs !== undefined) return spreadRuns(this.#runs.starts, this.#runs.heads, values);
+    if (this.#runs !== undefined) return spreadRuns(this.#runs.all(), values);
     if (this.#table !== undefined) return this.#decodeCodes(this.#table, values);
     values[0] = this.#base;
+    this.#low?.all();
+    this.#high?.all();
     const isDelta = this.#encoding === DELTA;
     const target = isDelta ? values.subarray(1) : values;
     for (let from = 0; from < target.length; from += PART_VALUES) {
@@ -317,16 +364,22 @@ export class IntegerStream {
     const lower = this.#lower(from, length);
     for (let index = 0; index < length; index++) values[index] = base + lower[index];
     if (this.#high === undefined) return;
-    const upper = unpackFrom(this.#high.all(), from, length, this.#width - WORD_BITS);
+    const words = this.#high.some(from, length);
+    const upper = unpack(words, length, this.#width - WORD_BITS, 0, scratch);
     for (let index = 0; index < length; index++) values[index] += upper[index] * WORD_RANGE;
   }
 
   /** The low bits of `count` numbers that are stored, with their patches; in memory that the next call uses too. */
   #lower(from: number, count: number): Uint32Array {
-    const words = this.#low?.all() ?? NO_WORDS;
+    return this.#unpacked(this.#low?.some(from, count), from, count);
+  }
+
+  /** The same of their words. */
+  #unpacked(words: Uint32Array | undefined, from: number, count: number): Uint32Array {
     // These are unpacked in the same memory.
     const patches = this.#patches?.all();
-    const numbers = unpackFrom(words, from, count, Math.min(this.#width, WORD_BITS));
+    const width = Math.min(this.#width, WORD_BITS);
+    const numbers = unpack(words ?? NO_WORDS, count, width, 0, scratch);
     if (patches !== undefined) addPatches(numbers, patches, from);
     return numbers;
   }
@@ -356,6 +409,7 @@ export class IntegerStream {
     let value = this.#base;
     checkId(value, max);
     ids[0] = value;
+    this.#low?.all();
     for (let from = 1; from < ids.length; from += PART_VALUES) {
       const steps = this.#lower(from - 1, Math.min(PART_VALUES, ids.length - from));
       for (let index = 0; index < steps.length; index++) {
@@ -401,33 +455,15 @@ function checkId(value: number, max: number): void {
   if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
 }
 
-/** Unpacks up to PART_VALUES values into `scratch`, from a multiple of SUM_VALUES on. */
-function unpackFrom(words: Uint32Array, from: number, count: number, width: number): Uint32Array {
-  const first = packedWords(from, width);
-  const part = words.subarray(first, first + packedWords(count, width));
-  return unpack(part, count, width, 0, scratch);
-}
-
-function readRuns(
-  reader: ByteReader,
-  count: number,
-): { starts: Float64Array; heads: Float64Array } {
+function readRuns(reader: ByteReader, count: number): StoredRuns {
   const runCount = reader.varint();
   if (runCount < 1 || runCount > count) damaged(`${runCount} runs of ${count} values`);
-  const starts = new IntegerStream(reader, runCount, false).values();
-  const heads = new IntegerStream(reader, runCount, false).values();
-  for (let run = 0; run < runCount; run++) {
-    const start = starts[run];
-    const end = run + 1 < runCount ? starts[run + 1] : count;
-    if (!(start >= 0 && start < end && end <= count) || (run === 0 && start !== 0)) {
-      damaged(`run from ${start} to ${end} of ${count}`);
-    }
-  }
-  return { starts, heads };
+  const starts = new IntegerStream(reader, runCount, false);
+  return new StoredRuns(count, starts, new IntegerStream(reader, runCount, false));
 }
 
 /** The runs of some values. */
-function runsOf(values: Float64Array): { starts: Float64Array; heads: Float64Array } {
+function runsOf(values: Float64Array): Runs {
   const starts: number[] = [];
   for (let index = 0; index < values.length; index++) {
     if (index === 0 || values[index] !== values[index - 1]) starts.push(index);
@@ -438,19 +474,7 @@ function runsOf(values: Float64Array): { starts: Float64Array; heads: Float64Arr
   };
 }
 
-/** The run in which `index` lies. */
-function runOf(starts: Float64Array, index: number): number {
-  let low = 0;
-  let high = starts.length;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (starts[middle] <= index) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-function spreadRuns(starts: Float64Array, heads: Float64Array, values: Float64Array): Float64Array {
+function spreadRuns({ starts, heads }: Runs, values: Float64Array): Float64Array {
   for (let run = 0; run < starts.length; run++) {
     values.fill(heads[run], starts[run], starts[run + 1] ?? values.length);
   }

@@ -2,9 +2,9 @@ import type { ByteReader, FarBytes } from '../base/bytes.ts';
 import { packedWords, unpackOne } from './bitpack.ts';
 
 /** Values of a page, whose words are read together: a multiple of a group of bitpack.ts. */
-const PAGE_VALUES = 1_024;
+export const PAGE_VALUES = 256;
 /** Pages that are read alone; whoever wants more reads all. */
-const PAGES_MAX = 8;
+const PAGES_MAX = 32;
 const WORD_BYTES = 4;
 
 /** A u32 view of bytes, or a copy when they do not lie at a multiple of four. */
@@ -44,23 +44,27 @@ export class StoredWords {
 
   /** The value at `index` alone. */
   at(index: number): number {
-    const far = this.#far;
-    if (far === undefined) return unpackOne(this.all(), this.#width, index);
-    const page = Math.floor(index / PAGE_VALUES);
-    const known = this.#pages.get(page);
-    if (known === undefined && this.#pages.size === PAGES_MAX) {
-      return unpackOne(this.all(), this.#width, index);
-    }
-    const words = known ?? this.#readPage(far, page);
-    return unpackOne(words, this.#width, index - page * PAGE_VALUES);
+    if (this.#far === undefined) return unpackOne(this.all(), this.#width, index);
+    return unpackOne(this.page(index), this.#width, index % PAGE_VALUES);
   }
 
-  #readPage(far: FarBytes, page: number): Uint32Array {
+  /** The words of the PAGE_VALUES values, at the end fewer, among which that at `index` is. */
+  page(index: number): Uint32Array {
+    const page = Math.floor(index / PAGE_VALUES);
+    const known = this.#pages.get(page);
+    if (known !== undefined) return known;
+    if (this.#pages.size >= PAGES_MAX) this.all();
     const first = page * PAGE_VALUES;
-    const values = Math.min(PAGE_VALUES, this.#count - first);
-    const from = packedWords(first, this.#width) * WORD_BYTES;
-    const words = wordsOf(far.read(from, packedWords(values, this.#width) * WORD_BYTES));
-    this.#pages.set(page, words);
+    const words = this.some(first, Math.min(PAGE_VALUES, this.#count - first));
+    if (this.#far !== undefined) this.#pages.set(page, words);
     return words;
+  }
+
+  /** The words of `count` values from `from` on, a multiple of PAGE_VALUES; far ones are read alone, and not kept. */
+  some(from: number, count: number): Uint32Array {
+    const first = packedWords(from, this.#width);
+    const wordCount = packedWords(count, this.#width);
+    if (this.#far === undefined) return this.all().subarray(first, first + wordCount);
+    return wordsOf(this.#far.read(first * WORD_BYTES, wordCount * WORD_BYTES));
   }
 }

@@ -1,4 +1,4 @@
-import { type FarBytes, unfilled } from '../base/bytes.ts';
+import { type FarBytes, unfilled, WINDOW_BYTES } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { damaged } from '../base/errors.ts';
 import type { DiskFile } from '../base/file.ts';
@@ -30,8 +30,13 @@ export function checkedMeta(stored: Uint8Array, header: FrameHeader): Uint8Array
 
 /** Bytes from which a region is not read whole for one value. */
 const FAR_BYTES_MIN = 16_384;
+const NO_BYTES = new Uint8Array(0);
 /** Regions of a file that are known to be right, at most. */
 const CHECKED_MAX = 4_096;
+/** Heads of streams that are kept of a block, at most. */
+const WINDOWS_MAX = 64;
+/** Memory of one. */
+const KEPT_WINDOW_BYTES = 256;
 
 /**
  * Bytes of a block as they are needed, those of its frame and of its chunks, each region checked against its checksum
@@ -41,9 +46,12 @@ export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;
   readonly #ref: BlockRef;
   readonly #checked: Set<number> | undefined;
-  readonly #first: Uint8Array;
+  /** What was read at first: of a directory, whose regions lie elsewhere, until its meta was read. */
+  #first: Uint8Array;
   /** Where in the file the regions lie: offset 0 of them, and the end of the last one at most. */
   #regions = { from: 0, to: 0 };
+  /** Heads of streams that were read alone, by position. */
+  readonly #windows = new Map<number, Uint8Array>();
 
   /** `checked`: where regions begin in the file that were found right; they are not checked again. */
   constructor(source: Pick<DiskFile, 'read'>, ref: BlockRef, checked?: Set<number>) {
@@ -53,9 +61,9 @@ export class FrameSource {
     this.#first = this.#read(0, Math.min(ref.bytes, FIRST_READ_BYTES));
   }
 
-  /** Bytes of memory that it keeps. */
-  get memoryBytes(): number {
-    return this.#first.length;
+  /** Bytes of memory that it keeps at most, of a block with so many columns. */
+  memoryBytes(columnCount: number): number {
+    return this.#first.length + Math.min(2 * columnCount, WINDOWS_MAX) * KEPT_WINDOW_BYTES;
   }
 
   header(): FrameHeader {
@@ -82,11 +90,11 @@ export class FrameSource {
   /** The meta region, uncompressed. Regions can be read after it. */
   meta(header: FrameHeader): Uint8Array {
     const { offset, bytes } = this.#ref;
-    this.#regions =
-      header.kind === FrameKind.DIRECTORY
-        ? { from: 0, to: offset }
-        : { from: offset + regionsStartOf(header), to: offset + bytes };
     const stored = this.#at(FRAME_HEADER_BYTES, header.metaBytes);
+    if (header.kind === FrameKind.DIRECTORY) {
+      this.#regions = { from: 0, to: offset };
+      this.#first = NO_BYTES;
+    } else this.#regions = { from: offset + regionsStartOf(header), to: offset + bytes };
     return checkedMeta(stored, header);
   }
 
@@ -115,7 +123,16 @@ export class FrameSource {
       length: region.bytes,
       read: (from, count) => this.#read(position + from, count),
       whole: () => this.region(region),
+      window: (from) => this.#window(position + from, Math.min(WINDOW_BYTES, region.bytes - from)),
     };
+  }
+
+  #window(position: number, count: number): Uint8Array {
+    const known = this.#windows.get(position);
+    if (known !== undefined) return known;
+    const bytes = this.#read(position, count, new Uint8Array(count));
+    if (this.#windows.size < WINDOWS_MAX) this.#windows.set(position, bytes);
+    return bytes;
   }
 
   /** Bytes at a position that counts from the frame's begin: of chunks, which lie before it, it is negative. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
-import { ByteReader, ByteWriter, type FarBytes } from '../../engine/base/bytes.ts';
+import { ByteReader, ByteWriter, type FarBytes, WINDOW_BYTES } from '../../engine/base/bytes.ts';
 import { type KernelForm, useKernels } from '../../engine/kernel/kernel.ts';
 import type { PackedValues } from '../../engine/packed/cells.ts';
 import { writeDense } from '../../engine/packed/dense-integers.ts';
@@ -32,6 +32,7 @@ function far(bytes: Uint8Array): FarBytes {
     length: bytes.length,
     read: (from, count) => bytes.slice(from, from + count),
     whole: () => bytes.slice(),
+    window: (from) => bytes.slice(from, from + WINDOW_BYTES),
   };
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ByteReader, ByteWriter, type FarBytes } from '../../engine/base/bytes.ts';
+import { ByteReader, ByteWriter, type FarBytes, WINDOW_BYTES } from '../../engine/base/bytes.ts';
 import { DeltaSums, IntegerStream } from '../../engine/packed/integer-stream.ts';
 import { writeIntegers } from '../../engine/packed/integers.ts';
 
@@ -23,6 +23,7 @@ function farOf(bytes: Uint8Array): { far: FarBytes; read: () => number } {
       read += count;
       return bytes.slice(from, from + count);
     },
+    window: (from) => far.read(from, Math.min(WINDOW_BYTES, bytes.length - from)),
     whole: () => {
       read += bytes.length;
       return bytes;

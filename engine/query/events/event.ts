@@ -2,7 +2,7 @@ import type { Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { attributeText } from '../filter/json.ts';
 import { TagLevel } from '../group/level.ts';
-import { addRow, type Bitmap, noRows } from '../model/bitmap.ts';
+import { addRow, noRows } from '../model/bitmap.ts';
 import type { EventIds } from '../model/event-id.ts';
 import type { ListColumn, ListedEvent, TagRule } from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
@@ -47,11 +47,9 @@ export class EventBuilder {
     view: EventView,
     rows: readonly number[],
   ): Units<EventBuilder> {
-    const built = noRows(block.rowCount);
-    for (const row of rows) addRow(built, row);
     const tags: (Int32Array | undefined)[] = [];
     for (const column of view.columns) {
-      tags.push(column.type === 'tag' ? yield* tagsOf(column.tags, block, built) : undefined);
+      tags.push(column.type === 'tag' ? yield* tagsOf(column.tags, block, rows) : undefined);
     }
     return new EventBuilder(block, ids, view, tags);
   }
@@ -93,9 +91,15 @@ export class EventBuilder {
   }
 }
 
-/** The number of each row's tag, from 1; 0 for rows without one. */
-function* tagsOf(tags: readonly TagRule[], block: Block, rows: Bitmap): Units<Int32Array> {
+/** The number of the tag of each of `rows`, from 1; 0 of those without one. */
+function* tagsOf(
+  tags: readonly TagRule[],
+  block: Block,
+  rows: readonly number[],
+): Units<Int32Array> {
+  const wanted = noRows(block.rowCount);
+  for (const row of rows) addRow(wanted, row);
   const level = new TagLevel(tags);
-  yield* level.prepare(block, rows);
+  yield* level.prepare(block, wanted);
   return level.values().values;
 }

@@ -18,6 +18,7 @@ import {
 } from '../model/bitmap.ts';
 import { partsOfRows } from '../model/units.ts';
 import { type EntryTest, entriesThatPass, type Passes, testEach } from './entry-passes.ts';
+import { rowsOfNumbers } from './stretches.ts';
 
 /** Words of a bitmap whose rows are tested one by one in a unit: 2,048 rows. */
 const PART_WORDS = 64;
@@ -57,6 +58,8 @@ export function* rowsThatPass(column: Column, test: ValueTest, rows: Bitmap): Un
 /** The rows among `rows` whose entry passes. */
 function rowsOfEntries(column: StringColumn, { only, passes }: Passes, rows: Bitmap): Bitmap {
   if (only === 0) return new Uint32Array(rows.length);
+  const few = column.idsFrom && rowsOfNumbers(rows, (from) => column.idsFrom?.(from), passes);
+  if (few !== undefined) return few;
   const packed = only === undefined ? rowsOfPacked(column, passes) : column.rowsOf?.(only);
   if (packed !== undefined) {
     keepRows(packed, rows);

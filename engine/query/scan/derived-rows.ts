@@ -18,6 +18,7 @@ import {
   noRows,
 } from '../model/bitmap.ts';
 import { entryTestOf, rowsThatPass } from './column-rows.ts';
+import { rowsOfNumbers } from './stretches.ts';
 
 /** The answer of a test about derived texts, by their parts. */
 interface Outcome {
@@ -85,7 +86,12 @@ export class DerivedRows {
   /** The rows among `among` whose texts are made by the templates that are chosen, as a bitmap of its own. */
   #rowsAmong(chosen: Uint8Array, among: Bitmap): Bitmap {
     if (!chosen.includes(1)) return noRows(this.#block.rowCount);
-    const rows = chosen.includes(0) ? this.#rowsOf(this.#view.valuesOf(chosen)) : among.slice();
+    if (!chosen.includes(0)) return among.slice();
+    if (this.#valueRows === undefined) {
+      const few = rowsOfNumbers(among, (from) => this.#view.numbersFrom(from), chosen);
+      if (few !== undefined) return few;
+    }
+    const rows = this.#rowsOf(this.#view.valuesOf(chosen));
     keepRows(rows, among);
     return rows;
   }
@@ -97,17 +103,22 @@ export class DerivedRows {
     { test }: PartTest,
     found: Bitmap,
   ): Units<void> {
+    const rest = among.slice();
+    dropRows(rest, found);
     for (const [index, chosen] of columns) {
+      if (isEmpty(rest)) return;
       const info = this.#block.columns[index] ?? damaged(`a text is derived of column ${index}`);
       if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
       // Rows are tested that have other templates too where that is cheap: most blocks have none that passes.
       const isCheap = info.kind === Kind.STRING;
-      const rows = isCheap ? among.slice() : this.#rowsAmong(chosen, among);
-      dropRows(rows, found);
+      const rows = isCheap ? rest : this.#rowsAmong(chosen, rest);
       if (isEmpty(rows)) continue;
       const passed = yield* rowsThatPass(this.#block.column(index), test, rows);
-      if (isCheap && !isEmpty(passed)) keepRows(passed, this.#rowsAmong(chosen, among));
-      addRows(found, passed);
+      if (!isEmpty(passed)) {
+        if (isCheap) keepRows(passed, this.#rowsAmong(chosen, passed));
+        addRows(found, passed);
+        dropRows(rest, passed);
+      }
       yield;
     }
   }

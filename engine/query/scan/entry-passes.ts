@@ -12,6 +12,7 @@ import type { LiteralFinder } from '../filter/literal.ts';
 import { findInEach } from '../filter/literal-kernel.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
+import { inStretches, type StretchWords } from './stretches.ts';
 
 /** Pieces of a dictionary are tested at once when 1 in this many or those of a part may have what is looked for. */
 const NARROW_RATIO = 8;
@@ -200,7 +201,7 @@ export function* entriesThatPass(
     if (text !== undefined && !known.isUsed) yield* lookUp(known, shared, text);
     if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   }
-  if (known.openCount > 0) yield* decide(known, shared, column.ids, rows, test, pace, weight);
+  if (known.openCount > 0) yield* decide(known, shared, column, rows, test, pace, weight);
   known.isUsed = true;
   if (known.openCount > 0) return { passes: known.passes };
   known.found ??= foundOf(known.passes);
@@ -293,7 +294,7 @@ function pieceOf(shared: EntrySource, first: number): Entries | undefined {
 function* decide(
   known: Known,
   shared: EntrySource,
-  ids: Uint32Array,
+  column: StringColumn,
   rows: Bitmap,
   test: EntryTest,
   pace: Pace,
@@ -301,7 +302,7 @@ function* decide(
 ): Units<void> {
   const { passes, pieces } = known;
   const wanted = new Uint8Array(passes.length);
-  const wantedCounts = countWanted(ids, rows, pieces, wanted);
+  const wantedCounts = countWanted(column, rows, pieces, wanted);
   for (let piece = 0; piece < pieces.length; piece++) {
     if (wantedCounts[piece] === 0) continue;
     const first = piece * PIECE_ENTRIES;
@@ -317,23 +318,28 @@ function* decide(
 
 /** Puts 1 at each entry + 1 that a row has and is not known; how many there are, by piece. */
 function countWanted(
-  ids: Uint32Array,
+  column: StringColumn,
   rows: Bitmap,
   pieces: Uint8Array,
   wanted: Uint8Array,
 ): Uint32Array {
   const counts = new Uint32Array(pieces.length);
-  for (let word = 0; word < rows.length; word++) {
-    const base = word << 5;
-    for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
-      const id = ids[base + 31 - Math.clz32(bits & -bits)];
-      if (id === 0 || wanted[id] === 1) continue;
-      const piece = (id - 1) >>> PIECE_SHIFT;
-      if (pieces[piece] === WHOLE) continue;
-      wanted[id] = 1;
-      counts[piece]++;
+  const count = (ids: Uint32Array, { first, end }: StretchWords): void => {
+    for (let word = first; word < end; word++) {
+      const base = (word - first) << 5;
+      for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
+        const id = ids[base + 31 - Math.clz32(bits & -bits)];
+        if (id === 0 || wanted[id] === 1) continue;
+        const piece = (id - 1) >>> PIECE_SHIFT;
+        if (pieces[piece] === WHOLE) continue;
+        wanted[id] = 1;
+        counts[piece]++;
+      }
     }
-  }
+  };
+  const isDone =
+    column.idsFrom !== undefined && inStretches(rows, (from) => column.idsFrom?.(from), count);
+  if (!isDone) count(column.ids, { first: 0, end: rows.length });
   return counts;
 }
 

@@ -1,8 +1,10 @@
 import type { Kind } from '../../column/kind.ts';
+import type { TextTemplate } from '../../derive/template.ts';
 import { DeltaSums } from '../../packed/integer-stream.ts';
 import { type BlockRef, FrameKind } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
 import { bytesOf } from './block-regions.ts';
+import type { StoredShapes } from './block-shapes.ts';
 import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
 import { decodeText } from './rebuild.ts';
 
@@ -12,6 +14,12 @@ const REGION_BYTES = 80;
 const PATH_BYTES = 250;
 /** Memory of the sums of times, by row. */
 const SUM_BYTES = 1 / 32;
+/** Bytes of shapes that are kept, as they are stored, and what one takes decoded. */
+const SHAPES_BYTES_MAX = 512;
+const SHAPES_FACTOR = 16;
+/** Parts of templates that are kept, and what one takes. */
+const PARTS_MAX = 64;
+const PART_BYTES = 120;
 
 /** What a block has under one path and kind. */
 export interface ColumnInfo {
@@ -35,6 +43,10 @@ export class BlockHead {
   readonly directory: Directory;
   /** Sums of the times of rows, as far as they were needed. */
   readonly timeSums = new DeltaSums();
+  /** Shapes of the rows, when they were read and are few. */
+  #shapes: StoredShapes | undefined;
+  /** Templates of derived texts by column, as far as they were read and are few. */
+  readonly #templates = new Map<number, readonly TextTemplate[]>();
   /** Bytes of memory that it takes, about. */
   readonly memoryBytes: number;
   readonly #hasChunks: boolean;
@@ -54,8 +66,10 @@ export class BlockHead {
     const { columns, names } = directory;
     const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
     this.memoryBytes =
-      source.memoryBytes +
+      source.memoryBytes(columns.length) +
       ref.rowCount * SUM_BYTES +
+      SHAPES_BYTES_MAX * SHAPES_FACTOR +
+      PARTS_MAX * PART_BYTES +
       meta.length +
       columns.length * COLUMN_BYTES +
       regionCount * REGION_BYTES +
@@ -66,6 +80,24 @@ export class BlockHead {
   get chunkBytes(): number {
     if (!this.#hasChunks) return 0;
     return regionsOf(this.directory).reduce((sum, region) => sum + bytesOf(region), 0);
+  }
+
+  /** Shapes of the rows, which `read` reads when they are not kept. Throws what that throws. */
+  shapes(read: () => StoredShapes): StoredShapes {
+    const shapes = this.#shapes ?? read();
+    if (bytesOf(this.directory.shapes) <= SHAPES_BYTES_MAX) this.#shapes = shapes;
+    return shapes;
+  }
+
+  /** Templates of the texts of a column, which `read` reads when they are not kept. Throws what that throws. */
+  templates(column: number, read: () => readonly TextTemplate[]): readonly TextTemplate[] {
+    const known = this.#templates.get(column);
+    if (known !== undefined) return known;
+    const templates = read();
+    const partCount = templates.reduce((sum, { length }) => sum + length, 0);
+    if (partCount <= PARTS_MAX && this.#templates.size === 0)
+      this.#templates.set(column, templates);
+    return templates;
   }
 
   /** What the block has, in no particular order. */

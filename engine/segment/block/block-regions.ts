@@ -55,6 +55,7 @@ export class BlockRegions {
       length,
       read: (from, count) => placed(this.#ref, () => bytes.read(from, count)),
       whole: () => placed(this.#ref, whole),
+      window: (from) => placed(this.#ref, () => bytes.window(from)),
     };
   }
 

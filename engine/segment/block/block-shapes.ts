@@ -23,13 +23,15 @@ interface ShapeReads {
   region(region: Region): Uint8Array;
   /** A number a row. */
   stream(region: Region): IntegerStream;
+  /** The shapes, which `read` reads when they are not kept. */
+  stored(read: () => StoredShapes): StoredShapes;
   /** Rows that have a value in a column, a bit each; `undefined` when all do. */
   presentBits(column: number): Uint32Array | undefined;
   hasValue(column: number, row: number): boolean;
 }
 
 /** Shapes as they are stored: one by one, or by the order of their leaves. */
-type StoredShapes = { plain: Shapes; ordered: undefined } | { ordered: OrderedShapes };
+export type StoredShapes = { plain: Shapes; ordered: undefined } | { ordered: OrderedShapes };
 
 /** Shapes of the rows of a block. Methods throw CORRUPTION. */
 export class BlockShapes {
@@ -105,7 +107,7 @@ export class BlockShapes {
   }
 
   #read(): StoredShapes {
-    this.#stored ??= this.#readStored();
+    this.#stored ??= this.#reads.stored(() => this.#readStored());
     return this.#stored;
   }
 

@@ -20,6 +20,7 @@ import {
   guardedView,
 } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
+import type { TextTemplate } from '../../derive/template.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { type BlockRef, placed } from '../frame.ts';
@@ -77,6 +78,7 @@ export class Block {
       pathNames: (path) => head.pathNames(path),
       region: (region) => this.#regions.region(region),
       stream: (region) => this.#stream(region),
+      stored: (read) => head.shapes(read),
       presentBits: (column) => this.presentBits(column),
       hasValue: (column, row) => this.#hasValue(column, row),
     });
@@ -325,6 +327,7 @@ export class Block {
     const source = {
       region: (number: number) => this.#regions.region(regions[number]),
       numbers: () => this.#regions.far(regions[DerivedRegion.NUMBERS]),
+      templates: (read: () => readonly TextTemplate[]) => this.head.templates(index, read),
       bytesOf: (number: number) => bytesOf(regions[number]),
       rows: () => this.#present(entry)?.rows(),
       columns: this.texts,
