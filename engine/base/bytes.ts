@@ -139,6 +139,8 @@ export interface FarBytes {
 }
 
 const NO_BYTES = new Uint8Array(0);
+/** Far bytes that are a smaller part of all are read without the others. */
+const FEW_SHARE = 0.5;
 /** Far bytes that a reader reads at a time at least, so that it has the head of a stream at once. */
 export const WINDOW_BYTES = 64;
 
@@ -274,7 +276,10 @@ export class ByteReader {
       length: count,
       read: (from, wanted) => far.read(first + from, wanted),
       window: (from) => far.window(first + from),
-      whole: () => far.whole().subarray(first, first + count),
+      whole: () =>
+        count < far.length * FEW_SHARE
+          ? far.read(first, count)
+          : far.whole().subarray(first, first + count),
     };
   }
 

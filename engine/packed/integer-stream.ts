@@ -377,7 +377,8 @@ export class IntegerStream {
   /** The same of their words. */
   #unpacked(words: Uint32Array | undefined, from: number, count: number): Uint32Array {
     // These are unpacked in the same memory.
-    const patches = this.#patches?.all();
+    const isPart = count <= SUM_VALUES;
+    const patches = isPart ? this.#patches?.among(from, from + count) : this.#patches?.all();
     const width = Math.min(this.#width, WORD_BITS);
     const numbers = unpack(words ?? NO_WORDS, count, width, 0, scratch);
     if (patches !== undefined) addPatches(numbers, patches, from);

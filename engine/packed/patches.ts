@@ -1,7 +1,11 @@
 import type { Patches } from './cells.ts';
 
 /** Adds patches to `numbers`, which are those from `first` on. */
-export function addPatches(numbers: Uint32Array, { places, highs }: Patches, first = 0): void {
+export function addPatches(
+  numbers: Uint32Array,
+  { places, highs }: Pick<Patches, 'places' | 'highs'>,
+  first = 0,
+): void {
   const end = first + numbers.length;
   for (let at = firstFrom(places, first); at < places.length && places[at] < end; at++) {
     numbers[places[at] - first] += highs[at];

@@ -5,8 +5,14 @@ import { firstFrom } from './patches.ts';
 /** Numbers from here on have more than 32 bits. */
 const NUMBER_END = 2 ** 32;
 
+/** Times that patches are looked for before all are decoded. */
+const LOOKS_MAX = 16;
+
 /** A stream of numbers that is part of patches, as `IntegerStream` reads it. */
 interface Numbers {
+  readonly count: number;
+  at(index: number): number;
+  placeOf(value: number): number | undefined;
   ids(max: number): Uint32Array;
   isWithin(min: number, max: number): boolean;
 }
@@ -18,6 +24,7 @@ export class StoredPatches {
   readonly #places: Numbers;
   readonly #highs: Numbers;
   #patches: Patches | undefined;
+  #looks = 0;
 
   /** Of `count` numbers whose words have `width` bits. Throws CORRUPTION. */
   constructor(count: number, width: number, places: Numbers, highs: Numbers) {
@@ -39,21 +46,27 @@ export class StoredPatches {
     return this.#patches;
   }
 
-  /** The patch of the number at `place`, 0 when it has none. */
+  /** The patch of the number at `place`, 0 when it has none. Throws CORRUPTION. */
   at(place: number): number {
-    const { places, highs } = this.all();
+    const { places, highs } = this.among(place, place + 1);
     const found = firstFrom(places, place);
     return places[found] === place ? highs[found] : 0;
   }
 
-  /** The sum of the patches of the numbers from `first` up to `end`. */
-  sum(first: number, end: number): number {
-    const { places, highs } = this.all();
-    let sum = 0;
-    for (let at = firstFrom(places, first); at < places.length && places[at] < end; at++) {
-      sum += highs[at];
+  /** The patches from one place up to another, and perhaps others; for a few times not all are decoded. */
+  among(from: number, to: number): Pick<Patches, 'places' | 'highs'> {
+    const mayLook = this.#patches === undefined && ++this.#looks <= LOOKS_MAX;
+    const first = mayLook ? this.#places.placeOf(from) : undefined;
+    if (first === undefined) return this.all();
+    const places: number[] = [];
+    const highs: number[] = [];
+    for (let at = first; at < this.#places.count; at++) {
+      const place = this.#places.at(at);
+      if (place >= to) break;
+      places.push(place);
+      highs.push(this.#highs.at(at) * 2 ** this.#width);
     }
-    return sum;
+    return { places: Uint32Array.from(places), highs: Uint32Array.from(highs) };
   }
 
   #read(): Patches {

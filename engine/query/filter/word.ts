@@ -31,7 +31,7 @@ export class WordSequence {
   readonly patterns: readonly WordPattern[];
   readonly #words: Word[];
   /** Finds what all texts hold for which `keepsLetters` and that match. */
-  readonly anchor: LiteralFinder | undefined;
+  readonly finder: LiteralFinder | undefined;
   readonly terms: Terms;
   /** The word, when it is the only one and has no wildcard. */
   readonly only: Uint8Array | undefined;
@@ -45,7 +45,7 @@ export class WordSequence {
       const text = word.map((piece) => ('literal' in piece ? piece.literal : '')).join('');
       return { literal: plain ? encodeText(text) : undefined, tokens: compilePattern(word) };
     });
-    this.anchor = finderOf(words[0], words.length === 1);
+    this.finder = finderOf(words[0], words.length === 1);
     const literals = this.#words.flatMap(({ literal }) => literal ?? []);
     const longest = literals.toSorted((one, other) => other.length - one.length);
     this.terms = { words: longest.map(hashOfWord), value: undefined };
@@ -57,14 +57,14 @@ export class WordSequence {
    * text; then only places where a literal of the first word stands are looked at.
    */
   matches(bytes: Uint8Array, start: number, end: number, plain: boolean): boolean {
-    const anchor = plain ? this.anchor : undefined;
+    const finder = plain ? this.finder : undefined;
     let at = start;
     while (at < end) {
-      if (anchor === undefined) {
+      if (finder === undefined) {
         at = wordStart(bytes, at, end);
         if (at === end) return false;
       } else {
-        const found = anchor.find(bytes, at, end);
+        const found = finder.find(bytes, at, end);
         if (found < 0) return false;
         at = runStart(bytes, found, start);
       }

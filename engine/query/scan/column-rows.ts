@@ -149,7 +149,7 @@ function booleansThatPass(column: BooleanColumn, test: ValueTest, rows: Bitmap):
 function wordTestOf(words: WordSequence): EntryTest {
   return (bytes, offsets, passes, first) => {
     const plain = keepsLetters(bytes.subarray(offsets[0], offsets[offsets.length - 1]));
-    const finder = plain ? words.anchor : undefined;
+    const finder = plain ? words.finder : undefined;
     testEach({ bytes, offsets }, passes, first, finder, (start, end) =>
       words.matches(bytes, start, end, plain),
     );

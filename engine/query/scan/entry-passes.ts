@@ -49,6 +49,8 @@ export interface WholeTest {
 export interface TestOwner {
   /** What all strings have that pass. */
   readonly terms?: Terms;
+  /** What all strings contain that pass: with it a piece is tested in less time than it takes to read it. */
+  readonly finder?: LiteralFinder | undefined;
 }
 
 /**
@@ -201,7 +203,10 @@ export function* entriesThatPass(
     if (text !== undefined && !known.isUsed) yield* lookUp(known, shared, text);
     if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   }
-  if (known.openCount > 0) yield* decide(known, shared, column, rows, test, pace, weight);
+  if (known.openCount > 0) {
+    const isQuick = owner.finder !== undefined;
+    yield* decide(known, shared, column, rows, test, pace, weight, isQuick);
+  }
   known.isUsed = true;
   if (known.openCount > 0) return { passes: known.passes };
   known.found ??= foundOf(known.passes);
@@ -290,7 +295,7 @@ function pieceOf(shared: EntrySource, first: number): Entries | undefined {
   }
 }
 
-/** Tests what `rows` need of a dictionary and is not known yet. */
+/** Tests what `rows` need of a dictionary and is not known yet; pieces whole when that is quick. */
 function* decide(
   known: Known,
   shared: EntrySource,
@@ -299,6 +304,7 @@ function* decide(
   test: EntryTest,
   pace: Pace,
   weight: number,
+  isQuick: boolean,
 ): Units<void> {
   const { passes, pieces } = known;
   const wanted = new Uint8Array(passes.length);
@@ -308,7 +314,8 @@ function* decide(
     const first = piece * PIECE_ENTRIES;
     const entries = shared.piece(first);
     const count = entries.offsets.length - 1;
-    const isWhole = pieces[piece] === IN_PART || wantedCounts[piece] * WHOLE_RATIO >= count;
+    const isMost = wantedCounts[piece] * WHOLE_RATIO >= count;
+    const isWhole = isQuick || isMost || pieces[piece] === IN_PART;
     for (let id = first + 1; id <= first + count; id++) passes[id] = isWhole ? 1 : wanted[id];
     yield* testEntries(entries, passes, first + 1, test, pace, weight);
     pieces[piece] = isWhole ? WHOLE : IN_PART;
