@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { ByteReader, ByteWriter, type FarBytes } from '../../engine/base/bytes.ts';
+import { ByteReader, ByteWriter, type FarBytes, WINDOW_BYTES } from '../../engine/base/bytes.ts';
 import { seedOf } from '../support/seed.ts';
 
 seedOf(t);
@@ -11,6 +11,7 @@ function farOf(bytes: Uint8Array): FarBytes {
     length: bytes.length,
     read: (from, count) => bytes.slice(from, from + count),
     whole: () => bytes,
+    window: (from) => bytes.subarray(from, from + WINDOW_BYTES),
   };
 }
 
