@@ -61,16 +61,16 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the sum of a row has not its strings',
     file: 'engine/segment/sum/leaf-sum.ts',
-    find: `      lows[row] += low[ids[at] - 1];
-      highs[row] += high[ids[at] - 1];`,
-    replace: '      lows[row] += highs[row] * low[0] * high[0] * 0;',
+    find: 'hashes.rows.addEntries({ ids, rows, ...this.#entryHashes(hashes, index, dense) });',
+    replace: 'this.#entryHashes(hashes, index, dense);',
     tests,
   },
   {
     name: 'the sum of a number has not its digits, nor that of a date its form',
     file: 'engine/segment/sum/leaf-sum.ts',
-    find: 'const detail = details[at];',
-    replace: 'const detail = 0;',
+    find: 'rows.addWords(columns.low[index], columns.high[index], leaves);',
+    replace:
+      'rows.addWords(columns.low[index], columns.high[index], { ...leaves, details: leaves.details.slice().fill(0) });',
     tests,
   },
   {
@@ -111,8 +111,8 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'chunks are looked for in the frame of their directory',
     file: 'engine/segment/frame-source.ts',
-    find: '? { from: 0, to: offset }',
-    replace: '? { from: offset, to: offset }',
+    find: 'this.#regions = { from: 0, to: offset };',
+    replace: 'this.#regions = { from: offset, to: offset };',
     tests: ['test/segment/chunks.test.ts'],
   },
   {
