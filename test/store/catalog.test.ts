@@ -1,4 +1,5 @@
 import t from 'tap';
+import { FORMAT_VERSION } from '../../engine/segment/frame.ts';
 import { Catalog, openCatalog, recoverWriter } from '../../engine/store/catalog.ts';
 import { buildHead } from '../../engine/store/commit.ts';
 import type { LogFile } from '../../engine/store/log-file.ts';
@@ -139,6 +140,6 @@ t.test('a segment of an earlier draft of the format ends the start', async (t) =
   disk.crash({ type: 'none' });
   await t.rejects(open(disk), {
     code: 'USAGE',
-    message: 'the segment is of draft 0 of the format, this program reads drafts 1 to 5',
+    message: `the segment is of draft 0 of the format, this program reads drafts 1 to ${FORMAT_VERSION}`,
   });
 });

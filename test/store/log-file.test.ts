@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readFrameHeader } from '../../engine/segment/frame.ts';
+import { FORMAT_VERSION, readFrameHeader } from '../../engine/segment/frame.ts';
 import { readHead } from '../../engine/segment/head.ts';
 import { readCommit } from '../../engine/store/commit.ts';
 import { LogFile } from '../../engine/store/log-file.ts';
@@ -29,7 +29,7 @@ t.test('a new file has a head, and its name is durable', async (t) => {
   const head = readHead(bytes.subarray(64));
   t.same(
     { ...head, folderId: [...head.folderId] },
-    { format: 5, writer: 2, folderId: [...folderId], createdMs: 5, sources: [] },
+    { format: FORMAT_VERSION, writer: 2, folderId: [...folderId], createdMs: 5, sources: [] },
   );
   t.equal(log.durableBytes, 0);
 });

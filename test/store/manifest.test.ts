@@ -1,5 +1,6 @@
 import t from 'tap';
 import { RecordFile } from '../../engine/base/record-file.ts';
+import { FORMAT_VERSION } from '../../engine/segment/frame.ts';
 import { Manifest } from '../../engine/store/manifest.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { beginSegment } from './begin.ts';
@@ -238,7 +239,10 @@ const wrong: [string, unknown[], { code: string; message?: string }][] = [
   [
     'an earlier draft',
     [{ ...STORE, format: 0 }],
-    { code: 'USAGE', message: 'of draft 0 of the format, this program reads drafts 1 to 5' },
+    {
+      code: 'USAGE',
+      message: `of draft 0 of the format, this program reads drafts 1 to ${FORMAT_VERSION}`,
+    },
   ],
   ['no store record', [{ type: 'segment', segment: 1, writer: 0 }], corrupt()],
   ['a second store record', [STORE, STORE], corrupt()],
