@@ -3,7 +3,6 @@ import t from 'tap';
 import { Dictionary } from '../../engine/column/dictionary.ts';
 import type { Entries } from '../../engine/column/entries.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
-import { orderByBytes } from '../../engine/segment/entry/entry-order.ts';
 import { Interner } from '../../engine/segment/entry/interner.ts';
 import { seedOf } from '../support/seed.ts';
 
@@ -61,45 +60,3 @@ t.test('strings for which the kernel has no room are numbered by a dictionary', 
   const large = Array.from({ length: 70 }, (_, at) => new Uint8Array(600_000).fill(at));
   compare([...large, ...large], 9);
 });
-
-t.test('the kernel puts strings in order as the plain form does', async () => {
-  const byte = fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 255));
-  const tail = fc.oneof(
-    fc.array(byte, { maxLength: 20 }),
-    fc.nat(99).map((number) => [...Buffer.from(`/items/${number}`)]),
-  );
-  const text = fc
-    .tuple(fc.constantFrom(0, 3, 8, 57, 64, 70), tail)
-    .map(([shared, bytes]) => Uint8Array.from([...new Array(shared).fill(47), ...bytes]));
-  fc.assert(
-    fc.property(fc.array(text, { maxLength: 400 }), (texts) => {
-      const interner = new Interner();
-      const numbers = new Uint32Array(texts.length);
-      interner.intern(entriesOf(texts), 0, texts.length, numbers);
-      const found = Uint32Array.from(new Set(numbers)).filter((_, at) => at % 5 !== 1);
-      const wanted = found.slice();
-      interner.order(found);
-      orderByBytes(wanted, interner.entries());
-      if (Buffer.compare(Buffer.from(found.buffer), Buffer.from(wanted.buffer)) !== 0) {
-        throw new Error(`${found}, not ${wanted}`);
-      }
-    }),
-    { numRuns: 300 },
-  );
-});
-
-t.test(
-  'strings are in the order of their bytes, and those that have the same stay in order',
-  async (t) => {
-    const texts = ['b', 'a', 'ab', 'b\0', '', 'a'.repeat(70), 'a'.repeat(69), '\xff'];
-    const strings = entriesOf(texts.map((text) => Buffer.from(text, 'latin1')));
-    for (const form of ['checked', 'off'] as const) {
-      useKernels(form);
-      const interner = new Interner();
-      interner.intern(strings, 0, texts.length, new Uint32Array(texts.length));
-      const order = Uint32Array.from([7, 6, 5, 4, 3, 2, 1, 0]);
-      interner.order(order);
-      t.same(Array.from(order), [4, 1, 5, 6, 2, 0, 3, 7]);
-    }
-  },
-);

@@ -22,7 +22,7 @@ const COUNTED_MAX = 65_536;
 /** In a map, an entry that is still to be interned, and how many are at most interned together. */
 const MISSING = 2 ** 32 - 1;
 const TOGETHER_MAX = 16_384;
-/** Entries with the same count from which on they are put in the order of their bytes: fewer gain nothing. */
+/** Entries with the same count from which on addresses among them are put in order: fewer gain nothing. */
 const EQUAL_MIN = 64;
 /** Bytes reckoned for a length. */
 const LENGTH_BYTES = 1;
@@ -155,24 +155,19 @@ export class EntryMerger {
     return shared < text ? this.#rank(counts, used) : undefined;
   }
 
-  /** The order of the entries in use: those that are like each other come together as far as counts allow. */
+  /** The order of the entries in use; of those with equal counts addresses come first, by their numbers. */
   #rank(counts: Uint32Array, used: number): EntryRanks {
     const { entryCount } = this;
     const order = orderOf(counts, entryCount, used);
     for (let from = 0; from < used; ) {
       let to = from + 1;
       while (to < used && counts[order[to]] === counts[order[from]]) to++;
-      if (to - from >= EQUAL_MIN) this.#orderEqual(order.subarray(from, to));
+      if (to - from >= EQUAL_MIN) addressesFirst(order.subarray(from, to), this.dictionary);
       from = to;
     }
     const ids = new Uint32Array(entryCount);
     for (let place = 0; place < used; place++) ids[order[place]] = place + 1;
     return { order, ids, counts };
-  }
-
-  #orderEqual(order: Uint32Array): void {
-    const addressCount = addressesFirst(order, this.dictionary);
-    this.#interner.order(order.subarray(addressCount));
   }
 
   /** How much of the entries' bytes is left when they are compressed. */

@@ -17,9 +17,9 @@
 
 const INTERN_TEXT_BYTES: u32 = 1 << 20;
 const INTERN_STRINGS: u32 = 1 << 14;
-const INTERN_ENTRIES: u32 = 1 << 21;
+const ENTRIES: u32 = 1 << 21;
 const ENTRY_BYTES: u32 = 36 << 20;
-const SLOTS: u32 = 2 * INTERN_ENTRIES;
+const SLOTS: u32 = 2 * ENTRIES;
 const SLOT_BITS_MIN: u32 = 10;
 const PAD_BYTES: u32 = 16;
 
@@ -27,9 +27,9 @@ const INTERN_TEXT: u32 = 1024;
 const INTERN_OFFSET: u32 = INTERN_TEXT + INTERN_TEXT_BYTES + PAD_BYTES;
 const INTERN_NUMBER: u32 = INTERN_OFFSET + 4 * (INTERN_STRINGS + 4);
 const INTERN_ENTRY_OFFSET: u32 = INTERN_NUMBER + 4 * INTERN_STRINGS;
-const INTERN_HASH: u32 = INTERN_ENTRY_OFFSET + 4 * (INTERN_ENTRIES + 4);
-const INTERN_SLOT: u32 = INTERN_HASH + 4 * INTERN_ENTRIES;
-const INTERN_ENTRY: u32 = INTERN_SLOT + 4 * SLOTS;
+const HASH: u32 = INTERN_ENTRY_OFFSET + 4 * (ENTRIES + 4);
+const SLOT: u32 = HASH + 4 * ENTRIES;
+const INTERN_ENTRY: u32 = SLOT + 4 * SLOTS;
 const END: u32 = INTERN_ENTRY + ENTRY_BYTES + PAD_BYTES;
 
 let slotBits: u32 = SLOT_BITS_MIN;
@@ -41,27 +41,21 @@ function offsetOf(string: u32): u32 {
   assert(string <= INTERN_STRINGS);
   return load<u32>(INTERN_OFFSET + 4 * string);
 }
-/** Offset of a distinct string in their bytes. */
-export function entryOffset(entry: u32): u32 {
-  assert(entry <= INTERN_ENTRIES);
+function entryOffset(entry: u32): u32 {
+  assert(entry <= ENTRIES);
   return load<u32>(INTERN_ENTRY_OFFSET + 4 * entry);
 }
-/** Eight bytes of the distinct strings from `at` on; some may be of the pad. */
-export function entryBytes(at: u32): u64 {
-  assert(at < ENTRY_BYTES);
-  return load<u64>(INTERN_ENTRY + at);
-}
 function hashOf(entry: u32): u32 {
-  assert(entry < INTERN_ENTRIES);
-  return load<u32>(INTERN_HASH + 4 * entry);
+  assert(entry < ENTRIES);
+  return load<u32>(HASH + 4 * entry);
 }
 function slotAt(slot: u32): u32 {
   assert(slot < SLOTS);
-  return load<u32>(INTERN_SLOT + 4 * slot);
+  return load<u32>(SLOT + 4 * slot);
 }
 function setSlot(slot: u32, held: u32): void {
   assert(slot < SLOTS);
-  store<u32>(INTERN_SLOT + 4 * slot, held);
+  store<u32>(SLOT + 4 * slot, held);
 }
 
 /** Hashes `[start, end)` of the text, keyed, four bytes at once. */
@@ -95,7 +89,7 @@ function isEntry(entry: u32, start: u32, end: u32): bool {
 function growSlots(): void {
   slotBits += 2;
   const mask = ((<u32>1) << slotBits) - 1;
-  memory.fill(INTERN_SLOT, 0, 4 * (mask + 1));
+  memory.fill(SLOT, 0, 4 * (mask + 1));
   for (let entry: u32 = 0; entry < entryCount; entry++) {
     let slot = hashOf(entry) & mask;
     while (slotAt(slot) !== 0) slot = (slot + 1) & mask;
@@ -116,7 +110,7 @@ function intern(start: u32, end: u32): u32 {
   memory.copy(INTERN_ENTRY + entryEnd, INTERN_TEXT + start, end - start);
   entryEnd += end - start;
   store<u32>(INTERN_ENTRY_OFFSET + 4 * entryCount, entryEnd);
-  store<u32>(INTERN_HASH + 4 * entry, hash);
+  store<u32>(HASH + 4 * entry, hash);
   setSlot(slot, entry + 1);
   if (entryCount * 2 > mask && slotBits + 2 <= 22) growSlots();
   return entry;
@@ -128,7 +122,7 @@ export function internStrings(count: u32): u32 {
   for (let string: u32 = 0; string < count; string++) {
     const start = offsetOf(string);
     const end = offsetOf(string + 1);
-    if (entryCount + 1 >= INTERN_ENTRIES || end - start > ENTRY_BYTES - entryEnd) return string;
+    if (entryCount + 1 >= ENTRIES || end - start > ENTRY_BYTES - entryEnd) return string;
     store<u32>(INTERN_NUMBER + 4 * string, intern(start, end));
   }
   return count;
@@ -138,7 +132,7 @@ export function internStrings(count: u32): u32 {
 export function internBegin(key: u32): void {
   seed = key;
   slotBits = SLOT_BITS_MIN;
-  memory.fill(INTERN_SLOT, 0, (<u32>4) << slotBits);
+  memory.fill(SLOT, 0, (<u32>4) << slotBits);
   entryCount = 0;
   entryEnd = 0;
   store<u32>(INTERN_ENTRY_OFFSET, 0);
@@ -153,13 +147,10 @@ export function internStart(): bool {
 export {
   entryCount as internEntryCount,
   entryEnd as internEntryEnd,
-  INTERN_ENTRIES,
   INTERN_ENTRY,
   INTERN_ENTRY_OFFSET,
-  INTERN_HASH,
   INTERN_NUMBER,
   INTERN_OFFSET,
-  INTERN_SLOT,
   INTERN_STRINGS,
   INTERN_TEXT,
   INTERN_TEXT_BYTES,

@@ -3,15 +3,13 @@ import { HASH_SEED } from '../../base/hash.ts';
 import { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { makeKernels } from '../../kernel/kernel.ts';
-import { orderByBytes } from './entry-order.ts';
 
-/** Functions of intern.as.ts and order.as.ts. */
+/** Functions of intern.as.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
   internStart(): number;
   internBegin(key: number): void;
   internStrings(count: number): number;
-  orderEntries(count: number, seed: number): void;
   internEntryCount: WebAssembly.Global;
   internEntryEnd: WebAssembly.Global;
   INTERN_TEXT: WebAssembly.Global;
@@ -21,7 +19,6 @@ interface Exports {
   INTERN_NUMBER: WebAssembly.Global;
   INTERN_ENTRY: WebAssembly.Global;
   INTERN_ENTRY_OFFSET: WebAssembly.Global;
-  ORDER_ENTRY: WebAssembly.Global;
 }
 
 /** The kernel of a thread, which numbers the strings of one column after the other. */
@@ -90,28 +87,6 @@ export class Interner {
     const { offsets, bytes } = this.#numbered();
     this.#dictionary = Dictionary.of(offsets, bytes);
     return this.#dictionary;
-  }
-
-  /** Puts numbers of strings in order, as `orderByBytes` does; nothing is numbered after it. */
-  order(numbers: Uint32Array): void {
-    if (!this.#order(numbers)) orderByBytes(numbers, this.entries());
-  }
-
-  /** Puts them in order by the kernel; false when it has not all strings, or fails. */
-  #order(numbers: Uint32Array): boolean {
-    const kernel = this.#kernel;
-    if (kernel?.owner !== this || this.#count !== this.entryCount) return false;
-    const { memory, ORDER_ENTRY, orderEntries } = kernel.exports;
-    const ordered = new Uint32Array(memory.buffer, ORDER_ENTRY.value, numbers.length);
-    ordered.set(numbers);
-    try {
-      orderEntries(numbers.length, HASH_SEED);
-    } catch {
-      ofThread = { kernel: undefined };
-      return false;
-    }
-    numbers.set(ordered);
-    return true;
   }
 
   /** Numbers the strings `[from, to)`; that of string i goes to `into[i - from]`. */
