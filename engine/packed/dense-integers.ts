@@ -8,6 +8,7 @@ import {
   plainBits,
   type StreamUse,
   writeIntegers,
+  writeMeasured,
   writePlain,
   writeWords,
 } from './integers.ts';
@@ -51,9 +52,13 @@ export function writeDense(
   count: number,
   use: StreamUse,
 ): void {
-  const s = count < VALUES_MIN ? undefined : extentOf(values, count);
-  if (s === undefined || !isSafe(s) || s.min === s.max) {
+  if (count < VALUES_MIN) {
     writeIntegers(writer, values, count, use);
+    return;
+  }
+  const s = extentOf(values, count);
+  if (!isSafe(s) || s.min === s.max) {
+    writeMeasured(writer, values, count, use, s);
     return;
   }
   let least = plainBits(s, count, use);
@@ -69,7 +74,7 @@ export function writeDense(
     if (isDelta) writeDeltas(writer, values, count, s, plan);
     else writePacked(writer, values, count, s, plan);
   } else if (isCoded && table !== undefined) writeCodes(writer, table, count);
-  else writeIntegers(writer, values, count, use);
+  else writeMeasured(writer, values, count, use, s);
 }
 
 function bitsOfCodes(table: Float64Array, { min, max }: Extent, count: number): number {

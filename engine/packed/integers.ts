@@ -272,8 +272,17 @@ export function writeIntegers(
   count: number,
   use: StreamUse,
 ): void {
-  if (count === 0) return;
-  const s = extentOf(values, count);
+  if (count > 0) writeMeasured(writer, values, count, use, extentOf(values, count));
+}
+
+/** Does the same with at least one value, at all of which `extentOf` has looked. */
+export function writeMeasured(
+  writer: ByteWriter,
+  values: Float64Array,
+  count: number,
+  use: StreamUse,
+  s: Extent,
+): void {
   if (!isSafe(s)) {
     assert(use === 'values', 'ids are whole numbers');
     writer.u8(DOUBLES);
