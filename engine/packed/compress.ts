@@ -4,7 +4,7 @@ import { assert } from '../base/assert.ts';
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
-import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
+import { ThreadKernel } from '../kernel/thread-kernel.ts';
 import { ADDRESSES_MAGIC, packAddresses, unpackAddresses } from './addresses.ts';
 import { Lz4Kernel } from './lz4-kernel.ts';
 
@@ -24,14 +24,7 @@ const ZSTD_MAGIC = 0xfd2fb528;
 /** Higher ones take twice the time and gain 7 % on the texts of logs. */
 const ZSTD_LEVEL = 1;
 
-let made: { form: KernelForm; kernel: Lz4Kernel | undefined } | undefined;
-
-/** The kernel of this thread. */
-function kernelOf(): Lz4Kernel | undefined {
-  const form = kernelForm();
-  if (made?.form !== form) made = { form, kernel: Lz4Kernel.make() };
-  return made.kernel;
-}
+const ofThread = new ThreadKernel(() => Lz4Kernel.make());
 
 /**
  * Compresses with LZ4 (block format after a u32 of the raw length); see `Compress`. A kernel does it, or the library
@@ -39,21 +32,16 @@ function kernelOf(): Lz4Kernel | undefined {
  */
 export function compress(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length < COMPRESS_BYTES_MIN) return undefined;
-  const kernel = kernelOf();
-  if (kernel === undefined || bytes.length > kernel.bytesMax) return compressPlain(bytes);
+  if (bytes.length > (ofThread.get()?.bytesMax ?? 0)) return compressPlain(bytes);
   const most = Math.floor(bytes.length * (1 - COMPRESSION_GAIN_MIN)) - PREFIX_BYTES;
-  try {
-    const found = kernel.compress(bytes, most);
-    if (found === undefined) return undefined;
-    const packed = new Uint8Array(PREFIX_BYTES + found.length);
-    new DataView(packed.buffer).setUint32(0, bytes.length, true);
-    packed.set(found, PREFIX_BYTES);
-    return packed;
-  } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    made = { form: kernelForm(), kernel: undefined };
-    return compressPlain(bytes);
-  }
+  const asked = ofThread.ask((kernel) => kernel.compress(bytes, most));
+  if (asked === undefined) return compressPlain(bytes);
+  const { answer: found } = asked;
+  if (found === undefined) return undefined;
+  const packed = new Uint8Array(PREFIX_BYTES + found.length);
+  new DataView(packed.buffer).setUint32(0, bytes.length, true);
+  packed.set(found, PREFIX_BYTES);
+  return packed;
 }
 
 /** Does the same with the library. */

@@ -1,5 +1,5 @@
 import { BLOCK_ROWS_MAX } from '../base/limits.ts';
-import { type KernelForm, kernelForm } from '../kernel/kernel.ts';
+import { ThreadKernel } from '../kernel/thread-kernel.ts';
 import {
   type CellRows,
   type CellSums,
@@ -21,27 +21,7 @@ const WORD_BITS = 32;
 /** Numbers below are looked for by differences. */
 const FOUND_MAX = 2 ** 31;
 
-let made: { form: KernelForm; kernel: PackedKernel | undefined } | undefined;
-
-/** The kernel of this thread. */
-function kernelOf(): PackedKernel | undefined {
-  const form = kernelForm();
-  if (made?.form !== form) made = { form, kernel: PackedKernel.make() };
-  return made.kernel;
-}
-
-/** Asks the kernel; `undefined` where there is none. One that traps is not asked again. */
-function asked<T>(ask: (kernel: PackedKernel) => T): { answer: T } | undefined {
-  const kernel = kernelOf();
-  if (kernel === undefined) return undefined;
-  try {
-    return { answer: ask(kernel) };
-  } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    made = { form: kernelForm(), kernel: undefined };
-    return undefined;
-  }
-}
+const ofThread = new ThreadKernel(() => PackedKernel.make());
 
 /** True when the values have room in the memory of the kernel: those of a block do. */
 function fits({ count }: PackedValues): boolean {
@@ -50,7 +30,7 @@ function fits({ count }: PackedValues): boolean {
 
 /** True when a kernel answers. */
 export function hasKernel(): boolean {
-  return kernelOf() !== undefined;
+  return ofThread.get() !== undefined;
 }
 
 /** A bit for each of the stored numbers, set when it is from `first` to `last`, below 2^31; in a new array. */
@@ -59,7 +39,7 @@ export function findValues(values: PackedValues, first: number, last: number): U
   if (first > last || first >= storedEnd(values))
     return new Uint32Array(Math.ceil(count / WORD_BITS));
   const found = fits(values)
-    ? asked((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)))
+    ? ofThread.ask((kernel) => kernel.find(values, first, Math.min(last, FOUND_MAX - 1)))
     : undefined;
   return found?.answer ?? plain.findValues(values, first, last);
 }
@@ -69,34 +49,38 @@ export function findValues(values: PackedValues, first: number, last: number): U
  * them is behind the last of `chosen`.
  */
 export function chooseValues(values: PackedValues, chosen: Uint8Array): Uint32Array | undefined {
-  const found = fits(values) ? asked((kernel) => kernel.choose(values, chosen)) : undefined;
+  const found = fits(values) ? ofThread.ask((kernel) => kernel.choose(values, chosen)) : undefined;
   return found?.answer ?? plain.chooseValues(values, chosen);
 }
 
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
 export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
-  const found = fits(values) ? asked((kernel) => kernel.unpack(values, last)) : undefined;
+  const found = fits(values) ? ofThread.ask((kernel) => kernel.unpack(values, last)) : undefined;
   return found === undefined ? plain.unpackValues(values, last) : found.answer;
 }
 
 /** Rows by cell. */
 export function countCells(cells: CellRows): Uint32Array {
-  const found = kernelOf()?.takes(cells) ? asked((kernel) => kernel.count(cells)) : undefined;
+  const found = ofThread.get()?.takes(cells)
+    ? ofThread.ask((kernel) => kernel.count(cells))
+    : undefined;
   return found?.answer ?? plain.countCells(cells);
 }
 
 /** The rows whose cell has a group, by `groups`: group + 1 by cell, 0 for none. */
 export function groupCells(cells: CellRows, groups: Uint32Array): GroupedRows {
-  const found = kernelOf()?.takes(cells)
-    ? asked((kernel) => kernel.group(cells, groups))
+  const found = ofThread.get()?.takes(cells)
+    ? ofThread.ask((kernel) => kernel.group(cells, groups))
     : undefined;
   return found?.answer ?? plain.groupCells(cells, groups);
 }
 
 /** Sums of `numbers`, one a row and below 2^31, by cell; with their bounds when these are wanted. */
 export function sumCells(cells: CellRows, numbers: PackedValues, withBounds: boolean): CellSums {
-  const isTaken = kernelOf()?.takesSums(cells) === true;
-  const found = isTaken ? asked((kernel) => kernel.sum(cells, numbers, withBounds)) : undefined;
+  const isTaken = ofThread.get()?.takesSums(cells) === true;
+  const found = isTaken
+    ? ofThread.ask((kernel) => kernel.sum(cells, numbers, withBounds))
+    : undefined;
   return found?.answer ?? plain.sumCells(cells, numbers);
 }
 
@@ -107,7 +91,7 @@ export function tallyRows(
   plainCodes: () => Uint32Array,
 ): Tallies {
   const found = fits(codes)
-    ? asked((kernel) => kernel.tallies(codes, rows, TALLIED_MAX + 1))
+    ? ofThread.ask((kernel) => kernel.tallies(codes, rows, TALLIED_MAX + 1))
     : undefined;
   return found?.answer ?? talliesOf(plainCodes(), rows);
 }

@@ -1,4 +1,5 @@
-import { type KernelForm, kernelForm, makeKernels } from '../kernel/kernel.ts';
+import { makeKernels } from '../kernel/kernel.ts';
+import { ThreadKernel } from '../kernel/thread-kernel.ts';
 
 /** Findings of a pass over the values of a stream. */
 export interface Extent {
@@ -154,26 +155,17 @@ export class StreamKernel {
   }
 }
 
-let made: { form: KernelForm; kernel: StreamKernel | undefined } | undefined;
+const ofThread = new ThreadKernel(() => StreamKernel.make());
 
 /** The kernel of this thread for `count` values; `undefined` when the plain form is for them. */
 export function streamKernel(count: number): StreamKernel | undefined {
-  const form = kernelForm();
-  if (made?.form !== form) made = { form, kernel: StreamKernel.make() };
-  return made.kernel?.takes(count) === true ? made.kernel : undefined;
+  const kernel = ofThread.get();
+  return kernel?.takes(count) === true ? kernel : undefined;
 }
 
 /**
  * Asks the kernel about `count` values; `undefined` when the plain form is for them. One that traps is not asked again.
  */
 export function askStream<T>(count: number, ask: (kernel: StreamKernel) => T): T | undefined {
-  const kernel = streamKernel(count);
-  if (kernel === undefined) return undefined;
-  try {
-    return ask(kernel);
-  } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    made = { form: kernelForm(), kernel: undefined };
-    return undefined;
-  }
+  return streamKernel(count) === undefined ? undefined : ofThread.ask(ask)?.answer;
 }

@@ -1,5 +1,6 @@
 import type { Entries } from '../../column/entries.ts';
-import { type KernelForm, kernelForm, makeKernels } from '../../kernel/kernel.ts';
+import { makeKernels } from '../../kernel/kernel.ts';
+import { ThreadKernel } from '../../kernel/thread-kernel.ts';
 import type { LiteralFinder } from './literal.ts';
 
 /** Functions of literal.as.ts. */
@@ -64,20 +65,12 @@ class LiteralKernel {
   }
 }
 
-let made: { form: KernelForm; kernel: LiteralKernel | undefined } | undefined;
+const ofThread = new ThreadKernel(() => LiteralKernel.make());
 
 /**
  * Finds the entries that have what `finder` looks for: 1 by entry, else 0, good until the next search; `undefined`
  * where there is no kernel, or it has no room.
  */
 export function findInEach(entries: Entries, { literal }: LiteralFinder): Uint8Array | undefined {
-  const form = kernelForm();
-  if (made?.form !== form) made = { form, kernel: LiteralKernel.make() };
-  try {
-    return made.kernel?.find(entries, literal);
-  } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    made = { form, kernel: undefined };
-    return undefined;
-  }
+  return ofThread.ask((kernel) => kernel.find(entries, literal))?.answer;
 }
