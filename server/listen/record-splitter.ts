@@ -36,8 +36,10 @@ export type Framing = 'lines' | 'line' | 'cut' | 'frame';
 export type EmitLines = (head: Uint8Array, rest: Uint8Array, framing: Framing) => void;
 
 /** Makes line feeds of NULs, by which some programs end their lines, Python's `SysLogHandler` among them. */
-export function endLinesAtNuls(bytes: Buffer): void {
-  for (let at = bytes.indexOf(NUL); at >= 0; at = bytes.indexOf(NUL, at + 1)) bytes[at] = LINE_FEED;
+export function endLinesAtNuls(bytes: Buffer, start = 0, end = bytes.length): void {
+  for (let at = bytes.indexOf(NUL, start); at >= 0 && at < end; at = bytes.indexOf(NUL, at + 1)) {
+    bytes[at] = LINE_FEED;
+  }
 }
 
 /** Position in the stream: at the start of a line or frame, or inside of something. */

@@ -6,6 +6,7 @@ import type { Sender } from '../../registry/senders.ts';
 import { plainAddress } from '../header.ts';
 import { type KernelSocket, kernelSockets } from '../kernel-sockets.ts';
 import { listenFault } from '../listen-fault.ts';
+import { endLinesAtNuls } from '../record-splitter.ts';
 import { DATAGRAM_BYTES_MAX, type DatagramSink, DatagramSocket } from './datagram-socket.ts';
 
 /** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
@@ -105,7 +106,9 @@ class Receiver implements LineSource, DatagramSink {
     if (address !== undefined) this.#meet(address, length);
     const { bytes } = this;
     let start = this.start;
-    this.#endLinesAtNuls(start + length);
+    // So that the search for NULs ends there.
+    bytes[start + length] = NUL;
+    endLinesAtNuls(bytes, start, start + length);
     let end = trimmedEnd(bytes, start, start + length);
     if (end === start) return;
     bytes[end++] = LINE_FEED;
@@ -121,16 +124,6 @@ class Receiver implements LineSource, DatagramSink {
     if (bytes.indexOf(LINE_FEED, start) < end - 1) this.#spans.push({ start, end });
     this.start = end;
     this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
-  }
-
-  /** Makes line feeds of NULs of the datagram, which ends at `end`. */
-  #endLinesAtNuls(end: number): void {
-    const { bytes } = this;
-    // So that a search ends there.
-    bytes[end] = NUL;
-    for (let at = bytes.indexOf(NUL, this.start); at < end; at = bytes.indexOf(NUL, at + 1)) {
-      bytes[at] = LINE_FEED;
-    }
   }
 
   #meet(address: string, length: number): void {
