@@ -46,7 +46,7 @@ export class FrameSource {
   readonly #source: Pick<DiskFile, 'read'>;
   readonly #ref: BlockRef;
   readonly #checked: Set<number> | undefined;
-  /** What was read at first: of a directory, whose regions lie elsewhere, until its meta was read. */
+  /** Bytes that were read at first; of a directory, whose regions lie elsewhere, until its meta was read. */
   #first: Uint8Array;
   /** Where in the file the regions lie: offset 0 of them, and the end of the last one at most. */
   #regions = { from: 0, to: 0 };

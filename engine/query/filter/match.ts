@@ -34,7 +34,7 @@ export interface ValueTest {
   readonly weight?: number;
   /** The only string that passes. */
   readonly exact?: Uint8Array;
-  /** What all strings have that pass. */
+  /** Terms of all strings that pass. */
   readonly terms?: Terms;
   /** Finds what all strings contain that pass. */
   readonly finder?: LiteralFinder | undefined;

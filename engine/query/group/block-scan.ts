@@ -52,7 +52,7 @@ export interface BlockVisitor {
   add(block: Block, rows: Bitmap): Units<void>;
   /** Of what other threads make such a visitor for a part of the blocks; without it one visits all. */
   spec?(): VisitorSpec | undefined;
-  /** What it has found; `undefined` when that is not right. It is not to be used any more. */
+  /** Its findings; `undefined` when they are not right. It is not to be used any more. */
   found?(): VisitorData | undefined;
   /** Takes what another of the same `spec` has found, in units. */
   merge?(data: VisitorData): Units<void>;

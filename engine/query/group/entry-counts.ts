@@ -95,7 +95,7 @@ class CountedDictionary implements CountedEntries {
     return this.#wide.byteLength + this.#narrow.byteLength;
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): DictionaryData {
     return { ref: this.#ref, wide: this.#wide, narrow: this.#narrow };
   }

@@ -57,7 +57,7 @@ export class Cardinalities {
     return cardinalities;
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): CardinalitiesData {
     return {
       counts: this.#counts,

@@ -36,7 +36,7 @@ export class DenseCounts {
   /** Numbers by group. */
   #totals = new Float64Array(GROUPS_MIN);
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): DenseCountsData {
     const [divisor, slabs] = [this.#divisor, this.#slabs];
     return { divisor, slabs, starts: this.#starts, sizes: this.#sizes, totals: this.#totals };

@@ -29,7 +29,7 @@ export class FewValues {
     return this.#count;
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): FewValuesData {
     return { count: this.#count, groups: this.#groups, values: this.#values };
   }

@@ -175,7 +175,7 @@ export class MetricTable {
     yield* summary.addEntries(dictionary);
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): MetricTableData {
     const summaries = new Map<string, SummaryData>();
     for (const [path, summary] of this.#summaries) summaries.set(path, summary.data);

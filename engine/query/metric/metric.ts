@@ -179,7 +179,7 @@ export class Summary {
     return numbers;
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): SummaryData {
     return {
       groupCount: this.#groupCount,

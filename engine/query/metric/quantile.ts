@@ -70,7 +70,7 @@ export class Quantiles {
   #fewValues: Float64Array = NO_VALUES;
   readonly #values = new Map<number, number>();
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): QuantilesData {
     return {
       count: this.#count,

@@ -47,7 +47,7 @@ export class Sums {
     return sums;
   }
 
-  /** What it has; it is not to be used any more. */
+  /** Its parts; it is not to be used any more. */
   get data(): SumsData {
     return {
       groupCount: this.#groupCount,

@@ -47,9 +47,9 @@ export interface WholeTest {
 
 /** What makes a test, always the same one. */
 export interface TestOwner {
-  /** What all strings have that pass. */
+  /** Terms of all strings that pass. */
   readonly terms?: Terms;
-  /** What all strings contain that pass: with it a piece is tested in less time than it takes to read it. */
+  /** Finder of a literal in all strings that pass: it tests a piece in less time than it takes to read it. */
   readonly finder?: LiteralFinder | undefined;
 }
 

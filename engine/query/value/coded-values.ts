@@ -20,7 +20,7 @@ export interface RowValues {
   values: Int32Array;
 }
 
-/** What plain codes mean: each the value that is one lower. */
+/** Meanings of plain codes: each is the value that is one lower. */
 let plain = new Int32Array(0);
 
 /** Values of rows by codes that are one higher, 0 for none: those of as many different ones. */
@@ -56,7 +56,7 @@ export function unknownCodes({ codes, known }: KnownCodes, rows: Bitmap): Uint32
   return Uint32Array.from(found);
 }
 
-/** Whether nothing is 0 in `known` that the codes of `rows` are looked up with, which all are its places. */
+/** True when `known` is 0 for no code of `rows`, which all have a place in it. */
 export function areKnown(codes: Uint32Array, known: Int32Array, rows: Bitmap): boolean {
   if (known.length <= codes.length && !known.includes(0)) return true;
   // Signs of differences: the loop has no branches.

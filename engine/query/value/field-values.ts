@@ -135,7 +135,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return codes && { codes, known: this.#knownFor(shared, entryCount) };
   }
 
-  /** What codes of numbers mean, as far as it is known of numbers that are small; `undefined` when they are not. */
+  /** Meanings of codes of small numbers, as far as these are known; `undefined` when the numbers are not small. */
   #knownOfCoded({ codes, table }: CodedNumbers, scale: number): KnownCodes | undefined {
     if (!(table[0] >= 0 && table[table.length - 1] < SMALL_NUMBERS)) return undefined;
     const small = this.#smallOf(scale);

@@ -32,7 +32,7 @@ export class TupleTable {
     return table;
   }
 
-  /** What it has; it is not to be changed any more. */
+  /** Its parts; it is not to be changed any more. */
   get data(): TupleTableData {
     return { count: this.#count, parents: this.#parents, values: this.#values };
   }

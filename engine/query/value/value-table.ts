@@ -70,7 +70,7 @@ export class ValueTable extends ValueNumbers {
     return table;
   }
 
-  /** What it has; it is not to be changed any more. */
+  /** Its parts; it is not to be changed any more. */
   get data(): ValueTableData {
     return {
       seed: this.seed,

@@ -216,7 +216,7 @@ export class RowLanes {
     if (kernel.arena.end === to) kernel.arena.reset(from);
   }
 
-  /** What fails has added a part: it is the end of the sum, and of the kernel. */
+  /** Asks the kernel; a failure has added a part, so it ends the sum and the kernel. */
   #ask({ kernel, low, high }: Place, work: (kernel: LaneKernel) => void): void {
     try {
       kernel.exports.laneRows(this.#rowCount, low, high);
