@@ -2,7 +2,7 @@ import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
 import { Draw } from '../../bench/corpus/random.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
-import { linesOf, Twice } from '../support/twice.ts';
+import { linesOf, mutatedLine, Twice } from '../support/twice.ts';
 
 // The build whose every access is checked against the bounds of its region.
 useKernels('checked');
@@ -213,7 +213,7 @@ function text(): string {
   return parts.map((part) => part + mostly(' ', ',', ';', ', ', '  ', '')).join('');
 }
 
-/** What stands behind a PRI where there is no header. */
+/** Texts behind a PRI where there is no header. */
 const BARE = [
   'date=2026-11-23 time=10:00:00 ',
   'devname="x" ',
@@ -314,13 +314,7 @@ t.test('lines with mutated bytes are read as by the reference', async (t) => {
     const twice = new Twice();
     twice.difference(lines);
     for (let round = 0; round < 40; round++) {
-      const mutated = lines.map((line) => {
-        const copy = Buffer.from(line);
-        for (let count = draw.below(3); count > 0; count--) {
-          copy[draw.below(copy.length)] = bytes[draw.below(bytes.length)];
-        }
-        return copy;
-      });
+      const mutated = lines.map((line) => mutatedLine(line, bytes, draw));
       t.equal(twice.difference(withEasy(mutated)), undefined, `${name}, round ${round}`);
     }
     t.equal(twice.counts.faults, 0);

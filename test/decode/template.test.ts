@@ -10,7 +10,7 @@ import { Decoder } from '../../server/decode/decoder.ts';
 import { makeTemplates } from '../../server/decode/template/templates.ts';
 import { compileSteps } from '../../server/extend/compile.ts';
 import { defaultExtensions } from '../../server/registry/default-extensions.ts';
-import { failed, linesOf, RECEIVED_MS, referenceOf, Twice } from '../support/twice.ts';
+import { failed, linesOf, mutatedLine, RECEIVED_MS, referenceOf, Twice } from '../support/twice.ts';
 
 // The build whose every access is checked against the bounds of its region.
 useKernels('checked');
@@ -111,10 +111,7 @@ t.test('lines with mutated bytes are read as by the reference', async (t) => {
     twice.difference(lines);
     for (let round = 0; round < 40; round++) {
       const mutated = lines.map((line) => {
-        const copy = Buffer.from(line);
-        for (let count = draw.below(3); count > 0; count--) {
-          copy[draw.below(copy.length)] = bytes[draw.below(bytes.length)];
-        }
+        const copy = mutatedLine(line, bytes, draw);
         return draw.below(8) === 0 ? copy.subarray(0, draw.below(copy.length)) : copy;
       });
       t.equal(twice.difference(mutated), undefined, `${name}, round ${round}`);

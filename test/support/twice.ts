@@ -1,4 +1,5 @@
 import type { CORPORA } from '../../bench/corpus/index.ts';
+import type { Draw } from '../../bench/corpus/random.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { Decoder } from '../../server/decode/decoder.ts';
@@ -105,4 +106,13 @@ function read(decoder: Decoder, body: Buffer, isJson: boolean): void {
 export function linesOf(corpus: (typeof CORPORA)[number], count: number): Buffer[] {
   const next = corpus.make(7);
   return Array.from({ length: count }, () => Buffer.from(next()));
+}
+
+/** A copy of a line in which up to two bytes are others, drawn from `bytes`. */
+export function mutatedLine(line: Buffer, bytes: Buffer, draw: Draw): Buffer {
+  const copy = Buffer.from(line);
+  for (let count = draw.below(3); count > 0; count--) {
+    copy[draw.below(copy.length)] = bytes[draw.below(bytes.length)];
+  }
+  return copy;
 }
