@@ -14,6 +14,7 @@ import { pathOfSegment } from './filename.ts';
 import { FrameReader } from './frame-reader.ts';
 import { type LostFile, lostFiles, segmentFiles } from './leftover.ts';
 import { Manifest } from './manifest.ts';
+import type { SealedEntry } from './manifest-record.ts';
 import { type Damage, recoverSegment } from './recovery.ts';
 
 /** Findings about one segment. */
@@ -70,7 +71,12 @@ export async function* checkStore(
   for (const segment of numbers) {
     segments.push(
       manifest.sealed.has(segment)
-        ? checkSealed(disk, manifest, segment)
+        ? checkSealed(
+            disk,
+            manifest.folderId,
+            segment,
+            must(manifest.sealed.get(segment), 'segment'),
+          )
         : await checkLog(disk, manifest, segment),
     );
     doneBytes += must(sizes.get(segment), 'size');
@@ -144,8 +150,13 @@ async function checkLog(disk: Disk, manifest: Manifest, segment: number): Promis
   }
 }
 
-function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCheck {
-  const { bytes, blocks } = must(manifest.sealed.get(segment), 'segment');
+/** Checks the file of a sealed segment of the store with this folder's id. Throws IO. */
+export function checkSealed(
+  disk: Disk,
+  folderId: Uint8Array,
+  segment: number,
+  { bytes, blocks }: Pick<SealedEntry, 'bytes' | 'blocks'>,
+): SegmentCheck {
   const check: SegmentCheck = { segment, sealed: true, bytes, blocks: 0, rows: 0, damaged: [] };
   const file = openFile(disk, true, segment);
   if (file === undefined) {
@@ -153,12 +164,27 @@ function checkSealed(disk: Disk, manifest: Manifest, segment: number): SegmentCh
     return check;
   }
   try {
-    checkHead(file, manifest.folderId, check);
+    checkHead(file, folderId, check);
     checkFooter(file, segment, check);
     countBlocks(file, blocks, check);
+    checkHeaders(file, check);
     return check;
   } finally {
     file.close();
+  }
+}
+
+/** Reads the headers of all frames of a sealed segment, up to one that is damaged. */
+function checkHeaders(file: DiskFile, { segment, bytes, damaged }: SegmentCheck): void {
+  const reader = new FrameReader(file, segment, bytes - TRAILER_BYTES);
+  for (let offset = 0; offset < reader.limitBytes; ) {
+    const header = reader.header(offset);
+    if (header === undefined) {
+      // What is read by its header is found damaged already.
+      if (damaged.length === 0) damaged.push({ offset, bytes: FRAME_HEADER_BYTES });
+      return;
+    }
+    offset += header.frameBytes;
   }
 }
 
