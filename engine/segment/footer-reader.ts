@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
+import { BLOCK_ROWS_MAX } from '../base/limits.ts';
 import { type Region, RegionReader } from '../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../column/kind.ts';
 import { readPaths } from './block/directory.ts';
@@ -91,7 +92,10 @@ class FooterReader {
     const maxTimeMs = meta.f64();
     const sequences = this.#list(() => ({ writer: meta.u8(), sequence: meta.varint() }));
     const blocks = this.#list(() => this.#block(segment));
+    const blockRows = blocks.reduce((sum, block) => sum + block.rowCount, 0);
+    if (rowCount !== blockRows) damaged(`${rowCount} rows, ${blockRows} in blocks`);
     const minuteCount = meta.varint();
+    if (minuteCount > rowCount) damaged(`${minuteCount} minutes of ${rowCount} rows`);
     const minutes = new StoredMinutes(this.#bytes, this.#at, minuteCount);
     this.#stream(minuteCount);
     this.#stream(minuteCount);
@@ -147,6 +151,7 @@ class FooterReader {
     const place = this.#place();
     const { meta } = this.#reader;
     const rowCount = meta.varint();
+    if (rowCount < 1 || rowCount > BLOCK_ROWS_MAX) damaged(`block of ${rowCount} rows`);
     const minTimeMs = meta.f64();
     const maxTimeMs = meta.f64();
     const nowhere = { writer: 0, firstSequence: 0, endSequence: 0 };

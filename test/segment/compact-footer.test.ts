@@ -118,6 +118,23 @@ t.test('of an ordinary segment takes at most a kilobyte', async (t) => {
   t.ok(told > bytes * 0.8 && told < bytes * 1.3, `${told} of ${bytes} bytes`);
 });
 
+t.test(
+  'a footer that claims more rows than its blocks have, or more minutes, is damaged',
+  async (t) => {
+    const parts = footerParts(1, []);
+    const [first, ...rest] = parts.blocks;
+    const minutes = new Float64Array(parts.rowCount + 1);
+    for (const wrong of [
+      { rowCount: parts.rowCount + 1 },
+      { blocks: [{ ...first, rowCount: BLOCK_ROWS + 1 }, ...rest] },
+      { blocks: [{ ...first, rowCount: 0 }, ...rest] },
+      { minutes: { count: minutes.length, minutes, rowsBefore: minutes } },
+    ]) {
+      t.throws(() => plainOf({ ...parts, ...wrong }, 1), { code: 'CORRUPTION' });
+    }
+  },
+);
+
 t.test('says what the footer says', async (t) => {
   const lists = new NameLists();
   const property = fc.property(
