@@ -36,6 +36,7 @@ const of = (
   ...more,
 });
 const after = { type: 'string', text: 'v' } as const;
+const FACTS = { cellsMax: LIMITS.cellsMax, isLarge: (path: string) => path === 'custom.large' };
 
 t.test(
   'levels whose order is by count or natural are counted together, those before a full one next',
@@ -51,23 +52,27 @@ t.test(
       [of(P95, [TIME]), []],
       [of(CORE, [field('a')], { afterBucket: after }), []],
       [of(CORE, [], { predicate: ONE }), []],
+      [of(CORE, [TIME, field('a'), field('large')]), [2]],
+      [of(CORE, [field('large'), field('a')]), []],
     ];
     for (const [query, cubes] of table) {
-      t.same(planAggregate(query, LIMITS), { byMinutes: false, cubes }, JSON.stringify(query));
-      t.same(planAggregate(query, { cellsMax: 0 }).cubes, []);
+      t.same(planAggregate(query, FACTS), { byMinutes: false, cubes }, JSON.stringify(query));
+      t.same(planAggregate(query, { ...FACTS, cellsMax: 0 }).cubes, []);
     }
-    t.same(planAggregate(of(CORE, []), LIMITS), { byMinutes: true, cubes: [] });
-    t.same(planAggregate(of(CORE, [{ ...TIME, boundaries: [0, 10_000] }]), LIMITS).byMinutes, true);
+    t.same(planAggregate(of(CORE, []), FACTS), { byMinutes: true, cubes: [] });
+    const whole = of(CORE, [{ ...TIME, boundaries: [0, 10_000] }]);
+    t.same(planAggregate(whole, FACTS).byMinutes, true);
   },
 );
 
 t.test(
   'a level ordered by count is tried, counted by entries and sketched; any other takes passes',
   async (t) => {
-    const facts = { limits: LIMITS, rowCount: 1_000, parentCount: 1, grows: false };
+    const facts = { limits: LIMITS, rowCount: 1_000, parentCount: 1, grows: false, isLarge: false };
     const ways = ['trial', 'entries', 'sketch'];
     const query = of(CORE, [field('a'), field('b')]);
     t.same(planLevel(query, 0, facts), ways);
+    t.same(planLevel(query, 0, { ...facts, isLarge: true }), ['entries', 'sketch']);
     t.same(planLevel(query, 1, { ...facts, parentCount: 64 }), ways);
     const small = { ...LIMITS, trialBytesMax: LIMITS.memoryBytesMax };
     const table: [AggregateQuery, Partial<typeof facts>][] = [
@@ -99,7 +104,7 @@ t.test('a plan counts fewer and fewer levels together, and never more than there
   const groupBys = fc.array(groupBy, { maxLength: 3 });
   fc.assert(
     fc.property(groupBys, fc.constantFrom(CORE, MAX, P95), (groupBys, metric) => {
-      const { cubes } = planAggregate(of(metric, groupBys, { predicate: ONE }), LIMITS);
+      const { cubes } = planAggregate(of(metric, groupBys, { predicate: ONE }), FACTS);
       return cubes.every(
         (count, at) => count > 0 && count < (at === 0 ? groupBys.length + 1 : cubes[at - 1]),
       );

@@ -23,6 +23,14 @@ export interface LevelFacts {
   parentCount: number;
   /** Whether a level before may still get more of them. */
   grows: boolean;
+  /** Whether more strings of the attribute lie in a dictionary than a trial takes. */
+  isLarge: boolean;
+}
+
+/** What is known when a plan is made. */
+export interface QueryFacts extends Pick<AggregateLimits, 'cellsMax'> {
+  /** Whether more strings of an attribute lie in a dictionary than a cube takes. */
+  isLarge: (path: string) => boolean;
 }
 
 /** How an aggregation goes. */
@@ -36,11 +44,13 @@ export interface AggregatePlan {
 /** Plans an aggregation. */
 export function planAggregate(
   query: AggregateQuery,
-  { cellsMax }: Pick<AggregateLimits, 'cellsMax'>,
+  { cellsMax, isLarge }: QueryFacts,
 ): AggregatePlan {
   if (isOfMinutes(query)) return { byMinutes: true, cubes: [] };
   const cubes: number[] = [];
-  for (let levels = query.groupBys.length; levels > 0 && cellsMax > 0; levels--) {
+  const large = query.groupBys.findIndex((level) => level.type === 'field' && isLarge(level.path));
+  const fitting = large < 0 ? query.groupBys.length : large;
+  for (let levels = fitting; levels > 0 && cellsMax > 0; levels--) {
     const count = countableLevels(query, levels);
     if (count > 0 && count !== cubes.at(-1)) cubes.push(count);
   }
@@ -53,7 +63,8 @@ export function planLevel(
   place: number,
   facts: LevelFacts,
 ): readonly LevelWay[] {
-  return mayBeSketched(query, place, facts) ? ['trial', 'entries', 'sketch'] : ['passes'];
+  if (!mayBeSketched(query, place, facts)) return ['passes'];
+  return facts.isLarge ? ['entries', 'sketch'] : ['trial', 'entries', 'sketch'];
 }
 
 /** Whether the first buckets of a level can be told from counts that are too high. */

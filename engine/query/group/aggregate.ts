@@ -206,10 +206,12 @@ export function* aggregateUnits(
   sharing?: Sharing,
 ): Generator<Progress, AggregateResult> {
   return yield* withinBound(source, snapshot, query, function* (reached) {
-    const plan = planAggregate(reached, { ...LIMITS, ...limits });
-    if (plan.byMinutes) return yield* minuteCounts(source, snapshot, reached);
+    const allowed = { ...LIMITS, ...limits };
     const scan = new BlockScan(source, snapshot, reached, sharing);
-    const work = new Aggregation(source, reached, { ...LIMITS, ...limits }, scan);
+    const isLarge = (path: string): boolean => scan.hasLarge(path);
+    const plan = planAggregate(reached, { ...allowed, isLarge });
+    if (plan.byMinutes) return yield* minuteCounts(source, snapshot, reached);
+    const work = new Aggregation(source, reached, allowed, scan);
     const aggregating = new Aggregating(work, plan);
     const buckets = yield* aggregating.run();
     const { more, last } = aggregating;

@@ -19,10 +19,10 @@ import {
 } from '../model/source.ts';
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
-import { columnsOf, footerOf } from '../scan/prune.ts';
+import { columnsOf, dictionaryOf, footerOf } from '../scan/prune.ts';
+import { LARGE_ENTRIES } from '../value/field-values.ts';
 import {
   type JoinedPart,
-  type Offer,
   packRefs,
   type SharedScan,
   type Sharing,
@@ -72,6 +72,8 @@ export class BlockScan {
   readonly #opened = new Set<BlockRef>();
   /** The selected rows of blocks that were scanned before, where these are not all. */
   readonly #rows = new Map<BlockRef, Bitmap>();
+  /** Whether the strings of an attribute lie in a large dictionary, by its path. */
+  readonly #large = new Map<string, boolean>();
   #rowsBytesLeft: number;
   #scanCount = 0;
   #unitsDone = 0;
@@ -122,6 +124,24 @@ export class BlockScan {
     return this.#selected.isAll ? this.#reachedSegments().map(([ref]) => ref) : [];
   }
 
+  /** Whether a segment has a dictionary of more than LARGE_ENTRIES strings at `path`, as far as footers tell. */
+  hasLarge(path: string): boolean {
+    const known = this.#large.get(path);
+    if (known !== undefined) return known;
+    const source = this.#source;
+    const firsts = new Map(this.#refs.map((ref) => [ref.segment, ref]));
+    const isLarge = [...firsts.values()].some((ref) =>
+      footerOf(source, ref)
+        ?.columns?.forms(path)
+        .some(
+          ({ dictionary }) =>
+            (dictionaryOf(source, ref, dictionary)?.entryCount ?? 0) > LARGE_ENTRIES,
+        ),
+    );
+    this.#large.set(path, isLarge);
+    return isLarge;
+  }
+
   /** The blocks of each sealed segment that is reached whole, and has none that is known to be damaged. */
   #reachedSegments(): BlockRef[][] {
     const bySegment = Map.groupBy(
@@ -159,17 +179,13 @@ export class BlockScan {
     if (!visitor.needsRows) {
       yield* telling(() => this.progress, this.#countSegments(visitor, claims));
     }
-    // Whether a visitor is full after a block shows before others begin.
     const share = this.#sharing && this.#sharedScan(visitor, claims, this.#sharing);
-    let offer: Offer | undefined;
-    const begun = (): void => {
-      if (share !== undefined) offer ??= this.#sharing?.offer(share);
-    };
+    const offer = share && this.#sharing?.offer(share);
     return yield* sharedVisits({
       claims,
       offer: () => offer,
       progress: () => this.progress,
-      visit: () => this.#visit(visitor, claims, isFirst, claims.next(-1), begun),
+      visit: () => this.#visit(visitor, claims, isFirst, claims.next(-1)),
       take: (part) => this.#take(visitor, part, isFirst),
     });
   }
@@ -238,16 +254,14 @@ export class BlockScan {
     return damaged.length === 0;
   }
 
-  /** Shows `visitor` the blocks that it can claim, from the one at `first` on; it has `begun` with the second. */
+  /** Shows `visitor` the blocks that it can claim, from the one at `first` on. */
   *#visit(
     visitor: BlockVisitor,
     claims: Claims,
     isFirst: boolean,
     first: number,
-    begun?: () => void,
   ): Generator<Progress, ScanOutcome> {
     for (let place = first; place >= 0; place = claims.next(place)) {
-      if (place !== first) begun?.();
       const ref = this.#refs[place];
       if (this.#damaged.has(ref) || visitor.skips?.(ref) === true) continue;
       try {

@@ -58,8 +58,14 @@ export class LevelSearch {
     const { query, stages, limits, scan } = this.#work;
     const place = this.#place;
     const grows = stages.slice(0, place).some((stage) => stage.grows);
-    const known = { parentCount: parentCountOf(stages, place), grows };
-    const ways = planLevel(query, place, { limits, rowCount: scan.rowCount, ...known });
+    const groupBy = this.#groupBy;
+    const ways = planLevel(query, place, {
+      limits,
+      rowCount: scan.rowCount,
+      parentCount: parentCountOf(stages, place),
+      grows,
+      isLarge: groupBy.type === 'field' && scan.hasLarge(groupBy.path),
+    });
     for (const way of ways) {
       const found = yield* this.#go(way);
       this.#work.went(way, place + 1, found === 'full');

@@ -32,7 +32,7 @@ import { TEXT_NEEDED, type ValueNumbers } from './value-numbers.ts';
 const SMALL_NUMBERS = 4_096;
 const SMALL_MASK = SMALL_NUMBERS - 1;
 /** Entries of a dictionary of a segment up to which it is read in pieces as needed. */
-const PLACES_MAX = 32_768;
+export const LARGE_ENTRIES = 32_768;
 /** Texts that are needed of a larger one before it is read whole. */
 const SINGLE_TEXTS_MAX = 1_024;
 /** Words of a bitmap, and texts that are new, whose rows are looked at in a unit. */
@@ -130,7 +130,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     if (column.kind !== Kind.STRING || column.shared === undefined) return undefined;
     const { shared, entryCount } = column;
-    if (entryCount > PLACES_MAX) return undefined;
+    if (entryCount > LARGE_ENTRIES) return undefined;
     const codes = column.packed?.();
     return codes && { codes, known: this.#knownFor(shared, entryCount) };
   }
@@ -273,7 +273,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
   /** The strings of a column; of a dictionary of the segment no more is read than needed. */
   *#codeStrings(column: StringColumn, rows: Bitmap): Units<CodedValues> {
     const { shared } = column;
-    if (this.smallOnly && shared !== undefined && shared.entryCount > PLACES_MAX) {
+    if (this.smallOnly && shared !== undefined && shared.entryCount > LARGE_ENTRIES) {
       this.isLarge = true;
       return { codes: new Uint32Array(rows.length * WORD_ROWS), known: Int32Array.of(1) };
     }
@@ -283,7 +283,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     const texts: Texts = { shared, entries: undefined, hashes: undefined };
     if (shared === undefined) texts.entries = { bytes: column.bytes, offsets: column.offsets };
     else if (this.numbers.usesHashes) texts.hashes = yield* shared.hashUnits(this.numbers);
-    const isLarge = column.entryCount > PLACES_MAX;
+    const isLarge = column.entryCount > LARGE_ENTRIES;
     for (let word = 0; word < rows.length; ) {
       const isMuch = isLarge && this.#textCount >= SINGLE_TEXTS_MAX;
       if (isMuch && this.#needsText(codes, rows, word, known, texts.hashes)) {
