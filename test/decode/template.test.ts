@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
 import { Draw } from '../../bench/corpus/random.ts';
+import { must } from '../../engine/base/assert.ts';
 import { PathTable } from '../../engine/column/path.ts';
 import { Rows } from '../../engine/column/rows.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
@@ -32,6 +33,18 @@ t.test(
     }
   },
 );
+
+t.test('lines of a thousand shapes are known when each shape has come', async (t) => {
+  const corpus = CORPORA.find(({ name }) => name === 'application-shapes');
+  const lines = linesOf(must(corpus, 'a corpus'), 4_000);
+  const twice = new Twice();
+  t.equal(twice.difference(lines), undefined);
+  const before = twice.counts.rows;
+  t.equal(twice.difference(lines), undefined);
+  const known = twice.counts.rows - before;
+  t.ok(known >= 0.98 * lines.length, `${known} rows`);
+  t.equal(twice.counts.faults, 0);
+});
 
 t.test('events of known lines are extended as those that the reference has read', async (t) => {
   const steps = defaultExtensions().map((definition) =>

@@ -19,7 +19,7 @@
  * | orders | of forms: the nodes of their values, then for each value its place in the row (u16), unless it is the same; a pad |
  * | opened | of literals that open objects: how many, and their paths (u32) |
  * | paths | parent, then the row in which it was last used (u32) of each path, each in an array |
- * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
+ * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far, or of the next bytes |
  * | names | nodes of names (u16) in syslog lines, at places by their hash |
  * | parts | nodes of the parts of a syslog header and of its text (u32) |
  */
@@ -35,11 +35,11 @@ const ROWS: u32 = 4096;
 const SLOTS: u32 = 512;
 const NODES: u32 = 4096;
 const EDGES: u32 = 16384;
-const SIBLINGS: u32 = 128;
+const SIBLINGS: u32 = 1024;
 const LITERAL_BYTES: u32 = 1 << 18;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
-const PREDICTIONS: u32 = 1 << 14;
+const PREDICTIONS: u32 = 1 << 16;
 const OPENED_PATHS: u32 = 1 << 14;
 const PATHS: u32 = 1 << 16;
 const NAME_PLACES: u32 = 2 * NODES;
@@ -182,11 +182,13 @@ const IN_ORDER: u32 = 0xffffffff;
 /** Bits of a hash that are not in its place among the forms: 32 less those of FORMS. */
 const FORM_SHIFT: u32 = 20;
 /** The same of PREDICTIONS. */
-const PREDICTION_SHIFT: u32 = 18;
+const PREDICTION_SHIFT: u32 = 16;
 /** Count of values of a form of which only the hash is known. */
 const NO_COUNT: u32 = 0xffffffff;
 /** Spreads the bits of a hash (2^32 divided by the golden ratio). */
 const SPREAD: u32 = 0x9e3779b1;
+/** The same of 64 bits. */
+const SPREAD_LONG: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 
 // Accessors: one a region. `assert` is there in the checked build alone.
 function sourceByte(at: u32): u32 {
@@ -363,7 +365,7 @@ export {
   PREFIX, PREFIX_BYTES, parentOf, partNode, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
   ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SIDE_BYTES, SLASH, SLOT, SLOT_BYTES,
   SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE,
-  SOURCE_BYTES, SPREAD, setDateSlot, setEdge, setEdgeWord, setForm, setLineNode, setNameAt,
+  SOURCE_BYTES, SPREAD, SPREAD_LONG, setDateSlot, setEdge, setEdgeWord, setForm, setLineNode, setNameAt,
   setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord, setSlot,
   setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
   sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,

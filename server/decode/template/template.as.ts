@@ -15,7 +15,7 @@ import {
   OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, orderVector, PATH_PARENT,
   PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
   ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND,
-  SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE_BYTES, SPREAD, setEdge,
+  SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE_BYTES, SPREAD, SPREAD_LONG, setEdge,
   setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte,
   sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
   TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
@@ -186,23 +186,37 @@ function fits(node: u32, at: u32, end: u32): bool {
   return reached !== 0;
 }
 
+/** The node that is predicted at a place to follow `node`; 0 when none is. */
+// @inline
+function follower(place: u32, node: u32): u32 {
+  const found = prediction(place);
+  return found >>> 16 === node ? found & 0xffff : 0;
+}
+
 /**
  * The node behind `node` that fits at `at`, which goes to the front of its edges; 0 when none does. The one is tried
- * first that followed when a line was last the same so far. `reached` is behind it.
+ * first that followed when a line was last the same so far, then the one that did when the next bytes were last the
+ * same. `reached` is behind it.
  */
 // @inline
 function next(node: u32, at: u32, end: u32): u32 {
   const place = ((formHash ^ node) * SPREAD) >>> PREDICTION_SHIFT;
-  const predicted = prediction(place);
-  const isPredicted = predicted >>> 16 === node && predicted !== 0;
-  if (isPredicted && fits(predicted & 0xffff, at, end)) return predicted & 0xffff;
+  const predicted = follower(place, node);
+  if (predicted !== 0 && fits(predicted, at, end)) return predicted;
   const word = sourceWord(at);
+  const wordPlace = <u32>(((word ^ node) * SPREAD_LONG) >>> (32 + PREDICTION_SHIFT));
+  const likely = follower(wordPlace, node);
+  if (likely !== 0 && likely !== predicted && fits(likely, at, end)) {
+    setPrediction(place, node, likely);
+    return likely;
+  }
   let before: u32 = 0;
   for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
     const to = edgeField(edge, EDGE_NODE);
     if (mayFollow(edge, word) && fits(to, at, end)) {
       if (before !== 0) toFront(node, before, edge);
       setPrediction(place, node, to);
+      setPrediction(wordPlace, node, to);
       return to;
     }
     before = edge;

@@ -25,7 +25,9 @@ import {
 const CHECK_EVERY = 4_096;
 /** Lines after which it is looked at whether templates are worth their while. */
 const WINDOW_LINES = 1_024;
-/** Lines that are left to the reference when they were not: at first, and at most, as each time doubles them. */
+/** Lines that learning may cost before it has to have paid. */
+const PATIENCE_LINES = 8_192;
+/** Lines that are left to the reference when it has not: at first, and at most, as each time doubles them. */
 const REST_LINES = 16_384;
 const REST_LINES_MAX = 2 ** 22;
 
@@ -90,6 +92,8 @@ export class Templates {
   #learnt = 0;
   /** Rows of forms that were not known, since `#hits` began; they cost about as much as those of the reference. */
   #placed = 0;
+  /** Lines by which what was spent exceeds what it has saved. */
+  #lost = 0;
   /** Lines that are still left to the reference, and how many it is next time. */
   #rest = 0;
   #restNext = REST_LINES;
@@ -321,10 +325,13 @@ export class Templates {
   /** Leaves the next lines to the reference when the last ones took as long here. */
   #judge(): void {
     const spent = this.#misses + LEARNING_LINES * this.#learnt + this.#placed;
-    if (spent > this.#hits - this.#placed) {
+    const lost = spent - (this.#hits - this.#placed);
+    this.#lost = Math.max(0, this.#lost + lost);
+    if (this.#lost > PATIENCE_LINES) {
+      this.#lost = 0;
       this.#rest = this.#restNext;
       this.#restNext = Math.min(2 * this.#restNext, REST_LINES_MAX);
-    } else {
+    } else if (lost <= 0) {
       this.#restNext = REST_LINES;
     }
     // What one sender filled it with is not to keep those of others out.
