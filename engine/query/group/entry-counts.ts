@@ -4,7 +4,7 @@ import type { StringColumn } from '../../column/column.ts';
 import type { CountRuns } from '../../column/count-runs.ts';
 import type { EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { free, growInUnits } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from '../model/bitmap.ts';
@@ -22,6 +22,7 @@ import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts'
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
 const WIDE_MIN = 256;
+const WORD_BYTES = 4;
 
 /** Counts of some entries: `counts[i]` is of entry `first + i`. */
 export interface Stretch {
@@ -55,7 +56,7 @@ class CountedDictionary implements CountedEntries {
   readonly #isWhole: boolean;
   /** Parent after parent: of the entries with WIDE_MIN values or more, and of the others. */
   readonly #wide: Uint32Array;
-  readonly #narrow: Uint8Array;
+  readonly #narrow: Uint8Array<ArrayBuffer>;
   readonly #wideCount: number;
   readonly #narrowCount: number;
 
@@ -75,7 +76,7 @@ class CountedDictionary implements CountedEntries {
     this.#wideCount = this.#bounds.countFrom(WIDE_MIN);
     this.#narrowCount = this.#bounds.entryCount - this.#wideCount;
     this.#wide = counted?.wide ?? new Uint32Array(parentCount * this.#wideCount);
-    this.#narrow = counted?.narrow ?? new Uint8Array(parentCount * this.#narrowCount);
+    this.#narrow = counted?.narrow ?? wholeWords(parentCount * this.#narrowCount);
   }
 
   /** Counts rows of a block; `ids` are entries + 1. */
@@ -105,9 +106,17 @@ class CountedDictionary implements CountedEntries {
     yield* inParts(wide.length, UNIT_SLOTS, (from, to) => {
       for (let at = from; at < to; at++) this.#wide[at] += wide[at];
     });
-    yield* inParts(narrow.length, UNIT_SLOTS, (from, to) => {
-      for (let at = from; at < to; at++) this.#narrow[at] += narrow[at];
+    // Four at a time: what all blocks have of an entry fits in its byte.
+    const [own, others] = [wordsOf(this.#narrow), wordsOf(narrow)];
+    yield* inParts(own.length, UNIT_SLOTS, (from, to) => {
+      for (let at = from; at < to; at++) own[at] += others[at];
     });
+    free(wide, narrow);
+  }
+
+  /** Frees the memory of its counts. */
+  free(): void {
+    free(this.#wide, this.#narrow);
   }
 
   stretches(parent: number, end: number): Stretch[] {
@@ -137,6 +146,15 @@ class CountedDictionary implements CountedEntries {
     const { bytes, start, end } = this.#shared.place(entry);
     return table.string(bytes, start, end);
   }
+}
+
+/** Bytes of whole words, `count` at least. */
+function wholeWords(count: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Math.ceil(count / WORD_BYTES) * WORD_BYTES);
+}
+
+function wordsOf({ buffer }: Uint8Array<ArrayBuffer>): Uint32Array {
+  return new Uint32Array(buffer);
 }
 
 /** The values of blocks in which they lie in no dictionary of a segment. */
@@ -286,6 +304,11 @@ export class EntryCounts implements BlockVisitor {
     const { ids, shared } = column;
     const counted = yield* this.#countedOf(block.ref, shared, this.parentCount);
     counted?.add(ids, this.#nesting.pairs());
+  }
+
+  /** Frees the memory of what was counted; it is not to be used any more. */
+  free(): void {
+    for (const dictionary of this.#dictionaries.values()) dictionary.free();
   }
 
   /** What was counted, in units; to be called once, after the last block. */

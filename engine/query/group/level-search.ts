@@ -152,7 +152,9 @@ export class LevelSearch {
     const level = this.#work.fieldLevel(path);
     const best = new FirstBuckets(limitOf(groupBy, place), comparer(order, level));
     const limit = groupBy.limit + 1;
-    if (!(yield* this.#work.tell(offerFirst(counts, limit, level.numbers, best)))) return 'full';
+    const isFound = yield* this.#work.tell(offerFirst(counts, limit, level.numbers, best));
+    counts.free();
+    if (!isFound) return 'full';
     for (const [parent, buckets] of best.entries()) {
       for (const { value, rank } of buckets) {
         const values = () => new Array<MetricValue>(metricCount).fill(rank ?? null);

@@ -92,7 +92,7 @@ export interface StageData {
 export interface DictionaryData {
   ref: BlockRef;
   wide: Uint32Array;
-  narrow: Uint8Array;
+  narrow: Uint8Array<ArrayBuffer>;
 }
 
 /** Rows of blocks, whose numbers are places, with their keys. */

@@ -8,9 +8,9 @@ import type { CountedEntries, EntryCounts } from './entry-counts.ts';
 
 /**
  * Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has
- * at least.
+ * at least; the next number when that leaves too many candidates.
  */
-const HEADS = 4_096;
+const HEADS = [256, 4_096];
 /**
  * Hashes that are looked for together, and entries that have one of them; beyond it values are found in another way.
  */
@@ -136,16 +136,20 @@ function* firstOf(
   limit: number,
   table: ValueTable,
 ): Units<Float64Array[] | undefined> {
-  const leasts: number[] = [];
-  for (let parent = 0; parent < parentCount; parent++) {
-    leasts.push(yield* leastOfHeads(parts, parent, limit));
+  const leasts = new Float64Array(parentCount);
+  let hashes: Hashes | undefined;
+  for (const heads of HEADS) {
+    for (let parent = 0; parent < parentCount; parent++) {
+      leasts[parent] = yield* leastOfHeads(parts, parent, heads, limit);
+    }
+    hashes = yield* candidatesOf(parts, leasts);
+    if (hashes !== undefined) break;
   }
-  for (;;) {
-    const hashes = yield* candidatesOf(parts, leasts);
-    const hits = hashes === undefined ? undefined : yield* hitsOf(parts, hashes);
-    if (hashes === undefined || hits === undefined) return undefined;
+  for (let isFirst = true; hashes !== undefined; isFirst = false) {
+    const hits = yield* hitsOf(parts, hashes);
+    if (hits === undefined) return undefined;
     const byParent = countsOf(parts, parentCount, hits);
-    const wanted = wantedOf(hashes, hits, byParent, leasts);
+    const wanted = wantedOf(hashes, hits, byParent, leasts, isFirst ? limit : Infinity);
     const counts = yield* exactCounts(parts, hits, byParent, wanted, table);
     let isEnough = true;
     for (let parent = 0; parent < parentCount; parent++) {
@@ -156,19 +160,22 @@ function* firstOf(
       isEnough = false;
     }
     if (isEnough) return counts;
+    hashes = yield* candidatesOf(parts, leasts);
   }
+  return undefined;
 }
 
 /** How many events the last wanted value of a parent has at least, unless hashes collide; 1 when little is known. */
 function* leastOfHeads(
   parts: readonly CountedEntries[],
   parent: number,
+  heads: number,
   limit: number,
 ): Units<number> {
   const hashes = new Hashes();
-  const sums = new Float64Array(HEADS * parts.length);
+  const sums = new Float64Array(heads * parts.length);
   for (const part of parts) {
-    for (const { first, counts } of part.stretches(parent, HEADS)) {
+    for (const { first, counts } of part.stretches(parent, heads)) {
       for (let at = 0; at < counts.length; at++) {
         if (counts[at] === 0) continue;
         sums[hashes.add(part.hashes[first + at] >>> KIND_BITS)] += counts[at];
@@ -185,7 +192,7 @@ function* leastOfHeads(
  */
 function* candidatesOf(
   parts: readonly CountedEntries[],
-  leasts: readonly number[],
+  leasts: Float64Array,
 ): Units<Hashes | undefined> {
   const hashes = new Hashes();
   for (const [parent, least] of leasts.entries()) {
@@ -240,19 +247,26 @@ function countsOf(
   });
 }
 
-/** 1 at the hashes whose values have `leasts[parent]` events together in a parent. */
+/**
+ * 1 at the hashes whose values together have as many events in a parent as the `limit`-th hash, and `leasts[parent]` at
+ * least; these become as many as that has.
+ */
 function wantedOf(
   hashes: Hashes,
   hits: Hits,
   byParent: readonly Float64Array[],
-  leasts: readonly number[],
+  leasts: Float64Array,
+  limit: number,
 ): Uint8Array {
   const wanted = new Uint8Array(hashes.count);
+  const sums = new Float64Array(hashes.count);
   for (const [parent, counts] of byParent.entries()) {
-    const sums = new Float64Array(hashes.count);
+    sums.fill(0);
     for (let hit = 0; hit < hits.count; hit++) sums[hits.hashes[hit]] += counts[hit];
-    for (let hash = 0; hash < sums.length; hash++)
+    if (limit <= sums.length) leasts[parent] = Math.max(leasts[parent], greatest(sums, limit));
+    for (let hash = 0; hash < sums.length; hash++) {
       if (sums[hash] >= leasts[parent]) wanted[hash] = 1;
+    }
   }
   return wanted;
 }

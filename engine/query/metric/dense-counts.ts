@@ -110,8 +110,15 @@ export class DenseCounts {
   /** The code at a rank, from 1 on, of those that a group has. */
   codeAt(group: number, rank: number): number {
     const counts = this.#view(group);
-    let place = 0;
-    for (let left = rank - counts[0]; left > 0; left -= counts[place]) place++;
+    const above = this.#totals[group] - rank;
+    let place: number;
+    if (above < rank) {
+      place = counts.length - 1;
+      for (let left = above - counts[place]; left >= 0; left -= counts[place]) place--;
+    } else {
+      place = 0;
+      for (let left = rank - counts[0]; left > 0; left -= counts[place]) place++;
+    }
     return placesOf(this.#divisor).codes[place];
   }
 
