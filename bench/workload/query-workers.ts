@@ -6,8 +6,8 @@ import { type Asked, fill, questionsOf, timed } from './query.ts';
 const EVENTS = 3_000_000;
 const CORPUS = 'access-rough';
 const WORKERS = [1, 2];
-/** The quickest of so many counts. */
-const REPEATS = 5;
+/** The quickest of so many counts: threads have compiled by then what they run often. */
+const REPEATS = 20;
 /** Aggregates that go through all rows. */
 const HEAVY = [
   'average and p95 of response time per minute',
