@@ -10,6 +10,7 @@ export interface Entries {
 /** Memory for a piece of a text, used again for the next one. */
 export class Scratch {
   #bytes = new Uint8Array(0);
+  #stored = new Uint8Array(0);
   #offsets = new Uint32Array(0);
   #inflated: ArrayBuffer | undefined;
 
@@ -19,22 +20,34 @@ export class Scratch {
     return this.#offsets.subarray(0, count);
   }
 
-  /** `count` bytes, whose contents are anything. */
+  /** `count` bytes or more, whose contents are anything. */
   bytes(count: number): Uint8Array {
-    if (count > this.#bytes.length) this.#bytes = new Uint8Array(count);
+    if (count > this.#bytes.length) this.#bytes = roomier(this.#bytes, count);
     return this.#bytes;
   }
 
+  /** Others, for what is stored and has to be decompressed. */
+  stored(count: number): Uint8Array {
+    if (count > this.#stored.length) this.#stored = roomier(this.#stored, count);
+    return this.#stored;
+  }
+
   /**
-   * Keeps inflated bytes and frees those before. They lie outside the heap, where so much would wait for the collector
-   * that it runs again and again.
+   * Keeps inflated bytes that are not its own, and frees those before. They lie outside the heap, where so much would
+   * wait for the collector that it runs again and again.
    */
   hold(bytes: Uint8Array): void {
     const { buffer } = bytes;
+    if (buffer === this.#bytes.buffer || buffer === this.#stored.buffer) return;
     this.#inflated?.transfer(0);
     const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length;
     this.#inflated = isOwn ? buffer : undefined;
   }
+}
+
+/** Memory in the place of some, for `count` bytes and the growth of the next ones. */
+function roomier(bytes: Uint8Array, count: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Math.max(count, 2 * bytes.length));
 }
 
 /** Some bytes in which a string lies. */
@@ -94,8 +107,11 @@ export interface EntrySource {
   countRuns(): CountRuns;
   /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
   verify(): void;
-  /** PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. */
-  piece(first: number): Entries;
+  /**
+   * PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. With
+   * `scratch`, for those who read many, they are good until that is used again.
+   */
+  piece(first: number, scratch?: Scratch): Entries;
   /** The result of `entries`, read in units. */
   entryUnits(): Units<Entries>;
   /**

@@ -2,7 +2,7 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
-import { readPacked, writeStored } from '../packed/compress.ts';
+import { type Room, readPacked, writeStored } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
@@ -12,6 +12,7 @@ import {
   type Entries,
   type EntryHash,
   PIECE_ENTRIES,
+  Scratch,
   type StringPlace,
   type SumKey,
   type Summed,
@@ -59,10 +60,13 @@ export function writeSharedDictionary(
 /** Gives the piece of a number that is kept elsewhere, or what `read` reads. Throws what that throws. */
 export type KeepPiece = (number: number, read: () => Entries) => Entries;
 
+/** Reads the checked bytes of a region; in `room` when it is given. Throws CORRUPTION. */
+export type ReadRegion = (region: Region, room?: Room) => Uint8Array;
+
 /** A dictionary of a segment that is open for reading; decodes what is asked for, and keeps it. */
 export class SharedDictionary implements CountedEntries {
   readonly entryCount: number;
-  readonly #region: (region: Region) => Uint8Array;
+  readonly #region: ReadRegion;
   readonly #keep: KeepPiece;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
@@ -83,11 +87,7 @@ export class SharedDictionary implements CountedEntries {
    * Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region, `keep` the pieces that are
    * kept. Throws CORRUPTION.
    */
-  constructor(
-    meta: Uint8Array,
-    region: (region: Region) => Uint8Array,
-    keep: KeepPiece = (_, read) => read(),
-  ) {
+  constructor(meta: Uint8Array, region: ReadRegion, keep: KeepPiece = (_, read) => read()) {
     this.#keep = keep;
     const reader = new RegionReader(meta);
     this.entryCount = reader.meta.varint();
@@ -160,13 +160,13 @@ export class SharedDictionary implements CountedEntries {
     this.#isVerified = true;
   }
 
-  piece(first: number): Entries {
+  piece(first: number, scratch?: Scratch): Entries {
     if (this.#entries !== undefined) {
       const { offsets, bytes } = this.#entries;
       return { offsets: offsets.subarray(first, first + PIECE_ENTRIES + 1), bytes };
     }
     const number = first / PIECE_ENTRIES;
-    return this.#kept.get(number) ?? this.#pieceOf(number);
+    return this.#kept.get(number) ?? this.#pieceOf(number, scratch);
   }
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
@@ -210,16 +210,16 @@ export class SharedDictionary implements CountedEntries {
       for (let at = 0; at < offsets.length - 1; at++) {
         hashes[first + at] = hashOf(bytes, offsets[at], offsets[at + 1]);
       }
-    });
+    }, new Scratch());
     return hashes;
   }
 
   /** Shows all entries, in units; `first` is the number of a piece's first one. */
-  #eachPiece(visit: (first: number, piece: Entries) => void): Units<void> {
+  #eachPiece(visit: (first: number, piece: Entries) => void, scratch?: Scratch): Units<void> {
     return inParts(this.#pieces.length, UNIT_PIECES, (from, to) => {
       for (let number = from; number < to; number++) {
         const first = number * PIECE_ENTRIES;
-        visit(first, this.piece(first));
+        visit(first, this.piece(first, scratch));
       }
     });
   }
@@ -240,16 +240,18 @@ export class SharedDictionary implements CountedEntries {
     return piece;
   }
 
-  #pieceOf(number: number): Entries {
-    return this.#keep(number, () => this.#readPiece(number));
+  #pieceOf(number: number, scratch?: Scratch): Entries {
+    return this.#keep(number, () => this.#readPiece(number, scratch));
   }
 
-  #readPiece(number: number): Entries {
+  #readPiece(number: number, scratch?: Scratch): Entries {
     const count = Math.min(PIECE_ENTRIES, this.entryCount - number * PIECE_ENTRIES);
-    const reader = new ByteReader(this.#region(this.#pieces[number]));
-    const lengths = new IntegerStream(reader, count).values();
-    const bytes = readPacked(reader);
-    const offsets = offsetsOf(lengths);
+    const stored = this.#region(this.#pieces[number], scratch && ((room) => scratch.stored(room)));
+    const reader = new ByteReader(stored);
+    const lengths = new IntegerStream(reader, count).part(0, count);
+    const offsets = offsetsOf(lengths, scratch?.offsets(count + 1));
+    const bytes = readPacked(reader, scratch && ((room) => scratch.bytes(room)));
+    scratch?.hold(bytes);
     if (offsets[count] !== bytes.length) {
       damaged(`entries of ${offsets[count]} bytes in ${bytes.length}`);
     }

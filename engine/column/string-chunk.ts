@@ -353,9 +353,9 @@ export class StringChunk {
       this.#derivedValues().piece(number, offsets, bytes);
       return bytes;
     }
-    const stored = this.#source.region(1 + number, scratch?.bytes(rawBytes));
+    const stored = this.#source.region(1 + number, scratch?.stored(rawBytes));
     if (stored.length === rawBytes) return stored;
-    const inflated = decompress(stored, rawBytes);
+    const inflated = decompress(stored, rawBytes, scratch && ((bytes) => scratch.bytes(bytes)));
     scratch?.hold(inflated);
     return inflated;
   }

@@ -1,12 +1,13 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressSync, uncompressSync } from 'lz4-napi';
 import { assert } from '../base/assert.ts';
-import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { type ByteReader, type ByteWriter, unfilled } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
 import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
 import { ThreadKernel } from '../kernel/thread-kernel.ts';
 import { ADDRESSES_MAGIC, packAddresses, unpackAddresses } from './addresses.ts';
 import { Lz4Kernel } from './lz4-kernel.ts';
+import { ZstdFrames } from './zstd.ts';
 
 /** Compresses bytes; `undefined` when that gains less than 15 %. The result is the caller's. */
 export type Compress = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -92,11 +93,17 @@ function compressZstd(bytes: Uint8Array): Uint8Array | undefined {
     : undefined;
 }
 
-/** Undoes a `Compress`. Throws CORRUPTION when that does not give `rawBytes` bytes. */
-export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
+/** Memory of the caller's, of so many bytes at least, whose contents are anything. */
+export type Room = (bytes: number) => Uint8Array;
+
+/**
+ * Undoes a `Compress`: the result is in `room`, when that is given, or has memory of its own. Throws CORRUPTION when it
+ * does not have `rawBytes` bytes.
+ */
+export function decompress(packed: Uint8Array, rawBytes: number, room?: Room): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const claimed = packed.length < PREFIX_BYTES ? -1 : view.getUint32(0, true);
-  if (claimed === ZSTD_MAGIC) return decompressZstd(packed, rawBytes);
+  if (claimed === ZSTD_MAGIC) return decompressZstd(packed, rawBytes, room);
   if (claimed === ADDRESSES_MAGIC) return unpackAddresses(packed, rawBytes);
   if (claimed !== rawBytes || rawBytes > packed.length * EXPANSION_MAX) {
     throw new EngineError('CORRUPTION', `LZ4 data of ${claimed} bytes, expected ${rawBytes}`);
@@ -113,10 +120,23 @@ export function decompress(packed: Uint8Array, rawBytes: number): Uint8Array {
   return new Uint8Array(raw.buffer, raw.byteOffset, rawBytes);
 }
 
-function decompressZstd(packed: Uint8Array, rawBytes: number): Uint8Array {
+/** The decompressor of the thread, once one was asked for. */
+let zstdFrames: { frames: ZstdFrames | undefined } | undefined;
+
+function decompressZstd(packed: Uint8Array, rawBytes: number, room?: Room): Uint8Array {
   if (rawBytes > packed.length * EXPANSION_MAX) {
     throw new EngineError('CORRUPTION', `zstd data of ${packed.length} bytes for ${rawBytes}`);
   }
+  zstdFrames ??= { frames: ZstdFrames.make() };
+  const { frames } = zstdFrames;
+  const raw = room?.(rawBytes).subarray(0, rawBytes) ?? unfilled(rawBytes);
+  if (frames?.inflate(packed, raw) === true) return raw;
+  if (frames !== undefined) zstdFrames = undefined;
+  return decompressZstdPlain(packed, rawBytes);
+}
+
+/** Does the same by a call of node:zlib, which says what is wrong. */
+function decompressZstdPlain(packed: Uint8Array, rawBytes: number): Uint8Array {
   let raw: Uint8Array;
   try {
     raw = zstdDecompressSync(packed, { chunkSize: rawBytes, maxOutputLength: rawBytes });
@@ -141,9 +161,9 @@ export function writeStored(writer: ByteWriter, bytes: Uint8Array, packed: Uint8
   writer.raw(packed);
 }
 
-/** Reads what `writePacked` wrote; a view when it is stored plain. Throws CORRUPTION. */
-export function readPacked(reader: ByteReader): Uint8Array {
+/** Reads what `writePacked` wrote; a view when it is stored plain, else as `decompress`. Throws CORRUPTION. */
+export function readPacked(reader: ByteReader, room?: Room): Uint8Array {
   const rawBytes = reader.varint();
   const stored = reader.raw(reader.varint());
-  return stored.length === rawBytes ? stored : decompress(stored, rawBytes);
+  return stored.length === rawBytes ? stored : decompress(stored, rawBytes, room);
 }

@@ -48,14 +48,17 @@ export class IdleCache<T> {
     return kept.value;
   }
 
-  /** The value of a key of a segment; `make` makes what is not kept, and throws what it likes. 0 bytes: not to keep. */
-  get(segment: number, key: string, make: () => Sized<T>): T {
+  /**
+   * The value of a key of a segment; `make` makes what is not kept, and throws what it likes. 0 bytes: not to keep.
+   * `own` gives the value that is kept, of one whose memory is not its own.
+   */
+  get(segment: number, key: string, make: () => Sized<T>, own = (value: T): T => value): T {
     const kept = this.known(key);
     if (kept !== undefined) return kept;
     const made = make();
     const usedAt = this.#calls;
     if (made.bytes === 0) return made.value;
-    if (this.#seen.delete(key)) return this.#keep(key, { ...made, segment, usedAt });
+    if (this.#seen.delete(key)) return this.#keep(key, { ...made, segment, usedAt }, own);
     if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
     else this.#seen.clear();
     return made.value;
@@ -73,15 +76,16 @@ export class IdleCache<T> {
     this.#bytes = 0;
   }
 
-  #keep(key: string, made: Kept<T>): T {
+  #keep(key: string, made: Kept<T>, own: (value: T) => T): T {
     for (const [oldest, kept] of this.#kept) {
       if (this.#bytes + made.bytes <= this.#bytesMax) break;
       if (made.usedAt - kept.usedAt <= IDLE_CALLS * this.#kept.size) return made.value;
       this.#drop(oldest);
     }
-    this.#kept.set(key, made);
+    const value = own(made.value);
+    this.#kept.set(key, { ...made, value });
     this.#bytes += made.bytes;
-    return made.value;
+    return value;
   }
 
   #drop(key: string): void {

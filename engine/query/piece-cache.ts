@@ -1,5 +1,5 @@
 import type { Entries } from '../column/entries.ts';
-import { IdleCache } from './idle-cache.ts';
+import { IdleCache, type Sized } from './idle-cache.ts';
 
 /** Memory of pieces: of some 250,000 strings. */
 const BYTES_MAX = 12 * 1024 * 1024;
@@ -14,12 +14,16 @@ export class PieceCache {
     this.#kept = new IdleCache(bytesMax);
   }
 
-  /** A piece of a dictionary, not to be written; `read` reads what is not kept, and throws what it likes. */
+  /**
+   * A piece of a dictionary, not to be written; `read` reads what is not kept, in memory of anybody's, and throws what
+   * it likes.
+   */
   piece(segment: number, dictionary: number, piece: number, read: () => Entries): Entries {
-    return this.#kept.get(segment, `${segment} ${dictionary} ${piece}`, () => {
+    const make = (): Sized<Entries> => {
       const value = read();
       return { value, bytes: value.bytes.length + value.offsets.byteLength + PIECE_BYTES };
-    });
+    };
+    return this.#kept.get(segment, `${segment} ${dictionary} ${piece}`, make, ownEntries);
   }
 
   /** Forgets segments that are gone. */
@@ -31,4 +35,9 @@ export class PieceCache {
   clear(): void {
     this.#kept.clear();
   }
+}
+
+/** The same entries, whose memory nobody else has. */
+function ownEntries({ bytes, offsets }: Entries): Entries {
+  return { bytes: bytes.slice(), offsets: offsets.slice() };
 }

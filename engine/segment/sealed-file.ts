@@ -6,7 +6,8 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Region } from '../column/chunk.ts';
 import type { PossibleParts, Terms } from '../column/entries.ts';
 import { Kind } from '../column/kind.ts';
-import { type KeepPiece, SharedDictionary } from '../column/shared-dictionary.ts';
+import { type KeepPiece, type ReadRegion, SharedDictionary } from '../column/shared-dictionary.ts';
+import type { Room } from '../packed/compress.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
 import { Block, readHead } from './block/block.ts';
@@ -38,20 +39,18 @@ const FIRST_READ_BYTES = 65_536;
 /** What is read of a sealed file; its bytes are all there when it has its name. */
 export type SealedSource = Pick<DiskFile, 'read' | 'bytes'>;
 
+/** Gives some bytes, in `room` when it is given; or throws CORRUPTION. */
+type ReadBytes = (position: number, count: number, room?: Room) => Uint8Array;
+
 /** A frame other than a block's: header and meta checked, its regions read when they are asked for. */
 class OpenFrame {
   readonly meta: Uint8Array;
-  readonly #read: (position: number, count: number) => Uint8Array;
+  readonly #read: ReadBytes;
   readonly #regionsStart: number;
   readonly #frameBytes: number;
 
   /** `read` gives bytes of the frame, or throws CORRUPTION. */
-  constructor(
-    read: (position: number, count: number) => Uint8Array,
-    kind: FrameKind,
-    segment: number,
-    place: FramePlace,
-  ) {
+  constructor(read: ReadBytes, kind: FrameKind, segment: number, place: FramePlace) {
     const header = readFrameHeader(read(0, Math.min(FRAME_HEADER_BYTES, place.bytes)));
     if (
       header?.kind !== kind ||
@@ -68,11 +67,11 @@ class OpenFrame {
     this.#frameBytes = place.bytes;
   }
 
-  region(region: Region): Uint8Array {
+  region(region: Region, room?: Room): Uint8Array {
     if (region.inline !== undefined) return region.inline;
     const from = this.#regionsStart + region.offset;
     if (from + region.bytes > this.#frameBytes) damaged(`region beyond the frame, to ${from}`);
-    const bytes = this.#read(from, region.bytes);
+    const bytes = this.#read(from, region.bytes, room);
     if (bytes.length !== region.bytes || checksum(bytes) !== region.checksum) {
       damaged(`region at ${region.offset} is not as written`);
     }
@@ -80,9 +79,10 @@ class OpenFrame {
   }
 }
 
-function readOf(source: SealedSource, position: number, count: number): Uint8Array {
-  if (position + count > source.bytes()) damaged(`${count} bytes beyond the file's end`);
-  const bytes = unfilled(count);
+function readOf(source: SealedSource, position: number, count: number, room?: Room): Uint8Array {
+  const isMuch = count > FIRST_READ_BYTES;
+  if (isMuch && position + count > source.bytes()) damaged(`${count} bytes beyond the file's end`);
+  const bytes = room?.(count).subarray(0, count) ?? unfilled(count);
   const done = source.read(bytes, position);
   if (done !== count) damaged(`the file ends after ${done} of ${count} bytes`);
   return bytes;
@@ -94,15 +94,15 @@ function openFrame<T>(
   segment: number,
   kind: FrameKind,
   place: FramePlace,
-  open: (meta: Uint8Array, region: (region: Region) => Uint8Array) => T,
+  open: (meta: Uint8Array, region: ReadRegion) => T,
 ): T {
   const { offset } = place;
   const guard = <R>(read: () => R): R => placed({ segment, offset }, read);
   return guard(() => {
-    const read = (position: number, count: number): Uint8Array =>
-      readOf(source, offset + position, count);
+    const read: ReadBytes = (position, count, room) =>
+      readOf(source, offset + position, count, room);
     const frame = new OpenFrame(read, kind, segment, place);
-    return open(frame.meta, (region) => guard(() => frame.region(region)));
+    return open(frame.meta, (region, room) => guard(() => frame.region(region, room)));
   });
 }
 

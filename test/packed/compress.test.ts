@@ -92,3 +92,17 @@ t.test('damaged bytes are corruption, or as many as there were', async (t) => {
     }
   }
 });
+
+t.test('zstd is decompressed into memory of the caller, after damage too', async (t) => {
+  const raw = digits(20_000);
+  const packed = coldCompressor()(raw) ?? new Uint8Array(0);
+  const memory = new Uint8Array(raw.length + 100);
+  for (let time = 0; time < 3; time++) {
+    const found = decompress(packed, raw.length, () => memory.fill(0));
+    t.equal(found.buffer, memory.buffer);
+    t.equal(Buffer.compare(found, raw), 0);
+    t.equal(Buffer.compare(decompress(packed, raw.length), raw), 0);
+    t.throws(() => decompress(packed.slice(0, 9_000), raw.length), { code: 'CORRUPTION' });
+    t.throws(() => decompress(packed, raw.length - 1), { code: 'CORRUPTION' });
+  }
+});

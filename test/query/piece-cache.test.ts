@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Entries } from '../../engine/column/entries.ts';
 import { PieceCache } from '../../engine/query/piece-cache.ts';
 
 /** Asks for a piece of 100 bytes; whether it had to be read. */
@@ -38,4 +39,13 @@ t.test('pieces of segments that are gone are forgotten', async (t) => {
   t.notOk(isRead(cache, 2, 0, 0));
   cache.clear();
   t.ok(isRead(cache, 2, 0, 0));
+});
+
+t.test('a piece that is kept has memory of its own', async (t) => {
+  const cache = new PieceCache();
+  const bytes = new Uint8Array(100);
+  const read = (): Entries => ({ bytes: bytes.fill(1), offsets: Uint32Array.of(0, 100) });
+  for (let time = 0; time < 2; time++) cache.piece(1, 0, 0, read);
+  bytes.fill(2);
+  t.equal(cache.piece(1, 0, 0, read).bytes[0], 1);
 });

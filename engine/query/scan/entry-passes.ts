@@ -142,6 +142,7 @@ interface Known {
   isUsed: boolean;
   /** What passed, when all pieces are WHOLE and that was asked. */
   found: Passes | undefined;
+  scratch: Scratch;
 }
 
 /** The entries of a column that pass. */
@@ -159,6 +160,8 @@ export interface Passes {
 interface Memory {
   dictionaries: WeakMap<EntrySource, Known>;
   bytes: number;
+  /** For the piece that is tested. */
+  scratch: Scratch;
 }
 
 const memories = new WeakMap<object, Memory>();
@@ -276,7 +279,7 @@ function* decideAll(
   for (let piece = 0; piece < pieces.length; piece++) {
     if (pieces[piece] === WHOLE) continue;
     const first = piece * PIECE_ENTRIES;
-    const entries = pieceOf(shared, first);
+    const entries = pieceOf(shared, first, known.scratch);
     if (entries === undefined) continue;
     passes.fill(1, first + 1, first + entries.offsets.length);
     yield* testEntries(entries, passes, first + 1, test, pace, weight);
@@ -286,9 +289,9 @@ function* decideAll(
 }
 
 /** A piece of a dictionary; `undefined` when it is damaged. */
-function pieceOf(shared: EntrySource, first: number): Entries | undefined {
+function pieceOf(shared: EntrySource, first: number, scratch: Scratch): Entries | undefined {
   try {
-    return shared.piece(first);
+    return shared.piece(first, scratch);
   } catch (error) {
     if (isDamage(error)) return undefined;
     throw error;
@@ -312,7 +315,7 @@ function* decide(
   for (let piece = 0; piece < pieces.length; piece++) {
     if (wantedCounts[piece] === 0) continue;
     const first = piece * PIECE_ENTRIES;
-    const entries = shared.piece(first);
+    const entries = shared.piece(first, known.scratch);
     const count = entries.offsets.length - 1;
     const isMost = wantedCounts[piece] * WHOLE_RATIO >= count;
     const isWhole = isQuick || isMost || pieces[piece] === IN_PART;
@@ -379,21 +382,23 @@ function knownOf(owner: TestOwner, dictionary: EntrySource, possible?: PossibleP
   const found = memory?.dictionaries.get(dictionary);
   if (found !== undefined) return found;
   const pieceCount = Math.ceil(dictionary.entryCount / PIECE_ENTRIES);
+  const passesBytes = dictionary.entryCount + 1;
+  if (memory === undefined || memory.bytes + passesBytes > PASSES_BYTES_MAX) {
+    memory = { dictionaries: new WeakMap(), bytes: 0, scratch: memory?.scratch ?? new Scratch() };
+    memories.set(owner, memory);
+  }
   const known: Known = {
-    passes: new Uint8Array(dictionary.entryCount + 1),
+    passes: new Uint8Array(passesBytes),
     pieces: new Uint8Array(pieceCount),
     openCount: pieceCount,
     isNarrow: false,
     isUsed: false,
     found: undefined,
+    scratch: memory.scratch,
   };
   if (possible !== undefined) narrow(known, possible);
-  if (memory === undefined || memory.bytes + known.passes.length > PASSES_BYTES_MAX) {
-    memory = { dictionaries: new WeakMap(), bytes: 0 };
-    memories.set(owner, memory);
-  }
   memory.dictionaries.set(dictionary, known);
-  memory.bytes += known.passes.length;
+  memory.bytes += passesBytes;
   return known;
 }
 
