@@ -127,13 +127,15 @@ export class Rows {
     const count = from.rowEntry[row + 1] - first;
     while (this.entryCount + count >= this.path.length) this.#growEntries();
     const { path, kind, start, length, value, detail, entryCount: to } = this;
+    const { path: paths, kind: kinds, start: starts, length: lengths } = from;
+    const { value: values, detail: details } = from;
     for (let entry = 0; entry < count; entry++) {
-      path[to + entry] = from.path[first + entry];
-      kind[to + entry] = from.kind[first + entry];
-      start[to + entry] = from.start[first + entry];
-      length[to + entry] = from.length[first + entry];
-      value[to + entry] = from.value[first + entry];
-      detail[to + entry] = from.detail[first + entry];
+      path[to + entry] = paths[first + entry];
+      kind[to + entry] = kinds[first + entry];
+      start[to + entry] = starts[first + entry];
+      length[to + entry] = lengths[first + entry];
+      value[to + entry] = values[first + entry];
+      detail[to + entry] = details[first + entry];
     }
     this.entryCount = to + count;
     this.endRow(from.timeMs[row]);

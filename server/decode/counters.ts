@@ -37,6 +37,19 @@ export function noDecodeCounters(): DecodeCounters {
   };
 }
 
+/** Makes counts those of nothing. */
+export function clearCounters(counters: DecodeCounters): void {
+  counters.linesCut = 0;
+  counters.subtreesTooDeep = 0;
+  counters.eventsTooWide = 0;
+  counters.namesRefused = 0;
+  counters.namesOverBudget = 0;
+  counters.datesUnread = 0;
+  counters.textsRepaired = 0;
+  counters.extensionsFailed = 0;
+  counters.patternsOverBudget = 0;
+}
+
 /** Receives each line or element of a body, `source[start, end)`, for which something was counted. */
 export type TroubleWatch = (
   counters: Readonly<DecodeCounters>,

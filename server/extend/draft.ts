@@ -3,7 +3,7 @@ import { KIND_COLUMN_MIN, Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { EventValues } from '../../engine/query/filter/event-test.ts';
-import { type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
+import { clearCounters, type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { KeyTable } from '../decode/key.ts';
 import { LeafReader } from '../decode/leaf.ts';
 import type { Member } from '../decode/member.ts';
@@ -68,9 +68,9 @@ export class Draft implements EventValues {
   #entry = 0;
   #end = 0;
   #wanted = ALL;
-  /** The text that was decoded last, and the entry of the row that it is of; -1 for none. */
-  #text = '';
-  #textEntry = -1;
+  /** The text that was asked for last, and the path that it is at; `undefined` for none. */
+  #text: string | undefined;
+  #textPath: string | undefined;
   readonly #sourceTexts = new Texts();
   readonly #sideTexts = new Texts();
 
@@ -109,7 +109,7 @@ export class Draft implements EventValues {
     this.#isChanged = false;
     this.#wasWritten = false;
     this.#hasTime = false;
-    this.#textEntry = -1;
+    this.#textPath = undefined;
   }
 
   /** Bytes that changes of this event have taken. */
@@ -164,25 +164,27 @@ export class Draft implements EventValues {
     return this.#index.marked;
   }
 
-  /** The text of the string, number or boolean at `path`; `undefined` when there is none. */
+  /**
+   * The text of the string, number or boolean at `path`; `undefined` when there is none. One extension after the other
+   * asks for that of the message.
+   */
   text(path: string): string | undefined {
+    if (path !== this.#textPath) {
+      this.#text = this.#textAt(path);
+      this.#textPath = path;
+    }
+    return this.#text;
+  }
+
+  #textAt(path: string): string | undefined {
     this.open(path);
     while (this.next()) {
       if (this.kind === Kind.BOOLEAN) return String(this.end > this.start);
-      if (this.kind !== Kind.ARRAY) return this.#decoded();
+      if (this.kind === Kind.ARRAY) continue;
+      const texts = this.bytes === this.#rows.side ? this.#sideTexts : this.#sourceTexts;
+      return texts.of(this.bytes, this.start, this.end);
     }
     return undefined;
-  }
-
-  /** The text of the cursor's value: one extension after the other asks for that of the message. */
-  #decoded(): string {
-    const entry = this.#entry - 1;
-    if (entry !== this.#textEntry) {
-      const texts = this.bytes === this.#rows.side ? this.#sideTexts : this.#sourceTexts;
-      this.#text = texts.of(this.bytes, this.start, this.end);
-      this.#textEntry = entry;
-    }
-    return this.#text;
   }
 
   /**
@@ -253,7 +255,7 @@ export class Draft implements EventValues {
       this.#writeTree();
     }
     this.#index.turnTo(this.#row);
-    this.#textEntry = -1;
+    this.#textPath = undefined;
     this.#isChanged = false;
     this.#wasWritten = true;
   }
@@ -302,7 +304,7 @@ export class Draft implements EventValues {
   }
 
   #beginEdit(): void {
-    Object.assign(this.#written, noDecodeCounters());
+    clearCounters(this.#written);
     this.#leaves.beginEvent();
     this.#edit.begin();
   }
@@ -324,7 +326,7 @@ export class Draft implements EventValues {
     this.#isOpen = false;
     this.#isChanged = false;
     this.#wasWritten = false;
-    this.#textEntry = -1;
+    this.#textPath = undefined;
     this.#index.turnTo(this.#row);
     for (const change of this.#changes) {
       if (change.type === 'add') this.add(change.attributes, change.target);
@@ -339,7 +341,7 @@ export class Draft implements EventValues {
   #writeTree(): void {
     const rows = this.#rows;
     const sideBytes = rows.sideBytes;
-    Object.assign(this.#written, noDecodeCounters());
+    clearCounters(this.#written);
     this.#leaves.turnTo(rows.side, sideBytes, true);
     this.#leaves.beginEvent();
     this.#tree.write();
@@ -382,10 +384,10 @@ export class Draft implements EventValues {
       else this.#tree.remove(isSyslog(path), oneByteText(nameOf(path)));
       return PUT;
     }
-    const rows = this.#rows;
+    const { path: paths, rowEntry, entryCount } = this.#rows;
     const wanted = this.#index.number(path);
-    for (let entry = rows.rowEntry[this.#row]; entry < rows.entryCount; entry++) {
-      const isWanted = this.#index.numberOf(rows.path[entry]) === wanted;
+    for (let entry = rowEntry[this.#row]; entry < entryCount; entry++) {
+      const isWanted = this.#index.numberOf(paths[entry]) === wanted;
       if (isWanted && this.#edit.remove(entry) === DECLINED) return DECLINED;
     }
     return PUT;

@@ -75,6 +75,7 @@ export class Extender {
     let isOver = false;
     this.#budget.beginEvent();
     draft.begin();
+    let { marked } = draft;
     for (let index = 0; index < this.#steps.length; index++) {
       const step = this.#steps[index];
       if (draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX) {
@@ -82,7 +83,7 @@ export class Extender {
         break;
       }
       // Most extensions look for what most events have not.
-      if ((draft.marked & markOf(index)) === 0) continue;
+      if ((marked & markOf(index)) === 0) continue;
       isOver ||= this.#budget.refused;
       this.#budget.refused = false;
       try {
@@ -90,8 +91,10 @@ export class Extender {
         if (this.#budget.refused || !holds) continue;
         this.#run(step);
         draft.write();
+        marked = draft.marked;
       } catch (error) {
         draft.revert();
+        marked = draft.marked;
         failed = true;
         this.#options.failed(step.id, error);
       }

@@ -29,8 +29,9 @@ interface Extract {
 interface CompiledRule {
   name: string;
   pattern: Pattern;
-  /** Texts that every match contains, one behind the other. */
+  /** Texts that every match contains, one behind the other, and the longest of them. */
   literals: readonly string[];
+  literal: string;
   /** Uses of capture 1, 2, and so on. */
   extracts: readonly Extract[];
 }
@@ -52,7 +53,7 @@ export class GrokExtractor implements Extractor {
   /** A rule that the budget does not reach for is not tried, nor are those behind. */
   extract(text: string, budget = new PatternBudget()): Extraction | undefined {
     for (const rule of this.#rules) {
-      if (!hasLiterals(text, rule.literals)) continue;
+      if (!text.includes(rule.literal) || !hasLiterals(text, rule.literals)) continue;
       if (!budget.take(rule.pattern.stepsOf(text.length))) return undefined;
       if (!rule.pattern.match(text)) continue;
       const attributes = attributesOf(rule, this.#now());
@@ -112,7 +113,8 @@ class RuleCompiler {
     const read = this.#readRule(rule);
     try {
       const pattern = new Pattern(read);
-      return { name: rule.name, pattern, literals: read.literals, extracts: this.#extracts };
+      const { literals, literal } = read;
+      return { name: rule.name, pattern, literals, literal, extracts: this.#extracts };
     } catch (cause) {
       throw asGrokError(cause, rule);
     }

@@ -13,12 +13,12 @@ import {
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Member } from '../decode/member.ts';
 import { type ExtractedValue, NumberText } from './extraction.ts';
+import { oneByteText } from './row-index.ts';
 
 /** Characters up to which a loop is faster than a call of the runtime. */
 const SHORT_LENGTH = 64;
 /** Bytes that UTF-8 needs at most for a unit of UTF-16. */
 const UNIT_BYTES_MAX = 3;
-const ASCII = /^[\0-\x7f]*$/;
 /** Characters that JSON escapes. Others found here are merely written the slow way. */
 const NEEDS_ESCAPES = /["\\\p{Cc}\p{Cs}]/u;
 
@@ -48,7 +48,7 @@ export class MemberWriter {
     const start = this.#rows.sideBytes;
     const members = this.#value(value);
     return {
-      name: ASCII.test(name) ? name : Buffer.from(name).toString('latin1'),
+      name: oneByteText(name),
       start,
       end: this.#rows.sideBytes,
       isObject: members !== undefined,

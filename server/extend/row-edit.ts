@@ -1,5 +1,4 @@
 import { OPEN_BRACKET } from '../../engine/base/ascii.ts';
-import { must } from '../../engine/base/assert.ts';
 import { ATTRIBUTES_MAX, DEPTH_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import {
@@ -139,7 +138,8 @@ export class RowEdit {
     for (let entry = to; entry < end; entry++) {
       const path = rows.path[entry];
       if (path === PATH_ROOT) continue;
-      if (path === PATH_MESSAGE || this.#isInSyslog(path)) rows.addCopy(entry);
+      const root = this.#rootOf(path);
+      if (root !== PATH_CUSTOM) rows.addCopy(entry);
       else if (to === entry) to++;
       else rows.copyEntry(entry, to++);
     }
@@ -286,13 +286,14 @@ export class RowEdit {
     return true;
   }
 
-  #isInSyslog(path: number): boolean {
-    if (this.#roots[path] === PATH_ROOT) {
-      let at = path;
-      while (at > PATH_MESSAGE) at = this.#paths.parent(at);
-      this.#roots[path] = at;
-    }
-    return this.#roots[path] === PATH_SYSLOG;
+  /** `custom`, `syslog` or `message`. */
+  #rootOf(path: number): number {
+    const known = this.#roots[path];
+    if (known !== PATH_ROOT) return known;
+    let at = path;
+    while (at > PATH_MESSAGE) at = this.#paths.parent(at);
+    this.#roots[path] = at;
+    return at;
   }
 
   /** The path of a name, one character a byte, in an object `depth` names below the top; -1 when it is for the tree. */
@@ -301,8 +302,11 @@ export class RowEdit {
       this.#names.clear();
       this.#nameCount = 0;
     }
-    if (!this.#names.has(container)) this.#names.set(container, new Map());
-    const known = must(this.#names.get(container), 'names of an object');
+    let known = this.#names.get(container);
+    if (known === undefined) {
+      known = new Map();
+      this.#names.set(container, known);
+    }
     const found = known.get(name);
     if (found !== undefined) return found;
     const parts = splitName(name, Number.POSITIVE_INFINITY);

@@ -1,3 +1,4 @@
+import { PATHS_MAX } from '../../engine/base/limits.ts';
 import { KIND_COLUMN_MIN } from '../../engine/column/kind.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { PathNames } from '../decode/path-names.ts';
@@ -5,6 +6,7 @@ import type { PathNames } from '../decode/path-names.ts';
 /** Numbers for paths that were not looked at yet, and for those that nobody asks for. Others are places that are. */
 const UNKNOWN = 0;
 const UNWANTED = 1;
+const ASCII_MAX = 0x7f;
 
 /**
  * Finds the values of a row by dotted paths such as `custom.http.verb`: those that somebody asked for before are found
@@ -16,8 +18,9 @@ export class RowIndex {
   /** Dotted paths that were asked for, as they were given and with one character a byte, by their numbers. */
   readonly #wanted = new Map<string, number>();
   readonly #dotted = new Map<string, number>();
-  /** The number of each path of the table. */
+  /** The number of each path of the table, and 1 for each that nobody asks for, nor for an object that it is in. */
   #numbers = new Int32Array(1024);
+  readonly #idle = new Uint8Array(PATHS_MAX);
   /** By the number of a dotted path: the row, or version of it, in which it was met last, and its first entry there. */
   #met: number[] = [];
   #first: number[] = [];
@@ -79,6 +82,7 @@ export class RowIndex {
       object = this.#prefixes.push(`${oneByteText(path)}.`) - 1;
       this.#objects.set(path, object);
       this.#around = [];
+      this.#idle.fill(0);
       this.#version++;
     }
     this.#pass();
@@ -93,6 +97,7 @@ export class RowIndex {
     this.#wanted.set(path, number);
     this.#dotted.set(oneByteText(path), number);
     this.#numbers.fill(UNKNOWN);
+    this.#idle.fill(0);
     this.#version++;
     return number;
   }
@@ -119,13 +124,15 @@ export class RowIndex {
     this.#marked = 0;
     const { path, kind, rowEntry } = this.#rows;
     const end = rowEntry[this.#row + 1];
+    const idle = this.#idle;
     for (let entry = rowEntry[this.#row]; entry < end; entry++) {
-      if (kind[entry] < KIND_COLUMN_MIN) continue;
       const at = path[entry];
+      if (idle[at] === 1 || kind[entry] < KIND_COLUMN_MIN) continue;
       const number = this.numberOf(at);
+      const around = this.#around[at] ?? this.#findAround(at);
       if (number !== UNWANTED) this.#meet(number, entry);
-      for (const object of this.#around[at] ?? this.#findAround(at))
-        this.#metIn[object] = this.#version;
+      else if (around.length === 0) idle[at] = 1;
+      for (const object of around) this.#metIn[object] = this.#version;
     }
   }
 
@@ -151,5 +158,8 @@ export class RowIndex {
 
 /** Text with one character a byte. */
 export function oneByteText(text: string): string {
-  return Buffer.from(text).toString('latin1');
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) > ASCII_MAX) return Buffer.from(text).toString('latin1');
+  }
+  return text;
 }
