@@ -4,7 +4,7 @@ import { unpack } from './bitpack.ts';
 import type { PackedValues } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { free } from './growth.ts';
-import { findValues, unpackValues } from './packed.ts';
+import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
 import { placeIn, type Runs, StoredRuns } from './stored-runs.ts';
@@ -333,7 +333,7 @@ export class IntegerStream {
   }
 
   #decodeCodes(table: Float64Array, values: Float64Array): Float64Array {
-    const codes = unpackValues(this.#stored(0), table.length - 1) ?? unknownCode();
+    const codes = unpackedView(this.#stored(0), table.length - 1) ?? unknownCode();
     for (let index = 0; index < values.length; index++) values[index] = table[codes[index]];
     return values;
   }

@@ -138,13 +138,13 @@ export class PackedKernel {
     return greatest <= last ? this.#found(count) : undefined;
   }
 
-  /** The numbers, each with its base, in a new array; `undefined` when one is above `last`. */
+  /** The numbers, each with its base, until the next question; `undefined` when one is above `last`. */
   unpack(values: PackedValues, last: number): Uint32Array | undefined {
     const { count, width, base } = values;
     this.#placed = undefined;
     this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
-    return greatest <= last ? this.#cell.slice(0, count) : undefined;
+    return greatest <= last ? this.#cell.subarray(0, count) : undefined;
   }
 
   /** True when it has room for the cells and codes. */

@@ -55,6 +55,11 @@ export function chooseValues(values: PackedValues, chosen: Uint8Array): Uint32Ar
 
 /** The numbers, below 2^31, in a new array; `undefined` when one is above `last`. */
 export function unpackValues(values: PackedValues, last: number): Uint32Array | undefined {
+  return unpackedView(values, last)?.slice();
+}
+
+/** The same, good until the next question. */
+export function unpackedView(values: PackedValues, last: number): Uint32Array | undefined {
   const found = fits(values) ? ofThread.ask((kernel) => kernel.unpack(values, last)) : undefined;
   return found === undefined ? plain.unpackValues(values, last) : found.answer;
 }

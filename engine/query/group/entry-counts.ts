@@ -5,6 +5,7 @@ import type { CountRuns } from '../../column/count-runs.ts';
 import type { EntrySource } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { free, growInUnits } from '../../packed/growth.ts';
+import { unpackedView } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { Bitmap } from '../model/bitmap.ts';
@@ -301,9 +302,11 @@ export class EntryCounts implements BlockVisitor {
       yield* this.#addValues(block, rows);
       return;
     }
-    const { ids, shared } = column;
+    const { shared } = column;
     const counted = yield* this.#countedOf(block.ref, shared, this.parentCount);
-    counted?.add(ids, this.#nesting.pairs());
+    if (counted === undefined) return;
+    const pairs = this.#nesting.pairs();
+    counted.add(idsOf(column), pairs);
   }
 
   /** Frees the memory of what was counted; it is not to be used any more. */
@@ -402,6 +405,12 @@ export class EntryCounts implements BlockVisitor {
   #check(): void {
     if (this.memoryBytes > this.#bytesMax) this.isFull = true;
   }
+}
+
+/** The ids of a column over a dictionary, until the next question about packed values. Throws CORRUPTION. */
+function idsOf(column: StringColumn): Uint32Array {
+  const packed = column.packed?.();
+  return (packed && unpackedView(packed, column.entryCount)) ?? column.ids;
 }
 
 /** The only column of a block at a path, when it is over a dictionary of the segment. */
