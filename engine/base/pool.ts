@@ -1,7 +1,6 @@
 import {
   MessageChannel,
   type MessagePort,
-  type ResourceLimits,
   receiveMessageOnPort,
   type TransferListItem,
 } from 'node:worker_threads';
@@ -39,8 +38,6 @@ export interface Port<Out, In> {
 export interface HeapLimits {
   /** Limit of long-lived objects: a thread that has more dies. */
   oldMb: number;
-  /** Room for new objects: with less of it they are collected sooner, and more often. By V8 unless given. */
-  youngMb?: number;
 }
 
 /** A fixed number of threads. Each runs one task for as long as the pool is open. */
@@ -131,13 +128,6 @@ export function openPool<Data, Out, In>(
   };
 }
 
-function resourceLimitsOf({ oldMb, youngMb }: HeapLimits): ResourceLimits {
-  return {
-    maxOldGenerationSizeMb: oldMb,
-    ...(youngMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMb }),
-  };
-}
-
 /** Suffix of module files: `.js` where the launcher has bundled them. */
 const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
@@ -194,7 +184,7 @@ class Thread<Out, In> {
       idleTimeout: Number.POSITIVE_INFINITY,
       // A thread that waits for its next task by Atomics.wait would stop its event loop.
       atomics: 'disabled',
-      ...(heap === undefined ? {} : { resourceLimits: resourceLimitsOf(heap) }),
+      ...(heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heap.oldMb } }),
     });
     this.#threads = threads;
     // Errors reach `ended` by the task; what comes after it has nobody left to tell.

@@ -9,8 +9,8 @@ import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 const STOP_GRACE_MS = 3_000;
 /** Time that a thread waits for the next merge: a new one would take half as much again, as nothing is compiled. */
 const KEPT_MS = 120_000;
-/** Objects of the thread; columns lie outside. With a full young generation sealing would take 30 MB more. */
-const HEAP = { oldMb: 512, youngMb: 4 };
+/** Objects of the thread; columns lie outside. */
+const HEAP = { oldMb: 512 };
 
 /** Dependencies of a merge thread on the front thread. */
 export interface MergeThreadOptions {
