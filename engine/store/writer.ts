@@ -36,7 +36,7 @@ export interface WriterOptions {
   /** The table that the rows' paths are numbers of. */
   paths: PathTable;
   /** Source from which all writers of the folder take the sequences of their rows. */
-  sequences: Sequences;
+  sequences: Pick<Sequences, 'claim'>;
   /** Takes a segment number. */
   allocate(): Promise<number>;
   /** Records that a segment is begun, whose file is durable. */

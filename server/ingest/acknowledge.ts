@@ -1,3 +1,4 @@
+import type { CommittedGroup } from '../../engine/engine.ts';
 import type { Channel, FromIngest, TaskOutcome } from './protocol.ts';
 
 /** A smaller slot is freed when its task is over: a message of its own would cost more than the slot. */
@@ -13,10 +14,11 @@ export interface TaskEnds {
 
 /**
  * Collects the reports of an ingest worker on its tasks and sends them in one message a turn of the event loop,
- * because one commit group ends many tasks at once.
+ * because one commit group ends many tasks at once; the group itself goes with them.
  */
 export class Acknowledger implements TaskEnds {
   readonly #post: (message: FromIngest) => void;
+  #group: CommittedGroup | undefined;
   #freed: number[] = [];
   #outcomes: TaskOutcome[] = [];
   #own: [Channel, TaskOutcome][] = [];
@@ -37,6 +39,13 @@ export class Acknowledger implements TaskEnds {
 
   done(outcome: TaskOutcome): void {
     this.#outcomes.push(outcome);
+    this.#schedule();
+  }
+
+  /** A group is durable, before the tasks that it ends. What is posted otherwise has to wait for `flush`. */
+  committed(group: CommittedGroup): void {
+    if (this.#group !== undefined) this.flush();
+    this.#group = group;
     this.#schedule();
   }
 
@@ -61,16 +70,18 @@ export class Acknowledger implements TaskEnds {
   flush(): void {
     this.#scheduled = false;
     const asks = this.#asking.length > 0;
-    const { length } = this.#own;
-    if (this.#freed.length === 0 && this.#outcomes.length === 0 && length === 0 && !asks) return;
+    const count = this.#freed.length + this.#outcomes.length + this.#own.length;
+    if (this.#group === undefined && count === 0 && !asks) return;
     if (asks) this.#asked.push(this.#asking);
     this.#post({
       type: 'report',
+      group: this.#group,
       freed: this.#freed,
       outcomes: this.#outcomes,
       own: this.#own,
       asks,
     });
+    this.#group = undefined;
     this.#freed = [];
     this.#outcomes = [];
     this.#own = [];

@@ -4,7 +4,7 @@ import { NAMES_PER_KEY_DAY } from '../../engine/base/limits.ts';
 import { openPool, type Pool, type Port } from '../../engine/base/pool.ts';
 import type { LoopWatch } from '../../engine/base/thread/loop-watch.ts';
 import { Restarts, type RestartTimes } from '../../engine/base/thread/restart.ts';
-import type { Claim, CommittedGroup } from '../../engine/engine.ts';
+import type { CommittedGroup } from '../../engine/engine.ts';
 import { makeSequences, Sequences } from '../../engine/store/sequences.ts';
 import type { ExtensionStep } from '../extend/extension.ts';
 import { type KeyTable, NO_CELL } from '../registry/key-table.ts';
@@ -349,7 +349,10 @@ export class Intake {
       else if (message.type === 'disk') this.#options.diskFailed?.(message.failure);
       else if (message.type === 'sockets') this.#watcher?.told(writer, message.report);
       else {
-        this.#order.add(writer, () => this.#take(writer, port, message), claimOf(message));
+        const group = message.type === 'report' ? message.group : undefined;
+        if (group !== undefined) this.#order.add(writer, () => this.#committed(group), group.claim);
+        const claim = message.type === 'closed' ? message.failed : undefined;
+        this.#order.add(writer, () => this.#take(writer, port, message), claim);
       }
       this.#tellBehind();
     });
@@ -418,6 +421,12 @@ export class Intake {
     Atomics.store(this.#behind, 0, behind ? 1 : 0);
   }
 
+  #committed(group: CommittedGroup): void {
+    this.#options.committed(group);
+    this.ledger.take(group, this.#options.nowMs());
+    this.senders.stored(group.usage, this.#options.nowMs());
+  }
+
   #take(
     writer: number,
     port: Port<ToIngest, FromIngest>,
@@ -427,10 +436,6 @@ export class Intake {
       this.#thread(writer).report(message.freed, message.outcomes);
       for (const [channel, outcome] of message.own) this.counts.take(channel, outcome);
       if (message.asks) port.post({ type: 'taken' });
-    } else if (message.type === 'committed') {
-      this.#options.committed(message.group);
-      this.ledger.take(message.group, this.#options.nowMs());
-      this.senders.stored(message.group.usage, this.#options.nowMs());
     } else if (message.type === 'allocate') {
       this.#recorder.allocate(writer, port);
     } else if (message.type === 'begun') {
@@ -455,12 +460,6 @@ function reserveIn(
   if (thread.dead) return undefined;
   const slot = thread.slots.reserveBody(bytes);
   return slot === undefined ? undefined : { thread, slot };
-}
-
-/** The sequences of the group that a message settles. */
-function claimOf(message: FromIngest): Claim | undefined {
-  if (message.type === 'committed') return message.group.claim;
-  return message.type === 'closed' ? message.failed : undefined;
 }
 
 function asError(error: unknown): Error {

@@ -1,6 +1,5 @@
 import { must } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { Port } from '../../engine/base/pool.ts';
 import type { Claim } from '../../engine/engine.ts';
 import type { FromIngest, ToIngest } from './protocol.ts';
 
@@ -12,19 +11,20 @@ interface Waiting<T> {
 
 /** An ingest worker's client of the manifest, which the front thread alone writes. Answers come in the order asked. */
 export class ManifestClient {
-  readonly #port: Port<FromIngest, ToIngest>;
+  readonly #ask: (question: FromIngest) => void;
   readonly #grants: Waiting<number>[] = [];
   readonly #records: Waiting<void>[] = [];
 
-  constructor(port: Port<FromIngest, ToIngest>) {
-    this.#port = port;
+  /** `ask` posts a question to the front thread. */
+  constructor(ask: (question: FromIngest) => void) {
+    this.#ask = ask;
   }
 
   /** Takes the number of a new segment. Rejects with IO when there is none left. */
   allocate(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#grants.push({ resolve, reject });
-      this.#port.post({ type: 'allocate' });
+      this.#ask({ type: 'allocate' });
     });
   }
 
@@ -32,7 +32,7 @@ export class ManifestClient {
   begun(segment: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#records.push({ resolve, reject });
-      this.#port.post({ type: 'begun', segment });
+      this.#ask({ type: 'begun', segment });
     });
   }
 
@@ -42,7 +42,7 @@ export class ManifestClient {
   closed(segment: number, bytes: number, sequence: number, failed?: Claim): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#records.push({ resolve, reject });
-      this.#port.post({ type: 'closed', segment, bytes, sequence, failed });
+      this.#ask({ type: 'closed', segment, bytes, sequence, failed });
     });
   }
 

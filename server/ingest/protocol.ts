@@ -159,18 +159,18 @@ export interface TaskOutcome {
 }
 
 /**
- * Messages of an ingest worker to the front thread. A group's `committed` comes before the outcomes of its tasks, so
- * that an outcome is answered after the catalog has taken the group: see `CommitOrder`.
+ * Messages of an ingest worker to the front thread. A group comes with or before the outcomes of its tasks, and these are
+ * answered after the catalog has taken it: see `CommitOrder`.
  */
 export type FromIngest =
   | { type: 'ready' }
-  | { type: 'committed'; group: CommittedGroup }
   /**
-   * `freed`: tasks whose slots are not read any more. `own`: outcomes of tasks that the worker gave itself. When it
+   * `group`: one that is durable, which goes before the rest. `freed`: tasks whose slots are not read any more. `own`: outcomes of tasks that the worker gave itself. When it
    * `asks` it is answered by `taken`.
    */
   | {
       type: 'report';
+      group: CommittedGroup | undefined;
       freed: number[];
       outcomes: TaskOutcome[];
       own: [Channel, TaskOutcome][];

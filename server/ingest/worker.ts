@@ -94,14 +94,19 @@ export class IngestWorker {
     keys.update(data.keys);
     this.#cells = cells;
     this.#stats = stats;
-    this.#manifest = new ManifestClient(port);
-    this.#acknowledger = new Acknowledger((message) => port.post(message));
+    const acknowledger = new Acknowledger((message) => port.post(message));
+    this.#acknowledger = acknowledger;
+    this.#manifest = new ManifestClient((question) => {
+      // It may be about a segment whose last group was not told yet.
+      acknowledger.flush();
+      port.post(question);
+    });
     this.lines = new OwnLines({
       memory: data.memory,
       bytes: data.ownBytes,
       nowMs: Date.now,
       give: (tasks) => this.#queue(tasks, this.lines),
-      observe: (channel, outcome) => this.#acknowledger.count(channel, outcome),
+      observe: (channel, outcome) => acknowledger.count(channel, outcome),
     });
     const fault = (error: Error): void => port.post({ type: 'fault', error });
     const idOf = (cell: number): string => keys.id(cell);
@@ -115,17 +120,24 @@ export class IngestWorker {
       data.extensions,
     );
     this.#decodings = decodings;
+    const sequences = new Sequences(data.sequences);
     this.#writer = openWriter({
       disk: watchDisk(openDisk(data.root), (failure) => port.post({ type: 'disk', failure })),
       writer: data.writer,
       folderId: data.folderId,
       paths: decodings.current.paths,
-      sequences: new Sequences(data.sequences),
+      sequences: {
+        claim: (...claim) => {
+          // When the thread dies, the front knows of a group that was not told by the last claim alone.
+          acknowledger.flush();
+          return sequences.claim(...claim);
+        },
+      },
       allocate: () => this.#manifest.allocate(),
       begun: (segment) => this.#manifest.begun(segment),
       closed: (...closing) => this.#manifest.closed(...closing),
-      // The front thread applies it before it sees any outcome that is posted after it.
-      committed: async (group) => port.post({ type: 'committed', group }),
+      // The front thread applies it before it sees any outcome that is told after it.
+      committed: async (group) => acknowledger.committed(group),
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
       ...(data.segments === undefined

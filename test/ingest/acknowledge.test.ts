@@ -1,9 +1,15 @@
 import t from 'tap';
+import type { CommittedGroup } from '../../engine/engine.ts';
 import { Acknowledger } from '../../server/ingest/acknowledge.ts';
 import type { FromIngest, TaskOutcome } from '../../server/ingest/protocol.ts';
 
 function outcome(task: number): TaskOutcome {
   return { task, status: 200, message: '', events: 1, linesDropped: 0, usage: [] };
+}
+
+function group(number: number): CommittedGroup {
+  const claim = { first: 0, end: 0 };
+  return { segment: 1, group: number, bytes: 0, claim, blocks: [], superseded: [], usage: [] };
 }
 
 t.test('who asks goes on when the report that asks for it was taken', async (t) => {
@@ -30,6 +36,23 @@ t.test('who asks goes on when the report that asks for it was taken', async (t) 
   t.same(resumed, ['first', 'beside it']);
   acknowledger.visible();
   t.same(resumed, ['first', 'beside it', 'later']);
+});
+
+t.test('a group is told with the tasks that it ends, and before the next one', async (t) => {
+  const posted: FromIngest[] = [];
+  const acknowledger = new Acknowledger((message) => posted.push(message));
+  acknowledger.committed(group(1));
+  acknowledger.done(outcome(7));
+  t.same(posted, []);
+  acknowledger.committed(group(2));
+  acknowledger.done(outcome(8));
+  acknowledger.flush();
+  acknowledger.flush();
+  t.match(posted, [
+    { group: { group: 1 }, outcomes: [{ task: 7 }] },
+    { group: { group: 2 }, outcomes: [{ task: 8 }] },
+  ]);
+  t.equal(posted.length, 2);
 });
 
 t.test('a small slot is freed with the end of its task', async (t) => {
