@@ -12,10 +12,11 @@ import type { CountedEntries, EntryCounts } from './entry-counts.ts';
  */
 const HEADS = [256, 4_096];
 /**
- * Hashes that are looked for together, and entries that have one of them; beyond it values are found in another way.
+ * Hashes that are looked for together, and counts by parent of entries that have one of them; beyond it values are
+ * found in another way.
  */
 const CANDIDATES_MAX = 1 << 17;
-const HITS_MAX = 1 << 19;
+const COUNTS_MAX = 1 << 22;
 /** Entries that are gone through in a unit. */
 const UNIT_ENTRIES = 1 << 16;
 /** What the text of an entry takes to read, against a step of a unit. */
@@ -146,7 +147,7 @@ function* firstOf(
     if (hashes !== undefined) break;
   }
   for (let isFirst = true; hashes !== undefined; isFirst = false) {
-    const hits = yield* hitsOf(parts, hashes);
+    const hits = yield* hitsOf(parts, parentCount, hashes);
     if (hits === undefined) return undefined;
     const byParent = countsOf(parts, parentCount, hits);
     const wanted = wantedOf(hashes, hits, byParent, leasts, isFirst ? limit : Infinity);
@@ -213,7 +214,11 @@ function* candidatesOf(
 }
 
 /** The entries that have one of the hashes; `undefined` when there are too many. */
-function* hitsOf(parts: readonly CountedEntries[], wanted: Hashes): Units<Hits | undefined> {
+function* hitsOf(
+  parts: readonly CountedEntries[],
+  parentCount: number,
+  wanted: Hashes,
+): Units<Hits | undefined> {
   const hits = new Hits();
   const filter = wanted.filter();
   const mask = filter.length - 1;
@@ -227,7 +232,7 @@ function* hitsOf(parts: readonly CountedEntries[], wanted: Hashes): Units<Hits |
         if (found >= 0) hits.add(number, entry, found);
       }
     });
-    if (hits.count > HITS_MAX) return undefined;
+    if (hits.count * parentCount > COUNTS_MAX) return undefined;
   }
   return hits;
 }
@@ -237,9 +242,9 @@ function countsOf(
   parts: readonly CountedEntries[],
   parentCount: number,
   { count, parts: hitParts, entries }: Hits,
-): Float64Array[] {
+): Uint32Array[] {
   return Array.from({ length: parentCount }, (_, parent) => {
-    const counts = new Float64Array(count);
+    const counts = new Uint32Array(count);
     for (let hit = 0; hit < count; hit++) {
       counts[hit] = parts[hitParts[hit]].countOf(parent, entries[hit]);
     }
@@ -254,7 +259,7 @@ function countsOf(
 function wantedOf(
   hashes: Hashes,
   hits: Hits,
-  byParent: readonly Float64Array[],
+  byParent: readonly Uint32Array[],
   leasts: Float64Array,
   limit: number,
 ): Uint8Array {
@@ -275,7 +280,7 @@ function wantedOf(
 function* exactCounts(
   parts: readonly CountedEntries[],
   hits: Hits,
-  byParent: readonly Float64Array[],
+  byParent: readonly Uint32Array[],
   wanted: Uint8Array,
   table: ValueTable,
 ): Units<Float64Array[]> {
