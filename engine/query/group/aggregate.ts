@@ -102,7 +102,7 @@ class Aggregating {
       if (!cube.isFull && (yield* work.scan.run(cube)) === 'damaged') return -1;
       work.went('cube', count, cube.isFull);
       if (!cube.isFull) {
-        yield* work.tell(cube.finish());
+        cube.finish();
         yield* work.tell(this.#settleCounted(cube, levels));
         return count;
       }

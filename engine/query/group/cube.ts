@@ -1,5 +1,5 @@
 import { assert, must } from '../../base/assert.ts';
-import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { Pace, type Units } from '../../base/pause.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
@@ -66,7 +66,7 @@ export class Cube implements BlockVisitor {
       return;
     }
     // Values may be known of a block that turned out damaged.
-    yield* this.#makeRoom();
+    this.#makeRoom();
     if (this.isFull) return;
     const known = knownLevels(this.#levels, block);
     const found = known && this.#count(known, block, rows);
@@ -74,7 +74,7 @@ export class Cube implements BlockVisitor {
     const learnt = found && (yield* learntLevels(this.#levels, block, rows));
     const levels = learnt ?? (yield* this.#prepared(block, rows, times));
     if (levels === undefined) return;
-    yield* this.#makeRoom();
+    this.#makeRoom();
     if (this.isFull) return;
     assert(this.#count(levels, block, rows) === 'counted', 'all values are known');
   }
@@ -124,60 +124,56 @@ export class Cube implements BlockVisitor {
       for (let cell = 1; cell < end; cell++) taken[cell] = take(cell - 1) + 1;
       places.push(taken);
     }
-    yield* this.#makeRoom();
-    if (this.isFull) return;
-    const from = data.cells;
-    yield* inParts(from.length, UNIT_SLOTS, (begin, end) => {
-      for (let cell = begin; cell < end; cell++) {
-        if (from[cell] === 0) continue;
-        let rest = cell;
-        let step = 1;
-        let to = 0;
-        for (let place = data.sizes.length - 1; place >= 0; place--) {
-          to += places[place][rest % data.sizes[place]] * step;
-          rest = Math.floor(rest / data.sizes[place]);
-          step *= this.#sizes[place];
-        }
-        this.#cells[to] += from[cell];
-      }
-    });
+    this.#makeRoom();
+    if (!this.isFull) this.#take(data.cells, data.sizes, places);
   }
 
-  /** Sums up over the places of each level, in units; to be called once, after the last block. */
-  *finish(): Units<void> {
+  /** Sums up over the places of each level; to be called once, after the last block. */
+  finish(): void {
     const cells = this.#cells;
-    let step = 1;
-    for (let place = this.#sizes.length - 1; place >= 0; place--) {
-      const size = this.#sizes[place];
-      const inner = step;
-      const sumsAUnit = Math.ceil(UNIT_SLOTS / size);
-      yield* inParts(cells.length / size, sumsAUnit, (begin, end) => {
-        for (let number = begin; number < end; number++) {
-          const from = Math.floor(number / inner) * inner * size + (number % inner);
-          const to = from + inner * (size - 1);
-          let sum = 0;
-          for (let at = from; at < to; at += inner) sum += cells[at];
-          cells[to] = sum;
+    const steps = this.#steps;
+    for (const [place, size] of this.#sizes.entries()) {
+      const step = steps[place];
+      for (let from = 0; from < cells.length; from += size * step) {
+        const all = from + (size - 1) * step;
+        for (let at = from; at < all; at += step) {
+          for (let inner = 0; inner < step; inner++) cells[all + inner] += cells[at + inner];
         }
-      });
-      step *= size;
+      }
     }
   }
 
   /** Events that have the first `values`, each a value or -1 for all, whatever they have on the other levels. */
   countOf(values: readonly number[]): number {
+    return this.#cells[this.#cellOf(values)];
+  }
+
+  /** Gives the events that have the first `values` and one of the next level. */
+  countsIn(values: readonly number[]): (value: number) => number {
+    const cells = this.#cells;
+    const step = this.#steps[values.length];
+    const first = this.#cellOf([...values, 0]);
+    return (value) => cells[first + value * step];
+  }
+
+  /** The cell of the first `values`, of all events on the other levels. */
+  #cellOf(values: readonly number[]): number {
     let cell = 0;
     for (const [place, size] of this.#sizes.entries()) {
       const value = values[place] ?? -1;
       cell = cell * size + (value < 0 ? size - 1 : value + 1);
     }
-    return this.#cells[cell];
+    return cell;
+  }
+
+  /** By level how far the cells of neighbouring values are from each other. */
+  get #steps(): number[] {
+    return this.#sizes.map((_, place) => product(this.#sizes.slice(place + 1)));
   }
 
   /** Counts rows of a block; 'unknown' when the value of one is not known. */
   #count(levels: LevelCodes, { rowCount }: Block, rows: Bitmap): 'counted' | 'unknown' | undefined {
-    const steps = this.#sizes.map((_, place) => product(this.#sizes.slice(place + 1)));
-    const found = LevelCells.of(levels, steps, rowCount, rows, Number.POSITIVE_INFINITY);
+    const found = LevelCells.of(levels, this.#steps, rowCount, rows, Number.POSITIVE_INFINITY);
     if (!(found instanceof LevelCells)) return found;
     found.each((number, count) => {
       this.#cells[number] += count;
@@ -193,34 +189,38 @@ export class Cube implements BlockVisitor {
     }
   }
 
-  /** Makes room for the values that the levels have now, in units. */
-  *#makeRoom(): Units<void> {
-    const sizes = this.#sizes.map((size, place) => {
+  /** Makes room for the values that the levels have now. */
+  #makeRoom(): void {
+    const before = this.#sizes;
+    const sizes = before.map((size, place) => {
       const needed = this.#levels[place].valueCount + MORE_CELLS;
       return needed <= size ? size : Math.max(needed, size * 2);
     });
-    if (sizes.every((size, place) => size === this.#sizes[place])) return;
+    if (sizes.every((size, place) => size === before[place])) return;
     this.#check(sizes);
     if (this.isFull) return;
     const old = this.#cells;
-    const cells = new Float64Array(product(sizes));
-    yield* inParts(old.length, UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from++) {
-        if (old[from] === 0) continue;
-        let rest = from;
-        let step = 1;
-        let to = 0;
-        for (let place = sizes.length - 1; place >= 0; place--) {
-          const size = this.#sizes[place];
-          to += (rest % size) * step;
-          rest = Math.floor(rest / size);
-          step *= sizes[place];
-        }
-        cells[to] = old[from];
-      }
-    });
-    this.#cells = cells;
+    this.#cells = new Float64Array(product(sizes));
     this.#sizes = sizes;
+    const places = before.map((size) => Uint32Array.from({ length: size }, (_, place) => place));
+    this.#take(old, before, places);
+  }
+
+  /** Adds cells of levels that have other sizes; `places`: by level where each of theirs is here. */
+  #take(cells: Float64Array, sizes: readonly number[], places: readonly Uint32Array[]): void {
+    const own = this.#cells;
+    const steps = this.#steps;
+    const last = sizes.length - 1;
+    const inner = places[last];
+    for (let from = 0; from < cells.length; from += sizes[last]) {
+      let rest = from / sizes[last];
+      let to = 0;
+      for (let place = last - 1; place >= 0; place--) {
+        to += places[place][rest % sizes[place]] * steps[place];
+        rest = Math.floor(rest / sizes[place]);
+      }
+      for (let at = 0; at < inner.length; at++) own[to + inner[at]] += cells[from + at];
+    }
   }
 
   /** Finds out how many levels fit with as many cells each. */
@@ -257,11 +257,10 @@ export function* firstCounted(
   const isAfter = afterTest(level, place === 0 ? afterBucket : undefined, order.direction);
   const pace = new Pace();
   for (const [parent, path] of paths.entries()) {
-    const cell = [...path, 0];
+    const countOf = cube.countsIn(path);
     for (let value = 0; value < valueCount; value++) {
-      cell[place] = value;
       if (pace.isFull(1)) yield;
-      const count = cube.countOf(cell);
+      const count = countOf(value);
       if (count === 0 || !isAfter(value)) continue;
       first.offer(parent, value, byCount ? count : undefined, () => []);
     }
