@@ -130,8 +130,8 @@ export class ByteWriter {
 /** Bytes that lie elsewhere, of which some or all are read when they are asked for. Reads throw what they like. */
 export interface FarBytes {
   readonly length: number;
-  /** `count` of them from `from` on, which are the caller's. */
-  read(from: number, count: number): Uint8Array;
+  /** `count` of them from `from` on, which are the caller's; in `room`, when it is given and they fit. */
+  read(from: number, count: number, room?: Uint8Array): Uint8Array;
   /** All of them, not to be written. */
   whole(): Uint8Array;
   /** The WINDOW_BYTES from `from` on, or as many as there are: kept for the next reader. Not to be written. */
@@ -274,7 +274,7 @@ export class ByteReader {
     this.#at += count;
     return {
       length: count,
-      read: (from, wanted) => far.read(first + from, wanted),
+      read: (from, wanted, room) => far.read(first + from, wanted, room),
       window: (from) => far.window(first + from),
       whole: () =>
         count < far.length * FEW_SHARE

@@ -1,5 +1,6 @@
 import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { EngineError } from '../base/errors.ts';
+import type { DeltaSums } from '../packed/delta-sums.ts';
 import { free, grow, refit } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
@@ -96,15 +97,15 @@ export class DateChunk {
   readonly #forms: IntegerStream;
   readonly #values: IntegerStream;
 
-  /** Opens what `writeDates` wrote of `count` values. Throws CORRUPTION. */
-  constructor(bytes: Uint8Array | FarBytes, count: number) {
+  /** Opens what `writeDates` wrote of `count` values; `formSums`: when it was open before. Throws CORRUPTION. */
+  constructor(bytes: Uint8Array | FarBytes, count: number, formSums?: DeltaSums) {
     const reader = new ByteReader(bytes);
     const origin = reader.u8();
     if (origin !== FROM_EPOCH && origin !== FROM_EVENT) {
       throw new EngineError('CORRUPTION', `dates are counted from ${origin}`);
     }
     this.#isRelative = origin === FROM_EVENT;
-    this.#forms = new IntegerStream(reader, count);
+    this.#forms = new IntegerStream(reader, count, true, formSums);
     this.#values = new IntegerStream(reader, count);
   }
 

@@ -1,6 +1,7 @@
 import { ByteReader, type ByteWriter, type FarBytes } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { compress, readPacked, writePacked } from '../packed/compress.ts';
+import type { DeltaSums } from '../packed/delta-sums.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type WriteIntegers, writeIntegers } from '../packed/integers.ts';
@@ -294,8 +295,8 @@ export class NumberChunk {
   readonly #exceptions: Exceptions;
   #parts: NumberParts | undefined;
 
-  /** Opens what `writeNumbers` wrote of `count` values. Throws CORRUPTION. */
-  constructor(bytes: Uint8Array | FarBytes, count: number) {
+  /** Opens what `writeNumbers` wrote of `count` values; `sums`: when it was open before. Throws CORRUPTION. */
+  constructor(bytes: Uint8Array | FarBytes, count: number, sums?: DeltaSums) {
     const reader = new ByteReader(bytes);
     const rule = reader.u8();
     if (rule > PrintRule.POINT) damaged(`unknown print rule ${rule}`);
@@ -304,7 +305,7 @@ export class NumberChunk {
     if (scale > FRACTION_DIGITS_MAX && scale !== SCALE_BYTE_DOUBLE) damaged(`scale ${scale}`);
     this.#scale = scale === SCALE_BYTE_DOUBLE ? SCALE_DOUBLE : scale;
     const exceptionCount = reader.varint();
-    this.#stream = new IntegerStream(reader, count);
+    this.#stream = new IntegerStream(reader, count, true, sums);
     this.#exceptions = readExceptions(reader, exceptionCount, count);
   }
 

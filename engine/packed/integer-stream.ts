@@ -1,13 +1,14 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
-import type { PackedValues } from './cells.ts';
+import type { PackedValues, Patches } from './cells.ts';
 import { readPacked } from './compress.ts';
+import { DeltaSums } from './delta-sums.ts';
 import { free } from './growth.ts';
 import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
-import { placeIn, type Runs, StoredRuns } from './stored-runs.ts';
+import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
 import { PAGE_VALUES, StoredWords, wordsOf } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
@@ -37,6 +38,8 @@ const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
 const WIDTH_MAX = 53;
 const CODE_WIDTH_MAX = 8;
+/** Width above which words are read for one look. */
+const LOOKED_WIDTH = 16;
 const { CONSTANT, PACKED, DELTA, RUNS, DOUBLES, CODES } = StreamHead;
 
 /** Values that are decoded at a time: few enough to stay near the processor. */
@@ -48,12 +51,6 @@ const partValues = new Float64Array(PART_VALUES);
 /** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
 export function readWords(reader: ByteReader, count: number): Uint32Array {
   return wordsOf(reader.raw(count * 4));
-}
-
-/** Sums of a stream of deltas: its values whose indexes are multiples of SUM_VALUES, of which the first are known. */
-export class DeltaSums {
-  values = new Float64Array(0);
-  count = 0;
 }
 
 /** A stream of numbers that is open for reading: one by one, or all. Views the bytes that it was read from. */
@@ -87,7 +84,7 @@ export class IntegerStream {
     this.#width = 0;
     if (count === 0) return;
     if (encoding === RUNS && isWhole) {
-      this.#runs = readRuns(reader, count);
+      this.#runs = readRuns(reader, count, sums);
     } else if (encoding === DOUBLES && isWhole) {
       this.#values = readDoubles(reader, count);
     } else if (encoding === CODES && isWhole) {
@@ -108,7 +105,7 @@ export class IntegerStream {
       }
       if (head & StreamHead.PATCHED) {
         if (!isWhole) damaged('patches inside of a stream');
-        this.#patches = readPatches(reader, packed, this.#width);
+        this.#patches = readPatches(reader, packed, this.#width, sums);
       }
     } else {
       damaged(`unknown stream encoding ${encoding}`);
@@ -182,9 +179,8 @@ export class IntegerStream {
   }
 
   /** The stored numbers, each more its base and `more`. */
-  #stored(more: number): PackedValues {
+  #stored(more: number, words = this.#low?.all() ?? NO_WORDS): PackedValues {
     const { count } = this;
-    const words = this.#low?.all() ?? NO_WORDS;
     const stored = { words, count, width: this.#width, base: this.#base + more };
     return this.#patches === undefined ? stored : { ...stored, patches: this.#patches.all() };
   }
@@ -211,7 +207,8 @@ export class IntegerStream {
   /** The deltas behind a kept sum, up to the next one. */
   #stepsFrom(first: number): Uint32Array {
     const count = Math.min(SUM_VALUES, this.count - 1 - first);
-    return this.#unpacked(this.#low?.page(first), first, count);
+    const patches = this.#patchesAmong(first, count);
+    return this.#unpacked(this.#low?.page(first), patches, first, count);
   }
 
   /**
@@ -268,7 +265,9 @@ export class IntegerStream {
     const first = Math.max(Math.ceil(low - this.#base), 0);
     const last = Math.min(Math.floor(high - this.#base), ID_END - 1);
     if (!(first <= last)) return new Uint32Array(Math.ceil(this.count / 32));
-    return findValues(this.#stored(0), first, last);
+    // Nobody keeps words of wide numbers.
+    const words = this.#width > LOOKED_WIDTH ? this.#low?.some(0, this.count) : undefined;
+    return findValues(this.#stored(0, words), first, last);
   }
 
   #bitsOfCodes(table: Float64Array, low: number, high: number): Uint32Array {
@@ -371,14 +370,23 @@ export class IntegerStream {
 
   /** The low bits of `count` numbers that are stored, with their patches; in memory that the next call uses too. */
   #lower(from: number, count: number): Uint32Array {
-    return this.#unpacked(this.#low?.some(from, count), from, count);
+    // Both are read and unpacked in the same memory.
+    const patches = this.#patchesAmong(from, count);
+    return this.#unpacked(this.#low?.some(from, count), patches, from, count);
   }
 
-  /** The same of their words. */
-  #unpacked(words: Uint32Array | undefined, from: number, count: number): Uint32Array {
-    // These are unpacked in the same memory.
+  #patchesAmong(from: number, count: number): Pick<Patches, 'places' | 'highs'> | undefined {
     const isPart = count <= SUM_VALUES;
-    const patches = isPart ? this.#patches?.among(from, from + count) : this.#patches?.all();
+    return isPart ? this.#patches?.among(from, from + count) : this.#patches?.all();
+  }
+
+  /** The same of their words and patches. */
+  #unpacked(
+    words: Uint32Array | undefined,
+    patches: Pick<Patches, 'places' | 'highs'> | undefined,
+    from: number,
+    count: number,
+  ): Uint32Array {
     const width = Math.min(this.#width, WORD_BITS);
     const numbers = unpack(words ?? NO_WORDS, count, width, 0, scratch);
     if (patches !== undefined) addPatches(numbers, patches, from);
@@ -445,10 +453,15 @@ function readTable(reader: ByteReader, count: number): Float64Array {
   return table;
 }
 
-function readPatches(reader: ByteReader, count: number, width: number): StoredPatches {
+function readPatches(
+  reader: ByteReader,
+  count: number,
+  width: number,
+  sums: DeltaSums | undefined,
+): StoredPatches {
   const patchCount = reader.varint();
   if (patchCount < 1 || patchCount > count) damaged(`${patchCount} patches of ${count} numbers`);
-  const places = new IntegerStream(reader, patchCount, false);
+  const places = new IntegerStream(reader, patchCount, false, sums?.inside);
   return new StoredPatches(count, width, places, new IntegerStream(reader, patchCount, false));
 }
 
@@ -456,30 +469,11 @@ function checkId(value: number, max: number): void {
   if (!(value >= 0 && value <= max)) damaged(`id ${value} of ${max}`);
 }
 
-function readRuns(reader: ByteReader, count: number): StoredRuns {
+function readRuns(reader: ByteReader, count: number, sums: DeltaSums | undefined): StoredRuns {
   const runCount = reader.varint();
   if (runCount < 1 || runCount > count) damaged(`${runCount} runs of ${count} values`);
-  const starts = new IntegerStream(reader, runCount, false);
+  const starts = new IntegerStream(reader, runCount, false, sums?.inside);
   return new StoredRuns(count, starts, new IntegerStream(reader, runCount, false));
-}
-
-/** The runs of some values. */
-function runsOf(values: Float64Array): Runs {
-  const starts: number[] = [];
-  for (let index = 0; index < values.length; index++) {
-    if (index === 0 || values[index] !== values[index - 1]) starts.push(index);
-  }
-  return {
-    starts: Float64Array.from(starts),
-    heads: Float64Array.from(starts, (at) => values[at]),
-  };
-}
-
-function spreadRuns({ starts, heads }: Runs, values: Float64Array): Float64Array {
-  for (let run = 0; run < starts.length; run++) {
-    values.fill(heads[run], starts[run], starts[run + 1] ?? values.length);
-  }
-  return values;
 }
 
 function readDoubles(reader: ByteReader, count: number): Float64Array {

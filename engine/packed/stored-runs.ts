@@ -77,3 +77,23 @@ export function placeIn(numbers: Float64Array, value: number): number {
   }
   return low;
 }
+
+/** The runs of some values. */
+export function runsOf(values: Float64Array): Runs {
+  const starts: number[] = [];
+  for (let index = 0; index < values.length; index++) {
+    if (index === 0 || values[index] !== values[index - 1]) starts.push(index);
+  }
+  return {
+    starts: Float64Array.from(starts),
+    heads: Float64Array.from(starts, (at) => values[at]),
+  };
+}
+
+/** Puts the value of each run in its places of `values`, which it gives. */
+export function spreadRuns({ starts, heads }: Runs, values: Float64Array): Float64Array {
+  for (let run = 0; run < starts.length; run++) {
+    values.fill(heads[run], starts[run], starts[run + 1] ?? values.length);
+  }
+  return values;
+}

@@ -6,6 +6,8 @@ export const PAGE_VALUES = 256;
 /** Pages that are read alone; whoever wants more reads all. */
 const PAGES_MAX = 32;
 const WORD_BYTES = 4;
+/** Memory of words that are read for one look. */
+let passing = new Uint8Array(0);
 
 /** A u32 view of bytes, or a copy when they do not lie at a multiple of four. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
@@ -14,6 +16,8 @@ export function wordsOf(bytes: Uint8Array): Uint32Array {
     return new Uint32Array(buffer, byteOffset, length / WORD_BYTES);
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }
+
+const NO_ROOM = new Uint8Array(0);
 
 /** Words of packed values as bitpack.ts packs them: far ones are read page by page, for single values, or all. */
 export class StoredWords {
@@ -55,16 +59,25 @@ export class StoredWords {
     if (known !== undefined) return known;
     if (this.#pages.size >= PAGES_MAX) this.all();
     const first = page * PAGE_VALUES;
-    const words = this.some(first, Math.min(PAGE_VALUES, this.#count - first));
+    const words = this.#read(first, Math.min(PAGE_VALUES, this.#count - first), NO_ROOM);
     if (this.#far !== undefined) this.#pages.set(page, words);
     return words;
   }
 
-  /** The words of `count` values from `from` on, a multiple of PAGE_VALUES; far ones are read alone, and not kept. */
+  /**
+   * The words of `count` values from `from` on, a multiple of PAGE_VALUES; far ones are read alone, and good until the
+   * next call.
+   */
   some(from: number, count: number): Uint32Array {
+    const bytes = packedWords(count, this.#width) * WORD_BYTES;
+    if (this.#far !== undefined && bytes > passing.length) passing = new Uint8Array(2 * bytes);
+    return this.#read(from, count, passing);
+  }
+
+  #read(from: number, count: number, room: Uint8Array): Uint32Array {
     const first = packedWords(from, this.#width);
     const wordCount = packedWords(count, this.#width);
     if (this.#far === undefined) return this.all().subarray(first, first + wordCount);
-    return wordsOf(this.#far.read(first * WORD_BYTES, wordCount * WORD_BYTES));
+    return wordsOf(this.#far.read(first * WORD_BYTES, wordCount * WORD_BYTES, room));
   }
 }

@@ -121,7 +121,7 @@ export class FrameSource {
     if (isNear || this.#checked?.has(place) !== true) return this.region(region);
     return {
       length: region.bytes,
-      read: (from, count) => this.#read(position + from, count),
+      read: (from, count, room) => this.#read(position + from, count, room),
       whole: () => this.region(region),
       window: (from) => this.#window(position + from, Math.min(WINDOW_BYTES, region.bytes - from)),
     };

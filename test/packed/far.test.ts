@@ -1,6 +1,8 @@
 import t from 'tap';
 import { ByteReader, ByteWriter, type FarBytes, WINDOW_BYTES } from '../../engine/base/bytes.ts';
-import { DeltaSums, IntegerStream } from '../../engine/packed/integer-stream.ts';
+import { DeltaSums } from '../../engine/packed/delta-sums.ts';
+import { writeDense } from '../../engine/packed/dense-integers.ts';
+import { IntegerStream } from '../../engine/packed/integer-stream.ts';
 import { writeIntegers } from '../../engine/packed/integers.ts';
 
 /** Streams of numbers whose bytes are read when they are asked for. */
@@ -18,10 +20,13 @@ function farOf(bytes: Uint8Array): { far: FarBytes; read: () => number } {
   let read = 0;
   const far: FarBytes = {
     length: bytes.length,
-    read: (from, count) => {
+    read: (from, count, room) => {
       if (from < 0 || from + count > bytes.length) throw new Error('beyond the end');
       read += count;
-      return bytes.slice(from, from + count);
+      const asked = bytes.subarray(from, from + count);
+      if (room === undefined || room.length < count) return asked.slice();
+      room.set(asked);
+      return room.subarray(0, count);
     },
     window: (from) => far.read(from, Math.min(WINDOW_BYTES, bytes.length - from)),
     whole: () => {
@@ -59,7 +64,8 @@ t.test(
       const writer = new ByteWriter();
       const before = next(9);
       for (let at = 0; at < before; at++) writer.u8(at);
-      writeIntegers(writer, values, count, round % 2 === 0 ? 'ids' : 'values');
+      const write = round % 3 === 0 ? writeDense : writeIntegers;
+      write(writer, values, count, round % 2 === 0 ? 'ids' : 'values');
       writer.varint(123_456);
       const { far } = farOf(writer.bytes());
       const sums = new DeltaSums();
@@ -115,6 +121,27 @@ t.test('of a far stream no more is read than a few values need', async (t) => {
     t.ok(read() < writer.length / 10, `${read()} of ${writer.length} bytes`);
   }
 });
+
+t.test(
+  'values within bounds are found in a far stream, however wide its numbers are',
+  async (t) => {
+    const count = 5_000;
+    for (const width of [4, 16, 17, 30]) {
+      const values = Float64Array.from({ length: count }, () => next(2 ** width));
+      const writer = new ByteWriter();
+      writeIntegers(writer, values, count, 'ids');
+      const stream = new IntegerStream(new ByteReader(farOf(writer.bytes()).far), count);
+      for (const wanted of [values[7], values[4_999], 2 ** width]) {
+        const bits = stream.bitsWithin(wanted, wanted) ?? new Uint32Array(0);
+        const found = Array.from(values, (_, at) => (bits[at >>> 5] >>> (at & 31)) & 1);
+        t.same(
+          found,
+          Array.from(values, (value) => (value === wanted ? 1 : 0)),
+        );
+      }
+    }
+  },
+);
 
 t.test('far bytes that end early are corrupt', async (t) => {
   const writer = new ByteWriter();

@@ -58,8 +58,9 @@ export function rowsOfNumbers(
   numbersFrom: NumbersFrom,
   chosen: Uint8Array,
 ): Bitmap | undefined {
-  const found = noRows(rows.length * 32);
+  let found: Bitmap | undefined;
   const isDone = inStretches(rows, numbersFrom, (numbers, { first, end }) => {
+    found ??= noRows(rows.length * 32);
     for (let word = first; word < end; word++) {
       const base = (word - first) * 32;
       for (let bits = rows[word]; bits !== 0; bits &= bits - 1) {
@@ -68,5 +69,5 @@ export function rowsOfNumbers(
       }
     }
   });
-  return isDone ? found : undefined;
+  return isDone ? (found ?? noRows(rows.length * 32)) : undefined;
 }

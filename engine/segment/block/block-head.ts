@@ -1,6 +1,6 @@
 import type { Kind } from '../../column/kind.ts';
 import type { TextTemplate } from '../../derive/template.ts';
-import { DeltaSums } from '../../packed/integer-stream.ts';
+import { DeltaSums } from '../../packed/delta-sums.ts';
 import { type BlockRef, FrameKind } from '../frame.ts';
 import type { FrameSource } from '../frame-source.ts';
 import { bytesOf } from './block-regions.ts';
@@ -12,8 +12,9 @@ import { decodeText } from './rebuild.ts';
 const COLUMN_BYTES = 400;
 const REGION_BYTES = 80;
 const PATH_BYTES = 250;
-/** Memory of the sums of times, by row. */
+/** Memory of the sums of a stream, by row, and columns of which some are kept. */
 const SUM_BYTES = 1 / 32;
+const SUMMED_MAX = 16;
 /** Bytes of shapes that are kept, as they are stored, and what one takes decoded. */
 const SHAPES_BYTES_MAX = 512;
 const SHAPES_FACTOR = 16;
@@ -43,6 +44,8 @@ export class BlockHead {
   readonly directory: Directory;
   /** Sums of the times of rows, as far as they were needed. */
   readonly timeSums = new DeltaSums();
+  /** Sums of columns of numbers and dates, as far as they were needed. */
+  readonly #sums = new Map<number, DeltaSums>();
   /** Shapes of the rows, when they were read and are few. */
   #shapes: StoredShapes | undefined;
   /** Templates of derived texts by column, as far as they were read and are few. */
@@ -67,7 +70,7 @@ export class BlockHead {
     const regionCount = columns.reduce((sum, { regions }) => sum + regions.length, 0);
     this.memoryBytes =
       source.memoryBytes(columns.length) +
-      ref.rowCount * SUM_BYTES +
+      ref.rowCount * SUM_BYTES * (1 + Math.min(columns.length, SUMMED_MAX)) +
       SHAPES_BYTES_MAX * SHAPES_FACTOR +
       PARTS_MAX * PART_BYTES +
       meta.length +
@@ -98,6 +101,15 @@ export class BlockHead {
     if (partCount <= PARTS_MAX && this.#templates.size === 0)
       this.#templates.set(column, templates);
     return templates;
+  }
+
+  /** Sums of the stream of a column of numbers, or of the forms of dates; `undefined` of more columns than are kept. */
+  sumsOf(column: number): DeltaSums | undefined {
+    const known = this.#sums.get(column);
+    if (known !== undefined || this.#sums.size >= SUMMED_MAX) return known;
+    const sums = new DeltaSums();
+    this.#sums.set(column, sums);
+    return sums;
   }
 
   /** What the block has, in no particular order. */

@@ -1,7 +1,8 @@
 import { ByteReader, type FarBytes } from '../../base/bytes.ts';
 import type { Region } from '../../column/chunk.ts';
+import type { DeltaSums } from '../../packed/delta-sums.ts';
 import { free } from '../../packed/growth.ts';
-import { type DeltaSums, IntegerStream } from '../../packed/integer-stream.ts';
+import { IntegerStream } from '../../packed/integer-stream.ts';
 import type { BlockRef } from '../frame.ts';
 import type { BlockHead } from './block-head.ts';
 import type { Directory } from './directory.ts';

@@ -53,7 +53,7 @@ export class BlockRegions {
     const { length } = bytes;
     return {
       length,
-      read: (from, count) => placed(this.#ref, () => bytes.read(from, count)),
+      read: (from, count, room) => placed(this.#ref, () => bytes.read(from, count, room)),
       whole: () => placed(this.#ref, whole),
       window: (from) => placed(this.#ref, () => bytes.window(from)),
     };

@@ -340,7 +340,11 @@ export class Block {
   #numberChunk(index: number, entry: ColumnEntry): NumberChunk {
     const known = this.#numbers[index];
     if (known !== undefined) return known;
-    const chunk = new NumberChunk(this.#regions.chunk(index, entry.regions[0]), entry.presentCount);
+    const chunk = new NumberChunk(
+      this.#regions.chunk(index, entry.regions[0]),
+      entry.presentCount,
+      this.head.sumsOf(index),
+    );
     this.#numbers[index] = chunk;
     this.#decoded.push(chunk);
     return chunk;
@@ -349,7 +353,11 @@ export class Block {
   #dateChunk(index: number, entry: ColumnEntry): DateChunk {
     const known = this.#dates[index];
     if (known !== undefined) return known;
-    const chunk = new DateChunk(this.#regions.far(entry.regions[0]), entry.presentCount);
+    const chunk = new DateChunk(
+      this.#regions.far(entry.regions[0]),
+      entry.presentCount,
+      this.head.sumsOf(index),
+    );
     this.#dates[index] = chunk;
     this.#decoded.push(chunk);
     return chunk;
