@@ -108,13 +108,16 @@ export class DerivedText implements DerivedView {
     const { kernel, columns } = this.#source;
     const rows = this.#source.rows();
     const first = number * TEXT_PIECE_ROWS;
+    const count = offsets.length - 1;
     const own = this.#packedOwn(number);
-    const chosen = this.#numberStream().part(first, offsets.length - 1);
+    // Numbers are good until another stream is read, as columns may be that templates name.
     if (kernel?.load(this, this.templates(), columns) === true) {
-      const rowsMade = rowsOfPiece(rows, first, chosen.length);
+      const chosen = this.#numberStream().part(first, count);
+      const rowsMade = rowsOfPiece(rows, first, count);
       if (kernel.make(rowsMade, chosen, own.bytes, { offsets, bytes })) return;
     }
     const templates = this.#readyTemplates();
+    const chosen = this.#numberStream().part(first, count);
     let at = 0;
     for (let index = 0; index < chosen.length; index++) {
       const template = templates[chosen[index]] ?? damaged(`no template ${chosen[index]}`);
@@ -243,10 +246,10 @@ export class DerivedText implements DerivedView {
   #readOwn(piece: number): OwnTexts {
     const first = piece * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, this.#valueCount - first);
-    const numbers = this.#numberStream().part(first, count);
     const counts = this.templates().map(
       (template) => template.filter(({ kind }) => kind === PartKind.OWN).length,
     );
+    const numbers = this.#numberStream().part(first, count);
     const values: number[] = [];
     for (let value = 0; value < count; value++) {
       for (let part = counts[numbers[value]]; part > 0; part--) values.push(first + value);

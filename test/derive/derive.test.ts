@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { ByteWriter } from '../../engine/base/bytes.ts';
+import { ByteReader, ByteWriter } from '../../engine/base/bytes.ts';
 import { RegionWriter } from '../../engine/column/chunk.ts';
 import { NumberChunk, writeNumbers } from '../../engine/column/number-chunk.ts';
 import { printNumber } from '../../engine/column/number-text.ts';
@@ -16,6 +16,7 @@ import { findTemplates, type Sample } from '../../engine/derive/template-finder.
 import { type DerivedParts, deriveText } from '../../engine/derive/text-deriver.ts';
 import { useKernels } from '../../engine/kernel/kernel.ts';
 import { compress, writePacked } from '../../engine/packed/compress.ts';
+import { IntegerStream } from '../../engine/packed/integer-stream.ts';
 import { idsToWrite, writeIds } from '../../engine/packed/integers.ts';
 
 useKernels('checked');
@@ -29,6 +30,14 @@ function entriesOf(texts: readonly string[]): { offsets: Uint32Array; bytes: Uin
   return { offsets, bytes: new Uint8Array(Buffer.concat(parts)) };
 }
 
+/** Reads another stream, as columns are read: numbers of which a part was read are not good afterwards. */
+function readAnother(): void {
+  const writer = new ByteWriter();
+  idsToWrite(1_024).set(Uint32Array.from({ length: 1_024 }, (_, at) => (at * 7_919) % 1_000));
+  writeIds(writer, 1_024);
+  new IntegerStream(new ByteReader(writer.bytes()), 1_024).part(0, 1_024);
+}
+
 /** Columns of rows; `undefined`: no value. */
 function columnsOf(rows: readonly (string | undefined)[][], count: number): ColumnTexts {
   const columns = Array.from({ length: count }, (_, column): RowTexts => {
@@ -36,7 +45,10 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
     return { ids, ...entriesOf(rows.map((row) => row[column] ?? '')) };
   });
   return {
-    texts: (column) => columns[column],
+    texts: (column) => {
+      readAnother();
+      return columns[column];
+    },
     numbers: () => undefined,
     place: (column, row) => {
       const { ids, offsets, bytes } = columns[column];
