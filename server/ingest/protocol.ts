@@ -159,14 +159,14 @@ export interface TaskOutcome {
 }
 
 /**
- * Messages of an ingest worker to the front thread. A group comes with or before the outcomes of its tasks, and these are
- * answered after the catalog has taken it: see `CommitOrder`.
+ * Messages of an ingest worker to the front thread. A group comes with or before the outcomes of its tasks, so that
+ * these are answered after the catalog has taken it: see `CommitOrder`.
  */
 export type FromIngest =
   | { type: 'ready' }
   /**
-   * `group`: one that is durable, which goes before the rest. `freed`: tasks whose slots are not read any more. `own`: outcomes of tasks that the worker gave itself. When it
-   * `asks` it is answered by `taken`.
+   * `group`: one that is durable, which goes before the rest. `freed`: tasks whose slots are not read any more. `own`:
+   * outcomes of tasks that the worker gave itself. When it `asks` it is answered by `taken`.
    */
   | {
       type: 'report';
