@@ -46,6 +46,20 @@ t.test('lines of a thousand shapes are known when each shape has come', async (t
   t.equal(twice.counts.faults, 0);
 });
 
+t.test('lines that many members could go on are for the reference', async (t) => {
+  const draw = new Draw(7);
+  const lines = Array.from({ length: 12_000 }, () => {
+    const hubs = [0, 1, 2].map((hub) => `"hub${hub}":1,"the_same_${hub}_${draw.below(1_000)}":2`);
+    return Buffer.from(`{${hubs.join(',')}}`);
+  });
+  const twice = new Twice();
+  t.equal(twice.difference(lines), undefined);
+  const before = twice.counts.rows;
+  t.equal(twice.difference(lines), undefined);
+  t.ok(twice.counts.rows - before < 0.5 * lines.length, `${twice.counts.rows - before} rows`);
+  t.equal(twice.counts.faults, 0);
+});
+
 t.test('events of known lines are extended as those that the reference has read', async (t) => {
   const steps = defaultExtensions().map((definition) =>
     stepOf({ ...definition, enabled: true }, NOTHING_DECLARED),

@@ -36,6 +36,8 @@ const SLOTS: u32 = 512;
 const NODES: u32 = 4096;
 const EDGES: u32 = 16384;
 const SIBLINGS: u32 = 1024;
+/** Edges that are looked at for a line, beside those that are predicted: a line that needs more is not known. */
+const WALKS_MAX: u32 = 1024;
 const LITERAL_BYTES: u32 = 1 << 18;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
@@ -369,5 +371,5 @@ export {
   setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord, setSlot,
   setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
   sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, ZERO,
+  TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, WALKS_MAX, ZERO,
 };

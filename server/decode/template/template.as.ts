@@ -18,7 +18,7 @@ import {
   SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE_BYTES, SPREAD, SPREAD_LONG, setEdge,
   setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte,
   sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, VECTOR, ZERO,
+  TYPE_STRING, UNKNOWN_MAX, VECTOR, WALKS_MAX, ZERO,
 } from './memory.as.ts';
 import {
   addToForm,
@@ -68,6 +68,8 @@ let entryCount: u32 = 0;
 let unknownCount: u32 = 0;
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
+/** Edges that were looked at for the line in progress. */
+let walks: u32 = 0;
 
 /** Reads a number without an exponent whose mantissa is exact; its end, or 0. */
 // @inline
@@ -212,6 +214,7 @@ function next(node: u32, at: u32, end: u32): u32 {
   }
   let before: u32 = 0;
   for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
+    if (++walks > WALKS_MAX) return 0;
     const to = edgeField(edge, EDGE_NODE);
     if (mayFollow(edge, word) && fits(to, at, end)) {
       if (before !== 0) toFront(node, before, edge);
@@ -234,6 +237,7 @@ function toFront(node: u32, before: u32, edge: u32): void {
 /** Reads the object at `from` into the slots and `formHash`; the offset behind it, or 0. */
 function object(from: u32, end: u32): u32 {
   beginSlots();
+  walks = 0;
   const side = sideBytes;
   let node = next(0, from, end);
   while (node !== 0 && nodeField(node, NODE_TYPE) !== TYPE_END) {
