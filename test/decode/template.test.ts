@@ -244,7 +244,17 @@ t.test(
 t.test('dates of all forms, and what is nearly one, are read as by the reference', async (t) => {
   const draw = new Draw(8);
   const two = (most: number): string => String(draw.below(most + 1)).padStart(2, '0');
-  const fractions = ['', '', '.123', '.000456', '.5', '.1234567', '.'];
+  const fractions = [
+    '',
+    '.123',
+    '.000456',
+    '.5',
+    '.99',
+    '.1234567',
+    '.999999999',
+    '.1234567890',
+    '.',
+  ];
   const zones = [
     '',
     'Z',

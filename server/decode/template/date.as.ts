@@ -6,7 +6,10 @@ import {
 } from './memory.as.ts';
 import { dateCount } from './slots.as.ts';
 
-/** Dates of rows, as engine/column/date-form.ts reads their texts; other texts are for TypeScript. */
+/**
+ * Dates of rows, as engine/column/date-form.ts reads their texts, and with a fraction of another length, which stay
+ * texts; others are for TypeScript.
+ */
 
 const DATE_BYTES_MIN: u32 = 19;
 const UPPER_Z: u32 = 0x5a;
@@ -22,6 +25,7 @@ const FORM_UTC: u32 = 128 << 8;
 const FORM_Z: u32 = 1 << 3;
 const FORM_COLON: u32 = 2 << 3;
 const FORM_PLAIN: u32 = 3 << 3;
+const FRACTION_DIGITS_MAX: u32 = 9;
 const QUARTER_MINUTES: u32 = 15;
 const MINUTE_MS: i64 = 60_000;
 const SAFE_MAX: i64 = 9_007_199_254_740_991;
@@ -32,6 +36,8 @@ const SECONDS_MIN: f64 = 100_000_000;
 const SECONDS_END: f64 = 100_000_000_000;
 const RANK_NONE: u32 = 0xffffffff;
 
+/** Set when the date that was read last is of one of the forms. */
+let isForm: bool = false;
 /** The form, the value in its unit and the milliseconds of the date that was read last. */
 let form: u32 = 0;
 let formValue: i64 = 0;
@@ -123,7 +129,7 @@ function minuteText(start: u32): bool {
   return true;
 }
 
-/** Reads `[start, end)` of the source as a date of one of the forms; false when it is none. */
+/** Reads `[start, end)` of the source as a date, of one of the forms but for its fraction; false when it is none. */
 function dateText(start: u32, end: u32): bool {
   if (end - start < DATE_BYTES_MIN) return false;
   const isKnown = sourceWord(start) === knownDay && sourceWord(start + 8) === knownTime;
@@ -131,15 +137,20 @@ function dateText(start: u32, end: u32): bool {
   const second = twoDigits(start + 17);
   if (sourceByte(start + 16) !== COLON || second > 59) return false;
   form = knownForm;
+  isForm = true;
   let at = start + DATE_BYTES_MIN;
   let micros: u32 = 0;
   if (at < end && sourceByte(at) === DOT) {
     let digits: u32 = 0;
     while (at + 1 + digits < end && sourceByte(at + 1 + digits) - ZERO <= 9) digits++;
-    if (digits !== 3 && digits !== 6) return false;
-    micros = threeDigits(at + 1) * 1000;
+    if (digits === 0 || digits > FRACTION_DIGITS_MAX) return false;
+    isForm = digits === 3 || digits === 6;
+    for (let digit: u32 = 1; digit <= 3; digit++) {
+      micros = micros * 10 + (digit <= digits ? sourceByte(at + digit) - ZERO : 0);
+    }
+    micros *= 1000;
     if (digits === 6) micros += threeDigits(at + 4);
-    form |= digits === 3 ? FORM_MILLIS : FORM_MICROS;
+    form |= digits === 6 ? FORM_MICROS : FORM_MILLIS;
     at += 1 + digits;
   }
   if (!zone(at, end)) return false;
@@ -173,6 +184,7 @@ function slotDate(slot: u32): bool {
   if (kind === KIND_STRING) {
     const start = slotField(slot, SLOT_START);
     if (<i32>start < 0 || !dateText(start, start + slotField(slot, SLOT_LENGTH))) return false;
+    if (!isForm) return true;
     setSlot(slot, SLOT_KIND, KIND_DATE);
     setSlot(slot, SLOT_DETAIL, form);
     setSlotValue(slot, <f64>formValue);
