@@ -24,6 +24,7 @@ const TEXT_STEPS = 32;
 /** Texts for which room is made. */
 const UNIT_TEXTS = 64;
 /** Places of a filter: as many times those of the hashes, but for very many. */
+const WORD_BITS = 32;
 const FILTER_RATIO = 32;
 const FILTER_MIN = 1 << 12;
 const FILTER_MAX = 1 << 20;
@@ -50,13 +51,14 @@ class Hashes {
     return this.count - 1;
   }
 
-  /** A table with a power of two of places: 1 where a hash may be whose last bits say the place. */
-  filter(): Uint8Array {
+  /** A power of two of bits, those of a word together: set where a hash may be whose last bits say the place. */
+  filter(): Uint32Array {
     let length = FILTER_MIN;
     while (length < this.count * FILTER_RATIO && length < FILTER_MAX) length *= 2;
-    const filter = new Uint8Array(length);
+    const filter = new Uint32Array(length / WORD_BITS);
     for (let slot = 0; slot < this.#slots.length; slot++) {
-      if (this.#slots[slot] !== 0) filter[this.#keys[slot] & (length - 1)] = 1;
+      const place = this.#keys[slot] & (length - 1);
+      if (this.#slots[slot] !== 0) filter[place >>> 5] |= 1 << (place & 31);
     }
     return filter;
   }
@@ -221,20 +223,32 @@ function* hitsOf(
 ): Units<Hits | undefined> {
   const hits = new Hits();
   const filter = wanted.filter();
-  const mask = filter.length - 1;
   for (const [number, part] of parts.entries()) {
-    const { hashes } = part;
     yield* inParts(part.countAbove(0), UNIT_ENTRIES, (from, to) => {
-      for (let entry = from; entry < to; entry++) {
-        const hash = hashes[entry] >>> KIND_BITS;
-        if (filter[hash & mask] === 0) continue;
-        const found = wanted.find(hash);
-        if (found >= 0) hits.add(number, entry, found);
-      }
+      addHits(hits, wanted, filter, number, part.hashes, from, to);
     });
     if (hits.count * parentCount > COUNTS_MAX) return undefined;
   }
   return hits;
+}
+
+/** Adds the entries from one up to another of a part whose hashes are wanted. */
+function addHits(
+  hits: Hits,
+  wanted: Hashes,
+  filter: Uint32Array,
+  part: number,
+  hashes: Int32Array,
+  from: number,
+  to: number,
+): void {
+  const mask = filter.length - 1;
+  for (let entry = from; entry < to; entry++) {
+    const hash = hashes[entry] >>> KIND_BITS;
+    if (((filter[(hash >>> 5) & mask] >>> (hash & 31)) & 1) === 0) continue;
+    const found = wanted.find(hash);
+    if (found >= 0) hits.add(part, entry, found);
+  }
 }
 
 /** By parent, the events of each hit. */

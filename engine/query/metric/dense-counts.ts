@@ -110,15 +110,18 @@ export class DenseCounts {
   /** The code at a rank, from 1 on, of those that a group has. */
   codeAt(group: number, rank: number): number {
     const counts = this.#view(group);
-    const above = this.#totals[group] - rank;
-    let place: number;
-    if (above < rank) {
-      place = counts.length - 1;
-      for (let left = above - counts[place]; left >= 0; left -= counts[place]) place--;
-    } else {
-      place = 0;
-      for (let left = rank - counts[0]; left > 0; left -= counts[place]) place++;
+    let left = rank;
+    let place = 0;
+    // Four at a time, which are summed up beside each other.
+    for (; ; place += 4) {
+      const [first, second] = [
+        counts[place] + counts[place + 1],
+        counts[place + 2] + counts[place + 3],
+      ];
+      if (first + second >= left) break;
+      left -= first + second;
     }
+    for (left -= counts[place]; left > 0; left -= counts[place]) place++;
     return placesOf(this.#divisor).codes[place];
   }
 

@@ -18,6 +18,9 @@ const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 const weights = new Float64Array(2 ** DIGIT_BITS);
 const smallCodes = new Map<number, Uint32Array>();
+/** Values of codes that were asked for, so many at most. */
+const values = new Map<number, number>();
+const VALUES_MAX = 2 ** 14;
 
 /** The bucket of a value above 0: buckets are in the order of the values. */
 function bucketOf(value: number): number {
@@ -52,8 +55,17 @@ export function codeOf(value: number): number {
   return value < 0 ? ZERO - bucketOf(-value) - 1 : ZERO;
 }
 
-/** A value that has this code: the one with the fewest digits. */
+/** A value that has this code: the one with the fewest digits. Remembered: most groups have the same ones. */
 export function valueOfCode(code: number): number {
+  const known = values.get(code);
+  if (known !== undefined) return known;
+  if (values.size === VALUES_MAX) values.clear();
+  const value = newValueOf(code);
+  values.set(code, value);
+  return value;
+}
+
+function newValueOf(code: number): number {
   if (code > ZERO) return roundest(code - ZERO - 1);
   return code < ZERO ? -roundest(ZERO - code - 1) : 0;
 }

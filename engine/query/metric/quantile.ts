@@ -68,7 +68,6 @@ export class Quantiles {
   /** The same of groups without entries and their values. */
   #fewStarts: Uint32Array = NO_STARTS;
   #fewValues: Float64Array = NO_VALUES;
-  readonly #values = new Map<number, number>();
 
   /** Its parts; it is not to be used any more. */
   get data(): QuantilesData {
@@ -312,20 +311,11 @@ export class Quantiles {
 
   /** The value at a rank, from 1 on, of those that a group has. */
   #atRank(group: number, rank: number): number {
-    if (this.#dense.has(group)) return this.#value(this.#dense.codeAt(group, rank));
+    if (this.#dense.has(group)) return valueOfCode(this.#dense.codeAt(group, rank));
     const few = this.#fewStarts[group];
     if (few < this.#fewStarts[group + 1]) return this.#fewValues[few + rank - 1];
     const [from, to] = (this.#starts ?? NO_STARTS).subarray(group, group + 2);
-    return this.#value(codeAtRank(this.#codes, this.#counts, from, to, rank));
-  }
-
-  /** A value of this code, remembered: most groups have the same ones. */
-  #value(code: number): number {
-    const known = this.#values.get(code);
-    if (known !== undefined) return known;
-    const value = valueOfCode(code);
-    this.#values.set(code, value);
-    return value;
+    return valueOfCode(codeAtRank(this.#codes, this.#counts, from, to, rank));
   }
 
   /** Has `places` to itself until others add to theirs: a code that was in them may get another entry then. */

@@ -72,7 +72,10 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
 /** Numbers of the columns at `path`, one for each kind that it has in this block. */
 export function columnsAt(block: Block, path: string): number[] {
   const found: number[] = [];
-  for (const [index, info] of block.columns.entries()) if (info.path === path) found.push(index);
+  const { columns } = block;
+  for (let index = 0; index < columns.length; index++) {
+    if (columns[index].path === path) found.push(index);
+  }
   return found;
 }
 
