@@ -94,6 +94,7 @@ export class RowSearch {
   visitedCount = 0;
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
+  #searchedRows = 0;
   readonly #source: BlockSource;
   readonly #query: RowQuery;
   readonly #refs: readonly BlockRef[];
@@ -128,15 +129,15 @@ export class RowSearch {
   ): Generator<Progress, void> {
     const claims = new Claims(this.#refs);
     let offer: Offer | undefined;
-    let mayOffer = true;
+    let reckonedAt = 0;
     yield* sharedVisits({
       claims,
       offer: () => offer,
       progress: tell,
       visit: () =>
         this.visit(claims, tell, (ref) => {
-          if (mayOffer && this.visitedCount > 0) {
-            mayOffer = false;
+          if (offer === undefined && this.visitedCount > reckonedAt) {
+            reckonedAt = this.visitedCount;
             offer = this.#offer(claims, sharing);
           }
           return ends(ref);
@@ -162,6 +163,7 @@ export class RowSearch {
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       this.visitedCount++;
       try {
+        this.#searchedRows += ref.rowCount;
         const count = yield* telling(tell, this.#add(ref, place));
         Atomics.store(this.#found, place, count);
         Atomics.add(this.#found, this.#refs.length, count);
@@ -174,15 +176,18 @@ export class RowSearch {
     return 'done';
   }
 
-  /** Offers others to join, when there is room for more rows and enough to do. */
+  /** Offers others to join, when there is room for more rows, and enough is to be read for them. */
   #offer(claims: Claims, sharing: Sharing | undefined): Offer | undefined {
     if (sharing === undefined || this.top.isFull) return undefined;
+    const { order, rowsMax, after, fromMs, toMs, floor, predicate } = this.#query;
     let rowsLeft = 0;
     for (const [place, ref] of this.#refs.entries()) {
       if (claims.isFree(place) && this.#selected.countOf(ref) !== 0) rowsLeft += ref.rowCount;
     }
+    const { count } = this.top;
+    // As many rows are read for each that is found as before.
+    if (count > 0) rowsLeft = Math.min(rowsLeft, ((rowsMax - count) / count) * this.#searchedRows);
     if (rowsLeft < sharing.rowsMin) return undefined;
-    const { order, rowsMax, after, fromMs, toMs, floor, predicate } = this.#query;
     return sharing.offer({
       refs: packRefs(this.#refs),
       cells: claims.cells,
