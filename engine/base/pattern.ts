@@ -10,11 +10,19 @@ const ITEM =
   /([A-Za-z0-9 ]|\\u\{[0-9a-f]+\}|\\[dDwWtnrfv]|\.|\[(?:[^\]\\]|\\u\{[0-9a-f]+\}|\\[a-z])+\])([*+]?)/y;
 const LITERAL = /^(?:[A-Za-z0-9 ]|\\u\{[0-9a-f]+\})$/;
 
-/** An atom and whether it is repeated. */
+/** An atom, whether it is repeated, and whether a text may have none of it. */
 interface Item {
   atom: string;
   isRepeated: boolean;
+  isOptional: boolean;
 }
+
+/** Characters at an end of a text that are looked at before it is matched, at most. */
+const END_CHARACTERS_MAX = 4;
+const ASCII_COUNT = 128;
+/** ASCII characters that stand at an end of all texts that match, from there on: 1 by character. */
+type EndTables = readonly Uint8Array[];
+const NO_TABLES: EndTables = [];
 
 /**
  * A regular expression of a user's, in the syntax of RE2, where `.` is any character. Matches whole texts in time in
@@ -34,6 +42,8 @@ export class Pattern {
   #native: RegExp | undefined;
   /** Steps a character that it takes at most. */
   #nativeSteps = 1;
+  #first = NO_TABLES;
+  #last = NO_TABLES;
   #groupStarts: number[] = [];
   #nativeGroups: (string | undefined)[] | undefined;
   #text = '';
@@ -54,6 +64,9 @@ export class Pattern {
     if (steps === undefined) return;
     this.#native = new RegExp(`^(?:${read.native})$`, 'us');
     this.#nativeSteps = steps;
+    const items = itemsOf(read.native) ?? [];
+    this.#first = tablesOf(items);
+    this.#last = tablesOf(items.reverse());
   }
 
   /** Steps that a match of a text takes at most, about. */
@@ -66,6 +79,16 @@ export class Pattern {
   /** Steps a character for texts that are not very long. */
   get steps(): number {
     return this.#native === undefined ? this.size : this.#nativeSteps;
+  }
+
+  /** Tells by a few characters that the ASCII text `bytes[start, end)` may match. */
+  mayMatch(bytes: Uint8Array, start: number, end: number): boolean {
+    const first = this.#first;
+    const last = this.#last;
+    if (end - start < Math.max(first.length, last.length)) return false;
+    for (let at = 0; at < first.length; at++) if (first[at][bytes[start + at]] === 0) return false;
+    for (let at = 0; at < last.length; at++) if (last[at][bytes[end - 1 - at]] === 0) return false;
+    return true;
   }
 
   /** Matches the whole of `text`; `group` gives the parts until `forget`. */
@@ -164,9 +187,26 @@ function itemsOf(native: string): Item[] | undefined {
   for (ITEM.lastIndex = 0; ITEM.lastIndex < native.length; ) {
     const found = ITEM.exec(native);
     if (found === null) return undefined;
-    items.push({ atom: found[1], isRepeated: found[2] !== '' });
+    const [, atom, repeat] = found;
+    items.push({ atom, isRepeated: repeat !== '', isOptional: repeat === '*' });
   }
   return items;
+}
+
+/** The tables of the first characters of texts that are made of these items. */
+function tablesOf(items: readonly Item[]): EndTables {
+  const tables: Uint8Array[] = [];
+  for (const { atom, isRepeated, isOptional } of items) {
+    if (isOptional || tables.length === END_CHARACTERS_MAX) break;
+    const test = new RegExp(`^${atom}$`, 'us');
+    const table = new Uint8Array(ASCII_COUNT);
+    for (let character = 0; character < table.length; character++) {
+      if (test.test(String.fromCharCode(character))) table[character] = 1;
+    }
+    tables.push(table);
+    if (isRepeated) break;
+  }
+  return tables;
 }
 
 /** Reports whether the next item is a single literal that the repeated item does not match. */

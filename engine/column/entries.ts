@@ -22,13 +22,13 @@ export class Scratch {
 
   /** `count` bytes or more, whose contents are anything. */
   bytes(count: number): Uint8Array {
-    if (count > this.#bytes.length) this.#bytes = roomier(this.#bytes, count);
+    if (count > this.#bytes.length) this.#bytes = roomy(count);
     return this.#bytes;
   }
 
   /** Others, for what is stored and has to be decompressed. */
   stored(count: number): Uint8Array {
-    if (count > this.#stored.length) this.#stored = roomier(this.#stored, count);
+    if (count > this.#stored.length) this.#stored = roomy(count);
     return this.#stored;
   }
 
@@ -45,9 +45,9 @@ export class Scratch {
   }
 }
 
-/** Memory in the place of some, for `count` bytes and the growth of the next ones. */
-function roomier(bytes: Uint8Array, count: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Math.max(count, 2 * bytes.length));
+/** Memory for `count` bytes, and for a quarter more: the next piece may be somewhat larger. */
+function roomy(count: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(count + (count >>> 2));
 }
 
 /** Some bytes in which a string lies. */

@@ -185,6 +185,27 @@ t.test('both matchers find the same where the last repeat alone goes back', asyn
   t.ok(nativeCount > 40, `${nativeCount} native patterns`);
 });
 
+t.test('the characters at the ends of a text refuse none that matches', async (t) => {
+  const atom = fc.constantFrom('a', 'b', '/', '[ab]', '[^/]', '.', '\\w', '\\s', '\\D', '(a|b)');
+  const item = fc.tuple(atom, fc.constantFrom('', '', '*', '+', '?')).map((both) => both.join(''));
+  const source = fc.array(item, { maxLength: 5 }).map((items) => items.join(''));
+  const unit = fc.constantFrom('a', 'a', 'b', '/', ' ', '7', '\n');
+  let refused = 0;
+  fc.assert(
+    fc.property(source, fc.array(fc.string({ unit, maxLength: 8 })), (pattern, texts) => {
+      const one = new Pattern(readPattern(pattern));
+      for (const each of [...texts, '', 'a', 'a/', 'aab/b']) {
+        const bytes = Buffer.from(`/${each}/`, 'latin1');
+        if (one.mayMatch(bytes, 1, bytes.length - 1)) continue;
+        refused++;
+        t.notOk(one.matchByAutomaton(each), `${pattern} on ${each}`);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(refused > 100, `${refused} texts are refused`);
+});
+
 t.test('literals are found one behind the other, those of insets too', async (t) => {
   const inset = readPattern('-[0-9]+:\\w');
   const read = readPattern('a%{x} b%{x}?c(d|e)f*gh', (at) => ({

@@ -227,6 +227,7 @@ export class RegexTest extends PrintedTest {
     if (this.#allowance?.(this.#pattern.stepsOf(end - start)) === false) return false;
     const ascii = this.#ascii;
     if (ascii?.bytes === bytes && start >= ascii.from && end <= ascii.to) {
+      if (!this.#pattern.mayMatch(bytes, start, end)) return false;
       return this.#pattern.test(ascii.text.slice(start - ascii.from, end - ascii.from));
     }
     if (this.#bytes !== bytes) {
