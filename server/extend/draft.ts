@@ -205,7 +205,7 @@ export class Draft implements EventValues {
       return;
     }
     this.#change({ type: 'set', path, value });
-    const set = (): Outcome => this.#put(path, this.#members.member(nameOf(path), value), false);
+    const set = (): Outcome => this.#put(path, this.#member(nameOf(path), value), false);
     if (set() === DECLINED) this.#anew(set);
   }
 
@@ -353,13 +353,13 @@ export class Draft implements EventValues {
   /** Adds as `add` does; `undefined` when the row declines. */
   #add(attributes: Attributes, target: string | undefined): readonly string[] | undefined {
     if (target !== undefined && target !== CUSTOM) {
-      const outcome = this.#put(target, this.#members.member(nameOf(target), attributes), true);
+      const outcome = this.#put(target, this.#member(nameOf(target), attributes), true);
       if (outcome === DECLINED) return undefined;
       return outcome === PUT ? [] : [target];
     }
     const left: string[] = [];
     for (const [name, value] of attributes) {
-      const outcome = this.#put(CUSTOM, this.#members.member(name, value), true);
+      const outcome = this.#put(CUSTOM, this.#member(name, value), true);
       if (outcome === DECLINED) return undefined;
       if (outcome !== PUT) left.push(name);
     }
@@ -397,6 +397,10 @@ export class Draft implements EventValues {
     if (this.#isInRow) return this.#edit.placeMessage(start, length);
     this.#tree.placeMessage(start, length);
     return PUT;
+  }
+
+  #member(name: string, value: ExtractedValue): Member {
+    return this.#isInRow ? this.#members.leaves(name, value) : this.#members.member(name, value);
   }
 
   #put(path: string, member: Member, keeps: boolean): Outcome {

@@ -13,7 +13,7 @@ import {
 import type { Rows } from '../../engine/column/rows.ts';
 import type { Member } from '../decode/member.ts';
 import { type ExtractedValue, NumberText } from './extraction.ts';
-import { oneByteText } from './row-index.ts';
+import { ASCII_MAX, oneByteText } from './row-index.ts';
 
 /** Characters up to which a loop is faster than a call of the runtime. */
 const SHORT_LENGTH = 64;
@@ -44,6 +44,26 @@ export class MemberWriter {
     return member;
   }
 
+  /** Writes an attribute that is to be put into a row, which needs no JSON of texts, numbers and objects. */
+  leaves(name: string, value: ExtractedValue): Member {
+    if (value instanceof Map) {
+      const members: Member[] = [];
+      for (const [inner, each] of value) members.push(this.leaves(inner, each));
+      return { name: oneByteText(name), start: 0, end: 0, isObject: true, members };
+    }
+    const mayBeNumber = value instanceof NumberText;
+    if (!mayBeNumber && typeof value !== 'string') return this.member(name, value);
+    const plain = { ...this.plain(mayBeNumber ? value.text : value), mayBeNumber };
+    return {
+      name: oneByteText(name),
+      start: 0,
+      end: 0,
+      isObject: false,
+      members: undefined,
+      plain,
+    };
+  }
+
   #member(name: string, value: ExtractedValue): Member {
     const start = this.#rows.sideBytes;
     const members = this.#value(value);
@@ -59,8 +79,24 @@ export class MemberWriter {
   /** Writes a text that is no JSON unchanged; `start` and `length` are those of a row entry. */
   plain(text: string): { start: number; length: number } {
     const at = this.#rows.sideBytes;
-    this.#text(text);
+    if (text.length > SHORT_LENGTH || !this.#shortText(text)) this.#text(text);
     return { start: ~at, length: this.#rows.sideBytes - at };
+  }
+
+  /** Writes a text of ASCII; false, and then nothing, when it is another. */
+  #shortText(text: string): boolean {
+    const rows = this.#rows;
+    const start = rows.reserveSide(text.length);
+    const { side } = rows;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > ASCII_MAX) {
+        rows.sideBytes = start;
+        return false;
+      }
+      side[start + at] = code;
+    }
+    return true;
   }
 
   /** Writes a value; returns the members of an object. */

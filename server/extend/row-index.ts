@@ -6,7 +6,8 @@ import type { PathNames } from '../decode/path-names.ts';
 /** Numbers for paths that were not looked at yet, and for those that nobody asks for. Others are places that are. */
 const UNKNOWN = 0;
 const UNWANTED = 1;
-const ASCII_MAX = 0x7f;
+/** The greatest character of ASCII. */
+export const ASCII_MAX = 0x7f;
 
 /**
  * Finds the values of a row by dotted paths such as `custom.http.verb`: those that somebody asked for before are found
