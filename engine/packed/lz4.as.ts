@@ -33,6 +33,9 @@ const SKIP_BITS: u32 = 5;
 const MANY_BYTES: u32 = 16_384;
 const FEW_UNSEEN_BITS: u64 = 24;
 const MANY_UNSEEN_BITS: u64 = 8;
+/** Less than this needs a part of the table alone, which has to be made empty before. */
+const FEW_BYTES: u32 = 2_048;
+const FEW_TABLE_BITS: u32 = 9;
 /** Spreads the bits of a hash (2^64 divided by the golden ratio). */
 const SPREAD_BITS: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 
@@ -63,10 +66,10 @@ function targetAt(at: u32, bytes: u32): u32 {
   return LZ4_TARGET + at;
 }
 
-/** Hash of the bytes at an offset, of eight without the last `unseenBits`. */
+/** Hash of the bytes at an offset, of eight without the last `unseenBits`; it has 64 - `shift` bits. */
 // @inline
-function hashAt(at: u32, unseenBits: u64): u32 {
-  return <u32>(((lz4Long(at) << unseenBits) * SPREAD_BITS) >>> (64 - TABLE_BITS));
+function hashAt(at: u32, unseenBits: u64, shift: u64): u32 {
+  return <u32>(((lz4Long(at) << unseenBits) * SPREAD_BITS) >>> shift);
 }
 
 /** Bytes that are alike from two offsets on, the latter up to `end`. */
@@ -116,7 +119,9 @@ function bytesOf(literals: u32, length: u32): u32 {
  */
 export function lz4Compress(length: u32, most: u32): u32 {
   assert(length <= LZ4_SOURCE_BYTES && most <= length && length > LAST_MATCH);
-  memory.fill(LZ4_TABLE, 0, 4 << TABLE_BITS);
+  const tableBits = length < FEW_BYTES ? FEW_TABLE_BITS : TABLE_BITS;
+  const shift = 64 - <u64>tableBits;
+  memory.fill(LZ4_TABLE, 0, 4 << tableBits);
   const unseenBits = length < MANY_BYTES ? FEW_UNSEEN_BITS : MANY_UNSEEN_BITS;
   const searchEnd = length - LAST_MATCH;
   const matchEnd = length - LAST_LITERALS;
@@ -128,7 +133,7 @@ export function lz4Compress(length: u32, most: u32): u32 {
     let tries: u32 = 1 << SKIP_BITS;
     let isFound = false;
     while (at <= searchEnd) {
-      const hash = hashAt(at, unseenBits);
+      const hash = hashAt(at, unseenBits, shift);
       before = lastPlace(hash);
       setPlace(hash, at);
       if (lz4Word(before) === lz4Word(at) && at - before <= OFFSET_MAX) {
@@ -156,8 +161,8 @@ export function lz4Compress(length: u32, most: u32): u32 {
       at += count;
       anchor = at;
       if (at > searchEnd) break;
-      setPlace(hashAt(at - 2, unseenBits), at - 2);
-      const hash = hashAt(at, unseenBits);
+      setPlace(hashAt(at - 2, unseenBits, shift), at - 2);
+      const hash = hashAt(at, unseenBits, shift);
       before = lastPlace(hash);
       setPlace(hash, at);
     } while (lz4Word(before) === lz4Word(at) && at - before <= OFFSET_MAX);
