@@ -10,6 +10,7 @@ import { MATCHER_NAMES, matcherOf } from './grok-matchers.ts';
 import type { GrokReference, GrokRule } from './grok-rule.ts';
 import { GrokError, readReference, splitRules } from './grok-rule.ts';
 import { PatternBudget } from './pattern-budget.ts';
+import { bitsOf, signsOf } from './signs.ts';
 
 /** Rules that use rules that use rules, and so on. */
 const RULE_DEPTH_MAX = 16;
@@ -32,6 +33,8 @@ interface CompiledRule {
   /** Texts that every match contains, one behind the other, and the longest of them. */
   literals: readonly string[];
   literal: string;
+  /** Their signs. */
+  signs: number;
   /** Uses of capture 1, 2, and so on. */
   extracts: readonly Extract[];
 }
@@ -52,7 +55,9 @@ export class GrokExtractor implements Extractor {
 
   /** A rule that the budget does not reach for is not tried, nor are those behind. */
   extract(text: string, budget = new PatternBudget()): Extraction | undefined {
+    const signs = signsOf(text);
     for (const rule of this.#rules) {
+      if ((signs & rule.signs) !== rule.signs) continue;
       if (!text.includes(rule.literal) || !hasLiterals(text, rule.literals)) continue;
       if (!budget.take(rule.pattern.stepsOf(text.length))) return undefined;
       if (!rule.pattern.match(text)) continue;
@@ -114,7 +119,8 @@ class RuleCompiler {
     try {
       const pattern = new Pattern(read);
       const { literals, literal } = read;
-      return { name: rule.name, pattern, literals, literal, extracts: this.#extracts };
+      const signs = bitsOf(literals.join(''));
+      return { name: rule.name, pattern, literals, literal, signs, extracts: this.#extracts };
     } catch (cause) {
       throw asGrokError(cause, rule);
     }
