@@ -91,6 +91,17 @@ export function writeDates(
   return zone;
 }
 
+/** Writes dates of these values and forms as they are, whatever the times of their rows. */
+export function writeEpochDates(
+  writer: ByteWriter,
+  values: Float64Array,
+  forms: Float64Array,
+): void {
+  writer.u8(FROM_EPOCH);
+  writeIntegers(writer, forms, forms.length, 'ids');
+  writeIntegers(writer, values, values.length, 'values');
+}
+
 /** A chunk of dates that is open for reading: one by one, or as a column. */
 export class DateChunk {
   readonly #isRelative: boolean;

@@ -253,7 +253,7 @@ export interface NumberParts {
 const PLAIN_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
 
 /** The parts that a builder keeps of a number written in this way. */
-function partsOfText(text: string): { value: number; detail: number } {
+export function partsOfText(text: string): { value: number; detail: number } {
   const match = PLAIN_NUMBER.exec(text);
   const digits = match?.[3]?.length ?? 0;
   const mantissa = match === null ? 0 : Number(`${match[1]}${match[2]}${match[3] ?? ''}`);

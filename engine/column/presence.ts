@@ -66,15 +66,29 @@ export function bitsOfRows(rows: Uint32Array, rowCount: number): Uint32Array {
 /** The rows of a block that have a value in some columns, decoded. Its arrays must not be written. */
 export class PresentRows {
   readonly count: number;
-  /** Bit per row, as in column.ts. */
-  readonly bitmap: Uint32Array;
+  readonly #rowCount: number;
+  #bitmap: Uint32Array | undefined;
   #rows: Uint32Array | undefined;
   #ranks: Uint32Array | undefined;
 
-  private constructor(bitmap: Uint32Array, rows: Uint32Array | undefined, count: number) {
-    this.bitmap = bitmap;
-    this.#rows = rows;
+  private constructor(
+    count: number,
+    rowCount: number,
+    bitmap: Uint32Array | undefined,
+    rows: Uint32Array | undefined,
+  ) {
     this.count = count;
+    this.#rowCount = rowCount;
+    this.#bitmap = bitmap;
+    this.#rows = rows;
+  }
+
+  /** Those of `rowCount` rows that `rows` numbers; throws CORRUPTION when they do not ascend. */
+  static of(rows: Uint32Array, rowCount: number): PresentRows {
+    for (let index = 1; index < rows.length; index++) {
+      if (rows[index] <= rows[index - 1]) damaged('positions are not in order');
+    }
+    return new PresentRows(rows.length, rowCount, undefined, rows);
   }
 
   /** Reads `count` of `rowCount` rows. Throws CORRUPTION when they are not that, in range and in order. */
@@ -85,18 +99,20 @@ export class PresentRows {
     rowCount: number,
   ): PresentRows {
     if (layout === PresenceLayout.POSITIONS) {
-      const rows = new IntegerStream(reader, count).ids(rowCount - 1);
-      for (let index = 1; index < rows.length; index++) {
-        if (rows[index] <= rows[index - 1]) damaged('positions are not in order');
-      }
-      return new PresentRows(bitsOfRows(rows, rowCount), rows, count);
+      return PresentRows.of(new IntegerStream(reader, count).ids(rowCount - 1), rowCount);
     }
     const bitmap = readWords(reader, bitmapWords(rowCount));
     let present = 0;
     for (let word = 0; word < bitmap.length; word++) present += bitCount(bitmap[word]);
     const excess = rowCount % 32 === 0 ? 0 : bitmap[bitmap.length - 1] >>> (rowCount % 32);
     if (present !== count || excess !== 0) damaged(`bitmap of ${present} rows, not ${count}`);
-    return new PresentRows(bitmap, undefined, count);
+    return new PresentRows(count, rowCount, bitmap, undefined);
+  }
+
+  /** Bit per row, as in column.ts. */
+  get bitmap(): Uint32Array {
+    this.#bitmap ??= bitsOfRows(this.#rows ?? new Uint32Array(0), this.#rowCount);
+    return this.#bitmap;
   }
 
   /** Row of each value, ascending. */
@@ -120,20 +136,34 @@ export class PresentRows {
 
   /** Number of the value that `row` has; -1 when it has none. */
   rank(row: number): number {
+    const bitmap = this.#bitmap;
+    if (bitmap === undefined) return placeOf(this.rows(), row);
     const word = row >>> 5;
     const bit = 1 << (row & 31);
-    if ((this.bitmap[word] & bit) === 0) return -1;
-    this.#ranks ??= this.#countRanks();
-    return this.#ranks[word] + bitCount(this.bitmap[word] & (bit - 1));
+    if ((bitmap[word] & bit) === 0) return -1;
+    this.#ranks ??= this.#countRanks(bitmap);
+    return this.#ranks[word] + bitCount(bitmap[word] & (bit - 1));
   }
 
-  #countRanks(): Uint32Array {
-    const ranks = new Uint32Array(this.bitmap.length);
+  #countRanks(bitmap: Uint32Array): Uint32Array {
+    const ranks = new Uint32Array(bitmap.length);
     for (let word = 1; word < ranks.length; word++) {
-      ranks[word] = ranks[word - 1] + bitCount(this.bitmap[word - 1]);
+      ranks[word] = ranks[word - 1] + bitCount(bitmap[word - 1]);
     }
     return ranks;
   }
+}
+
+/** The place of `row` among ascending `rows`; -1 when it is none of them. */
+function placeOf(rows: Uint32Array, row: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle] < row) low = middle + 1;
+    else high = middle;
+  }
+  return rows[low] === row ? low : -1;
 }
 
 /** The bitmap of `present`, in the form of column.ts. */

@@ -4,8 +4,10 @@ import { checkFormat } from './frame.ts';
 
 /** Draft from which heads have features and sources. */
 const FORMAT_FEATURES = 5;
-/** Features that this code knows, of those that a reader must know. */
-const KNOWN_FEATURES = 0;
+/** What a reader must know of a segment. The bits are on disk. Source: FORMAT.md 3. */
+export const Feature = { NONE: 0, OVERFLOW: 1 } as const;
+/** All of these: the lowest bits. */
+const KNOWN_FEATURES = Feature.OVERFLOW;
 
 /** Meta of a segment's first frame: the segment says itself what it is. Source: FORMAT.md 3. */
 export interface Head {
@@ -13,19 +15,28 @@ export interface Head {
   writer: number;
   folderId: Uint8Array;
   createdMs: number;
+  /** Bits of `Feature`. */
+  features: number;
   /** Of a sealed segment: those whose rows it has, ascending. */
   sources: readonly number[];
 }
 
 /** Writes the meta of a head. */
-export function writeHead({ format, writer, folderId, createdMs, sources }: Head): Uint8Array {
+export function writeHead({
+  format,
+  writer,
+  folderId,
+  createdMs,
+  features,
+  sources,
+}: Head): Uint8Array {
   const meta = new ByteWriter(64);
   meta.u32(format);
   meta.u8(writer);
   meta.blob(folderId);
   meta.f64(createdMs);
   if (format < FORMAT_FEATURES) return meta.bytes();
-  meta.varint(KNOWN_FEATURES);
+  meta.varint(features);
   meta.varint(0);
   meta.varint(sources.length);
   let last = 0;
@@ -47,15 +58,18 @@ export function readHead(meta: Uint8Array): Head {
   const writer = reader.u8();
   const folderId = reader.blob().slice();
   const head = { format, writer, folderId, createdMs: reader.f64() };
-  return { ...head, sources: format < FORMAT_FEATURES ? [] : readSources(reader) };
+  if (format < FORMAT_FEATURES) return { ...head, features: Feature.NONE, sources: [] };
+  return { ...head, features: readFeatures(reader), sources: readSources(reader) };
+}
+
+function readFeatures(reader: ByteReader): number {
+  const features = reader.varint();
+  if (features <= KNOWN_FEATURES) return features;
+  const bits = `0x${features.toString(16)}`;
+  throw new EngineError('USAGE', `the segment needs features ${bits} that this program lacks`);
 }
 
 function readSources(reader: ByteReader): number[] {
-  const features = reader.varint();
-  if (features !== KNOWN_FEATURES) {
-    const bits = `0x${features.toString(16)}`;
-    throw new EngineError('USAGE', `the segment needs features ${bits} that this program lacks`);
-  }
   // Features that a reader may do without.
   reader.varint();
   const count = reader.varint();

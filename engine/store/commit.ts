@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { checksum } from '../base/checksum.ts';
 import { alignFrame, FRAME_HEADER_BYTES, FrameKind, writeFrameHeader } from '../segment/frame.ts';
-import { type Head, writeHead } from '../segment/head.ts';
+import { Feature, type Head, writeHead } from '../segment/head.ts';
 import { KEY_BYTES_MAX, type KeyUsage } from './usage.ts';
 
 const encoder = new TextEncoder();
@@ -37,9 +37,13 @@ export interface BuiltFrame {
 export const HEAD_BYTES = 2 * FRAME_HEADER_BYTES;
 
 /** Builds the head frame of a log segment. */
-export function buildHead(segment: number, head: Omit<Head, 'sources'>): BuiltFrame {
+export function buildHead(segment: number, head: Omit<Head, 'features' | 'sources'>): BuiltFrame {
   const place = { segment, ordinal: 0, previous: 0, group: 0 };
-  const frame = buildFrame(FrameKind.HEAD, place, writeHead({ ...head, sources: [] }));
+  const frame = buildFrame(
+    FrameKind.HEAD,
+    place,
+    writeHead({ ...head, features: Feature.NONE, sources: [] }),
+  );
   assert(frame.bytes.length === HEAD_BYTES, `head of ${frame.bytes.length} bytes`);
   return frame;
 }

@@ -84,6 +84,7 @@ export function encodingsOf(segment: SmallSegment): Set<string> {
     survey.found.add(
       read(directory.shapes)[0] === ORDERED_SHAPES ? 'ordered shapes' : 'listed shapes',
     );
+    if (directory.overflow !== undefined) survey.found.add('overflow map');
     if (directory.keys !== undefined)
       survey.found.add(`keys of ${read(directory.keys)[0] + 1} writers`);
     for (const { layout } of directory.presences) survey.found.add(`row list of layout ${layout}`);

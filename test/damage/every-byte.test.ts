@@ -9,7 +9,7 @@ const READ_EVERY = 29;
 const ENCODINGS = [
   ...['frame block', 'frame head', 'frame directory', 'frame chunks', 'frame dictionary'],
   ...['frame words', 'frame footer', 'compressed meta', 'listed shapes', 'ordered shapes'],
-  ...['keys of 1 writers', 'keys of 2 writers', 'shared chunk'],
+  ...['keys of 1 writers', 'keys of 2 writers', 'shared chunk', 'overflow map'],
   ...['all rows', 'presence in ids', 'row list of layout 1', 'row list of layout 2'],
   ...['stream constant', 'stream packed', 'stream differences', 'stream runs', 'stream doubles'],
   ...['stream codes', 'patches', 'negative base', 'negative step'],

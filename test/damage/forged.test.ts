@@ -4,6 +4,7 @@ import type { Region } from '../../engine/column/chunk.ts';
 import { SharedDictionary } from '../../engine/column/shared-dictionary.ts';
 import { Block } from '../../engine/segment/block/block.ts';
 import { BlockHead } from '../../engine/segment/block/block-head.ts';
+import { overflowRegions } from '../../engine/segment/block/directory.ts';
 import { columnsOfBlock } from '../../engine/segment/footer.ts';
 import { type FooterBytes, plainFooter, readFooter } from '../../engine/segment/footer-reader.ts';
 import {
@@ -94,7 +95,7 @@ function readsOf(block: Block): (() => unknown)[] {
     () => {
       for (let row = 0; row < rowCount; row += 1 + (rowCount >> 5)) block.eventText(row);
     },
-    ...block.columns.map((_, index) => () => {
+    ...Array.from({ length: block.columnCount }, (_, index) => () => {
       const column = block.column(index);
       if ('entryCount' in column) return [column.ids, column.offsets, block.derived(index)];
       return [column, block.presentBits(index), block.valueText(index, rowCount - 1)];
@@ -110,7 +111,8 @@ for (const segment of segments) {
     const [ref] = segment.refs;
     const sealed = ref.sealed ? new SealedFile(file, segment.segment) : undefined;
     const { directory } = new BlockHead(ref, new FrameSource(file, ref));
-    const regions = directory.columns.flatMap((column) => column.regions);
+    const { columns, overflow } = directory;
+    const regions = [...columns.flatMap((column) => column.regions), ...overflowRegions(overflow)];
     const places = regions.flatMap((region) =>
       region.inline === undefined ? [region.offset] : [],
     );

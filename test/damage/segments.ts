@@ -131,8 +131,12 @@ function opened(shelf: Shelf, name: string, refs: readonly BlockRef[]): SmallSeg
   return { name, disk: shelf.disk, segment, refs, bytes };
 }
 
-async function sealed(name: string, blocks: readonly TestRow[][]): Promise<SmallSegment> {
-  const shelf = new Shelf();
+async function sealed(
+  name: string,
+  blocks: readonly TestRow[][],
+  columnsMax?: number,
+): Promise<SmallSegment> {
+  const shelf = new Shelf(columnsMax);
   for (const [number, rows] of blocks.entries()) await shelf.add(rows, 3 - number, 1_000 * number);
   const { segments } = await shelf.seal(shelf.refs);
   if (segments.length !== 1) throw new Error(`${segments.length} segments of ${name}`);
@@ -151,6 +155,7 @@ export async function smallSegments(): Promise<SmallSegment[]> {
   return [
     opened(shelf, 'a log block', [ref]),
     await sealed('every kind', [variedRows(200, 0), variedRows(60, 100)]),
+    await sealed('an overflow map', [variedRows(60, 0)], 3),
     await sealed('dictionaries', [dictionaryRows(DICTIONARY_ROWS)]),
     await sealed('texts', [textRows(DICTIONARY_ROWS)]),
   ];

@@ -118,8 +118,8 @@ export const SEGMENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a segment is read whichever features it needs',
     file: 'engine/segment/head.ts',
-    find: 'features !== KNOWN_FEATURES',
-    replace: 'features < KNOWN_FEATURES',
+    find: 'features <= KNOWN_FEATURES',
+    replace: 'features >= KNOWN_FEATURES',
     tests: ['test/segment/chunks.test.ts'],
   },
   {

@@ -33,11 +33,12 @@ export interface Stored {
 }
 
 /**
- * Stores the events of a world in blocks of up to `blockRows`, each connection's in its order. Throws when they do not
+ * Stores the events of a world in blocks of up to `blockRows`, each connection's in its order; by turns they are sealed
+ * with few columns and overflow maps. Throws when they do not
  * come back in the order of date, connection, and place in it, as they were sent.
  */
 export async function storeWorld(world: World, blockRows: number): Promise<Stored> {
-  const shelf = new Shelf();
+  const shelf = new Shelf(blockRows % 2 === 0 ? blockRows % 5 : undefined);
   const model = new Model();
   const texts = world.events.map((event, place) => jsonOf(world, event, place));
   for (let writer = 0; writer < WRITERS; writer++) {

@@ -23,13 +23,16 @@ const blockRows = fc.array(
 const timeRange = fc.tuple(fc.integer({ min: -1, max: 13 }), fc.integer({ min: -1, max: 13 }));
 const EVER: [number, number] = [-1e12, 1e12];
 
-/** Some blocks sealed, some merged after that, some as they were, and the model of all of them. */
+/**
+ * Some blocks sealed, some merged after that, some as they were, and the model of all of them; by turns with few
+ * columns and overflow maps.
+ */
 async function stored(
   written: [number, TestRow[], number][],
   [cut, rest]: [number, number],
   rowsMax = 25,
 ): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf();
+  const shelf = new Shelf(rest % 2 === 0 ? undefined : cut % 4);
   const model = new Model();
   const sequences = [100, 5, 2 ** 40];
   for (const [writer, made, offsetMs] of written) {

@@ -2,12 +2,12 @@ import { naiveEvent, type TestRow } from '../segment/leaves.ts';
 import { Shelf } from '../segment/shelf.ts';
 import { Model } from '../support/model.ts';
 
-/** Some blocks sealed, some not, and the model of all of them. */
+/** Some blocks sealed, by turns with few columns and an overflow map, some not, and the model of all of them. */
 export async function stored(
   written: readonly TestRow[][],
   sealedCount: number,
 ): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf();
+  const shelf = new Shelf(sealedCount % 2 === 0 ? 2 : undefined);
   const model = new Model();
   let sequence = 1;
   for (const rows of written) {

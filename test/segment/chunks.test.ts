@@ -10,7 +10,7 @@ import {
   writeFrameHeader,
 } from '../../engine/segment/frame.ts';
 import { layFrame } from '../../engine/segment/frame-layout.ts';
-import { readHead, writeHead } from '../../engine/segment/head.ts';
+import { Feature, readHead, writeHead } from '../../engine/segment/head.ts';
 import { SealedFile } from '../../engine/segment/sealed-file.ts';
 import { sealedPath } from '../../engine/store/filename.ts';
 import type { TestRow } from './leaves.ts';
@@ -158,8 +158,10 @@ function headWith(required: number, optional: number): Uint8Array {
 }
 
 t.test('a head with features that one may do without is read, others are refused', async (t) => {
-  const head = { format: FORMAT_VERSION, writer: 0, folderId: FOLDER_ID, createdMs: 5 };
-  t.same(readHead(headWith(0, 6)), { ...head, sources: [7] });
+  const facts = { format: FORMAT_VERSION, writer: 0, folderId: FOLDER_ID, createdMs: 5 };
+  const head = { ...facts, features: Feature.OVERFLOW };
+  t.same(readHead(headWith(0, 6)), { ...head, features: 0, sources: [7] });
+  t.same(readHead(headWith(1, 6)), { ...head, sources: [7] });
   t.same(readHead(writeHead({ ...head, sources: [3, 9] })), { ...head, sources: [3, 9] });
   t.same(readHead(writeHead({ ...head, format: 4, sources: [3] })).sources, []);
   t.throws(() => readHead(headWith(2, 0)), {

@@ -17,9 +17,12 @@ export class Shelf {
   readonly reader: Reader;
   /** The live blocks. */
   refs: BlockRef[] = [];
+  readonly #columnsMax: number | undefined;
   #segment = 0;
 
-  constructor() {
+  /** `columnsMax`: columns of a sealed segment that are stored one by one, as for `sealBlocks`. */
+  constructor(columnsMax?: number) {
+    this.#columnsMax = columnsMax;
     this.disk.makeFolder(LOG_FOLDER);
     this.reader = new Reader(this.disk, new Uint8Array(32));
   }
@@ -90,7 +93,9 @@ export class Shelf {
     const { disk } = this;
     const allocate = async (): Promise<number> => ++this.#segment;
     const options = { disk, pathOf: pathOfSegment, folderId: FOLDER_ID, nowMs: 5, refs, rowsMax };
-    return sealBlocks({ ...options, allocate, ...more });
+    const columnsMax = this.#columnsMax;
+    const budget = columnsMax === undefined ? {} : { columnsMax };
+    return sealBlocks({ ...options, ...budget, allocate, ...more });
   }
 
   /** All that a query can tell of the rows of `refs`: a text a row, by key. Throws when a key is there twice. */

@@ -34,6 +34,7 @@ import type { EncodedBlock } from '../frame.ts';
 import { type FrameParts, layFrame, layParts } from '../frame-layout.ts';
 import { BlockPaths, blockShapes } from './block-paths.ts';
 import { ColumnPresence, columnHead, ZoneForm } from './directory.ts';
+import { OverflowWriter } from './overflow-writer.ts';
 import { type RowKeys, writeRowKeys } from './row-keys.ts';
 import { type RowList, RowListTable } from './row-list.ts';
 import { type Run, writeRuns } from './runs.ts';
@@ -230,6 +231,25 @@ export class BlockEncoder {
     } else stored.set(ids);
     writeIds(out.region, storedCount);
     out.endIds();
+  }
+
+  /**
+   * Adds an overflow map, behind all columns: `add` puts what the block has of the column number `column` of `columns`
+   * into it.
+   */
+  writeOverflow(
+    columns: readonly { path: number; kind: Kind }[],
+    add: (map: OverflowWriter, column: number) => void,
+  ): void {
+    const keys = columns.map(({ path, kind }) => this.#paths.leafKey(path, kind));
+    const order = [...columns.keys()].filter((column) => keys[column] >= 0);
+    order.sort((left, right) => keys[left] - keys[right]);
+    const map = new OverflowWriter(this.#out);
+    for (const column of order) {
+      map.begin(keys[column]);
+      add(map, column);
+    }
+    map.finish();
   }
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */

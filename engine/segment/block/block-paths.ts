@@ -22,6 +22,12 @@ export class BlockPaths {
     return this.#numbers[path] - 1;
   }
 
+  /** The leaf key, over the block's paths, of a kind at `path`; -1 when the block does not have the path. */
+  leafKey(path: number, kind: number): number {
+    const number = this.#numbers[path] - 1;
+    return number < 0 ? -1 : leafKey(number, kind);
+  }
+
   /** Writes the leaf keys `keys[from, from + count)`, over the block's paths, to the beginning of `target`. */
   translate(keys: Uint32Array, from: number, count: number, target: Uint32Array): void {
     const numbers = this.#numbers;

@@ -28,6 +28,8 @@ interface ShapeReads {
   /** Rows that have a value in a column, a bit each; `undefined` when all do. */
   presentBits(column: number): Uint32Array | undefined;
   hasValue(column: number, row: number): boolean;
+  /** The number of the column of an overflow map with a leaf key; -1 when there is none. */
+  overflowColumn(key: number): number;
 }
 
 /** Shapes as they are stored: one by one, or by the order of their leaves. */
@@ -103,7 +105,11 @@ export class BlockShapes {
     this.#columnOf ??= new Map(
       this.#directory.columns.map(({ path, kind }, index) => [leafKey(path, kind), index]),
     );
-    return this.#columnOf.get(key) ?? damaged(`no column for leaf ${key}`);
+    const column = this.#columnOf.get(key);
+    if (column !== undefined) return column;
+    const overflowed = this.#reads.overflowColumn(key);
+    if (overflowed < 0) damaged(`no column for leaf ${key}`);
+    return overflowed;
   }
 
   #read(): StoredShapes {

@@ -25,6 +25,7 @@ import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
+import { BlockColumns, type ColumnOutline } from './block-columns.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import { BlockRegions, bytesOf } from './block-regions.ts';
@@ -57,6 +58,7 @@ export class Block {
   #dates: (DateChunk | undefined)[] = [];
   #columns: (Column | undefined)[] = [];
   #derivedTexts: (DerivedText | undefined)[] = [];
+  readonly #all: BlockColumns;
   #given: (ArrayBufferView | undefined)[] = [];
   /** Chunks that are decoded: of very many columns few are, so they are not looked for. */
   #decoded: { free(): void }[] = [];
@@ -74,13 +76,16 @@ export class Block {
     this.#dictionaries = dictionaries;
     this.#newKeys = () => new BlockKeys(head, (region) => this.#regions.far(region));
     this.#keys = this.#newKeys();
+    const region = (place: Region): Uint8Array => this.#regions.region(place);
+    this.#all = new BlockColumns(head, region);
     this.#shapes = new BlockShapes(directory, {
       pathNames: (path) => head.pathNames(path),
-      region: (region) => this.#regions.region(region),
-      stream: (region) => this.#stream(region),
+      region,
+      stream: (place) => this.#stream(place),
       stored: (read) => head.shapes(read),
       presentBits: (column) => this.presentBits(column),
       hasValue: (column, row) => this.#hasValue(column, row),
+      overflowColumn: (key) => this.#all.findOverflowed(key),
     });
   }
 
@@ -94,9 +99,9 @@ export class Block {
     return this.ref.rowCount;
   }
 
-  /** What the block has, in no particular order. */
+  /** What the block has, in no particular order; of an overflow map without bounds. Throws CORRUPTION. */
   get columns(): readonly ColumnInfo[] {
-    return this.head.columns;
+    return this.#all.infos;
   }
 
   /** Event date of each row, epoch milliseconds. */
@@ -130,9 +135,14 @@ export class Block {
     return this.#directory;
   }
 
-  /** Path, kind and count of values of each column, as `columns` has them. */
-  get outlines(): readonly Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>[] {
-    return this.#directory.columns;
+  /** Path, kind and count of values of each column, as `columns` has them. Throws CORRUPTION. */
+  get outlines(): readonly ColumnOutline[] {
+    return this.#all.outlines;
+  }
+
+  /** How many columns it has. */
+  get columnCount(): number {
+    return this.#all.count;
   }
 
   /** Bytes of the block: its frame, and the chunks outside of it. */
@@ -140,22 +150,14 @@ export class Block {
     return this.ref.bytes + this.head.chunkBytes;
   }
 
-  /** Bytes that the values of each column take. */
+  /** Bytes that the values of each column take; of columns of an overflow map about. Throws CORRUPTION. */
   columnBytes(): { path: string; bytes: number }[] {
-    return this.#directory.columns.map(({ path, regions }) => ({
-      path: this.head.pathNames(path).join('.'),
-      bytes: regions.reduce((sum, region) => sum + bytesOf(region), 0),
-    }));
+    return this.#all.bytes();
   }
 
   /** Bytes that the texts of columns take. */
   get textBytes(): number {
-    return this.#directory.columns.reduce((sum, { encoding, kind, regions }) => {
-      const isText = kind === Kind.STRING || kind === Kind.ARRAY;
-      const isOwn = encoding !== StringEncoding.TEXT && encoding !== StringEncoding.DERIVED;
-      if (!isText || isOwn) return sum;
-      return sum + regions.reduce((bytes, region) => bytes + bytesOf(region), 0);
-    }, 0);
+    return this.#all.textBytes;
   }
 
   /**
@@ -167,6 +169,7 @@ export class Block {
       weighShapes(this.shapes(), weights);
       for (const [index, entry] of this.#directory.columns.entries())
         this.#weigh(index, entry, weights);
+      this.#all.overflow?.weigh(weights);
     });
   }
 
@@ -193,7 +196,9 @@ export class Block {
   /** Rows that have a value in the column number `index`, a bit each; `undefined` when all do. Not to be written. */
   presentBits(index: number): Uint32Array | undefined {
     return placed(this.ref, () => {
-      const entry = this.#directory.columns[index];
+      const overflowed = this.#all.overflowed(index);
+      if (overflowed !== undefined) return overflowed.map.presentBits(overflowed.number);
+      const entry = this.#all.entry(index);
       if (!entry.hasSlots) return this.#present(entry)?.bitmap;
       const ids = this.#stringChunk(index, entry).denseIds();
       return bitsOfRows(presentIds(ids, entry.presentCount).rows, this.rowCount);
@@ -207,6 +212,7 @@ export class Block {
     this.#keys = this.#newKeys();
     this.#presences = [];
     this.forgetValues();
+    this.#all.overflow?.forget();
     for (const decoded of this.#decodedRows.splice(0)) decoded.free();
     this.#regions.free();
   }
@@ -222,6 +228,7 @@ export class Block {
     this.#dates = [];
     this.#columns = [];
     this.#derivedTexts = [];
+    this.#all.overflow?.forgetColumns();
     this.#texts?.free();
     this.#texts = undefined;
   }
@@ -250,6 +257,7 @@ export class Block {
   /** The column number `index` as it is stored, when its texts are derived. */
   derived(index: number): DerivedView | undefined {
     const entry = this.#directory.columns[index];
+    if (entry === undefined) return undefined;
     if (entry.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
     return guardedView(this.#derived(index, entry), (read) => placed(this.ref, read));
   }
@@ -257,7 +265,7 @@ export class Block {
   /** The string that `row` has in the column number `index`, made alone; `undefined` when it has none. */
   string(index: number, row: number): StringPlace | undefined {
     return placed(this.ref, () => {
-      const entry = this.#directory.columns[index];
+      const entry = this.#all.entry(index);
       const rank = this.#rankOf(entry, row);
       return rank < 0 ? undefined : this.#stringChunk(index, entry).value(rank);
     });
@@ -287,7 +295,7 @@ export class Block {
   }
 
   #present(entry: ColumnEntry): PresentRows | undefined {
-    if (entry.presence < 0) return undefined;
+    if (entry.presence < 0) return entry.own;
     const known = this.#presences[entry.presence];
     if (known !== undefined) return known;
     const { layout, presentCount, region } = this.#directory.presences[entry.presence];
@@ -364,7 +372,7 @@ export class Block {
   }
 
   #dense(index: number): DenseColumn {
-    const entry = this.#directory.columns[index];
+    const entry = this.#all.entry(index);
     const rows = this.#present(entry)?.rows();
     const { kind, presentCount, regions } = entry;
     if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#numberChunk(index, entry) };
@@ -404,7 +412,7 @@ export class Block {
   }
 
   #readColumn(index: number): Column {
-    const entry = this.#directory.columns[index];
+    const entry = this.#all.entry(index);
     const present = this.#present(entry);
     const { kind, presentCount, regions } = entry;
     if (kind === Kind.NUMBER) {
@@ -426,7 +434,9 @@ export class Block {
   }
 
   #hasValue(index: number, row: number): boolean {
-    const entry = this.#directory.columns[index];
+    const overflowed = this.#all.overflowed(index);
+    if (overflowed !== undefined) return overflowed.map.placeOf(overflowed.number, row) >= 0;
+    const entry = this.#all.entry(index);
     if (this.#rankOf(entry, row) < 0) return false;
     return !entry.hasSlots || this.#stringChunk(index, entry).hasId(row);
   }
@@ -436,7 +446,9 @@ export class Block {
   }
 
   #valueText(index: number, row: number): string | undefined {
-    const entry = this.#directory.columns[index];
+    const overflowed = this.#all.overflowed(index);
+    if (overflowed !== undefined) return overflowed.map.valueText(overflowed.number, row);
+    const entry = this.#all.entry(index);
     const rank = this.#rankOf(entry, row);
     if (rank < 0) return undefined;
     const { kind } = entry;

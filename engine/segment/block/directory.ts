@@ -3,7 +3,7 @@ import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
 import type { Zone } from '../../column/chunk.ts';
 import { type Region, RegionReader } from '../../column/chunk.ts';
 import { KIND_COLUMN_MIN, Kind } from '../../column/kind.ts';
-import { PresenceLayout } from '../../column/presence.ts';
+import { PresenceLayout, type PresentRows } from '../../column/presence.ts';
 import { StringEncoding } from '../../column/text.ts';
 import { DerivedRegion } from '../../derive/derived-text.ts';
 import { type FrameHeader, FrameKind, isSealedBlock } from '../frame.ts';
@@ -53,6 +53,19 @@ export interface ColumnEntry {
   dictionary: number;
   zone: Zone | undefined;
   regions: Region[];
+  /** Rows that have a value, of a column of an overflow map in place of a row list. */
+  own?: PresentRows | undefined;
+}
+
+/** An overflow map of a block, as its directory has it. */
+export interface OverflowEntry {
+  columnCount: number;
+  valueCount: number;
+  /** Leaf keys, and counts of values. */
+  columns: Region;
+  rows: Region;
+  lengths: Region;
+  texts: Region[];
 }
 
 /** Paths of a block or a footer. */
@@ -76,6 +89,7 @@ export interface Directory extends DirectoryPaths {
   keys: Region | undefined;
   presences: PresenceEntry[];
   columns: ColumnEntry[];
+  overflow: OverflowEntry | undefined;
   /** Bytes of all regions outside the meta. */
   regionBytes: number;
 }
@@ -226,6 +240,7 @@ export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory 
   const columnReader = new ColumnReader(reader, rowCount, names.length);
   const columns: ColumnEntry[] = [];
   for (let column = 0; column < columnCount; column++) columns.push(columnReader.read());
+  const overflow = reader.meta.remaining === 0 ? undefined : readOverflow(reader);
   if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after the directory`);
   const { presences } = columnReader;
   const regionBytes = reader.end;
@@ -241,13 +256,34 @@ export function readDirectory(meta: Uint8Array, header: FrameHeader): Directory 
     keys,
     presences,
     columns,
+    overflow,
     regionBytes,
   };
 }
 
+function readOverflow(reader: RegionReader): OverflowEntry {
+  const { meta } = reader;
+  const columnCount = meta.varint();
+  const valueCount = meta.varint();
+  const pieceCount = Math.ceil(valueCount / TEXT_PIECE_ROWS);
+  if (columnCount < 1 || columnCount > valueCount || pieceCount > meta.remaining) {
+    damaged(`${columnCount} columns of ${valueCount} values together`);
+  }
+  const [columns, rows, lengths] = [reader.region(), reader.region(), reader.region()];
+  const texts = Array.from({ length: pieceCount }, () => reader.region());
+  return { columnCount, valueCount, columns, rows, lengths, texts };
+}
+
+/** The regions of an overflow map, in their order. */
+export function overflowRegions(overflow: OverflowEntry | undefined): Region[] {
+  if (overflow === undefined) return [];
+  const { columns, rows, lengths, texts } = overflow;
+  return [columns, rows, lengths, ...texts];
+}
+
 /** All regions of a directory that lie outside the meta, in their order. */
 export function regionsOf(directory: Directory): Region[] {
-  const { time, received, shapes, shapeIds, keys, presences, columns } = directory;
+  const { time, received, shapes, shapeIds, keys, presences, columns, overflow } = directory;
   return [
     time,
     received,
@@ -256,5 +292,6 @@ export function regionsOf(directory: Directory): Region[] {
     ...(keys === undefined ? [] : [keys]),
     ...presences.map((presence) => presence.region),
     ...columns.flatMap((column) => column.regions),
+    ...overflowRegions(overflow),
   ].filter((region) => region.inline === undefined);
 }

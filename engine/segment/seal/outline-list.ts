@@ -20,6 +20,11 @@ export class OutlineList {
     return this.#isComplete;
   }
 
+  /** Notes that there are columns that are not told. */
+  leaveOut(): void {
+    this.#isComplete = false;
+  }
+
   /** Notes that a block has `presentCount` values of a column. */
   add(
     { path, kind, dictionary }: Pick<ColumnOutline, 'path' | 'kind' | 'dictionary'>,

@@ -4,6 +4,7 @@ import type { Disk } from '../../base/file.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { releaseInterner } from '../entry/interner.ts';
 import type { BlockRef } from '../frame.ts';
+import { Feature } from '../head.ts';
 import type { SealedSegment } from '../sealed.ts';
 import { releaseLanes } from '../sum/row-lanes.ts';
 import { Verification } from '../sum/verify.ts';
@@ -27,6 +28,8 @@ export interface SealOptions {
   allocate: () => Promise<number>;
   /** Rows of a new segment at most. */
   rowsMax: number;
+  /** Columns of a new segment that are stored one by one at most; COLUMNS_MAX unless it is given. */
+  columnsMax?: number;
   /** Stops it between two steps: it rejects with CLOSED, and what it wrote is unlinked. */
   signal?: AbortSignal;
 }
@@ -42,6 +45,8 @@ export interface SealResult {
   parts: number;
 }
 
+/** Columns of a segment that are stored one by one: the values of others are together in overflow maps. */
+const COLUMNS_MAX = 2_048;
 /** Rows whose keys are in memory while they are put in order. */
 const ORDERED_ROWS = 8 * BLOCK_ROWS_MAX;
 /** How long a step may be before the thread gets to do something else. */
@@ -114,7 +119,7 @@ async function sealSources(
   pause: Pause,
   result: SealResult,
 ): Promise<void> {
-  const { disk, pathOf, rowsMax } = options;
+  const { disk, pathOf, rowsMax, columnsMax = COLUMNS_MAX } = options;
   result.damaged.push(...source.damaged);
   result.rowCount += source.rowCount;
   const rowsOfDay = await countDays(source.sources, pause);
@@ -125,7 +130,7 @@ async function sealSources(
     while (left > 0) {
       const rows = await stream.take(Math.min(left, most));
       left -= rows.rowCount;
-      const sealed = await sealRows(options, { source, rows, pause });
+      const sealed = await sealRows(options, { source, rows, columnsMax, pause });
       result.segments.push(sealed);
       await verification.find(disk, pathOf(true, sealed.segment), sealed);
     }
@@ -137,7 +142,10 @@ async function sealSources(
 async function sealRows(options: SealOptions, parts: BuilderParts): Promise<SealedSegment> {
   const { disk, pathOf, folderId, nowMs } = options;
   const segment = await options.allocate();
-  const head = { folderId, createdMs: nowMs, sources: parts.rows.segments };
+  // Columns that no row of the segment has count too: a segment with the feature need not have maps.
+  const hasOverflow = parts.source.columns.length > parts.columnsMax;
+  const features = hasOverflow ? Feature.OVERFLOW : Feature.NONE;
+  const head = { folderId, createdMs: nowMs, features, sources: parts.rows.segments };
   const writer = await SegmentWriter.create(disk, pathOf(true, segment), segment, head);
   try {
     return await new SegmentBuilder(parts, writer).build();

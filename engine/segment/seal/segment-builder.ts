@@ -21,6 +21,7 @@ import { ColumnRoom } from './column-room.ts';
 import { type ColumnValues, columnValues } from './column-values.ts';
 import { MessageDeriver } from './message-deriver.ts';
 import { OutlineList } from './outline-list.ts';
+import { OverflowSources, shareColumns } from './overflow-sources.ts';
 import { Placement } from './placement.ts';
 import { freeSelections, type SegmentRows, type Selection } from './segment-rows.ts';
 import { SegmentWords } from './segment-words.ts';
@@ -38,6 +39,8 @@ export interface BuilderParts {
   source: SourceRows;
   /** The rows of the segment. */
   rows: SegmentRows;
+  /** Columns that are stored one by one at most. */
+  columnsMax: number;
   pause: Pause;
 }
 
@@ -73,6 +76,7 @@ export class SegmentBuilder {
   readonly #rows: SegmentRows;
   readonly #writer: SegmentWriter;
   readonly #pause: Pause;
+  readonly #columnsMax: number;
   readonly #encoders: BlockEncoder[] = [];
   /** Columns whose values are too many and too distinct for a dictionary. */
   readonly #texts: Strings[] = [];
@@ -85,9 +89,10 @@ export class SegmentBuilder {
   readonly #room = new ColumnRoom();
   #ownEntryBytes = 0;
 
-  constructor({ source, rows, pause }: BuilderParts, writer: SegmentWriter) {
+  constructor({ source, rows, columnsMax, pause }: BuilderParts, writer: SegmentWriter) {
     this.#source = source;
     this.#rows = rows;
+    this.#columnsMax = columnsMax;
     this.#writer = writer;
     this.#pause = pause;
     this.#outlines = new OutlineList(rows.blockCount);
@@ -97,9 +102,15 @@ export class SegmentBuilder {
   /** Writes the whole file. Rejects with IO, CORRUPTION when a source is damaged after all, and what `pause` does. */
   async build(): Promise<SealedSegment> {
     await this.#begin();
-    for (const whole of this.#source.columns) {
-      const column = within(whole, (source) => this.#rows.has(source));
-      if (column.valueCount === 0) continue;
+    const all = this.#source.columns.map((whole) =>
+      within(whole, (source) => this.#rows.has(source)),
+    );
+    const { columns, overflow } = shareColumns(
+      all.filter(({ valueCount }) => valueCount > 0),
+      this.#columnsMax,
+      this.#rows.sourceRows,
+    );
+    for (const column of columns) {
       if (isStrings(column)) await this.#strings(column);
       else await this.#values(column);
       this.#source.forget();
@@ -107,6 +118,7 @@ export class SegmentBuilder {
     this.#room.free();
     releaseInterner();
     await this.#writeTexts();
+    await this.#writeOverflow(overflow);
     return this.#finish();
   }
 
@@ -150,6 +162,16 @@ export class SegmentBuilder {
         this.#outline(column, number, count, -1, undefined);
         await this.#step();
       }
+    }
+  }
+
+  async #writeOverflow(columns: readonly SourceColumn[]): Promise<void> {
+    if (columns.length === 0) return;
+    this.#outlines.leaveOut();
+    const sources = new OverflowSources(this.#source, this.#rows);
+    for (const [number, encoder] of this.#encoders.entries()) {
+      sources.write(encoder, columns, number);
+      await this.#step();
     }
   }
 

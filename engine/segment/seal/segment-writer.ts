@@ -46,7 +46,7 @@ export class SegmentWriter implements ChunkFile {
     disk: Disk,
     path: string,
     segment: number,
-    head: Pick<Head, 'folderId' | 'createdMs' | 'sources'>,
+    head: Pick<Head, 'folderId' | 'createdMs' | 'features' | 'sources'>,
   ): Promise<SegmentWriter> {
     disk.makeFolder(dirname(path));
     const name = temporaryPath(path);
