@@ -133,6 +133,7 @@ export class DateChunk {
     for (let index = 0; index < values.length; index++) {
       values[index] += eventValue(eventMs[index], forms[index]);
     }
+    free(forms);
     return values;
   }
 

@@ -3,6 +3,7 @@ import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type Room, readPacked, writeStored } from '../packed/compress.ts';
+import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
@@ -40,6 +41,7 @@ export function writeSharedDictionary(
   const ordered = new Float64Array(order.length);
   for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
   out.integers(out.region, ordered, ordered.length, 'values');
+  free(ordered);
   out.end();
   const compress = out.textCompressor();
   for (let first = 0; first < order.length; first += PIECE_ENTRIES) {

@@ -87,6 +87,8 @@ export class SegmentBuilder {
   /** By writer; -1 when it has no rows. */
   readonly #highest = new Float64Array(256).fill(-1);
   readonly #room = new ColumnRoom();
+  /** Of each block, as its encoder has them. */
+  readonly #timesOfBlocks: Float64Array[] = [];
   #ownEntryBytes = 0;
 
   constructor({ source, rows, columnsMax, pause }: BuilderParts, writer: SegmentWriter) {
@@ -130,6 +132,7 @@ export class SegmentBuilder {
       const out = new RegionWriter(undefined, region, true, this.#writer);
       this.#encoders.push(new BlockEncoder(this.#source.paths, rows, 0, out));
       this.#minutes.add(rows.timeMs);
+      this.#timesOfBlocks.push(rows.timeMs);
       this.#note(rows.keys);
       const { receivedMs, shapeIds, keys } = rows;
       free(receivedMs, shapeIds, keys.writers, keys.sequences);
@@ -163,6 +166,7 @@ export class SegmentBuilder {
         await this.#step();
       }
     }
+    texts.free();
   }
 
   async #writeOverflow(columns: readonly SourceColumn[]): Promise<void> {
@@ -298,6 +302,8 @@ export class SegmentBuilder {
     const words = await this.#words.finish(columns);
     const blocks: BlockRef[] = [];
     for (const encoder of this.#encoders) blocks.push(await this.#writer.block(encoder.parts()));
+    free(...this.#timesOfBlocks);
+    this.#rows.free();
     const facts = {
       rowCount: this.#rows.rowCount,
       minTimeMs: must(blocks[0], 'a block').minTimeMs,

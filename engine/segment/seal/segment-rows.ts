@@ -12,6 +12,8 @@ const FEW_ROWS_BYTES_MAX = BLOCK_BYTES_MAX / 2;
 const FEW_ROWS = 4 * TEXT_PIECE_ROWS;
 /** Bytes of text of a segment's rows: its file is read in minutes, and dropped as one. */
 const SEGMENT_BYTES_MAX = 256 * 1024 * 1024;
+/** All rows of the largest block. */
+const EVERY_ROW = Uint16Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row);
 /** Position of a row that is not in the segment, until there are no more. */
 const ELSEWHERE = 2 ** 32 - 1;
 
@@ -153,17 +155,19 @@ export class SegmentRows {
     return found;
   }
 
+  /** Ends it. */
+  free(): void {
+    free(...this.#positions, ...this.#full.map(({ at }) => at));
+  }
+
   /** What a block has of a column that all rows have. Not to be written. */
   fullSelection(block: number): Selection {
     const known = this.#full[block];
     if (known !== undefined) return known;
     const { from, to } = this.bounds(block);
-    const rows = new Uint16Array(to - from);
+    const rows = EVERY_ROW.subarray(0, to - from);
     const at = new Uint32Array(to - from);
-    for (let row = 0; row < rows.length; row++) {
-      rows[row] = row;
-      at[row] = from + row;
-    }
+    for (let row = 0; row < at.length; row++) at[row] = from + row;
     const selection = { rows, at, isFull: true };
     this.#full[block] = selection;
     return selection;

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { type Disk, type DiskFile, readWritten } from '../../base/file.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { Scratch } from '../../column/entries.ts';
 import type { Kind } from '../../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../../column/path.ts';
@@ -109,6 +110,7 @@ export class SourceRows {
   readonly #sum: RowSum;
   readonly #pause: () => Promise<void>;
   readonly #scratch = new Scratch();
+  readonly #weights = new Uint32Array(BLOCK_ROWS_MAX);
   #rowCount = 0;
   #columnCount = 0;
 
@@ -174,9 +176,9 @@ export class SourceRows {
 
   #add(block: Block): void {
     const { rowCount } = block;
-    const weights = new Uint32Array(rowCount);
+    const weights = this.#weights.subarray(0, rowCount).fill(0);
     block.weigh(weights);
-    const weighty = weights.some((bytes) => bytes > 0) ? weights : undefined;
+    const weighty = weights.some((bytes) => bytes > 0) ? weights.slice() : undefined;
     const sum = this.#sum.begin(block);
     block.forget();
     const paths = this.#internPaths(block);

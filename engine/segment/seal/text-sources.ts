@@ -35,6 +35,7 @@ export class TextSources {
   readonly #partsOf = new Map<SourceColumn, (ColumnPart | undefined)[]>();
   #bytes = new Uint8Array(0);
   #places = new Float64Array(0);
+  #offsets = new Uint32Array(0);
   readonly #scratch = new Scratch();
 
   constructor(source: SourceRows, rows: SegmentRows) {
@@ -48,7 +49,7 @@ export class TextSources {
     const rowCount = to - from;
     const parts = this.#parts(column, number);
     // By row of the block: first the length of its value, then the place of the value; -1 when it has none.
-    if (this.#places.length <= rowCount) this.#places = new Float64Array(rowCount + 1);
+    if (this.#places.length <= rowCount) this.#reserve(rowCount + 1);
     const places = this.#places.subarray(0, rowCount + 1).fill(-1);
     for (const { strings, targets } of parts) {
       const lengths = strings.entryLengths();
@@ -96,8 +97,9 @@ export class TextSources {
 
   /** Turns lengths into places, one value after the other; the bytes are still to be copied. */
   #place(places: Float64Array): BlockText {
+    // Lists of rows are kept until their block is written.
     const rows = new Uint16Array(places.length);
-    const offsets = new Uint32Array(places.length + 1);
+    const offsets = this.#offsets;
     let count = 0;
     let end = 0;
     for (let row = 0; row < places.length; row++) {
@@ -109,9 +111,24 @@ export class TextSources {
       offsets[count] = end;
     }
     assert(end <= OFFSET_MAX, `text of ${end} bytes in a block`);
-    if (end > this.#bytes.length) this.#bytes = new Uint8Array(end);
+    if (end > this.#bytes.length) {
+      free(this.#bytes);
+      this.#bytes = new Uint8Array(end);
+    }
     const bytes = this.#bytes.subarray(0, end);
     return { rows: rows.subarray(0, count), offsets: offsets.subarray(0, count + 1), bytes };
+  }
+
+  /** Makes room for so many rows. */
+  #reserve(count: number): void {
+    free(this.#places, this.#offsets);
+    this.#places = new Float64Array(count);
+    this.#offsets = new Uint32Array(count + 1);
+  }
+
+  /** Ends it. */
+  free(): void {
+    free(this.#bytes, this.#places, this.#offsets);
   }
 
   /** Copies the values of a piece, those together that stay one after the other. */
