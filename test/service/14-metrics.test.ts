@@ -132,6 +132,21 @@ t.test('metrics tell how the process does and what it answered', async (t) => {
   );
 });
 
+t.test('metrics tell what memory each thread has', async (t) => {
+  const families = await metrics();
+  const resident = sumOf(families, 'process_resident_memory_bytes');
+  const threads = families.get('logseam_event_loop_lag_seconds')?.samples ?? [];
+  t.equal(threads.length, 5);
+  for (const { labels } of threads) {
+    const heap = sumOf(families, 'logseam_thread_memory_bytes', { ...labels, of: 'heap' });
+    const buffers = sumOf(families, 'logseam_thread_memory_bytes', { ...labels, of: 'buffers' });
+    t.ok(heap > 1_000_000 && heap < resident, `heap of ${JSON.stringify(labels)}`);
+    t.ok(buffers > 0, `buffers of ${JSON.stringify(labels)}`);
+  }
+  const ofIngest = { kind: 'ingest', worker: '0', of: 'kernels' };
+  t.ok(sumOf(families, 'logseam_thread_memory_bytes', ofIngest) > 1_000_000);
+});
+
 t.test('classes of a histogram never shrink with their bound', async (t) => {
   for (const [name, { type, samples }] of await metrics()) {
     if (type !== 'histogram') continue;

@@ -2,20 +2,38 @@
 const BEAT_MS = 100;
 /** Lateness is told for at least so long, and at most twice as long. */
 const WINDOW_MS = 15_000;
+/** Beats after which a thread notes again what memory it has. */
+const MEMORY_BEATS = 10;
 
-/** The cells: when the loop turned last, when the window began, the most lateness in it and in the window before. */
+/**
+ * The cells: when the loop turned last, when the window began, the most lateness in it and in the window before; bytes
+ * of the heap, of buffers and of kernels.
+ */
 const BEAT = 0;
 const WINDOW = 1;
 const MOST = 2;
 const MOST_BEFORE = 3;
-const CELLS = 4;
+const HEAP = 4;
+const BUFFERS = 5;
+const KERNELS = 6;
+const CELLS = 7;
+
+/** Bytes that a thread has, as it noted them last; all are 0 before it begins. */
+export interface ThreadMemory {
+  /** Of objects and compiled code, free room included. */
+  heap: number;
+  /** Of array buffers: columns, blocks and what else lies outside of the heap, until it is collected. */
+  buffers: number;
+  /** Reserved for WebAssembly: pages that are never used take nothing. */
+  kernels: number;
+}
 
 /** Milliseconds of a clock that all threads of the process have in common and that does not jump. */
 function sharedNowMs(): number {
   return Number(process.hrtime.bigint()) / 1_000_000;
 }
 
-/** Lag of a thread's event loop: cells that the thread writes and others read. */
+/** Lag of a thread's event loop, and its memory: cells that the thread writes and others read. */
 export class LoopWatch {
   /** The memory; given to another thread it makes a view of the same cells there. */
   readonly shared: SharedArrayBuffer;
@@ -34,7 +52,26 @@ export class LoopWatch {
   /** Notes from now on, in the thread that is watched, that its loop turns, for as long as it does anything else. */
   begin(): void {
     this.beat();
-    setInterval(() => this.beat(), BEAT_MS).unref();
+    this.noteMemory();
+    let beats = 0;
+    setInterval(() => {
+      this.beat();
+      if (++beats % MEMORY_BEATS === 0) this.noteMemory();
+    }, BEAT_MS).unref();
+  }
+
+  /** Notes the memory of the calling thread, which is the one that is watched. */
+  noteMemory(): void {
+    const { heapTotal, external, arrayBuffers } = process.memoryUsage();
+    this.#cells[HEAP] = heapTotal;
+    this.#cells[BUFFERS] = arrayBuffers;
+    this.#cells[KERNELS] = Math.max(0, external - arrayBuffers);
+  }
+
+  /** The memory of the thread, as it noted it last. */
+  get memory(): ThreadMemory {
+    const cells = this.#cells;
+    return { heap: cells[HEAP], buffers: cells[BUFFERS], kernels: cells[KERNELS] };
   }
 
   /** Notes that the loop turns: to be called as often as `begin` has it. */

@@ -11,7 +11,7 @@ export interface ProcessSources {
   ready(): boolean;
   /** Descriptors that the process may have. */
   descriptorsMax: number;
-  /** Lag of the event loops of all threads, by kind. */
+  /** Lag of the event loops of all threads and their memory, by kind. */
   loops(): Readonly<Record<'front' | 'ingest' | 'query' | 'merge', Loops>>;
   /** Workers that were put in the place of dead ones, by kind. */
   restarts(): Readonly<Record<'ingest' | 'query', number>>;
@@ -60,13 +60,24 @@ function writeThreads(text: Exposition, sources: ProcessSources): void {
     'Workers put in the place of dead ones.',
     Object.entries(sources.restarts()).map(([kind, count]) => [{ kind }, count]),
   );
+  const there = Object.entries(loops).flatMap(([kind, threads]) =>
+    threads.flatMap((loop, worker) =>
+      loop === undefined ? [] : [{ loop, labels: { kind, worker: String(worker) } }],
+    ),
+  );
   text.gauge(
     'logseam_event_loop_lag_seconds',
     'The most that the event loop of a thread was late in the last 15 to 30 seconds.',
-    Object.entries(loops).flatMap(([kind, threads]) =>
-      threads.flatMap((loop, worker): [Labels, number][] =>
-        loop === undefined ? [] : [[{ kind, worker: String(worker) }, loop.lagMs / 1_000]],
-      ),
+    there.map(({ loop, labels }) => [labels, loop.lagMs / 1_000]),
+  );
+  text.gauge(
+    'logseam_thread_memory_bytes',
+    'Memory that a thread has of its own.',
+    there.flatMap(({ loop, labels }) =>
+      Object.entries(loop.memory).map(([of, bytes]): [Labels, number] => [
+        { ...labels, of },
+        bytes,
+      ]),
     ),
   );
 }
