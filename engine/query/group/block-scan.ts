@@ -31,6 +31,9 @@ import {
 } from './shared-scan.ts';
 import { sharedVisits } from './shared-visits.ts';
 
+/** Segments that are asked how large dictionaries are. */
+const SEGMENTS_MAX = 8;
+
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
 
@@ -124,22 +127,31 @@ export class BlockScan {
     return this.#selected.isAll ? this.#reachedSegments().map(([ref]) => ref) : [];
   }
 
-  /** Whether a segment has a dictionary of more than LARGE_ENTRIES strings at `path`, as far as footers tell. */
+  /**
+   * Whether one of some segments has a dictionary of more than LARGE_ENTRIES strings at `path`, as far as footers tell.
+   */
   hasLarge(path: string): boolean {
     const known = this.#large.get(path);
     if (known !== undefined) return known;
-    const source = this.#source;
-    const firsts = new Map(this.#refs.map((ref) => [ref.segment, ref]));
-    const isLarge = [...firsts.values()].some((ref) =>
-      footerOf(source, ref)
-        ?.columns?.forms(path)
-        .some(
-          ({ dictionary }) =>
-            (dictionaryOf(source, ref, dictionary)?.entryCount ?? 0) > LARGE_ENTRIES,
-        ),
-    );
+    const isLarge = this.#someSegments().some((ref) => {
+      const forms = footerOf(this.#source, ref)?.columns?.forms(path) ?? [];
+      return forms.some(({ dictionary }) => {
+        const entries = dictionaryOf(this.#source, ref, dictionary);
+        return entries !== undefined && entries.entryCount > LARGE_ENTRIES;
+      });
+    });
     this.#large.set(path, isLarge);
     return isLarge;
+  }
+
+  /** A block of each of some sealed segments: to look into all of very many would take long. */
+  #someSegments(): BlockRef[] {
+    const bySegment = new Map<number, BlockRef>();
+    for (const ref of this.#refs) {
+      if (bySegment.size === SEGMENTS_MAX) break;
+      if (ref.sealed) bySegment.set(ref.segment, ref);
+    }
+    return [...bySegment.values()];
   }
 
   /** The blocks of each sealed segment that is reached whole, and has none that is known to be damaged. */
