@@ -7,7 +7,7 @@ import { COMPRESSION_GAIN_MIN } from '../base/limits.ts';
 import { ThreadKernel } from '../kernel/thread-kernel.ts';
 import { ADDRESSES_MAGIC, packAddresses, unpackAddresses } from './addresses.ts';
 import { Lz4Kernel } from './lz4-kernel.ts';
-import { ZstdFrames } from './zstd.ts';
+import { ZstdFrames, ZstdPacker } from './zstd.ts';
 
 /** Compresses bytes; `undefined` when that gains less than 15 %. The result is the caller's. */
 export type Compress = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -84,13 +84,24 @@ export function coldTextCompressor(): CompressTexts {
   return (bytes, count, lengthOf) => packAddresses(bytes, count, lengthOf) ?? compressed(bytes);
 }
 
+/** The compressor of the thread, once one was asked for. */
+let zstdPacker: { packer: ZstdPacker | undefined } | undefined;
+
 function compressZstd(bytes: Uint8Array): Uint8Array | undefined {
-  const params = { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL };
-  const packed = zstdCompressSync(bytes, { params, pledgedSrcSize: bytes.length });
+  zstdPacker ??= { packer: ZstdPacker.make(ZSTD_LEVEL) };
+  const { packer } = zstdPacker;
+  const frame = packer?.pack(bytes);
+  if (frame === undefined && packer !== undefined) zstdPacker = undefined;
+  const packed = frame ?? compressZstdPlain(bytes);
   const most = bytes.length * (1 - COMPRESSION_GAIN_MIN);
-  return packed.length <= most && bytes.length <= packed.length * EXPANSION_MAX
-    ? packed
-    : undefined;
+  const gains = packed.length <= most && bytes.length <= packed.length * EXPANSION_MAX;
+  return gains ? new Uint8Array(packed) : undefined;
+}
+
+/** Does the same by a call of node:zlib, which makes the same frame. */
+function compressZstdPlain(bytes: Uint8Array): Uint8Array {
+  const params = { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL };
+  return zstdCompressSync(bytes, { params, pledgedSrcSize: bytes.length });
 }
 
 /** Memory of the caller's, of so many bytes at least, whose contents are anything. */

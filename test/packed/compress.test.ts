@@ -1,3 +1,4 @@
+import { constants, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
 import { CORPORA } from '../../bench/corpus/index.ts';
@@ -9,6 +10,7 @@ import {
   compressPlain,
   decompress,
 } from '../../engine/packed/compress.ts';
+import { ZstdPacker } from '../../engine/packed/zstd.ts';
 
 // The build whose every access is checked against the bounds of its region.
 useKernels('checked');
@@ -90,6 +92,16 @@ t.test('damaged bytes are corruption, or as many as there were', async (t) => {
       t.throws(() => decompress(packed, raw.length + 1), { code: 'CORRUPTION' });
       t.throws(() => decompress(packed.subarray(0, at), raw.length), { code: 'CORRUPTION' });
     }
+  }
+});
+
+t.test('a frame of a stream is that of a call of the library', async (t) => {
+  const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+  const packer = ZstdPacker.make(1);
+  for (const count of [64, 20_000, 300_000, 1_000, 70_000]) {
+    const raw = digits(count);
+    const wanted = zstdCompressSync(raw, { params, pledgedSrcSize: count });
+    t.equal(Buffer.compare(packer?.pack(raw) ?? raw, wanted), 0);
   }
 });
 
