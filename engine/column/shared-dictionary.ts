@@ -2,12 +2,10 @@ import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
-import { type Room, readPacked, writeStored } from '../packed/compress.ts';
-import { free } from '../packed/growth.ts';
+import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
-import type { Dictionary } from './dictionary.ts';
 import {
   type CountedEntries,
   type Entries,
@@ -26,35 +24,29 @@ const PIECES_KEPT_MAX = 32;
 const UNIT_PIECES = 4;
 const BYTES_MAX = 2 ** 32 - 1;
 
-/**
- * Writes a dictionary of a segment: `order` names the entries of `dictionary`, those with the most values first;
- * `counts` is by entry. Source: FORMAT.md 10.3.
- */
-export function writeSharedDictionary(
-  out: RegionWriter,
-  dictionary: Dictionary,
-  order: Uint32Array,
-  counts: Uint32Array,
-): void {
-  const { offsets } = dictionary;
-  out.meta.varint(order.length);
-  const ordered = new Float64Array(order.length);
-  for (let place = 0; place < order.length; place++) ordered[place] = counts[order[place]];
-  out.integers(out.region, ordered, ordered.length, 'values');
-  free(ordered);
+/** Begins to write a dictionary of a segment: the values of each entry, descending. Source: FORMAT.md 10.3. */
+export function writeSharedCounts(out: RegionWriter, counts: Float64Array): void {
+  out.meta.varint(counts.length);
+  out.integers(out.region, counts, counts.length, 'values');
   out.end();
-  const compress = out.textCompressor();
-  for (let first = 0; first < order.length; first += PIECE_ENTRIES) {
-    const count = Math.min(PIECE_ENTRIES, order.length - first);
+}
+
+/** Goes on with the next entries: whole pieces, unless they are the last ones. */
+export function writeSharedEntries(
+  out: RegionWriter,
+  compress: CompressTexts,
+  { offsets, bytes }: Entries,
+): void {
+  const entryCount = offsets.length - 1;
+  for (let first = 0; first < entryCount; first += PIECE_ENTRIES) {
+    const count = Math.min(PIECE_ENTRIES, entryCount - first);
     const lengths = new Float64Array(count);
     for (let index = 0; index < count; index++) {
-      const entry = order[first + index];
-      lengths[index] = offsets[entry + 1] - offsets[entry];
+      lengths[index] = offsets[first + index + 1] - offsets[first + index];
     }
     out.integers(out.region, lengths, count, 'values');
-    const bytes = dictionary.gather(order, first, first + count);
-    const packed = compress(bytes, count, (text) => lengths[text]) ?? bytes;
-    writeStored(out.region, bytes, packed);
+    const piece = bytes.subarray(offsets[first], offsets[first + count]);
+    writeStored(out.region, piece, compress(piece, count, (text) => lengths[text]) ?? piece);
     out.end();
   }
 }
@@ -86,8 +78,8 @@ export class SharedDictionary implements CountedEntries {
   readonly #sums = new Map<object, Summed>();
 
   /**
-   * Opens what `writeSharedDictionary` wrote; `region` gives the checked bytes of a region, `keep` the pieces that are
-   * kept. Throws CORRUPTION.
+   * Opens what `writeSharedCounts` and `writeSharedEntries` wrote; `region` gives the checked bytes of a region, `keep`
+   * the pieces that are kept. Throws CORRUPTION.
    */
   constructor(meta: Uint8Array, region: ReadRegion, keep: KeepPiece = (_, read) => read()) {
     this.#keep = keep;

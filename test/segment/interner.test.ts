@@ -15,6 +15,18 @@ function entriesOf(texts: readonly Uint8Array[]): Entries {
   return { offsets, bytes: new Uint8Array(Buffer.concat(texts)) };
 }
 
+/** Throws unless an interner gathers every other entry, the last ones first, as they are in `wanted`. */
+function compareGathered(interner: Interner, wanted: Dictionary): void {
+  const { entryCount } = wanted;
+  const count = Math.min(Math.ceil(entryCount / 2), 8_192);
+  const numbers = Uint32Array.from({ length: count }, (_, at) => entryCount - 1 - 2 * at);
+  const { offsets, bytes } = interner.gather(numbers);
+  const isSame = numbers.every((number, at) => {
+    return wanted.is(number, bytes, offsets[at], offsets[at + 1] - offsets[at]);
+  });
+  if (!isSame || offsets.length !== count + 1) throw new Error('other strings are gathered');
+}
+
 /** Throws unless the kernel numbers the strings, `part` at once, as a dictionary does. */
 function compare(texts: readonly Uint8Array[], part: number): void {
   const strings = entriesOf(texts);
@@ -30,6 +42,7 @@ function compare(texts: readonly Uint8Array[], part: number): void {
       if (numbers[at - from] !== number) throw new Error(`${numbers[at - from]}, not ${number}`);
     }
   }
+  compareGathered(interner, wanted);
   const { entryCount, byteCount } = interner;
   const found = interner.entries();
   const isSame =

@@ -56,6 +56,11 @@ export class EntryMerger {
     return this.#interner.entries();
   }
 
+  /** Some thousands of the entries, one after the other. Good until the next call, and as `dictionary` is. */
+  gather(entries: Uint32Array): Entries {
+    return this.#interner.gather(entries);
+  }
+
   /** Distinct values so far. */
   get entryCount(): number {
     return this.#interner.entryCount;

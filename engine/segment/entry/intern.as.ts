@@ -6,7 +6,7 @@
  *
  * | region | holds |
  * |---|---|
- * | text | strings that are to be numbered, one after the other, `INTERN_TEXT_BYTES` at most |
+ * | text | strings that are to be numbered, or were gathered, one after the other, `INTERN_TEXT_BYTES` at most |
  * | offsets | where each begins, and the end of the last one (u32) |
  * | numbers | the number of each (u32) |
  * | entry offsets | where each distinct string begins, and the end of the last one (u32) |
@@ -126,6 +126,35 @@ export function internStrings(count: u32): u32 {
     store<u32>(INTERN_NUMBER + 4 * string, intern(start, end));
   }
   return count;
+}
+
+/** Copies `length` bytes; both places have room for a vector behind them. */
+function copyEntry(from: u32, to: u32, length: u32): void {
+  assert(from + length <= ENTRY_BYTES && to + length <= INTERN_TEXT_BYTES);
+  for (let at: u32 = 0; at < length; at += PAD_BYTES) {
+    v128.store(INTERN_TEXT + to + at, v128.load(INTERN_ENTRY + from + at));
+  }
+}
+
+/**
+ * Puts the distinct strings that the first `count` numbers name into the text, one after the other, and where they lie
+ * into the offsets; false when there is no room for all of them.
+ */
+export function internGather(count: u32): bool {
+  assert(count <= INTERN_STRINGS);
+  let end: u32 = 0;
+  for (let at: u32 = 0; at < count; at++) {
+    const entry = load<u32>(INTERN_NUMBER + 4 * at);
+    if (entry >= entryCount) return false;
+    const from = entryOffset(entry);
+    const length = entryOffset(entry + 1) - from;
+    if (length > INTERN_TEXT_BYTES - end) return false;
+    store<u32>(INTERN_OFFSET + 4 * at, end);
+    copyEntry(from, end, length);
+    end += length;
+  }
+  store<u32>(INTERN_OFFSET + 4 * count, end);
+  return true;
 }
 
 /** Forgets all strings. `key` is not to be known to others. */

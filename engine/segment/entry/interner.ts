@@ -10,6 +10,7 @@ interface Exports {
   internStart(): number;
   internBegin(key: number): void;
   internStrings(count: number): number;
+  internGather(count: number): number;
   internEntryCount: WebAssembly.Global;
   internEntryEnd: WebAssembly.Global;
   INTERN_TEXT: WebAssembly.Global;
@@ -89,6 +90,22 @@ export class Interner {
     return this.#dictionary;
   }
 
+  /**
+   * The distinct strings that `numbers` name, one after the other: of a few thousand. Good until the next call, and as
+   * `entries` are.
+   */
+  gather(numbers: Uint32Array): Entries {
+    const found = this.#gather(numbers);
+    if (found !== undefined) return found;
+    const dictionary = this.entries();
+    const offsets = new Uint32Array(numbers.length + 1);
+    for (let at = 0; at < numbers.length; at++) {
+      const start = dictionary.offsets[numbers[at]];
+      offsets[at + 1] = offsets[at] + dictionary.offsets[numbers[at] + 1] - start;
+    }
+    return { offsets, bytes: dictionary.gather(numbers, 0, numbers.length) };
+  }
+
   /** Numbers the strings `[from, to)`; that of string i goes to `into[i - from]`. */
   intern(strings: Entries, from: number, to: number, into: Uint32Array): void {
     for (let at = from; at < to; ) {
@@ -132,6 +149,22 @@ export class Interner {
     }
   }
 
+  /** Gathers strings by the kernel; `undefined` when it does not have them, has no room for them, or fails. */
+  #gather(numbers: Uint32Array): Entries | undefined {
+    const kernel = this.#kernel;
+    if (kernel === undefined || numbers.length > kernel.numbers.length) return undefined;
+    assert(kernel.owner === this, 'of interners one is used at a time');
+    kernel.numbers.set(numbers);
+    try {
+      if (kernel.exports.internGather(numbers.length) === 0) return undefined;
+    } catch {
+      ofThread = { kernel: undefined };
+      return undefined;
+    }
+    const offsets = kernel.offsets.subarray(0, numbers.length + 1);
+    return { offsets, bytes: kernel.text.subarray(0, offsets[numbers.length]) };
+  }
+
   /** A dictionary that goes on where the kernel stopped. */
   #plain(): Dictionary {
     if (this.#dictionary !== undefined) return this.#dictionary;
@@ -141,6 +174,7 @@ export class Interner {
       dictionary.intern(bytes, offsets[entry], offsets[entry + 1] - offsets[entry]);
     }
     this.#dictionary = dictionary;
+    this.#kernel = undefined;
     return dictionary;
   }
 

@@ -4,10 +4,10 @@ import { ByteWriter } from '../../base/bytes.ts';
 import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { RegionWriter, type Zone } from '../../column/chunk.ts';
 import type { StringColumn } from '../../column/column.ts';
-import type { Dictionary } from '../../column/dictionary.ts';
+import { PIECE_ENTRIES } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
-import { writeSharedDictionary } from '../../column/shared-dictionary.ts';
+import { writeSharedCounts, writeSharedEntries } from '../../column/shared-dictionary.ts';
 import { free } from '../../packed/growth.ts';
 import { BlockEncoder } from '../block/block-encoder.ts';
 import type { RowKeys } from '../block/row-keys.ts';
@@ -24,7 +24,7 @@ import { OutlineList } from './outline-list.ts';
 import { OverflowSources, shareColumns } from './overflow-sources.ts';
 import { Placement } from './placement.ts';
 import { freeSelections, type SegmentRows, type Selection } from './segment-rows.ts';
-import { SegmentWords } from './segment-words.ts';
+import { PART_PIECES_MAX, SegmentWords } from './segment-words.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { ShapeList } from './shape-list.ts';
 import type { SourceColumn, SourceRows } from './source-rows.ts';
@@ -46,6 +46,9 @@ export interface BuilderParts {
 
 /** Bytes of entries of all columns that the blocks of a segment together may hold until their texts are written. */
 const OWN_ENTRY_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Entries of a dictionary that are written, and whose words are found, together: whole parts of words. */
+const ENTRIES_TOGETHER = PART_PIECES_MAX * PIECE_ENTRIES;
 
 /** A column of strings or arrays. */
 type Strings = SourceColumn & { kind: StringColumn['kind'] };
@@ -232,10 +235,7 @@ export class SegmentBuilder {
     const selections = values.isGivenUp ? [] : placement.selections();
     const ranks = values.isGivenUp ? undefined : values.ranks(selections);
     if (ranks !== undefined) {
-      const dictionary = await this.#dictionary(values.dictionary, ranks);
-      const count = ranks.order.length;
-      const entries = { entries: values.dictionary, entryOf: ranks.order, rowsOf: ranks.counts };
-      await this.#words.add(column, { ...entries, isDictionary: true, count, ofCount: count });
+      const dictionary = await this.#dictionary(column, values, ranks);
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
       freeSelections(selections);
       return;
@@ -259,10 +259,30 @@ export class SegmentBuilder {
     }
   }
 
-  /** Writes a dictionary of the segment; resolves with its number. */
-  async #dictionary(dictionary: Dictionary, { order, counts }: EntryRanks): Promise<number> {
+  /** Writes a dictionary of the segment, and finds its words; resolves with its number. */
+  async #dictionary(
+    column: Strings,
+    values: StringValues,
+    { order, counts }: EntryRanks,
+  ): Promise<number> {
     const out = new RegionWriter(new ByteParts(), undefined, true);
-    writeSharedDictionary(out, dictionary, order, counts);
+    const rowsOf = new Float64Array(order.length);
+    for (let place = 0; place < order.length; place++) rowsOf[place] = counts[order[place]];
+    writeSharedCounts(out, rowsOf);
+    const compress = out.textCompressor();
+    for (let first = 0; first < order.length; first += ENTRIES_TOGETHER) {
+      const numbers = order.subarray(first, first + ENTRIES_TOGETHER);
+      const entries = values.gather(numbers);
+      writeSharedEntries(out, compress, entries);
+      await this.#words.add(column, {
+        entries,
+        rowsOf: rowsOf.subarray(first),
+        count: numbers.length,
+        isDictionary: true,
+        ofCount: order.length,
+      });
+    }
+    free(rowsOf);
     const place = await this.#writer.dictionary(out.meta.bytes(), out.regions.parts());
     out.reset();
     return this.#dictionaries.push(place) - 1;

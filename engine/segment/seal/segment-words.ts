@@ -13,9 +13,10 @@ import type { SegmentWriter } from './segment-writer.ts';
 
 /** Columns of fewer values, or entries of a dictionary, are tested whole. */
 const VALUES_MIN = 3 * PIECE_ENTRIES;
-/** Bytes of values that a part has about, and pieces at most: it is read and tested as one. */
+/** Bytes of values that a part has about: it is read and tested as one. */
 const PART_BYTES = 128 * 1024;
-const PART_PIECES_MAX = 8;
+/** Pieces of a part at most: a power of two. */
+export const PART_PIECES_MAX = 8;
 /** Pairs of words and parts that are in memory about at most, 6 bytes each and as many while they are sorted. */
 const PAIRS_MAX = 2 ** 20;
 /** Values that are looked at to find the words that are counted, and bytes of them about, at most. */

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import type { StringColumn } from '../../column/column.ts';
-import { Scratch } from '../../column/entries.ts';
+import { type Entries, Scratch } from '../../column/entries.ts';
 import { StringBuilder } from '../../column/strings.ts';
 import type { DenseStrings } from '../block/dense-column.ts';
 import { EntryMerger, type EntryRanks } from '../entry/entry-merger.ts';
@@ -22,6 +22,11 @@ export class StringValues {
 
   get dictionary(): EntryMerger['dictionary'] {
     return this.#merger.dictionary;
+  }
+
+  /** Some thousands of the entries, one after the other. Good until the next call, and as `dictionary` is. */
+  gather(entries: Uint32Array): Entries {
+    return this.#merger.gather(entries);
   }
 
   /** Whether the values are too many and too distinct to be kept here: then they have to be read again. */
