@@ -55,8 +55,15 @@ function bitCount(word: number): number {
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** Bits of words that are set. */
+export function countBits(words: Uint32Array): number {
+  let count = 0;
+  for (let word = 0; word < words.length; word++) count += bitCount(words[word]);
+  return count;
+}
+
 /** A bit a row, set for each of `rows`. */
-export function bitsOfRows(rows: Uint32Array, rowCount: number): Uint32Array {
+function bitsOfRows(rows: Uint32Array, rowCount: number): Uint32Array {
   const bits = new Uint32Array(bitmapWords(rowCount));
   for (let index = 0; index < rows.length; index++)
     bits[rows[index] >>> 5] |= 1 << (rows[index] & 31);
@@ -102,8 +109,7 @@ export class PresentRows {
       return PresentRows.of(new IntegerStream(reader, count).ids(rowCount - 1), rowCount);
     }
     const bitmap = readWords(reader, bitmapWords(rowCount));
-    let present = 0;
-    for (let word = 0; word < bitmap.length; word++) present += bitCount(bitmap[word]);
+    const present = countBits(bitmap);
     const excess = rowCount % 32 === 0 ? 0 : bitmap[bitmap.length - 1] >>> (rowCount % 32);
     if (present !== count || excess !== 0) damaged(`bitmap of ${present} rows, not ${count}`);
     return new PresentRows(count, rowCount, bitmap, undefined);

@@ -60,6 +60,9 @@ export interface DerivedValues {
   value(rank: number, length: number): StringPlace;
 }
 
+/** More than an id is. */
+const ID_MAX = 2 ** 32 - 1;
+
 /** More bytes than a value of a text has. */
 const WEIGHT_MAX = 2 ** 31 - 1;
 
@@ -161,6 +164,19 @@ export class StringChunk {
     return own === 0
       ? new Uint32Array(bitmapWords(this.#valueCount))
       : this.#idStream().bitsWithin(own, own);
+  }
+
+  /** A bit for each row, with an id a row, set when it has a value. Throws CORRUPTION. */
+  bitsOfIds(): Uint32Array {
+    const found = this.#idStream().bitsWithin(1, ID_MAX);
+    if (found !== undefined) return found;
+    const ids = this.denseIds();
+    const bits = new Uint32Array(bitmapWords(ids.length));
+    for (let row = 0; row < ids.length; row++) {
+      bits[row >>> 5] |= Number(ids[row] !== 0) << (row & 31);
+    }
+    free(ids);
+    return bits;
   }
 
   /** The ids of a shared chunk that are entries + 1 themselves, as they are stored. */

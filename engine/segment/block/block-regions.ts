@@ -49,7 +49,10 @@ export class BlockRegions {
   /** Bytes of a region, of which no more are read than needed; `whole` reads all. Throws CORRUPTION, later too. */
   far(region: Region, whole = () => this.region(region)): Uint8Array | FarBytes {
     const bytes = this.#source.far(region);
-    if (bytes instanceof Uint8Array) return bytes;
+    if (bytes instanceof Uint8Array) {
+      this.#given?.push(bytes);
+      return bytes;
+    }
     const { length } = bytes;
     return {
       length,

@@ -8,7 +8,7 @@ import { DateChunk } from '../../column/dates.ts';
 import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { NumberChunk } from '../../column/number-chunk.ts';
-import { bitsOfRows, PresentRows } from '../../column/presence.ts';
+import { countBits, PresentRows } from '../../column/presence.ts';
 import { type Shapes, weighShapes } from '../../column/shape.ts';
 import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
@@ -200,8 +200,11 @@ export class Block {
       if (overflowed !== undefined) return overflowed.map.presentBits(overflowed.number);
       const entry = this.#all.entry(index);
       if (!entry.hasSlots) return this.#present(entry)?.bitmap;
-      const ids = this.#stringChunk(index, entry).denseIds();
-      return bitsOfRows(presentIds(ids, entry.presentCount).rows, this.rowCount);
+      const bits = this.#stringChunk(index, entry).bitsOfIds();
+      const count = countBits(bits);
+      if (count !== entry.presentCount)
+        damaged(`${count} rows have an id, not ${entry.presentCount}`);
+      return bits;
     });
   }
 

@@ -51,14 +51,15 @@ export function presentIds(
   ids: Uint32Array,
   count: number,
 ): { rows: Uint32Array; ids: Uint32Array } {
-  const rows = new Uint32Array(count);
-  const present = new Uint32Array(count);
+  const rows = new Uint32Array(count + 1);
+  const present = new Uint32Array(count + 1);
   let at = 0;
+  // Without branches, which would be taken at random: what the last one of a row without an id writes is not read.
   for (let row = 0; row < ids.length; row++) {
-    if (ids[row] === 0) continue;
     rows[at] = row;
-    present[at++] = ids[row];
+    present[at] = ids[row];
+    at += Number(ids[row] !== 0);
   }
   if (at !== count) throw new EngineError('CORRUPTION', `${at} rows have an id, not ${count}`);
-  return { rows, ids: present };
+  return { rows: rows.subarray(0, count), ids: present.subarray(0, count) };
 }
