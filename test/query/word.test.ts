@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { parseDateForm } from '../../engine/column/date-form.ts';
+import { Kind } from '../../engine/column/kind.ts';
 import { compilePattern, matchesPattern } from '../../engine/query/filter/pattern.ts';
+import { WordsTest } from '../../engine/query/filter/printed-test.ts';
 import { encodeText, SAME } from '../../engine/query/filter/text.ts';
 import { keepsLetters, WordSequence } from '../../engine/query/filter/word.ts';
 import type { Pattern } from '../../engine/query/model/predicate.ts';
@@ -121,4 +124,34 @@ t.test('a pattern of many wildcards costs pattern times text at most', async (t)
   const bytes = encodeText('a'.repeat(20_000));
   const tokens = compilePattern(patternOf(`${'*a'.repeat(20)}*b`));
   t.notOk(matchesPattern(tokens, bytes, 0, bytes.length, SAME));
+});
+
+t.test('dates of all forms are found by each of their words', async (t) => {
+  for (const separator of ['T', ' ']) {
+    for (const fraction of ['', '.123', '.123456']) {
+      for (const zone of ['', 'Z', '+02:00', '-0530']) {
+        const text = `2026-11-23${separator}10:07:05${fraction}${zone}`;
+        const bytes = encodeText(text);
+        const found = { form: 0, value: 0, timeMs: 0 };
+        t.ok(parseDateForm(bytes, 0, bytes.length, found), text);
+        const column = {
+          kind: Kind.DATE,
+          presence: Uint32Array.of(1),
+          values: Float64Array.of(found.value),
+          forms: Uint16Array.of(found.form),
+        };
+        const has = (...words: string[]): boolean => {
+          const test = new WordsTest(new WordSequence(words.map(patternOf)));
+          return test.dates(column, Uint32Array.of(1))[0] === 1;
+        };
+        const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+        for (const word of words) {
+          t.ok(has(word), `${word} in ${text}`);
+          t.ok(has(`${word.slice(0, 1)}*`));
+        }
+        t.ok(has(...words));
+        for (const other of ['12345', '1234567', 'z', '2026z']) t.notOk(has(other), other);
+      }
+    }
+  }
 });

@@ -8,7 +8,7 @@ import { SCALE_DOUBLE } from '../../column/number-text.ts';
 import { decodeText } from '../../segment/block/rebuild.ts';
 import { LOWER } from '../../word/word-hash.ts';
 import { addRow, addRows, type Bitmap, keepRows, nextRow } from '../model/bitmap.ts';
-import type { Pattern } from '../model/predicate.ts';
+import type { Pattern, WordPattern } from '../model/predicate.ts';
 import { finderOf, LiteralFinder } from './literal.ts';
 import type { ValueTest } from './match.ts';
 import { compilePattern, matchesPattern, type PatternTokens } from './pattern.ts';
@@ -124,6 +124,15 @@ const DIGITS = /^\d{1,15}$/;
 /** What words of numbers and of dates are made of, lower-cased. */
 const OF_NUMBERS = /^[\de]*$/;
 const OF_DATES = /^[\dtz]*$/;
+/** Words of dates: years, shorter numbers and zones; fractions; hours behind a day; all but these before a `Z`. */
+const DATE_WORD = /^(?:\d{2,4}|\d{6}|\d\dt\d\d|(?:\d{2,3}|\d{6})z)$/;
+
+/** Tells that a date may have a word. */
+function isOfDate(word: WordPattern): boolean {
+  const literals = word.map((piece) => ('literal' in piece ? piece.literal : undefined));
+  if (!literals.includes(undefined)) return DATE_WORD.test(literals.join(''));
+  return literals.every((literal) => literal === undefined || OF_DATES.test(literal));
+}
 
 /** Looks for words in texts. */
 export class WordsTest extends PrintedTest {
@@ -140,7 +149,7 @@ export class WordsTest extends PrintedTest {
       .flat()
       .map((piece) => ('literal' in piece ? piece.literal : ''));
     this.#isOfNumbers = literals.every((literal) => OF_NUMBERS.test(literal));
-    this.#isOfDates = literals.every((literal) => OF_DATES.test(literal));
+    this.#isOfDates = words.patterns.every(isOfDate);
   }
 
   text(bytes: Uint8Array, start: number, end: number): boolean {
