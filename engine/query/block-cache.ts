@@ -28,7 +28,7 @@ export class BlockCache {
     const head = this.#heads.get(key);
     const block = open(head);
     if (head === undefined) this.#heads.keep(key, segment, block.head, block.head.memoryBytes);
-    const cells = rowCount * CELL_BYTES * (block.columns.length + 2);
+    const cells = rowCount * CELL_BYTES * (block.columnCount + 2);
     this.#blocks.keep(key, segment, block, cells + bytes * EXPANSION);
     return block;
   }

@@ -233,23 +233,14 @@ export class BlockEncoder {
     out.endIds();
   }
 
-  /**
-   * Adds an overflow map, behind all columns: `add` puts what the block has of the column number `column` of `columns`
-   * into it.
-   */
-  writeOverflow(
-    columns: readonly { path: number; kind: Kind }[],
-    add: (map: OverflowWriter, column: number) => void,
-  ): void {
-    const keys = columns.map(({ path, kind }) => this.#paths.leafKey(path, kind));
-    const order = [...columns.keys()].filter((column) => keys[column] >= 0);
-    order.sort((left, right) => keys[left] - keys[right]);
-    const map = new OverflowWriter(this.#out);
-    for (const column of order) {
-      map.begin(keys[column]);
-      add(map, column);
-    }
-    map.finish();
+  /** Begins an overflow map, which is behind all columns: nothing else is added until it is finished. */
+  overflow(): OverflowWriter {
+    return new OverflowWriter(this.#out);
+  }
+
+  /** Leaf key of a kind at `path`, as overflow maps have it; -1 when the block does not have the path. */
+  leafKey(path: number, kind: Kind): number {
+    return this.#paths.leafKey(path, kind);
   }
 
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */

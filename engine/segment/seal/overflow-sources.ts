@@ -53,25 +53,39 @@ interface Value {
 export class OverflowSources {
   readonly #source: SourceRows;
   readonly #rows: SegmentRows;
+  readonly #pause: () => Promise<void>;
 
-  constructor(source: SourceRows, rows: SegmentRows) {
+  /** `pause` is awaited between some columns. */
+  constructor(source: SourceRows, rows: SegmentRows, pause: () => Promise<void>) {
     this.#source = source;
     this.#rows = rows;
+    this.#pause = pause;
   }
 
-  /** Writes the map of the block number `number`, whose other columns `block` has. Throws CORRUPTION. */
-  write(block: BlockEncoder, columns: readonly SourceColumn[], number: number): void {
+  /** Writes the map of the block number `number`, whose other columns `block` has. Rejects as `pause`, CORRUPTION. */
+  async write(
+    block: BlockEncoder,
+    columns: readonly SourceColumn[],
+    number: number,
+  ): Promise<void> {
     const sources = new Set(this.#rows.sourcesOf(number));
-    let left = FORGET_COLUMNS;
-    block.writeOverflow(columns, (map, column) => {
-      const parts = columns[column].parts.filter(({ source }) => sources.has(source));
+    const keyed = columns.map((column) => ({
+      key: block.leafKey(column.path, column.kind),
+      column,
+    }));
+    const ordered = keyed.filter(({ key }) => key >= 0).sort((a, b) => a.key - b.key);
+    const map = block.overflow();
+    for (const [at, { key, column }] of ordered.entries()) {
+      map.begin(key);
+      const parts = column.parts.filter(({ source }) => sources.has(source));
       this.#add(map, parts, number);
       for (const { source } of parts) this.#source.sources[source].block.forgetValues();
-      if (--left > 0) return;
-      left = FORGET_COLUMNS;
+      if (at % FORGET_COLUMNS > 0) continue;
       this.#forget(sources);
-    });
+      await this.#pause();
+    }
     this.#forget(sources);
+    map.finish();
   }
 
   #forget(sources: Iterable<number>): void {

@@ -175,9 +175,9 @@ export class SegmentBuilder {
   async #writeOverflow(columns: readonly SourceColumn[]): Promise<void> {
     if (columns.length === 0) return;
     this.#outlines.leaveOut();
-    const sources = new OverflowSources(this.#source, this.#rows);
+    const sources = new OverflowSources(this.#source, this.#rows, this.#pause);
     for (const [number, encoder] of this.#encoders.entries()) {
-      sources.write(encoder, columns, number);
+      await sources.write(encoder, columns, number);
       await this.#step();
     }
   }
