@@ -3,6 +3,7 @@ import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
+import { extend } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
@@ -254,23 +255,19 @@ export class SharedDictionary implements CountedEntries {
 
   *#readAll(): Units<Entries> {
     const offsets = new Uint32Array(this.entryCount + 1);
-    const pieces: Uint8Array[] = [];
-    let base = 0;
+    let bytes = new Uint8Array(0);
+    let end = 0;
     yield* this.#eachPiece((first, piece) => {
+      const from = end;
+      end += piece.bytes.length;
+      if (end > BYTES_MAX) damaged(`dictionary of ${end} bytes`);
       for (let index = 0; index < piece.offsets.length; index++) {
-        offsets[first + index] = base + piece.offsets[index];
+        offsets[first + index] = from + piece.offsets[index];
       }
-      base += piece.bytes.length;
-      pieces.push(piece.bytes);
-    });
-    if (base > BYTES_MAX) damaged(`dictionary of ${base} bytes`);
-    const bytes = new Uint8Array(base);
-    let at = 0;
-    for (const piece of pieces) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
-    return { offsets, bytes };
+      if (end > bytes.length) bytes = extend(bytes, end);
+      bytes.set(piece.bytes, from);
+    }, new Scratch());
+    return { offsets, bytes: new Uint8Array(bytes.buffer.transfer(end)) };
   }
 }
 
