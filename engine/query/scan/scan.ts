@@ -3,6 +3,7 @@ import type { Units } from '../../base/pause.ts';
 import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { Block } from '../../segment/block/block.ts';
+import type { ColumnInfo } from '../../segment/block/block-head.ts';
 import type { ValueTest } from '../filter/match.ts';
 import { partTestsOf } from '../filter/part-test.ts';
 import type { Plan } from '../filter/plan.ts';
@@ -13,6 +14,7 @@ import {
   type Bitmap,
   countRows,
   dropRows,
+  hasRow,
   isEmpty,
   nextRow,
   noRows,
@@ -25,6 +27,8 @@ import { entriesOfDictionary, type Passes } from './entry-passes.ts';
 export const MESSAGE = 'message';
 /** Derived strings of a block that are made one by one: to make all takes as long as about a thousand. */
 const FEW_ROWS = 256;
+/** Strings of an overflow map that are looked at in a unit. */
+const OVERFLOW_UNIT = 1_024;
 /** Rows of a block above which each test of a column is a unit. */
 const UNIT_ROWS = 256;
 
@@ -55,13 +59,13 @@ export function* rowsWhere(plan: Plan, block: Block, rows: Bitmap): Units<Bitmap
       return yield* rowsOfWords(plan.test, block, rows);
     case 'value':
       return yield* rowsOfTestedColumns(
-        (path) => plan.paths.includes(path),
+        ({ path }) => plan.paths.includes(path),
         plan.test,
         block,
         rows,
       );
     case 'anywhere':
-      return yield* rowsOfTestedColumns(() => true, plan.test, block, rows);
+      return yield* rowsAnywhere(plan.test, block, rows);
     case 'exists':
       return rowsThatExist(plan.paths, block, rows);
     default:
@@ -160,15 +164,34 @@ export function* entriesWhere(
   return yield* entriesOfDictionary(dictionary, possible, owner, whole);
 }
 
+/** The rows among `rows` that have a value that passes: strings of an overflow map are tested one after the other. */
+function* rowsAnywhere(test: ValueTest, block: Block, rows: Bitmap): Units<Bitmap> {
+  const found = noRows(block.rowCount);
+  let left = OVERFLOW_UNIT;
+  for (const { row, bytes, start, end } of block.overflowStrings()) {
+    if (hasRow(rows, row) && !hasRow(found, row) && test.text(bytes, start, end)) {
+      addRow(found, row);
+    }
+    if (--left > 0) continue;
+    left = OVERFLOW_UNIT;
+    yield;
+  }
+  const { ownColumnCount } = block;
+  const isLeft = ({ kind }: ColumnInfo, index: number): boolean =>
+    index < ownColumnCount || kind !== Kind.STRING;
+  addRows(found, yield* rowsOfTestedColumns(isLeft, test, block, rows));
+  return found;
+}
+
 function* rowsOfTestedColumns(
-  isNamed: (path: string) => boolean,
+  isNamed: (info: ColumnInfo, index: number) => boolean,
   test: ValueTest,
   block: Block,
   rows: Bitmap,
 ): Units<Bitmap> {
   const found = noRows(block.rowCount);
   for (const [index, info] of block.columns.entries()) {
-    if (!isNamed(info.path)) continue;
+    if (!isNamed(info, index)) continue;
     if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
     addRows(found, yield* rowsOfColumn(block, index, test, rows));
     if (block.rowCount > UNIT_ROWS) yield;

@@ -4,14 +4,14 @@ import { Kind } from '../../column/kind.ts';
 import { StringEncoding } from '../../column/text.ts';
 import { placed } from '../frame.ts';
 import type { BlockHead, ColumnInfo } from './block-head.ts';
-import { BlockOverflow } from './block-overflow.ts';
+import { BlockOverflow, type OverflowString } from './block-overflow.ts';
 import { bytesOf } from './block-regions.ts';
 import { type ColumnEntry, overflowRegions } from './directory.ts';
 
 /** Path, kind and count of values of a column. */
 export type ColumnOutline = Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>;
 
-/** A value of a column of an overflow map, or where there may be one. */
+/** A column of an overflow map, by its number there. */
 interface OverflowColumn {
   map: BlockOverflow;
   number: number;
@@ -67,6 +67,16 @@ export class BlockColumns {
   findOverflowed(key: number): number {
     const number = this.overflow?.find(key) ?? -1;
     return number < 0 ? -1 : this.#entries.length + number;
+  }
+
+  /** The strings of all columns of the overflow map. */
+  *overflowStrings(): Generator<OverflowString> {
+    const strings = this.overflow?.strings();
+    while (strings !== undefined) {
+      const { done, value } = placed(this.#head.ref, () => strings.next());
+      if (done === true) return;
+      yield value;
+    }
   }
 
   /** Bytes that the values of each take; of those of an overflow map about. */

@@ -20,6 +20,11 @@ const KEPT_VALUES_MAX = 2 ** 17;
 /** Bytes of a string that count where a block is to be filled. */
 const LONG_BYTES = 256;
 
+/** A string of an overflow map, and the row that has it. */
+export interface OverflowString extends StringPlace {
+  row: number;
+}
+
 /** The columns that a block has in its overflow map, numbered from 0 there. Methods throw CORRUPTION. */
 export class BlockOverflow {
   readonly count: number;
@@ -121,6 +126,18 @@ export class BlockOverflow {
     if (kind === Kind.STRING) return JSON.stringify(text);
     if (kind === Kind.DATE) return `"${text}"`;
     return kind === Kind.ARRAY ? escapeSurrogates(text) : text;
+  }
+
+  /** The strings of all columns, column after column. */
+  *strings(): Generator<OverflowString> {
+    const { keys, starts } = this.#read();
+    const rows = this.#allRows();
+    for (let number = 0; number < keys.length; number++) {
+      if (leafKind(keys[number]) !== Kind.STRING) continue;
+      for (let place = starts[number]; place < starts[number + 1]; place++) {
+        yield { row: rows[place], ...this.#textAt(place) };
+      }
+    }
   }
 
   /** Adds to `weights`, by row, the bytes of long texts. */

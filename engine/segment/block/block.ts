@@ -28,6 +28,7 @@ import { FrameSource } from '../frame-source.ts';
 import { BlockColumns, type ColumnOutline } from './block-columns.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
+import type { OverflowString } from './block-overflow.ts';
 import { BlockRegions, bytesOf } from './block-regions.ts';
 import { BlockShapes } from './block-shapes.ts';
 import type { ChunkSource, DictionarySource } from './block-sources.ts';
@@ -145,6 +146,16 @@ export class Block {
     return this.#all.count;
   }
 
+  /** Columns that are not of an overflow map: the first ones. */
+  get ownColumnCount(): number {
+    return this.#directory.columns.length;
+  }
+
+  /** The strings of all columns of the overflow map. Throws CORRUPTION. */
+  overflowStrings(): Generator<OverflowString> {
+    return this.#all.overflowStrings();
+  }
+
   /** Bytes of the block: its frame, and the chunks outside of it. */
   get bytes(): number {
     return this.ref.bytes + this.head.chunkBytes;
@@ -167,8 +178,8 @@ export class Block {
   weigh(weights: Uint32Array): void {
     placed(this.ref, () => {
       weighShapes(this.shapes(), weights);
-      for (const [index, entry] of this.#directory.columns.entries())
-        this.#weigh(index, entry, weights);
+      const { columns } = this.#directory;
+      for (const [index, entry] of columns.entries()) this.#weigh(index, entry, weights);
       this.#all.overflow?.weigh(weights);
     });
   }
@@ -260,8 +271,7 @@ export class Block {
   /** The column number `index` as it is stored, when its texts are derived. */
   derived(index: number): DerivedView | undefined {
     const entry = this.#directory.columns[index];
-    if (entry === undefined) return undefined;
-    if (entry.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
+    if (entry?.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
     return guardedView(this.#derived(index, entry), (read) => placed(this.ref, read));
   }
 
