@@ -17,6 +17,8 @@ import { decodeText, escapeSurrogates } from './rebuild.ts';
 const KEY_MAX = 2 ** 31 - 1;
 /** Values up to which their rows are kept. */
 const KEPT_VALUES_MAX = 2 ** 17;
+/** Bytes of pieces of texts that are kept. */
+const PIECES_BYTES_MAX = 4 * 1024 * 1024;
 /** Bytes of a string that count where a block is to be filled. */
 const LONG_BYTES = 256;
 
@@ -35,7 +37,9 @@ export class BlockOverflow {
   #columns: { keys: Uint32Array; starts: Uint32Array } | undefined;
   #rows: Uint32Array | undefined;
   #lengths: IntegerStream | undefined;
-  #piece: (Entries & { number: number }) | undefined;
+  /** Pieces of texts that were read, by number: the values of a row lie in many of them. */
+  readonly #pieces = new Map<number, Entries>();
+  #pieceBytes = 0;
   /** Columns that were asked for, as a block has others. */
   readonly #entries = new Map<number, ColumnEntry>();
 
@@ -110,9 +114,15 @@ export class BlockOverflow {
   /** The place of the value that a row has of a column, among all values; -1 when it has none. */
   placeOf(number: number, row: number): number {
     const { starts } = this.#read();
-    const present = this.#presentRows(number);
-    const rank = present === undefined ? row : present.rank(row);
-    return rank < 0 ? -1 : starts[number] + rank;
+    const rows = this.#allRows();
+    let low = starts[number];
+    let high = starts[number + 1];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (rows[middle] < row) low = middle + 1;
+      else high = middle;
+    }
+    return low < starts[number + 1] && rows[low] === row ? low : -1;
   }
 
   /** JSON text of what a row has of a column; `undefined` when it has nothing. */
@@ -157,7 +167,7 @@ export class BlockOverflow {
   /** Lets go of all that was read, but of what is small and needed for each column. */
   forget(): void {
     this.forgetColumns();
-    this.#piece = undefined;
+    this.#forgetPieces();
     this.#lengths = undefined;
     if (this.#entry.valueCount > KEPT_VALUES_MAX) this.#rows = undefined;
   }
@@ -201,15 +211,24 @@ export class BlockOverflow {
   }
 
   #pieceOf(number: number): Entries {
-    if (this.#piece?.number === number) return this.#piece;
+    const known = this.#pieces.get(number);
+    if (known !== undefined) return known;
     const { valueCount, texts } = this.#entry;
     const first = number * TEXT_PIECE_ROWS;
     const count = Math.min(TEXT_PIECE_ROWS, valueCount - first);
     const offsets = offsetsOf(this.#lengthStream().part(first, count));
     const stored = this.#region(texts[number]);
     const bytes = stored.length === offsets[count] ? stored : decompress(stored, offsets[count]);
-    this.#piece = { number, offsets, bytes };
-    return this.#piece;
+    const piece = { offsets, bytes };
+    if (this.#pieceBytes > PIECES_BYTES_MAX) this.#forgetPieces();
+    this.#pieces.set(number, piece);
+    this.#pieceBytes += bytes.length + offsets.byteLength;
+    return piece;
+  }
+
+  #forgetPieces(): void {
+    this.#pieces.clear();
+    this.#pieceBytes = 0;
   }
 
   #textAt(place: number): StringPlace {
