@@ -3,7 +3,7 @@ import type { Workload } from '../harness.ts';
 import { ASKED } from './ingestion.ts';
 import { type Asked, fill, questionsOf, timed } from './query.ts';
 
-const EVENTS = 3_000_000;
+const EVENTS = 10_000_000;
 const CORPUS = 'access-rough';
 const WORKERS = [1, 2];
 /** The quickest of so many counts: threads have compiled by then what they run often. */
@@ -45,7 +45,7 @@ async function ask(
 export const queryWorkersWorkload: Workload = {
   name: 'query-workers',
   what: `heavy aggregates over ${EVENTS / 1e6}M events of a rough access log on one query worker and on two`,
-  seconds: ({ scale }) => 20 + 60 * scale,
+  seconds: ({ scale }) => 20 + 100 * scale,
   run: async (bench) => {
     const folder = temporaryFolder();
     const events = Math.round(EVENTS * bench.scale);

@@ -7,7 +7,7 @@ export async function stored(
   written: readonly TestRow[][],
   sealedCount: number,
 ): Promise<{ shelf: Shelf; model: Model }> {
-  const shelf = new Shelf(sealedCount % 2 === 0 ? 2 : undefined);
+  const shelf = new Shelf(sealedCount > 0 && sealedCount % 2 === 0 ? 2 : undefined);
   const model = new Model();
   let sequence = 1;
   for (const rows of written) {
