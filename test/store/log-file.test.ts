@@ -29,7 +29,14 @@ t.test('a new file has a head, and its name is durable', async (t) => {
   const head = readHead(bytes.subarray(64));
   t.same(
     { ...head, folderId: [...head.folderId] },
-    { format: FORMAT_VERSION, writer: 2, folderId: [...folderId], createdMs: 5, sources: [] },
+    {
+      format: FORMAT_VERSION,
+      writer: 2,
+      folderId: [...folderId],
+      createdMs: 5,
+      features: 0,
+      sources: [],
+    },
   );
   t.equal(log.durableBytes, 0);
 });
