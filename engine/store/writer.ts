@@ -63,6 +63,8 @@ export interface WriterOptions {
 /** Senders that have just been answered are waited for when there are so many, so long. */
 const GATHER_SENDERS_MIN = 4;
 const GATHER_MS = 2;
+/** Time without waiting after they did not all come: at less than full load each would wait for those that do not. */
+const GATHER_PAUSE_MS = 1_000;
 
 interface Waiter {
   resolve(): void;
@@ -114,6 +116,8 @@ export class Writer {
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** Ends the wait for senders that were answered. */
   #gathered: (() => void) | undefined;
+  /** When senders were last waited for in vain. */
+  #missedMs = Number.NEGATIVE_INFINITY;
   #failedMs: number | undefined;
   /** Why the open block is not to be trusted: a bug showed while rows were taken. */
   #broken: { error: unknown } | undefined;
@@ -297,9 +301,13 @@ export class Writer {
     const { monotonicMs } = this.#options;
     const isJustAnswered = monotonicMs() - this.#answeredMs < GATHER_MS;
     if (!isJustAnswered || this.#senderCount < GATHER_SENDERS_MIN) return;
+    if (monotonicMs() - this.#missedMs < GATHER_PAUSE_MS) return;
     if (urgentCount >= this.#senderCount || blocks.length > 0 || this.#open.isFlushFinal) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
+      const timer = setTimeout(() => {
+        this.#missedMs = monotonicMs();
+        resolve();
+      }, GATHER_MS);
       this.#gathered = () => {
         clearTimeout(timer);
         resolve();

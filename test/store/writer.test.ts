@@ -62,17 +62,29 @@ t.test(
   async (t) => {
     const one = await rig();
     await one.append('z', 1);
-    const rounds = 3;
-    const send = async (name: string): Promise<void> => {
-      for (let round = 0; round < rounds; round++) await one.append(`${name}${round}`, 1);
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const send = async (name: string, turns: number): Promise<void> => {
+      for (let round = 0; round < 3; round++) {
+        await one.append(`${name}${round}`, 1);
+        for (let at = 0; at < turns; at++) await turn();
+      }
     };
-    const first = send('a');
-    await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([first, ...['b', 'c', 'd'].map(send)]);
-    const rowsOf = ({ claim }: (typeof one.groups)[number]): number => claim.end - claim.first;
-    t.same(one.groups.map(rowsOf), [1, 1, 4, 4, 3], 'all four are in one group, but for the first');
-    await one.append('e', 1);
-    t.equal(one.groups.length, 6, 'those that do not come are not waited for long');
+    const sizesOf = async (names: readonly string[]): Promise<number[]> => {
+      const { length } = one.groups;
+      await Promise.all(names.map(send));
+      return one.groups.slice(length).map(({ claim }) => claim.end - claim.first);
+    };
+    mock.timers.enable({ apis: ['setTimeout'] });
+    t.teardown(() => mock.timers.reset());
+    t.same(await sizesOf(['a', 'b', 'c', 'd']), [4, 4, 4]);
+    const alone = one.append('e', 1);
+    await turn();
+    t.equal(one.groups.length, 4, 'the others may come');
+    mock.timers.tick(2);
+    await alone;
+    t.equal(one.groups.length, 5, 'those that do not come are not waited for long');
+    const sizes = await sizesOf(['f', 'g', 'h', 'i']);
+    t.ok(sizes.length > 3, `nor is anybody, for a while after that: ${sizes}`);
   },
 );
 
