@@ -4,6 +4,7 @@ import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream, readWords } from '../packed/integer-stream.ts';
 import { writeIntegers } from '../packed/integers.ts';
+import { firstFrom } from '../packed/patches.ts';
 import type { Presence } from './column.ts';
 
 /** Stored form of the rows that have a value. The numbers are on disk. Source: FORMAT.md 4.3. */
@@ -143,7 +144,11 @@ export class PresentRows {
   /** Number of the value that `row` has; -1 when it has none. */
   rank(row: number): number {
     const bitmap = this.#bitmap;
-    if (bitmap === undefined) return placeOf(this.rows(), row);
+    if (bitmap === undefined) {
+      const rows = this.rows();
+      const rank = firstFrom(rows, row);
+      return rows[rank] === row ? rank : -1;
+    }
     const word = row >>> 5;
     const bit = 1 << (row & 31);
     if ((bitmap[word] & bit) === 0) return -1;
@@ -158,18 +163,6 @@ export class PresentRows {
     }
     return ranks;
   }
-}
-
-/** The place of `row` among ascending `rows`; -1 when it is none of them. */
-function placeOf(rows: Uint32Array, row: number): number {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows[middle] < row) low = middle + 1;
-    else high = middle;
-  }
-  return rows[low] === row ? low : -1;
 }
 
 /** The bitmap of `present`, in the form of column.ts. */

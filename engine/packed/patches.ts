@@ -12,10 +12,15 @@ export function addPatches(
   }
 }
 
-/** Number of the first of `places` that is not below `place`. */
-export function firstFrom(places: Uint32Array, place: number): number {
-  let low = 0;
-  let high = places.length;
+/** Number of the first of `places`, which ascend, from `begin` up to `end` that is not below `place`; else `end`. */
+export function firstFrom(
+  places: Uint32Array,
+  place: number,
+  begin = 0,
+  end = places.length,
+): number {
+  let low = begin;
+  let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (places[middle] < place) low = middle + 1;

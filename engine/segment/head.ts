@@ -4,7 +4,7 @@ import { checkFormat } from './frame.ts';
 
 /** Draft from which heads have features and sources. */
 const FORMAT_FEATURES = 5;
-/** What a reader must know of a segment. The bits are on disk. Source: FORMAT.md 3. */
+/** Features of a segment that a reader must know. The bits are on disk. Source: FORMAT.md 3. */
 export const Feature = { NONE: 0, OVERFLOW: 1 } as const;
 /** All of these: the lowest bits. */
 const KNOWN_FEATURES = Feature.OVERFLOW;

@@ -112,7 +112,7 @@ export class Reading {
     this.#sum = must(sumOf(segment, this.#key), 'a sum');
   }
 
-  /** Whether a read says that it is partial. Throws when it is wrong instead. */
+  /** Tells that a read says it is partial. Throws when it is wrong instead. */
   isPartial(number: number): boolean {
     if (number === QUESTIONS.length) {
       const sum = sumOf(this.#segment, this.#key);
@@ -125,7 +125,7 @@ export class Reading {
     return answer === undefined;
   }
 
-  /** Whether a check finds the segment whole. */
+  /** Tells that a check finds the segment whole. */
   isFoundWhole(): boolean {
     const { disk, segment, refs, bytes } = this.#segment;
     if (!refs[0].sealed) return verifyBlock(bytes);
@@ -138,7 +138,7 @@ export class Reading {
   }
 }
 
-/** What came of flips. */
+/** Outcome of flips. */
 export interface Flips {
   /** Bytes whose change a check does not find. */
   unused: number;

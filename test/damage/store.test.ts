@@ -10,7 +10,7 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 
 const EVER = { fromMs: -1e15, toMs: 1e15, predicate: { type: 'all' as const }, columns: [] };
 
-/** What the start of a store comes to: events, or that it is refused; and whether rows are said to be lost. */
+/** Outcome of the start of a store: events, or that it is refused; and whether rows are said to be lost. */
 interface Start {
   events: Map<string, string>;
   isPartial: boolean;

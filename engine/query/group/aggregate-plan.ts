@@ -23,13 +23,13 @@ export interface LevelFacts {
   parentCount: number;
   /** Whether a level before may still get more of them. */
   grows: boolean;
-  /** Whether more strings of the attribute lie in a dictionary than a trial takes. */
+  /** True when more strings of the attribute lie in a dictionary than a trial takes. */
   isLarge: boolean;
 }
 
-/** What is known when a plan is made. */
+/** Facts that a plan is made of. */
 export interface QueryFacts extends Pick<AggregateLimits, 'cellsMax'> {
-  /** Whether more strings of an attribute lie in a dictionary than a cube takes. */
+  /** Tells that more strings of an attribute lie in a dictionary than a cube takes. */
   isLarge: (path: string) => boolean;
 }
 

@@ -75,7 +75,7 @@ export class BlockScan {
   readonly #opened = new Set<BlockRef>();
   /** The selected rows of blocks that were scanned before, where these are not all. */
   readonly #rows = new Map<BlockRef, Bitmap>();
-  /** Whether the strings of an attribute lie in a large dictionary, by its path. */
+  /** By path of an attribute, true when its strings lie in a large dictionary. */
   readonly #large = new Map<string, boolean>();
   #rowsBytesLeft: number;
   #scanCount = 0;
@@ -128,7 +128,7 @@ export class BlockScan {
   }
 
   /**
-   * Whether one of some segments has a dictionary of more than LARGE_ENTRIES strings at `path`, as far as footers tell.
+   * Tells that one of some segments has a dictionary of more than LARGE_ENTRIES strings at `path`, by footers alone.
    */
   hasLarge(path: string): boolean {
     const known = this.#large.get(path);

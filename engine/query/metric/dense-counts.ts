@@ -1,6 +1,7 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Tally } from '../../packed/cells.ts';
 import { grow } from '../../packed/growth.ts';
+import { firstFrom } from '../../packed/patches.ts';
 import { placesOf, type SmallPlaces } from './quantile-code.ts';
 
 /** Counts of a slab: those of many groups. */
@@ -210,12 +211,6 @@ function viewOf(slabs: readonly Uint32Array[], start: number, size: number): Uin
 
 /** The place of a code; -1 when it has none. */
 function placeOf({ codes }: SmallPlaces, code: number): number {
-  let low = 0;
-  let high = codes.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (codes[middle] < code) low = middle + 1;
-    else high = middle;
-  }
-  return codes[low] === code ? low : -1;
+  const place = firstFrom(codes, code);
+  return codes[place] === code ? place : -1;
 }

@@ -37,7 +37,7 @@ export class BlockColumns {
     this.count = columns.length + (overflow?.columnCount ?? 0);
   }
 
-  /** What they are, in no particular order; of an overflow map without bounds. */
+  /** Paths, kinds and bounds, in no particular order; columns of an overflow map have no bounds. */
   get infos(): readonly ColumnInfo[] {
     if (this.overflow === undefined) return this.#head.columns;
     this.#infos ??= [...this.#head.columns, ...this.#overflowInfos()];

@@ -9,6 +9,7 @@ import { leafKind, leafPath } from '../../column/shape.ts';
 import { offsetsOf } from '../../column/string-chunk.ts';
 import { decompress } from '../../packed/compress.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
+import { firstFrom } from '../../packed/patches.ts';
 import type { ColumnEntry, OverflowEntry } from './directory.ts';
 import { encodeColumn, isTrue } from './overflow-column.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
@@ -69,14 +70,8 @@ export class BlockOverflow {
   /** The number of the column with a leaf key; -1 when there is none. */
   find(key: number): number {
     const { keys } = this.#read();
-    let low = 0;
-    let high = keys.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (keys[middle] < key) low = middle + 1;
-      else high = middle;
-    }
-    return keys[low] === key ? low : -1;
+    const number = firstFrom(keys, key);
+    return keys[number] === key ? number : -1;
   }
 
   /** A column as the directory has others; it is made when it is asked for. */
@@ -115,14 +110,9 @@ export class BlockOverflow {
   placeOf(number: number, row: number): number {
     const { starts } = this.#read();
     const rows = this.#allRows();
-    let low = starts[number];
-    let high = starts[number + 1];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (rows[middle] < row) low = middle + 1;
-      else high = middle;
-    }
-    return low < starts[number + 1] && rows[low] === row ? low : -1;
+    const [begin, end] = starts.subarray(number, number + 2);
+    const place = firstFrom(rows, row, begin, end);
+    return place < end && rows[place] === row ? place : -1;
   }
 
   /** JSON text of what a row has of a column; `undefined` when it has nothing. */

@@ -27,7 +27,7 @@ export interface EncodedColumn {
 
 const inlined = (...regions: Uint8Array[]): Region[] => regions.map((inline) => ({ inline }));
 
-/** Whether the text of a boolean is that of `true`. */
+/** Tells that the text of a boolean is that of `true`. */
 export function isTrue(bytes: Uint8Array, start: number): boolean {
   return bytes[start] === TRUE_TEXT[0];
 }
