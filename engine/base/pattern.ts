@@ -42,6 +42,7 @@ export class Pattern {
   #native: RegExp | undefined;
   /** Steps a character that it takes at most. */
   #nativeSteps = 1;
+  readonly #begins: Uint8Array;
   #first = NO_TABLES;
   #last = NO_TABLES;
   #groupStarts: number[] = [];
@@ -57,6 +58,7 @@ export class Pattern {
       throw new PatternError(`the pattern compiles to ${size} instructions, which is too many`, 0);
     }
     this.size = size;
+    this.#begins = beginningsOf(this.#automaton);
     if (read.native === undefined) return;
     const steps = isOnePass(compile(anchored(read.skeleton)))
       ? 1
@@ -79,6 +81,11 @@ export class Pattern {
   /** Steps a character for texts that are not very long. */
   get steps(): number {
     return this.#native === undefined ? this.size : this.#nativeSteps;
+  }
+
+  /** Tells by its first byte in UTF-8, or by none, that a text may match. */
+  mayBegin(first: number | undefined): boolean {
+    return first === undefined || this.#begins[first] === 1;
   }
 
   /** Tells by a few characters that the ASCII text `bytes[start, end)` may match. */
@@ -191,6 +198,40 @@ function itemsOf(native: string): Item[] | undefined {
     items.push({ atom, isRepeated: repeat !== '', isOptional: repeat === '*' });
   }
   return items;
+}
+
+/** Operations of an automaton. Source: re2js, Inst. */
+const Operation = { ALT: 1, CAPTURE: 3, EMPTY_WIDTH: 4, FAIL: 5, NOP: 7, RUNE: 8, RUNE1: 9 };
+const PASSED = new Set([Operation.CAPTURE, Operation.EMPTY_WIDTH, Operation.NOP]);
+interface Instruction {
+  op: number;
+  out: number;
+  arg: number;
+  matchRune(point: number): boolean;
+}
+
+/** The first bytes of texts, in UTF-8, that an automaton may match: 1 by byte; all of those beyond ASCII. */
+function beginningsOf(automaton: RE2JS): Uint8Array {
+  const { prog } = automaton.re2() as { prog: { inst: readonly Instruction[]; start: number } };
+  const begins = new Uint8Array(256).fill(1, ASCII_COUNT);
+  const seen = new Set<number>();
+  const waiting = [prog.start];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (seen.has(at)) continue;
+    seen.add(at);
+    const instruction = prog.inst[at];
+    const { op, out, arg } = instruction;
+    if (op === Operation.FAIL) continue;
+    if (op === Operation.ALT) waiting.push(out, arg);
+    else if (op === Operation.RUNE || op === Operation.RUNE1) {
+      for (let byte = 0; byte < ASCII_COUNT; byte++) {
+        if (instruction.matchRune(byte)) begins[byte] = 1;
+      }
+    } else if (PASSED.has(op)) waiting.push(out);
+    // Any character, the end of a match, and whatever else there may be.
+    else return begins.fill(1);
+  }
+  return begins;
 }
 
 /** The tables of the first characters of texts that are made of these items. */

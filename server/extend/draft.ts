@@ -1,8 +1,7 @@
 import { must } from '../../engine/base/assert.ts';
-import { KIND_COLUMN_MIN, Kind } from '../../engine/column/kind.ts';
+import { Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
-import type { EventValues } from '../../engine/query/filter/event-test.ts';
 import { clearCounters, type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { KeyTable } from '../decode/key.ts';
 import { LeafReader } from '../decode/leaf.ts';
@@ -13,13 +12,12 @@ import { hideKey, type WriteKeyTest } from '../decode/write-key.ts';
 import type { Attributes, ExtractedValue } from './extraction.ts';
 import { MemberWriter } from './member-writer.ts';
 import { DECLINED, LEFT, type Outcome, PUT, RowEdit } from './row-edit.ts';
-import { oneByteText, RowIndex } from './row-index.ts';
+import { oneByteText } from './row-index.ts';
+import { RowValues } from './row-values.ts';
 
 const CUSTOM = 'custom';
 const SYSLOG = 'syslog';
 const MESSAGE = 'message';
-/** Number of the cursor when it goes to all values. */
-const ALL = 0;
 
 /** A change of an event, or a `write`. */
 type Change =
@@ -30,6 +28,8 @@ type Change =
   | { type: 'message'; text: string }
   | { type: 'write' };
 
+const WRITE: Change = { type: 'write' };
+
 /**
  * An event between decoding and storing: the last row of rows, which has just ended. What is read is the row; changes
  * are in it after `write`, and its leaves are in order after `finish`. Changes are made in the row (RowEdit) as long as
@@ -37,12 +37,9 @@ type Change =
  * predicates: `message`, `custom.http.verb`, `syslog.appname`. Made for one path table, owned by one thread.
  * Source: INTERFACE.md 1.2, 2.3 and 8.
  */
-export class Draft implements EventValues {
-  kind: Kind = Kind.NULL;
-  bytes: Uint8Array = new Uint8Array(0);
-  start = 0;
-  end = 0;
-
+export class Draft {
+  /** Values of the event, as of the last `write`. */
+  readonly values: RowValues;
   readonly #rows: Rows;
   readonly #counters: DecodeCounters;
   /** Counts of the last `write`. */
@@ -51,8 +48,9 @@ export class Draft implements EventValues {
   readonly #tree: EventTree;
   readonly #edit: RowEdit;
   readonly #names: PathNames;
-  readonly #index: RowIndex;
   readonly #members: MemberWriter;
+  /** Paths of targets. */
+  readonly #paths = new Map<string, number>();
   /** Set when changes are made in the row, and those that were made. */
   #isInRow = true;
   readonly #changes: Change[] = [];
@@ -64,16 +62,6 @@ export class Draft implements EventValues {
   #isChanged = false;
   #wasWritten = false;
   #hasTime = false;
-  /** The cursor: the next entry, the end of those that may be meant, and the number of their dotted path, or ALL. */
-  #entry = 0;
-  #end = 0;
-  #wanted = ALL;
-  /** The text that was asked for last, and the path that it is at; `undefined` for none. */
-  #text: string | undefined;
-  #textPath: string | undefined;
-  readonly #sourceTexts = new Texts();
-  readonly #sideTexts = new Texts();
-
   /**
    * `counters` count what the limits did to events that were changed; no event gets what `isWriteKey` recognises as its
    * `logmaticKey`. One that `isPlain` makes all changes in the tree.
@@ -94,14 +82,14 @@ export class Draft implements EventValues {
     this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
     this.#edit = new RowEdit(paths, rows, keys, this.#leaves);
     this.#names = new PathNames(paths);
-    this.#index = new RowIndex(rows, this.#names);
+    this.values = new RowValues(rows, this.#names);
     this.#members = new MemberWriter(rows);
   }
 
   /** Turns to the last row. */
   begin(): void {
     this.#row = this.#rows.rowCount - 1;
-    this.#index.turnTo(this.#row);
+    this.values.begin(this.#row);
     this.#sideBytes = this.#rows.sideBytes;
     this.#isInRow = !this.#isPlain;
     this.#changes.length = 0;
@@ -109,7 +97,6 @@ export class Draft implements EventValues {
     this.#isChanged = false;
     this.#wasWritten = false;
     this.#hasTime = false;
-    this.#textPath = undefined;
   }
 
   /** Bytes that changes of this event have taken. */
@@ -117,74 +104,25 @@ export class Draft implements EventValues {
     return this.#rows.sideBytes - this.#sideBytes;
   }
 
-  open(path: string): void {
-    const index = this.#index;
-    this.#wanted = index.number(path);
-    const first = index.first(this.#wanted);
-    this.#entry = Math.max(first, 0);
-    const isMixed = first >= 0 && index.isMixed;
-    this.#end = isMixed ? this.#rows.rowEntry[this.#row + 1] : first + 1;
-  }
-
-  openAll(): void {
-    this.#wanted = ALL;
-    this.#entry = this.#rows.rowEntry[this.#row];
-    this.#end = this.#rows.rowEntry[this.#row + 1];
-  }
-
-  next(): boolean {
-    const rows = this.#rows;
-    while (this.#entry < this.#end) {
-      const entry = this.#entry++;
-      if (rows.kind[entry] < KIND_COLUMN_MIN) continue;
-      const isWanted =
-        this.#wanted === ALL || this.#index.numberOf(rows.path[entry]) === this.#wanted;
-      if (!isWanted) continue;
-      const start = rows.start[entry];
-      this.kind = rows.kind[entry] as Kind;
-      this.bytes = start < 0 ? rows.side : rows.source;
-      this.start = start < 0 ? ~start : start;
-      this.end = this.start + rows.length[entry];
-      return true;
-    }
-    return false;
-  }
-
-  has(path: string): boolean {
-    return this.#index.first(this.#index.number(path)) >= 0 || this.#index.hasIn(path);
-  }
-
   /** Gives values at `path` a mark: some bits of 32. */
   mark(path: string, bits: number): void {
-    this.#index.mark(path, bits);
+    this.values.index.mark(path, bits);
   }
 
   /** Marks of the values that there are. */
   get marked(): number {
-    return this.#index.marked;
+    return this.values.index.marked;
   }
 
-  /**
-   * The text of the string, number or boolean at `path`; `undefined` when there is none. One extension after the other
-   * asks for that of the message.
-   */
+  /** Reports whether there is a value at `path` or in an object there. */
+  has(path: string): boolean {
+    return this.values.has(path);
+  }
+
+  /** The text of the string, number or boolean at `path`; `undefined` when there is none. */
   text(path: string): string | undefined {
-    if (path !== this.#textPath) {
-      this.#text = this.#textAt(path);
-      this.#textPath = path;
-    }
-    return this.#text;
-  }
-
-  #textAt(path: string): string | undefined {
-    this.open(path);
-    while (this.next()) {
-      if (this.kind === Kind.BOOLEAN) return String(this.end > this.start);
-      if (this.kind === Kind.ARRAY) continue;
-      const texts = this.bytes === this.#rows.side ? this.#sideTexts : this.#sourceTexts;
-      return texts.of(this.bytes, this.start, this.end);
-    }
-    return undefined;
+    const { values } = this;
+    return values.turnToText([path]) ? values.text : undefined;
   }
 
   /**
@@ -209,14 +147,35 @@ export class Draft implements EventValues {
     if (set() === DECLINED) this.#anew(set);
   }
 
+  /** Gives the attribute at `path` a digit, whatever it was. */
+  setDigit(path: string, digit: number): void {
+    if (!this.#isInRow || path === MESSAGE) {
+      this.set(path, digit);
+      return;
+    }
+    this.#change({ type: 'set', path, value: digit });
+    if (this.#edit.putDigit(this.#pathOf(path), digit) === DECLINED)
+      this.#anew(() => this.#put(path, this.#member(nameOf(path), digit), false));
+  }
+
+  /** The path of a dotted path below `custom` or `syslog`; -1 when it is for the tree. */
+  #pathOf(dotted: string): number {
+    let path = this.#paths.get(dotted);
+    if (path === undefined) {
+      path = this.#edit.pathOf(isSyslog(dotted), oneByteText(nameOf(dotted)));
+      if (path >= 0) this.#paths.set(dotted, path);
+    }
+    return path;
+  }
+
   /**
    * Gives the attribute `to` the value that the first string, number, boolean or array at `from` has, whatever `to`
    * was; unless `keeps`, `from` goes. False when there is no such value.
    */
   copy(from: string, to: string, keeps: boolean): boolean {
     if (from === to) return false;
-    this.open(from);
-    if (!this.next()) return false;
+    this.values.open(from);
+    if (!this.values.next()) return false;
     this.#change({ type: 'copy', from, to, keeps });
     if (this.#copy(from, to, keeps) === DECLINED) this.#anew(() => this.#copy(from, to, keeps));
     return true;
@@ -245,17 +204,22 @@ export class Draft implements EventValues {
     this.#rows.timeMs[this.#row] = ms;
   }
 
+  /** Is set when there are changes since the last `write`. */
+  get isChanged(): boolean {
+    return this.#isChanged;
+  }
+
   /** Makes the changes since the last time those of the row. When it throws the row is what it was. */
   write(): void {
     if (!this.#isChanged) return;
     if (this.#isInRow) {
-      this.#changes.push({ type: 'write' });
-      this.#edit.show();
+      this.#changes.push(WRITE);
+      if (this.#edit.show()) this.values.turn();
+      else this.values.grow();
     } else {
       this.#writeTree();
+      this.values.turn();
     }
-    this.#index.turnTo(this.#row);
-    this.#textPath = undefined;
     this.#isChanged = false;
     this.#wasWritten = true;
   }
@@ -326,8 +290,7 @@ export class Draft implements EventValues {
     this.#isOpen = false;
     this.#isChanged = false;
     this.#wasWritten = false;
-    this.#textPath = undefined;
-    this.#index.turnTo(this.#row);
+    this.values.begin(this.#row);
     for (const change of this.#changes) {
       if (change.type === 'add') this.add(change.attributes, change.target);
       else if (change.type === 'set') this.set(change.path, change.value);
@@ -366,16 +329,17 @@ export class Draft implements EventValues {
     return left;
   }
 
-  /** Copies the cursor's value. */
+  /** Copies the value that was turned to. */
   #copy(from: string, to: string, keeps: boolean): Outcome {
+    const { values } = this;
     if (!this.#isInRow) {
-      this.open(from);
-      this.next();
+      values.open(from);
+      values.next();
     }
     if (!keeps && this.#remove(from) === DECLINED) return DECLINED;
-    const isText = this.kind === Kind.STRING || this.kind === Kind.DATE;
+    const isText = values.kind === Kind.STRING || values.kind === Kind.DATE;
     if (to !== MESSAGE || !isText) return this.#put(to, this.#copied(nameOf(to)), false);
-    return this.#placeMessage(this.#startOfValue(), this.end - this.start);
+    return this.#placeMessage(this.#startOfValue(), values.end - values.start);
   }
 
   #remove(path: string): Outcome {
@@ -384,11 +348,12 @@ export class Draft implements EventValues {
       else this.#tree.remove(isSyslog(path), oneByteText(nameOf(path)));
       return PUT;
     }
+    const { index } = this.values;
+    const wanted = index.number(path);
     const { path: paths, rowEntry, entryCount } = this.#rows;
-    const wanted = this.#index.number(path);
     for (let entry = rowEntry[this.#row]; entry < entryCount; entry++) {
-      const isWanted = this.#index.numberOf(paths[entry]) === wanted;
-      if (isWanted && this.#edit.remove(entry) === DECLINED) return DECLINED;
+      if (index.isOther(paths[entry], wanted)) continue;
+      if (this.#edit.remove(entry) === DECLINED) return DECLINED;
     }
     return PUT;
   }
@@ -408,13 +373,13 @@ export class Draft implements EventValues {
     return this.#tree.put(isSyslog(path), member, keeps) ? PUT : LEFT;
   }
 
-  /** The cursor's value as the member `name`. */
+  /** The value that was turned to as the member `name`. */
   #copied(name: string): Member {
-    const { kind, start, end } = this;
+    const { kind, bytes, start, end } = this.values;
     if (kind === Kind.BOOLEAN) return this.#members.member(name, end > start);
     const member = { name: oneByteText(name), isObject: false, members: undefined };
     if (kind === Kind.ARRAY) {
-      const at = ~this.#rows.addSide(this.bytes.subarray(start, end));
+      const at = ~this.#rows.addSide(bytes.subarray(start, end));
       return { ...member, start: at, end: at + end - start };
     }
     const mayBeNumber = kind === Kind.NUMBER;
@@ -422,9 +387,10 @@ export class Draft implements EventValues {
     return { ...member, start: 0, end: 0, plain };
   }
 
-  /** `start` of the cursor's value as a row entry has it. */
+  /** `start` of the value that was turned to as a row entry has it. */
   #startOfValue(): number {
-    return this.bytes === this.#rows.source ? this.start : ~this.start;
+    const { start, isInSide } = this.values;
+    return isInSide ? ~start : start;
   }
 }
 
@@ -436,18 +402,4 @@ function isSyslog(path: string): boolean {
 function nameOf(path: string): string {
   const isRooted = isSyslog(path) || path.startsWith(`${CUSTOM}.`);
   return isRooted ? path.slice(path.indexOf('.') + 1) : path;
-}
-
-/** Decodes texts of one array of bytes after the other: a view of the array serves many texts. */
-class Texts {
-  #bytes: Uint8Array | undefined;
-  #view: Buffer = Buffer.alloc(0);
-
-  of(bytes: Uint8Array, start: number, end: number): string {
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes;
-      this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    }
-    return this.#view.toString('utf8', start, end);
-  }
 }

@@ -18,10 +18,13 @@ import {
 import { OBJECTS_TRIED_MAX } from '../decode/text-object.ts';
 import type { Attributes, ExtractedValue, Extraction, Extractor } from './extraction.ts';
 import { NumberText } from './extraction.ts';
+import { bitsOf } from './signs.ts';
 
 const LETTER_A = 0x61;
 const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
+
+const SIGNS = bitsOf('{"}');
 
 /**
  * Finds a JSON object that is the text or stands in it, with any text before and behind: the first `{` with a name
@@ -30,6 +33,10 @@ const LETTER_N = 0x6e;
  */
 export class EmbeddedJsonExtractor implements Extractor {
   readonly #scanner = new ValueScanner();
+
+  mayFind(signs: number): boolean {
+    return (signs & SIGNS) === SIGNS;
+  }
 
   extract(text: string): Extraction | undefined {
     if (!text.includes('{')) return undefined;

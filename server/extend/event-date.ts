@@ -1,3 +1,4 @@
+import { DOT, NINE, ZERO } from '../../engine/base/ascii.ts';
 import { boundedDate, parseDate } from '../decode/date.ts';
 import { instantOf, parseZone, UTC, type Zone } from '../language/zone.ts';
 import { DatePatterns } from './date-pattern.ts';
@@ -8,6 +9,7 @@ const WALL_CLOCK =
 /** Digits of microseconds since the epoch, and of nanoseconds: those of dates from 1973 on. */
 const FINE = /^\d{15,20}$/;
 const NANOSECONDS_DIGITS = 18;
+const LETTER_Z = 0x5a;
 /** Longer texts are no dates. */
 const TEXT_CHARACTERS_MAX = 200;
 
@@ -15,11 +17,26 @@ const TEXT_CHARACTERS_MAX = 200;
 export class EventDateReader {
   readonly #patterns: DatePatterns;
   readonly #zone: Zone;
+  readonly #isPlain: boolean;
 
   /** `timezone`: of dates that name none. Throws DatePatternError. */
   constructor(formats: readonly string[], timezone: string) {
     this.#patterns = new DatePatterns(formats, timezone);
+    this.#isPlain = formats.length === 0;
     this.#zone = parseZone(timezone) ?? UTC;
+  }
+
+  /**
+   * Milliseconds since the epoch of a text that is digits, or a date of a known form in UTC, without formats; NaN when
+   * `read` has to look at it.
+   */
+  readPlain(bytes: Uint8Array, start: number, end: number, nowMs: number): number {
+    if (!this.#isPlain || end === start || end - start > TEXT_CHARACTERS_MAX) return Number.NaN;
+    let at = start;
+    while (at < end && (bytes[at] === DOT || (bytes[at] >= ZERO && bytes[at] <= NINE))) at++;
+    // Those of WALL_CLOCK have others, and end in a digit.
+    const isKnown = at === end || (bytes[end - 1] === LETTER_Z && bytes[start] >= ZERO);
+    return isKnown ? parseDate(bytes, start, end, nowMs) : Number.NaN;
   }
 
   /** Milliseconds since the epoch of `text`; `undefined` when it is no date. A year that is missing is the nearest. */

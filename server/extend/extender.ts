@@ -1,14 +1,17 @@
 import { must } from '../../engine/base/assert.ts';
 import { EVENT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { Kind } from '../../engine/column/kind.ts';
 import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { DecodeCounters } from '../decode/counters.ts';
 import type { WriteKeyTest } from '../decode/write-key.ts';
 import type { CompiledStep } from './compile.ts';
 import { Draft } from './draft.ts';
+import type { EventDateReader } from './event-date.ts';
 import type { Extraction } from './extraction.ts';
 import { PatternBudget } from './pattern-budget.ts';
-import { severityOf } from './severity.ts';
+import { Severities } from './severity.ts';
+import { type GroupedStep, grouped, type StepGroup } from './step-group.ts';
 
 const MESSAGE = 'message';
 const CUSTOM = 'custom';
@@ -42,12 +45,13 @@ export interface ExtenderOptions {
  * Made for one path table, owned by one thread. Source: INTERFACE.md 1.2 and 11.
  */
 export class Extender {
-  readonly #steps: readonly CompiledStep[];
+  readonly #steps: readonly GroupedStep[];
   readonly #rows: Rows;
   readonly #counters: DecodeCounters;
   readonly #draft: Draft;
   readonly #options: ExtenderOptions;
   readonly #budget: PatternBudget;
+  readonly #severities = new Severities();
 
   /** `counters` are those of the rows' decoder. */
   constructor(
@@ -57,14 +61,14 @@ export class Extender {
     counters: DecodeCounters,
     options: ExtenderOptions,
   ) {
-    this.#steps = steps;
+    this.#steps = grouped(steps);
     this.#rows = rows;
     this.#counters = counters;
     this.#draft = new Draft(paths, rows, counters, options.isWriteKey);
     this.#options = options;
     this.#budget = options.budget ?? new PatternBudget();
-    for (const [index, { sources }] of steps.entries()) {
-      for (const source of sources) this.#draft.mark(source, markOf(index));
+    for (const { step, mark } of this.#steps) {
+      for (const source of step.sources) this.#draft.mark(source, mark);
     }
   }
 
@@ -76,25 +80,38 @@ export class Extender {
     this.#budget.beginEvent();
     draft.begin();
     let { marked } = draft;
-    for (let index = 0; index < this.#steps.length; index++) {
-      const step = this.#steps[index];
-      if (draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX) {
+    let isFull = this.#isFull;
+    /** The group whose text was looked at last, and its steps that may find something in that. */
+    let asked: StepGroup | undefined;
+    let mayFind = 0;
+    for (const { step, mark, group, bit } of this.#steps) {
+      if (isFull) {
         failed = true;
         break;
       }
       // Most extensions look for what most events have not.
-      if ((marked & markOf(index)) === 0) continue;
+      if ((marked & mark) === 0) continue;
+      if (group !== undefined) {
+        if (group !== asked) mayFind = this.#mayFind(group);
+        asked = group;
+        if ((mayFind & bit) === 0) continue;
+      }
       isOver ||= this.#budget.refused;
       this.#budget.refused = false;
       try {
-        const holds = step.test.holds(draft);
+        const holds = step.test.holds(draft.values);
         if (this.#budget.refused || !holds) continue;
         this.#run(step);
+        if (!draft.isChanged) continue;
         draft.write();
+        asked = undefined;
         marked = draft.marked;
+        isFull = this.#isFull;
       } catch (error) {
         draft.revert();
+        asked = undefined;
         marked = draft.marked;
+        isFull = this.#isFull;
         failed = true;
         this.#options.failed(step.id, error);
       }
@@ -102,6 +119,16 @@ export class Extender {
     draft.finish(hasDate);
     if (failed) this.#counters.extensionsFailed++;
     if (isOver || this.#budget.refused) this.#counters.patternsOverBudget++;
+  }
+
+  #mayFind(group: StepGroup): number {
+    const { values } = this.#draft;
+    return values.turnToText(group.sources) ? group.mayFind(values) : 0;
+  }
+
+  /** Is set when the event has got as much as one may have, or there is no room for more. */
+  get #isFull(): boolean {
+    return this.#draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX;
   }
 
   #run(step: CompiledStep): void {
@@ -112,31 +139,35 @@ export class Extender {
       if (sources.some((path) => draft.copy(path, to, work.keeps))) this.#matched(id, undefined);
       return;
     }
-    const text = this.#text(sources);
-    if (text === undefined) return;
+    const { values } = draft;
+    if (!values.turnToText(sources)) return;
     if (work.type === 'extract') {
-      const found = work.extractor.extract(text, this.#budget);
+      const { extractor } = work;
+      const { signs } = values;
+      if (extractor.mayFind?.(signs, values.firstByte) === false) return;
+      const { text } = values;
+      const found = extractor.extract(text, this.#budget, signs);
       if (found !== undefined) this.#add(step, text, found, work.takesMessage);
     } else if (work.type === 'severity') {
-      const level = severityOf(text);
+      const level = this.#severities.of(values);
       if (level === undefined) return;
-      draft.set(must(target, 'target of a severity'), level);
+      draft.setDigit(must(target, 'target of a severity'), level);
       this.#matched(id, undefined);
     } else {
-      const ms = work.reader.read(text, this.#rows.receivedMs);
+      const ms = this.#dateOf(work.reader);
       if (ms === undefined) return;
       draft.setTime(ms);
       this.#matched(id, undefined);
     }
   }
 
-  /** The text of the first source that has one. */
-  #text(sources: readonly string[]): string | undefined {
-    for (const source of sources) {
-      const text = this.#draft.text(source);
-      if (text !== undefined) return text;
-    }
-    return undefined;
+  /** The date that the text says. */
+  #dateOf(reader: EventDateReader): number | undefined {
+    const { values } = this.#draft;
+    const { kind, bytes, start, end } = values;
+    const { receivedMs } = this.#rows;
+    const ms = kind === Kind.BOOLEAN ? Number.NaN : reader.readPlain(bytes, start, end, receivedMs);
+    return Number.isNaN(ms) ? reader.read(values.text, receivedMs) : ms;
   }
 
   #add(
@@ -169,9 +200,4 @@ export class Extender {
     const match = rule === undefined ? { extension: id } : { extension: id, rule };
     matched(this.#rows.rowCount - 1, match);
   }
-}
-
-/** Mark of the values that step number `index` works on; some steps may share it. */
-function markOf(index: number): number {
-  return 1 << (index % 32);
 }

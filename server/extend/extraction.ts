@@ -41,7 +41,9 @@ export interface Extraction {
 export interface Extractor {
   /**
    * Extracts attributes from `text`. Gives `undefined` when it has another form, or when the budget does not suffice.
-   * Never throws.
+   * Never throws. `signs` are the text's (signs.ts), at least.
    */
-  extract(text: string, budget?: PatternBudget): Extraction | undefined;
+  extract(text: string, budget?: PatternBudget, signs?: number): Extraction | undefined;
+  /** Tells by its signs and its first byte that a text may have the form. When it is left out all may. */
+  mayFind?(signs: number, first: number | undefined): boolean;
 }

@@ -10,7 +10,7 @@ import { MATCHER_NAMES, matcherOf } from './grok-matchers.ts';
 import type { GrokReference, GrokRule } from './grok-rule.ts';
 import { GrokError, readReference, splitRules } from './grok-rule.ts';
 import { PatternBudget } from './pattern-budget.ts';
-import { bitsOf, signsOf } from './signs.ts';
+import { ALL_SIGNS, bitsOf } from './signs.ts';
 
 /** Rules that use rules that use rules, and so on. */
 const RULE_DEPTH_MAX = 16;
@@ -18,6 +18,9 @@ const RULE_DEPTH_MAX = 16;
 const EXTRACTS_MAX = 200;
 /** Instructions of all rules and helper rules together: they bound the memory, and a second or so to compile them. */
 const SIZE_MAX = 40_000;
+
+/** Stands for all first bytes of a text that are beyond ASCII. */
+const NOT_ASCII = 0x80;
 
 /** Use of one capture. */
 interface Extract {
@@ -53,11 +56,15 @@ export class GrokExtractor implements Extractor {
     this.#now = now;
   }
 
+  mayFind(signs: number, first: number | undefined): boolean {
+    return this.#rules.some((rule) => mayMatch(rule, signs, first));
+  }
+
   /** A rule that the budget does not reach for is not tried, nor are those behind. */
-  extract(text: string, budget = new PatternBudget()): Extraction | undefined {
-    const signs = signsOf(text);
+  extract(text: string, budget = new PatternBudget(), signs = ALL_SIGNS): Extraction | undefined {
+    const first = text === '' ? undefined : Math.min(text.charCodeAt(0), NOT_ASCII);
     for (const rule of this.#rules) {
-      if ((signs & rule.signs) !== rule.signs) continue;
+      if (!mayMatch(rule, signs, first)) continue;
       if (!text.includes(rule.literal) || !hasLiterals(text, rule.literals)) continue;
       if (!budget.take(rule.pattern.stepsOf(text.length))) return undefined;
       if (!rule.pattern.match(text)) continue;
@@ -67,6 +74,10 @@ export class GrokExtractor implements Extractor {
     }
     return undefined;
   }
+}
+
+function mayMatch(rule: CompiledRule, signs: number, first: number | undefined): boolean {
+  return (signs & rule.signs) === rule.signs && rule.pattern.mayBegin(first);
 }
 
 /** Throws GrokError when rules are not ones that GrokExtractor can work with. */

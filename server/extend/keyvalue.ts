@@ -4,6 +4,9 @@ import { scanNumber } from '../decode/number.ts';
 import { Note, Pairs } from '../decode/pairs.ts';
 import type { ExtractedValue, Extraction, Extractor } from './extraction.ts';
 import { NumberText } from './extraction.ts';
+import { bitsOf } from './signs.ts';
+
+const SIGNS = bitsOf('=');
 
 /**
  * Finds the pairs `name=value` of a text, by the rules that hold for the text of a syslog line. A repeated name keeps
@@ -13,6 +16,10 @@ export class KeyValueExtractor implements Extractor {
   readonly #scanner = new PairScanner();
   readonly #pairs = new Pairs();
   readonly #number: NumberResult = { value: 0, detail: 0 };
+
+  mayFind(signs: number): boolean {
+    return (signs & SIGNS) === SIGNS;
+  }
 
   extract(text: string): Extraction | undefined {
     if (!text.includes('=')) return undefined;

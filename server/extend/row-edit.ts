@@ -1,4 +1,4 @@
-import { OPEN_BRACKET } from '../../engine/base/ascii.ts';
+import { OPEN_BRACKET, ZERO } from '../../engine/base/ascii.ts';
 import { ATTRIBUTES_MAX, DEPTH_MAX, PATHS_MAX } from '../../engine/base/limits.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import {
@@ -53,6 +53,8 @@ export class RowEdit {
   /** The event in which a path was last used: `#event` for a leaf, one more for an object. Events count by two. */
   readonly #used = new Uint32Array(PATHS_MAX);
   #event = 0;
+  /** The entry of each path that is a leaf of the event. */
+  readonly #entries = new Uint32Array(PATHS_MAX);
   /** `custom`, `syslog` or `message`, of each path that was asked for. */
   readonly #roots = new Uint8Array(PATHS_MAX);
   #row = 0;
@@ -62,6 +64,10 @@ export class RowEdit {
   readonly #before: Before[] = [];
   /** Set when `#used` has the row. */
   #isClaimed = false;
+  /** The first entry that was taken out, or the end. */
+  #firstGone = 0;
+  /** Set when an entry that had been shown is another one, or gone. */
+  #isMoved = false;
   /** Set when an object may have leaves that lie apart. */
   #isMixed = false;
   /** Parent of the last leaf that was claimed. */
@@ -82,8 +88,10 @@ export class RowEdit {
     this.#row = rows.rowCount - 1;
     this.#first = rows.rowEntry[this.#row];
     this.#end = rows.rowEntry[rows.rowCount];
+    this.#firstGone = this.#end;
     this.#before.length = 0;
     this.#isClaimed = false;
+    this.#isMoved = false;
   }
 
   /** Puts an attribute under `syslog` or, otherwise, `custom`; when `keeps`, one that the event has wins: LEFT. */
@@ -92,19 +100,40 @@ export class RowEdit {
     return this.#put(isSyslog ? PATH_SYSLOG : PATH_CUSTOM, 0, member, keeps);
   }
 
+  /** Gives the attribute at `path` a digit, whatever it was. */
+  putDigit(path: number, digit: number): Outcome {
+    if (!this.#isClaimed && !this.#claimRow()) return DECLINED;
+    const rows = this.#rows;
+    const entry = rows.entryCount;
+    if (path < 0 || this.#leaves.roles[path] !== Role.NONE) return DECLINED;
+    const isThere = this.#used[path] === this.#event;
+    const hasRoom = entry - this.#first < ATTRIBUTES_MAX;
+    if (!isThere && !(hasRoom && this.#claim(path, entry))) return DECLINED;
+    const at = rows.reserveSide(1);
+    rows.side[at] = ZERO + digit;
+    rows.add(path, Kind.NUMBER, ~at, 1, digit, 0);
+    if (isThere) this.#moveLast(this.#entries[path]);
+    return PUT;
+  }
+
+  /** The path of a name, one character a byte, below `syslog` or `custom`; -1 when it is for the tree. */
+  pathOf(isSyslog: boolean, name: string): number {
+    return this.#pathOf(isSyslog ? PATH_SYSLOG : PATH_CUSTOM, 0, name);
+  }
+
   /** Gives the event a message, as `start` and `length` of a row entry. */
   placeMessage(start: number, length: number): Outcome {
-    const entry = this.#entryOf(PATH_MESSAGE);
-    if (entry >= 0) {
-      this.#note(entry);
+    if (!this.#isClaimed && !this.#claimRow()) return DECLINED;
+    if (this.#used[PATH_MESSAGE] === this.#event) {
       const rows = this.#rows;
+      const entry = this.#entries[PATH_MESSAGE];
+      this.#note(entry);
       rows.kind[entry] = Kind.STRING;
       rows.start[entry] = start;
       rows.length[entry] = length;
       return PUT;
     }
-    if (!this.#isClaimed && !this.#claimRow()) return DECLINED;
-    if (!this.#claim(PATH_MESSAGE)) return DECLINED;
+    if (!this.#claim(PATH_MESSAGE, this.#rows.entryCount)) return DECLINED;
     this.#rows.add(PATH_MESSAGE, Kind.STRING, start, length, 0, 0);
     return PUT;
   }
@@ -120,21 +149,27 @@ export class RowEdit {
     this.#note(entry);
     rows.path[entry] = PATH_ROOT;
     rows.kind[entry] = Kind.NULL;
+    this.#firstGone = Math.min(this.#firstGone, entry);
     this.#used[path] = 0;
     return PUT;
   }
 
-  /** Shows the changes in the row, whose entries are not in order yet. */
-  show(): void {
+  /** Shows the changes in the row, whose entries are not in order yet; reports whether they are more than new ones. */
+  show(): boolean {
     this.#rows.rowEntry[this.#row + 1] = this.#rows.entryCount;
+    const isMoved = this.#isMoved;
+    this.#isMoved = false;
+    return isMoved;
   }
 
   /** Puts the row in order: `custom`, `syslog`, `message`. */
   finish(): void {
     const rows = this.#rows;
     const end = rows.entryCount;
+    let to = this.#end;
+    while (to > this.#first && this.#rootOf(rows.path[to - 1]) !== PATH_CUSTOM) to--;
+    to = Math.min(to, this.#firstGone);
     // What goes behind the attributes of `custom` is kept behind the row meanwhile.
-    let to = this.#first;
     for (let entry = to; entry < end; entry++) {
       const path = rows.path[entry];
       if (path === PATH_ROOT) continue;
@@ -181,7 +216,8 @@ export class RowEdit {
     const used = this.#used[path] - this.#event;
     if (!isObject) {
       if (used === 0) return keeps ? LEFT : this.#replace(path, member);
-      return used < 0 && this.#claim(path) ? this.#add(path, member) : DECLINED;
+      const isNew = used < 0 && this.#claim(path, this.#rows.entryCount);
+      return isNew ? this.#add(path, member) : DECLINED;
     }
     const inside = this.#keys.depth(path);
     if (members === undefined || members.length === 0 || inside >= DEPTH_MAX || used === 0)
@@ -214,24 +250,21 @@ export class RowEdit {
 
   /** Puts the leaf of a member in the place of the one at `path`. */
   #replace(path: number, member: Member): Outcome {
-    const rows = this.#rows;
-    const entry = this.#entryOf(path);
+    const entry = this.#entries[path];
     if (this.#leaves.roles[path] !== Role.NONE || this.#add(path, member) !== PUT) return DECLINED;
-    this.#note(entry);
-    rows.copyEntry(--rows.entryCount, entry);
+    this.#moveLast(entry);
     return PUT;
   }
 
-  /** The entry at a path; -1 when there is none. */
-  #entryOf(path: number): number {
-    const { path: paths, entryCount } = this.#rows;
-    for (let entry = this.#first; entry < entryCount; entry++) {
-      if (paths[entry] === path) return entry;
-    }
-    return -1;
+  /** Puts the last entry in the place of one at the same path. */
+  #moveLast(entry: number): void {
+    const rows = this.#rows;
+    this.#note(entry);
+    rows.copyEntry(--rows.entryCount, entry);
   }
 
   #note(entry: number): void {
+    this.#isMoved = true;
     const { path, kind, start, length, value, detail } = this.#rows;
     this.#before.push({
       entry,
@@ -255,20 +288,21 @@ export class RowEdit {
     this.#parent = PATH_ROOT;
     const { path, entryCount } = this.#rows;
     for (let entry = this.#first; entry < entryCount; entry++) {
-      const isGone = path[entry] === PATH_ROOT;
-      if (path[entry] === PATH_SYSLOG || (!isGone && !this.#claim(path[entry]))) return false;
+      const at = path[entry];
+      if (at === PATH_SYSLOG || (at !== PATH_ROOT && !this.#claim(at, entry))) return false;
     }
     this.#isMixed = false;
     return true;
   }
 
-  /** Makes `path` a leaf of the event; false when it is one or an object, or would be inside a leaf. */
-  #claim(path: number): boolean {
+  /** Makes `path` a leaf of the event, at `entry`; false when it is one or an object, or would be inside a leaf. */
+  #claim(path: number, entry: number): boolean {
     if (this.#used[path] >= this.#event) return false;
     const parent = this.#paths.parent(path);
     if (parent !== this.#parent && !this.#open(parent)) return false;
     this.#parent = parent;
     this.#used[path] = this.#event;
+    this.#entries[path] = entry;
     return true;
   }
 

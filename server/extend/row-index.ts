@@ -35,8 +35,9 @@ export class RowIndex {
   readonly #marks: number[] = [];
   #marked = 0;
   #version = 1;
-  /** The version that was gone through. */
+  /** The version that was gone through, and the entry before which that was. */
   #read = 0;
+  #passed = 0;
   #row = 0;
   /** Set when a dotted path has several entries. */
   #isMixed = false;
@@ -46,7 +47,7 @@ export class RowIndex {
     this.#names = names;
   }
 
-  /** Turns to a row, or to what it has become. */
+  /** Turns to a row, or to what it has become; entries that come behind the others need no turn. */
   turnTo(row: number): void {
     this.#row = row;
     this.#version++;
@@ -117,16 +118,26 @@ export class RowIndex {
     return number;
   }
 
-  /** Goes through the row, unless that was done. */
+  /** Tells that a path of the table is not at a dotted path. */
+  isOther(path: number, number: number): boolean {
+    return this.#idle[path] === 1 || this.numberOf(path) !== number;
+  }
+
+  /** Goes through the entries of the row that it has not yet gone through. */
   #pass(): void {
-    if (this.#read === this.#version) return;
-    this.#read = this.#version;
-    this.#isMixed = false;
-    this.#marked = 0;
     const { path, kind, rowEntry } = this.#rows;
+    if (this.#read !== this.#version) {
+      this.#read = this.#version;
+      this.#isMixed = false;
+      this.#marked = 0;
+      this.#passed = rowEntry[this.#row];
+    }
     const end = rowEntry[this.#row + 1];
+    if (this.#passed === end) return;
     const idle = this.#idle;
-    for (let entry = rowEntry[this.#row]; entry < end; entry++) {
+    let entry = this.#passed;
+    this.#passed = end;
+    for (; entry < end; entry++) {
       const at = path[entry];
       if (idle[at] === 1 || kind[entry] < KIND_COLUMN_MIN) continue;
       const number = this.numberOf(at);

@@ -24,7 +24,7 @@ function tested(rows: readonly TestRow[], asked: ModelPredicate): boolean[] {
   return rows.map((row) => {
     addRow(records, paths, row);
     draft.begin();
-    return test.holds(draft);
+    return test.holds(draft.values);
   });
 }
 

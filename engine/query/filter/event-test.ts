@@ -39,6 +39,11 @@ export class EventTest {
     this.#plan = planOf(predicate, allowance);
   }
 
+  /** Is set when it holds for every event. */
+  get isAll(): boolean {
+    return this.#plan.type === 'all';
+  }
+
   /** Whether it holds for the event. */
   holds(event: EventValues): boolean {
     return this.#plan.type === 'all' || holds(this.#plan, event);

@@ -223,6 +223,7 @@ export class Templates {
       line++;
     }
     this.#took(line, false);
+    if (line < count) this.#aheadLines = Math.max(AHEAD_LINES_MIN, line);
     return line;
   }
 

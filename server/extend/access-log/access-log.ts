@@ -4,6 +4,7 @@ import type { Attributes, ExtractedValue, Extraction, Extractor } from '../extra
 import { NumberText } from '../extraction.ts';
 import { KeyValueExtractor } from '../keyvalue.ts';
 import { queryParameters } from '../query-string.ts';
+import { bitsOf } from '../signs.ts';
 import type { UrlParts } from '../url.ts';
 import { hostAndPort, splitUrl } from '../url.ts';
 import { AccessDateReader } from './access-log-date.ts';
@@ -20,6 +21,7 @@ import {
 } from './access-log-text.ts';
 
 const MARKER = 'accesslog';
+const SIGNS = bitsOf('[]"');
 const STATUS_LENGTH = 3;
 const VERSION_LENGTH_MAX = 16;
 const VERB = /^[a-z][a-z\d_-]{0,31}$/i;
@@ -45,6 +47,10 @@ export class AccessLogExtractor implements Extractor {
   readonly #tail = new AccessTail();
   readonly #extras = new AccessLogExtras();
   readonly #pairs = new KeyValueExtractor();
+
+  mayFind(signs: number): boolean {
+    return (signs & SIGNS) === SIGNS;
+  }
 
   extract(line: string): Extraction | undefined {
     const text = line.trimEnd();
