@@ -15,7 +15,13 @@ import { partsOfRows } from '../model/units.ts';
 import { rowsPresent } from '../scan/column-rows.ts';
 import { columnsAt } from '../scan/scan.ts';
 import type { CodedValues } from '../value/coded-values.ts';
-import { knownLevels, LevelCells, type LevelCodes, learntLevels } from '../value/level-cells.ts';
+import {
+  type CellsFound,
+  knownLevels,
+  LevelCells,
+  type LevelCodes,
+  learntLevels,
+} from '../value/level-cells.ts';
 import { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -302,11 +308,12 @@ function metric(path: string, aggregation: 'cardinality' | 'min' | 'max'): Simpl
 
 /** The rows of a block by their values; `undefined` when they do not come by codes. In units. Throws CORRUPTION. */
 function* countCodes(level: FieldLevel, block: Block, rows: Bitmap): Units<LevelCells | undefined> {
-  const cellsOf = (known: LevelCodes | undefined): ReturnType<typeof LevelCells.of> =>
-    known && LevelCells.of(known, [1], block.rowCount, rows, Number.POSITIVE_INFINITY);
-  let cells = cellsOf(knownLevels([level], block));
-  if (cells === 'unknown') cells = cellsOf(yield* learntLevels([level], block, rows));
-  return cells === 'unknown' ? undefined : cells;
+  const cells = new LevelCells();
+  const take = (known: LevelCodes | undefined): CellsFound | undefined =>
+    known && cells.take(known, [1], block.rowCount, rows, Number.POSITIVE_INFINITY);
+  let found = take(knownLevels([level], block));
+  if (found === 'unknown') found = take(yield* learntLevels([level], block, rows));
+  return found === 'counted' ? cells : undefined;
 }
 
 /** Adds to the counts of values those of the rows that have them. */

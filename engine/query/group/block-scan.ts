@@ -75,6 +75,7 @@ export class BlockScan {
   readonly #opened = new Set<BlockRef>();
   /** The selected rows of blocks that were scanned before, where these are not all. */
   readonly #rows = new Map<BlockRef, Bitmap>();
+  #all = { rowCount: 0, rows: allRows(0) };
   /** By path of an attribute, true when its strings lie in a large dictionary. */
   readonly #large = new Map<string, boolean>();
   #rowsBytesLeft: number;
@@ -311,12 +312,18 @@ export class BlockScan {
       return false;
     }
     const block = this.#source.open(ref);
-    if (takesAll) rows = allRows(ref.rowCount);
+    if (takesAll) rows = this.#allOf(ref.rowCount);
     rows ??= yield* this.#selected.among(block, rowsReached(block, this.#selection));
     if (!takesAll) this.#remember(ref, rows);
     yield* visitor.add(block, rows);
     this.#countOpened(ref);
     return true;
+  }
+
+  /** All rows of a block, as a bitmap that blocks of one size share. */
+  #allOf(rowCount: number): Bitmap {
+    if (this.#all.rowCount !== rowCount) this.#all = { rowCount, rows: allRows(rowCount) };
+    return this.#all.rows;
   }
 
   /** Rows of the blocks that a visitor may have to see. */

@@ -4,6 +4,7 @@ import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween } from '../model/bitmap.ts';
 import type { BucketKey, BucketOrder, GroupBy } from '../model/query.ts';
 import {
+  type CellsFound,
   knownLevels,
   knownOf,
   LevelCells,
@@ -32,6 +33,8 @@ export class Cube implements BlockVisitor {
   /** Cells of each level that there is room for. Place 0 is no value, v + 1 is value v, the last one is all events. */
   #sizes: number[];
   #cells: Float64Array<ArrayBuffer>;
+  /** The rows of a block. */
+  readonly #found = new LevelCells();
   /** How many of the first levels may fit, when all together do not. */
   #fitting: number;
 
@@ -71,7 +74,8 @@ export class Cube implements BlockVisitor {
     const known = knownLevels(this.#levels, block);
     const found = known && this.#count(known, block, rows);
     if (found === 'counted') return;
-    const learnt = found && (yield* learntLevels(this.#levels, block, rows));
+    const mayLearn = found === 'unknown';
+    const learnt = mayLearn ? yield* learntLevels(this.#levels, block, rows) : undefined;
     const levels = learnt ?? (yield* this.#prepared(block, rows, times));
     if (levels === undefined) return;
     this.#makeRoom();
@@ -172,13 +176,15 @@ export class Cube implements BlockVisitor {
   }
 
   /** Counts rows of a block; 'unknown' when the value of one is not known. */
-  #count(levels: LevelCodes, { rowCount }: Block, rows: Bitmap): 'counted' | 'unknown' | undefined {
-    const found = LevelCells.of(levels, this.#steps, rowCount, rows, Number.POSITIVE_INFINITY);
-    if (!(found instanceof LevelCells)) return found;
-    found.each((number, count) => {
-      this.#cells[number] += count;
-    });
-    return 'counted';
+  #count(levels: LevelCodes, { rowCount }: Block, rows: Bitmap): CellsFound {
+    const cells = this.#cells;
+    const found = this.#found.take(levels, this.#steps, rowCount, rows, Number.POSITIVE_INFINITY);
+    if (found === 'counted') {
+      this.#found.each((number, count) => {
+        cells[number] += count;
+      });
+    }
+    return found;
   }
 
   /** Counts rows by runs of time alone. */

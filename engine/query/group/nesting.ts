@@ -5,6 +5,7 @@ import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, countBetween, rowList } from '../model/bitmap.ts';
 import type { CodedValues, RowValues } from '../value/coded-values.ts';
 import {
+  type CellsFound,
   knownLevels,
   LevelCells,
   type LevelCodes,
@@ -74,9 +75,11 @@ export class Nesting {
   #blockRows = 0;
   #pairs = new Pairs();
   #spare = new Pairs();
-  /** The cells of the rows for which it is prepared, when these are by cells, with the buckets of the cells. */
-  #cells: LevelCells | undefined;
-  #groups: Uint32Array | undefined;
+  /** The cells of the rows for which it is prepared, when these are by cells, and the buckets of the cells if known. */
+  readonly #cells = new LevelCells();
+  #isOfCells = false;
+  #groups = new Uint32Array(0);
+  #isGrouped = false;
   /** By level what a value counts in the number of a combination. */
   #weights: number[] = [];
   /** The pairs of all of them, once they were asked for, and some of these. */
@@ -157,8 +160,8 @@ export class Nesting {
 
   /** Reads all that it needs of `rows` of a block, in units, so that `pairs` cannot fail. Throws CORRUPTION. */
   *prepare(block: Block, rows: Bitmap): Units<void> {
-    this.#groups = undefined;
-    this.#cells = undefined;
+    this.#isGrouped = false;
+    this.#isOfCells = false;
     this.#isListed = false;
     this.#list = undefined;
     this.#rows = rows;
@@ -167,22 +170,22 @@ export class Nesting {
     const hasCodes = levels.some(({ runs }) => runs === undefined);
     if (hasCodes && this.#stages.every(({ total }) => !total)) {
       for (const level of levels) if (level.runs !== undefined) yield* level.prepare(block, rows);
-      let cells = this.#cellsOf(knownLevels(levels, block));
-      if (cells === 'unknown') cells = this.#cellsOf(yield* learntLevels(levels, block, rows));
-      this.#cells = cells === 'unknown' ? undefined : cells;
-      if (this.#cells !== undefined) return;
+      let found = this.#take(knownLevels(levels, block));
+      if (found === 'unknown') found = this.#take(yield* learntLevels(levels, block, rows));
+      this.#isOfCells = found === 'counted';
+      if (this.#isOfCells) return;
     }
     for (const level of levels) yield* level.prepare(block, rows);
   }
 
-  /** The cells of the rows for which it is prepared. */
-  #cellsOf(known: LevelCodes | undefined): ReturnType<typeof LevelCells.of> {
+  /** Puts the rows for which it is prepared into cells. */
+  #take(known: LevelCodes | undefined): CellsFound | undefined {
     const levels = this.#stages.map(({ level }) => level);
     const weights = weightsOf(levels);
     const isExact = weights[0] * (levels[0].valueCount + 1) <= Number.MAX_SAFE_INTEGER;
     if (known === undefined || !isExact) return undefined;
     this.#weights = weights;
-    return LevelCells.of(known, weights, this.#blockRows, this.#rows, CELLS_MAX);
+    return this.#cells.take(known, weights, this.#blockRows, this.#rows, CELLS_MAX);
   }
 
   /** The rows for which it is prepared otherwise than by cells. */
@@ -221,30 +224,34 @@ export class Nesting {
    * it is not prepared so.
    */
   cells(): BucketCells | undefined {
+    if (!this.#isOfCells) return undefined;
     const cells = this.#cells;
-    if (cells === undefined) return undefined;
-    this.#groups ??= this.#groupsOf(cells);
-    return { cells, groups: this.#groups };
+    const { length } = cells.counts;
+    if (!this.#isGrouped) this.#group();
+    return { cells, groups: this.#groups.subarray(0, length) };
   }
 
-  /** By cell its bucket + 1, 0 for none. */
-  #groupsOf(cells: LevelCells): Uint32Array {
-    const groups = new Uint32Array(cells.counts.length);
+  /** Finds the buckets of cells that have rows: by cell its bucket + 1, 0 for none. */
+  #group(): void {
+    const cells = this.#cells;
+    const { length } = cells.counts;
+    if (this.#groups.length < length) this.#groups = new Uint32Array(length * 2);
+    const groups = this.#groups.fill(0, 0, length);
     cells.each((number, _, cell) => {
       groups[cell] = this.#bucketOf(number) + 1;
     });
-    return groups;
+    this.#isGrouped = true;
   }
 
   /** The bucket of the last level of rows with a combination of values; -1 when there is none. */
   #bucketOf(number: number): number {
     let bucket = 0;
     let rest = number;
-    for (const [place, stage] of this.#stages.entries()) {
+    for (let place = 0; place < this.#stages.length; place++) {
       const value = Math.floor(rest / this.#weights[place]);
       rest -= value * this.#weights[place];
       if (value === 0) return -1;
-      bucket = tupleOf(stage, bucket, value);
+      bucket = tupleOf(this.#stages[place], bucket, value);
       if (bucket < 0) return -1;
     }
     return bucket;
@@ -252,7 +259,7 @@ export class Nesting {
 
   /** The rows for which it is prepared; of those that are prepared by cells the ones that have a bucket. */
   get rowCount(): number {
-    return this.#cells === undefined ? this.#rowList().length : this.#listed().count;
+    return this.#isOfCells ? this.#listed().count : this.#rowList().length;
   }
 
   /** The rows for which it is prepared by cells that have a bucket. */
@@ -281,7 +288,7 @@ export class Nesting {
    * until the next call. Throws LIMIT.
    */
   pairs(from = 0, to = this.rowCount): Pairs {
-    if (this.#cells !== undefined) {
+    if (this.#isOfCells) {
       const { rows, groups } = this.#listed();
       const part = this.#part;
       part.rows = rows.subarray(from, to);

@@ -115,10 +115,8 @@ export class DenseCounts {
     let place = 0;
     // Four at a time, which are summed up beside each other.
     for (; ; place += 4) {
-      const [first, second] = [
-        counts[place] + counts[place + 1],
-        counts[place + 2] + counts[place + 3],
-      ];
+      const first = counts[place] + counts[place + 1];
+      const second = counts[place + 2] + counts[place + 3];
       if (first + second >= left) break;
       left -= first + second;
     }

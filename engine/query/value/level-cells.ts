@@ -6,6 +6,7 @@ import {
   plainValues,
   storedEnd,
 } from '../../packed/cells.ts';
+import { grow } from '../../packed/growth.ts';
 import { countCells, groupCells } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { type Bitmap, isEmpty } from '../model/bitmap.ts';
@@ -15,6 +16,9 @@ import type { CodedValues, KnownCodes } from './coded-values.ts';
 const DIRECT_MAX = 64;
 const DIRECT_SHARE = 0.75;
 const NO_RUNS = { count: 1, ends: new Uint32Array(1), values: new Int32Array(1) };
+const NO_ROWS: CellRows = {
+  ...{ rowCount: 0, rows: new Uint32Array(0), runs: undefined, levels: [], cellCount: 0 },
+};
 
 /**
  * Runs of rows: number i has the value `values[i] - 1`, none at 0, and ends before row `ends[i]`, where the next one
@@ -77,97 +81,125 @@ interface Digits {
   values: Int32Array;
 }
 
+/** How rows were put into cells; 'unknown': one has a value that is not known, 'many': there are too many cells. */
+export type CellsFound = 'counted' | 'unknown' | 'many';
+
 /**
  * The rows of a block by what they have on some levels, a cell for each combination. A combination has a number: the
- * sum of value + 1, or 0 for none, times the weight of its level.
+ * sum of value + 1, or 0 for none, times the weight of its level. Uses its memory again for the next block.
  */
 export class LevelCells {
-  readonly rows: CellRows;
-  /** Rows by cell. */
-  readonly counts: Uint32Array;
-  /** By cell of a step of time its number, NaN when a value is not known; by step what is added. */
-  readonly #numbers: Float64Array;
-  readonly #steps: Float64Array;
+  #rows: CellRows = NO_ROWS;
+  #counts: Uint32Array = NO_RUNS.ends;
+  #room = new Uint32Array(0);
+  /** By cell of a step of time its number, NaN when a value is not known; how many there are. */
+  #numbers = new Float64Array(1);
+  #length = 1;
+  /** The first step, and what a step adds to a number. */
+  #firstStep = 0;
+  #stepWeight = 0;
 
-  private constructor(rows: CellRows, numbers: Float64Array, steps: Float64Array) {
-    this.rows = rows;
-    this.#numbers = numbers;
-    this.#steps = steps;
-    this.counts = countCells(rows).slice();
-  }
-
-  /**
-   * The cells of `rows`, which are some of a block's; 'unknown' when a row has a value that is not known, `undefined`
-   * when there are more than `cellsMax` cells.
-   */
-  static of(
+  /** Counts `rows`, which are some of a block's, by cell. */
+  take(
     levels: LevelCodes,
     weights: readonly number[],
     rowCount: number,
     rows: Bitmap,
     cellsMax: number,
-  ): LevelCells | 'unknown' | undefined {
+  ): CellsFound {
     const inner: CellLevel[] = [];
-    let numbers = new Float64Array(1);
     let runs: RowRuns | undefined;
-    let runWeight = 0;
-    for (const [place, codes] of levels.entries()) {
+    let isUnknown = false;
+    this.#numbers[0] = 0;
+    this.#length = 1;
+    this.#stepWeight = 0;
+    for (let place = 0; place < levels.length; place++) {
+      const codes = levels[place];
       if (!('known' in codes)) {
-        if (runs !== undefined) return undefined;
+        if (runs !== undefined) return 'many';
         runs = codes;
-        runWeight = weights[place];
+        this.#stepWeight = weights[place];
         continue;
       }
       const { level, values } = digitsOf(codes);
-      const isNothing = values.every((value) => value < 0);
-      if (isNothing && !isEmpty(rows)) return 'unknown';
-      if (numbers.length * level.size > cellsMax) return undefined;
+      if (values.every(isUnknownValue) && !isEmpty(rows)) return 'unknown';
+      if (this.#length * level.size > cellsMax) return 'many';
       inner.push(level);
-      numbers = combined(numbers, values, weights[place]);
+      isUnknown ||= values.some(isUnknownValue);
+      this.#combine(values, weights[place]);
     }
-    const { length } = numbers;
+    const length = this.#length;
     const { cells, first, count } = stepsOf(runs ?? NO_RUNS, length);
     const cellCount = count * length;
-    if (cellCount > cellsMax) return undefined;
+    if (cellCount > cellsMax) return 'many';
+    this.#firstStep = first;
     const cellRuns = runs && { count: runs.count, ends: runs.ends, cells };
-    const steps = Float64Array.from({ length: count }, (_, step) => (first + step) * runWeight);
-    const found = new LevelCells(
-      { rowCount, rows, runs: cellRuns, levels: inner, cellCount },
-      numbers,
-      steps,
-    );
-    return found.#isKnown() ? found : 'unknown';
+    this.#rows = { rowCount, rows, runs: cellRuns, levels: inner, cellCount };
+    if (this.#room.length < cellCount) this.#room = new Uint32Array(cellCount * 2);
+    this.#counts = this.#room.subarray(0, cellCount);
+    this.#counts.set(countCells(this.#rows));
+    return isUnknown && !this.#isKnown() ? 'unknown' : 'counted';
+  }
+
+  /** The rows that were taken. */
+  get rows(): CellRows {
+    return this.#rows;
+  }
+
+  /** Rows by cell, until the next are taken. */
+  get counts(): Uint32Array {
+    return this.#counts;
   }
 
   /** Shows the cells that have rows with their numbers. */
   each(visit: (number: number, count: number, cell: number) => void): void {
-    const { counts } = this;
+    const counts = this.#counts;
     const numbers = this.#numbers;
-    let cell = 0;
-    for (const step of this.#steps) {
-      for (let at = 0; at < numbers.length; at++, cell++) {
-        if (counts[cell] !== 0) visit(step + numbers[at], counts[cell], cell);
+    const length = this.#length;
+    for (let cell = 0, step = this.#firstStep; cell < counts.length; step++) {
+      const more = step * this.#stepWeight;
+      for (let at = 0; at < length; at++, cell++) {
+        if (counts[cell] !== 0) visit(more + numbers[at], counts[cell], cell);
       }
     }
   }
 
   /** The rows that have a group, by cell one more than it, 0 for none; until the next question about packed values. */
   grouped(groups: Uint32Array): GroupedRows {
-    return groupCells(this.rows, groups);
+    return groupCells(this.#rows, groups);
   }
 
   /** True when no row has a value that is not known. */
   #isKnown(): boolean {
     const numbers = this.#numbers;
-    const { counts } = this;
-    for (let at = 0; at < numbers.length; at++) {
+    const length = this.#length;
+    const counts = this.#counts;
+    for (let at = 0; at < length; at++) {
       if (!Number.isNaN(numbers[at])) continue;
-      for (let cell = at; cell < counts.length; cell += numbers.length) {
+      for (let cell = at; cell < counts.length; cell += length) {
         if (counts[cell] !== 0) return false;
       }
     }
     return true;
   }
+
+  /** Makes the numbers those of cells with one more level: each of its digits with all of them. */
+  #combine(values: Int32Array, weight: number): void {
+    const length = this.#length;
+    this.#length = length * values.length;
+    if (this.#numbers.length < this.#length) this.#numbers = grow(this.#numbers, this.#length);
+    const numbers = this.#numbers;
+    // Those of the first digit take the place of what is read for the others.
+    for (let digit = values.length - 1; digit >= 0; digit--) {
+      const more = values[digit] < 0 ? Number.NaN : values[digit] * weight;
+      const to = digit * length;
+      for (let at = 0; at < length; at++) numbers[to + at] = numbers[at] + more;
+    }
+  }
+}
+
+function isUnknownValue(value: number): boolean {
+  return value < 0;
 }
 
 /** The digits of a column. */
@@ -200,21 +232,6 @@ function knownDigits(codes: KnownCodes['codes'], known: Int32Array, end: number)
     digits[code] = size++;
   }
   return { level: { codes, size, digits }, values: values.subarray(0, size) };
-}
-
-/** The numbers of cells with one more level: each of its digits with all of `numbers`. */
-function combined(
-  numbers: Float64Array,
-  values: Int32Array,
-  weight: number,
-): Float64Array<ArrayBuffer> {
-  const all = new Float64Array(numbers.length * values.length);
-  let to = 0;
-  for (let digit = 0; digit < values.length; digit++) {
-    const more = values[digit] < 0 ? Number.NaN : values[digit] * weight;
-    for (let at = 0; at < numbers.length; at++) all[to++] = numbers[at] + more;
-  }
-  return all;
 }
 
 /** By run where the cells of its step begin, when each has `length`; the first step, and how many there are. */
