@@ -171,7 +171,7 @@ export class LineReader {
     this.extension?.(hasDate);
     const row = this.#rows.rowCount - 1;
     const limit = this.nameLimit;
-    if (limit === undefined || limit.keepsAll(this.#rows, row)) return;
+    if (limit === undefined || limit.keptRows(this.#rows, row, 1) === 1) return;
     this.#tree.begin();
     this.#tree.placeRow(row, this.#pathNames, limit);
     this.#tree.write();

@@ -2,8 +2,11 @@ import type { Rows } from '../../engine/column/rows.ts';
 
 /** Attribute names that the events of the current write key may have. Paths are those of the decoder's table. */
 export interface NameLimit {
-  /** Checks that all attributes of row `row` have allowed names, and notes new ones. */
-  keepsAll(rows: Rows, row: number): boolean;
+  /**
+   * Counts the rows of the `count` from `row` on before the first that has an attribute whose name is not allowed, and
+   * notes new names up to that.
+   */
+  keptRows(rows: Rows, row: number, count: number): number;
   /** Checks that an attribute at `path` has an allowed name. */
   keeps(path: number): boolean;
 }

@@ -83,14 +83,16 @@ export class NameBudget implements NameLimit {
     return this.#cell;
   }
 
-  keepsAll({ path, rowEntry }: Rows, row: number): boolean {
-    const known = this.#key.paths;
-    const end = rowEntry[row + 1];
+  keptRows({ path, rowEntry }: Rows, row: number, count: number): number {
+    const end = rowEntry[row + count];
+    let known = this.#key.paths;
     for (let entry = rowEntry[row]; entry < end; entry++) {
       const at = path[entry];
-      if ((at >= known.length || known[at] === 0) && !this.#take(at)) return false;
+      if (at < known.length && known[at] === 1) continue;
+      if (!this.#take(at)) return rowOf(rowEntry, row, entry) - row;
+      known = this.#key.paths;
     }
-    return true;
+    return count;
   }
 
   keeps(path: number): boolean {
@@ -131,6 +133,13 @@ export class NameBudget implements NameLimit {
     const name = this.#paths.name(path);
     return hashBytes(name, 0, name.length, seed);
   }
+}
+
+/** The row from `row` on that an entry is of. */
+function rowOf(rowEntry: Uint32Array, row: number, entry: number): number {
+  let at = row;
+  while (rowEntry[at + 1] <= entry) at++;
+  return at;
 }
 
 function emptyNames(): KeyNames {

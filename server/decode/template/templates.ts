@@ -163,11 +163,10 @@ export class Templates {
 
   /** Usage of the lines that were read from number `from` on: bytes of their contents, at least `bytesMin` each. */
   usedFrom(from: number, bytesMin: number): number {
-    let bytes = 0;
-    for (let line = from; line < this.#kernel.rowCount; line++) {
-      bytes += Math.max(this.#kernel.bytes[line], bytesMin);
-    }
-    return bytes;
+    const { bytes, rowCount } = this.#kernel;
+    let sum = 0;
+    for (let line = from; line < rowCount; line++) sum += Math.max(bytes[line], bytesMin);
+    return sum;
   }
 
   /** Offset of line number `line` of those that were read, or behind the last one. */
@@ -186,15 +185,9 @@ export class Templates {
     const first = rows.rowCount;
     kernel.copyRows(rows, count);
     let line = 0;
-    while (line < count) {
-      const row = first + line;
-      const isGood =
-        this.#finish(user, row, line) &&
-        nameLimit?.keepsAll(rows, row) !== false &&
-        this.#isRight(rows, row, line);
-      if (!isGood) break;
-      line++;
-    }
+    while (line < count && this.#finish(user, first + line, line)) line++;
+    if (nameLimit !== undefined) line = nameLimit.keptRows(rows, first, line);
+    line = this.#rightRows(rows, first, 0, line);
     rows.truncate(first + line);
     this.#took(line, line < count);
     return line;
@@ -213,7 +206,7 @@ export class Templates {
     while (line < count && !isSpent()) {
       const row = rows.rowCount;
       kernel.copyRow(rows, line);
-      if (!this.#finish(user, row, line) || !this.#isRight(rows, row, line)) {
+      if (!this.#finish(user, row, line) || this.#rightRows(rows, row, line, 1) === 0) {
         rows.truncate(row);
         this.#took(line, true);
         return line;
@@ -277,13 +270,18 @@ export class Templates {
     return true;
   }
 
-  /** Compares a row with that of the reference, once in CHECK_EVERY rows. */
-  #isRight(rows: Rows, row: number, line: number): boolean {
-    if (++this.#unchecked < CHECK_EVERY) return true;
-    this.#unchecked = 0;
-    if (this.#isAsReference(rows, row, line)) return true;
+  /**
+   * Compares one of CHECK_EVERY rows with that of the reference: how many of the `count` rows from `row` on, the lines
+   * from `line` on, stand before one that differs. There are CHECK_EVERY at most.
+   */
+  #rightRows(rows: Rows, row: number, line: number, count: number): number {
+    const checked = CHECK_EVERY - 1 - this.#unchecked;
+    this.#unchecked += count;
+    if (checked >= count) return count;
+    this.#unchecked -= CHECK_EVERY;
+    if (this.#isAsReference(rows, row + checked, line + checked)) return count;
     this.#fail(new Error('the kernel of templates read a line otherwise than the reference'));
-    return false;
+    return checked;
   }
 
   #isAsReference(rows: Rows, row: number, line: number): boolean {
