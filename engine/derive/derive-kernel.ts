@@ -40,12 +40,16 @@ const PART_WORDS = 6;
 /** Bytes of the longest length before a part of its own. */
 const LENGTH_BYTES_MAX = 5;
 
-/** The place of a column in the memory. */
-interface PlacedColumn {
-  ids: number;
+/** The place of the texts of a column in the memory. */
+interface PlacedTexts {
   offsets: number;
   text: number;
   entryCount: number;
+}
+
+/** The place of a column in the memory. */
+interface PlacedColumn extends PlacedTexts {
+  ids: number;
 }
 
 /** Texts of which templates are found: one for each of `rows`. */
@@ -59,6 +63,11 @@ export class DeriveKernel {
   readonly #arena: Arena;
   /** The owner of the templates that are in the memory; `undefined` when there are none. */
   #owner: object | undefined;
+  /** Entries of dictionaries, by their bytes, which lie before all else and stay for the next owner that has the same. */
+  #kept = new WeakMap<Uint8Array, PlacedTexts>();
+  #keptCount = 0;
+  /** Where what is behind these begins. */
+  #keptEnd: number;
   /** Where what is behind the templates and their columns begins. */
   #free = 0;
   #partsMax = 0;
@@ -68,6 +77,7 @@ export class DeriveKernel {
   private constructor(exports: Exports) {
     this.#exports = exports;
     this.#arena = new Arena(exports.memory, MEMORY_BYTES_MAX);
+    this.#keptEnd = this.#arena.end;
   }
 
   /** Makes a kernel; `undefined` where there are none. */
@@ -85,7 +95,7 @@ export class DeriveKernel {
     if (this.#owner === owner) return true;
     this.#owner = undefined;
     const isLoaded = this.#try(() => {
-      this.#arena.reset();
+      this.#keep(templates, columns);
       this.#load(templates, columns);
       return true;
     });
@@ -165,6 +175,31 @@ export class DeriveKernel {
     }
   }
 
+  /** Puts the dictionaries that templates need before all else, unless all of them are there. */
+  #keep(templates: readonly TextTemplate[], columns: ColumnTexts): void {
+    const arena = this.#arena;
+    const values = templates.flat().filter(({ kind }) => kind === PartKind.VALUE);
+    const named = new Set(values.map(({ column }) => column));
+    const shared = [...named].flatMap((column) => columns.shared(column) ?? []);
+    arena.reset(this.#keptEnd);
+    const isSame = shared.every(({ bytes }) => this.#kept.has(bytes));
+    if (isSame && shared.length === this.#keptCount) return;
+    this.#keptCount = -1;
+    arena.reset();
+    this.#kept = new WeakMap(shared.map((texts) => [texts.bytes, this.#put(texts)]));
+    this.#keptCount = shared.length;
+    this.#keptEnd = arena.end;
+  }
+
+  #put({ offsets, bytes }: Entries): PlacedTexts {
+    const arena = this.#arena;
+    return {
+      offsets: arena.putWords(offsets),
+      text: arena.putBytes(bytes),
+      entryCount: offsets.length - 1,
+    };
+  }
+
   #load(templates: readonly TextTemplate[], columns: ColumnTexts): void {
     const arena = this.#arena;
     const placed = new Map<number, PlacedColumn>();
@@ -207,13 +242,9 @@ export class DeriveKernel {
       free(numbers.ids);
       return { ids, ...printed };
     }
-    const { ids, offsets, bytes } = columns.texts(column);
-    return {
-      ids: arena.putWords(ids),
-      offsets: arena.putWords(offsets),
-      text: arena.putBytes(bytes),
-      entryCount: offsets.length - 1,
-    };
+    const texts = columns.texts(column);
+    const placed = this.#kept.get(texts.bytes) ?? this.#put(texts);
+    return { ids: arena.putWords(texts.ids), ...placed };
   }
 
   /** Prints the numbers of a chunk; `undefined` when some are texts. Throws CORRUPTION. */

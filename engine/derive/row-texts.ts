@@ -15,6 +15,11 @@ export interface RowsText extends Entries {
 export interface ColumnTexts {
   /** All texts of a column; decoded once and kept. Not to be written. */
   texts(column: number): RowTexts;
+  /**
+   * The same of a column whose entries are those of a dictionary that other blocks have too, in the same arrays;
+   * `undefined` of others.
+   */
+  shared(column: number): RowTexts | undefined;
   /** The numbers of a column by their rows, `ids` as those of its texts; `undefined` of strings. */
   numbers(column: number): { ids: Uint32Array; chunk: NumberChunk } | undefined;
   /** The text of a column in a row, for which no more is read than needed; `undefined` when it has none. */

@@ -49,6 +49,7 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
       readAnother();
       return columns[column];
     },
+    shared: (column) => (column % 2 === 0 ? columns[column] : undefined),
     numbers: () => undefined,
     place: (column, row) => {
       const { ids, offsets, bytes } = columns[column];
@@ -91,6 +92,7 @@ function compareMade(wanted: readonly string[], chunk: NumberChunk): void {
   const ids = Uint32Array.from(wanted, (_, row) => row + 1);
   const columns: ColumnTexts = {
     texts: () => ({ ids, ...numberTexts(chunk) }),
+    shared: () => undefined,
     numbers: () => ({ ids, chunk }),
     place: () => undefined,
   };

@@ -36,6 +36,12 @@ export class BlockTexts implements ColumnTexts {
     return texts;
   }
 
+  shared(column: number): RowTexts | undefined {
+    const { kind, encoding } = this.#entry(column);
+    const isShared = kind === Kind.STRING && encoding === StringEncoding.SHARED;
+    return isShared ? this.texts(column) : undefined;
+  }
+
   /** Ends it, and frees the ids that `texts` gave. */
   free(): void {
     for (const texts of this.#texts) free(texts?.ids);
