@@ -39,8 +39,8 @@ import { Reader, type ReaderMemory } from './query/reader.ts';
 import { rowCountsUnits } from './query/scan/stored-rows.ts';
 import { eventTextsOf } from './segment/block/event-texts.ts';
 import { LiveBlocks } from './store/block-changes.ts';
-import { GatheredRows } from './store/gathered-rows.ts';
 import type { CommittedGroup as StoreGroup } from './store/log-file.ts';
+import { GatheredRows } from './store/open-block.ts';
 import { Writer, type WriterOptions } from './store/writer.ts';
 
 /** Scans in which several threads join. Plain data that crosses threads, but for `Sharing`. */
@@ -94,7 +94,7 @@ export type { BlockChanges, LiveBlocks } from './store/block-changes.ts';
 /** Order to seal or merge. Plain data that crosses threads. */
 export type { MergeJob } from './store/compaction.ts';
 /** Rows that come piece by piece, for a writer's `appendGathered`. */
-export type { GatheredRows } from './store/gathered-rows.ts';
+export type { GatheredRows } from './store/open-block.ts';
 /** The sequences that a commit group takes. Plain data that crosses threads. */
 export type { Claim } from './store/sequences.ts';
 

@@ -11,9 +11,9 @@ import {
 import type { PathTable } from '../column/path.ts';
 import type { Rows } from '../column/rows.ts';
 import { type EncodedBlock, freshRowsOf } from '../segment/frame.ts';
-import type { GatheredRows } from './gathered-rows.ts';
+import { Gathering } from './gathering.ts';
 import { type CommittedGroup, LogFile } from './log-file.ts';
-import { OpenBlock } from './open-block.ts';
+import { type GatheredRows, OpenBlock } from './open-block.ts';
 import type { Claim, Sequences } from './sequences.ts';
 import { type KeyUsage, UsageSum } from './usage.ts';
 
@@ -60,12 +60,6 @@ export interface WriterOptions {
   segmentIdleMs?: number;
 }
 
-/** Senders that have just been answered are waited for when there are so many, so long. */
-const GATHER_SENDERS_MIN = 4;
-const GATHER_MS = 2;
-/** Time without waiting after they did not all come: at less than full load each would wait for those that do not. */
-const GATHER_PAUSE_MS = 1_000;
-
 interface Waiter {
   resolve(): void;
   reject(error: unknown): void;
@@ -95,6 +89,7 @@ class Group {
 export class Writer {
   readonly #options: WriterOptions;
   readonly #open: OpenBlock;
+  readonly #gathering: Gathering;
   #next = new Group();
   #log: LogFile | undefined;
   #logRows = 0;
@@ -111,13 +106,6 @@ export class Writer {
   #run: Promise<void> | undefined;
   #writingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Urgent appends that the last group had, and that came while it was written; when it was durable. */
-  #senderCount = 0;
-  #answeredMs = Number.NEGATIVE_INFINITY;
-  /** Ends the wait for senders that were answered. */
-  #gathered: (() => void) | undefined;
-  /** When senders were last waited for in vain. */
-  #missedMs = Number.NEGATIVE_INFINITY;
   #failedMs: number | undefined;
   /** Why the open block is not to be trusted: a bug showed while rows were taken. */
   #broken: { error: unknown } | undefined;
@@ -126,6 +114,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#open = new OpenBlock(options.paths);
+    this.#gathering = new Gathering(options.monotonicMs);
   }
 
   /** Bytes of blocks that are encoded and not yet durable. Rows of the open block do not count. */
@@ -155,7 +144,7 @@ export class Writer {
     }
     const { blocks } = this.#next;
     const durable = this.#durable();
-    if (options.urgent) this.#joined();
+    if (options.urgent) this.#gathering.joined(++this.#next.urgentCount);
     if (options.urgent || blocks.length > 0 || this.#broken !== undefined) this.#demand();
     else if (this.#timer === undefined) this.#wait(0);
     return durable;
@@ -276,8 +265,7 @@ export class Writer {
         if (this.#broken !== undefined) throw this.#broken.error;
         await this.#write(group);
         for (const waiter of group.waiters) waiter.resolve();
-        this.#senderCount = group.urgentCount + this.#next.urgentCount;
-        this.#answeredMs = this.#options.monotonicMs();
+        this.#gathering.answered(group.urgentCount + this.#next.urgentCount);
         await this.#closeFullSegment();
       } catch (error) {
         await this.#fail(group, error);
@@ -286,34 +274,10 @@ export class Writer {
     this.#run = undefined;
   }
 
-  /** Counts an urgent append of the next group. */
-  #joined(): void {
-    this.#next.urgentCount++;
-    if (this.#next.urgentCount >= this.#senderCount) this.#gathered?.();
-  }
-
-  /**
-   * Lets senders that were just answered join the next group, when there are some: a group each would cost more than
-   * the moment that they take.
-   */
+  /** Lets senders that were just answered join the next group, unless it is large already. */
   async #gather(): Promise<void> {
     const { blocks, urgentCount } = this.#next;
-    const { monotonicMs } = this.#options;
-    const isJustAnswered = monotonicMs() - this.#answeredMs < GATHER_MS;
-    if (!isJustAnswered || this.#senderCount < GATHER_SENDERS_MIN) return;
-    if (monotonicMs() - this.#missedMs < GATHER_PAUSE_MS) return;
-    if (urgentCount >= this.#senderCount || blocks.length > 0 || this.#open.isFlushFinal) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        this.#missedMs = monotonicMs();
-        resolve();
-      }, GATHER_MS);
-      this.#gathered = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#gathered = undefined;
+    if (blocks.length === 0 && !this.#open.isFlushFinal) await this.#gathering.wait(urgentCount);
   }
 
   /** Is set when there is nothing to write, or nothing that may be written. */

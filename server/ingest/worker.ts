@@ -27,6 +27,8 @@ import { type TaskRun, Work } from './turns/work.ts';
 
 /** Encoded and not yet durable: beyond this, no task is begun until a group is on the disk. */
 const PENDING_BYTES_MAX = 32 * 1024 * 1024;
+/** Pieces are decoded for so long in a turn of the event loop: small bodies that came together share a group. */
+const TURN_MS = 1;
 /** Time between two senders of a key that the front is told of. */
 const MET_MS = 50;
 const TICK_MS = 1_000;
@@ -249,16 +251,19 @@ export class IngestWorker {
 
   #step(): void {
     this.#stats.own = this.lines.gauges;
-    // Whatever becomes durable wakes the worker again.
-    if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
-    const lane = this.#lanes.next();
-    if (lane === undefined) {
-      if (this.#closing && this.#large === undefined) this.#over.resolve();
-      return;
-    }
-    this.#go(lane, must(this.#lanes.first(lane), 'job'));
-    this.#stats.addRepairs(this.#decodings.counters, this.#counted);
-    this.#stats.addKernel(this.#decodings.known, this.#known);
+    const endMs = performance.now() + TURN_MS;
+    do {
+      // Whatever becomes durable wakes the worker again.
+      if (this.#writer.pendingBytes > PENDING_BYTES_MAX) return;
+      const lane = this.#lanes.next();
+      if (lane === undefined) {
+        if (this.#closing && this.#large === undefined) this.#over.resolve();
+        return;
+      }
+      this.#go(lane, must(this.#lanes.first(lane), 'job'));
+      this.#stats.addRepairs(this.#decodings.counters, this.#counted);
+      this.#stats.addKernel(this.#decodings.known, this.#known);
+    } while (performance.now() < endMs);
     this.#wake();
   }
 

@@ -63,28 +63,37 @@ t.test(
     const one = await rig();
     await one.append('z', 1);
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    const send = async (name: string, turns: number): Promise<void> => {
-      for (let round = 0; round < 3; round++) {
+    const send = async (name: string, turns: number, rounds: number): Promise<void> => {
+      for (let round = 0; round < rounds; round++) {
         await one.append(`${name}${round}`, 1);
         for (let at = 0; at < turns; at++) await turn();
       }
     };
-    const sizesOf = async (names: readonly string[]): Promise<number[]> => {
+    const sizesOf = async (names: string, rounds = 3): Promise<number[]> => {
       const { length } = one.groups;
-      await Promise.all(names.map(send));
+      await Promise.all([...names].map((name, turns) => send(name, turns, rounds)));
       return one.groups.slice(length).map(({ claim }) => claim.end - claim.first);
+    };
+    const sendAlone = async (name: string): Promise<void> => {
+      const { length } = one.groups;
+      const alone = one.append(name, 1);
+      await turn();
+      t.equal(one.groups.length, length, 'the others may come');
+      mock.timers.tick(2);
+      await alone;
+      t.equal(one.groups.length, length + 1, 'those that do not come are not waited for long');
     };
     mock.timers.enable({ apis: ['setTimeout'] });
     t.teardown(() => mock.timers.reset());
-    t.same(await sizesOf(['a', 'b', 'c', 'd']), [4, 4, 4]);
-    const alone = one.append('e', 1);
-    await turn();
-    t.equal(one.groups.length, 4, 'the others may come');
-    mock.timers.tick(2);
-    await alone;
-    t.equal(one.groups.length, 5, 'those that do not come are not waited for long');
-    const sizes = await sizesOf(['f', 'g', 'h', 'i']);
+    t.same(await sizesOf('abcd'), [4, 4, 4]);
+    await sendAlone('e');
+    const sizes = await sizesOf('fghi');
     t.ok(sizes.length > 3, `nor is anybody, for a while after that: ${sizes}`);
+    one.nowMs += 1_000;
+    t.same(await sizesOf('jklm', 6), [4, 4, 4, 4, 4, 4]);
+    await sendAlone('n');
+    await one.append('o', 1);
+    t.same((await sizesOf('pqrs')).length, 3, 'once in a while they may not come');
   },
 );
 

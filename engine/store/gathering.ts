@@ -1,0 +1,58 @@
+/** Senders that have just been answered are waited for when there are so many, so long. */
+const SENDERS_MIN = 4;
+const WAIT_MS = 2;
+/** Time without waiting after they did not all come: at less than full load each would wait for those that do not. */
+const PAUSE_MS = 1_000;
+/** So often all must have come for one time that they did not, and so many times count. */
+const TIMES_A_MISS = 4;
+const TIMES_MAX = 32;
+
+/**
+ * Wait of a commit group for senders that were just answered, when there are some: a group each would cost more than
+ * the moment that they take. Owned by a writer.
+ */
+export class Gathering {
+  readonly #monotonicMs: () => number;
+  #senderCount = 0;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  /** Ends the wait. */
+  #complete: (() => void) | undefined;
+  /** How often all came, of which each miss takes some, and when there was a miss too many. */
+  #times = 0;
+  #missedMs = Number.NEGATIVE_INFINITY;
+
+  /** `monotonicMs` is a clock that is never set. */
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** A group is durable: `senderCount` senders were answered, or came while it was written. */
+  answered(senderCount: number): void {
+    this.#senderCount = senderCount;
+    this.#answeredMs = this.#monotonicMs();
+  }
+
+  /** The next group has `count` senders by now. */
+  joined(count: number): void {
+    if (count >= this.#senderCount) this.#complete?.();
+  }
+
+  /** Resolves when as many senders came as there were, or soon; at once when it is not likely that they come. */
+  async wait(count: number): Promise<void> {
+    const nowMs = this.#monotonicMs();
+    const isJustAnswered = nowMs - this.#answeredMs < WAIT_MS;
+    if (!isJustAnswered || this.#senderCount < SENDERS_MIN || count >= this.#senderCount) return;
+    if (nowMs - this.#missedMs < PAUSE_MS) return;
+    const isComplete = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), WAIT_MS);
+      this.#complete = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+    this.#complete = undefined;
+    if (isComplete) this.#times = Math.min(this.#times + 1, TIMES_MAX);
+    else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
+    else this.#missedMs = this.#monotonicMs();
+  }
+}
