@@ -63,7 +63,7 @@ export class DeriveKernel {
   readonly #arena: Arena;
   /** The owner of the templates that are in the memory; `undefined` when there are none. */
   #owner: object | undefined;
-  /** Entries of dictionaries, by their bytes, which lie before all else and stay for the next owner that has the same. */
+  /** Entries of dictionaries by their bytes: they lie before all else and stay for the next owner that has the same. */
   #kept = new WeakMap<Uint8Array, PlacedTexts>();
   #keptCount = 0;
   /** Where what is behind these begins. */
