@@ -5,6 +5,12 @@ import { EmbeddedJsonExtractor } from './embedded-json.ts';
 import { EventDateReader } from './event-date.ts';
 import type { ExtensionAction, ExtensionStep } from './extension.ts';
 import type { Extractor } from './extraction.ts';
+import { AccessFinder } from './found/access-finder.ts';
+import type { Finder, Findings } from './found/findings.ts';
+import { JsonFinder } from './found/json-finder.ts';
+import { KnownFinder } from './found/known-finder.ts';
+import { PairFinder } from './found/pair-finder.ts';
+import { UrlFinder } from './found/url-finder.ts';
 import { GrokExtractor } from './grok.ts';
 import { KeyValueExtractor } from './keyvalue.ts';
 import type { PatternBudget } from './pattern-budget.ts';
@@ -12,10 +18,20 @@ import { QueryStringExtractor } from './query-string.ts';
 import { UrlExtractor } from './url.ts';
 import { UserAgentExtractor } from './user-agent.ts';
 
+/**
+ * Extraction from a text. `takesMessage`: a text `message` that is found becomes the event's. `makeFinder` makes, for
+ * each path table, what finds the same in plain texts.
+ */
+export interface Extracting {
+  type: 'extract';
+  extractor: Extractor;
+  takesMessage: boolean;
+  makeFinder?: ((found: Findings) => Finder) | undefined;
+}
+
 /** Work of a step on an event for which its predicate holds. */
 export type Work =
-  /** `takesMessage`: a text `message` that is found becomes the event's. */
-  | { type: 'extract'; extractor: Extractor; takesMessage: boolean }
+  | Extracting
   | { type: 'severity' }
   | { type: 'date'; reader: EventDateReader }
   | { type: 'attribute'; keeps: boolean };
@@ -44,19 +60,21 @@ export function compileStep(
 function workOf(action: ExtensionAction): Work {
   switch (action.kind) {
     case 'json':
-      return { type: 'extract', extractor: new EmbeddedJsonExtractor(), takesMessage: true };
+      return extracting(new EmbeddedJsonExtractor(), (found) => new JsonFinder(found), true);
     case 'grok': {
       const extractor = new GrokExtractor(action.rules, action.helperRules);
       return { type: 'extract', extractor, takesMessage: true };
     }
     case 'keyvalue':
-      return extracting(new KeyValueExtractor());
+      return extracting(new KeyValueExtractor(), (found) => new PairFinder(found));
     case 'access_log':
-      return extracting(new AccessLogExtractor());
+      return extracting(new AccessLogExtractor(), (found) => new AccessFinder(found));
     case 'url':
-      return extracting(new UrlExtractor());
-    case 'user_agent':
-      return extracting(new UserAgentExtractor());
+      return extracting(new UrlExtractor(), (found) => new UrlFinder(found));
+    case 'user_agent': {
+      const extractor = new UserAgentExtractor();
+      return extracting(extractor, (found) => new KnownFinder(extractor, found));
+    }
     case 'query_string':
       return extracting(new QueryStringExtractor());
     case 'severity':
@@ -70,8 +88,12 @@ function workOf(action: ExtensionAction): Work {
   }
 }
 
-function extracting(extractor: Extractor): Work {
-  return { type: 'extract', extractor, takesMessage: false };
+function extracting(
+  extractor: Extractor,
+  makeFinder?: (found: Findings) => Finder,
+  takesMessage = false,
+): Work {
+  return { type: 'extract', extractor, takesMessage, makeFinder };
 }
 
 /** Makes steps ready. A step that cannot be made was checked wrongly, which is a bug; it is reported and left out. */

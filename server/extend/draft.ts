@@ -1,6 +1,6 @@
 import { must } from '../../engine/base/assert.ts';
 import { Kind } from '../../engine/column/kind.ts';
-import type { PathTable } from '../../engine/column/path.ts';
+import { PATH_CUSTOM, type PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import { clearCounters, type DecodeCounters, noDecodeCounters } from '../decode/counters.ts';
 import { KeyTable } from '../decode/key.ts';
@@ -10,6 +10,8 @@ import { PathNames } from '../decode/path-names.ts';
 import { EventTree } from '../decode/tree.ts';
 import { hideKey, type WriteKeyTest } from '../decode/write-key.ts';
 import type { Attributes, ExtractedValue } from './extraction.ts';
+import { Findings } from './found/findings.ts';
+import { NamePaths } from './found/name-paths.ts';
 import { MemberWriter } from './member-writer.ts';
 import { DECLINED, LEFT, type Outcome, PUT, RowEdit } from './row-edit.ts';
 import { oneByteText } from './row-index.ts';
@@ -26,7 +28,14 @@ type Change =
   | { type: 'copy'; from: string; to: string; keeps: boolean }
   | { type: 'remove'; path: string }
   | { type: 'message'; text: string }
+  | Found
   | { type: 'write' };
+
+/** Change by what a finder found; `again` finds it by the extractor and makes the changes of that. */
+export interface Found {
+  type: 'found';
+  again: () => void;
+}
 
 const WRITE: Change = { type: 'write' };
 
@@ -48,6 +57,7 @@ export class Draft {
   readonly #tree: EventTree;
   readonly #edit: RowEdit;
   readonly #names: PathNames;
+  readonly #namePaths: NamePaths;
   readonly #members: MemberWriter;
   /** Paths of targets. */
   readonly #paths = new Map<string, number>();
@@ -77,6 +87,7 @@ export class Draft {
     this.#isPlain = isPlain;
     this.#counters = counters;
     const keys = new KeyTable(paths);
+    this.#namePaths = new NamePaths(keys);
     this.#leaves = new LeafReader(rows, keys, this.#written);
     this.#leaves.isWriteKey = isWriteKey;
     this.#tree = new EventTree(rows, keys, this.#leaves, this.#written);
@@ -134,6 +145,41 @@ export class Draft {
     if (attributes.size === 0) return [];
     this.#change({ type: 'add', attributes, target });
     return this.#add(attributes, target) ?? this.#anew(() => this.#add(attributes, target));
+  }
+
+  /** Is set while what finders found can be added. */
+  get takesFindings(): boolean {
+    return this.#isInRow;
+  }
+
+  /**
+   * Makes room for what is found for the path `target`, `undefined` for the top of the event; `undefined` when that is
+   * too deep.
+   */
+  findings(target: string | undefined, takesMessage: boolean): Findings | undefined {
+    const isTop = target === undefined || target === CUSTOM;
+    const container = isTop ? PATH_CUSTOM : this.#pathOf(target);
+    if (container < 0) return undefined;
+    return new Findings(this.#rows, this.#namePaths, container, takesMessage && isTop);
+  }
+
+  /**
+   * Adds what was found, as `add` and `setMessage` do; false when the row declines: then the event is as it was, and
+   * `takesFindings` no more.
+   */
+  addFound(found: Findings, change: Found): boolean {
+    this.#change(change);
+    const outcome = this.#edit.putFound(found);
+    const { messageStart, messageLength, takesMessage } = found;
+    const hasMessage = messageLength >= 0 && (takesMessage || outcome === PUT);
+    const isPut =
+      outcome !== DECLINED &&
+      (!hasMessage || this.#edit.placeMessage(messageStart, messageLength) === PUT);
+    if (!isPut) {
+      this.#changes.pop();
+      this.#replay();
+    }
+    return isPut;
   }
 
   /** Gives the attribute at `path` a value, whatever it was; `message` has to be a string. */
@@ -297,6 +343,7 @@ export class Draft {
       else if (change.type === 'copy') this.copy(change.from, change.to, change.keeps);
       else if (change.type === 'remove') this.remove(change.path);
       else if (change.type === 'message') this.setMessage(change.text);
+      else if (change.type === 'found') change.again();
       else this.write();
     }
   }

@@ -33,6 +33,7 @@ const SIGNS = bitsOf('{"}');
  */
 export class EmbeddedJsonExtractor implements Extractor {
   readonly #scanner = new ValueScanner();
+  readonly #place: ObjectPlace = { at: 0, behind: 0 };
 
   mayFind(signs: number): boolean {
     return (signs & SIGNS) === SIGNS;
@@ -41,26 +42,50 @@ export class EmbeddedJsonExtractor implements Extractor {
   extract(text: string): Extraction | undefined {
     if (!text.includes('{')) return undefined;
     const bytes = Buffer.from(text);
-    const end = bytes.length;
-    let at = bytes.indexOf(OPEN_BRACE);
-    for (let tried = 0; at >= 0 && tried < OBJECTS_TRIED_MAX; ) {
-      let next = skipBlanks(bytes, at + 1, end);
-      if (next < end && bytes[next] === QUOTE) {
-        tried++;
-        const behind = this.#scanner.skip(bytes, at, end);
-        if (behind >= 0) {
-          const before = bytes.toString('utf8', 0, at).trim();
-          const rest = bytes.toString('utf8', behind).trim();
-          const around = before === '' && rest === '' ? {} : { around: [before, rest] as const };
-          return { attributes: new ValidJson(text, bytes, behind).object(at, 1), ...around };
-        }
-        // Behind the error, not behind the brace: this keeps the time linear.
-        next = Math.max(next, this.#scanner.errorAt);
-      }
-      at = next < end ? bytes.indexOf(OPEN_BRACE, next) : -1;
-    }
-    return undefined;
+    const place = this.#place;
+    if (!findObject(this.#scanner, bytes, 0, bytes.length, place)) return undefined;
+    const before = bytes.toString('utf8', 0, place.at).trim();
+    const rest = bytes.toString('utf8', place.behind).trim();
+    const around = before === '' && rest === '' ? {} : { around: [before, rest] as const };
+    return { attributes: new ValidJson(text, bytes, place.behind).object(place.at, 1), ...around };
   }
+}
+
+/** Place of an object in a text. */
+export interface ObjectPlace {
+  at: number;
+  behind: number;
+}
+
+/** Finds the object of `bytes[start, end)` that EmbeddedJsonExtractor takes out; false when there is none. */
+export function findObject(
+  scanner: ValueScanner,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  place: ObjectPlace,
+): boolean {
+  let at = braceFrom(bytes, start, end);
+  for (let tried = 0; at < end && tried < OBJECTS_TRIED_MAX; ) {
+    let next = skipBlanks(bytes, at + 1, end);
+    if (next < end && bytes[next] === QUOTE) {
+      tried++;
+      place.at = at;
+      place.behind = scanner.skip(bytes, at, end);
+      if (place.behind >= 0) return true;
+      // Behind the error, not behind the brace: this keeps the time linear.
+      next = Math.max(next, scanner.errorAt);
+    }
+    at = braceFrom(bytes, next, end);
+  }
+  return false;
+}
+
+/** Offset of the first opening brace from `start` on; `end` at least when there is none. */
+function braceFrom(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== OPEN_BRACE) at++;
+  return at;
 }
 
 /** Reads JSON that is known to be valid. Objects and arrays below DEPTH_MAX levels become their text. */

@@ -5,13 +5,14 @@ import type { PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
 import type { DecodeCounters } from '../decode/counters.ts';
 import type { WriteKeyTest } from '../decode/write-key.ts';
-import type { CompiledStep } from './compile.ts';
+import type { CompiledStep, Extracting } from './compile.ts';
 import { Draft } from './draft.ts';
 import type { EventDateReader } from './event-date.ts';
 import type { Extraction } from './extraction.ts';
+import { FOUND, NOTHING } from './found/findings.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { Severities } from './severity.ts';
-import { type GroupedStep, grouped, type StepGroup } from './step-group.ts';
+import { type Finding, type GroupedStep, groupedSteps, type StepGroup } from './step-group.ts';
 
 const MESSAGE = 'message';
 const CUSTOM = 'custom';
@@ -61,7 +62,7 @@ export class Extender {
     counters: DecodeCounters,
     options: ExtenderOptions,
   ) {
-    this.#steps = grouped(steps);
+    this.#steps = groupedSteps(steps);
     this.#rows = rows;
     this.#counters = counters;
     this.#draft = new Draft(paths, rows, counters, options.isWriteKey);
@@ -84,7 +85,8 @@ export class Extender {
     /** The group whose text was looked at last, and its steps that may find something in that. */
     let asked: StepGroup | undefined;
     let mayFind = 0;
-    for (const { step, mark, group, bit } of this.#steps) {
+    for (const grouped of this.#steps) {
+      const { step, mark, group, bit } = grouped;
       if (isFull) {
         failed = true;
         break;
@@ -101,7 +103,7 @@ export class Extender {
       try {
         const holds = step.test.holds(draft.values);
         if (this.#budget.refused || !holds) continue;
-        this.#run(step);
+        this.#run(grouped);
         if (!draft.isChanged) continue;
         draft.write();
         asked = undefined;
@@ -131,7 +133,8 @@ export class Extender {
     return this.#draft.addedBytes > EVENT_BYTES_MAX || this.#rows.sideBytes > SIDE_BYTES_MAX;
   }
 
-  #run(step: CompiledStep): void {
+  #run(grouped: GroupedStep): void {
+    const { step } = grouped;
     const { id, sources, target, work } = step;
     const draft = this.#draft;
     if (work.type === 'attribute') {
@@ -142,12 +145,13 @@ export class Extender {
     const { values } = draft;
     if (!values.turnToText(sources)) return;
     if (work.type === 'extract') {
-      const { extractor } = work;
-      const { signs } = values;
-      if (extractor.mayFind?.(signs, values.firstByte) === false) return;
-      const { text } = values;
-      const found = extractor.extract(text, this.#budget, signs);
-      if (found !== undefined) this.#add(step, text, found, work.takesMessage);
+      // Those of a group were asked.
+      const mayFind =
+        grouped.group !== undefined ||
+        (work.extractor.mayFind?.(values.signs, values.firstByte) ?? true);
+      if (!mayFind || this.#find(grouped, work)) return;
+      const found = this.#extract(step, work);
+      if (found !== undefined) this.#matched(id, found.rule);
     } else if (work.type === 'severity') {
       const level = this.#severities.of(values);
       if (level === undefined) return;
@@ -170,13 +174,55 @@ export class Extender {
     return Number.isNaN(ms) ? reader.read(values.text, receivedMs) : ms;
   }
 
-  #add(
-    { id, target }: CompiledStep,
-    text: string,
-    { attributes, around = ['', ''], message: short, rule }: Extraction,
-    takesMessage: boolean,
-  ): void {
+  /** Adds what the finder of a step finds in the text that was turned to; false when that is left to its extractor. */
+  #find(grouped: GroupedStep, work: Extracting): boolean {
     const draft = this.#draft;
+    const { values } = draft;
+    if (work.makeFinder === undefined || !draft.takesFindings || !values.isPlain) return false;
+    grouped.finding ??= this.#findingOf(grouped.step, work);
+    if (grouped.finding === undefined) return false;
+    const { finder, found, change } = grouped.finding;
+    found.begin();
+    const answer = finder.find(values);
+    if (answer !== FOUND) return answer === NOTHING;
+    const { id, sources } = grouped.step;
+    if (found.messageLength >= 0 && !found.takesMessage && !this.#isMessage(sources))
+      found.messageLength = -1;
+    if (!draft.addFound(found, change)) return false;
+    this.#matched(id, undefined);
+    return true;
+  }
+
+  #findingOf(step: CompiledStep, work: Extracting): Finding | undefined {
+    const found = this.#draft.findings(step.target, work.takesMessage);
+    const finder = found && work.makeFinder?.(found);
+    if (found === undefined || finder === undefined) return undefined;
+    const change = { type: 'found' as const, again: (): void => void this.#extract(step, work) };
+    return { finder, found, change };
+  }
+
+  /** Reports whether the text of `sources` is the event's message, or the event has none. */
+  #isMessage(sources: readonly string[]): boolean {
+    const text = this.#textOf(sources);
+    return (this.#draft.text(MESSAGE) ?? text) === text;
+  }
+
+  #textOf(sources: readonly string[]): string | undefined {
+    const { values } = this.#draft;
+    return values.turnToText(sources) ? values.text : undefined;
+  }
+
+  /** Adds what the extractor of a step finds in the text of its sources, and returns that. */
+  #extract(
+    { sources, target }: CompiledStep,
+    { extractor, takesMessage }: Extracting,
+  ): Extraction | undefined {
+    const draft = this.#draft;
+    const text = this.#textOf(sources);
+    if (text === undefined) return undefined;
+    const found = extractor.extract(text, this.#budget, draft.values.signs);
+    if (found === undefined) return undefined;
+    const { attributes, around = ['', ''], message: short } = found;
     const isTop = target === undefined || target === CUSTOM;
     const message = takesMessage && isTop ? attributes.get(MESSAGE) : undefined;
     if (typeof message === 'string') {
@@ -191,7 +237,7 @@ export class Extender {
       if (short !== undefined && isWhole && (draft.text(MESSAGE) ?? text) === text)
         draft.setMessage(short);
     }
-    this.#matched(id, rule);
+    return found;
   }
 
   #matched(id: string, rule: string | undefined): void {

@@ -14,6 +14,7 @@ import type { KeyTable } from '../decode/key.ts';
 import { type LeafReader, Role } from '../decode/leaf.ts';
 import { LeafOrder } from '../decode/leaf-order.ts';
 import type { Member } from '../decode/member.ts';
+import type { Findings } from './found/findings.ts';
 
 /** Outcomes of a change. A row of which one is DECLINED is for the tree, all changes of it. */
 export const PUT = 1;
@@ -114,6 +115,37 @@ export class RowEdit {
     rows.add(path, Kind.NUMBER, ~at, 1, digit, 0);
     if (isThere) this.#moveLast(this.#entries[path]);
     return PUT;
+  }
+
+  /** Adds what was found in a text; attributes that the event has win: LEFT when one that is not optional did. */
+  putFound({ path: paths, kind, start, length, count, optional }: Findings): Outcome {
+    if (!this.#isClaimed && !this.#claimRow()) return DECLINED;
+    const rows = this.#rows;
+    const leaves = this.#leaves;
+    const first = rows.entryCount;
+    let outcome: Outcome = PUT;
+    for (let found = 0; found < count; found++) {
+      const path = paths[found];
+      const entry = rows.entryCount;
+      if (path < 0) return DECLINED;
+      if (this.#used[path] === this.#event) {
+        // Names that repeat in the text are for the tree.
+        if (this.#entries[path] >= first) return DECLINED;
+        if (found >= optional) outcome = LEFT;
+        continue;
+      }
+      const role = leaves.roles[path];
+      const hasRoom = entry - this.#first < ATTRIBUTES_MAX;
+      if (role === Role.WRITE_KEY || !hasRoom || !this.#claim(path, entry)) return DECLINED;
+      const isNumber = kind[found] === Kind.NUMBER;
+      if (isNumber || kind[found] === Kind.STRING) {
+        leaves.addPlain(path, start[found], length[found], isNumber);
+      } else {
+        if (role !== Role.NONE) return DECLINED;
+        rows.add(path, kind[found] as Kind, start[found], length[found], 0, 0);
+      }
+    }
+    return outcome;
   }
 
   /** The path of a name, one character a byte, below `syslog` or `custom`; -1 when it is for the tree. */

@@ -3,7 +3,7 @@ import type { Rows } from '../../engine/column/rows.ts';
 import type { EventValues } from '../../engine/query/filter/event-test.ts';
 import type { PathNames } from '../decode/path-names.ts';
 import { RowIndex } from './row-index.ts';
-import { ALL_SIGNS, signsOf } from './signs.ts';
+import { ALL_SIGNS, MAY_BE_BROKEN, signsOf } from './signs.ts';
 
 /** Number of the cursor when it goes to all values. */
 const ALL = 0;
@@ -150,6 +150,11 @@ export class RowValues implements EventValues {
     if (this.kind === Kind.BOOLEAN) return ALL_SIGNS;
     if (!this.#isAt(this.#signsPlace)) this.#signs = signsOf(this.bytes, this.start, this.end);
     return this.#signs;
+  }
+
+  /** Tells that it is a text as finders read it. */
+  get isPlain(): boolean {
+    return this.kind !== Kind.BOOLEAN && (this.signs & MAY_BE_BROKEN) === 0;
   }
 
   /** Its first byte; `undefined` when it has none, or is a boolean. */

@@ -1,5 +1,7 @@
 import type { CompiledStep } from './compile.ts';
+import type { Found } from './draft.ts';
 import type { Extractor } from './extraction.ts';
+import type { Finder, Findings } from './found/findings.ts';
 import type { RowValues } from './row-values.ts';
 
 /** Kinds of texts that are remembered, a power of two: texts of one kind have the same signs and first byte. */
@@ -50,6 +52,13 @@ export class StepGroup {
   }
 }
 
+/** Finder of a step, with room for what it finds, and the change that this makes. */
+export interface Finding {
+  finder: Finder;
+  found: Findings;
+  change: Found;
+}
+
 /** A step as an extender runs it. */
 export interface GroupedStep {
   step: CompiledStep;
@@ -58,10 +67,12 @@ export interface GroupedStep {
   /** Its group and its bit in it, when it is in one. */
   group: StepGroup | undefined;
   bit: number;
+  /** Once it was needed. */
+  finding: Finding | undefined;
 }
 
 /** Steps with their groups. */
-export function grouped(steps: readonly CompiledStep[]): GroupedStep[] {
+export function groupedSteps(steps: readonly CompiledStep[]): GroupedStep[] {
   const groups: StepGroup[] = [];
   return steps.map((step, index) => {
     const mark = 1 << (index % 32);
@@ -69,8 +80,8 @@ export function grouped(steps: readonly CompiledStep[]): GroupedStep[] {
       const bit = group.add(step);
       if (bit === 0) continue;
       if (!groups.includes(group)) groups.push(group);
-      return { step: { ...step, sources: group.sources }, mark, group, bit };
+      return { step: { ...step, sources: group.sources }, mark, group, bit, finding: undefined };
     }
-    return { step, mark, group: undefined, bit: 0 };
+    return { step, mark, group: undefined, bit: 0, finding: undefined };
   });
 }

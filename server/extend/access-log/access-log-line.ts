@@ -63,7 +63,7 @@ function address(host: string, port: ExtractedValue | undefined): string {
 }
 
 /** `10/Oct/2000:13:55:36 -0700` of a date in ISO 8601. */
-function commonDate(iso: string): string | undefined {
+export function commonDate(iso: string): string | undefined {
   const parts = ISO.exec(iso);
   if (parts === null) return undefined;
   const [, year, month, day, time, hours, minutes] = parts;
