@@ -26,7 +26,7 @@ export class Findings {
   readonly container: number;
   /** Set when a text `message` becomes the event's. */
   readonly takesMessage: boolean;
-/** Attributes that were found in a text: paths, kinds and texts as row entries have them. Keeps its memory. */
+  /** A NUMBER is one if it reads like one, else a STRING; values of other kinds are what they are. */
   path = new Int32Array(64);
   kind = new Uint8Array(64);
   start = new Int32Array(64);
