@@ -42,7 +42,7 @@ export class Pattern {
   #native: RegExp | undefined;
   /** Steps a character that it takes at most. */
   #nativeSteps = 1;
-  readonly #begins: Uint8Array;
+  #beginning: readonly Uint8Array[] | undefined;
   #first = NO_TABLES;
   #last = NO_TABLES;
   #groupStarts: number[] = [];
@@ -58,7 +58,6 @@ export class Pattern {
       throw new PatternError(`the pattern compiles to ${size} instructions, which is too many`, 0);
     }
     this.size = size;
-    this.#begins = beginningsOf(this.#automaton);
     if (read.native === undefined) return;
     const steps = isOnePass(compile(anchored(read.skeleton)))
       ? 1
@@ -83,9 +82,22 @@ export class Pattern {
     return this.#native === undefined ? this.size : this.#nativeSteps;
   }
 
-  /** Tells by its first byte in UTF-8, or by none, that a text may match. */
+  /** Tells by its first byte, or that it has none, that a text in UTF-8 may match. */
   mayBegin(first: number | undefined): boolean {
-    return first === undefined || this.#begins[first] === 1;
+    this.#beginning ??= beginningOf(this.#automaton);
+    return first === undefined || this.#beginning.length === 0 || this.#beginning[0][first] === 1;
+  }
+
+  /** Tells by its first bytes that a text in UTF-8, `bytes[start, end)`, may match. */
+  mayBeginAs(bytes: Uint8Array, start: number, end: number): boolean {
+    this.#beginning ??= beginningOf(this.#automaton);
+    const length = Math.min(end - start, this.#beginning.length);
+    for (let at = 0; at < length; at++) {
+      const byte = bytes[start + at];
+      if (byte >= ASCII_COUNT) return true;
+      if (this.#beginning[at][byte] === 0) return false;
+    }
+    return true;
   }
 
   /** Tells by a few characters that the ASCII text `bytes[start, end)` may match. */
@@ -200,9 +212,28 @@ function itemsOf(native: string): Item[] | undefined {
   return items;
 }
 
+/** Places of the beginning of a text that are looked at, and states of an automaton at one of them, at most. */
+const BEGINNING_MAX = 8;
+const STATES_MAX = 100;
 /** Operations of an automaton. Source: re2js, Inst. */
-const Operation = { ALT: 1, CAPTURE: 3, EMPTY_WIDTH: 4, FAIL: 5, NOP: 7, RUNE: 8, RUNE1: 9 };
-const PASSED = new Set([Operation.CAPTURE, Operation.EMPTY_WIDTH, Operation.NOP]);
+const Operation = {
+  ALT: 1,
+  CAPTURE: 3,
+  EMPTY_WIDTH: 4,
+  FAIL: 5,
+  NOP: 7,
+  RUNE: 8,
+  RUNE1: 9,
+  ANY: 10,
+  ANY_IN_LINE: 11,
+} as const;
+const PASSED = new Set<number>([Operation.CAPTURE, Operation.EMPTY_WIDTH, Operation.NOP]);
+const TAKING = new Set<number>([
+  Operation.RUNE,
+  Operation.RUNE1,
+  Operation.ANY,
+  Operation.ANY_IN_LINE,
+]);
 interface Instruction {
   op: number;
   out: number;
@@ -210,28 +241,34 @@ interface Instruction {
   matchRune(point: number): boolean;
 }
 
-/** The first bytes of texts, in UTF-8, that an automaton may match: 1 by byte; all of those beyond ASCII. */
-function beginningsOf(automaton: RE2JS): Uint8Array {
+/** The bytes, in UTF-8, with which texts that an automaton may match begin: by place, 1 by byte. */
+function beginningOf(automaton: RE2JS): readonly Uint8Array[] {
   const { prog } = automaton.re2() as { prog: { inst: readonly Instruction[]; start: number } };
-  const begins = new Uint8Array(256).fill(1, ASCII_COUNT);
-  const seen = new Set<number>();
-  const waiting = [prog.start];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    if (seen.has(at)) continue;
-    seen.add(at);
-    const instruction = prog.inst[at];
-    const { op, out, arg } = instruction;
-    if (op === Operation.FAIL) continue;
-    if (op === Operation.ALT) waiting.push(out, arg);
-    else if (op === Operation.RUNE || op === Operation.RUNE1) {
-      for (let byte = 0; byte < ASCII_COUNT; byte++) {
-        if (instruction.matchRune(byte)) begins[byte] = 1;
-      }
-    } else if (PASSED.has(op)) waiting.push(out);
-    // Any character, the end of a match, and whatever else there may be.
-    else return begins.fill(1);
+  const tables: Uint8Array[] = [];
+  let states = [prog.start];
+  while (tables.length < BEGINNING_MAX) {
+    const table = new Uint8Array(256).fill(1, ASCII_COUNT);
+    const behind: number[] = [];
+    const seen = new Set<number>();
+    for (let at = states.pop(); at !== undefined; at = states.pop()) {
+      if (seen.has(at)) continue;
+      if (seen.add(at).size > STATES_MAX) return tables;
+      const instruction = prog.inst[at];
+      const { op, out, arg } = instruction;
+      if (op === Operation.FAIL) continue;
+      if (op === Operation.ALT) states.push(out, arg);
+      else if (PASSED.has(op)) states.push(out);
+      else if (TAKING.has(op)) {
+        for (let byte = 0; byte < ASCII_COUNT; byte++) {
+          if (op >= Operation.ANY || instruction.matchRune(byte)) table[byte] = 1;
+        }
+        behind.push(out);
+      } else return tables;
+    }
+    tables.push(table);
+    states = behind;
   }
-  return begins;
+  return tables;
 }
 
 /** The tables of the first characters of texts that are made of these items. */

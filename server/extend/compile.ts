@@ -7,6 +7,7 @@ import type { ExtensionAction, ExtensionStep } from './extension.ts';
 import type { Extractor } from './extraction.ts';
 import { AccessFinder } from './found/access-finder.ts';
 import type { Finder, Findings } from './found/findings.ts';
+import { GrokFinder } from './found/grok-finder.ts';
 import { JsonFinder } from './found/json-finder.ts';
 import { KnownFinder } from './found/known-finder.ts';
 import { PairFinder } from './found/pair-finder.ts';
@@ -63,7 +64,7 @@ function workOf(action: ExtensionAction): Work {
       return extracting(new EmbeddedJsonExtractor(), (found) => new JsonFinder(found), true);
     case 'grok': {
       const extractor = new GrokExtractor(action.rules, action.helperRules);
-      return { type: 'extract', extractor, takesMessage: true };
+      return extracting(extractor, () => new GrokFinder(extractor), true);
     }
     case 'keyvalue':
       return extracting(new KeyValueExtractor(), (found) => new PairFinder(found));

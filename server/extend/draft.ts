@@ -1,4 +1,4 @@
-import { must } from '../../engine/base/assert.ts';
+import { assert, must } from '../../engine/base/assert.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PATH_CUSTOM, type PathTable } from '../../engine/column/path.ts';
 import type { Rows } from '../../engine/column/rows.ts';
@@ -64,6 +64,7 @@ export class Draft {
   /** Set when changes are made in the row, and those that were made. */
   #isInRow = true;
   readonly #changes: Change[] = [];
+  #changeCount = 0;
   readonly #isPlain: boolean;
   #row = 0;
   #sideBytes = 0;
@@ -103,7 +104,7 @@ export class Draft {
     this.values.begin(this.#row);
     this.#sideBytes = this.#rows.sideBytes;
     this.#isInRow = !this.#isPlain;
-    this.#changes.length = 0;
+    this.#changeCount = 0;
     this.#isOpen = false;
     this.#isChanged = false;
     this.#wasWritten = false;
@@ -176,7 +177,7 @@ export class Draft {
       outcome !== DECLINED &&
       (!hasMessage || this.#edit.placeMessage(messageStart, messageLength) === PUT);
     if (!isPut) {
-      this.#changes.pop();
+      this.#changeCount--;
       this.#replay();
     }
     return isPut;
@@ -243,6 +244,11 @@ export class Draft {
     if (set() === DECLINED) this.#anew(set);
   }
 
+  /** Is set when the event was given a date. */
+  get hasTime(): boolean {
+    return this.#hasTime;
+  }
+
   /** Gives the event a date; the first one stays. */
   setTime(ms: number): void {
     if (this.#hasTime) return;
@@ -259,7 +265,7 @@ export class Draft {
   write(): void {
     if (!this.#isChanged) return;
     if (this.#isInRow) {
-      this.#changes.push(WRITE);
+      this.#changes[this.#changeCount++] = WRITE;
       if (this.#edit.show()) this.values.turn();
       else this.values.grow();
     } else {
@@ -274,7 +280,8 @@ export class Draft {
   revert(): void {
     if (!this.#isChanged) return;
     if (this.#isInRow) {
-      this.#changes.length = this.#changes.findLastIndex(({ type }) => type === 'write') + 1;
+      while (this.#changeCount > 0 && this.#changes[this.#changeCount - 1] !== WRITE)
+        this.#changeCount--;
       this.#replay();
     }
     this.#rows.dropRow();
@@ -304,8 +311,8 @@ export class Draft {
   #change(change: Change): void {
     this.#isChanged = true;
     if (this.#isInRow) {
-      if (this.#changes.length === 0) this.#beginEdit();
-      this.#changes.push(change);
+      if (this.#changeCount === 0) this.#beginEdit();
+      this.#changes[this.#changeCount++] = change;
     } else if (!this.#isOpen) {
       this.#isOpen = true;
       this.#tree.begin();
@@ -321,7 +328,8 @@ export class Draft {
 
   /** Does the last change, which the row has declined, in the tree, after all those before it. */
   #anew<T>(change: () => T | undefined): T {
-    const last = must(this.#changes.pop(), 'a change was declined');
+    assert(this.#changeCount > 0, 'a change was declined');
+    const last = this.#changes[--this.#changeCount];
     this.#replay();
     this.#change(last);
     return must(change(), 'the tree takes all changes');
@@ -337,7 +345,8 @@ export class Draft {
     this.#isChanged = false;
     this.#wasWritten = false;
     this.values.begin(this.#row);
-    for (const change of this.#changes) {
+    for (let at = 0; at < this.#changeCount; at++) {
+      const change = this.#changes[at];
       if (change.type === 'add') this.add(change.attributes, change.target);
       else if (change.type === 'set') this.set(change.path, change.value);
       else if (change.type === 'copy') this.copy(change.from, change.to, change.keeps);

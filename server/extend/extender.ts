@@ -157,7 +157,7 @@ export class Extender {
       if (level === undefined) return;
       draft.setDigit(must(target, 'target of a severity'), level);
       this.#matched(id, undefined);
-    } else {
+    } else if (!draft.hasTime || this.#options.matched !== undefined) {
       const ms = this.#dateOf(work.reader);
       if (ms === undefined) return;
       draft.setTime(ms);

@@ -63,6 +63,7 @@ export class RowEdit {
   /** End of the row before all changes, and what they have overwritten. */
   #end = 0;
   readonly #before: Before[] = [];
+  #beforeCount = 0;
   /** Set when `#used` has the row. */
   #isClaimed = false;
   /** The first entry that was taken out, or the end. */
@@ -90,7 +91,7 @@ export class RowEdit {
     this.#first = rows.rowEntry[this.#row];
     this.#end = rows.rowEntry[rows.rowCount];
     this.#firstGone = this.#end;
-    this.#before.length = 0;
+    this.#beforeCount = 0;
     this.#isClaimed = false;
     this.#isMoved = false;
   }
@@ -227,7 +228,9 @@ export class RowEdit {
   /** Takes all changes back. */
   undo(): void {
     const rows = this.#rows;
-    for (const { entry, path, kind, start, length, value, detail } of this.#before.reverse()) {
+    while (this.#beforeCount > 0) {
+      const before = this.#before[--this.#beforeCount];
+      const { entry, path, kind, start, length, value, detail } = before;
       rows.path[entry] = path;
       rows.kind[entry] = kind;
       rows.start[entry] = start;
@@ -235,7 +238,6 @@ export class RowEdit {
       rows.value[entry] = value;
       rows.detail[entry] = detail;
     }
-    this.#before.length = 0;
     rows.entryCount = this.#end;
     rows.rowEntry[this.#row + 1] = this.#end;
   }
@@ -298,7 +300,7 @@ export class RowEdit {
   #note(entry: number): void {
     this.#isMoved = true;
     const { path, kind, start, length, value, detail } = this.#rows;
-    this.#before.push({
+    this.#before[this.#beforeCount++] = {
       entry,
       path: path[entry],
       kind: kind[entry] as Kind,
@@ -306,7 +308,7 @@ export class RowEdit {
       length: length[entry],
       value: value[entry],
       detail: detail[entry],
-    });
+    };
   }
 
   /** Claims the paths of the row; false when it is for the tree. */
