@@ -31,11 +31,10 @@ import { type IngestStats, StatCells, sumStats } from './stats.ts';
 import { TroubleLog } from './trouble.ts';
 import { IngestWorkerHandle } from './worker-handle.ts';
 
-/** Memory of one ingest worker for what it receives itself; its pages are touched only when slots lie there. */
+/** Memory that one ingest worker has alone, for what it receives itself: pages are touched when slots lie there. */
 const OWN_BYTES = 64 * 1024 * 1024;
-/** Memory for what the front thread receives for a worker: the largest body, and half of it while it grows. */
+/** Memory shared with it for what the front thread receives for a worker: the largest body, and half of it while it grows. */
 const FRONT_BYTES = 160 * 1024 * 1024;
-const MEMORY_BYTES = OWN_BYTES + FRONT_BYTES;
 /** Share of a worker in the memory of all. Bodies that come faster than they are decoded wait at their senders. */
 const FRONT_BYTES_EACH = 48 * 1024 * 1024;
 /** Shares of the largest body that it takes while it grows, and bytes that others take beside it. */
@@ -184,7 +183,7 @@ export class Intake {
     );
     for (const [writer, port] of this.#pool.ports.entries()) {
       const memory = must(this.#memories[writer], 'memory');
-      const slots = new Slots(memory, OWN_BYTES, MEMORY_BYTES, SPARE_BYTES, this.#budget);
+      const slots = new Slots(memory, 0, FRONT_BYTES, SPARE_BYTES, this.#budget);
       const thread = new IngestWorkerHandle(slots, port, options.nowMs, (channel, outcome) =>
         this.counts.take(channel, outcome),
       );
@@ -467,6 +466,6 @@ function asError(error: unknown): Error {
 }
 
 function makeMemory(): WebAssembly.Memory {
-  const pages = MEMORY_BYTES / PAGE_BYTES;
+  const pages = FRONT_BYTES / PAGE_BYTES;
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }

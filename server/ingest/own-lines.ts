@@ -1,6 +1,6 @@
 import type { TaskEnds } from './acknowledge.ts';
 import type { IngestTask, TaskOutcome } from './protocol.ts';
-import { Slots } from './slots.ts';
+import { SLOT_UNIT_BYTES, Slots } from './slots.ts';
 import type { OwnGauges } from './stats.ts';
 import { IngestWorkerHandle, type LineSink, type OutcomeObserver } from './worker-handle.ts';
 
@@ -9,8 +9,7 @@ const ROOM_SHARE = 0.5;
 
 /** Dependencies of the lines that an ingest worker reads itself. */
 export interface OwnLinesOptions {
-  memory: WebAssembly.Memory;
-  /** Bytes of the memory, the first ones, for the lines. */
+  /** Bytes of a memory for the lines, a multiple of 65,536. */
   bytes: number;
   nowMs: () => number;
   /** Takes tasks, whose ends are told to the lines. */
@@ -19,20 +18,22 @@ export interface OwnLinesOptions {
   observe: OutcomeObserver;
 }
 
-/** The lines that an ingest worker reads from sockets of its own: tasks that it gives itself, without a message. */
+/**
+ * The lines that an ingest worker reads from sockets of its own: tasks that it gives itself, without a message. They
+ * lie in memory that is not shared, which is copied faster.
+ */
 export class OwnLines implements TaskEnds {
   readonly #thread: IngestWorkerHandle;
   #takes = true;
   #waiting: (() => void)[] = [];
 
-  constructor({ memory, bytes, nowMs, give, observe }: OwnLinesOptions) {
-    const slots = new Slots(memory, 0, bytes);
-    this.#thread = new IngestWorkerHandle(
-      slots,
-      { post: ({ tasks }) => give(tasks) },
-      nowMs,
-      observe,
-    );
+  constructor({ bytes, nowMs, give, observe }: OwnLinesOptions) {
+    const pages = bytes / SLOT_UNIT_BYTES;
+    const slots = new Slots(new WebAssembly.Memory({ initial: pages, maximum: pages }), 0);
+    const post = ({ tasks }: { tasks: IngestTask[] }): void => {
+      give(tasks.map((task) => ({ ...task, own: slots.bytes })));
+    };
+    this.#thread = new IngestWorkerHandle(slots, { post }, nowMs, observe);
   }
 
   /** Load of these lines. */

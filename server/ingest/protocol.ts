@@ -116,6 +116,8 @@ export interface LinesTask {
   cell: number;
   /** Spans in their order. */
   spans: readonly Span[];
+  /** Memory of the slot, when the worker has received the lines itself. */
+  own?: Uint8Array;
 }
 
 /** Task of an ingest worker. */
@@ -204,7 +206,7 @@ export interface SegmentLimits {
 /** Data with which an ingest worker starts. */
 export interface IngestData {
   memory: WebAssembly.Memory;
-  /** Bytes of the memory, the first ones, for slots of the worker's own. */
+  /** Bytes of a memory of the worker's own for slots. */
   ownBytes: number;
   /** Counts of the sockets of all workers. */
   lineCells: SharedArrayBuffer;

@@ -39,7 +39,7 @@ export interface RawLines {
 export interface RawOptions {
   keys: KeyLookup;
   cells: UsageCells;
-  /** Memory of the slots. */
+  /** Memory of the slots that the front fills. */
   memory: Uint8Array;
   troubles?: TroubleNotes;
   names?: NameBudget;
@@ -57,8 +57,8 @@ export class RawDecoder {
   readonly #keys: KeyLookup;
   readonly #cells: UsageCells;
   readonly #memory: Uint8Array;
-  /** The same memory as a Buffer, whose search for a byte is three times as fast as that of shared typed arrays. */
-  readonly #search: Buffer;
+  /** The source as a Buffer, whose search for a byte is three times as fast as that of shared typed arrays. */
+  #search: Buffer = Buffer.alloc(0);
   readonly #troubles: TroubleNotes;
   readonly #names: NameBudget | undefined;
   readonly #budget: PatternBudget;
@@ -84,7 +84,6 @@ export class RawDecoder {
     this.#troubles = troubles ?? new TroubleNotes();
     this.#names = names;
     this.#budget = budget ?? new PatternBudget();
-    this.#search = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
   }
 
   /** Reservations of the lines decoded last, even when decoding broke off. */
@@ -94,7 +93,9 @@ export class RawDecoder {
 
   /** Decodes the task's lines from a place on into the rows: all of them, or a piece. */
   decode(task: LinesTask, from: LinesPlace = beginning(task)): RawLines {
-    const source = this.#memory.subarray(task.start, task.start + task.bytes);
+    const { own = this.#memory, start, bytes } = task;
+    const source = own.subarray(start, start + bytes);
+    this.#search = Buffer.from(source.buffer, source.byteOffset, bytes);
     this.#day = dayOf(task.receivedMs);
     this.#reservation = new Reservation(this.#day);
     this.#droppedCount = 0;
@@ -123,7 +124,7 @@ export class RawDecoder {
     if (span === undefined || place.at < span.start) {
       const owner = { cell: task.cell };
       const end = span?.start ?? task.bytes;
-      place.at = this.#lines(source, task.start, place.at, end, owner, false);
+      place.at = this.#lines(source, place.at, end, owner, false);
       return;
     }
     const { form, start, end } = span;
@@ -132,7 +133,7 @@ export class RawDecoder {
       this.#line(source, start, end, task.cell, form === 'cut');
       place.at = end + 1;
     } else {
-      place.at = this.#lines(source, task.start, place.at, end + 1, place, true);
+      place.at = this.#lines(source, place.at, end + 1, place, true);
     }
     if (place.at <= end) return;
     place.span++;
@@ -145,7 +146,6 @@ export class RawDecoder {
    */
   #lines(
     source: Uint8Array,
-    taskStart: number,
     start: number,
     end: number,
     owner: { cell: number },
@@ -155,7 +155,7 @@ export class RawDecoder {
     while (at < end && !this.#isPieceOver()) {
       at = this.#knownLines(source, at, end, owner, inherits);
       if (at >= end || this.#isPieceOver()) break;
-      const lineFeed = this.#search.indexOf(LINE_FEED, taskStart + at) - taskStart;
+      const lineFeed = this.#search.indexOf(LINE_FEED, at);
       const lineEnd =
         lineFeed > at && source[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed;
       this.#leftCount--;

@@ -37,8 +37,8 @@ export class SlotBudget {
 }
 
 /**
- * Slots in one ingest worker's shared memory, handed out by the thread that owns this table: the front for what it
- * receives, the worker for what it receives itself.
+ * Slots in a memory of one ingest worker, handed out by the thread that owns this table: the front for what it
+ * receives, in memory that both share, the worker for what it receives itself.
  * First fit from the lowest address, so that pages high up are never touched unless they are needed and what is
  * resident stays near to what is in use.
  */
@@ -46,6 +46,7 @@ export class Slots {
   /** The whole memory; content lies from `slot.start` on. */
   readonly bytes: Uint8Array;
   readonly #baseBytes: number;
+  readonly #isPrivate: boolean;
   readonly #taken: Uint8Array;
   readonly #aligned = new Uint8Array(WRITE_BYTES + WORD_BYTES);
   readonly #spareUnits: number;
@@ -67,6 +68,7 @@ export class Slots {
     assert(baseBytes % 64 === 0, `slots from ${baseBytes}`);
     this.#budget = budget;
     this.bytes = new Uint8Array(memory.buffer);
+    this.#isPrivate = memory.buffer instanceof ArrayBuffer;
     this.#baseBytes = baseBytes;
     this.#freeUnits = Math.floor((endBytes - baseBytes) / SLOT_UNIT_BYTES);
     this.#taken = new Uint8Array(this.#freeUnits);
@@ -128,10 +130,14 @@ export class Slots {
   }
 
   /**
-   * Copies content into a slot, to offset `at` of the memory. What lies anywhere is copied to where it is aligned as
-   * its place in the slot first: twice word by word costs a fifth of once byte by byte.
+   * Copies content into a slot, to offset `at` of the memory. What goes to shared memory is copied to where it is
+   * aligned as its place in the slot first: twice word by word costs a fifth of once byte by byte.
    */
   write(content: Uint8Array, at: number): void {
+    if (this.#isPrivate) {
+      this.bytes.set(content, at);
+      return;
+    }
     for (let from = 0; from < content.length; from += WRITE_BYTES) {
       const piece = content.subarray(from, from + WRITE_BYTES);
       const start = (at + from) % WORD_BYTES;

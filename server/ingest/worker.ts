@@ -104,7 +104,6 @@ export class IngestWorker {
       port.post(question);
     });
     this.lines = new OwnLines({
-      memory: data.memory,
       bytes: data.ownBytes,
       nowMs: Date.now,
       give: (tasks) => this.#queue(tasks, this.lines),

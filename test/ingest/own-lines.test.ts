@@ -17,11 +17,9 @@ interface Rig {
 }
 
 function setUp(): Rig {
-  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
   const tasks: IngestTask[] = [];
   const counted: Channel[] = [];
   const lines = new OwnLines({
-    memory,
     bytes: PAGES * PAGE_BYTES,
     nowMs: () => 1_000,
     give: (given) => tasks.push(...given),
@@ -42,6 +40,12 @@ t.test('who found no room goes on when half of the memory is free', async (t) =>
   const rig = setUp();
   await fill(rig);
   t.equal(rig.tasks.length, 2);
+  for (const task of rig.tasks) {
+    const own = must(task.type === 'lines' ? task.own : undefined, 'memory');
+    t.ok(own.buffer instanceof ArrayBuffer, 'the memory of the lines is not shared');
+    t.equal(own[task.start], 0x78);
+    t.equal(own[task.start + 200_000], 0x0a);
+  }
   t.same(rig.lines.gauges, {
     unreadBytes: 400_002,
     pendingCount: 2,
