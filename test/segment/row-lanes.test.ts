@@ -6,8 +6,11 @@ import {
   addEntries,
   addWords,
   type Lanes,
+  mixDetails,
+  mixWords,
   RowLanes,
   releaseLanes,
+  sumLanes,
 } from '../../engine/segment/sum/row-lanes.ts';
 import { seedOf } from '../support/seed.ts';
 
@@ -74,6 +77,35 @@ t.test('the kernel adds numbers as the reference does', async () => {
         );
       },
     ),
+    { numRuns: 60 },
+  );
+});
+
+t.test('the kernel mixes numbers into rows and sums these up as the reference does', async () => {
+  const numbers = fc.array(fc.oneof(fc.double(), fc.constantFrom(0, -0, 2 ** 48)), {
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(counts, numbers, (count, some) => {
+      const values = Float64Array.from({ length: count }, (_, at) => some[at % some.length]);
+      const details = Uint8Array.from({ length: count }, (_, at) => at % 256);
+      let sum: unknown;
+      compare(
+        count,
+        (lanes) => {
+          lanes.mixWords(wordsOf(values));
+          lanes.mixDetails(details);
+          sum = lanes.sum();
+        },
+        (lanes) => {
+          mixWords(lanes, wordsOf(values));
+          mixDetails(lanes, details);
+          const { low, high } = sumLanes(lanes);
+          const isSame = JSON.stringify(sum) === JSON.stringify({ low, high });
+          if (!isSame) throw new Error('another sum');
+        },
+      );
+    }),
     { numRuns: 60 },
   );
 });

@@ -1,6 +1,6 @@
 /**
- * Kernel that adds the hashes of values to those of their rows, compiled to WebAssembly. The references are `addWords`
- * and `addEntries` of row-lanes.ts.
+ * Kernel that adds the hashes of values to those of their rows, and up those of rows, compiled to WebAssembly. The
+ * references are `addWords`, `addEntries`, `mixWords`, `mixDetails` and `sumLanes` of row-lanes.ts.
  *
  * The memory, private to one instance; regions are fixed and follow each other, behind them is an `Arena`:
  *
@@ -33,6 +33,8 @@ const NEGATIVE_ZERO: u32 = 0x80000000;
 let lowLanes: u32 = 0;
 let highLanes: u32 = 0;
 let rowCount: u32 = 0;
+let lowSum: u32 = 0;
+let highSum: u32 = 0;
 
 // Accessors: one a region. `assert` is there in the checked build alone.
 // @inline
@@ -93,6 +95,22 @@ function spreads(hashes: v128): v128 {
   return v128.xor(mixed, i32x4.shr_u(mixed, 16));
 }
 
+/** The high words of four numbers; that of -0 is that of 0. */
+// @inline
+function highsOf(first: v128, second: v128, lows: v128): v128 {
+  const highs = v128.shuffle<i32>(first, second, 1, 3, 5, 7);
+  const isZero = v128.and(
+    i32x4.eq(lows, i32x4.splat(0)),
+    i32x4.eq(highs, i32x4.splat(NEGATIVE_ZERO)),
+  );
+  return v128.andnot(highs, isZero);
+}
+function spread(hash: u32): u32 {
+  let mixed = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+  mixed = (mixed ^ (mixed >>> 13)) * 0xc2b2ae35;
+  return mixed ^ (mixed >>> 16);
+}
+
 // @inline
 function addTo(row: u32, low: u32, high: u32): void {
   const lowAt = lowPlace(row);
@@ -110,13 +128,7 @@ export function laneWords(count: u32, columnLow: u32, columnHigh: u32, hasRows: 
     const first = wordsOf(value);
     const second = wordsOf(value + 2);
     const low = v128.shuffle<i32>(first, second, 0, 2, 4, 6);
-    let high = v128.shuffle<i32>(first, second, 1, 3, 5, 7);
-    // The high word of -0 is that of 0.
-    const isZero = v128.and(
-      i32x4.eq(low, i32x4.splat(0)),
-      i32x4.eq(high, i32x4.splat(NEGATIVE_ZERO)),
-    );
-    high = v128.andnot(high, isZero);
+    const high = highsOf(first, second, low);
     const details = detailsOf(value);
     const lows = spreads(mixLows(mixLows(mixLows(baseLow, low), high), details));
     const highs = spreads(mixHighs(mixHighs(mixHighs(baseHigh, low), high), details));
@@ -148,6 +160,44 @@ export function laneIds(count: u32, hasRows: bool): void {
   }
 }
 
+/** Mixes 64 bits into the hash of each row. */
+export function laneMixWords(count: u32): void {
+  assert(count <= VALUES);
+  for (let row: u32 = 0; row < count; row += 4) {
+    const first = wordsOf(row);
+    const second = wordsOf(row + 2);
+    const low = v128.shuffle<i32>(first, second, 0, 2, 4, 6);
+    const high = highsOf(first, second, low);
+    const lowAt = lowPlace(row);
+    const highAt = highPlace(row);
+    v128.store(lowAt, mixLows(mixLows(v128.load(lowAt), low), high));
+    v128.store(highAt, mixHighs(mixHighs(v128.load(highAt), low), high));
+  }
+}
+
+/** Mixes 32 bits into the hash of each row. */
+export function laneMixDetails(count: u32): void {
+  assert(count <= VALUES);
+  for (let row: u32 = 0; row < count; row += 4) {
+    const details = detailsOf(row);
+    const lowAt = lowPlace(row);
+    const highAt = highPlace(row);
+    v128.store(lowAt, mixLows(v128.load(lowAt), details));
+    v128.store(highAt, mixHighs(v128.load(highAt), details));
+  }
+}
+
+/** Sums up the ends of all hashes, a lane each. */
+export function laneSum(count: u32): void {
+  assert(count <= VALUES);
+  lowSum = 0;
+  highSum = 0;
+  for (let row: u32 = 0; row < count; row++) {
+    lowSum += spread(load<u32>(lowPlace(row)));
+    highSum += spread(load<u32>(highPlace(row)));
+  }
+}
+
 /** Sets the rows that leaves are added to: the places of their lanes, each with room for a vector behind it. */
 export function laneRows(count: u32, lows: u32, highs: u32): void {
   assert(lows >= LANE_ARENA && highs >= lows + 4 * count);
@@ -164,6 +214,7 @@ export function laneStart(): bool {
 }
 
 export {
+  highSum as laneHighSum,
   LANE_ARENA,
   LANE_DETAIL,
   LANE_ENTRIES,
@@ -172,4 +223,5 @@ export {
   LANE_ID,
   LANE_ROW,
   LANE_WORD,
+  lowSum as laneLowSum,
 };

@@ -12,6 +12,11 @@ interface Exports {
   laneRows(count: number, lows: number, highs: number): void;
   laneWords(count: number, columnLow: number, columnHigh: number, hasRows: boolean): void;
   laneIds(count: number, hasRows: boolean): void;
+  laneMixWords(count: number): void;
+  laneMixDetails(count: number): void;
+  laneSum(count: number): void;
+  laneLowSum: WebAssembly.Global;
+  laneHighSum: WebAssembly.Global;
   LANE_ARENA: WebAssembly.Global;
   LANE_ROW: WebAssembly.Global;
   LANE_WORD: WebAssembly.Global;
@@ -75,6 +80,34 @@ export function addEntries(
   }
 }
 
+/** Mixes 64 bits, given as words, into the hash of each row: the reference of `RowLanes`. */
+export function mixWords({ low: lows, high: highs }: Lanes, words: Int32Array): void {
+  for (let row = 0; row < lows.length; row++) {
+    const second = highWord(words, row);
+    lows[row] = mixLow(mixLow(lows[row], words[2 * row]), second);
+    highs[row] = mixHigh(mixHigh(highs[row], words[2 * row]), second);
+  }
+}
+
+/** Mixes a number into the hash of each row: the reference of `RowLanes`. */
+export function mixDetails({ low: lows, high: highs }: Lanes, details: Uint8Array): void {
+  for (let row = 0; row < lows.length; row++) {
+    lows[row] = mixLow(lows[row], details[row]);
+    highs[row] = mixHigh(highs[row], details[row]);
+  }
+}
+
+/** A sum of hashes, a lane each, whatever their order: the reference of `RowLanes`. */
+export function sumLanes({ low: lows, high: highs }: Lanes): { low: number; high: number } {
+  let low = 0;
+  let high = 0;
+  for (let row = 0; row < lows.length; row++) {
+    low = (low + spread(lows[row])) | 0;
+    high = (high + spread(highs[row])) | 0;
+  }
+  return { low, high };
+}
+
 /** The kernel of lane.as.ts, with the lanes that lie in its memory. */
 class LaneKernel {
   readonly exports: Exports;
@@ -98,11 +131,18 @@ class LaneKernel {
     return entryCount <= this.#entries && ids.length <= BLOCK_ROWS_MAX;
   }
 
-  putWords({ words, details, rows }: LeafWords): void {
-    const { LANE_WORD, LANE_DETAIL } = this.exports;
-    this.#words(LANE_WORD, words.length).set(words);
-    this.#words(LANE_DETAIL, details.length).set(details);
+  putLeaves({ words, details, rows }: LeafWords): void {
+    this.putWords(words);
+    this.putDetails(details);
     this.#putRows(rows);
+  }
+
+  putWords(words: Int32Array): void {
+    this.#words(this.exports.LANE_WORD, words.length).set(words);
+  }
+
+  putDetails(details: Uint8Array | Uint16Array | Uint32Array): void {
+    this.#words(this.exports.LANE_DETAIL, details.length).set(details);
   }
 
   putEntries({ ids, hashes: { low, high }, entryCount, rows }: LeafEntries): void {
@@ -190,7 +230,7 @@ export class RowLanes {
       return;
     }
     this.#ask(this.#place, (kernel) => {
-      kernel.putWords(leaves);
+      kernel.putLeaves(leaves);
       kernel.exports.laneWords(count, columnLow, columnHigh, leaves.rows !== undefined);
     });
   }
@@ -208,6 +248,39 @@ export class RowLanes {
     });
   }
 
+  /** Mixes 64 bits, given as words, into the hash of each row. */
+  mixWords(words: Int32Array): void {
+    if (this.#place === undefined) {
+      mixWords(this.lanes, words);
+      return;
+    }
+    this.#ask(this.#place, (kernel) => {
+      kernel.putWords(words);
+      kernel.exports.laneMixWords(this.#rowCount);
+    });
+  }
+
+  /** Mixes a number into the hash of each row. */
+  mixDetails(details: Uint8Array): void {
+    if (this.#place === undefined) {
+      mixDetails(this.lanes, details);
+      return;
+    }
+    this.#ask(this.#place, (kernel) => {
+      kernel.putDetails(details);
+      kernel.exports.laneMixDetails(this.#rowCount);
+    });
+  }
+
+  /** The sum of the hashes of all rows, a lane each. */
+  sum(): { low: number; high: number } {
+    if (this.#place === undefined) return sumLanes(this.lanes);
+    return this.#ask(this.#place, ({ exports }) => {
+      exports.laneSum(this.#rowCount);
+      return { low: exports.laneLowSum.value, high: exports.laneHighSum.value };
+    });
+  }
+
   /** Ends it. */
   free(): void {
     free(this.#plain?.low, this.#plain?.high);
@@ -217,10 +290,10 @@ export class RowLanes {
   }
 
   /** Asks the kernel; a failure has added a part, so it ends the sum and the kernel. */
-  #ask({ kernel, low, high }: Place, work: (kernel: LaneKernel) => void): void {
+  #ask<T>({ kernel, low, high }: Place, work: (kernel: LaneKernel) => T): T {
     try {
       kernel.exports.laneRows(this.#rowCount, low, high);
-      work(kernel);
+      return work(kernel);
     } catch (error) {
       if (ofThread?.kernel === kernel) ofThread = { kernel: undefined };
       throw error;

@@ -4,8 +4,8 @@ import { leafKind, leafPath } from '../../column/shape.ts';
 import type { Block } from '../block/block.ts';
 import { BlockSum } from './block-sum.ts';
 import { LeafSum } from './leaf-sum.ts';
-import { HashLanes, highWord, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
-import { type Lanes, RowLanes } from './row-lanes.ts';
+import { HashLanes, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
+import { RowLanes } from './row-lanes.ts';
 import { hashStrings } from './string-hash.ts';
 
 /** What is read of a block whose rows are summed. */
@@ -74,7 +74,7 @@ export class RowSum {
       leaves: this.#leaves,
       scratch: this.#scratch,
       end: () => {
-        this.#addRows(block, rows.lanes);
+        this.#addRows(block, rows);
         rows.free();
         this.rowCount += block.rowCount;
       },
@@ -121,26 +121,18 @@ export class RowSum {
   }
 
   /** Adds to each row what it has beside its leaves, and each row to the sum. */
-  #addRows(block: SummedBlock, rows: Lanes): void {
+  #addRows(block: SummedBlock, rows: RowLanes): void {
     const times = wordsOf(block.timeMs());
     const received = wordsOf(block.receivedMs());
     const { writers, sequences } = block.keys();
     const numbers = wordsOf(sequences);
-    for (let row = 0; row < block.rowCount; row++) {
-      const low = mixLow(mixLow(rows.low[row], times[2 * row]), highWord(times, row));
-      const high = mixHigh(mixHigh(rows.high[row], times[2 * row]), highWord(times, row));
-      this.#addRow(
-        mixLow(mixLow(mixLow(low, received[2 * row]), highWord(received, row)), writers[row]),
-        mixHigh(mixHigh(mixHigh(high, received[2 * row]), highWord(received, row)), writers[row]),
-        numbers[2 * row],
-        highWord(numbers, row),
-      );
-    }
-  }
-
-  #addRow(low: number, high: number, first: number, second: number): void {
-    this.#low = (this.#low + spread(mixLow(mixLow(low, first), second))) | 0;
-    this.#high = (this.#high + spread(mixHigh(mixHigh(high, first), second))) | 0;
+    rows.mixWords(times);
+    rows.mixWords(received);
+    rows.mixDetails(writers);
+    rows.mixWords(numbers);
+    const { low, high } = rows.sum();
+    this.#low = (this.#low + low) | 0;
+    this.#high = (this.#high + high) | 0;
   }
 }
 
