@@ -12,7 +12,10 @@ export interface DiskFile {
   bytes(): number;
   /** Fills `target` from `position`; returns the bytes read, fewer only at the file's end. */
   read(target: Uint8Array, position: number): number;
-  /** Writes all chunks, in order, in one call from `position`. Keeps no reference after it resolves. */
+  /**
+   * Writes all chunks, in order, in one call from `position`. Keeps no reference after it resolves. Then they are
+   * durable, as after `sync`, when the file was made by `create-synced`.
+   */
   write(chunks: readonly Uint8Array[], position: number): Promise<void>;
   /** Resolves when all that was written before is on stable storage (fdatasync). */
   sync(): Promise<void>;
@@ -29,12 +32,17 @@ export interface DiskFile {
 }
 
 /**
+ * Ways to open a file. `create` fails when it exists; `write` and `read` fail when it does not. `create-synced` is
+ * `create`, and each write is a sync too: one call of the system in place of two.
+ */
+export type OpenMode = 'create' | 'create-synced' | 'write' | 'read';
+
+/**
  * The folder a store lives in. Paths are relative, with `/`. The real one is `openDisk`; tests use one in memory
  * that forgets unsynced bytes and fails on demand.
  */
 export interface Disk {
-  /** `create` fails when the file exists; `write` and `read` fail when it does not. */
-  open(path: string, mode: 'create' | 'write' | 'read'): DiskFile;
+  open(path: string, mode: OpenMode): DiskFile;
   /** Names in a folder, sorted; an absent folder has none. */
   list(folder: string): string[];
   /** Bytes of the file at `path`; `undefined` when there is none. */
@@ -121,6 +129,14 @@ function attempt<T>(what: string, run: () => T): T {
   }
 }
 
+const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
+const FLAGS: Readonly<Record<OpenMode, string | number>> = {
+  create: 'wx+',
+  'create-synced': O_CREAT | O_EXCL | O_RDWR | O_DSYNC,
+  write: 'r+',
+  read: 'r',
+};
+
 class RealFile implements DiskFile {
   readonly #root: string;
   readonly #path: string;
@@ -128,10 +144,10 @@ class RealFile implements DiskFile {
   /** Device and inode, once they were asked for. */
   #identity: { dev: bigint; ino: bigint } | undefined;
 
-  constructor(root: string, name: string, flags: string) {
+  constructor(root: string, name: string, mode: OpenMode) {
     this.#root = root;
     this.#path = join(root, name);
-    this.#fd = attempt(`open ${this.#path}`, () => fs.openSync(this.#path, flags, 0o600));
+    this.#fd = attempt(`open ${this.#path}`, () => fs.openSync(this.#path, FLAGS[mode], 0o600));
   }
 
   #open(): number {
@@ -248,7 +264,7 @@ export function openDisk(root: string): Disk {
   makeRoot(root);
   const at = (path: string): string => join(root, path);
   return {
-    open: (path, mode) => new RealFile(root, path, { create: 'wx+', write: 'r+', read: 'r' }[mode]),
+    open: (path, mode) => new RealFile(root, path, mode),
     list: (folder) =>
       fs.existsSync(at(folder))
         ? attempt(`list ${folder}`, () => fs.readdirSync(at(folder)).sort())

@@ -79,11 +79,10 @@ export class LogFile {
     const { disk, segment, writer, folderId, createdMs } = options;
     const head = buildHead(segment, { format: FORMAT_VERSION, writer, folderId, createdMs });
     const path = segmentPath(segment);
-    const file = disk.open(path, 'create');
+    const file = disk.open(path, 'create-synced');
     try {
       claimFile(file, path);
       await file.write([head.bytes], 0);
-      await file.sync();
       await disk.syncFolder(LOG_FOLDER);
     } catch (error) {
       file.close();
@@ -108,7 +107,7 @@ export class LogFile {
   }
 
   /**
-   * Appends a commit group: fills in the headers of its blocks, writes them and the commit frame in one write, syncs.
+   * Appends a commit group: fills in the headers of its blocks, writes them and the commit frame in one synced write.
    * Rejects with IO, and so does every call after one that did.
    */
   async append(parts: GroupParts): Promise<CommittedGroup> {
@@ -127,7 +126,6 @@ export class LogFile {
     try {
       refuseForeign(this.#file, segmentPath(this.segment), this.#bytes);
       await this.#file.write(chunks, this.#bytes);
-      await this.#file.sync();
     } catch (cause) {
       this.#failure = new EngineError('IO', `segment ${this.segment} failed earlier`, { cause });
       throw cause;

@@ -1,4 +1,12 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -44,6 +52,36 @@ for (const [name, disk] of disks) {
     t.same(disk.list('folder'), []);
     await disk.syncFolder('');
   });
+}
+
+t.test('writes to a file that is made so are synced', async (t) => {
+  const memory = new MemoryDisk();
+  const bytes = Uint8Array.of(1, 2);
+  for (const disk of [memory, openDisk(root)]) {
+    const file = disk.open('synced', 'create-synced');
+    t.throws(() => disk.open('synced', 'create-synced'), { code: 'IO' });
+    await file.write([bytes], 0);
+    await file.write([bytes], 2);
+    t.equal(file.bytes(), 4);
+    if (disk === memory) continue;
+    const fd = readdirSync('/proc/self/fd').find((each) => linkOf(each) === join(root, 'synced'));
+    const [, flags] =
+      /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    t.ok(Number.parseInt(flags, 8) & constants.O_DSYNC, `flags ${flags}`);
+    file.close();
+  }
+  await memory.syncFolder('');
+  memory.crash({ type: 'all' });
+  t.same([...memory.content('synced')], [1, 2, 1, 2]);
+});
+
+/** The file of a descriptor; nothing when it was closed meanwhile. */
+function linkOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
 }
 
 for (const [name, disk] of disks) {

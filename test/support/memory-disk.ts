@@ -1,5 +1,5 @@
 import { EngineError } from '../../engine/base/errors.ts';
-import type { Disk, DiskFile } from '../../engine/base/file.ts';
+import type { Disk, DiskFile, OpenMode } from '../../engine/base/file.ts';
 
 const SECTOR_BYTES = 512;
 
@@ -160,9 +160,9 @@ export class MemoryDisk implements Disk {
     inode.dirty = [];
   }
 
-  open(path: string, mode: 'create' | 'write' | 'read'): DiskFile {
+  open(path: string, mode: OpenMode): DiskFile {
     if (this.refuseOpens !== undefined) throw failure(`open ${path}`, this.refuseOpens);
-    if (mode === 'create') {
+    if (mode === 'create' || mode === 'create-synced') {
       this.#call(`create ${path}`);
       if (this.#cachedNames.has(path)) throw failure(`open ${path}`, 'EEXIST');
       if (!this.#cachedFolders.has(folderOf(path))) {
@@ -170,7 +170,7 @@ export class MemoryDisk implements Disk {
       }
       this.#cachedNames.set(path, new Inode());
     }
-    return this.#file(path, this.#inode(path), mode !== 'read');
+    return this.#file(path, this.#inode(path), mode);
   }
 
   list(folder: string): string[] {
@@ -257,7 +257,8 @@ export class MemoryDisk implements Disk {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  #file(path: string, inode: Inode, writable: boolean): DiskFile {
+  #file(path: string, inode: Inode, mode: OpenMode): DiskFile {
+    const writable = mode !== 'read';
     const epoch = this.#epoch;
     const self = { epoch };
     let closed = false;
@@ -268,6 +269,17 @@ export class MemoryDisk implements Disk {
     const change = (next: Change): void => {
       inode.cached = applied(inode.cached, next);
       inode.dirty.push(next);
+    };
+    const sync = async (): Promise<void> => {
+      await this.#later();
+      check();
+      this.#call(`sync ${path}`, () => {
+        // As Linux does: the pages count as clean from now on, and the disk does not have them.
+        inode.dirty = [];
+      });
+      if (this.#ignored()) return;
+      for (const next of inode.dirty) inode.stable = applied(inode.stable, next);
+      inode.dirty = [];
     };
     return {
       bytes: () => {
@@ -294,18 +306,9 @@ export class MemoryDisk implements Disk {
         if (this.calls + 1 === this.faults.crashAtCall) change({ position, bytes });
         this.#call(`write ${path}`, () => change({ position, bytes: half }));
         change({ position, bytes });
+        if (mode === 'create-synced') await sync();
       },
-      sync: async () => {
-        await this.#later();
-        check();
-        this.#call(`sync ${path}`, () => {
-          // As Linux does: the pages count as clean from now on, and the disk does not have them.
-          inode.dirty = [];
-        });
-        if (this.#ignored()) return;
-        for (const next of inode.dirty) inode.stable = applied(inode.stable, next);
-        inode.dirty = [];
-      },
+      sync,
       truncate: async (bytes) => {
         await this.#later();
         check();
