@@ -33,7 +33,7 @@ import { IngestWorkerHandle } from './worker-handle.ts';
 
 /** Memory that one ingest worker has alone, for what it receives itself: pages are touched when slots lie there. */
 const OWN_BYTES = 64 * 1024 * 1024;
-/** Memory shared with it for what the front thread receives for a worker: the largest body, and half of it while it grows. */
+/** Memory shared with it for what the front receives for a worker: the largest body, and half of it while it grows. */
 const FRONT_BYTES = 160 * 1024 * 1024;
 /** Share of a worker in the memory of all. Bodies that come faster than they are decoded wait at their senders. */
 const FRONT_BYTES_EACH = 48 * 1024 * 1024;
