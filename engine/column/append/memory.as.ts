@@ -112,6 +112,12 @@ function textVector(at: u32): v128 {
   assert(at >= BATCH_SOURCE && at + BATCH_VECTOR <= TEXTS_END);
   return v128.load(at);
 }
+/** A vector of the texts or of the arena. */
+function anyVector(at: u32): v128 {
+  assert(at >= BATCH_SOURCE && at + BATCH_VECTOR <= BATCH_END);
+  assert(at + BATCH_VECTOR <= TEXTS_END || at >= ARENA);
+  return v128.load(at);
+}
 function freePiece(size: u32): u32 {
   assert(size < SIZES);
   return load<u32>(FREE + 4 * size);
@@ -209,7 +215,7 @@ function arena(at: u32, bytes: u32): u32 {
 
 // biome-ignore format: a name a line would be two pages.
 export {
-  ARENA, ARENA_FULL, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES, BATCH_SOURCE,
+  ARENA, ARENA_FULL, anyVector, arena, BATCH_END, BATCH_ROWS, BATCH_SIDE, BATCH_SIDE_BYTES, BATCH_SOURCE,
   BATCH_SOURCE_BYTES, BATCH_VECTOR, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES,
   COLUMN_BYTES_AT, COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM, COLUMN_FIRST,
   COLUMN_HASHES, COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES, COLUMN_LAST_COUNT,

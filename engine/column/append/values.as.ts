@@ -1,6 +1,6 @@
 // biome-ignore format: a name a line would be a page.
 import {
-  arena, BATCH_VECTOR, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT,
+  anyVector, arena, BATCH_VECTOR, COLUMN, COLUMN_ADDED, COLUMN_BYTE_ROOM, COLUMN_BYTES, COLUMN_BYTES_AT,
   COLUMN_COUNT, COLUMN_DETAILS, COLUMN_ENTRIES, COLUMN_ENTRY_ROOM, COLUMN_FIRST, COLUMN_HASHES,
   COLUMN_KEY, COLUMN_LAST, COLUMN_LAST_BYTES, COLUMN_LAST_COUNT, COLUMN_LAST_ENTRIES,
   COLUMN_OFFSETS, COLUMN_PLAIN, COLUMN_PLAIN_BLOCKS, COLUMN_ROOM, COLUMN_ROWS, COLUMN_SLOT_COUNT,
@@ -34,7 +34,7 @@ const VALUES_MIN: u32 = 32;
 const DICTIONARY_ENTRIES_MIN: u32 = 16;
 const SLOTS_PER_ENTRY: u32 = 2;
 const SLOTS_GROWTH: u32 = 4;
-const NO_ENTRY: u32 = 0xffffffff;
+const NO_LENGTH: u32 = 0xffffffff;
 const SPREAD_LONG: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 
 let arenaTop: u32 = PIECE_BYTES_MIN;
@@ -89,11 +89,12 @@ function larger(at: u32, usedBytes: u32, bytes: u32): u32 {
   return to;
 }
 
-/** Makes room for more values; arrays of a column double together. */
-function growValues(column: u32): void {
+/** Makes room for `count` values; arrays of a column grow together. */
+function reserveValues(column: u32, count: u32): void {
   const room = columnField(column, COLUMN_ROOM);
+  if (count <= room) return;
   const last = columnField(column, COLUMN_LAST_COUNT);
-  const wanted = room === 0 ? roomFor(last, VALUES_MIN) : 2 * room;
+  const wanted = roomFor(max(count, room === 0 ? last : 2 * room), VALUES_MIN);
   setColumn(column, COLUMN_ROWS, larger(columnField(column, COLUMN_ROWS), 2 * room, 2 * wanted));
   setColumn(
     column,
@@ -111,18 +112,14 @@ function growValues(column: u32): void {
   setColumn(column, COLUMN_ROOM, wanted);
 }
 
-/** Notes that a row has the next value of a column, whose detail is given; its number. */
+/** Puts value number `at` of a column, in a row behind those before, to the places of its rows and details. */
 // @inline
-function addValue(column: u32, row: u32, detail: u32): u32 {
-  const at = columnField(column, COLUMN_COUNT);
-  if (at === columnField(column, COLUMN_ROOM)) growValues(column);
-  setColumn(column, COLUMN_COUNT, at + 1);
-  const place = arena(columnField(column, COLUMN_ROWS) + 2 * at, 2);
+function putValue(rows: u32, details: u32, at: u32, row: u32, detail: u32): void {
+  const place = arena(rows + 2 * at, 2);
   // A row has a value of a column once.
   if (at > 0 && <u32>load<u16>(place - 2) >= row) unreachable();
   store<u16>(place, <u16>row);
-  store<u16>(arena(columnField(column, COLUMN_DETAILS) + 2 * at, 2), <u16>detail);
-  return at;
+  store<u16>(arena(details + 2 * at, 2), <u16>detail);
 }
 
 /** Makes room for more entries of a dictionary. */
@@ -180,21 +177,31 @@ function addEntry(column: u32, text: u32, length: u32): u32 {
   return entry;
 }
 
+/** Compares a text with bytes at an address, of the arena or another text. */
+// @inline
+function isText(bytes: u32, text: u32, length: u32): bool {
+  let done: u32 = 0;
+  while (done + BATCH_VECTOR <= length) {
+    const same = i8x16.bitmask(i8x16.eq(anyVector(bytes + done), textVector(text + done)));
+    if (same !== 0xffff) return false;
+    done += BATCH_VECTOR;
+  }
+  const same = i8x16.bitmask(i8x16.eq(anyVector(bytes + done), textVector(text + done)));
+  const wanted = (1 << (length - done)) - 1;
+  return (same & wanted) === wanted;
+}
+
+/** Address of the bytes of an entry. */
+// @inline
+function entryAt(column: u32, entry: u32): u32 {
+  return arena(columnField(column, COLUMN_BYTES_AT) + entryOffset(column, entry), BATCH_VECTOR);
+}
+
 /** Compares an entry with a text. */
 // @inline
 function isEntry(column: u32, entry: u32, text: u32, length: u32): bool {
-  const start = entryOffset(column, entry);
-  if (entryOffset(column, entry + 1) - start !== length) return false;
-  const at = arena(columnField(column, COLUMN_BYTES_AT) + start, length + BATCH_VECTOR);
-  let done: u32 = 0;
-  while (done + BATCH_VECTOR <= length) {
-    if (!i8x16.all_true(i8x16.eq(v128.load(at + done), textVector(text + done)))) return false;
-    done += BATCH_VECTOR;
-  }
-  if (done === length) return true;
-  const same = i8x16.bitmask(i8x16.eq(v128.load(at + done), textVector(text + done)));
-  const wanted = (1 << (length - done)) - 1;
-  return (same & wanted) === wanted;
+  const entryLength = entryOffset(column, entry + 1) - entryOffset(column, entry);
+  return entryLength === length && isText(entryAt(column, entry), text, length);
 }
 
 /** Mixes eight bytes into a state by a product of both with the secrets. */
@@ -275,58 +282,72 @@ function intern(column: u32, text: u32, length: u32): u32 {
 }
 
 // @inline
-function addString(column: u32, row: u32, text: u32, length: u32): void {
-  if (columnField(column, COLUMN_PLAIN) !== 0) {
-    addValue(column, row, addEntry(column, text, length));
-    return;
-  }
-  const at = columnField(column, COLUMN_COUNT);
-  let entry = NO_ENTRY;
-  if (at > 0) {
-    const details = columnField(column, COLUMN_DETAILS);
-    const previous = <u32>load<u16>(arena(details + 2 * (at - 1), 2));
-    if (isEntry(column, previous, text, length)) entry = previous;
-  }
-  if (entry === NO_ENTRY) entry = intern(column, text, length);
-  addValue(column, row, entry);
-  if (at + 1 === TRIAL_VALUES && columnField(column, COLUMN_ENTRIES) * 2 > TRIAL_VALUES) {
-    setColumn(column, COLUMN_PLAIN, 1);
-  }
-}
-
-// @inline
 function addStrings(column: u32): void {
+  let at = columnField(column, COLUMN_COUNT);
+  const end = at + columnField(column, COLUMN_ADDED);
+  reserveValues(column, end);
+  const rows = columnField(column, COLUMN_ROWS);
+  const details = columnField(column, COLUMN_DETAILS);
+  let isPlain = columnField(column, COLUMN_PLAIN) !== 0;
   let leaf = columnField(column, COLUMN_FIRST);
-  for (let left = columnField(column, COLUMN_ADDED); left > 0; left--) {
-    const text = load<u32>(LEAF_START + 4 * leaf);
-    addString(column, leafRow(leaf), text, load<u32>(LEAF_LENGTH + 4 * leaf));
-    leaf = nextLeaf(leaf);
+  // The string before, whose length is one that no string has when there is none.
+  let entry: u32 = 0;
+  let beforeAt: u32 = 0;
+  let beforeLength = NO_LENGTH;
+  if (at > 0 && !isPlain) {
+    entry = load<u16>(arena(details + 2 * (at - 1), 2));
+    beforeAt = entryAt(column, entry);
+    beforeLength = entryOffset(column, entry + 1) - entryOffset(column, entry);
   }
+  for (; at < end; leaf = nextLeaf(leaf)) {
+    const text = load<u32>(LEAF_START + 4 * leaf);
+    const length = load<u32>(LEAF_LENGTH + 4 * leaf);
+    if (isPlain) entry = addEntry(column, text, length);
+    else if (length !== beforeLength || !isText(beforeAt, text, length)) {
+      entry = intern(column, text, length);
+      beforeAt = text;
+      beforeLength = length;
+    }
+    putValue(rows, details, at++, leafRow(leaf), entry);
+    if (at === TRIAL_VALUES && columnField(column, COLUMN_ENTRIES) * 2 > TRIAL_VALUES) {
+      isPlain = true;
+    }
+  }
+  setColumn(column, COLUMN_COUNT, at);
+  setColumn(column, COLUMN_PLAIN, isPlain ? 1 : 0);
 }
 
 // @inline
 function addBooleans(column: u32): void {
-  let leaf = columnField(column, COLUMN_FIRST);
-  for (let left = columnField(column, COLUMN_ADDED); left > 0; left--) {
-    addValue(column, leafRow(leaf), load<u32>(LEAF_LENGTH + 4 * leaf));
-    leaf = nextLeaf(leaf);
+  let at = columnField(column, COLUMN_COUNT);
+  const end = at + columnField(column, COLUMN_ADDED);
+  reserveValues(column, end);
+  const rows = columnField(column, COLUMN_ROWS);
+  const details = columnField(column, COLUMN_DETAILS);
+  for (let leaf = columnField(column, COLUMN_FIRST); at < end; leaf = nextLeaf(leaf)) {
+    putValue(rows, details, at++, leafRow(leaf), load<u32>(LEAF_LENGTH + 4 * leaf));
   }
+  setColumn(column, COLUMN_COUNT, at);
 }
 
 /** Takes numbers or dates. */
 // @inline
 function addNumbers(column: u32, kind: u32): void {
-  let leaf = columnField(column, COLUMN_FIRST);
-  for (let left = columnField(column, COLUMN_ADDED); left > 0; left--) {
+  let at = columnField(column, COLUMN_COUNT);
+  const end = at + columnField(column, COLUMN_ADDED);
+  reserveValues(column, end);
+  const rows = columnField(column, COLUMN_ROWS);
+  const details = columnField(column, COLUMN_DETAILS);
+  const values = columnField(column, COLUMN_VALUES);
+  for (let leaf = columnField(column, COLUMN_FIRST); at < end; leaf = nextLeaf(leaf)) {
     const detail = <u32>load<u16>(LEAF_DETAIL + 2 * leaf);
-    const at = addValue(column, leafRow(leaf), detail);
-    const value = load<f64>(LEAF_VALUE + 8 * leaf);
-    store<f64>(arena(columnField(column, COLUMN_VALUES) + 8 * at, 8), value);
+    store<f64>(arena(values + 8 * at, 8), load<f64>(LEAF_VALUE + 8 * leaf));
+    putValue(rows, details, at++, leafRow(leaf), detail);
     if (kind === KIND_NUMBER && detail === NUMBER_AS_TEXT) {
       addEntry(column, load<u32>(LEAF_START + 4 * leaf), load<u32>(LEAF_LENGTH + 4 * leaf));
     }
-    leaf = nextLeaf(leaf);
   }
+  setColumn(column, COLUMN_COUNT, at);
 }
 
 /** Puts a leaf of a row at the end of the chain of its column; false when the column had none. */
