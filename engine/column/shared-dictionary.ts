@@ -3,7 +3,7 @@ import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
-import { extend } from '../packed/growth.ts';
+import { extend, free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
@@ -48,6 +48,7 @@ export function writeSharedEntries(
     out.integers(out.region, lengths, count, 'values');
     const piece = bytes.subarray(offsets[first], offsets[first + count]);
     writeStored(out.region, piece, compress(piece, count, (text) => lengths[text]) ?? piece);
+    free(lengths);
     out.end();
   }
 }

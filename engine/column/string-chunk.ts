@@ -338,8 +338,9 @@ export class StringChunk {
       const bytes = readPacked(reader);
       return { offsets: Uint32Array.of(0, bytes.length), bytes };
     }
-    const lengths = new IntegerStream(reader, this.#entryCount).values();
-    const offsets = offsetsOf(lengths);
+    const lengths = new IntegerStream(reader, this.#entryCount);
+    const offsets = offsetsOf(lengths.values());
+    lengths.free();
     const bytes = readPacked(reader);
     if (offsets[this.#entryCount] !== bytes.length) {
       damaged(`entries of ${offsets[this.#entryCount]} bytes in ${bytes.length}`);

@@ -155,8 +155,8 @@ export class DeriveKernel {
       const text = arena.reserve(bytes.length);
       const { deriveMake } = this.#exports;
       const { length } = rows;
-      if (deriveMake(length, places, text, rowPlace, numberPlace, ownPlace, own.length) === 0)
-        return false;
+      const isMade = deriveMake(length, places, text, rowPlace, numberPlace, ownPlace, own.length);
+      if (isMade === 0) return false;
       bytes.set(arena.bytes(text, bytes.length));
       return true;
     });

@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { ByteWriter } from '../base/bytes.ts';
 import { bitsOf, pack, packedWords } from './bitpack.ts';
 import { compress, writePacked } from './compress.ts';
+import { free } from './growth.ts';
 import { StreamHead, WORD_BITS, WORD_RANGE } from './integer-stream.ts';
 import { askStream, type Extent, type IdExtent, streamKernel } from './stream-kernel.ts';
 
@@ -202,6 +203,7 @@ function writeRunStream(writer: ByteWriter, values: Float64Array, count: number,
   writer.varint(s.runCount);
   writePlain(writer, starts, s.runCount, true);
   writePlain(writer, heads, s.runCount, true);
+  free(starts, heads);
 }
 
 /** True when differences take fewer bits than the values. */

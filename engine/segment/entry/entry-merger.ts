@@ -2,6 +2,7 @@ import type { Dictionary } from '../../column/dictionary.ts';
 import type { Entries } from '../../column/entries.ts';
 import { bitsOf } from '../../packed/bitpack.ts';
 import { coldCompressor } from '../../packed/compress.ts';
+import { free } from '../../packed/growth.ts';
 import { addressesFirst } from './address-order.ts';
 import { Interner } from './interner.ts';
 
@@ -200,5 +201,6 @@ function orderOf(counts: Uint32Array, range: number, used: number): Uint32Array 
     if (counts[entry] > 0) order[places[Math.min(counts[entry], COUNTED_MAX)]++] = entry;
   }
   order.subarray(0, places[COUNTED_MAX]).sort((a, b) => counts[b] - counts[a] || a - b);
+  free(places);
   return order;
 }

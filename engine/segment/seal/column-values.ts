@@ -1,4 +1,5 @@
 import { unreachable } from '../../base/assert.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import type { Builder } from '../../column/batch.ts';
 import { BooleanBuilder } from '../../column/booleans.ts';
 import { DateBuilder, type DateChunk } from '../../column/dates.ts';
@@ -11,12 +12,17 @@ import type { DenseColumn } from '../block/dense-column.ts';
 import type { ColumnRoom } from './column-room.ts';
 import type { Selection } from './segment-rows.ts';
 
-/** The selected ones of `values`: a view when they lie one after the other. */
+/** Memory of the values of a builder that do not lie one after the other: of a thread one is in use at a time. */
+const numbersTaken = new Float64Array(BLOCK_ROWS_MAX);
+const detailsTaken = new Uint16Array(BLOCK_ROWS_MAX);
+const bytesTaken = new Uint8Array(BLOCK_ROWS_MAX);
+
+/** The selected ones of `values`: a view of these when they lie one after the other, else of `room`. */
 function selected<
   T extends Float64Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>,
->(values: T, { at, isFull }: Selection): T {
+>(values: T, room: T, { at, isFull }: Selection): T {
   if (isFull) return values.subarray(at[0], at[0] + at.length) as T;
-  const taken = values.slice(0, at.length) as T;
+  const taken = room.subarray(0, at.length) as T;
   for (let index = 0; index < at.length; index++) taken[index] = values[at[index]];
   return taken;
 }
@@ -58,8 +64,8 @@ class NumberValues implements ColumnValues {
   builder(path: number, selection: Selection): NumberBuilder {
     const { rows, at } = selection;
     const builder = new NumberBuilder(path);
-    const values = selected(this.#values, selection);
-    const details = selected(this.#details, selection);
+    const values = selected(this.#values, numbersTaken, selection);
+    const details = selected(this.#details, detailsTaken, selection);
     if (this.#texts.size > 0) {
       for (let index = 0; index < at.length; index++) {
         if (details[index] !== NUMBER_AS_TEXT) continue;
@@ -113,8 +119,8 @@ class DateValues implements ColumnValues {
     const builder = new DateBuilder(path);
     builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
     builder.count = selection.at.length;
-    builder.values = selected(this.#values, selection);
-    builder.forms = selected(this.#forms, selection);
+    builder.values = selected(this.#values, numbersTaken, selection);
+    builder.forms = selected(this.#forms, detailsTaken, selection);
     return builder;
   }
 }
@@ -139,7 +145,7 @@ class BooleanValues implements ColumnValues {
     const builder = new BooleanBuilder(path);
     builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
     builder.count = selection.at.length;
-    builder.values = selected(this.#values, selection);
+    builder.values = selected(this.#values, bytesTaken, selection);
     return builder;
   }
 }

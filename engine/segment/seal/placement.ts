@@ -56,11 +56,13 @@ export class Placement {
     return targets;
   }
 
-  /** What each block has of the column. */
+  /** What each block has of the column, which ends it. */
   selections(): Selection[] {
     if (this.#positionOf !== undefined) return this.#sparseSelections(this.#positionOf);
     const { blockCount } = this.#segment;
-    return Array.from({ length: blockCount }, (_, block) => this.#denseSelection(block));
+    const all = Array.from({ length: blockCount }, (_, block) => this.#denseSelection(block));
+    free(this.#present);
+    return all;
   }
 
   #denseSelection(block: number): Selection {

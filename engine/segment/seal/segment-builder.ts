@@ -237,6 +237,7 @@ export class SegmentBuilder {
     if (ranks !== undefined) {
       const dictionary = await this.#dictionary(column, values, ranks);
       await this.#writeIds(column, selections, values.intoIds(ranks), dictionary);
+      free(ranks.order, ranks.ids, ranks.counts);
       freeSelections(selections);
       return;
     }
@@ -305,6 +306,7 @@ export class SegmentBuilder {
       this.#outline(column, number, rows.length, dictionary, undefined);
       await this.#step();
     }
+    free(idsOfBlock);
   }
 
   #outline(

@@ -7,6 +7,7 @@ import type { Kind } from '../../column/kind.ts';
 import { PATH_ROOT, PathTable } from '../../column/path.ts';
 import { leafKey } from '../../column/shape.ts';
 import { deriveKernel } from '../../derive/derive-kernel.ts';
+import { free } from '../../packed/growth.ts';
 import { type Block, openBlock } from '../block/block.ts';
 import type { BlockRef } from '../frame.ts';
 import { SealedFile } from '../sealed-file.ts';
@@ -172,6 +173,7 @@ export class SourceRows {
 
   close(): void {
     this.#files.close();
+    free(...this.sources.map(({ weights }) => weights));
   }
 
   #add(block: Block): void {

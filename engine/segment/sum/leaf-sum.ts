@@ -1,4 +1,4 @@
-import type { EntrySource } from '../../column/entries.ts';
+import { type EntrySource, Scratch } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { TextPiece } from '../../column/string-chunk.ts';
 import { free } from '../../packed/growth.ts';
@@ -38,6 +38,7 @@ export class LeafSum {
   /** Of the entries of the dictionaries of the sealed segment that was added last, by number. */
   readonly #shared = new Map<number, SharedHashes>();
   #segment = -1;
+  readonly #scratch = new Scratch();
 
   /** Adds the column number `index`; of a text nothing, which is added by its pieces. Throws CORRUPTION. */
   addColumn(hashes: BlockHashes, index: number, dense: DenseColumn): void {
@@ -127,7 +128,7 @@ export class LeafSum {
     if (known?.columnLow === columnLow && known.columnHigh === columnHigh) return known.hashes;
     const hashes = new HashLanes(source.entryCount);
     for (let first = 0; first < source.entryCount; ) {
-      const piece = source.piece(first);
+      const piece = source.piece(first, this.#scratch);
       hashStrings(piece, columns, index, hashes, first);
       first += piece.offsets.length - 1;
     }
