@@ -1,9 +1,27 @@
 /** Numbers that are larger than they are stored: what is added at each of `places`, which ascend. */
 export interface Patches {
-  places: Uint32Array;
-  highs: Uint32Array;
+  readonly places: Uint32Array;
+  readonly highs: Uint32Array;
   /** The greatest of `highs`. */
-  highest: number;
+  readonly highest: number;
+  /** Both as they are stored, when a kernel can unpack them. */
+  readonly packed?: PackedPatches | undefined;
+}
+
+/** Whole numbers, each `step`, from 1 on, and a packed number more than the one before; the first is `base`. */
+export interface PackedSteps {
+  words: Uint32Array;
+  count: number;
+  width: number;
+  base: number;
+  step: number;
+}
+
+/** Patches as they are stored: what is added lies behind `shift` lower bits. */
+export interface PackedPatches {
+  places: PackedSteps;
+  highs: PackedValues;
+  shift: number;
 }
 
 /** Whole numbers that are packed as bitpack.ts says: number i is `base` more than the one that is stored. */
@@ -95,5 +113,20 @@ export interface Tally {
   greatest: number;
 }
 
-/** Tallies codes of the rows that count, from row `from` up to `to`. */
-export type Tallies = (from: number, to: number) => Tally;
+/** Rows by the ranks of their codes; code 0 is none and has rank 0. Good until the next spread. */
+export interface Spread extends Pick<Tally, 'rowCount' | 'total' | 'least' | 'greatest'> {
+  /** By rank. */
+  counts: Uint32Array;
+  /** Finds how many ranks have rows. */
+  rankCount: () => number;
+}
+
+/** Counts codes of the rows that count, from row `from` up to `to`. */
+export interface Tallies {
+  tally(from: number, to: number): Tally;
+  /**
+   * Counts them by `ranks` instead, which a code may have in common with others; not there without a kernel. Quicker
+   * where there are many.
+   */
+  spread?(from: number, to: number, ranks: Uint16Array): Spread;
+}

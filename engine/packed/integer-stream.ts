@@ -1,7 +1,7 @@
 import type { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
-import type { PackedValues, Patches } from './cells.ts';
+import type { PackedSteps, PackedValues, Patches } from './cells.ts';
 import { readPacked } from './compress.ts';
 import { DeltaSums } from './delta-sums.ts';
 import { free } from './growth.ts';
@@ -182,7 +182,16 @@ export class IntegerStream {
   #stored(more: number, words = this.#low?.all() ?? NO_WORDS): PackedValues {
     const { count } = this;
     const stored = { words, count, width: this.#width, base: this.#base + more };
-    return this.#patches === undefined ? stored : { ...stored, patches: this.#patches.all() };
+    return this.#patches === undefined ? stored : { ...stored, patches: this.#patches.checked() };
+  }
+
+  /** Deltas above 0 as they are stored, of whole numbers from 0 to some below ID_END; else `undefined`. */
+  steps(): PackedSteps | undefined {
+    const [base, step] = [this.#base, this.#step];
+    const isSmall = this.#width < WORD_BITS && base >= 0 && base < ID_END && step < ID_END;
+    if (this.#encoding !== DELTA || !isSmall || step < 1) return undefined;
+    const words = this.#low?.all() ?? NO_WORDS;
+    return { words, count: this.count, width: this.#width, base, step };
   }
 
   /** The values in `table` that codes stand for, whole numbers below 2^32; a new array. */

@@ -5,22 +5,31 @@ import {
   type CellSums,
   type GroupedRows,
   LEVELS_MAX,
+  type PackedPatches,
+  type PackedSteps,
   type PackedValues,
+  type Patches,
+  type Spread,
   storedEnd,
   type Tallies,
   type Tally,
 } from './cells.ts';
 
-/** Functions of packed.as.ts. */
+/** Functions of packed.as.ts, unpack.as.ts and tally.as.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
   packedBegin(): number;
   packedPlace(number: number): number;
   packedPatch(count: number): void;
+  packedPatchPlaces(count: number, width: number, first: number, step: number): number;
+  packedPatchHighs(count: number, width: number, base: number, shift: number): void;
   packedUnpack(count: number, width: number, base: number): number;
   packedOpen(greatest: number): void;
   packedTally(from: number, to: number): number;
   packedTallied(number: number): number;
+  packedSpread(from: number, to: number): number;
+  packedSpreadRanks(): number;
+  packedRanks(number: number): number;
   packedFind(count: number, width: number, first: number, last: number): void;
   packedChoose(count: number, width: number, last: number): number;
   packedRuns(runCount: number): void;
@@ -82,6 +91,11 @@ export class PackedKernel {
   readonly #codesMax: number;
   readonly #cellsMax: number;
   readonly #sumsMax: number;
+  readonly #rank: Uint16Array;
+  readonly #tally: Tally;
+  readonly #spread: Spread;
+  /** The ranks that are in its memory. */
+  #ranks: Uint16Array | undefined;
   /** The rows whose cells and bits are in its memory. */
   #placed: CellRows | undefined;
 
@@ -105,6 +119,11 @@ export class PackedKernel {
     this.#pairGroup = words(Place.PAIR_GROUP);
     this.#patchPlace = words(Place.PATCH_PLACE);
     this.#patchHigh = words(Place.PATCH_HIGH);
+    this.#rank = new Uint16Array(exports.memory.buffer, exports.packedRanks(0));
+    const spread = new Uint32Array(exports.memory.buffer, exports.packedRanks(1));
+    const facts = { rowCount: 0, total: 0, least: 0, greatest: 0 };
+    this.#tally = { codes: this.#runCell, codeCount: 0, times: this.#count, ...facts };
+    this.#spread = { counts: spread, rankCount: () => exports.packedSpreadRanks(), ...facts };
     this.#codesMax = exports.packedPlace(Place.CODES);
     this.#cellsMax = exports.packedPlace(Place.CELLS);
     this.#sumsMax = exports.packedPlace(Place.SUMS);
@@ -145,6 +164,12 @@ export class PackedKernel {
     this.#take(values);
     const greatest = this.#exports.packedUnpack(count, width, base) >>> 0;
     return greatest <= last ? this.#cell.subarray(0, count) : undefined;
+  }
+
+  /** The last of ascending numbers, or one that no row has: they are taken for the places of patches. */
+  lastOf({ words, count, width, base, step }: PackedSteps): number {
+    this.#packed.set(words);
+    return this.#exports.packedPatchPlaces(count, width, base, step);
   }
 
   /** True when it has room for the cells and codes. */
@@ -201,29 +226,54 @@ export class PackedKernel {
     if (greatest > last) return undefined;
     this.#bits.set(rows);
     this.#exports.packedOpen(greatest);
-    const { packedTally, packedTallied } = this.#exports;
-    const tally: Tally = {
-      ...{ codes: this.#runCell, codeCount: 0, times: this.#count },
-      ...{ rowCount: 0, total: 0, least: 0, greatest: 0 },
-    };
-    return (from, to) => {
-      tally.codeCount = packedTally(from, to);
-      tally.total = packedTallied(0);
-      tally.rowCount = packedTallied(1);
-      tally.least = packedTallied(2);
-      tally.greatest = packedTallied(3);
+    return this.#tallies;
+  }
+
+  readonly #tallies: Tallies = {
+    tally: (from, to) => {
+      const tally = this.#tally;
+      tally.codeCount = this.#exports.packedTally(from, to);
+      this.#sumUp(tally);
       return tally;
-    };
+    },
+    spread: (from, to, ranks) => {
+      if (this.#ranks !== ranks) this.#rank.set(ranks);
+      this.#ranks = ranks;
+      this.#exports.packedSpread(from, to);
+      this.#sumUp(this.#spread);
+      return this.#spread;
+    },
+  };
+
+  #sumUp(of: Tally | Spread): void {
+    const { packedTallied } = this.#exports;
+    of.total = packedTallied(0);
+    of.rowCount = packedTallied(1);
+    of.least = packedTallied(2);
+    of.greatest = packedTallied(3);
   }
 
   /** Puts packed values into the memory, with their patches. */
   #take({ words, patches }: PackedValues): void {
+    const packed = patches?.packed;
+    let patchCount = 0;
+    if (packed !== undefined) patchCount = this.#takePacked(packed);
+    else if (patches !== undefined) patchCount = this.#takePlain(patches);
     this.#packed.set(words);
-    if (patches !== undefined) {
-      this.#patchPlace.set(patches.places);
-      this.#patchHigh.set(patches.highs);
-    }
-    this.#exports.packedPatch(patches?.places.length ?? 0);
+    this.#exports.packedPatch(patchCount);
+  }
+
+  #takePlain({ places, highs }: Patches): number {
+    this.#patchPlace.set(places);
+    this.#patchHigh.set(highs);
+    return places.length;
+  }
+
+  #takePacked({ places, highs, shift }: PackedPatches): number {
+    this.lastOf(places);
+    this.#packed.set(highs.words);
+    this.#exports.packedPatchHighs(highs.count, highs.width, highs.base, shift);
+    return places.count;
   }
 
   /** The bits of the first `count` rows, in a new array. */

@@ -53,6 +53,16 @@ const PAIR_ROW: u32 = GROUP + 4 * CELLS + PAD;
 const PAIR_GROUP: u32 = PAIR_ROW + 4 * ROWS + PAD;
 const END: u32 = PAIR_GROUP + 4 * ROWS + PAD;
 
+/** Where the regions are that tally.as.ts uses too, and where all end. */
+export {
+  BITS as PACKED_BITS,
+  CELL as PACKED_CELL,
+  CELLS as PACKED_CELLS,
+  COUNT as PACKED_COUNT,
+  END as PACKED_END,
+  RUN_CELL as PACKED_RUN_CELL,
+};
+
 // Accessors: one a region. `assert` is there in the checked build alone.
 // @inline
 function setCells(row: u32, cells: v128): void {
@@ -157,11 +167,6 @@ function runEnd(run: u32): u32 {
 function runCell(run: u32): u32 {
   assert(run < ROWS);
   return load<u32>(RUN_CELL + 4 * run);
-}
-// @inline
-function setRunCell(run: u32, cell: u32): void {
-  assert(run <= ROWS);
-  store<u32>(RUN_CELL + 4 * run, cell);
 }
 // @inline
 function groupOf(cell: u32): u32 {
@@ -401,71 +406,6 @@ export function packedSum(rowCount: u32, width: u32, cellCount: u32, withBounds:
     setCount(cell, <u32>(sum >> SUM_BITS));
     setTotal(cell, <f64>(sum & (((<u64>1) << SUM_BITS) - 1)));
   }
-}
-
-/** Codes of the last tally, which lie in the cells of runs, and what is known of them. */
-let tallied: u32 = 0;
-let tallyTotal: u64 = 0;
-let tallyRows: u32 = 0;
-let tallyLeast: u32 = 0;
-let tallyGreatest: u32 = 0;
-
-/** Empties the counts of codes up to `greatest` for tallies. */
-export function packedOpen(greatest: u32): void {
-  memory.fill(COUNT, 0, 4 * greatest + 4);
-  tallied = 0;
-}
-
-// @inline
-function tallyRow(row: u32): void {
-  const code = cellOf(row);
-  const times = countAt(code);
-  setCount(code, times + 1);
-  // A place further when it was 0, without a branch.
-  setRunCell(tallied, code);
-  tallied += times === 0 ? 1 : 0;
-}
-
-/** Counts the codes, which lie in the cells, of the rows of the bits from `from` up to `to`. Returns the codes. */
-export function packedTally(from: u32, to: u32): u32 {
-  for (let at: u32 = 0; at < tallied; at++) setCount(runCell(at), 0);
-  tallied = 0;
-  for (let row = from; row < to; ) {
-    const first = row & ~(WORD_BITS - 1);
-    const end = min(first + WORD_BITS, to);
-    let bits = bitsOf(first / WORD_BITS) & ((<u32>-1) << (row - first));
-    if (end - first < WORD_BITS) bits &= (1 << (end - first)) - 1;
-    if (bits === 0xffffffff) for (; row < end; row++) tallyRow(row);
-    else for (; bits !== 0; bits &= bits - 1) tallyRow(first + ctz(bits));
-    row = end;
-  }
-  tallyTotal = 0;
-  tallyRows = 0;
-  tallyLeast = 0xffffffff;
-  tallyGreatest = 0;
-  for (let at: u32 = 0; at < tallied; at++) {
-    const code = runCell(at);
-    tallyTotal += <u64>code * countAt(code);
-    if (code !== 0) {
-      tallyRows += countAt(code);
-      tallyLeast = min(tallyLeast, code);
-    }
-    tallyGreatest = max(tallyGreatest, code);
-  }
-  return tallied;
-}
-
-/** Facts of the last tally: sum of codes, rows of codes above 0, least code above 0, greatest code. */
-export function packedTallied(number: u32): f64 {
-  if (number === 0) return <f64>tallyTotal;
-  if (number === 1) return <f64>tallyRows;
-  return number === 2 ? <f64>tallyLeast : <f64>tallyGreatest;
-}
-
-/** Makes room for all regions; 0 when there is none. */
-export function packedBegin(): u32 {
-  const wanted = <i32>((END + 0xffff) >> 16);
-  return memory.size() >= wanted || memory.grow(wanted - memory.size()) >= 0 ? 1 : 0;
 }
 
 /** Offset of a region, or a limit, by its number in packed-kernel.ts. */

@@ -4,6 +4,7 @@ import {
   type CellRows,
   type CellSums,
   type GroupedRows,
+  type PackedSteps,
   type PackedValues,
   storedEnd,
   type Tallies,
@@ -62,6 +63,12 @@ export function unpackValues(values: PackedValues, last: number): Uint32Array | 
 export function unpackedView(values: PackedValues, last: number): Uint32Array | undefined {
   const found = fits(values) ? ofThread.ask((kernel) => kernel.unpack(values, last)) : undefined;
   return found === undefined ? plain.unpackValues(values, last) : found.answer;
+}
+
+/** True when the kernel finds that the last of ascending numbers is below `end`. */
+export function areBelow(steps: PackedSteps, end: number): boolean {
+  if (steps.count > BLOCK_ROWS_MAX) return false;
+  return ofThread.ask((kernel) => kernel.lastOf(steps) < end)?.answer === true;
 }
 
 /** Rows by cell. */

@@ -17,7 +17,7 @@ const tally: Tally = {
 
 /** Tallies of the rows of the bits, whose codes are up to TALLIED_MAX + 1. */
 export function talliesOf(codes: Uint32Array, rows: Uint32Array): Tallies {
-  return (from, to) => {
+  const tallied = (from: number, to: number): Tally => {
     const { codes: found, times } = tally;
     for (let at = 0; at < tally.codeCount; at++) times[found[at]] = 0;
     let count = 0;
@@ -34,6 +34,7 @@ export function talliesOf(codes: Uint32Array, rows: Uint32Array): Tallies {
     sumUp(tally);
     return tally;
   };
+  return { tally: tallied };
 }
 
 function sumUp(tally: Tally): void {

@@ -1,5 +1,6 @@
 import { damaged } from '../base/errors.ts';
-import type { Patches } from './cells.ts';
+import type { PackedPatches, PackedSteps, PackedValues, Patches } from './cells.ts';
+import { areBelow } from './packed.ts';
 import { firstFrom } from './patches.ts';
 
 /** Numbers from here on have more than 32 bits. */
@@ -15,16 +16,19 @@ interface Numbers {
   placeOf(value: number): number | undefined;
   ids(max: number): Uint32Array;
   isWithin(min: number, max: number): boolean;
+  steps(): PackedSteps | undefined;
+  packed(more: number): PackedValues | undefined;
 }
 
 /** Patches of a stream, which are decoded when they are asked for. Source: FORMAT.md 4.2. */
-export class StoredPatches {
+export class StoredPatches implements Patches {
   readonly #count: number;
   readonly #width: number;
   readonly #places: Numbers;
   readonly #highs: Numbers;
   #patches: Patches | undefined;
   #looks = 0;
+  #isChecked = false;
 
   /** Of `count` numbers whose words have `width` bits. Throws CORRUPTION. */
   constructor(count: number, width: number, places: Numbers, highs: Numbers) {
@@ -38,6 +42,33 @@ export class StoredPatches {
   /** True when all numbers are known to be up to `max`. */
   areWithin(max: number): boolean {
     return this.#highs.isWithin(1, Math.floor((max + 1) / 2 ** this.#width) - 1);
+  }
+
+  get places(): Uint32Array {
+    return this.all().places;
+  }
+
+  get highs(): Uint32Array {
+    return this.all().highs;
+  }
+
+  get highest(): number {
+    return this.all().highest;
+  }
+
+  get packed(): PackedPatches | undefined {
+    const places = this.#places.steps();
+    const highs = this.#highs.packed(0);
+    return places && highs && { places, highs, shift: this.#width };
+  }
+
+  /** Itself, when its places are right: it is read without errors then. Throws CORRUPTION. */
+  checked(): this {
+    if (this.#isChecked) return this;
+    const steps = this.#places.steps();
+    if (steps === undefined || !areBelow(steps, this.#count)) this.all();
+    this.#isChecked = true;
+    return this;
   }
 
   /** Places, ascending, and what is added there. Throws CORRUPTION. */

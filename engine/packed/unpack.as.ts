@@ -66,9 +66,19 @@ function patchPlace(at: u32): u32 {
   return load<u32>(PATCH_PLACE + 4 * at);
 }
 // @inline
+function setPatchPlace(at: u32, place: u32): void {
+  assert(at < PACKED_ROWS);
+  store<u32>(PATCH_PLACE + 4 * at, place);
+}
+// @inline
 function patchHigh(at: u32): u32 {
   assert(at < PACKED_ROWS);
   return load<u32>(PATCH_HIGH + 4 * at);
+}
+// @inline
+function setPatchHighs(at: u32, highs: v128): void {
+  assert(at + 4 <= PACKED_ROWS);
+  v128.store(PATCH_HIGH + 4 * at, highs);
 }
 
 /** Makes 0 what lies behind the last of `count` values in their last group. */
@@ -85,6 +95,33 @@ let nextPatch: u32 = 0;
 export function packedPatch(count: u32): void {
   patchCount = count;
   nextPatch = 0;
+}
+
+/**
+ * Unpacks the places of `count` patches from the packed steps between them, each more `step`, which is above 0; the
+ * first is `first`. Returns the last one, or one that is beyond the rows.
+ */
+export function packedPatchPlaces(count: u32, width: u32, first: u32, step: u32): u32 {
+  patchCount = 0;
+  let place: u64 = first;
+  for (let at: u32 = 0; at < count && place < PACKED_ROWS; at++) {
+    setPatchPlace(at, <u32>place);
+    if (at + 1 === count) return <u32>place;
+    if (at % PACKED_GROUP_ROWS === 0) unpackGroup(at / PACKED_GROUP_ROWS, width);
+    place += step + <u64>unpackedOne(at % PACKED_GROUP_ROWS);
+  }
+  return PACKED_ROWS;
+}
+
+/** Unpacks what `count` patches add: the packed numbers, each more `base`, behind `shift` lower bits. */
+export function packedPatchHighs(count: u32, width: u32, base: u32, shift: u32): void {
+  patchCount = 0;
+  const more = i32x4.splat(base);
+  for (let from: u32 = 0; from < count; from += PACKED_GROUP_ROWS) {
+    unpackGroup(from / PACKED_GROUP_ROWS, width);
+    for (let at: u32 = 0; at < PACKED_GROUP_ROWS; at += 4)
+      setPatchHighs(from + at, i32x4.shl(i32x4.add(unpackedVector(4 * at), more), shift));
+  }
 }
 
 /** Adds the patches of a group; groups ascend, and some may be left out. */

@@ -205,6 +205,7 @@ t.test('both forms answer questions about patched values alike', async (t) => {
   ).packed(1);
   const numbers = open(encode(sizes, 'values'), COUNT).packed(1);
   if (codes?.patches === undefined || numbers?.patches === undefined) throw new Error('no patches');
+  t.not(numbers.patches.packed, undefined, 'the kernel unpacks them');
   const packed: PackedValues = codes;
   const rows = bitsOf(sizes, (size) => size % 3 !== 0);
   const cells = {
@@ -220,7 +221,7 @@ t.test('both forms answer questions about patched values alike', async (t) => {
       ...facts
     } = tallyRows(packed, rows, () => {
       throw new Error('the kernel has no room');
-    })(100, 9_000);
+    }).tally(100, 9_000);
     const { codeCount } = facts;
     return {
       ...facts,

@@ -186,13 +186,45 @@ t.test('codes of runs of rows are tallied alike', async (t) => {
       const answers: unknown[] = [];
       for (const [place, to] of ends.entries()) {
         const from = ends[place - 1] ?? 0;
-        const { codes: all, codeCount, times, ...sums } = tallies(from, to);
+        const { codes: all, codeCount, times, ...sums } = tallies.tally(from, to);
         const own = [...all.subarray(0, codeCount)];
         answers.push([own, own.map((code) => times[code]), sums.rowCount && sums]);
       }
       return answers;
     });
     t.same(found, wanted);
+  }
+});
+
+t.test('rows are counted by the ranks of their codes', async (t) => {
+  for (let round = 0; round < 100; round++) {
+    const width = 1 + next(13);
+    const count = 1 + next(round < 95 ? 3_000 : 65_536);
+    const codes = valuesOf(count, width, next(9), 2 ** width);
+    const plainCodes = unpackValues(codes, 2 ** 31 - 1) ?? new Uint32Array(0);
+    const rows = bitmapOf(count, next(3) === 0 ? 1 : 0.7);
+    const step = 1 + next(3);
+    const ranks = Uint16Array.from({ length: 65_537 }, (_, code) => Math.ceil(code / step));
+    useKernels('checked');
+    const tallies = tallyRows(codes, rows, () => plainCodes);
+    const ends = [next(count), next(count), count].sort((left, right) => left - right);
+    for (const [place, to] of ends.entries()) {
+      const from = ends[place - 1] ?? 0;
+      const spread = tallies.spread?.(from, to, ranks);
+      const chosen = [...plainCodes.keys()].filter(
+        (row) => row >= from && row < to && ((rows[row >>> 5] >>> (row & 31)) & 1) === 1,
+      );
+      const found = chosen.map((row) => plainCodes[row]).filter((code) => code > 0);
+      t.equal(spread?.rowCount, found.length);
+      if (spread === undefined || found.length === 0) continue;
+      const wanted = new Map<number, number>();
+      for (const code of found) wanted.set(ranks[code], (wanted.get(ranks[code]) ?? 0) + 1);
+      const { total, least, greatest, counts } = spread;
+      const sum = found.reduce((all, code) => all + code, 0);
+      t.same([total, least, greatest], [sum, Math.min(...found), Math.max(...found)]);
+      t.same(new Map([...wanted.keys()].map((rank) => [rank, counts[rank]])), wanted);
+      t.equal(spread.rankCount(), wanted.size + (found.length < chosen.length ? 1 : 0));
+    }
   }
 });
 

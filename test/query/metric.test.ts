@@ -12,7 +12,7 @@ import {
 import { encodeText } from '../../engine/query/filter/text.ts';
 import { Cardinalities } from '../../engine/query/metric/cardinality.ts';
 import { Quantiles } from '../../engine/query/metric/quantile.ts';
-import { CODES, codeAtRank } from '../../engine/query/metric/quantile-code.ts';
+import { CODES, codeAtRank, placesOf } from '../../engine/query/metric/quantile-code.ts';
 import { Sums } from '../../engine/query/metric/sum.ts';
 import { Pairs } from '../../engine/query/value/pairs.ts';
 import { ValueHash } from '../../engine/query/value/value-hash.ts';
@@ -203,11 +203,14 @@ t.test(
           continue;
         }
         const divisor = next(round % 4 === 0 ? 3 : 12) === 0 ? 10 : 1_000;
-        const spread = [40, 700, 3_000, 65_536][next(4)];
+        const width = [40, 700, 3_000, 65_536][next(4)];
         const count = 1 + next([60, 400, 3_000][next(3)]);
-        const codes = Uint32Array.from({ length: count }, () => 1 + next(spread));
+        const codes = Uint32Array.from({ length: count }, () => 1 + next(width));
         const rows = new Uint32Array(Math.ceil(count / 32)).fill(0xffffffff);
-        part.addTally(group, tallyRows(plainValues(codes), rows, () => codes)(0, count), divisor);
+        const { tally, spread } = tallyRows(plainValues(codes), rows, () => codes);
+        const counted = next(2) === 0 && spread?.(0, count, placesOf(divisor).ranks);
+        const isTaken = counted && part.addSpread(group, counted, divisor);
+        if (isTaken !== true) part.addTally(group, tally(0, count), divisor);
         for (const code of codes) plain.add(group, (code - 1) / divisor);
         if (next(30) === 0) part.at(group, 50);
       }

@@ -1,5 +1,5 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { Tally } from '../../packed/cells.ts';
+import type { Spread, Tally } from '../../packed/cells.ts';
 import { grow } from '../../packed/growth.ts';
 import { firstFrom } from '../../packed/patches.ts';
 import { placesOf, type SmallPlaces } from './quantile-code.ts';
@@ -80,6 +80,21 @@ export class DenseCounts {
       if (code !== 0) counts[places[code - 1]] += times[code];
     }
     this.#totals[group] += rowCount;
+    return true;
+  }
+
+  /** The same of a spread over the ranks of `divisor`. */
+  addSpread(group: number, spread: Spread, divisor: number): boolean {
+    const { ranks } = placesOf(divisor);
+    const first = ranks[spread.least] - 1;
+    const end = ranks[spread.greatest];
+    if (this.#divisor === 0) this.#divisor = divisor;
+    const isDense = this.has(group) || spread.rankCount() * SPARSE_RATIO >= end;
+    if (this.#divisor !== divisor || !isDense) return false;
+    const counts = this.#countsOf(group, end);
+    const more = spread.counts;
+    for (let place = first; place < end; place++) counts[place] += more[place + 1];
+    this.#totals[group] += spread.rowCount;
     return true;
   }
 

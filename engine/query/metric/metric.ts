@@ -10,7 +10,7 @@ import type {
 import { type EntrySource, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
-import type { CellRows, PackedValues } from '../../packed/cells.ts';
+import type { CellRows, PackedValues, Spread, Tallies, Tally } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import { sumCells } from '../../packed/packed.ts';
 import { TALLIED_MAX } from '../../packed/plain-tally.ts';
@@ -34,11 +34,15 @@ import {
 } from './number-kernels.ts';
 import { PERCENT } from './percent.ts';
 import { Quantiles, type QuantilesData } from './quantile.ts';
+import { placesOf } from './quantile-code.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { Sums, type SumsData } from './sum.ts';
 
 /** Numbers up to which those of a column are summed up as they are packed. */
 const PACKED_MAX = 2 ** 31 - 2;
+
+/** Rows from which on it is quicker to count ranks than to tally codes. */
+const SPREAD_MIN = 1_024;
 
 const reader = new NumberReader();
 
@@ -303,20 +307,36 @@ export class Summary {
     assert(column.kind === Kind.NUMBER, 'a column of numbers');
     const { scale } = column;
     const tallies = must(talliesOf(column, rows), 'small numbers');
-    const divisor = POWERS_OF_TEN[scale];
     for (let run = 0, from = 0; run < count; from = ends[run++]) {
       const group = groups[run];
-      if (group < 0) continue;
-      const tally = tallies(from, ends[run]);
-      const { rowCount, total, least, greatest } = tally;
-      if (rowCount === 0) continue;
-      // Codes are one higher than the numbers.
-      this.#addSummed(group, rowCount, total - rowCount, scale, [least - 1, greatest - 1]);
-      this.#quantiles?.addTally(group, tally, divisor);
+      if (group < 0 || this.#addSpread(tallies, from, ends[run], group, scale)) continue;
+      const tally = tallies.tally(from, ends[run]);
+      if (tally.rowCount === 0) continue;
+      this.#addTotals(group, tally, scale);
+      this.#quantiles?.addTally(group, tally, POWERS_OF_TEN[scale]);
       if (this.#cardinalities !== undefined) {
         this.#distinct.addTallied(group, tally, scale, this.#cardinalities);
       }
     }
+  }
+
+  /** Adds a run of many rows by the ranks of quantiles; false when it has to be tallied by codes. */
+  #addSpread({ spread }: Tallies, from: number, to: number, group: number, scale: number): boolean {
+    const quantiles = this.#quantiles;
+    const isLong = to - from >= SPREAD_MIN && this.#cardinalities === undefined;
+    if (spread === undefined || quantiles === undefined || !isLong) return false;
+    const divisor = POWERS_OF_TEN[scale];
+    const found = spread(from, to, placesOf(divisor).ranks);
+    if (found.rowCount === 0) return true;
+    if (!quantiles.addSpread(group, found, divisor)) return false;
+    this.#addTotals(group, found, scale);
+    return true;
+  }
+
+  /** Adds what is known of codes, which are one higher than the numbers. */
+  #addTotals(group: number, totals: Tally | Spread, scale: number): void {
+    const { rowCount, total, least, greatest } = totals;
+    this.#addSummed(group, rowCount, total - rowCount, scale, [least - 1, greatest - 1]);
   }
 
   /** The numbers of a column as `addCells` can add them; `undefined` when it cannot. */

@@ -85,6 +85,8 @@ export interface SmallPlaces {
   places: Uint16Array;
   /** By place the code; ascending. */
   codes: Uint32Array;
+  /** By number + 1 its place + 1; 0 at 0. */
+  ranks: Uint16Array;
 }
 
 const smallPlaces = new Map<number, SmallPlaces>();
@@ -100,7 +102,11 @@ export function placesOf(divisor: number): SmallPlaces {
     if (all[value] !== all[value - 1]) place++;
     places[value] = place;
   }
-  const made = { places, codes };
+  const ranks = Uint16Array.from(
+    { length: all.length + 1 },
+    (_, code) => code && places[code - 1] + 1,
+  );
+  const made = { places, codes, ranks };
   smallPlaces.set(divisor, made);
   return made;
 }

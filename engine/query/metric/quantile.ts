@@ -1,5 +1,5 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import type { Tally } from '../../packed/cells.ts';
+import type { Spread, Tally } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { DenseCounts, type DenseCountsData } from './dense-counts.ts';
@@ -188,6 +188,13 @@ export class Quantiles {
     this.#append(group, used - this.#count);
   }
 
+  /** The same of a spread over the ranks of `divisor`; false when that is not possible. */
+  addSpread(group: number, spread: Spread, divisor: number): boolean {
+    if (spread.rowCount <= this.#few.roomOf(group)) return false;
+    this.#starts = undefined;
+    return this.#dense.addSpread(group, spread, divisor);
+  }
+
   /** Takes entries of a group that were put behind the others: their codes may have some already. */
   #append(group: number, count: number): void {
     this.#count += count;
@@ -254,13 +261,17 @@ export class Quantiles {
       this.#take();
       this.#add(group, code, 1);
     });
-    // Not those that are put behind meanwhile: they are of groups that have no dense counts any more.
+    const strange = new Set<number>();
     yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
       for (let at = from; at < to; at++) {
         const group = this.#groups[at];
-        if (isDense(group) && !dense.takes(this.#codes[at])) spill(group);
+        if (isDense(group) && !dense.takes(this.#codes[at])) strange.add(group);
       }
     });
+    for (const group of strange) {
+      spill(group);
+      yield;
+    }
     let kept = 0;
     yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
       for (let at = from; at < to; at++) {
