@@ -80,6 +80,7 @@ export class Measure {
         }
       }
     }
+    for (const { metrics } of tables) metrics.free();
     return 'done';
   }
 

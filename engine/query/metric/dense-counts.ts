@@ -1,13 +1,13 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Spread, Tally } from '../../packed/cells.ts';
-import { grow } from '../../packed/growth.ts';
+import { free, grow } from '../../packed/growth.ts';
 import { firstFrom } from '../../packed/patches.ts';
 import { placesOf, type SmallPlaces } from './quantile-code.ts';
 
 /** Counts of a slab: those of many groups. */
 const SLAB = 1 << 16;
-/** Counts of a group at least. */
-const SIZE_MIN = 256;
+/** Counts of a group are a multiple of it. */
+const SIZE_STEP = 256;
 /** Numbers are counted so when one in so many places has some. */
 const SPARSE_RATIO = 8;
 const GROUPS_MIN = 64;
@@ -46,6 +46,12 @@ export class DenseCounts {
   /** Memory that it takes. */
   get memoryBytes(): number {
     return this.#slabs.length * SLAB * 4 + this.#sizes.length * 20;
+  }
+
+  /** Frees its memory at once; it is not to be used any more. */
+  free(): void {
+    free(...this.#slabs);
+    this.#slabs = [];
   }
 
   /** True when it has nothing of any group. */
@@ -193,8 +199,9 @@ export class DenseCounts {
   #countsOf(group: number, needed: number): Uint32Array {
     this.#reserve(group);
     if (needed <= this.#sizes[group]) return this.#view(group);
-    let size = SIZE_MIN;
-    while (size < needed) size *= 2;
+    // Room for as many more when it grows, none when it begins.
+    const wanted = this.#sizes[group] === 0 ? needed : needed * 2;
+    const size = Math.min(Math.ceil(wanted / SIZE_STEP) * SIZE_STEP, SLAB);
     if (this.#used + size > SLAB) {
       this.#slabs.push(new Uint32Array(SLAB));
       this.#used = 0;

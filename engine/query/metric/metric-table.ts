@@ -72,6 +72,11 @@ export class MetricTable {
     return bytes;
   }
 
+  /** Frees most of its memory at once; it is not to be used any more. */
+  free(): void {
+    for (const summary of this.#summaries.values()) summary.free();
+  }
+
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
     finished(this.reserve(groupCount, 0));

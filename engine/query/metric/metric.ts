@@ -115,6 +115,11 @@ export class Summary {
     return parts.reduce((sum, part) => sum + (part?.memoryBytes ?? 0), own);
   }
 
+  /** Frees most of its memory at once; it is not to be used any more. */
+  free(): void {
+    this.#quantiles?.free();
+  }
+
   /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */
   *reserve(groupCount: number, count: number): Units<void> {
     if (groupCount > this.#groupCount) yield* this.#extend(groupCount);
@@ -276,8 +281,7 @@ export class Summary {
 
   /** Adds numbers that a column holds as mantissas or doubles. */
   #addPlain(column: NumberColumn, pairs: Pairs): void {
-    const { scale } = column;
-    const { mantissas } = column;
+    const { scale, mantissas } = column;
     countPairs(pairs, this.#numberCounts);
     if (this.#sums !== undefined) {
       if (scale !== SCALE_DOUBLE) this.#sums.addDecimals(pairs, mantissas, scale);
@@ -297,8 +301,7 @@ export class Summary {
 
   /** True when `addRuns` can add a column. */
   takesRuns(column: Column): boolean {
-    if (column.kind !== Kind.NUMBER) return false;
-    if (column.scale === SCALE_DOUBLE) return false;
+    if (column.kind !== Kind.NUMBER || column.scale === SCALE_DOUBLE) return false;
     return (column.packed(TALLIED_MAX) ?? column.small(TALLIED_MAX)) !== undefined;
   }
 

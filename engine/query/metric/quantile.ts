@@ -86,6 +86,11 @@ export class Quantiles {
     return this.#codes.length * ENTRY_BYTES + this.#few.memoryBytes + this.#dense.memoryBytes;
   }
 
+  /** Frees most of its memory at once; it is not to be used any more. */
+  free(): void {
+    this.#dense.free();
+  }
+
   /** Makes room for groups 0 to `groupCount - 1` and for `count` values, in units: without it `add` does it at once. */
   *reserve(groupCount: number, count: number): Units<void> {
     yield* this.#few.reserve(groupCount, count);
