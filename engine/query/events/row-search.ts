@@ -20,6 +20,7 @@ import {
   dropRow,
   hasRow,
   isEmpty,
+  keepRows,
   nextRow,
   noRows,
   previousRow,
@@ -40,6 +41,13 @@ import {
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
 import { TopKHeap } from './top-k-heap.ts';
+
+/** Rows of the first block that are searched before its others. */
+const FIRST_ROWS = 4_096;
+/** Rows are searched first that are reckoned to have so many times the rows of a page. */
+const MARGIN = 1.5;
+/** Rows are searched before the others of a block when they are 1 in this many at most. */
+const FEW_RATIO = 4;
 
 /** Rows that are looked for: the first ones of a selection behind a place, in an order. */
 export type RowQuery = Pick<PageSpec, 'order' | 'rowsMax' | 'after'> &
@@ -95,6 +103,7 @@ export class RowSearch {
   /** Places of the blocks that were opened. */
   readonly opened: number[] = [];
   #searchedRows = 0;
+  #foundRows = 0;
   readonly #source: BlockSource;
   readonly #query: RowQuery;
   readonly #refs: readonly BlockRef[];
@@ -163,7 +172,6 @@ export class RowSearch {
       if (this.#damaged.has(ref) || !this.#selected.mayHave(ref)) continue;
       this.visitedCount++;
       try {
-        this.#searchedRows += ref.rowCount;
         const count = yield* telling(tell, this.#add(ref, place));
         Atomics.store(this.#found, place, count);
         Atomics.add(this.#found, this.#refs.length, count);
@@ -231,12 +239,13 @@ export class RowSearch {
     const block = this.#source.open(ref);
     const { sealed } = ref;
     const { top } = this;
-    const rows = yield* this.#selected.among(block, this.#candidates(block));
+    const rows = yield* this.#selectedOf(block, this.#candidates(block));
     this.opened.push(place);
     if (isEmpty(rows)) return 0;
     const { rowsMax, order } = this.#query;
     // Of rows in order no more are looked at than the page has.
     const selectedCount = countRows(rows);
+    this.#foundRows += selectedCount;
     const keys = block.keysOf(sealed ? Math.min(selectedCount, rowsMax) : selectedCount);
     const offered = (row: number): boolean =>
       top.offer(keys.timeAt(row), keys.writerAt(row), keys.sequenceAt(row), place, row);
@@ -254,6 +263,33 @@ export class RowSearch {
       if (pace.isFull(1)) yield;
     }
     return selectedCount;
+  }
+
+  /**
+   * The selected rows among `candidates`; of a block in order only those among the first ones, when these are enough
+   * for a page.
+   */
+  *#selectedOf(block: Block, candidates: Bitmap): Units<Bitmap> {
+    const { ref, rowCount } = block;
+    const count = this.#rowsOfPage();
+    const isKnown = this.#selected.isAll || this.#selected.countOf(ref) !== undefined;
+    if (ref.sealed && !isKnown && count * FEW_RATIO < rowCount) {
+      const first = firstOf(candidates, rowCount, count, this.#query.order);
+      const found = yield* this.#selected.among(block, first);
+      if (countRows(found) >= this.#query.rowsMax) {
+        this.#searchedRows += count;
+        return found;
+      }
+    }
+    this.#searchedRows += rowCount;
+    return yield* this.#selected.among(block, candidates);
+  }
+
+  /** The number of rows that have those of a page, as those have that were searched; Infinity when it is not known. */
+  #rowsOfPage(): number {
+    const { rowsMax } = this.#query;
+    if (this.#searchedRows === 0) return Math.max(FIRST_ROWS, rowsMax);
+    return Math.ceil((MARGIN * rowsMax * this.#searchedRows) / this.#foundRows);
   }
 
   /**
@@ -303,6 +339,22 @@ export function* joinSearch(
   const places = { refuted: placesOf(selected.refuted), damaged: placesOf(damaged) };
   const data = { type: 'page' as const, rows: search.top.found() };
   return { member, data, opened: search.opened, ...places };
+}
+
+/** The first ones in `order` among `candidates`, which lie within `count` rows. */
+function firstOf(
+  candidates: Bitmap,
+  rowCount: number,
+  count: number,
+  order: 'asc' | 'desc',
+): Bitmap {
+  const isAscending = order === 'asc';
+  const from = isAscending
+    ? Math.max(nextRow(candidates, 0), 0)
+    : Math.max(previousRow(candidates, rowCount - 1) + 1 - count, 0);
+  const first = rowsFromTo(rowCount, from, Math.min(from + count, rowCount));
+  keepRows(first, candidates);
+  return first;
 }
 
 /** The rows with `begin <= time <= end` and `time < toMs`. */
