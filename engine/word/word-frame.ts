@@ -19,9 +19,9 @@ const PART_COST = 7;
 /** Words and their case are those of a version of Unicode: an index of another one is not used. */
 const UNICODE = new TextEncoder().encode(process.versions.unicode);
 
-/** Plain bits of the gaps between `count` of `partCount` parts. */
+/** Plain bits of the gaps between `count` of `partCount` parts: these are far below 2^31. */
 function plainBits(count: number, partCount: number): number {
-  return Math.max(bitsOf(Math.floor((partCount * 2) / (count * 3))) - 1, 0);
+  return Math.max(31 - Math.clz32((partCount * 2) / (count * 3)), 0);
 }
 
 /** Tells that a word is in so many parts that these are not listed. */

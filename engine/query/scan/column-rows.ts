@@ -111,7 +111,8 @@ export function entryTestOf(test: ValueTest): EntryTest {
 }
 
 function* numbersThatPass(column: NumberColumn, test: ValueTest, rows: Bitmap): Units<Bitmap> {
-  const plain = rowsPresent(column, rows);
+  const isPlain = column.presence === undefined && column.exceptions.length === 0;
+  const plain = isPlain ? rows : rowsPresent(column, rows);
   for (const { row } of column.exceptions) dropRow(plain, row);
   const likely = test.likelyNumbers?.(column, plain) ?? plain;
   const found = test.printsNumbers

@@ -79,8 +79,8 @@ export class PredicateRows {
     const kept = this.#kept(block.ref);
     if (kept !== undefined) return common(kept, rows);
     const found = yield* rowsWhere(this.#plan, block, rows);
-    const isWhole = countRows(rows) === block.rowCount;
-    if (isWhole && !this.isAll) this.#keep(block.ref, found);
+    const isKept = this.#source.selected !== undefined && !this.isAll;
+    if (isKept && countRows(rows) === block.rowCount) this.#keep(block.ref, found);
     return found;
   }
 

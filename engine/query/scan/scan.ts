@@ -189,12 +189,16 @@ function* rowsOfTestedColumns(
   block: Block,
   rows: Bitmap,
 ): Units<Bitmap> {
-  const found = noRows(block.rowCount);
-  for (const [index, info] of block.columns.entries()) {
+  let found: Bitmap | undefined;
+  const { columns } = block;
+  for (let index = 0; index < columns.length; index++) {
+    const info = columns[index];
     if (!isNamed(info, index)) continue;
     if (info.kind === Kind.NUMBER && !test.possible(info)) continue;
-    addRows(found, yield* rowsOfColumn(block, index, test, rows));
+    const more = yield* rowsOfColumn(block, index, test, rows);
+    if (found === undefined) found = more;
+    else addRows(found, more);
     if (block.rowCount > UNIT_ROWS) yield;
   }
-  return found;
+  return found ?? noRows(block.rowCount);
 }
