@@ -137,6 +137,11 @@ export class DateChunk {
     return values;
   }
 
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number {
+    return this.#forms.rest() + this.#values.rest();
+  }
+
   /** Ends it, and frees what it decoded. */
   free(): void {
     this.#values.free();

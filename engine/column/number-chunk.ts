@@ -23,6 +23,8 @@ import { NUMBER_AS_TEXT } from './rows.ts';
 const SCALE_BYTE_DOUBLE = 255;
 /** Doubles are tried when more than 1 in this many values is an exception to the decimal rules. */
 const EXCEPTION_RATIO = 16;
+/** Memory of an exception that is open for reading. */
+const EXCEPTION_BYTES = 48;
 
 interface Plan {
   rule: PrintRule;
@@ -334,6 +336,12 @@ export class NumberChunk {
   parts(): NumberParts {
     this.#parts ??= this.#readParts();
     return this.#parts;
+  }
+
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number {
+    this.#parts = undefined;
+    return this.#exceptions.at.length * EXCEPTION_BYTES + this.#stream.rest();
   }
 
   /** Ends it, and frees what `parts` gave. */

@@ -136,6 +136,13 @@ export class PresentRows {
     return rows;
   }
 
+  /** Lets go of what the bitmap tells; the bytes that it still holds. */
+  rest(): number {
+    this.#ranks = undefined;
+    if (this.#bitmap !== undefined) this.#rows = undefined;
+    return (this.#bitmap?.byteLength ?? 0) + (this.#rows?.byteLength ?? 0);
+  }
+
   /** Ends it, and frees what `rows` gave. */
   free(): void {
     free(this.#rows);

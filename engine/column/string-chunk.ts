@@ -307,6 +307,15 @@ export class StringChunk {
     return { first, offsets, bytes };
   }
 
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number {
+    this.#entries = undefined;
+    this.#list = undefined;
+    this.#piece = undefined;
+    this.#derived = undefined;
+    return (this.#ids?.rest() ?? 0) + (this.#lengths?.rest() ?? 0);
+  }
+
   /** Ends it, and frees the lengths and entries that it gave. */
   free(): void {
     this.#lengths?.free();

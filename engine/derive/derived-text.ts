@@ -172,6 +172,16 @@ export class DerivedText implements DerivedView {
     return { bytes, start: 0, end: length };
   }
 
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number {
+    this.#templates = undefined;
+    this.#values.clear();
+    this.#own.clear();
+    this.#ownBytes = 0;
+    this.#ready = undefined;
+    return this.#numbers?.rest() ?? 0;
+  }
+
   templates(): readonly TextTemplate[] {
     const read = (): readonly TextTemplate[] => this.#readTemplates();
     this.#templates ??= this.#source.templates?.(read) ?? read();

@@ -292,6 +292,15 @@ export class IntegerStream {
     return this.#values;
   }
 
+  /** Lets go of what can be read again, but of sums and patches; the bytes that it still holds. */
+  rest(): number {
+    if (this.#encoding !== DOUBLES) this.#values = undefined;
+    let bytes = this.#values?.byteLength ?? 0;
+    bytes += (this.#table?.byteLength ?? 0) + (this.#sums?.values.byteLength ?? 0);
+    bytes += (this.#low?.rest() ?? 0) + (this.#high?.rest() ?? 0);
+    return bytes + (this.#patches?.rest() ?? 0) + (this.#runs?.rest() ?? 0);
+  }
+
   /** Ends it, and frees what `values` gave. */
   free(): void {
     free(this.#values);

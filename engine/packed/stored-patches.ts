@@ -9,6 +9,10 @@ const NUMBER_END = 2 ** 32;
 /** Times that patches are looked for before all are decoded. */
 const LOOKS_MAX = 16;
 
+/** Patches that stay decoded at rest, and memory of one. */
+const RESTING_MAX = 1_024;
+const PATCH_BYTES = 8;
+
 /** A stream of numbers that is part of patches, as `IntegerStream` reads it. */
 interface Numbers {
   readonly count: number;
@@ -18,6 +22,7 @@ interface Numbers {
   isWithin(min: number, max: number): boolean;
   steps(): PackedSteps | undefined;
   packed(more: number): PackedValues | undefined;
+  rest(): number;
 }
 
 /** Patches of a stream, which are decoded when they are asked for. Source: FORMAT.md 4.2. */
@@ -98,6 +103,14 @@ export class StoredPatches implements Patches {
       highs.push(this.#highs.at(at) * 2 ** this.#width);
     }
     return { places: Uint32Array.from(places), highs: Uint32Array.from(highs) };
+  }
+
+  /** Lets go of what can be read again, but of few patches; the bytes that it still holds. */
+  rest(): number {
+    if (this.#places.count > RESTING_MAX) this.#patches = undefined;
+    this.#looks = 0;
+    const decoded = this.#patches === undefined ? 0 : this.#places.count * PATCH_BYTES;
+    return decoded + this.#places.rest() + this.#highs.rest();
   }
 
   #read(): Patches {

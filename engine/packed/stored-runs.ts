@@ -12,6 +12,7 @@ interface Numbers {
   at(index: number): number;
   values(): Float64Array;
   placeOf(value: number): number | undefined;
+  rest(): number;
 }
 
 /** Runs of equal values that are open for reading: for one value they are not decoded. Source: FORMAT.md 4.2. */
@@ -55,6 +56,12 @@ export class StoredRuns {
     }
     this.#all = { starts, heads };
     return this.#all;
+  }
+
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number {
+    this.#all = undefined;
+    return this.#starts.rest() + this.#heads.rest();
   }
 
   /** Checks starts that are known to ascend. */

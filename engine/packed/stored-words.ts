@@ -6,6 +6,9 @@ export const PAGE_VALUES = 256;
 /** Pages that are read alone; whoever wants more reads all. */
 const PAGES_MAX = 32;
 const WORD_BYTES = 4;
+/** Memory of a page for each bit of a value, and beside its words. */
+const PAGE_WIDTH_BYTES = PAGE_VALUES / 8;
+const PAGE_BYTES = 256;
 /** Memory of words that are read for one look. */
 let passing = new Uint8Array(0);
 
@@ -24,6 +27,8 @@ export class StoredWords {
   readonly #count: number;
   readonly #width: number;
   #words: Uint32Array | undefined;
+  /** The same, unless they were near from the beginning; and until all were read. */
+  readonly #source: FarBytes | undefined;
   #far: FarBytes | undefined;
   readonly #pages = new Map<number, Uint32Array>();
 
@@ -33,7 +38,18 @@ export class StoredWords {
     this.#width = width;
     const bytes = reader.later(packedWords(count, width) * WORD_BYTES);
     if (bytes instanceof Uint8Array) this.#words = wordsOf(bytes);
-    else this.#far = bytes;
+    else this.#source = bytes;
+    this.#far = this.#source;
+  }
+
+  /** Lets go of what can be read again, but of pages; the bytes that it still holds. */
+  rest(): number {
+    this.#far = this.#source;
+    if (this.#far !== undefined) this.#words = undefined;
+    return (
+      (this.#words?.byteLength ?? 0) +
+      this.#pages.size * (this.#width * PAGE_WIDTH_BYTES + PAGE_BYTES)
+    );
   }
 
   /** All words. */

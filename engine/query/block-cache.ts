@@ -4,20 +4,38 @@ import type { BlockRef } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
 import { KeptByBytes } from './kept-by-bytes.ts';
 
-/** Memory of the opened blocks that are kept: the newest of a busy service are asked for again and again. */
-const BLOCKS_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of the opened blocks that keep what they have decoded: those that were read last. */
+const BLOCKS_BYTES_MAX = 24 * 1024 * 1024;
+/** Memory of blocks at rest: of a hundred whose events were rebuilt, and many times as many others. */
+const RESTING_BYTES_MAX = 8 * 1024 * 1024;
 /** Memory of heads: of some 300 blocks of ten attributes, 20 million rows. */
 const HEADS_BYTES_MAX = 12 * 1024 * 1024;
+/** Blocks that come to rest between two looks at all of them: who still reads one may decode more of it. */
+const LOOK_EVERY = 32;
 /** What a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
 /** What strings take decoded, over what the block takes on disk. */
 const EXPANSION = 4;
 
-/** Blocks that were opened, with what they have decoded, and heads and chunks of very many more. Used by one thread. */
+/**
+ * Blocks that were opened, with what they have decoded; many more at rest; heads and chunks of very many more. Used by
+ * one thread.
+ */
 export class BlockCache {
   readonly chunks = new ChunkCache();
-  readonly #blocks = new KeptByBytes<string, Block>(BLOCKS_BYTES_MAX);
-  readonly #heads = new KeptByBytes<string, BlockHead>(HEADS_BYTES_MAX);
+  readonly #blocks = new KeptByBytes<string, Block>(BLOCKS_BYTES_MAX, (key, segment, block) =>
+    this.#rest(key, segment, block),
+  );
+  /** Those whose heads are kept. */
+  readonly #resting: KeptByBytes<string, Block>;
+  readonly #heads = new KeptByBytes<string, BlockHead>(HEADS_BYTES_MAX, (key) =>
+    this.#resting.drop(key),
+  );
+  #restedCount = 0;
+
+  constructor(restingBytesMax = RESTING_BYTES_MAX) {
+    this.#resting = new KeptByBytes(restingBytesMax);
+  }
 
   /** The block at `ref`; `open` opens it when it is not kept, with its head when this is, and throws what it likes. */
   get(ref: BlockRef, open: (head: BlockHead | undefined) => Block): Block {
@@ -26,16 +44,24 @@ export class BlockCache {
     const known = this.#blocks.get(key);
     if (known !== undefined) return known;
     const head = this.#heads.get(key);
-    const block = open(head);
+    const block = this.#resting.get(key) ?? open(head);
+    this.#resting.drop(key);
     if (head === undefined) this.#heads.keep(key, segment, block.head, block.head.memoryBytes);
-    const cells = rowCount * CELL_BYTES * (block.columnCount + 2);
-    this.#blocks.keep(key, segment, block, cells + bytes * EXPANSION);
+    const decodedMax = rowCount * CELL_BYTES * (block.columnCount + 2) + bytes * EXPANSION;
+    if (decodedMax <= BLOCKS_BYTES_MAX) this.#blocks.keep(key, segment, block, decodedMax);
     return block;
+  }
+
+  #rest(key: string, segment: number, block: Block): void {
+    if (this.#heads.get(key) === undefined) return;
+    this.#resting.keep(key, segment, block, block.rest());
+    if (++this.#restedCount % LOOK_EVERY === 0) this.#resting.weigh((resting) => resting.rest());
   }
 
   /** Forgets the blocks of segments that are gone. */
   forget(segments: readonly number[]): void {
     this.#blocks.forget(segments);
+    this.#resting.forget(segments);
     this.#heads.forget(segments);
     this.chunks.forget(segments);
   }
@@ -43,6 +69,7 @@ export class BlockCache {
   /** Forgets all. */
   clear(): void {
     this.#blocks.clear();
+    this.#resting.clear();
     this.#heads.clear();
     this.chunks.clear();
   }

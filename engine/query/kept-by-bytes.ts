@@ -7,12 +7,15 @@ interface Kept<T> {
 /** Values of segments by key, of up to some bytes; what was used longest ago goes when there are more. */
 export class KeptByBytes<K, T> {
   readonly #bytesMax: number;
+  readonly #onExcess: ((key: K, segment: number, value: T) => void) | undefined;
   /** The one that was used last at the end. */
   readonly #kept = new Map<K, Kept<T>>();
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  /** `onExcess` is told what goes for others. */
+  constructor(bytesMax: number, onExcess?: (key: K, segment: number, value: T) => void) {
     this.#bytesMax = bytesMax;
+    this.#onExcess = onExcess;
   }
 
   /** Memory that the values take, as it was told. */
@@ -33,9 +36,24 @@ export class KeptByBytes<K, T> {
     this.drop(key);
     this.#kept.set(key, { value, segment, bytes });
     this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
+    this.#dropExcess();
+  }
+
+  /** Takes what the values take from `bytesOf`, which may have changed. */
+  weigh(bytesOf: (value: T) => number): void {
+    this.#bytes = 0;
+    for (const kept of this.#kept.values()) {
+      kept.bytes = bytesOf(kept.value);
+      this.#bytes += kept.bytes;
+    }
+    this.#dropExcess();
+  }
+
+  #dropExcess(): void {
+    for (const [oldest, kept] of this.#kept) {
       if (this.#bytes <= this.#bytesMax) return;
       this.drop(oldest);
+      this.#onExcess?.(oldest, kept.segment, kept.value);
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../column/entries.ts';
 import { Block, openBlock } from '../segment/block/block.ts';
+import type { DictionarySource } from '../segment/block/block-sources.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
 import { type BlockRef, corruption, isHole } from '../segment/frame.ts';
@@ -64,7 +65,10 @@ export class Reader implements BlockSource {
   open(ref: BlockRef): Block {
     if (isHole(ref)) corruption(ref, 'rows are lost');
     return this.#blocks.get(ref, (head) => {
-      if (ref.sealed) return this.#sealedFile(ref).open(ref, head, this.#blocks.chunks);
+      if (ref.sealed) {
+        const { chunks } = this.#blocks;
+        return this.#sealedFile(ref).open(ref, head, chunks, this.#dictionaries(ref));
+      }
       return head === undefined ? openBlock(this.#source(ref), ref) : new Block(head);
     });
   }
@@ -120,6 +124,14 @@ export class Reader implements BlockSource {
     this.#sealed.clear();
     this.#blocks.clear();
     this.#pieces.clear();
+  }
+
+  /** The dictionaries of a sealed block's segment, of whichever file is open then. */
+  #dictionaries(ref: BlockRef): DictionarySource {
+    return {
+      dictionary: (number) => this.dictionary(ref, number),
+      partsWith: (block, path, terms) => this.partsWith(block, path, terms),
+    };
   }
 
   #footer(ref: BlockRef): Footer {

@@ -248,9 +248,17 @@ export class SealedFile implements DictionarySource {
     }
   }
 
-  /** Opens a block of the segment; with `head`, when that was read. `chunks`: where those of its columns are kept. */
-  open(ref: BlockRef, head = this.#head(ref), chunks?: ChunkSource): Block {
-    return new Block(head, this, chunks);
+  /**
+   * Opens a block of the segment; with `head`, when that was read. `chunks`: where those of its columns are kept;
+   * `dictionaries`: those of the segment, for a block that outlives this.
+   */
+  open(
+    ref: BlockRef,
+    head = this.#head(ref),
+    chunks?: ChunkSource,
+    dictionaries: DictionarySource = this,
+  ): Block {
+    return new Block(head, dictionaries, chunks);
   }
 
   #head(ref: BlockRef): BlockHead {

@@ -79,8 +79,12 @@ t.test('any events come back from any part of a batch', async () => {
       ]) {
         const made = frameOf(batch, start, end);
         if (!verifyBlock(made.frame)) throw new Error('not verified');
-        const wrong = fault(open(made), rows.slice(start, end));
-        if (wrong !== undefined) throw new Error(wrong);
+        const block = open(made);
+        for (const _ of ['at first', 'after a rest']) {
+          const wrong = fault(block, rows.slice(start, end));
+          if (wrong !== undefined) throw new Error(wrong);
+          block.rest();
+        }
       }
     }),
     { numRuns: 120 },

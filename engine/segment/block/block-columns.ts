@@ -8,6 +8,10 @@ import { BlockOverflow, type OverflowString } from './block-overflow.ts';
 import { bytesOf } from './block-regions.ts';
 import { type ColumnEntry, overflowRegions } from './directory.ts';
 
+/** Memory of a column of an overflow map, with its info, and of the row of a value. */
+const COLUMN_BYTES = 400;
+const VALUE_BYTES = 4;
+
 /** Path, kind and count of values of a column. */
 export type ColumnOutline = Pick<ColumnEntry, 'path' | 'kind' | 'presentCount'>;
 
@@ -77,6 +81,13 @@ export class BlockColumns {
       if (done === true) return;
       yield value;
     }
+  }
+
+  /** Memory of what stays of an overflow map, about. */
+  get restingBytes(): number {
+    const { overflow } = this.#head.directory;
+    if (overflow === undefined) return 0;
+    return overflow.columnCount * COLUMN_BYTES + overflow.valueCount * VALUE_BYTES;
   }
 
   /** Bytes that the values of each take; of those of an overflow map about. */

@@ -10,6 +10,7 @@ import { type OneWriterKeys, openRowKeys, type RowKeys, readRowKeys } from './ro
 
 /** Rows for each of which this many others could be decoded in the time that it takes alone. */
 const SINGLE_COST = 64;
+const NO_KEYS: RowKeys = { writers: new Uint8Array(0), sequences: new Float64Array(0) };
 
 /** Reads what orders rows and names them, one by one. */
 export interface RowKeyReader {
@@ -91,6 +92,13 @@ export class BlockKeys implements RowKeyReader {
     return this.#all === undefined
       ? (this.#single?.sequenceAt(row) ?? 0)
       : this.#all.sequences[row];
+  }
+
+  /** Lets go of times that can be read again; the bytes that it still holds, with those of all keys. */
+  rest(): number {
+    const { writers, sequences } = this.#all ?? NO_KEYS;
+    const bytes = writers.byteLength + sequences.byteLength + (this.#single?.rest() ?? 0);
+    return bytes + (this.#times?.rest() ?? 0) + (this.#received?.rest() ?? 0);
   }
 
   /** Ends it, and frees what it gave. */

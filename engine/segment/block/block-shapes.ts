@@ -17,6 +17,12 @@ import type { IntegerStream } from '../../packed/integer-stream.ts';
 import type { Directory } from './directory.ts';
 import { type Leaf, type Template, templateOf } from './rebuild.ts';
 
+/** Templates that stay at rest, and memory of one, or of the columns, for each leaf. */
+const TEMPLATES_MAX = 8;
+const LEAF_BYTES = 100;
+/** Memory above which the stream of shapes does not stay: it is read in part then. */
+const RESTING_MAX = 16 * 1024;
+
 /** Reads that shapes need of their block. They throw CORRUPTION. */
 interface ShapeReads {
   pathNames(path: number): Leaf['names'];
@@ -87,6 +93,17 @@ export class BlockShapes {
     this.#stored = undefined;
     this.#stream = undefined;
     free(...this.#given.splice(0));
+  }
+
+  /** Lets go of what can be read again, and of templates that are many; the bytes that it still holds, about. */
+  rest(): number {
+    this.#stored = undefined;
+    if (this.#templates.size > TEMPLATES_MAX) this.#templates.clear();
+    let leafCount = this.#columnOf?.size ?? 0;
+    for (const { columns } of this.#templates.values()) leafCount += columns.length;
+    const streamBytes = this.#stream?.rest() ?? 0;
+    if (streamBytes > RESTING_MAX) this.#stream = undefined;
+    return leafCount * LEAF_BYTES + Math.min(streamBytes, RESTING_MAX);
   }
 
   /** Leaf keys of a shape, that of `row`. */

@@ -22,7 +22,7 @@ export interface TextColumns {
 /** Texts of the columns of strings and numbers of a block, but of derived ones: so none is derived of itself. */
 export class BlockTexts implements ColumnTexts {
   readonly #block: TextColumns;
-  readonly #texts: (RowTexts | undefined)[] = [];
+  #texts: (RowTexts | undefined)[] = [];
 
   constructor(block: TextColumns) {
     this.#block = block;
@@ -45,6 +45,11 @@ export class BlockTexts implements ColumnTexts {
   /** Ends it, and frees the ids that `texts` gave. */
   free(): void {
     for (const texts of this.#texts) free(texts?.ids);
+  }
+
+  /** Lets go of the texts, which others still have. */
+  rest(): void {
+    this.#texts = [];
   }
 
   place(column: number, row: number): StringPlace | undefined {

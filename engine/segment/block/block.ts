@@ -4,46 +4,40 @@ import type { DiskFile } from '../../base/file.ts';
 import { readBooleans } from '../../column/booleans.ts';
 import type { Region } from '../../column/chunk.ts';
 import type { Column, StringColumn } from '../../column/column.ts';
-import { DateChunk } from '../../column/dates.ts';
 import type { PossibleParts, Scratch, StringPlace, Terms } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import { NumberChunk } from '../../column/number-chunk.ts';
-import { countBits, PresentRows } from '../../column/presence.ts';
+import { countBits } from '../../column/presence.ts';
 import { type Shapes, weighShapes } from '../../column/shape.ts';
-import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
 import { StringEncoding } from '../../column/text.ts';
 import type { DeriveKernel } from '../../derive/derive-kernel.ts';
-import {
-  DerivedRegion,
-  DerivedText,
-  type DerivedView,
-  guardedView,
-} from '../../derive/derived-text.ts';
+import { type DerivedView, guardedView } from '../../derive/derived-text.ts';
 import type { ColumnTexts } from '../../derive/row-texts.ts';
-import type { TextTemplate } from '../../derive/template.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { type BlockRef, placed } from '../frame.ts';
 import { FrameSource } from '../frame-source.ts';
+import { BlockChunks } from './block-chunks.ts';
 import { BlockColumns, type ColumnOutline } from './block-columns.ts';
 import { BlockHead, type ColumnInfo } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import type { OverflowString } from './block-overflow.ts';
-import { BlockRegions, bytesOf } from './block-regions.ts';
+import { BlockRegions } from './block-regions.ts';
 import { BlockShapes } from './block-shapes.ts';
 import type { ChunkSource, DictionarySource } from './block-sources.ts';
-import { BlockTexts } from './block-texts.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
 import type { RowKeys } from './row-keys.ts';
+
+/** Memory of a block at rest beside its chunks, and above which its keys do not stay. */
+const RESTING_BYTES = 4_096;
+const RESTING_MAX = 16 * 1024;
 
 /**
  * A block that is open for reading. Reads and decodes what is asked for, once, and keeps it; everything it hands
  * out is its own and must not be written. Methods throw CORRUPTION naming the place, and what the source throws.
  */
 export class Block {
-  #kernel: DeriveKernel | undefined;
   readonly ref: BlockRef;
   /** With which it can be opened again. */
   readonly head: BlockHead;
@@ -53,19 +47,10 @@ export class Block {
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   readonly #shapes: BlockShapes;
-  #presences: (PresentRows | undefined)[] = [];
-  #strings: (StringChunk | undefined)[] = [];
-  #numbers: (NumberChunk | undefined)[] = [];
-  #dates: (DateChunk | undefined)[] = [];
+  readonly #chunks: BlockChunks;
   #columns: (Column | undefined)[] = [];
-  #derivedTexts: (DerivedText | undefined)[] = [];
   readonly #all: BlockColumns;
   #given: (ArrayBufferView | undefined)[] = [];
-  /** Chunks that are decoded: of very many columns few are, so they are not looked for. */
-  #decoded: { free(): void }[] = [];
-  /** Parts of rows that are decoded, for all columns. */
-  #decodedRows: { free(): void }[] = [];
-  #texts: BlockTexts | undefined;
 
   /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
   constructor(head: BlockHead, dictionaries?: DictionarySource, chunks?: ChunkSource) {
@@ -79,6 +64,7 @@ export class Block {
     this.#keys = this.#newKeys();
     const region = (place: Region): Uint8Array => this.#regions.region(place);
     this.#all = new BlockColumns(head, region);
+    this.#chunks = new BlockChunks(head, this.#regions, dictionaries);
     this.#shapes = new BlockShapes(directory, {
       pathNames: (path) => head.pathNames(path),
       region,
@@ -92,7 +78,7 @@ export class Block {
 
   /** For one who reads all of it: `kernel` makes derived texts, and what was read of the file is freed by `forget`. */
   readWhole(kernel: DeriveKernel | undefined): void {
-    this.#kernel = kernel;
+    this.#chunks.deriveBy(kernel);
     this.#regions.collect();
   }
 
@@ -210,8 +196,8 @@ export class Block {
       const overflowed = this.#all.overflowed(index);
       if (overflowed !== undefined) return overflowed.map.presentBits(overflowed.number);
       const entry = this.#all.entry(index);
-      if (!entry.hasSlots) return this.#present(entry)?.bitmap;
-      const bits = this.#stringChunk(index, entry).bitsOfIds();
+      if (!entry.hasSlots) return this.#chunks.present(entry)?.bitmap;
+      const bits = this.#chunks.strings(index, entry).bitsOfIds();
       const count = countBits(bits);
       if (count !== entry.presentCount)
         damaged(`${count} rows have an id, not ${entry.presentCount}`);
@@ -224,10 +210,9 @@ export class Block {
     this.#shapes.forget();
     this.#keys.free();
     this.#keys = this.#newKeys();
-    this.#presences = [];
     this.forgetValues();
     this.#all.overflow?.forget();
-    for (const decoded of this.#decodedRows.splice(0)) decoded.free();
+    this.#chunks.forgetRows();
     this.#regions.free();
   }
 
@@ -235,28 +220,31 @@ export class Block {
   forgetValues(): void {
     free(...this.#given);
     this.#given = [];
-    for (const chunk of this.#decoded) chunk.free();
-    this.#decoded = [];
-    this.#strings = [];
-    this.#numbers = [];
-    this.#dates = [];
     this.#columns = [];
-    this.#derivedTexts = [];
+    this.#chunks.forgetValues();
     this.#all.overflow?.forgetColumns();
-    this.#texts?.free();
-    this.#texts = undefined;
+  }
+
+  /**
+   * Lets go of what can be read again, but not of how, so that little is left; the bytes of that, about. What it gave
+   * stays good.
+   */
+  rest(): number {
+    this.#columns = [];
+    this.#all.overflow?.forget();
+    let bytes = this.#keys.rest();
+    if (bytes > RESTING_MAX) {
+      this.#keys = this.#newKeys();
+      bytes = 0;
+    }
+    return (
+      bytes + RESTING_BYTES + this.#all.restingBytes + this.#shapes.rest() + this.#chunks.rest()
+    );
   }
 
   /** Texts of the columns, by their numbers. */
   get texts(): ColumnTexts {
-    this.#texts ??= new BlockTexts({
-      rowCount: this.rowCount,
-      entries: this.#directory.columns,
-      present: (entry) => this.#present(entry),
-      strings: (index, entry) => this.#stringChunk(index, entry),
-      numbers: (index, entry) => this.#numberChunk(index, entry),
-    });
-    return this.#texts;
+    return this.#chunks.texts;
   }
 
   /** The column number `index` of `columns`, decoded. */
@@ -272,7 +260,7 @@ export class Block {
   derived(index: number): DerivedView | undefined {
     const entry = this.#directory.columns[index];
     if (entry?.kind !== Kind.STRING || entry.encoding !== StringEncoding.DERIVED) return undefined;
-    return guardedView(this.#derived(index, entry), (read) => placed(this.ref, read));
+    return guardedView(this.#chunks.derived(index, entry), (read) => placed(this.ref, read));
   }
 
   /** The string that `row` has in the column number `index`, made alone; `undefined` when it has none. */
@@ -280,7 +268,7 @@ export class Block {
     return placed(this.ref, () => {
       const entry = this.#all.entry(index);
       const rank = this.#rankOf(entry, row);
-      return rank < 0 ? undefined : this.#stringChunk(index, entry).value(rank);
+      return rank < 0 ? undefined : this.#chunks.strings(index, entry).value(rank);
     });
   }
 
@@ -307,94 +295,17 @@ export class Block {
     return new IntegerStream(new ByteReader(this.#regions.far(region)), this.rowCount);
   }
 
-  #present(entry: ColumnEntry): PresentRows | undefined {
-    if (entry.presence < 0) return entry.own;
-    const known = this.#presences[entry.presence];
-    if (known !== undefined) return known;
-    const { layout, presentCount, region } = this.#directory.presences[entry.presence];
-    const reader = new ByteReader(this.#regions.region(region));
-    const present = PresentRows.read(reader, layout, presentCount, this.rowCount);
-    this.#presences[entry.presence] = present;
-    this.#decodedRows.push(present);
-    return present;
-  }
-
-  #stringChunk(index: number, entry: ColumnEntry): StringChunk {
-    const known = this.#strings[index];
-    if (known !== undefined) return known;
-    const source: StringSource = {
-      region: (number, scratch) => this.#regions.region(entry.regions[number], scratch),
-      numbers: (number) =>
-        number === 1 && entry.encoding === StringEncoding.SHARED
-          ? this.#regions.chunk(index, entry.regions[number])
-          : this.#regions.far(entry.regions[number]),
-      dictionary: () =>
-        this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
-      derived: () => this.#derived(index, entry),
-    };
-    const chunk = new StringChunk(
-      entry.encoding as StringEncoding,
-      source,
-      entry.hasSlots ? this.rowCount : entry.presentCount,
-      entry.entryCount,
-    );
-    this.#strings[index] = chunk;
-    this.#decoded.push(chunk);
-    return chunk;
-  }
-
-  #derived(index: number, entry: ColumnEntry): DerivedText {
-    const { regions, presentCount } = entry;
-    const source = {
-      region: (number: number) => this.#regions.region(regions[number]),
-      numbers: () => this.#regions.far(regions[DerivedRegion.NUMBERS]),
-      templates: (read: () => readonly TextTemplate[]) => this.head.templates(index, read),
-      bytesOf: (number: number) => bytesOf(regions[number]),
-      rows: () => this.#present(entry)?.rows(),
-      columns: this.texts,
-      kernel: this.#kernel,
-    };
-    this.#derivedTexts[index] ??= new DerivedText(source, presentCount);
-    return this.#derivedTexts[index];
-  }
-
-  #numberChunk(index: number, entry: ColumnEntry): NumberChunk {
-    const known = this.#numbers[index];
-    if (known !== undefined) return known;
-    const chunk = new NumberChunk(
-      this.#regions.chunk(index, entry.regions[0]),
-      entry.presentCount,
-      this.head.sumsOf(index),
-    );
-    this.#numbers[index] = chunk;
-    this.#decoded.push(chunk);
-    return chunk;
-  }
-
-  #dateChunk(index: number, entry: ColumnEntry): DateChunk {
-    const known = this.#dates[index];
-    if (known !== undefined) return known;
-    const chunk = new DateChunk(
-      this.#regions.far(entry.regions[0]),
-      entry.presentCount,
-      this.head.sumsOf(index),
-    );
-    this.#dates[index] = chunk;
-    this.#decoded.push(chunk);
-    return chunk;
-  }
-
   #dense(index: number): DenseColumn {
     const entry = this.#all.entry(index);
-    const rows = this.#present(entry)?.rows();
+    const rows = this.#chunks.present(entry)?.rows();
     const { kind, presentCount, regions } = entry;
-    if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#numberChunk(index, entry) };
-    if (kind === Kind.DATE) return { kind, rows, chunk: this.#dateChunk(index, entry) };
+    if (kind === Kind.NUMBER) return { kind, rows, chunk: this.#chunks.numbers(index, entry) };
+    if (kind === Kind.DATE) return { kind, rows, chunk: this.#chunks.dates(index, entry) };
     if (kind === Kind.BOOLEAN) {
       const reader = new ByteReader(this.#regions.region(regions[0]));
       return { kind, rows, values: new IntegerStream(reader, presentCount).ids(1) };
     }
-    const chunk = this.#stringChunk(index, entry);
+    const chunk = this.#chunks.strings(index, entry);
     const stringKind = kind as StringColumn['kind'];
     const dictionary = entry.encoding === StringEncoding.SHARED ? entry.dictionary : -1;
     const shared = dictionary < 0 ? undefined : this.#dictionaries?.dictionary(dictionary);
@@ -408,16 +319,16 @@ export class Block {
   #weigh(index: number, entry: ColumnEntry, weights: Uint32Array): void {
     const { kind, hasSlots } = entry;
     if (kind === Kind.NUMBER) {
-      const { at, texts } = this.#numberChunk(index, entry).exceptions;
-      const rows = at.length === 0 ? undefined : this.#present(entry)?.rows();
+      const { at, texts } = this.#chunks.numbers(index, entry).exceptions;
+      const rows = at.length === 0 ? undefined : this.#chunks.present(entry)?.rows();
       for (let number = 0; number < at.length; number++) {
         weights[rows === undefined ? at[number] : rows[at[number]]] += texts[number].length;
       }
     }
     if (kind !== Kind.STRING && kind !== Kind.ARRAY) return;
-    const bytes = this.#stringChunk(index, entry).weights();
+    const bytes = this.#chunks.strings(index, entry).weights();
     if (bytes === undefined) return;
-    const rows = hasSlots ? undefined : this.#present(entry)?.rows();
+    const rows = hasSlots ? undefined : this.#chunks.present(entry)?.rows();
     for (let at = 0; at < bytes.length; at++) {
       weights[rows === undefined ? at : rows[at]] += bytes[at];
     }
@@ -426,19 +337,19 @@ export class Block {
 
   #readColumn(index: number): Column {
     const entry = this.#all.entry(index);
-    const present = this.#present(entry);
+    const present = this.#chunks.present(entry);
     const { kind, presentCount, regions } = entry;
     if (kind === Kind.NUMBER) {
-      return this.#numberChunk(index, entry).column(present, this.rowCount);
+      return this.#chunks.numbers(index, entry).column(present, this.rowCount);
     }
     if (kind === Kind.DATE) {
-      return this.#dateChunk(index, entry).column(present, this.rowCount, this.#keys.timeMs());
+      return this.#chunks.dates(index, entry).column(present, this.rowCount, this.#keys.timeMs());
     }
     if (kind === Kind.BOOLEAN) {
       return readBooleans(this.#regions.region(regions[0]), presentCount, present, this.rowCount);
     }
     const stringKind = kind as StringColumn['kind'];
-    const chunk = this.#stringChunk(index, entry);
+    const chunk = this.#chunks.strings(index, entry);
     const guard = <T>(read: () => T): T => placed(this.ref, read);
     if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
     const partsWith = (terms: Terms): PossibleParts | undefined =>
@@ -451,11 +362,11 @@ export class Block {
     if (overflowed !== undefined) return overflowed.map.placeOf(overflowed.number, row) >= 0;
     const entry = this.#all.entry(index);
     if (this.#rankOf(entry, row) < 0) return false;
-    return !entry.hasSlots || this.#stringChunk(index, entry).hasId(row);
+    return !entry.hasSlots || this.#chunks.strings(index, entry).hasId(row);
   }
 
   #rankOf(entry: ColumnEntry, row: number): number {
-    return this.#present(entry)?.rank(row) ?? row;
+    return this.#chunks.present(entry)?.rank(row) ?? row;
   }
 
   #valueText(index: number, row: number): string | undefined {
@@ -465,15 +376,15 @@ export class Block {
     const rank = this.#rankOf(entry, row);
     if (rank < 0) return undefined;
     const { kind } = entry;
-    if (kind === Kind.NUMBER) return this.#numberChunk(index, entry).text(rank);
+    if (kind === Kind.NUMBER) return this.#chunks.numbers(index, entry).text(rank);
     if (kind === Kind.STRING || kind === Kind.ARRAY) {
-      const place = this.#stringChunk(index, entry).value(rank);
+      const place = this.#chunks.strings(index, entry).value(rank);
       if (place === undefined) return undefined;
       const text = decodeText(place.bytes, place.start, place.end);
       return kind === Kind.STRING ? JSON.stringify(text) : escapeSurrogates(text);
     }
     if (kind === Kind.DATE) {
-      return `"${this.#dateChunk(index, entry).text(rank, this.#keys.timeAt(row))}"`;
+      return `"${this.#chunks.dates(index, entry).text(rank, this.#keys.timeAt(row))}"`;
     }
     const column = this.column(index);
     if (column.kind !== Kind.BOOLEAN) damaged(`a column of kind ${column.kind}`);

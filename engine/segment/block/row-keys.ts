@@ -71,6 +71,8 @@ export function readRowKeys(bytes: Uint8Array | FarBytes, rowCount: number): Row
 export interface OneWriterKeys {
   writer: number;
   sequenceAt(row: number): number;
+  /** Lets go of what can be read again; the bytes that it still holds. */
+  rest(): number;
 }
 
 /** Opens keys for reading one by one; `undefined` when they have to be read whole. Throws CORRUPTION. */
@@ -83,7 +85,7 @@ export function openRowKeys(
   const writer = reader.u8();
   const stream = new IntegerStream(reader, rowCount);
   if (!stream.isBetween(0, SEQUENCE_MAX - rowCount)) return undefined;
-  return { writer, sequenceAt: (row) => stream.at(row) + row };
+  return { writer, sequenceAt: (row) => stream.at(row) + row, rest: () => stream.rest() };
 }
 
 /** The keys of rows of one writer, whose sequences less their rows are `stream`. */

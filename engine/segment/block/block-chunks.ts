@@ -1,0 +1,185 @@
+import { ByteReader } from '../../base/bytes.ts';
+import { damaged } from '../../base/errors.ts';
+import { DateChunk } from '../../column/dates.ts';
+import { NumberChunk } from '../../column/number-chunk.ts';
+import { PresentRows } from '../../column/presence.ts';
+import { StringChunk, type StringSource } from '../../column/string-chunk.ts';
+import { StringEncoding } from '../../column/text.ts';
+import type { DeriveKernel } from '../../derive/derive-kernel.ts';
+import { DerivedRegion, DerivedText } from '../../derive/derived-text.ts';
+import type { ColumnTexts } from '../../derive/row-texts.ts';
+import type { TextTemplate } from '../../derive/template.ts';
+import type { BlockHead } from './block-head.ts';
+import { type BlockRegions, bytesOf } from './block-regions.ts';
+import type { DictionarySource } from './block-sources.ts';
+import { BlockTexts } from './block-texts.ts';
+import type { ColumnEntry } from './directory.ts';
+
+/** Memory of a chunk at rest, besides what it tells. */
+const CHUNK_BYTES = 1_024;
+/** Memory above which a chunk does not stay: it is read in part, where it may be, when it is opened again. */
+const RESTING_MAX = 16 * 1024;
+
+/** Part of a block that is open for reading, and can let go of most of its memory. */
+interface Resting {
+  /** Lets go of what can be read again; the bytes that it still takes. */
+  rest(): number;
+}
+
+/** Chunks of the columns of a block, each opened once. Throws CORRUPTION. */
+export class BlockChunks {
+  readonly #head: BlockHead;
+  readonly #regions: BlockRegions;
+  readonly #dictionaries: DictionarySource | undefined;
+  readonly #presences = new Map<number, PresentRows>();
+  readonly #strings = new Map<number, StringChunk>();
+  readonly #numbers = new Map<number, NumberChunk>();
+  readonly #dates = new Map<number, DateChunk>();
+  readonly #derived = new Map<number, DerivedText>();
+  #kernel: DeriveKernel | undefined;
+  #texts: BlockTexts | undefined;
+
+  /** Of the block of a head, whose regions are read by `regions`. `dictionaries`: of its sealed segment. */
+  constructor(head: BlockHead, regions: BlockRegions, dictionaries: DictionarySource | undefined) {
+    this.#head = head;
+    this.#regions = regions;
+    this.#dictionaries = dictionaries;
+  }
+
+  /** Has derived texts made by a kernel from now on. */
+  deriveBy(kernel: DeriveKernel | undefined): void {
+    this.#kernel = kernel;
+  }
+
+  /** Rows that have a value in a column; `undefined` when all do. */
+  present(entry: ColumnEntry): PresentRows | undefined {
+    const { presence } = entry;
+    if (presence < 0) return entry.own;
+    const known = this.#presences.get(presence);
+    if (known !== undefined) return known;
+    const { layout, presentCount, region } = this.#head.directory.presences[presence];
+    const reader = new ByteReader(this.#regions.region(region));
+    const present = PresentRows.read(reader, layout, presentCount, this.#rowCount);
+    this.#presences.set(presence, present);
+    return present;
+  }
+
+  /** The chunk of a column of strings or arrays. */
+  strings(index: number, entry: ColumnEntry): StringChunk {
+    const known = this.#strings.get(index);
+    if (known !== undefined) return known;
+    const source: StringSource = {
+      region: (number, scratch) => this.#regions.region(entry.regions[number], scratch),
+      numbers: (number) =>
+        number === 1 && entry.encoding === StringEncoding.SHARED
+          ? this.#regions.chunk(index, entry.regions[number])
+          : this.#regions.far(entry.regions[number]),
+      dictionary: () =>
+        this.#dictionaries?.dictionary(entry.dictionary) ?? damaged('no dictionaries here'),
+      derived: () => this.derived(index, entry),
+    };
+    const chunk = new StringChunk(
+      entry.encoding as StringEncoding,
+      source,
+      entry.hasSlots ? this.#rowCount : entry.presentCount,
+      entry.entryCount,
+    );
+    this.#strings.set(index, chunk);
+    return chunk;
+  }
+
+  /** What a column of derived strings is made of. */
+  derived(index: number, entry: ColumnEntry): DerivedText {
+    const known = this.#derived.get(index);
+    if (known !== undefined) return known;
+    const { regions, presentCount } = entry;
+    const source = {
+      region: (number: number) => this.#regions.region(regions[number]),
+      numbers: () => this.#regions.far(regions[DerivedRegion.NUMBERS]),
+      templates: (read: () => readonly TextTemplate[]) => this.#head.templates(index, read),
+      bytesOf: (number: number) => bytesOf(regions[number]),
+      rows: () => this.present(entry)?.rows(),
+      columns: this.texts,
+      kernel: this.#kernel,
+    };
+    const text = new DerivedText(source, presentCount);
+    this.#derived.set(index, text);
+    return text;
+  }
+
+  /** The chunk of a column of numbers. */
+  numbers(index: number, entry: ColumnEntry): NumberChunk {
+    const known = this.#numbers.get(index);
+    if (known !== undefined) return known;
+    const bytes = this.#regions.chunk(index, entry.regions[0]);
+    const chunk = new NumberChunk(bytes, entry.presentCount, this.#head.sumsOf(index));
+    this.#numbers.set(index, chunk);
+    return chunk;
+  }
+
+  /** The chunk of a column of dates. */
+  dates(index: number, entry: ColumnEntry): DateChunk {
+    const known = this.#dates.get(index);
+    if (known !== undefined) return known;
+    const bytes = this.#regions.far(entry.regions[0]);
+    const chunk = new DateChunk(bytes, entry.presentCount, this.#head.sumsOf(index));
+    this.#dates.set(index, chunk);
+    return chunk;
+  }
+
+  /** Texts of the columns, by their numbers. */
+  get texts(): ColumnTexts {
+    this.#texts ??= new BlockTexts({
+      rowCount: this.#rowCount,
+      entries: this.#head.directory.columns,
+      present: (entry) => this.present(entry),
+      strings: (index, entry) => this.strings(index, entry),
+      numbers: (index, entry) => this.numbers(index, entry),
+    });
+    return this.#texts;
+  }
+
+  /** Lets go of what was decoded of columns; arrays that it gave are empty then. */
+  forgetValues(): void {
+    for (const chunks of this.#chunks) {
+      for (const chunk of chunks.values()) chunk.free();
+      chunks.clear();
+    }
+    this.#derived.clear();
+    this.#texts?.free();
+    this.#texts = undefined;
+  }
+
+  /** Lets go of the rows that have values. */
+  forgetRows(): void {
+    for (const present of this.#presences.values()) present.free();
+    this.#presences.clear();
+  }
+
+  /** Lets go of what can be read again, so that what is left is small; the bytes of that, about. */
+  rest(): number {
+    this.#texts?.rest();
+    let bytes = restOf(this.#presences) + restOf(this.#derived);
+    for (const chunks of this.#chunks) bytes += restOf(chunks);
+    return bytes;
+  }
+
+  get #rowCount(): number {
+    return this.#head.ref.rowCount;
+  }
+
+  get #chunks(): readonly Map<number, Resting & { free(): void }>[] {
+    return [this.#strings, this.#numbers, this.#dates];
+  }
+}
+
+/** Lets chunks rest, and takes out those that still take much; the bytes of the others. */
+function restOf(chunks: Map<number, Resting>): number {
+  let bytes = 0;
+  for (const [index, chunk] of chunks) {
+    const held = chunk.rest() + CHUNK_BYTES;
+    if (held > RESTING_MAX) chunks.delete(index);
+    else bytes += held;
+  }
+  return bytes;
+}
