@@ -1,4 +1,3 @@
-import { sameBytes } from '../../engine/base/hash.ts';
 import { nearest } from '../../engine/base/nearest.ts';
 import { Pattern } from '../../engine/base/pattern.ts';
 import type { Inset, PatternText } from '../../engine/base/pattern-text.ts';
@@ -37,7 +36,6 @@ interface CompiledRule {
   /** Texts that every match contains, one behind the other, and the longest of them. */
   literals: readonly string[];
   literal: string;
-  literalBytes: readonly Uint8Array[];
   /** Their signs. */
   signs: number;
   /** Uses of capture 1, 2, and so on. */
@@ -62,14 +60,13 @@ export class GrokExtractor implements Extractor {
     return this.#rules.some((rule) => mayMatch(rule, signs, first));
   }
 
-  /** Tells by its first bytes and by literals that the text `bytes[start, end)`, in UTF-8, may match a rule. */
+  /** Tells by its signs and its first bytes that the text `bytes[start, end)`, in UTF-8, may match a rule. */
   mayFindIn(bytes: Uint8Array, start: number, end: number, signs: number): boolean {
-    return this.#rules.some(
-      (rule) =>
-        (signs & rule.signs) === rule.signs &&
-        rule.pattern.mayBeginAs(bytes, start, end) &&
-        hasBytes(bytes, start, end, rule.literalBytes),
-    );
+    for (const rule of this.#rules) {
+      const hasSigns = (signs & rule.signs) === rule.signs;
+      if (hasSigns && rule.pattern.mayBeginAs(bytes, start, end)) return true;
+    }
+    return false;
   }
 
   /** A rule that the budget does not reach for is not tried, nor are those behind. */
@@ -90,24 +87,6 @@ export class GrokExtractor implements Extractor {
 
 function mayMatch(rule: CompiledRule, signs: number, first: number | undefined): boolean {
   return (signs & rule.signs) === rule.signs && rule.pattern.mayBegin(first);
-}
-
-/** Finds texts in `bytes[start, end)`, one behind the other. */
-function hasBytes(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  texts: readonly Uint8Array[],
-): boolean {
-  let at = start;
-  for (const text of texts) {
-    const last = end - text.length;
-    while (at <= last && !(bytes[at] === text[0] && sameBytes(bytes, at, text, 0, text.length)))
-      at++;
-    if (at > last) return false;
-    at += text.length;
-  }
-  return true;
 }
 
 /** Throws GrokError when rules are not ones that GrokExtractor can work with. */
@@ -161,9 +140,7 @@ class RuleCompiler {
       const pattern = new Pattern(read);
       const { literals, literal } = read;
       const signs = bitsOf(literals.join(''));
-      const literalBytes = literals.map((each) => Uint8Array.from(Buffer.from(each)));
-      const { name } = rule;
-      return { name, pattern, literals, literal, literalBytes, signs, extracts: this.#extracts };
+      return { name: rule.name, pattern, literals, literal, signs, extracts: this.#extracts };
     } catch (cause) {
       throw asGrokError(cause, rule);
     }
