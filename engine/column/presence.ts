@@ -2,9 +2,10 @@ import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { BLOCK_ROWS_MAX, SPARSE_RATIO } from '../base/limits.ts';
 import { free } from '../packed/growth.ts';
-import { IntegerStream, readWords } from '../packed/integer-stream.ts';
+import { IntegerStream } from '../packed/integer-stream.ts';
 import { writeIntegers } from '../packed/integers.ts';
 import { firstFrom } from '../packed/patches.ts';
+import { readWords } from '../packed/stored-words.ts';
 import type { Presence } from './column.ts';
 
 /** Stored form of the rows that have a value. The numbers are on disk. Source: FORMAT.md 4.3. */

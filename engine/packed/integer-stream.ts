@@ -9,7 +9,7 @@ import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
 import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
-import { PAGE_VALUES, StoredWords, wordsOf } from './stored-words.ts';
+import { PAGE_VALUES, StoredWords } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
@@ -47,11 +47,6 @@ const PART_VALUES = 4_096;
 const scratch = new Uint32Array(PART_VALUES);
 const NO_WORDS = new Uint32Array(0);
 const partValues = new Float64Array(PART_VALUES);
-
-/** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
-export function readWords(reader: ByteReader, count: number): Uint32Array {
-  return wordsOf(reader.raw(count * 4));
-}
 
 /** A stream of numbers that is open for reading: one by one, or all. Views the bytes that it was read from. */
 export class IntegerStream {

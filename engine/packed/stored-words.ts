@@ -20,6 +20,11 @@ export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }
 
+/** A u32 view of the next `count` words, or a copy when they do not lie at a multiple of four. */
+export function readWords(reader: ByteReader, count: number): Uint32Array {
+  return wordsOf(reader.raw(count * WORD_BYTES));
+}
+
 const NO_ROOM = new Uint8Array(0);
 
 /** Words of packed values as bitpack.ts packs them: far ones are read page by page, for single values, or all. */

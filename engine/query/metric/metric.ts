@@ -443,8 +443,7 @@ export class Summary {
       return;
     }
     const wanted = this.#wanted.of(column, pairs);
-    const hash = cardinalities === undefined ? undefined : this.#hash;
-    const elements = new Elements(column, wanted, hash);
+    const elements = new Elements(column, wanted, cardinalities && this.#hash);
     const { starts } = elements;
     const { numbers } = this.#wanted;
     for (let at = 0; at < count; at++) {
