@@ -71,6 +71,7 @@ const LAYERS = [
   'engine/query/block-cache.ts',
   'engine/query/chunk-cache.ts',
   'engine/query/piece-cache.ts',
+  'engine/query/sum-cache.ts',
   'engine/query/idle-cache.ts',
   'engine/query/footer-cache.ts',
   'engine/query/kept-by-bytes.ts',

@@ -1,5 +1,12 @@
 import type { PackedValues } from '../packed/cells.ts';
-import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
+import type {
+  Entries,
+  EntrySource,
+  KeptEntries,
+  PossibleParts,
+  Scratch,
+  Terms,
+} from './entries.ts';
 import type { Kind } from './kind.ts';
 
 /**
@@ -32,6 +39,8 @@ export interface StringColumn {
    * needed.
    */
   readonly shared: EntrySource | undefined;
+  /** The entries, when they are of the block alone and hashes of them are kept. */
+  readonly own?: KeptEntries | undefined;
   /** The ids as they are stored, when each row has one; some may be above the count of entries. Throws CORRUPTION. */
   packed?(): PackedValues | undefined;
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */

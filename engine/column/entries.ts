@@ -84,41 +84,34 @@ export interface Summed {
   readonly memoryBytes: number;
 }
 
-/** Key of a sum that dictionaries keep. One object a way of making it. */
+/** Key of a sum that dictionaries keep. One name a way of making it. */
 export class SumKey<T extends Summed> {
-  /** The sum that is kept by this key, which is of its type. */
-  of(kept: ReadonlyMap<object, Summed>): T | undefined {
-    return kept.get(this) as T | undefined;
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** A sum that was kept by this key, which is of its type. */
+  of(kept: Summed | undefined): T | undefined {
+    return kept as T | undefined;
   }
 }
 
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;
 
-/** A dictionary of a segment: its entries, whole or in part. Throws CORRUPTION when what is needed is damaged. */
-export interface EntrySource {
+/** Entries of which hashes and sums are kept; some may be equal. Throws CORRUPTION when what is needed is damaged. */
+export interface KeptEntries {
   readonly entryCount: number;
-  /** All entries: the same arrays each time, as long as they are kept. */
-  entries(): Entries;
-  /** Bytes of each entry. */
-  lengths(): Float64Array;
   place(entry: number): StringPlace;
-  /** Values of each entry in the segment, descending. */
-  countRuns(): CountRuns;
-  /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
-  verify(): void;
   /**
    * PIECE_ENTRIES entries, at the end fewer, from `first` on, which is a multiple of it. They are not kept. With
    * `scratch`, for those who read many, they are good until that is used again.
    */
   piece(first: number, scratch?: Scratch): Entries;
-  /** The result of `entries`, read in units. */
+  /** All entries, read in units. */
   entryUnits(): Units<Entries>;
-  /**
-   * The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next
-   * time.
-   */
-  findUnits(text: Uint8Array): Units<number>;
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;
   /**
@@ -126,6 +119,23 @@ export interface EntrySource {
    * memory of the dictionary.
    */
   keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T>;
+}
+
+/** A dictionary of a segment: its entries, whole or in part. Throws CORRUPTION when what is needed is damaged. */
+export interface EntrySource extends KeptEntries {
+  /** All entries: the same arrays each time, as long as they are kept. */
+  entries(): Entries;
+  /** Bytes of each entry. */
+  lengths(): Float64Array;
+  /** Values of each entry in the segment, descending. */
+  countRuns(): CountRuns;
+  /** Verifies all bytes against their checksums and keeps none. Throws CORRUPTION. */
+  verify(): void;
+  /**
+   * The entry that is `text`, -1 when none is, found in units: by hashes of all entries, which are kept for the next
+   * time.
+   */
+  findUnits(text: Uint8Array): Units<number>;
 }
 
 /** A dictionary that knows how many rows of its segment have each entry. */

@@ -1,6 +1,19 @@
+import { Pace, type Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
-import type { Entries, EntrySource, PossibleParts, Scratch, Terms } from './entries.ts';
+import {
+  type Entries,
+  type EntryHash,
+  type EntrySource,
+  type KeptEntries,
+  PIECE_ENTRIES,
+  type PossibleParts,
+  type Scratch,
+  type StringPlace,
+  SumKey,
+  type Summed,
+  type Terms,
+} from './entries.ts';
 
 /** Reads that a column over a dictionary makes on demand. They throw CORRUPTION. */
 interface SharedReads {
@@ -63,8 +76,102 @@ export class SharedStringColumn implements StringColumn {
   }
 }
 
+/** Keeps a sum of the entries of one column, as `KeptEntries.keptUnits`. */
+export type KeepSum = <T extends Summed>(key: SumKey<T>, make: () => Units<T>) => Units<T>;
+
+/** Hashes of the entries of a column. */
+class EntryHashes implements Summed {
+  readonly hashes: Int32Array;
+
+  constructor(hashes: Int32Array) {
+    this.hashes = hashes;
+  }
+
+  get memoryBytes(): number {
+    return this.hashes.byteLength;
+  }
+}
+
+/** The entries of a column of a block, whose hashes and sums are kept longer than the open block. */
+class OwnEntries implements KeptEntries {
+  readonly entryCount: number;
+  readonly keptUnits: KeepSum;
+  readonly #read: () => Entries;
+
+  constructor(entryCount: number, read: () => Entries, keep: KeepSum) {
+    this.entryCount = entryCount;
+    this.#read = read;
+    this.keptUnits = keep;
+  }
+
+  place(entry: number): StringPlace {
+    const { bytes, offsets } = this.#read();
+    return { bytes, start: offsets[entry], end: offsets[entry + 1] };
+  }
+
+  piece(first: number): Entries {
+    const { bytes, offsets } = this.#read();
+    return { bytes, offsets: offsets.subarray(first, first + PIECE_ENTRIES + 1) };
+  }
+
+  *entryUnits(): Units<Entries> {
+    const entries = this.#read();
+    yield;
+    return entries;
+  }
+
+  *hashUnits(hash: EntryHash): Units<Int32Array> {
+    const key = new SumKey<EntryHashes>(`hashes ${hash.seed}`);
+    return (yield* this.keptUnits(key, () => this.#hashed(hash))).hashes;
+  }
+
+  *#hashed(hash: EntryHash): Units<EntryHashes> {
+    const { bytes, offsets } = this.#read();
+    const hashes = new Int32Array(this.entryCount);
+    const pace = new Pace();
+    for (let entry = 0; entry < hashes.length; entry++) {
+      hashes[entry] = hash.hashOf(bytes, offsets[entry], offsets[entry + 1]);
+      if (pace.isFull(1)) yield;
+    }
+    return new EntryHashes(hashes);
+  }
+}
+
+/** A column over a dictionary of its block, whose entries are read when they are asked for. */
+export class DictionaryColumn implements StringColumn {
+  readonly kind: StringColumn['kind'];
+  readonly ids: Uint32Array;
+  readonly entryCount: number;
+  readonly shared = undefined;
+  readonly own: KeptEntries | undefined;
+  readonly #entries: () => Entries;
+
+  /** `entries` reads them, the same arrays each time; `keep` keeps sums of them. */
+  constructor(
+    kind: StringColumn['kind'],
+    ids: Uint32Array,
+    entryCount: number,
+    entries: () => Entries,
+    keep: KeepSum | undefined,
+  ) {
+    this.kind = kind;
+    this.ids = ids;
+    this.entryCount = entryCount;
+    this.#entries = entries;
+    this.own = keep && new OwnEntries(entryCount, entries, keep);
+  }
+
+  get offsets(): Uint32Array {
+    return this.#entries().offsets;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#entries().bytes;
+  }
+}
+
 /** Reads that a column of text makes on demand. They throw CORRUPTION. */
-interface TextReads {
+export interface TextReads {
   ids(): Uint32Array;
   entries(): Entries;
   /**
@@ -80,13 +187,16 @@ export class TextColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
   readonly entryCount: number;
   readonly shared = undefined;
+  readonly own: KeptEntries | undefined;
   readonly #reads: TextReads;
   #ids: Uint32Array | undefined;
 
-  constructor(kind: StringColumn['kind'], entryCount: number, reads: TextReads) {
+  /** `keep` keeps sums of its entries. */
+  constructor(kind: StringColumn['kind'], entryCount: number, reads: TextReads, keep?: KeepSum) {
     this.kind = kind;
     this.entryCount = entryCount;
     this.#reads = reads;
+    this.own = keep && new OwnEntries(entryCount, () => reads.entries(), keep);
   }
 
   get ids(): Uint32Array {

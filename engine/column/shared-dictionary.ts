@@ -77,7 +77,8 @@ export class SharedDictionary implements CountedEntries {
   #textHashes: Int32Array | undefined;
   #countRuns: CountRuns | undefined;
   #isVerified = false;
-  readonly #sums = new Map<object, Summed>();
+  /** By the names of their keys. */
+  readonly #sums = new Map<string, Summed>();
 
   /**
    * Opens what `writeSharedCounts` and `writeSharedEntries` wrote; `region` gives the checked bytes of a region, `keep`
@@ -174,10 +175,10 @@ export class SharedDictionary implements CountedEntries {
   }
 
   *keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T> {
-    const known = key.of(this.#sums);
+    const known = key.of(this.#sums.get(key.name));
     if (known !== undefined) return known;
     const made = yield* make();
-    this.#sums.set(key, made);
+    this.#sums.set(key.name, made);
     return made;
   }
 

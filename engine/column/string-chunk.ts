@@ -7,7 +7,13 @@ import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
 import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
-import { SharedStringColumn, TextColumn } from './lazy-strings.ts';
+import {
+  DictionaryColumn,
+  type KeepSum,
+  SharedStringColumn,
+  TextColumn,
+  type TextReads,
+} from './lazy-strings.ts';
 import { bitmapWords, type PresentRows } from './presence.ts';
 import { StringEncoding } from './text.ts';
 
@@ -213,8 +219,8 @@ export class StringChunk {
 
   /**
    * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
-   * dictionary of the segment, and of a text, nothing is read yet: later what `guard` makes of a failure is thrown.
-   * `partsWith`: as the column has it.
+   * dictionary of the segment, and of a text, nothing is read yet, and entries never are: later what `guard` makes of a
+   * failure is thrown. `partsWith`: as the column has it; `keep` keeps sums of the entries.
    */
   column(
     kind: StringColumn['kind'],
@@ -222,8 +228,10 @@ export class StringChunk {
     rowCount: number,
     guard: <T>(read: () => T) => T,
     partsWith?: StringColumn['partsWith'],
+    keep?: KeepSum,
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
+    const entries = (): Entries => guard(() => this.entries());
     if (this.#encoding === StringEncoding.SHARED) {
       return new SharedStringColumn(kind, this.#dictionary(), {
         ids: () => guard(readIds),
@@ -234,16 +242,15 @@ export class StringChunk {
       });
     }
     if (this.#isText) {
-      return new TextColumn(kind, this.#valueCount, {
+      const reads: TextReads = {
         ids: () => guard(readIds),
-        entries: () => guard(() => this.entries()),
+        entries,
         piece: (first, scratch) => guard(() => this.piece(first / TEXT_PIECE_ROWS, scratch)),
         partsWith,
-      });
+      };
+      return new TextColumn(kind, this.#valueCount, reads, keep);
     }
-    const { offsets, bytes } = this.entries();
-    const entryCount = offsets.length - 1;
-    return { kind, ids: readIds(), entryCount, offsets, bytes, shared: undefined };
+    return new DictionaryColumn(kind, readIds(), this.#entryCount, entries, keep);
   }
 
   #idsByRow(present: PresentRows | undefined, rowCount: number): Uint32Array {

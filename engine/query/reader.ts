@@ -1,6 +1,7 @@
 import { type Disk, type DiskFile, readWritten } from '../base/file.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../column/entries.ts';
-import { Block, openBlock } from '../segment/block/block.ts';
+import { Block } from '../segment/block/block.ts';
+import { readHead } from '../segment/block/block-head.ts';
 import type { DictionarySource } from '../segment/block/block-sources.ts';
 import type { BlockColumns } from '../segment/column-outline.ts';
 import { columnsOfBlock, type Footer } from '../segment/footer.ts';
@@ -13,6 +14,7 @@ import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
 import type { BlockSource } from './model/source.ts';
 import { PieceCache } from './piece-cache.ts';
+import { SumCache } from './sum-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
@@ -49,6 +51,7 @@ export class Reader implements BlockSource {
   #lastSealed = -1;
   readonly #blocks = new BlockCache();
   readonly #pieces = new PieceCache();
+  readonly #sums = new SumCache();
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
@@ -69,7 +72,8 @@ export class Reader implements BlockSource {
         const { chunks } = this.#blocks;
         return this.#sealedFile(ref).open(ref, head, chunks, this.#dictionaries(ref));
       }
-      return head === undefined ? openBlock(this.#source(ref), ref) : new Block(head);
+      const read = head ?? readHead(this.#source(ref), ref);
+      return new Block(read, undefined, undefined, this.#sums);
     });
   }
 
@@ -114,6 +118,7 @@ export class Reader implements BlockSource {
     }
     this.#blocks.forget(segments);
     this.#pieces.forget(segments);
+    this.#sums.forget(segments);
   }
 
   /** Closes all files and forgets all blocks. It can be used again. */
@@ -124,6 +129,7 @@ export class Reader implements BlockSource {
     this.#sealed.clear();
     this.#blocks.clear();
     this.#pieces.clear();
+    this.#sums.clear();
   }
 
   /** The dictionaries of a sealed block's segment, of whichever file is open then. */

@@ -10,8 +10,8 @@ import { type KeepPiece, type ReadRegion, SharedDictionary } from '../column/sha
 import type { Room } from '../packed/compress.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
-import { Block, readHead } from './block/block.ts';
-import type { BlockHead } from './block/block-head.ts';
+import { Block } from './block/block.ts';
+import { type BlockHead, readHead } from './block/block-head.ts';
 import type { ChunkSource, DictionarySource, PieceSource } from './block/block-sources.ts';
 import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readTrailer, TRAILER_BYTES } from './footer.ts';

@@ -43,6 +43,7 @@ function rowsOf(seed: number, value: (next: (below: number) => number) => string
       { kind: 'number', text: String(k), names: ['custom', 'k'] },
     ];
     if (index % 10 !== 0) leaves.push({ kind: 'string', text, names: ['custom', 'u'] });
+    if (index % 20 !== 0) leaves.push({ kind: 'string', text, names: ['custom', 'w'] });
     if (index % 50 === 0) leaves.push({ kind: 'date', text: DATE, names: ['custom', 'u'] });
     if (index % 70 === 0) leaves.push({ kind: 'number', text: '20.0', names: ['custom', 'u'] });
     return { timeMs: next(10_000), leaves };
@@ -100,6 +101,8 @@ const QUERIES: Omit<AggregateQuery, 'fromMs' | 'toMs' | 'predicate'>[] = [
   { computes: metric(CORE), groupBys: [time, field('custom.u', 4), field('custom.k', 2)] },
   { computes: metric(CORE, distinct), groupBys: [field('custom.k', 10)] },
   { computes: metric(distinct), groupBys: [] },
+  { computes: metric(CORE), groupBys: [field('custom.w', 7)] },
+  { computes: metric(CORE), groupBys: [field('custom.k', 3), field('custom.w', 4)] },
 ];
 
 for (const [name, choice] of Object.entries(CHOICES)) {

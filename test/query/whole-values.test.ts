@@ -190,10 +190,10 @@ t.test('a dictionary gives distinct values and bounds of its texts, many and few
       n % 3 === 1 ? String(7 - (n % 20_011)) : `value ${n % 20_011}`,
     );
     const piece = (first: number): Entries => entriesOf(texts.slice(first, first + PIECE_ENTRIES));
-    const kept = new Map<object, Summed>();
+    const kept = new Map<string, Summed>();
     const keptUnits = function* <T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T> {
-      const made = key.of(kept) ?? (yield* make());
-      kept.set(key, made);
+      const made = key.of(kept.get(key.name)) ?? (yield* make());
+      kept.set(key.name, made);
       return made;
     };
     const dictionary = { entryCount: count, piece, keptUnits } as unknown as EntrySource;

@@ -263,12 +263,14 @@ export class ValueMeter implements BlockVisitor {
   }
 
   *add(block: Block, rows: Bitmap): Units<void> {
-    if (isEmpty(rows)) return;
+    const rowCount = countRows(rows);
+    if (rowCount === 0) return;
     for (const { path, metrics, dates } of this.#measured) {
       if (this.#whole.has(block.ref, path)) continue;
+      if (rowCount === block.rowCount && (yield* metrics.addOwnEntries(path, block))) continue;
       yield* metrics.prepare(block);
       if (metrics.takesRuns) {
-        yield* metrics.reserveRuns(1, countRows(rows));
+        yield* metrics.reserveRuns(1, rowCount);
         metrics.addRuns({ rows, count: 1, ends: Uint32Array.of(block.rowCount), groups: FIRST });
         yield;
         continue;

@@ -1,5 +1,7 @@
 import { must } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
+import { Kind } from '../../column/kind.ts';
+import { StringEncoding } from '../../column/text.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { BlockRef } from '../../segment/frame.ts';
@@ -20,6 +22,7 @@ import {
 import { telling } from '../model/units.ts';
 import { PredicateRows } from '../scan/predicate-rows.ts';
 import { columnsOf, dictionaryOf, footerOf } from '../scan/prune.ts';
+import { columnsAt } from '../scan/scan.ts';
 import { LARGE_ENTRIES } from '../value/field-values.ts';
 import {
   type JoinedPart,
@@ -33,6 +36,9 @@ import { sharedVisits } from './shared-visits.ts';
 
 /** Segments that are asked how large dictionaries are. */
 const SEGMENTS_MAX = 8;
+/** Rows that a log block has at least which is asked the same, and of which as many have a value of their own. */
+const LOG_ROWS_MIN = 4_096;
+const ROWS_PER_ENTRY = 8;
 
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
@@ -129,7 +135,8 @@ export class BlockScan {
   }
 
   /**
-   * Tells that one of some segments has a dictionary of more than LARGE_ENTRIES strings at `path`, by footers alone.
+   * Tells that one of some segments has a dictionary of more than LARGE_ENTRIES strings at `path`, or that log blocks
+   * have as many that hardly repeat: by footers and heads alone.
    */
   hasLarge(path: string): boolean {
     const known = this.#large.get(path);
@@ -141,8 +148,24 @@ export class BlockScan {
         return entries !== undefined && entries.entryCount > LARGE_ENTRIES;
       });
     });
-    this.#large.set(path, isLarge);
-    return isLarge;
+    const isFound = isLarge || this.#ownEntries(path) > LARGE_ENTRIES;
+    this.#large.set(path, isFound);
+    return isFound;
+  }
+
+  /** Strings at `path` that log blocks have where these hardly repeat. */
+  #ownEntries(path: string): number {
+    let sum = 0;
+    for (const ref of this.#refs) {
+      if (ref.sealed || ref.rowCount < LOG_ROWS_MIN || this.#damaged.has(ref)) continue;
+      try {
+        const count = entriesAt(this.#source.open(ref), path);
+        if (count * ROWS_PER_ENTRY > ref.rowCount) sum += count;
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
+    }
+    return sum;
   }
 
   /** A block of each of some sealed segments: to look into all of very many would take long. */
@@ -356,4 +379,14 @@ export class BlockScan {
     const columns = columnsOf(this.#source, ref);
     return columns !== undefined && visitor.addColumns(columns);
   }
+}
+
+/** Entries that the strings of a block have at a path, by its head. Throws CORRUPTION. */
+function entriesAt(block: Block, path: string): number {
+  const { columns } = block.head.directory;
+  return columnsAt(block, path).reduce((sum, index) => {
+    const { kind, encoding, entryCount, presentCount } = columns[index] ?? {};
+    if (kind !== Kind.STRING) return sum;
+    return sum + (encoding === StringEncoding.TEXT ? presentCount : entryCount);
+  }, 0);
 }

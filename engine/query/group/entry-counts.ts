@@ -1,8 +1,8 @@
-import { assert } from '../../base/assert.ts';
-import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { assert, must } from '../../base/assert.ts';
+import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
 import type { CountRuns } from '../../column/count-runs.ts';
-import type { EntrySource } from '../../column/entries.ts';
+import type { EntrySource, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { free, growInUnits } from '../../packed/growth.ts';
 import { unpackedView } from '../../packed/packed.ts';
@@ -12,6 +12,7 @@ import type { Bitmap } from '../model/bitmap.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { columnsOf } from '../scan/prune.ts';
 import { columnsAt } from '../scan/scan.ts';
+import { HashCounts } from '../value/hash-counts.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
@@ -24,6 +25,10 @@ const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
 const WIDE_MIN = 256;
 const WORD_BYTES = 4;
+/** What the text of an entry takes to read, against a step of a unit. */
+const TEXT_STEPS = 32;
+/** Texts for which room is made. */
+const UNIT_TEXTS = 64;
 
 /** Counts of some entries: `counts[i]` is of entry `first + i`. */
 export interface Stretch {
@@ -43,8 +48,11 @@ export interface CountedEntries {
   countOf(parent: number, entry: number): number;
   /** Entries of which no later one has more than `least` events in a parent. */
   countAbove(least: number): number;
-  /** The number of an entry in a table, which takes it. Throws CORRUPTION. */
-  numberIn(table: ValueTable, entry: number): number;
+  /**
+   * The numbers of entries in a table, which takes them, in units; `undefined` when one of them is of several values.
+   * Throws CORRUPTION.
+   */
+  numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array | undefined>;
 }
 
 /** The entries of a dictionary of a segment. Those with the most values in it come first. */
@@ -143,9 +151,11 @@ class CountedDictionary implements CountedEntries {
     return this.#bounds.countFrom(least + 1);
   }
 
-  numberIn(table: ValueTable, entry: number): number {
-    const { bytes, start, end } = this.#shared.place(entry);
-    return table.string(bytes, start, end);
+  numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
+    return numbersIn(table, entries, (entry) => {
+      const { bytes, start, end } = this.#shared.place(entry);
+      return table.string(bytes, start, end);
+    });
   }
 }
 
@@ -185,9 +195,25 @@ class CountedValues implements CountedEntries {
     return this.#table.count;
   }
 
-  numberIn(table: ValueTable, entry: number): number {
-    return table.take(this.#table, entry);
+  numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
+    return numbersIn(table, entries, (entry) => table.take(this.#table, entry));
   }
+}
+
+/** The numbers that `numberOf` gives entries in a table, in units. Throws what that throws. */
+function* numbersIn(
+  table: ValueTable,
+  entries: Uint32Array,
+  numberOf: (entry: number) => number,
+): Units<Int32Array> {
+  const numbers = new Int32Array(entries.length);
+  const pace = new Pace();
+  for (let at = 0; at < entries.length; at++) {
+    if (at % UNIT_TEXTS === 0) yield* table.reserve(UNIT_TEXTS);
+    numbers[at] = numberOf(entries[at]);
+    if (pace.isFull(TEXT_STEPS)) yield;
+  }
+  return numbers;
 }
 
 /**
@@ -208,6 +234,8 @@ export class EntryCounts implements BlockVisitor {
   readonly #level: FieldLevel;
   /** By value of the level, parent after parent. */
   #valueCounts = new Uint32Array(1);
+  /** Strings of blocks whose entries are their own. */
+  readonly #hashed: HashCounts;
   #bytes = 0;
 
   /** The `stages` do not grow; `seed` is that of the tables of values. */
@@ -223,6 +251,7 @@ export class EntryCounts implements BlockVisitor {
     this.#nesting = new Nesting(stages);
     this.parentCount = this.#nesting.bucketCount;
     this.#level = new FieldLevel(path, new ValueTable(seed));
+    this.#hashed = new HashCounts(this.parentCount);
     this.#bytesMax = Math.min(memoryBytesMax, COUNTS_BYTES_MAX);
   }
 
@@ -246,7 +275,8 @@ export class EntryCounts implements BlockVisitor {
   }
 
   get memoryBytes(): number {
-    return this.#bytes + this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
+    const values = this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
+    return this.#bytes + values + this.#hashed.memoryBytes;
   }
 
   skips(ref: BlockRef): boolean {
@@ -264,7 +294,8 @@ export class EntryCounts implements BlockVisitor {
     if (this.isFull) return undefined;
     const dictionaries = Array.from(this.#dictionaries.values(), ({ data }) => data);
     const { data: values } = this.#level;
-    return { type: 'entries', dictionaries, values, valueCounts: this.#valueCounts };
+    const { data: hashed } = this.#hashed;
+    return { type: 'entries', dictionaries, values, valueCounts: this.#valueCounts, hashed };
   }
 
   *merge(data: VisitorData): Units<void> {
@@ -272,7 +303,7 @@ export class EntryCounts implements BlockVisitor {
     const { parentCount } = this;
     try {
       for (const part of data.dictionaries) {
-        const shared = sharedOf(this.#source.open(part.ref), this.#path)?.shared;
+        const shared = stringsOf(this.#source.open(part.ref), this.#path)?.shared;
         if (shared === undefined) continue;
         const known = this.#dictionaries.get(shared);
         if (known === undefined) yield* this.#countedOf(part.ref, shared, parentCount, part);
@@ -282,6 +313,7 @@ export class EntryCounts implements BlockVisitor {
       if (!isDamage(error)) throw error;
       this.isFull = true;
     }
+    yield* this.#hashed.merge(data.hashed);
     const take = yield* takeValues(this.#level, data.values);
     yield* this.#reserve();
     yield* inParts(data.values.count, UNIT_SLOTS, (from, to) => {
@@ -297,7 +329,11 @@ export class EntryCounts implements BlockVisitor {
 
   *add(block: Block, rows: Bitmap): Units<void> {
     yield* this.#nesting.prepare(block, rows);
-    const column = sharedOf(block, this.#path);
+    const column = stringsOf(block, this.#path);
+    if (column?.own !== undefined) {
+      yield* this.#addOwn(block.ref, column, column.own);
+      return;
+    }
     if (column?.shared === undefined) {
       yield* this.#addValues(block, rows);
       return;
@@ -312,6 +348,7 @@ export class EntryCounts implements BlockVisitor {
   /** Frees the memory of what was counted; it is not to be used any more. */
   free(): void {
     for (const dictionary of this.#dictionaries.values()) dictionary.free();
+    this.#hashed.free();
   }
 
   /** What was counted, in units; to be called once, after the last block. */
@@ -327,7 +364,26 @@ export class EntryCounts implements BlockVisitor {
         }
       }
     });
-    return [...this.#dictionaries.values(), new CountedValues(numbers, counts)];
+    const parts: CountedEntries[] = [...this.#dictionaries.values()];
+    const hashed = this.#hashed;
+    if (numbers.count > 0) parts.push(new CountedValues(numbers, counts));
+    if (hashed.count > 0) {
+      parts.push(yield* hashed.finish((ref) => this.#ownOf(ref)));
+    }
+    return parts;
+  }
+
+  /** The entries of a block that was counted by hashes. Throws CORRUPTION. */
+  #ownOf(ref: BlockRef): KeptEntries {
+    return must(stringsOf(this.#source.open(ref), this.#path)?.own, 'entries');
+  }
+
+  /** Counts rows by the hashes of a block's own entries, in units. */
+  *#addOwn(ref: BlockRef, { ids }: StringColumn, own: KeptEntries): Units<void> {
+    const hashes = yield* own.hashUnits(this.#level.numbers);
+    yield* this.#hashed.reserve(hashes.length);
+    this.#check();
+    if (!this.isFull) this.#hashed.add(ref, ids, hashes, this.#nesting.pairs());
   }
 
   *#takeSegment(blocks: readonly BlockRef[]): Units<void> {
@@ -345,7 +401,7 @@ export class EntryCounts implements BlockVisitor {
       }
     }
     if (first !== undefined) {
-      const shared = sharedOf(this.#source.open(first), this.#path)?.shared;
+      const shared = stringsOf(this.#source.open(first), this.#path)?.shared;
       if (shared === undefined) return;
       if (shared.countRuns().total !== left) return;
       if ((yield* this.#countedOf(first, shared, 0)) === undefined) return;
@@ -413,9 +469,9 @@ function idsOf(column: StringColumn): Uint32Array {
   return (packed && unpackedView(packed, column.entryCount)) ?? column.ids;
 }
 
-/** The only column of a block at a path, when it is over a dictionary of the segment. */
-function sharedOf(block: Block, path: string): StringColumn | undefined {
+/** The only column of a block at a path, when it is one of strings. */
+function stringsOf(block: Block, path: string): StringColumn | undefined {
   const columns = columnsAt(block, path);
   const column = columns.length === 1 ? block.column(columns[0]) : undefined;
-  return column?.kind === Kind.STRING && column.shared !== undefined ? column : undefined;
+  return column?.kind === Kind.STRING ? column : undefined;
 }

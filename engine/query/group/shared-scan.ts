@@ -4,6 +4,7 @@ import type { EventKey } from '../model/event-id.ts';
 import type { Predicate } from '../model/predicate.ts';
 import type { Boundaries, Metric, TagRule } from '../model/query.ts';
 import type { Reach } from '../model/source.ts';
+import type { HashCountsData } from '../value/hash-counts.ts';
 import type { TupleTableData } from '../value/tuple-table.ts';
 import type { ValueTableData } from '../value/value-table.ts';
 
@@ -117,6 +118,7 @@ export type VisitorData =
       dictionaries: DictionaryData[];
       values: ValueTableData;
       valueCounts: Uint32Array;
+      hashed: HashCountsData;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'page'; rows: RowsData }

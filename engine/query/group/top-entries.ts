@@ -19,10 +19,6 @@ const CANDIDATES_MAX = 1 << 17;
 const COUNTS_MAX = 1 << 22;
 /** Entries that are gone through in a unit. */
 const UNIT_ENTRIES = 1 << 16;
-/** What the text of an entry takes to read, against a step of a unit. */
-const TEXT_STEPS = 32;
-/** Texts for which room is made. */
-const UNIT_TEXTS = 64;
 /** Places of a filter: as many times those of the hashes, but for very many. */
 const WORD_BITS = 32;
 const FILTER_RATIO = 32;
@@ -154,6 +150,7 @@ function* firstOf(
     const byParent = countsOf(parts, parentCount, hits);
     const wanted = wantedOf(hashes, hits, byParent, leasts, isFirst ? limit : Infinity);
     const counts = yield* exactCounts(parts, hits, byParent, wanted, table);
+    if (counts === undefined) return undefined;
     let isEnough = true;
     for (let parent = 0; parent < parentCount; parent++) {
       const least = Math.max(greatest(counts[parent], limit), 1);
@@ -290,23 +287,28 @@ function wantedOf(
   return wanted;
 }
 
-/** By parent, the events of the values of wanted hashes, which `table` takes. */
+/**
+ * By parent, the events of the values of wanted hashes, which `table` takes; `undefined` when a part cannot tell values
+ * apart.
+ */
 function* exactCounts(
   parts: readonly CountedEntries[],
   hits: Hits,
   byParent: readonly Uint32Array[],
   wanted: Uint8Array,
   table: ValueTable,
-): Units<Float64Array[]> {
-  const pace = new Pace();
+): Units<Float64Array[] | undefined> {
   const numbers = new Int32Array(hits.count).fill(-1);
-  yield* table.reserve(UNIT_TEXTS);
-  for (let hit = 0; hit < hits.count; hit++) {
-    if (wanted[hits.hashes[hit]] === 0) continue;
-    numbers[hit] = parts[hits.parts[hit]].numberIn(table, hits.entries[hit]);
-    if (!pace.isFull(TEXT_STEPS)) continue;
-    yield* table.reserve(UNIT_TEXTS);
-    yield;
+  for (let from = 0, to = 0; from < hits.count; from = to) {
+    const part = hits.parts[from];
+    const chosen: number[] = [];
+    for (; to < hits.count && hits.parts[to] === part; to++) {
+      if (wanted[hits.hashes[to]] !== 0) chosen.push(to);
+    }
+    const entries = Uint32Array.from(chosen, (hit) => hits.entries[hit]);
+    const found = yield* parts[part].numbersIn(table, entries);
+    if (found === undefined) return undefined;
+    for (let at = 0; at < chosen.length; at++) numbers[chosen[at]] = found[at];
   }
   return byParent.map((counts) => {
     const exact = new Float64Array(table.count);

@@ -1,7 +1,8 @@
 import { must } from '../../base/assert.ts';
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
-import type { EntrySource } from '../../column/entries.ts';
+import type { KeptEntries } from '../../column/entries.ts';
+import { Kind } from '../../column/kind.ts';
 import type { CellRows } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
@@ -174,10 +175,22 @@ export class MetricTable {
    * Adds all entries of a dictionary to group 0, each as one value at `path` that is not counted, in units. Throws
    * CORRUPTION.
    */
-  *addEntries(path: string, dictionary: EntrySource): Units<void> {
+  *addEntries(path: string, dictionary: KeptEntries): Units<void> {
     const summary = must(this.#summaries.get(path), 'a summary');
     yield* this.reserve(1, 0);
     yield* summary.addEntries(dictionary);
+  }
+
+  /**
+   * Adds the entries of the only column of a block at `path` as `addEntries` does; false when they are not the block's
+   * own strings. Throws CORRUPTION.
+   */
+  *addOwnEntries(path: string, block: Block): Units<boolean> {
+    const [index, ...others] = columnsAt(block, path);
+    const column = index === undefined || others.length > 0 ? undefined : block.column(index);
+    if (column?.kind !== Kind.STRING || column.own === undefined) return false;
+    yield* this.addEntries(path, column.own);
+    return true;
   }
 
   /** Its parts; it is not to be used any more. */

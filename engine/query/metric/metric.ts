@@ -7,7 +7,7 @@ import type {
   NumberColumn,
   StringColumn,
 } from '../../column/column.ts';
-import { type EntrySource, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
+import { type KeptEntries, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues, Spread, Tallies, Tally } from '../../packed/cells.ts';
@@ -47,7 +47,7 @@ const SPREAD_MIN = 1_024;
 const reader = new NumberReader();
 
 /** Bounds of the numbers among the entries of dictionaries. */
-const NUMBERS = new SumKey<Summary>();
+const NUMBERS = new SumKey<Summary>('numbers');
 const BOUNDS: ReadonlySet<Aggregation> = new Set(['min', 'max']);
 const FIRST = Uint32Array.of(0);
 
@@ -144,10 +144,12 @@ export class Summary {
 
   /** Reads all that it needs of a column, in units, so that `add` cannot fail. Throws CORRUPTION. */
   *prepare(column: Column): Units<void> {
-    if (!('shared' in column) || column.shared === undefined) return;
+    if (!('ids' in column)) return;
+    const dictionary = column.shared ?? column.own;
+    if (dictionary === undefined) return;
     const isPlain = !this.#needsNumbers && column.kind === Kind.STRING;
-    if (!isPlain) yield* column.shared.entryUnits();
-    else if (this.#cardinalities !== undefined) yield* this.#strings.prepare(column.shared);
+    if (!isPlain) yield* dictionary.entryUnits();
+    else if (this.#cardinalities !== undefined) yield* this.#strings.prepare(dictionary);
   }
 
   /** Adds the values that `column` has in the rows of `pairs`, to their groups, for which there is room. */
@@ -163,19 +165,23 @@ export class Summary {
     return !this.#needsNumbers && !this.#countsValues && this.#cardinalities !== undefined;
   }
 
-  /** Adds all entries of a dictionary to group 0 but for their number, in units. Throws CORRUPTION. */
-  *addEntries(dictionary: EntrySource): Units<void> {
+  /**
+   * Adds all entries of a dictionary to group 0 but for their number, in units. Throws CORRUPTION before it has added
+   * anything.
+   */
+  *addEntries(dictionary: KeptEntries): Units<void> {
     assert(this.#sums === undefined && this.#quantiles === undefined, 'each entry counts once');
+    const numbers = this.#needsBounds
+      ? yield* dictionary.keptUnits(NUMBERS, () => this.#numbersOf(dictionary))
+      : undefined;
     if (this.#cardinalities !== undefined) {
       yield* this.#strings.addAll(dictionary, this.#cardinalities);
     }
-    if (!this.#needsBounds) return;
-    const own = yield* dictionary.keptUnits(NUMBERS, () => this.#numbersOf(dictionary));
-    yield* this.merge(own.data, FIRST);
+    if (numbers !== undefined) yield* this.merge(numbers.data, FIRST);
   }
 
   /** The bounds of the numbers among the entries of a dictionary. */
-  *#numbersOf(dictionary: EntrySource): Units<Summary> {
+  *#numbersOf(dictionary: KeptEntries): Units<Summary> {
     const numbers = new Summary(BOUNDS, this.#hash);
     yield* numbers.reserve(1, 0);
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
@@ -431,14 +437,15 @@ export class Summary {
 
   /** Adds strings, or the elements of arrays. */
   #addStrings(column: StringColumn, pairs: Pairs): void {
-    const { ids, kind, shared } = column;
+    const { ids, kind } = column;
+    const dictionary = column.shared ?? column.own;
     const { rows, groups, count } = pairs;
     const cardinalities = this.#cardinalities;
     const isPlain = !this.#needsNumbers && kind === Kind.STRING;
-    if (isPlain && (cardinalities === undefined || shared !== undefined)) {
+    if (isPlain && (cardinalities === undefined || dictionary !== undefined)) {
       for (let at = 0; at < count; at++) if (ids[rows[at]] !== 0) this.#counts[groups[at]]++;
-      if (shared !== undefined && cardinalities !== undefined) {
-        this.#strings.add(ids, shared, pairs, cardinalities);
+      if (dictionary !== undefined && cardinalities !== undefined) {
+        this.#strings.add(ids, dictionary, pairs, cardinalities);
       }
       return;
     }

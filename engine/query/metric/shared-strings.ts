@@ -1,21 +1,37 @@
-import { finished, Pace, type Units } from '../../base/pause.ts';
-import { type EntrySource, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
+import { finished, inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { type KeptEntries, PIECE_ENTRIES, SumKey, type Summed } from '../../column/entries.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities } from './cardinality.ts';
 
 /** Distinct strings of dictionaries. A dictionary is of one reader, whose secret is that of all hashes. */
-const DISTINCT = new SumKey<Cardinalities>();
+const DISTINCT = new SumKey<Cardinalities>('distinct');
 const GROUP = Uint32Array.of(0);
+/** Entries that a column of a block has at most: the hashes of so many are kept. */
+const KEPT_ENTRIES_MAX = 65_536;
 
-/**
- * Counts distinct strings by their entries in a dictionary of a segment: each is hashed once, whatever blocks have it.
- */
+/** Hashes of 64 bits of the entries of a dictionary. */
+class WideHashes implements Summed {
+  readonly lows: Int32Array;
+  readonly highs: Int32Array;
+
+  constructor(entryCount: number) {
+    this.lows = new Int32Array(entryCount);
+    this.highs = new Int32Array(entryCount);
+  }
+
+  get memoryBytes(): number {
+    return this.lows.byteLength * 2;
+  }
+}
+
+const HASHES = new SumKey<WideHashes>('wide hashes');
+
+/** Counts distinct strings by their entries in a dictionary: each is hashed once, whatever rows have it. */
 export class SharedStrings {
   readonly #hash: ValueHash;
-  #dictionary: EntrySource | undefined;
-  #lows = new Int32Array(0);
-  #highs = new Int32Array(0);
+  #dictionary: KeptEntries | undefined;
+  #hashes = new WideHashes(0);
   /** 1 at the entries that were added to group 0. */
   #added = new Uint8Array(0);
 
@@ -24,11 +40,19 @@ export class SharedStrings {
   }
 
   /** Hashes the entries of a dictionary in units, unless it was the last one. Throws CORRUPTION. */
-  *prepare(dictionary: EntrySource): Units<void> {
+  *prepare(dictionary: KeptEntries): Units<void> {
     if (this.#dictionary === dictionary) return;
+    const make = (): Units<WideHashes> => this.#hashed(dictionary);
+    const isKept = dictionary.entryCount <= KEPT_ENTRIES_MAX;
+    this.#hashes = yield* isKept ? dictionary.keptUnits(HASHES, make) : make();
+    this.#added = new Uint8Array(dictionary.entryCount);
+    this.#dictionary = dictionary;
+  }
+
+  *#hashed(dictionary: KeptEntries): Units<WideHashes> {
     const hash = this.#hash;
-    const lows = new Int32Array(dictionary.entryCount);
-    const highs = new Int32Array(dictionary.entryCount);
+    const hashes = new WideHashes(dictionary.entryCount);
+    const { lows, highs } = hashes;
     const pace = new Pace();
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
       const { bytes, offsets } = dictionary.piece(first);
@@ -39,19 +63,28 @@ export class SharedStrings {
       }
       if (pace.isFull(offsets.length)) yield;
     }
-    this.#lows = lows;
-    this.#highs = highs;
-    this.#added = new Uint8Array(dictionary.entryCount);
-    this.#dictionary = dictionary;
+    return hashes;
   }
 
-  /** Adds all entries of a dictionary to group 0, in units; its own count is kept with it. Throws CORRUPTION. */
-  *addAll(dictionary: EntrySource, cardinalities: Cardinalities): Units<void> {
+  /**
+   * Adds all entries of a dictionary to group 0, in units; hashes of a small one, or the count of a large one, are kept
+   * with it. Throws CORRUPTION, and has added nothing then.
+   */
+  *addAll(dictionary: KeptEntries, cardinalities: Cardinalities): Units<void> {
+    if (dictionary.entryCount <= KEPT_ENTRIES_MAX) {
+      yield* this.prepare(dictionary);
+      const { lows, highs } = this.#hashes;
+      yield* cardinalities.reserve(1, lows.length);
+      yield* inParts(lows.length, UNIT_SLOTS, (from, to) => {
+        for (let entry = from; entry < to; entry++) cardinalities.add(0, lows[entry], highs[entry]);
+      });
+      return;
+    }
     const own = yield* dictionary.keptUnits(DISTINCT, () => this.#distinctOf(dictionary));
     yield* cardinalities.merge(own, GROUP);
   }
 
-  *#distinctOf(dictionary: EntrySource): Units<Cardinalities> {
+  *#distinctOf(dictionary: KeptEntries): Units<Cardinalities> {
     const hash = this.#hash;
     const distinct = new Cardinalities();
     const pace = new Pace();
@@ -68,9 +101,10 @@ export class SharedStrings {
   }
 
   /** Adds the values of the rows of `pairs` to their groups; `ids` are entries + 1 of a dictionary. */
-  add(ids: Uint32Array, dictionary: EntrySource, pairs: Pairs, cardinalities: Cardinalities): void {
+  add(ids: Uint32Array, dictionary: KeptEntries, pairs: Pairs, cardinalities: Cardinalities): void {
     finished(this.prepare(dictionary));
-    const [lows, highs, added] = [this.#lows, this.#highs, this.#added];
+    const { lows, highs } = this.#hashes;
+    const added = this.#added;
     const { rows, groups, count } = pairs;
     for (let at = 0; at < count; at++) {
       const entry = ids[rows[at]] - 1;

@@ -8,7 +8,7 @@ import type {
   NumberColumn,
   StringColumn,
 } from '../../column/column.ts';
-import type { Entries, EntrySource } from '../../column/entries.ts';
+import type { Entries, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { grow } from '../../packed/growth.ts';
@@ -51,7 +51,7 @@ const NO_WORDS = new Uint32Array(0);
 
 /** Where the strings of a column are got from: `entries` when they are read whole. */
 interface Texts {
-  shared: EntrySource | undefined;
+  dictionary: KeptEntries | undefined;
   entries: Entries | undefined;
   hashes: Int32Array | undefined;
 }
@@ -173,11 +173,10 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     assert(column.kind === Kind.STRING, 'numbers or strings');
     const { shared, entryCount } = column;
-    const known = this.#knownFor(must(shared, 'a dictionary'), entryCount);
-    const texts: Texts = { shared, entries: undefined, hashes: undefined };
-    if (this.numbers.usesHashes) {
-      texts.hashes = yield* must(shared, 'a dictionary').hashUnits(this.numbers);
-    }
+    const dictionary = must(shared, 'a dictionary');
+    const known = this.#knownFor(dictionary, entryCount);
+    const texts: Texts = { dictionary, entries: undefined, hashes: undefined };
+    if (this.numbers.usesHashes) texts.hashes = yield* dictionary.hashUnits(this.numbers);
     return (code) => {
       known[code] = this.#numberOf(texts, code - 1) + 2;
     };
@@ -278,16 +277,20 @@ export class FieldValues<Numbers extends ValueNumbers> {
       return { codes: new Uint32Array(rows.length * WORD_ROWS), known: Int32Array.of(1) };
     }
     const codes = column.ids;
-    const known = this.#knownFor(shared ?? column.offsets, column.entryCount);
+    const dictionary = shared ?? column.own;
+    const known = this.#knownFor(dictionary ?? column.offsets, column.entryCount);
     if (areKnown(codes, known, rows)) return { codes, known };
-    const texts: Texts = { shared, entries: undefined, hashes: undefined };
-    if (shared === undefined) texts.entries = { bytes: column.bytes, offsets: column.offsets };
-    else if (this.numbers.usesHashes) texts.hashes = yield* shared.hashUnits(this.numbers);
+    const texts: Texts = { dictionary, entries: undefined, hashes: undefined };
+    if (dictionary !== undefined && this.numbers.usesHashes) {
+      texts.hashes = yield* dictionary.hashUnits(this.numbers);
+    } else if (shared === undefined) {
+      texts.entries = { bytes: column.bytes, offsets: column.offsets };
+    }
     const isLarge = column.entryCount > LARGE_ENTRIES;
     for (let word = 0; word < rows.length; ) {
       const isMuch = isLarge && this.#textCount >= SINGLE_TEXTS_MAX;
       if (isMuch && this.#needsText(codes, rows, word, known, texts.hashes)) {
-        texts.entries ??= yield* must(shared, 'a dictionary').entryUnits();
+        texts.entries ??= yield* must(dictionary, 'a dictionary').entryUnits();
       }
       yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
       const textMax = texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS;
@@ -339,12 +342,12 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return false;
   }
 
-  #numberOf({ shared, entries, hashes }: Texts, entry: number): number {
+  #numberOf({ dictionary, entries, hashes }: Texts, entry: number): number {
     const number = hashes === undefined ? TEXT_NEEDED : this.numbers.ofHash(hashes[entry]);
     if (number !== TEXT_NEEDED) return number;
     this.#textCount++;
     if (entries === undefined) {
-      const { bytes, start, end } = must(shared, 'a dictionary').place(entry);
+      const { bytes, start, end } = must(dictionary, 'a dictionary').place(entry);
       return this.numbers.string(bytes, start, end);
     }
     const { bytes, offsets } = entries;

@@ -1,8 +1,9 @@
+import type { DiskFile } from '../../base/file.ts';
 import type { Kind } from '../../column/kind.ts';
 import type { TextTemplate } from '../../derive/template.ts';
 import { DeltaSums } from '../../packed/delta-sums.ts';
-import { type BlockRef, FrameKind } from '../frame.ts';
-import type { FrameSource } from '../frame-source.ts';
+import { type BlockRef, FrameKind, placed } from '../frame.ts';
+import { FrameSource } from '../frame-source.ts';
 import { bytesOf } from './block-regions.ts';
 import type { StoredShapes } from './block-shapes.ts';
 import { type ColumnEntry, type Directory, readDirectory, regionsOf } from './directory.ts';
@@ -136,4 +137,16 @@ export class BlockHead {
     const { kind, presentCount, zone } = entry;
     return { path: names.join('.'), names, kind, presentCount, ...zone };
   }
+}
+
+/**
+ * Reads header and meta of the block at `ref`. Throws CORRUPTION naming the place, and what `source` throws. `checked`:
+ * of its file, see `FrameSource`.
+ */
+export function readHead(
+  source: Pick<DiskFile, 'read'>,
+  ref: BlockRef,
+  checked?: Set<number>,
+): BlockHead {
+  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
 }

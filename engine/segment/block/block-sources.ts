@@ -1,4 +1,5 @@
 import type { Entries, EntrySource, PossibleParts, Terms } from '../../column/entries.ts';
+import type { KeepSum } from '../../column/lazy-strings.ts';
 import type { BlockRef } from '../frame.ts';
 
 /** Facts that a sealed segment has about the columns of its blocks. */
@@ -21,4 +22,10 @@ export interface ChunkSource {
   known(ref: BlockRef, column: number): Uint8Array | undefined;
   /** The same; `read` reads them when they are not kept. */
   chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
+}
+
+/** Sums of dictionaries of log blocks, kept from one opening to the next. */
+export interface SumSource {
+  /** Tells how sums of the dictionary of a column of the block at `ref` are kept. */
+  keeper(ref: BlockRef, column: number): KeepSum;
 }

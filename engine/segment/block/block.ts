@@ -15,15 +15,14 @@ import type { ColumnTexts } from '../../derive/row-texts.ts';
 import { free } from '../../packed/growth.ts';
 import { IntegerStream } from '../../packed/integer-stream.ts';
 import { type BlockRef, placed } from '../frame.ts';
-import { FrameSource } from '../frame-source.ts';
 import { BlockChunks } from './block-chunks.ts';
 import { BlockColumns, type ColumnOutline } from './block-columns.ts';
-import { BlockHead, type ColumnInfo } from './block-head.ts';
+import { type BlockHead, type ColumnInfo, readHead } from './block-head.ts';
 import { BlockKeys, type RowKeyReader } from './block-keys.ts';
 import type { OverflowString } from './block-overflow.ts';
 import { BlockRegions } from './block-regions.ts';
 import { BlockShapes } from './block-shapes.ts';
-import type { ChunkSource, DictionarySource } from './block-sources.ts';
+import type { ChunkSource, DictionarySource, SumSource } from './block-sources.ts';
 import { type DenseColumn, denseTexts, presentIds } from './dense-column.ts';
 import { type ColumnEntry, type Directory, type DirectoryPaths, regionsOf } from './directory.ts';
 import { decodeText, escapeSurrogates } from './rebuild.ts';
@@ -44,6 +43,7 @@ export class Block {
   readonly #regions: BlockRegions;
   readonly #directory: Directory;
   readonly #dictionaries: DictionarySource | undefined;
+  readonly #sums: SumSource | undefined;
   readonly #newKeys: () => BlockKeys;
   #keys: BlockKeys;
   readonly #shapes: BlockShapes;
@@ -52,14 +52,20 @@ export class Block {
   readonly #all: BlockColumns;
   #given: (ArrayBufferView | undefined)[] = [];
 
-  /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks`: where its chunks are kept. */
-  constructor(head: BlockHead, dictionaries?: DictionarySource, chunks?: ChunkSource) {
+  /** Opens the block of a head. `dictionaries`: of its sealed segment; `chunks` and `sums`: where its own are kept. */
+  constructor(
+    head: BlockHead,
+    dictionaries?: DictionarySource,
+    chunks?: ChunkSource,
+    sums?: SumSource,
+  ) {
     const { ref, source, directory } = head;
     this.ref = ref;
     this.head = head;
     this.#regions = new BlockRegions(ref, source, chunks);
     this.#directory = directory;
     this.#dictionaries = dictionaries;
+    this.#sums = sums;
     this.#newKeys = () => new BlockKeys(head, (region) => this.#regions.far(region));
     this.#keys = this.#newKeys();
     const region = (place: Region): Uint8Array => this.#regions.region(place);
@@ -354,7 +360,8 @@ export class Block {
     if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
     const partsWith = (terms: Terms): PossibleParts | undefined =>
       this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
-    return chunk.column(stringKind, present, this.rowCount, guard, partsWith);
+    const keep = this.#sums?.keeper(this.ref, index);
+    return chunk.column(stringKind, present, this.rowCount, guard, partsWith, keep);
   }
 
   #hasValue(index: number, row: number): boolean {
@@ -390,15 +397,6 @@ export class Block {
     if (column.kind !== Kind.BOOLEAN) damaged(`a column of kind ${column.kind}`);
     return (column.values[row >>> 5] >>> (row & 31)) & 1 ? 'true' : 'false';
   }
-}
-
-/** Reads header and meta of the block at `ref`. Throws as `openBlock`. `checked`: of its file, see `FrameSource`. */
-export function readHead(
-  source: Pick<DiskFile, 'read'>,
-  ref: BlockRef,
-  checked?: Set<number>,
-): BlockHead {
-  return placed(ref, () => new BlockHead(ref, new FrameSource(source, ref, checked)));
 }
 
 /**

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { finished } from '../../engine/base/pause.ts';
+import type { KeptEntries } from '../../engine/column/entries.ts';
+import { encodeText } from '../../engine/query/filter/text.ts';
+import { type CountedHashes, HashCounts } from '../../engine/query/value/hash-counts.ts';
+import { Pairs } from '../../engine/query/value/pairs.ts';
+import { ValueTable } from '../../engine/query/value/value-table.ts';
+import type { BlockRef } from '../../engine/segment/frame.ts';
+
+const PARENTS = 2;
+
+/** A block of rows that each have a text and a parent; the entries are the texts, or equal ones are one. */
+interface Made {
+  texts: string[];
+  parents: number[];
+  isText: boolean;
+}
+
+const made: fc.Arbitrary<Made> = fc
+  .array(fc.record({ text: fc.integer({ min: 0, max: 40 }), parent: fc.nat(PARENTS - 1) }), {
+    minLength: 1,
+    maxLength: 60,
+  })
+  .chain((rows) =>
+    fc.boolean().map((isText) => ({
+      texts: rows.map(({ text }) => `t${text}`),
+      parents: rows.map(({ parent }) => parent),
+      isText,
+    })),
+  );
+
+function entriesOf({ texts, isText }: Made): string[] {
+  return isText ? texts : [...new Set(texts)];
+}
+
+function keptEntries(texts: readonly string[]): KeptEntries {
+  const parts = texts.map((text) => encodeText(text));
+  const offsets = new Uint32Array(parts.length + 1);
+  for (const [at, { length }] of parts.entries()) offsets[at + 1] = offsets[at] + length;
+  const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
+  const entryUnits = function* () {
+    yield;
+    return { offsets, bytes };
+  };
+  return { entryCount: parts.length, entryUnits } as unknown as KeptEntries;
+}
+
+/** Counts blocks by hashes that `hashOf` gives their texts. */
+function counted(
+  blocks: readonly Made[],
+  first: number,
+  hashOf: (text: string) => number,
+): HashCounts {
+  const counts = new HashCounts(PARENTS);
+  for (const [number, block] of blocks.entries()) {
+    const entries = entriesOf(block);
+    const pairs = new Pairs();
+    pairs.count = block.texts.length;
+    for (const [row, parent] of block.parents.entries()) {
+      pairs.rows[row] = row;
+      pairs.groups[row] = parent;
+    }
+    const ids = block.texts.map((text, row) => (block.isText ? row : entries.indexOf(text)) + 1);
+    finished(counts.reserve(entries.length));
+    const ref = { segment: first + number } as BlockRef;
+    counts.add(ref, Uint32Array.from(ids), Int32Array.from(entries, hashOf), pairs);
+  }
+  return counts;
+}
+
+/** Rows by text, in each parent; `undefined` when texts cannot be told apart. */
+function found(part: CountedHashes): Map<string, number[]> | undefined {
+  const table = new ValueTable(1);
+  const all = Uint32Array.from(part.hashes, (_, number) => number);
+  const numbers = finished(part.numbersIn(table, all));
+  if (numbers === undefined) return undefined;
+  const byText = new Map<string, number[]>();
+  for (const number of all) {
+    const key = table.key(numbers[number]);
+    const counts = Array.from({ length: PARENTS }, (_, parent) => part.countOf(parent, number));
+    byText.set(key.type === 'string' ? key.text : '', counts);
+  }
+  return byText;
+}
+
+function finish(counts: HashCounts, blocks: readonly Made[]): CountedHashes {
+  return finished(counts.finish(({ segment }) => keptEntries(entriesOf(blocks[segment]))));
+}
+
+t.test(
+  'rows are counted by the hashes of their texts, together with what others count',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.array(made, { minLength: 1, maxLength: 4 }), fc.nat(4), (blocks, cut) => {
+        const hashOf = (text: string): number => Math.imul(Number(text.slice(1)), 0x2545f491) >>> 1;
+        const left = counted(blocks.slice(0, cut), 0, hashOf);
+        const right = counted(blocks.slice(cut), Math.min(cut, blocks.length), hashOf);
+        finished(left.merge(structuredClone(right.data)));
+        const wanted = new Map<string, number[]>();
+        for (const { texts, parents } of blocks) {
+          for (const [row, text] of texts.entries()) {
+            const counts = wanted.get(text) ?? new Array<number>(PARENTS).fill(0);
+            counts[parents[row]]++;
+            wanted.set(text, counts);
+          }
+        }
+        const part = finish(left, blocks);
+        t.strictSame(new Map([...(found(part) ?? [])].sort()), new Map([...wanted].sort()));
+        const [{ counts }] = part.stretches(1, 3);
+        t.same(
+          [...counts],
+          [0, 1, 2].slice(0, counts.length).map((entry) => part.countOf(1, entry)),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
+
+t.test('texts of one hash are not told apart', async (t) => {
+  const blocks = [
+    { texts: ['t1', 't2'], parents: [0, 1], isText: false },
+    { texts: ['t12', 't1'], parents: [0, 0], isText: true },
+  ];
+  const part = finish(
+    counted(blocks, 0, (text) => text.length),
+    blocks,
+  );
+  t.equal(part.hashes.length, 2);
+  t.same([...(finished(part.numbersIn(new ValueTable(1), Uint32Array.of(1))) ?? [])], [0]);
+  t.equal(finished(part.numbersIn(new ValueTable(1), Uint32Array.of(0))), undefined);
+});
