@@ -35,7 +35,8 @@ export class StoredWords {
   /** The same, unless they were near from the beginning; and until all were read. */
   readonly #source: FarBytes | undefined;
   #far: FarBytes | undefined;
-  readonly #pages = new Map<number, Uint32Array>();
+  /** Made when one is read. */
+  #pages: Map<number, Uint32Array> | undefined;
 
   /** Takes the words of `count` values of `width` bits. Throws CORRUPTION when there are not as many. */
   constructor(reader: ByteReader, count: number, width: number) {
@@ -53,7 +54,7 @@ export class StoredWords {
     if (this.#far !== undefined) this.#words = undefined;
     return (
       (this.#words?.byteLength ?? 0) +
-      this.#pages.size * (this.#width * PAGE_WIDTH_BYTES + PAGE_BYTES)
+      (this.#pages?.size ?? 0) * (this.#width * PAGE_WIDTH_BYTES + PAGE_BYTES)
     );
   }
 
@@ -62,7 +63,7 @@ export class StoredWords {
     if (this.#far !== undefined) {
       this.#words = wordsOf(this.#far.whole());
       this.#far = undefined;
-      this.#pages.clear();
+      this.#pages = undefined;
     }
     return this.#words ?? new Uint32Array(0);
   }
@@ -76,12 +77,14 @@ export class StoredWords {
   /** The words of the PAGE_VALUES values, at the end fewer, among which that at `index` is. */
   page(index: number): Uint32Array {
     const page = Math.floor(index / PAGE_VALUES);
-    const known = this.#pages.get(page);
+    const known = this.#pages?.get(page);
     if (known !== undefined) return known;
-    if (this.#pages.size >= PAGES_MAX) this.all();
+    if (this.#pages !== undefined && this.#pages.size >= PAGES_MAX) this.all();
     const first = page * PAGE_VALUES;
     const words = this.#read(first, Math.min(PAGE_VALUES, this.#count - first), NO_ROOM);
-    if (this.#far !== undefined) this.#pages.set(page, words);
+    if (this.#far === undefined) return words;
+    this.#pages ??= new Map();
+    this.#pages.set(page, words);
     return words;
   }
 

@@ -66,9 +66,9 @@ export class Measure {
       if (pace.isFull(computes.length * VALUE_STEPS)) yield this.#work.scan.progress;
       const values = this.#values[bucket] ?? computes.map(() => null);
       this.#values[bucket] = values;
-      for (const [at, { places }] of groups.entries()) {
+      for (let at = 0; at < groups.length; at++) {
         const { metrics, steps } = tables[at];
-        for (const place of places) {
+        for (const place of groups[at].places) {
           const { metric } = computes[place];
           if (steps !== undefined) {
             const known = seriesOf(values[place], steps);

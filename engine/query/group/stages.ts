@@ -58,19 +58,20 @@ export function* collectBuckets(
 ): Units<AggregateBucket[]> {
   const buckets: AggregateBucket[] = [];
   const pace = new Pace();
+  const add = (tuple: number, keys: BucketKey[]): void => {
+    buckets.push({ keys, values: must(values[tuple], 'values of a bucket') });
+  };
   function* collect(place: number, parent: number, keys: BucketKey[]): Units<void> {
-    if (place === stages.length) {
-      buckets.push({ keys, values: must(values[parent], 'values of a bucket') });
-      if (pace.isFull(BUCKET_STEPS)) yield;
-      return;
-    }
     const { children, tuples, level } = stages[place];
     for (const tuple of children.get(parent) ?? []) {
       const value = tuples.value(tuple);
       const key: BucketKey = value === TOTAL ? { type: 'total' } : level.key(value - 1);
-      yield* collect(place + 1, tuple, [...keys, key]);
+      if (place < stages.length - 1) yield* collect(place + 1, tuple, [...keys, key]);
+      else add(tuple, [...keys, key]);
+      if (pace.isFull(BUCKET_STEPS)) yield;
     }
   }
-  yield* collect(0, 0, []);
+  if (stages.length === 0) add(0, []);
+  else yield* collect(0, 0, []);
   return buckets;
 }

@@ -132,17 +132,19 @@ export class DenseCounts {
   /** The code at a rank, from 1 on, of those that a group has. */
   codeAt(group: number, rank: number): number {
     const counts = this.#view(group);
+    const { codes } = placesOf(this.#divisor);
+    // From the nearer end; places of four follow each other, as sizes are multiples of them.
+    const above = this.#totals[group] - rank;
+    if (above < rank) return codes[placeBelow(counts, above)];
     let left = rank;
     let place = 0;
-    // Four at a time, which are summed up beside each other.
     for (; ; place += 4) {
-      const first = counts[place] + counts[place + 1];
-      const second = counts[place + 2] + counts[place + 3];
-      if (first + second >= left) break;
-      left -= first + second;
+      const sum = fourFrom(counts, place);
+      if (sum >= left) break;
+      left -= sum;
     }
     for (left -= counts[place]; left > 0; left -= counts[place]) place++;
-    return placesOf(this.#divisor).codes[place];
+    return codes[place];
   }
 
   /**
@@ -227,6 +229,25 @@ export class DenseCounts {
 function viewOf(slabs: readonly Uint32Array[], start: number, size: number): Uint32Array {
   const from = start % SLAB;
   return slabs[Math.floor(start / SLAB)].subarray(from, from + size);
+}
+
+/** The highest place of numbers of which no more than `above` lie at higher places. */
+function placeBelow(counts: Uint32Array, above: number): number {
+  let left = above;
+  let place = counts.length - 4;
+  for (; ; place -= 4) {
+    const sum = fourFrom(counts, place);
+    if (sum > left) break;
+    left -= sum;
+  }
+  place += 3;
+  for (left -= counts[place]; left >= 0; left -= counts[place]) place--;
+  return place;
+}
+
+/** Numbers at four places, which are summed up beside each other. */
+function fourFrom(counts: Uint32Array, place: number): number {
+  return counts[place] + counts[place + 1] + (counts[place + 2] + counts[place + 3]);
 }
 
 /** The place of a code; -1 when it has none. */

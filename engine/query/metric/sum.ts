@@ -206,7 +206,8 @@ export class Sums {
     let scaleFound = 0;
     let found = 0;
     for (let scale = 0; scale < this.#totals.length; scale++) {
-      const total = this.#totals[scale][group] ?? 0;
+      const totals = this.#totals[scale];
+      const total = group < totals.length ? totals[group] : 0;
       if (total === 0) continue;
       if (found !== 0 || Math.abs(total) >= MANTISSA_EXACT_MAX) return undefined;
       [scaleFound, found] = [scale, total];

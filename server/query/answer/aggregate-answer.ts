@@ -28,15 +28,23 @@ export function* writeAggregates(
   assert(names.length === computes.length, 'an output for each compute');
   assert(groupNames.length === groupBys.length, 'an output for each groupBy');
   writer.add('"aggregates":[');
-  for (const [at, { keys, values }] of result.buckets.entries()) {
-    const bucket = groupNames.map((name, place) => `${name}:${texts.key(keys[place], place)}`);
-    const keyTexts = KEY_TEXTS * bucket.length;
-    writer.add(`${at === 0 ? '' : ','}{"bucket":{${bucket.join(',')}},"values":{`, keyTexts);
-    for (const [place, name] of names.entries()) {
-      writer.add(`${place === 0 ? '' : ','}${name}:`);
+  const { buckets } = result;
+  for (let at = 0; at < buckets.length; at++) {
+    const { keys, values } = buckets[at];
+    let text = at === 0 ? '{"bucket":{' : ',{"bucket":{';
+    for (let place = 0; place < keys.length; place++) {
+      text += `${place === 0 ? '' : ','}${groupNames[place]}:${texts.key(keys[place], place)}`;
+    }
+    writer.add(`${text}},"values":{`, KEY_TEXTS * keys.length);
+    for (let place = 0; place < names.length; place++) {
       const value = values[place];
-      if (Array.isArray(value)) yield* writeSeries(writer, texts, value, place);
-      else writer.add(texts.value(value, place), VALUE_TEXTS);
+      const name = `${place === 0 ? '' : ','}${names[place]}:`;
+      if (Array.isArray(value)) {
+        writer.add(name);
+        yield* writeSeries(writer, texts, value, place);
+      } else {
+        writer.add(name + texts.value(value, place), VALUE_TEXTS + 1);
+      }
       if (writer.isFull()) yield;
     }
     writer.add('}}');
