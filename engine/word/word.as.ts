@@ -14,6 +14,8 @@
  * | weights | how many values each value counts as (u32) |
  * | hashes | the distinct hashes of the part (u32), those of counted words first |
  * | slots | by hash, its number more `base`; less than that in an empty slot (u32) |
+ * | memo | by the bytes of a short word (u64), its number more `base` (u32), 16 bytes each; less than that: forgotten |
+ * | small | the window of a value in progress, its letters made small |
  * | counted words | their bytes, small letters, one behind the other |
  * | counted starts | where each begins, and the end of the last one (u32) |
  * | counted last | the last value that has it (u32) |
@@ -28,6 +30,15 @@ const WORD_COUNTED_BYTES: u32 = 64 * WORD_COUNTED;
 const HASHES: u32 = 1 << 18;
 const SLOTS: u32 = 2 * HASHES;
 const SLOT_BITS_MIN: u32 = 13;
+const VECTOR: u32 = 16;
+const MEMO_BITS: u32 = 11;
+const MEMOS: u32 = 1 << MEMO_BITS;
+const MEMO_BYTES: u32 = 16;
+const MEMO_HELD: u32 = 8;
+/** Bytes of a value that are looked at together: a bit of a word each. */
+const WINDOW: u32 = 64;
+/** Bytes of a short word at most. */
+const SHORT_BYTES: u32 = 8;
 /** Bytes of the word of `wordAdd` at most. */
 const WORD_BYTES: u32 = 256;
 
@@ -37,7 +48,9 @@ const WORD_OFFSET: u32 = WORD_TEXT + WORD_TEXT_BYTES + WORD_BYTES;
 const WORD_WEIGHT: u32 = WORD_OFFSET + 4 * (WORD_VALUES + 4);
 const WORD_HASH: u32 = WORD_WEIGHT + 4 * WORD_VALUES;
 const SLOT: u32 = WORD_HASH + 4 * HASHES;
-const WORD_COUNTED_BYTE: u32 = SLOT + 4 * SLOTS;
+const MEMO: u32 = SLOT + 4 * SLOTS;
+const SMALL: u32 = MEMO + MEMO_BYTES * MEMOS;
+const WORD_COUNTED_BYTE: u32 = SMALL + WINDOW + VECTOR;
 const WORD_COUNTED_START: u32 = WORD_COUNTED_BYTE + WORD_COUNTED_BYTES;
 const LAST: u32 = WORD_COUNTED_START + 4 * (WORD_COUNTED + 4);
 const WORD_COUNT: u32 = LAST + 4 * WORD_COUNTED;
@@ -50,7 +63,12 @@ const VALUE_BASIS: u32 = 0x2f0b4c47;
 const PRIME: u32 = 0x01000193;
 const TELLING_BYTES: u32 = 5;
 const ZERO: u32 = 0x30;
-const VECTOR: u32 = 16;
+const SMALL_A: u32 = 0x61;
+const LETTERS: u32 = 26;
+const DIGITS: u32 = 10;
+const CASE: u32 = 0x20;
+const UNDERSCORE: u32 = 0x5f;
+const MEMO_FACTOR: u64 = ((<u64>0x9e3779b9) << 32) | 0x7f4a7c15;
 const BASE_MAX: u32 = 1 << 31;
 
 let slotBits: u32 = SLOT_BITS_MIN;
@@ -61,6 +79,11 @@ let countedCount: u32 = 0;
 /** Values of the part so far, and the weight of the one in progress. */
 let valueCount: u32 = 0;
 let weight: u32 = 1;
+/** Set when a word of the value in progress tells it from others. */
+let tells: bool = false;
+/** Of a window, bytes that are of words, and those that are digits. */
+let wordBits: u64 = 0;
+let digitBits: u64 = 0;
 
 function textByte(at: u32): u32 {
   assert(at < WORD_TEXT_BYTES + WORD_BYTES);
@@ -135,6 +158,7 @@ function growSlots(): void {
   slotBits++;
   const mask = ((<u32>1) << slotBits) - 1;
   assert(mask < SLOTS);
+  clearMemo();
   base = 1;
   memory.fill(SLOT, 0, 4 * (mask + 1));
   for (let place: u32 = 0; place < hashCount; place++) {
@@ -167,24 +191,95 @@ function addWord(hash: u32, from: u32, end: u32): void {
   if (place < countedCount) countWord(place, from, end);
 }
 
+/** Forgets where short words are. */
+function clearMemo(): void {
+  memory.fill(MEMO, 0, MEMO_BYTES * MEMOS);
+}
+
+/** Adds a word of up to SHORT_BYTES bytes that begins at `from`: these, made small. Most of them came before. */
+function addShort(small: u64, from: u32, length: u32): void {
+  const memo = MEMO + MEMO_BYTES * <u32>((small * MEMO_FACTOR) >>> (64 - MEMO_BITS));
+  let held = load<u32>(memo + MEMO_HELD);
+  if (held < base || load<u64>(memo) !== small) {
+    let hash = WORD_BASIS;
+    for (let rest = small; rest !== 0; rest >>>= 8) hash = (hash ^ <u32>(rest & 0xff)) * PRIME;
+    held = addHash(finished(hash)) + base;
+    store<u64>(memo, small);
+    store<u32>(memo + MEMO_HELD, held);
+  }
+  if (held - base < countedCount) countWord(held - base, from, from + length);
+}
+
+/** Adds a word of more bytes than a short one has: `count` of what was made small, which begin at `from`. */
+function addLong(small: u32, from: u32, count: u32): void {
+  assert(small + count <= WINDOW);
+  let hash = WORD_BASIS;
+  for (let at: u32 = 0; at < count; at++) hash = (hash ^ load<u8>(SMALL + small + at)) * PRIME;
+  addWord(hash, from, from + count);
+}
+
+/** Adds the word that begins at `from`, of more than a window, byte by byte; returns its end. */
+function addEndless(from: u32, end: u32): u32 {
+  let hash = WORD_BASIS;
+  let at = from;
+  for (; at < end; at++) {
+    const folded = fold(textByte(at));
+    if (folded === 0) break;
+    hash = (hash ^ folded) * PRIME;
+    if (folded - ZERO < DIGITS) tells = true;
+  }
+  addWord(hash, from, at);
+  return at;
+}
+
+/** Makes the bytes from `at` on small, and finds those of words and digits: a bit each. */
+function readWindow(at: u32, length: u32): void {
+  wordBits = 0;
+  digitBits = 0;
+  for (let from: u32 = 0; from < length; from += VECTOR) {
+    const bytes = v128.load(WORD_TEXT + at + from);
+    const cased = v128.or(bytes, i8x16.splat(<i8>CASE));
+    const letters = i8x16.lt_u(
+      i8x16.sub(cased, i8x16.splat(<i8>SMALL_A)),
+      i8x16.splat(<i8>LETTERS),
+    );
+    const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(<i8>ZERO)), i8x16.splat(<i8>DIGITS));
+    const others = i8x16.eq(bytes, i8x16.splat(<i8>UNDERSCORE));
+    v128.store(SMALL + from, v128.or(bytes, v128.and(letters, i8x16.splat(<i8>CASE))));
+    const words = v128.or(v128.or(letters, digits), others);
+    wordBits |= (<u64>(<u32>i8x16.bitmask(words))) << from;
+    digitBits |= (<u64>(<u32>i8x16.bitmask(digits))) << from;
+  }
+  if (length < WINDOW) wordBits &= ((<u64>1) << length) - 1;
+}
+
+/** Adds the words of a window that was read at `at`. */
+function addWindow(at: u32): void {
+  for (let words = wordBits; words !== 0; ) {
+    const from = <u32>ctz(words);
+    const count = <u32>ctz(~(words >>> from));
+    const ones = u64.MAX_VALUE >>> (64 - count);
+    if (count >= TELLING_BYTES && ((digitBits >>> from) & ones) !== 0) tells = true;
+    if (count > SHORT_BYTES) addLong(from, at + from, count);
+    else addShort(load<u64>(SMALL + from) & (u64.MAX_VALUE >>> (64 - 8 * count)), at + from, count);
+    words &= ~(ones << from);
+  }
+}
+
 /** Adds the words of a value; reports that none of them tells it from others. */
 function hashWords(start: u32, end: u32): bool {
-  let tells = false;
-  let at = start;
-  while (at < end) {
-    const from = at;
-    let hash = WORD_BASIS;
-    let hasDigit = false;
-    while (at < end) {
-      const folded = fold(textByte(at));
-      if (folded === 0) break;
-      hash = (hash ^ folded) * PRIME;
-      hasDigit = hasDigit || folded - ZERO <= 9;
-      at++;
+  tells = false;
+  for (let at = start; at < end; ) {
+    const length = min(end - at, WINDOW);
+    readWindow(at, length);
+    // Bytes of a word at the end of a window that goes on behind it.
+    const open = at + length < end ? <u32>clz(~wordBits) : 0;
+    if (open === WINDOW) at = addEndless(at, end);
+    else {
+      if (open > 0) wordBits &= u64.MAX_VALUE >>> open;
+      addWindow(at);
+      at += length - open;
     }
-    if (at > from) addWord(hash, from, at);
-    tells = tells || (hasDigit && at - from >= TELLING_BYTES);
-    at++;
   }
   return !tells;
 }
@@ -244,6 +339,7 @@ export function wordBegin(count: u32): void {
   base += hashCount;
   if (base >= BASE_MAX) {
     memory.fill(SLOT, 0, 4 * SLOTS);
+    clearMemo();
     base = 1;
   }
   hashCount = 0;

@@ -76,6 +76,26 @@ t.test('the kernel finds the words that the reference finds', async (t) => {
   );
 });
 
+t.test('words at the ends of windows, and longer ones, are those of the reference', async () => {
+  const words = fc.array(
+    fc.tuple(fc.constantFrom('a', 'Z', '_', 'b7', 'Cd_9'), fc.integer({ min: 0, max: 140 })),
+    { minLength: 1, maxLength: 5 },
+  );
+  const texts = words.map((all) =>
+    encoder.encode(all.map(([unit, length]) => unit.repeat(140).slice(0, length)).join('-')),
+  );
+  fc.assert(
+    fc.property(fc.array(texts, { minLength: 1, maxLength: 30 }), fc.boolean(), (all, hasValues) =>
+      compare({ entries: entriesOf(all), from: 0, to: all.length, hasValues }, [
+        'a'.repeat(64),
+        'z'.repeat(9),
+        'b7b7',
+      ]),
+    ),
+    { numRuns: 300 },
+  );
+});
+
 t.test('parts that are larger than the memory of the kernel are read', async () => {
   const long = `${'word '.repeat(250_000)}\u00e9 ${'x'.repeat(900_000)}`;
   const many = Array.from({ length: 20_000 }, (_, value) => `v${value} ${'y'.repeat(value % 90)}`);
