@@ -7,8 +7,11 @@ import type { FromMerge, MergeData, ToMerge } from './protocol.ts';
 
 /** Time that a merge may take to stop. */
 const STOP_GRACE_MS = 3_000;
-/** Time that a thread waits for the next merge: a new one would take half as much again, as nothing is compiled. */
-const KEPT_MS = 120_000;
+/**
+ * Time that a thread waits for the next merge, in which it has some 30 MB: a new one takes one to two CPU seconds more,
+ * as nothing is compiled.
+ */
+const KEPT_MS = 30 * 60_000;
 /** Objects of the thread; columns lie outside. */
 const HEAP = { oldMb: 512 };
 
@@ -30,7 +33,7 @@ interface Work {
 
 /**
  * Runs merges, one at a time, in a thread of low priority unless they are urgent. The thread is there while there is
- * something to merge: it begins with a merge, ends some seconds after the last one, and one that dies is begun anew
+ * something to merge: it begins with a merge, ends half an hour after the last one, and one that dies is begun anew
  * with the next.
  */
 export class MergeThread {
