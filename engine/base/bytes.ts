@@ -71,11 +71,11 @@ export class ByteWriter {
     this.u8(rest);
   }
 
-  /** LEB128 of each of the first `count` of `values`. */
-  varints(values: Uint32Array, count: number): void {
+  /** LEB128 of each of `count` of `values`, from `from` on. */
+  varints(values: Uint32Array, from: number, count: number): void {
     let at = this.#grow(count * VARINT_U32_BYTES_MAX);
     const bytes = this.#bytes;
-    for (let index = 0; index < count; index++) {
+    for (let index = from; index < from + count; index++) {
       let rest = values[index];
       for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
       bytes[at++] = rest;

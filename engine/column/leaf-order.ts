@@ -108,7 +108,7 @@ export function writeOrderedShapes(writer: ByteWriter, shapes: Shapes): void {
   const placeOf = new Int32Array(keyEnd).fill(-1);
   for (const [place, key] of order.entries()) placeOf[key] = place;
   writer.varint(order.length);
-  writer.varints(Uint32Array.from(order), order.length);
+  writer.varints(Uint32Array.from(order), 0, order.length);
   for (let shape = 0; shape < count; shape++) {
     let isOrdered = true;
     let last = -1;
@@ -121,7 +121,7 @@ export function writeOrderedShapes(writer: ByteWriter, shapes: Shapes): void {
     else {
       const own = keys.subarray(starts[shape], starts[shape + 1]);
       writer.varint(own.length + 1);
-      writer.varints(own, own.length);
+      writer.varints(own, 0, own.length);
     }
   }
 }

@@ -120,7 +120,7 @@ export function writeShapes(writer: ByteWriter, { count, starts, keys }: Shapes)
   for (let shape = 0; shape < count; shape++) {
     const leafCount = starts[shape + 1] - starts[shape];
     writer.varint(leafCount);
-    writer.varints(keys.subarray(starts[shape]), leafCount);
+    writer.varints(keys, starts[shape], leafCount);
   }
 }
 

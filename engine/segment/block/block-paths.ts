@@ -28,14 +28,14 @@ export class BlockPaths {
     return number < 0 ? -1 : leafKey(number, kind);
   }
 
-  /** Writes the leaf keys `keys[from, from + count)`, over the block's paths, to the beginning of `target`. */
-  translate(keys: Uint32Array, from: number, count: number, target: Uint32Array): void {
+  /** Writes the leaf keys `keys[from, end)`, over the block's paths, to `target` from `to` on. */
+  translate(keys: Uint32Array, from: number, end: number, target: Uint32Array, to: number): void {
     const numbers = this.#numbers;
-    for (let leaf = 0; leaf < count; leaf++) {
-      const key = keys[from + leaf];
+    for (let leaf = from; leaf < end; leaf++) {
+      const key = keys[leaf];
       const path = leafPath(key);
       if (numbers[path] === 0) this.#add(path);
-      target[leaf] = leafKey(numbers[path] - 1, leafKind(key));
+      target[to + leaf - from] = leafKey(numbers[path] - 1, leafKind(key));
     }
   }
 
@@ -74,11 +74,11 @@ export function blockShapes(
     if (numbers[shape] === 0) {
       numbers[shape] = ++count;
       const from = shapes.starts[shape];
-      const leafCount = shapes.starts[shape + 1] - from;
-      const end = starts[count - 1] + leafCount;
+      const fromEnd = shapes.starts[shape + 1];
+      const end = starts[count - 1] + fromEnd - from;
       if (count === starts.length) starts = grow(starts, count + 1);
       if (end > keys.length) keys = grow(keys, end);
-      paths.translate(shapes.keys, from, leafCount, keys.subarray(starts[count - 1]));
+      paths.translate(shapes.keys, from, fromEnd, keys, starts[count - 1]);
       starts[count] = end;
     }
     ids[row] = numbers[shape] - 1;
