@@ -233,6 +233,18 @@ export class Rows {
     this.detail[to] = this.detail[from];
   }
 
+  /** Moves `count` entries from `from` on to `to`, before it. */
+  moveEntries(from: number, to: number, count: number): void {
+    if (from === to) return;
+    const { path, kind, start, length, value, detail } = this;
+    for (let at = 0; at < count; at++) path[to + at] = path[from + at];
+    for (let at = 0; at < count; at++) kind[to + at] = kind[from + at];
+    for (let at = 0; at < count; at++) start[to + at] = start[from + at];
+    for (let at = 0; at < count; at++) length[to + at] = length[from + at];
+    for (let at = 0; at < count; at++) value[to + at] = value[from + at];
+    for (let at = 0; at < count; at++) detail[to + at] = detail[from + at];
+  }
+
   #growEntries(): void {
     const capacity = this.path.length * 2;
     this.path = grown(this.path, new Uint32Array(capacity));

@@ -70,6 +70,8 @@ export class Draft {
   #sideBytes = 0;
   /** Set when the tree has the event, and more than the row has. */
   #isOpen = false;
+  /** Set when an entry was taken out that the values have. */
+  #isMoved = false;
   #isChanged = false;
   #wasWritten = false;
   #hasTime = false;
@@ -106,6 +108,7 @@ export class Draft {
     this.#isInRow = !this.#isPlain;
     this.#changeCount = 0;
     this.#isOpen = false;
+    this.#isMoved = false;
     this.#isChanged = false;
     this.#wasWritten = false;
     this.#hasTime = false;
@@ -266,7 +269,9 @@ export class Draft {
     if (!this.#isChanged) return;
     if (this.#isInRow) {
       this.#changes[this.#changeCount++] = WRITE;
-      if (this.#edit.show()) this.values.turn();
+      const isMoved = this.#edit.show() || this.#isMoved;
+      this.#isMoved = false;
+      if (isMoved) this.values.turn();
       else this.values.grow();
     } else {
       this.#writeTree();
@@ -406,6 +411,13 @@ export class Draft {
     }
     const { index } = this.values;
     const wanted = index.number(path);
+    const only = index.only(wanted);
+    if (only >= 0 && this.#edit.entriesShown) {
+      if (this.#edit.remove(only) === DECLINED) return DECLINED;
+      this.#isMoved ||= !index.forget(wanted, only);
+      return PUT;
+    }
+    this.#isMoved = true;
     const { path: paths, rowEntry, entryCount } = this.#rows;
     for (let entry = rowEntry[this.#row]; entry < entryCount; entry++) {
       if (index.isOther(paths[entry], wanted)) continue;

@@ -47,6 +47,8 @@ export interface ExtenderOptions {
  */
 export class Extender {
   readonly #steps: readonly GroupedStep[];
+  /** Their marks. */
+  readonly #marks: Int32Array;
   readonly #rows: Rows;
   readonly #counters: DecodeCounters;
   readonly #draft: Draft;
@@ -68,6 +70,7 @@ export class Extender {
     this.#draft = new Draft(paths, rows, counters, options.isWriteKey);
     this.#options = options;
     this.#budget = options.budget ?? new PatternBudget();
+    this.#marks = Int32Array.from(this.#steps, ({ mark }) => mark);
     for (const { step, mark } of this.#steps) {
       for (const source of step.sources) this.#draft.mark(source, mark);
     }
@@ -85,14 +88,16 @@ export class Extender {
     /** The group whose text was looked at last, and its steps that may find something in that. */
     let asked: StepGroup | undefined;
     let mayFind = 0;
-    for (const grouped of this.#steps) {
-      const { step, mark, group, bit } = grouped;
+    const marks = this.#marks;
+    for (let index = 0; index < marks.length; index++) {
       if (isFull) {
         failed = true;
         break;
       }
       // Most extensions look for what most events have not.
-      if ((marked & mark) === 0) continue;
+      if ((marked & marks[index]) === 0) continue;
+      const grouped = this.#steps[index];
+      const { step, group, bit } = grouped;
       if (group !== undefined) {
         if (group !== asked) mayFind = this.#mayFind(group);
         asked = group;
@@ -139,7 +144,11 @@ export class Extender {
     const draft = this.#draft;
     if (work.type === 'attribute') {
       const to = must(target, 'target of an attribute');
-      if (sources.some((path) => draft.copy(path, to, work.keeps))) this.#matched(id, undefined);
+      for (const path of sources) {
+        if (!draft.copy(path, to, work.keeps)) continue;
+        this.#matched(id, undefined);
+        return;
+      }
       return;
     }
     const { values } = draft;

@@ -70,6 +70,11 @@ export class RowEdit {
   #firstGone = 0;
   /** Set when an entry that had been shown is another one, or gone. */
   #isMoved = false;
+  /** Set when `#used` has the objects, too. */
+  #hasObjects = false;
+  /** Paths that names of the path table are in, as of its first `#knownPaths` paths. */
+  readonly #parents = new Uint8Array(PATHS_MAX);
+  #knownPaths = 0;
   /** Set when an object may have leaves that lie apart. */
   #isMixed = false;
   /** Parent of the last leaf that was claimed. */
@@ -171,7 +176,12 @@ export class RowEdit {
     return PUT;
   }
 
-  /** Takes entry number `entry` of rows out. */
+  /** Is set when all entries of the row are shown. */
+  get entriesShown(): boolean {
+    return this.#rows.rowEntry[this.#row + 1] === this.#rows.entryCount;
+  }
+
+  /** Takes entry number `entry` of rows out; who has shown it is to forget it. */
   remove(entry: number): Outcome {
     const rows = this.#rows;
     const path = rows.path[entry];
@@ -179,7 +189,7 @@ export class RowEdit {
     const isTop = parent === PATH_CUSTOM || parent === PATH_SYSLOG || path === PATH_MESSAGE;
     // An object would keep its place; the date of an attribute that was added has been taken.
     if (!isTop || (entry >= this.#end && this.#leaves.roles[path] !== Role.NONE)) return DECLINED;
-    this.#note(entry);
+    this.#note(entry, false);
     rows.path[entry] = PATH_ROOT;
     rows.kind[entry] = Kind.NULL;
     this.#firstGone = Math.min(this.#firstGone, entry);
@@ -203,13 +213,16 @@ export class RowEdit {
     while (to > this.#first && this.#rootOf(rows.path[to - 1]) !== PATH_CUSTOM) to--;
     to = Math.min(to, this.#firstGone);
     // What goes behind the attributes of `custom` is kept behind the row meanwhile.
-    for (let entry = to; entry < end; entry++) {
-      const path = rows.path[entry];
-      if (path === PATH_ROOT) continue;
-      const root = this.#rootOf(path);
-      if (root !== PATH_CUSTOM) rows.addCopy(entry);
-      else if (to === entry) to++;
-      else rows.copyEntry(entry, to++);
+    for (let entry = to; entry < end; ) {
+      const run = this.#customEnd(entry, end) - entry;
+      if (run > 0) {
+        rows.moveEntries(entry, to, run);
+        to += run;
+        entry += run;
+      } else {
+        if (rows.path[entry] !== PATH_ROOT) rows.addCopy(entry);
+        entry++;
+      }
     }
     const kept = rows.entryCount;
     let message = -1;
@@ -223,6 +236,14 @@ export class RowEdit {
     if (!this.#isClaimed || !this.#isMixed) return;
     const { path, rowEntry, entryCount } = rows;
     rows.reorderRow(this.#order.of({ path, rowEntry, rowCount: this.#row, entryCount }), this.#row);
+  }
+
+  /** The first entry from `entry` on that is no attribute of `custom`, or `end`. */
+  #customEnd(entry: number, end: number): number {
+    const { path } = this.#rows;
+    let at = entry;
+    while (at < end && path[at] !== PATH_ROOT && this.#rootOf(path[at]) === PATH_CUSTOM) at++;
+    return at;
   }
 
   /** Takes all changes back. */
@@ -297,8 +318,8 @@ export class RowEdit {
     rows.copyEntry(--rows.entryCount, entry);
   }
 
-  #note(entry: number): void {
-    this.#isMoved = true;
+  #note(entry: number, isMoved = true): void {
+    this.#isMoved ||= isMoved;
     const { path, kind, start, length, value, detail } = this.#rows;
     this.#before[this.#beforeCount++] = {
       entry,
@@ -319,11 +340,26 @@ export class RowEdit {
       this.#event = 2;
     }
     this.#isClaimed = true;
-    this.#parent = PATH_ROOT;
+    this.#hasObjects = false;
+    this.#isMixed = false;
     const { path, entryCount } = this.#rows;
     for (let entry = this.#first; entry < entryCount; entry++) {
       const at = path[entry];
-      if (at === PATH_SYSLOG || (at !== PATH_ROOT && !this.#claim(at, entry))) return false;
+      if (at === PATH_ROOT) continue;
+      if (at === PATH_SYSLOG || this.#used[at] === this.#event) return false;
+      this.#used[at] = this.#event;
+      this.#entries[at] = entry;
+    }
+    return true;
+  }
+
+  /** Claims the objects of the row; false when it is for the tree. */
+  #claimObjects(): boolean {
+    this.#hasObjects = true;
+    this.#parent = PATH_ROOT;
+    const { path, entryCount } = this.#rows;
+    for (let entry = this.#first; entry < entryCount; entry++) {
+      if (path[entry] !== PATH_ROOT && !this.#openAround(path[entry])) return false;
     }
     this.#isMixed = false;
     return true;
@@ -331,12 +367,33 @@ export class RowEdit {
 
   /** Makes `path` a leaf of the event, at `entry`; false when it is one or an object, or would be inside a leaf. */
   #claim(path: number, entry: number): boolean {
-    if (this.#used[path] >= this.#event) return false;
+    const used = this.#used;
+    if (used[path] >= this.#event) return false;
+    const parent = this.#paths.parent(path);
+    // Most attributes that are added are at the top, and no objects in any event.
+    const isAtTop = parent <= PATH_SYSLOG && used[parent] !== this.#event && !this.#isParent(path);
+    if (!isAtTop || this.#hasObjects) {
+      if (!this.#hasObjects && !this.#claimObjects()) return false;
+      if (used[path] >= this.#event || !this.#openAround(path)) return false;
+    }
+    used[path] = this.#event;
+    this.#entries[path] = entry;
+    return true;
+  }
+
+  /** Reports whether the path table has names in `path`. */
+  #isParent(path: number): boolean {
+    while (this.#knownPaths < this.#paths.count) {
+      this.#parents[this.#paths.parent(this.#knownPaths++)] = 1;
+    }
+    return this.#parents[path] === 1;
+  }
+
+  /** Makes what `path` lies in objects of the event; false when one is a leaf. */
+  #openAround(path: number): boolean {
     const parent = this.#paths.parent(path);
     if (parent !== this.#parent && !this.#open(parent)) return false;
     this.#parent = parent;
-    this.#used[path] = this.#event;
-    this.#entries[path] = entry;
     return true;
   }
 

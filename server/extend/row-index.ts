@@ -21,6 +21,8 @@ export class RowIndex {
   readonly #dotted = new Map<string, number>();
   /** The number of each path of the table, and 1 for each that nobody asks for, nor for an object that it is in. */
   #numbers = new Int32Array(1024);
+  /** How many paths of the table are known to be at each dotted path, by its number. */
+  readonly #pathCounts: number[] = [];
   readonly #idle = new Uint8Array(PATHS_MAX);
   /** By the number of a dotted path: the row, or version of it, in which it was met last, and its first entry there. */
   #met: number[] = [];
@@ -31,8 +33,9 @@ export class RowIndex {
   #around: (readonly number[] | undefined)[] = [];
   /** By the number of an object: the version in which something was met in it last. */
   #metIn: number[] = [];
-  /** Marks of each dotted path, by its number, and of those that the row has. */
+  /** Marks of each dotted path, by its number, and of those that the row has; numbers that have marks. */
   readonly #marks: number[] = [];
+  readonly #marking: number[] = [];
   #marked = 0;
   #version = 1;
   /** The version that was gone through, and the entry before which that was. */
@@ -62,6 +65,7 @@ export class RowIndex {
   /** Gives a dotted path a mark: some bits of 32. */
   mark(path: string, bits: number): void {
     const number = this.number(path);
+    if (this.#marks[number] === undefined) this.#marking.push(number);
     this.#marks[number] = (this.#marks[number] ?? 0) | bits;
     this.#version++;
   }
@@ -99,6 +103,7 @@ export class RowIndex {
     this.#wanted.set(path, number);
     this.#dotted.set(oneByteText(path), number);
     this.#numbers.fill(UNKNOWN);
+    this.#pathCounts.length = 0;
     this.#idle.fill(0);
     this.#version++;
     return number;
@@ -115,7 +120,25 @@ export class RowIndex {
     if (known !== UNKNOWN) return known;
     const number = this.#dotted.get(this.#names.dotted(path)) ?? UNWANTED;
     this.#numbers[path] = number;
+    this.#pathCounts[number] = (this.#pathCounts[number] ?? 0) + 1;
     return number;
+  }
+
+  /** The only entry that there can be at a dotted path; -1 when there may be none, or others. */
+  only(number: number): number {
+    const first = this.first(number);
+    return this.#pathCounts[number] === 1 && !this.#isMixed ? first : -1;
+  }
+
+  /** Forgets the only entry at a dotted path, which is taken out; false when the row has to be gone through again. */
+  forget(number: number, entry: number): boolean {
+    if ((this.#around[this.#rows.path[entry]]?.length ?? 1) > 0) return false;
+    this.#met[number] = 0;
+    this.#marked = 0;
+    for (const each of this.#marking) {
+      if (this.#met[each] === this.#version) this.#marked |= this.#marks[each];
+    }
+    return true;
   }
 
   /** Tells that a path of the table is not at a dotted path. */
@@ -139,8 +162,9 @@ export class RowIndex {
     this.#passed = end;
     for (; entry < end; entry++) {
       const at = path[entry];
-      if (idle[at] === 1 || kind[entry] < KIND_COLUMN_MIN) continue;
+      if (idle[at] === 1) continue;
       const number = this.numberOf(at);
+      if (kind[entry] < KIND_COLUMN_MIN) continue;
       const around = this.#around[at] ?? this.#findAround(at);
       if (number !== UNWANTED) this.#meet(number, entry);
       else if (around.length === 0) idle[at] = 1;
