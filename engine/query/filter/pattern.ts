@@ -41,6 +41,7 @@ export function matchesPattern(
     if (wanted === ANY) {
       anyToken = token++;
       anyAt = at;
+      if (tokens[token] === END) return true;
     } else if (wanted === ONE) {
       token++;
       at += pointBytes(bytes[at]);
