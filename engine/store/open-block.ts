@@ -51,10 +51,15 @@ export class OpenBlock {
     return this.#batch.rowCount - this.#smallRows;
   }
 
+  /** Rows and bytes that lie in no small block, as a share of those that make the next flush final. */
+  get flushShare(): number {
+    const freshBytes = this.#batch.bytes - this.#smallBytes;
+    return Math.max(this.freshRows / BLOCK_ROWS_FINAL, freshBytes / BLOCK_BYTES_FINAL);
+  }
+
   /** Is set when enough rows lie in no small block to make the next flush final. */
   get isFlushFinal(): boolean {
-    const freshBytes = this.#batch.bytes - this.#smallBytes;
-    return this.freshRows >= BLOCK_ROWS_FINAL || freshBytes >= BLOCK_BYTES_FINAL;
+    return this.flushShare >= 1;
   }
 
   /** Is set when the block takes no more rows. */

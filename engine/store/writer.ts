@@ -3,7 +3,6 @@ import { EngineError } from '../base/errors.ts';
 import type { Disk } from '../base/file.ts';
 import {
   BLOCK_AGE_MAX_MS,
-  BLOCK_ROWS_FINAL,
   LOG_SEGMENT_BYTES_MAX,
   LOG_SEGMENT_ROWS_MAX,
   SEGMENT_AGE_MAX_MS,
@@ -20,9 +19,13 @@ import { type KeyUsage, UsageSum } from './usage.ts';
 /** Time that rows without a waiting request may wait for others. */
 const PATIENCE_MS = 50;
 
-/** The same while so many rows come that they make a block of final size: its rows are not written a second time. */
+/**
+ * The same while so many rows come that they make a block of final size, whose rows are not written a second time,
+ * until there are four times as many: a row of a larger block costs little less.
+ */
 const PATIENCE_MAX_MS = 200;
-const ROWS_TO_WAIT_FOR = (BLOCK_ROWS_FINAL * PATIENCE_MS) / PATIENCE_MAX_MS;
+const SHARE_TO_WAIT_FOR = PATIENCE_MS / PATIENCE_MAX_MS;
+const SHARE_ENOUGH = 4;
 
 /** Time after a failure in which rows are refused at once, so that each attempt does not cost a segment. */
 const RETRY_AFTER_MS = 1_000;
@@ -237,8 +240,8 @@ export class Writer {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       const laterMs = waitedMs + PATIENCE_MS;
-      const { freshRows, isFlushFinal } = this.#open;
-      const isWorthWaiting = freshRows >= ROWS_TO_WAIT_FOR && !isFlushFinal;
+      const { flushShare } = this.#open;
+      const isWorthWaiting = flushShare >= SHARE_TO_WAIT_FOR && flushShare < SHARE_ENOUGH;
       if (isWorthWaiting && laterMs < PATIENCE_MAX_MS) this.#wait(laterMs);
       else this.#demand();
     }, PATIENCE_MS);

@@ -152,30 +152,34 @@ t.test('a flush of many rows closes the open block', async (t) => {
   t.same(blockRows(one), [7 + 2 * BLOCK_ROWS_FINAL - 1]);
 });
 
-t.test(
-  'rows that nobody waits for wait for a block of its final size, when many come',
-  async (t) => {
-    const one = await rig();
-    mock.timers.enable({ apis: ['setTimeout'] });
-    t.teardown(() => mock.timers.reset());
-    const quarter = BLOCK_ROWS_FINAL / 4;
-    const many = ['a', 'b', 'c', 'd'].map((name) => {
-      const stored = one.append(name, quarter, false);
-      mock.timers.tick(50);
-      return stored;
-    });
-    await Promise.all(many);
-    t.same(blockRows(one), [BLOCK_ROWS_FINAL]);
-    const some = one.append('e', quarter, false);
-    for (let waitedMs = 0; waitedMs < 200; waitedMs += 50) mock.timers.tick(50);
-    await some;
-    t.same(blockRows(one), [BLOCK_ROWS_FINAL, quarter], 'no longer than 200 ms');
-    const few = one.append('f', quarter - 1, false);
+t.test('rows that nobody waits for wait for a larger block, when many come', async (t) => {
+  const one = await rig();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const quarter = BLOCK_ROWS_FINAL / 4;
+  const many = ['a', 'b', 'c', 'd'].map((name) => {
+    const stored = one.append(name, quarter, false);
     mock.timers.tick(50);
-    await few;
-    t.same(blockRows(one), [BLOCK_ROWS_FINAL, quarter, quarter - 1]);
-  },
-);
+    return stored;
+  });
+  await Promise.all(many);
+  t.same(blockRows(one), [BLOCK_ROWS_FINAL]);
+  const some = one.append('e', quarter, false);
+  for (let waitedMs = 0; waitedMs < 200; waitedMs += 50) mock.timers.tick(50);
+  await some;
+  t.same(blockRows(one), [BLOCK_ROWS_FINAL, quarter], 'no longer than 200 ms');
+  const few = one.append('f', quarter - 1, false);
+  mock.timers.tick(50);
+  await few;
+  t.same(blockRows(one), [BLOCK_ROWS_FINAL, quarter, quarter - 1]);
+  const more = one.append('g', BLOCK_ROWS_FINAL, false);
+  mock.timers.tick(50);
+  const last = one.append('h', 3 * BLOCK_ROWS_FINAL, false);
+  mock.timers.tick(50);
+  await Promise.all([more, last]);
+  const rows = 4 * BLOCK_ROWS_FINAL + 2 * quarter - 1;
+  t.same(blockRows(one), [BLOCK_ROWS_FINAL, rows], 'until they are enough for one');
+});
 
 t.test('a flush of few rows with much in them closes the open block', async (t) => {
   const one = await rig();
