@@ -153,8 +153,9 @@ function enrichmentOf(
   query: URLSearchParams | undefined,
   trusted: ReadonlySet<string>,
 ): Enrichment | undefined {
-  const { headers, peer } = exchange;
-  const caller = (): string => callerAddress(peer, headers.get('x-forwarded-for'), trusted);
+  const { headers } = exchange;
+  const caller = (): string =>
+    callerAddress(exchange.peer, headers.get('x-forwarded-for'), trusted);
   const attributes = addedAttributes(query, headers, caller);
   return attributes.length === 0 ? undefined : { attributes };
 }
