@@ -18,7 +18,7 @@ import { columnsAt } from '../scan/scan.ts';
 import type { GroupRuns, Pairs } from '../value/pairs.ts';
 import { ValueHash } from '../value/value-hash.ts';
 import { Summary, type SummaryData } from './metric.ts';
-import { countPairs } from './number-kernels.ts';
+import { countPairs, isTallied } from './number-kernels.ts';
 import { isLight } from './percent.ts';
 
 /** Rows of a block in cells, with their number by cell. */
@@ -140,8 +140,7 @@ export class MetricTable {
   /** True when `addRuns` can add the block for which it is prepared. */
   get takesRuns(): boolean {
     return this.#columns.every(
-      ([summary, columns]) =>
-        columns.length === 0 || (columns.length === 1 && summary.takesRuns(columns[0])),
+      ([, columns]) => columns.length === 0 || (columns.length === 1 && isTallied(columns[0])),
     );
   }
 

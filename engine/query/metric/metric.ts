@@ -13,7 +13,6 @@ import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues, Spread, Tallies, Tally } from '../../packed/cells.ts';
 import { growInUnits } from '../../packed/growth.ts';
 import { sumCells } from '../../packed/packed.ts';
-import { TALLIED_MAX } from '../../packed/plain-tally.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
 import { hasRow } from '../model/bitmap.ts';
@@ -305,13 +304,7 @@ export class Summary {
     }
   }
 
-  /** True when `addRuns` can add a column. */
-  takesRuns(column: Column): boolean {
-    if (column.kind !== Kind.NUMBER || column.scale === SCALE_DOUBLE) return false;
-    return (column.packed(TALLIED_MAX) ?? column.small(TALLIED_MAX)) !== undefined;
-  }
-
-  /** Adds a column that `takesRuns`: each number once a run, with how often it is there. */
+  /** Adds a column that `isTallied`: each number once a run, with how often it is there. */
   addRuns(column: Column, { rows, count, ends, groups }: GroupRuns): void {
     assert(column.kind === Kind.NUMBER, 'a column of numbers');
     const { scale } = column;

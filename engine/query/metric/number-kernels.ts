@@ -1,5 +1,6 @@
 import { must } from '../../base/assert.ts';
-import type { NumberColumn, Presence } from '../../column/column.ts';
+import type { Column, NumberColumn, Presence } from '../../column/column.ts';
+import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import { plainValues, type Tallies } from '../../packed/cells.ts';
 import { tallyRows } from '../../packed/packed.ts';
@@ -39,6 +40,12 @@ export function isPresent(presence: Presence, row: number): boolean {
 /** Counts the pairs of each group. */
 export function countPairs({ groups, count }: Pairs, counts: Float64Array): void {
   for (let at = 0; at < count; at++) counts[groups[at]]++;
+}
+
+/** True when a column is of numbers that can be tallied. */
+export function isTallied(column: Column): boolean {
+  if (column.kind !== Kind.NUMBER || column.scale === SCALE_DOUBLE) return false;
+  return (column.packed(TALLIED_MAX) ?? column.small(TALLIED_MAX)) !== undefined;
 }
 
 /** Tallies of the numbers of a column in `rows`; `undefined` when some may be too large for that. */
