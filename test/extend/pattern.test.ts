@@ -206,6 +206,43 @@ t.test('the characters at the ends of a text refuse none that matches', async (t
   t.ok(refused > 100, `${refused} texts are refused`);
 });
 
+t.test('the first bytes of a text refuse none that matches', async (t) => {
+  const atom = fc.constantFrom(
+    'a',
+    'b',
+    'é',
+    '[ab]',
+    '[^/]',
+    '.',
+    '\\d',
+    '(a|bb|)',
+    '(?i:k)',
+    '^',
+    '\\b',
+  );
+  const item = fc
+    .tuple(atom, fc.constantFrom('', '', '', '*', '?', '{2}'))
+    .map(([one, repeat]) => (one === '^' || one === '\\b' ? one : one + repeat));
+  const source = fc.array(item, { maxLength: 10 }).map((items) => items.join(''));
+  const unit = fc.constantFrom('a', 'a', 'b', '/', 'é', '7', 'K', '\u212a');
+  let refused = 0;
+  fc.assert(
+    fc.property(source, fc.array(fc.string({ unit, maxLength: 10 })), (pattern, texts) => {
+      const one = new Pattern(readPattern(pattern));
+      for (const each of [...texts, '', 'a', 'ab7']) {
+        const bytes = Buffer.from(`/${each}/`);
+        const end = bytes.length - 1;
+        const mayBegin = one.mayBegin(each === '' ? undefined : bytes[1]);
+        if (mayBegin && one.mayBeginAs(bytes, 1, end)) continue;
+        refused++;
+        t.notOk(one.matchByAutomaton(each), `${pattern} on ${each}`);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  t.ok(refused > 100, `${refused} texts are refused`);
+});
+
 t.test('literals are found one behind the other, those of insets too', async (t) => {
   const inset = readPattern('-[0-9]+:\\w');
   const read = readPattern('a%{x} b%{x}?c(d|e)f*gh', (at) => ({
