@@ -16,7 +16,8 @@ import {
 
 /**
  * Kernel of scans over the packed values of a block, compiled to WebAssembly; the plain forms are in plain-cells.ts.
- * Its memory is private to one instance; regions are fixed and follow each other, those of unpack.as.ts first:
+ * Its memory is private to one instance; regions are fixed and follow each other, those of unpack.as.ts first, those of
+ * tally.as.ts last:
  *
  * | region | holds |
  * |---|---|
