@@ -387,6 +387,7 @@ function entriesAt(block: Block, path: string): number {
   return columnsAt(block, path).reduce((sum, index) => {
     const { kind, encoding, entryCount, presentCount } = columns[index] ?? {};
     if (kind !== Kind.STRING) return sum;
-    return sum + (encoding === StringEncoding.TEXT ? presentCount : entryCount);
+    const isText = encoding === StringEncoding.TEXT || encoding === StringEncoding.DERIVED;
+    return sum + (isText ? presentCount : entryCount);
   }, 0);
 }

@@ -1,4 +1,3 @@
-import { must } from '../../base/assert.ts';
 import { sameBytes } from '../../base/hash.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Entries, KeptEntries } from '../../column/entries.ts';
@@ -47,9 +46,9 @@ export class HashCounts {
     this.parentCount = parentCount;
   }
 
-  /** Memory that it takes. */
+  /** Memory that it takes, with that of counts in the order of parents. */
   get memoryBytes(): number {
-    const words = this.#hashes.length + this.#counts.length + this.#slots.length;
+    const words = this.#hashes.length + this.#counts.length * 2 + this.#slots.length;
     return words * 4 + this.#blockBytes;
   }
 
@@ -216,11 +215,12 @@ export class CountedHashes {
    * `undefined` when several strings have one hash. Throws CORRUPTION.
    */
   *numbersIn(table: ValueTable, wanted: Uint32Array): Units<Int32Array | undefined> {
+    // Asked for each entry, these would not stay in the processor's cache as places.
     const isWanted = new Uint8Array(this.hashes.length + 1);
-    const places = new Map<number, number>();
-    for (const [place, number] of wanted.entries()) {
-      isWanted[number + 1] = 1;
-      places.set(number + 1, place);
+    const places = new Int32Array(this.hashes.length + 1);
+    for (let place = 0; place < wanted.length; place++) {
+      isWanted[wanted[place] + 1] = 1;
+      places[wanted[place] + 1] = place;
     }
     const found = new Int32Array(wanted.length).fill(-1);
     const texts = new Array<Uint8Array>(wanted.length);
@@ -234,7 +234,7 @@ export class CountedHashes {
         entries ??= yield* this.#entriesOf(ref).entryUnits();
         const { bytes, offsets } = entries;
         const [start, end] = [offsets[entry], offsets[entry + 1]];
-        const place = must(places.get(numbers[entry]), 'place');
+        const place = places[numbers[entry]];
         if (found[place] < 0) {
           found[place] = table.string(bytes, start, end);
           texts[place] = bytes.slice(start, end);
