@@ -27,7 +27,7 @@ export interface DerivedSource {
   rows(): Uint32Array | undefined;
   columns: ColumnTexts;
   /** For those who read most of the texts; it does not matter for the result. */
-  kernel?: DeriveKernel | undefined;
+  kernel?(): DeriveKernel | undefined;
 }
 
 /** Values are kept of choices among so many templates, and of so many choices; of more they are found each time. */
@@ -105,7 +105,8 @@ export class DerivedText implements DerivedView {
    * Throws CORRUPTION when they are not as long as that.
    */
   piece(number: number, offsets: Uint32Array, bytes: Uint8Array): void {
-    const { kernel, columns } = this.#source;
+    const { columns } = this.#source;
+    const kernel = this.#source.kernel?.();
     const rows = this.#source.rows();
     const first = number * TEXT_PIECE_ROWS;
     const count = offsets.length - 1;

@@ -84,7 +84,7 @@ function read(
   });
   for (const own of derived.own) add((writer) => writePacked(writer, own, compress));
   const source = { region: (number: number) => regions[number], rows: () => new Uint32Array(rows) };
-  return new DerivedText({ ...source, columns, kernel: by }, rows.length);
+  return new DerivedText({ ...source, columns, kernel: () => by }, rows.length);
 }
 
 /** Throws unless the kernel makes `wanted` of the numbers of a chunk. */

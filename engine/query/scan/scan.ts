@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Units } from '../../base/pause.ts';
 import type { EntrySource, PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
+import { deriveKernel } from '../../derive/derive-kernel.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { ColumnInfo } from '../../segment/block/block-head.ts';
 import type { ValueTest } from '../filter/match.ts';
@@ -124,11 +125,11 @@ function* rowsOfColumn(block: Block, index: number, test: ValueTest, rows: Bitma
   if (view === undefined || tests === undefined) return yield* rowsThatPass(column, test, rows);
   const possible = test.terms && column.kind === Kind.STRING && column.partsWith?.(test.terms);
   const derived = new DerivedRows(block, view, possible || undefined);
-  return yield* derived.thatPass(tests, rows, (rest) =>
-    countRows(rest) <= FEW_ROWS
-      ? stringsThatPass(block, index, test, rest)
-      : rowsThatPass(column, test, rest),
-  );
+  return yield* derived.thatPass(tests, rows, (rest) => {
+    if (countRows(rest) <= FEW_ROWS) return stringsThatPass(block, index, test, rest);
+    block.deriveBy(deriveKernel());
+    return rowsThatPass(column, test, rest);
+  });
 }
 
 /** The rows among `rows` whose strings pass, each of which is read alone. */

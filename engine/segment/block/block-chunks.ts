@@ -93,6 +93,7 @@ export class BlockChunks {
     const known = this.#derived.get(index);
     if (known !== undefined) return known;
     const { regions, presentCount } = entry;
+    const kernel = (): DeriveKernel | undefined => this.#kernel;
     const source = {
       region: (number: number) => this.#regions.region(regions[number]),
       numbers: () => this.#regions.far(regions[DerivedRegion.NUMBERS]),
@@ -100,7 +101,7 @@ export class BlockChunks {
       bytesOf: (number: number) => bytesOf(regions[number]),
       rows: () => this.present(entry)?.rows(),
       columns: this.texts,
-      kernel: this.#kernel,
+      kernel,
     };
     const text = new DerivedText(source, presentCount);
     this.#derived.set(index, text);

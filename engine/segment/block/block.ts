@@ -82,9 +82,14 @@ export class Block {
     });
   }
 
+  /** For one who reads most of its derived texts: `kernel` makes them from now on. */
+  deriveBy(kernel: DeriveKernel | undefined): void {
+    this.#chunks.deriveBy(kernel);
+  }
+
   /** For one who reads all of it: `kernel` makes derived texts, and what was read of the file is freed by `forget`. */
   readWhole(kernel: DeriveKernel | undefined): void {
-    this.#chunks.deriveBy(kernel);
+    this.deriveBy(kernel);
     this.#regions.collect();
   }
 
