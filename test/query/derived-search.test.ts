@@ -140,8 +140,9 @@ function someRows(random: Random, rowCount: number): Bitmap {
   return rows.map((word, at) => (kind < 0.75 ? word & (1 << at) : at < 40 ? word : 0));
 }
 
-/** The rows that pass by texts that are made. */
+/** The rows that pass by texts that are made, without a kernel. */
 function madeRows(block: Block, predicate: Predicate, rows: Bitmap): Bitmap {
+  block.deriveBy(undefined);
   const plan = planOf(predicate);
   if (plan.type !== 'words' && plan.type !== 'value') throw new Error(plan.type);
   const [index] = columnsAt(block, 'message');
