@@ -89,14 +89,15 @@ async function twoWriters() {
   const gate: { failing: Promise<void> | undefined } = { failing: undefined };
   const real = disk.open.bind(disk);
   disk.open = (path, mode) => {
-    const file = real(path, mode);
-    if (path !== 'log/00000001.log') return file;
-    const sync = async (): Promise<void> => {
+    if (path !== 'log/00000001.log' || mode !== 'create-synced') return real(path, mode);
+    const file = real(path, 'create');
+    const write = async (chunks: readonly Uint8Array[], position: number): Promise<void> => {
+      await file.write(chunks, position);
       if (gate.failing === undefined) return file.sync();
       await gate.failing;
       throw new EngineError('IO', 'sync failed');
     };
-    return Object.assign(Object.create(file), { sync });
+    return Object.assign(Object.create(file), { write });
   };
   const paths = new PathTable();
   const writers = [0, 1].map(
