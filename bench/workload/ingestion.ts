@@ -76,6 +76,8 @@ export interface Ingestion {
   prepare?: (service: Service) => Promise<void>;
   /** How often it is run, at most. */
   runsMax?: number;
+  /** Loads behind the first, of which the last one is that of a warm service; 1 unless it is given. */
+  warmLoads?: number;
 }
 
 /** What sending and sealing events took: CPU in seconds per million events. */
@@ -97,7 +99,7 @@ export interface IngestSample extends Load {
   peak: number;
   sealedDisk: number;
   sealedPeak: number;
-  /** As many events once more, when V8 has compiled what they need. */
+  /** The last of more loads of as many events, when V8 has compiled what they need. */
   warm: Load;
   /** Percent of the rows that the reference decoder made. */
   reference: number;
@@ -148,12 +150,12 @@ async function feed<T>(
   return { cpu, rate, sealedCpu: perMillion(), count, latencies, acknowledged: found };
 }
 
-/** One run: feeds a fresh service, `command` of this checkout or of another one, twice, and measures it. */
+/** One run: feeds a fresh service, `command` of this checkout or of another one, twice or more, and measures it. */
 export async function runIngestion(
   ingestion: Ingestion,
   run: { scale: number; seed: number; command?: string; progress: (text: string) => void },
 ): Promise<IngestSample> {
-  const { channel, make, prepare } = ingestion;
+  const { channel, make, prepare, warmLoads = 1 } = ingestion;
   const events = Math.round(ingestion.events * run.scale);
   const folder = temporaryFolder();
   const settings = [...SEALING, ...channel.settings];
@@ -168,7 +170,9 @@ export async function runIngestion(
     const first = await feed(feeding, 0, used);
     const sealed = used(first.count);
     const { cpu, rate, sealedCpu, count, latencies } = first;
-    const warm = await feed(feeding, count, () => undefined);
+    let warm = await feed(feeding, count, () => undefined);
+    for (let load = 1; load < warmLoads; load++)
+      warm = await feed(feeding, warm.count, () => undefined);
     const reference = await metric(service, 'logseam_rows_decoded_total', { path: 'reference' });
     await arrived(service, warm.count, false);
     return {
@@ -180,7 +184,7 @@ export async function runIngestion(
       sealedPeak: sealed.peak,
       warm,
       reference: (100 * reference) / warm.count,
-      lost: channel.mayLose ? (100 * (2 * events - warm.count)) / (2 * events) : Number.NaN,
+      lost: channel.mayLose ? 100 * (1 - warm.count / (events * (1 + warmLoads))) : Number.NaN,
     };
   } finally {
     await service.stop();
