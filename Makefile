@@ -48,7 +48,7 @@ test-shippers: develop ## rsyslog, syslog-ng and logmatic-python against the ser
 test-long: develop ## tests that take minutes
 	@$(NODE) test/run.ts --long
 
-bench: develop ## the benchmarks, 70 minutes (QUICK=1: three minutes; FILE=your.log: ingestion of it): results in bench/out
+bench: develop ## the benchmarks, 75 minutes (QUICK=1: three minutes; FILE=your.log: ingestion of it): results in bench/out
 	@$(NODE) bench/main.ts $(if $(QUICK),--quick) $(if $(FILE),--file '$(FILE)')
 
 bench-peers: develop $(PEERS) ## install DuckDB and ClickHouse, 600 MB, for `bench/peer/main.ts`
