@@ -53,7 +53,7 @@ export interface PeerModule {
 export interface Parameters {
   /** A word of `message` in about 3.5 % of the events. */
   commonWord: string;
-  /** Whether no longer word of the sample contains `commonWord`, so that finding the text is finding the word. */
+  /** True when no longer word of the sample contains `commonWord`, so that finding the text is finding the word. */
   commonWordStandsAlone: boolean;
   /** A word of a few events in a million. */
   rareWord: string;
@@ -98,7 +98,7 @@ export function wordsFor<T extends string | object>(
   return words as T;
 }
 
-/** Whether the store has no words. */
+/** True when the store has no words. */
 export function isRefusal(words: string | object): words is Refusal {
   return typeof words === 'object' && 'cannot' in words;
 }

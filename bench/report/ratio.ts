@@ -40,7 +40,7 @@ function worse(left: FigureRow, right: FigureRow): number | undefined {
   return upper.median === 0 || lower.median === 0 ? undefined : upper.median / lower.median;
 }
 
-/** Whether ours is behind. */
+/** True when ours is behind. */
 export function isLoss({ ratio }: Ratio): boolean {
   return ratio !== undefined && ratio > 1;
 }
@@ -50,7 +50,7 @@ export function printRatio(ratio: number | undefined): string {
   return ratio === undefined ? '-' : ratio.toFixed(2);
 }
 
-/** Whether a ratio is of processor time, which is told apart: the time of the same questions is there too. */
+/** True when a ratio is of processor time, which is told apart: the time of the same questions is there too. */
 export function isProcessorTime({ own }: Ratio): boolean {
   return own.unit === 'ms CPU';
 }

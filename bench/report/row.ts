@@ -3,7 +3,7 @@ import { median } from './number.ts';
 /** The system under test: the name that stands in figures which name no other. */
 export const OWN = 'logseam';
 
-/** Whether more is better of what has this unit. */
+/** True when more is better of what has this unit. */
 export function isRate(unit: string): boolean {
   return /^(events|rows|lines|requests|queries|MB)\/s/.test(unit);
 }
@@ -32,7 +32,7 @@ export interface Figure {
   corpus?: string;
   /** How many of them; figures of one name over several counts make a growth curve. */
   events?: number;
-  /** Whether less of it is better; by its unit when left out (`isRate`). */
+  /** True when less of it is better; by its unit when left out (`isRate`). */
   lowerIsBetter?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { type FigureRow, OWN, type RemarkRow } from './row.ts';
 const RED = '\x1b[31m';
 const RESET = '\x1b[39m';
 
-/** Whether a stream shows colours: a terminal, and nobody said NO_COLOR (https://no-color.org). */
+/** True when a stream shows colours: a terminal, and nobody said NO_COLOR (https://no-color.org). */
 export function hasColor(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true && (process.env.NO_COLOR ?? '') === '';
 }

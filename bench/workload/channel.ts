@@ -13,9 +13,9 @@ export interface Channel {
   /** Settings of the service that it needs. */
   settings: readonly string[];
   bodyBytes: number;
-  /** Whether a write key stands before each event. */
+  /** True when a write key stands before each event. */
   hasKeys: boolean;
-  /** Whether nothing is acknowledged. */
+  /** True when nothing is acknowledged. */
   mayLose: boolean;
   /**
    * Sends bodies; resolves when all of them are acknowledged, or sent where nothing is. Resolves with the milliseconds

@@ -62,7 +62,7 @@ export interface Footer {
 export interface FooterParts extends Omit<Footer, 'columns'> {
   paths: PathTable;
   columns: ColumnOutline[];
-  /** Whether all columns of the segment are in `columns`. */
+  /** True when all columns of the segment are in `columns`. */
   isComplete: boolean;
 }
 

@@ -39,7 +39,7 @@ export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 /** A frame's header, field by field as in FORMAT.md 3. */
 export interface FrameHeader {
   kind: FrameKind;
-  /** Whether a block begins with rows of earlier blocks, whose runs its meta lists. */
+  /** True when a block begins with rows of earlier blocks, whose runs its meta lists. */
   repeats: boolean;
   segment: number;
   /** Frames before this one in the file. */
@@ -206,7 +206,7 @@ export function holeOf(
   return { ...place, rowCount: 0, firstSequence: 0, endSequence: 0, minTimeMs, maxTimeMs };
 }
 
-/** Whether a ref stands for lost rows; see `holeOf`. */
+/** True when a ref stands for lost rows; see `holeOf`. */
 export function isHole({ rowCount }: BlockRef): boolean {
   return rowCount === 0;
 }

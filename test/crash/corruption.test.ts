@@ -61,7 +61,7 @@ function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return bytes;
 }
 
-/** Whether a flip at `at` of the frame changes anything that was written, padding aside. */
+/** True when a flip at `at` of the frame changes anything that was written, padding aside. */
 function matters(bytes: Uint8Array, { header, offset }: Place, at: number): boolean {
   if (at < FRAME_HEADER_BYTES) return true;
   if (header.kind !== FrameKind.BLOCK) return at < FRAME_HEADER_BYTES + header.metaBytes;

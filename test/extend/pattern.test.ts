@@ -20,7 +20,7 @@ function refusal(pattern: string): string {
   return 'accepted';
 }
 
-/** Whether the native matcher takes a pattern. */
+/** True when the native matcher takes a pattern. */
 function isNative(read: PatternText): boolean {
   const { steps, size } = new Pattern(read);
   return steps < size;

@@ -123,7 +123,7 @@ export async function sameAnswers(
   }
 }
 
-/** Whether it has sums of numbers that are not all decimals of few digits. */
+/** True when it has sums of numbers that are not all decimals of few digits. */
 function isRounded(meaning: Meaning): boolean {
   if (meaning.type === 'list') return false;
   return meaning.query.computes.some(

@@ -14,7 +14,7 @@ import { holds, type ModelPredicate, parseNode } from '../support/model.ts';
 import { Blocks } from './blocks.ts';
 import { predicate, testRow } from './events.ts';
 
-/** Whether the predicate holds for each row, asked of them one by one as they are added. */
+/** True when the predicate holds for each row, asked of them one by one as they are added. */
 function tested(rows: readonly TestRow[], asked: ModelPredicate): boolean[] {
   const paths = new PathTable();
   const records = new Rows();

@@ -87,7 +87,7 @@ const max: Metric = { type: 'attribute', path: 'custom.k', aggregation: 'max' };
 const distinct: Metric = { type: 'attribute', path: 'custom.u', aggregation: 'cardinality' };
 const time: GroupBy = { type: 'time', boundaries: [0, 2_500, 5_000, 10_000], total: true };
 
-/** Whether distinct values are counted, each group of which takes more memory than the last way has. */
+/** True when distinct values are counted, each group of which takes more memory than the last way has. */
 function hasDistinct(computes: AggregateQuery['computes']): boolean {
   return computes.some(({ metric }) => metric === distinct);
 }

@@ -47,7 +47,7 @@ function steady(value: unknown): unknown {
   );
 }
 
-/** Whether a reply has what an excerpt shows: members, elements of arrays wherever they stand, and lines. */
+/** True when a reply has what an excerpt shows: members, elements of arrays wherever they stand, and lines. */
 function has(actual: unknown, excerpt: unknown): boolean {
   if (Array.isArray(excerpt)) {
     if (!Array.isArray(actual)) return false;

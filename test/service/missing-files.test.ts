@@ -50,7 +50,7 @@ function segmentFiles(root: string): string[] {
 const RANGE = { time: { from: 'now-1d', to: 'now+1d' } };
 const COUNT = { ...RANGE, compute: [{ metric: { id: 'count' } }] };
 
-/** Whether lists and counts say that they are partial. */
+/** True when lists and counts say that they are partial. */
 async function marks(service: Service): Promise<boolean[]> {
   const list = await ask(service, '/beta/events/list', RANGE);
   const count = await ask(service, '/beta/events/aggregate', COUNT);

@@ -24,7 +24,7 @@ export interface Shipper {
   stop(): Promise<void>;
 }
 
-/** Whether install.sh has unpacked what the tests need. */
+/** True when install.sh has unpacked what the tests need. */
 export function areInstalled(): boolean {
   return ['root/usr/sbin/rsyslogd', 'root/usr/sbin/syslog-ng', 'python/bin/python'].every((path) =>
     existsSync(join(ROOT, path)),

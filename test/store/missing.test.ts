@@ -43,7 +43,7 @@ async function stored(): Promise<{ disk: MemoryDisk; opened: OpenedCatalog }> {
 interface Answer {
   listed: number;
   counted: number;
-  /** Whether the list, and the count, say that they are partial. */
+  /** True when the list, and the count, say that they are partial. */
   marked: [boolean, boolean];
 }
 

@@ -86,7 +86,7 @@ export interface ModelNumber {
   text?: string;
 }
 
-/** Whether a value, as a number or its text, is as wanted. */
+/** True when a value, as a number or its text, is as wanted. */
 export function isRight(value: unknown, { exact, tolerance, text }: ModelNumber): boolean {
   if (!Number.isFinite(tolerance)) return true;
   if (exact === null || value === null) return exact === value;

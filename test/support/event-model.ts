@@ -27,7 +27,7 @@ interface Node {
   value?: JsonValue;
   /** Of an object. */
   children?: Node[];
-  /** Whether it was written as an object. */
+  /** True when it was written as an object. */
   explicit?: boolean;
 }
 

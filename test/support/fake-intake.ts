@@ -8,7 +8,7 @@ export class FakeIntake {
   readonly thread: IngestWorkerHandle;
   readonly tasks: IngestTask[] = [];
   readonly texts: string[] = [];
-  /** Whether a text is a write key. */
+  /** True when a text is a write key. */
   isKey: (text: string) => boolean = () => true;
   #waiting: (() => void)[] = [];
   #next = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ export class FakeIntake {
     this.#waiting.push(resume);
   }
 
-  /** Whether a listener waits for room. */
+  /** True when a listener waits for room. */
   get isFull(): boolean {
     return this.#waiting.length > 0;
   }

@@ -74,7 +74,7 @@ export class MemoryDisk implements Disk {
   readonly #cachedFolders = new Set<string>(['']);
   readonly #stableFolders = new Set<string>(['']);
   faults: Faults = {};
-  /** Whether writes are refused with ENOSPC. */
+  /** True when writes are refused with ENOSPC. */
   full = false;
   /** Every open fails with this, as for want of descriptors. */
   refuseOpens: string | undefined;

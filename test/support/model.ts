@@ -151,7 +151,7 @@ function sameNumber(left: string, right: string): boolean {
   );
 }
 
-/** Whether a value counts as a number. */
+/** True when a value counts as a number. */
 export function isNumeric(value: Scalar): boolean {
   if (value.type === 'number') return true;
   return value.type === 'string' && NUMBER.test(value.text) && Number.isFinite(Number(value.text));
@@ -239,7 +239,7 @@ function testOf(match: ModelMatch): (value: Scalar) => boolean {
   return (value) => regex.test(value.text);
 }
 
-/** Whether a predicate holds for an event. */
+/** True when a predicate holds for an event. */
 export function holds(predicate: ModelPredicate, event: Node): boolean {
   const some = (paths: string[], test: (value: Scalar) => boolean): boolean =>
     paths.some((path) => scalarsAt(event, path).some(test));
@@ -295,7 +295,7 @@ export interface ModelSummary {
   avg: number | null;
   /** The numbers, ascending. */
   numbers: number[];
-  /** Whether all of them were written as decimals of few digits: their sum is exact. */
+  /** True when all of them were written as decimals of few digits: their sum is exact. */
   plain: boolean;
 }
 

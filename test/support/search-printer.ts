@@ -61,7 +61,7 @@ function printedWords(words: readonly Pattern[], plain: boolean): string {
     : words.map(printedPattern).join(plain ? '\\ ' : '..');
 }
 
-/** Whether a child needs no parentheses. */
+/** True when a child needs no parentheses. */
 function isBare(predicate: Predicate): boolean {
   if (predicate.type === 'and' || predicate.type === 'or') return false;
   return !('paths' in predicate) || nameOf(predicate.paths) !== undefined;

@@ -31,7 +31,7 @@ export type SyslogText =
 /** A pair of a text. `quote` is the quotes of its value, none or two characters. */
 export interface SyslogPair {
   name: string;
-  /** Whether the name stands in double quotes. */
+  /** True when the name stands in double quotes. */
   namedInQuotes?: boolean;
   value: string;
   quote: '' | '""' | "''" | '<>';

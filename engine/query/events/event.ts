@@ -10,7 +10,7 @@ import { evaluateOnEvent } from './event-formula.ts';
 
 /** What a reply shows of its events. */
 export interface EventView {
-  /** Whether the whole event is wanted. */
+  /** True when the whole event is wanted. */
   event: boolean;
   columns: readonly ListColumn[];
 }

@@ -11,7 +11,7 @@ import { telling } from '../model/units.ts';
 import { rowsWhere } from '../scan/scan.ts';
 import { EventBuilder } from './event.ts';
 
-/** Whether a block may have the event of this key. */
+/** True when a block may have the event of this key. */
 function covers(ref: BlockRef, key: EventKey): boolean {
   if (key.timeMs < ref.minTimeMs || key.timeMs > ref.maxTimeMs) return false;
   return (

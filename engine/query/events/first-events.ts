@@ -25,7 +25,7 @@ export function orderKey(key: BucketKey): OrderKey {
   return { rank: isTrue ? TRUE_RANK : FALSE_RANK, number: 0, text: '', isString: false };
 }
 
-/** Whether a value is a number or a numeric string. */
+/** True when a value is a number or a numeric string. */
 export function isNumber({ rank }: OrderKey): boolean {
   return rank === NUMBER_RANK;
 }

@@ -63,7 +63,7 @@ function nameOf({ segment, ordinal }: BlockRef): string {
 /** What is known of a value of the level. */
 interface Known {
   key: OrderKey;
-  /** Whether no event of it can be among the first any more. */
+  /** True when no event of it can be among the first any more. */
   isBeaten: boolean;
 }
 
@@ -254,7 +254,7 @@ export class FirstFinder implements BlockVisitor {
     return left;
   }
 
-  /** Whether all numbers from `min` to `max` come after `worst`. */
+  /** True when all numbers from `min` to `max` come after `worst`. */
   #isBeyond({ number }: OrderKey, min: number | undefined, max: number | undefined): boolean {
     if (min === undefined || max === undefined) return false;
     return this.#spec.order === 'asc' ? min > number : max < number;

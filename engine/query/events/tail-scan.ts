@@ -70,7 +70,7 @@ class Tailing {
     return { events, droppedCount, position, isWhole: endedAt === kept.length };
   }
 
-  /** Whether a block may have selected rows that were not looked at. Throws CORRUPTION. */
+  /** True when a block may have selected rows that were not looked at. Throws CORRUPTION. */
   #mayHaveRows(ref: BlockRef): boolean {
     const { from, to } = this.#query;
     if (!ref.sealed && (ref.endSequence <= from || ref.firstSequence >= to)) return false;

@@ -46,7 +46,7 @@ export class TopKHeap {
     return this.isFull && this.#count > 0 ? this.#times[0] : undefined;
   }
 
-  /** Whether an event of this key would be among the first. */
+  /** True when an event of this key would be among the first. */
   admits(timeMs: number, writer: number, sequence: number): boolean {
     if (!this.isFull) return true;
     return this.#count > 0 && this.#order(timeMs, writer, sequence, 0) < 0;
@@ -113,7 +113,7 @@ export class TopKHeap {
     return this.#sign * (writer - this.#writers[at]);
   }
 
-  /** Whether the entry at `left` comes after the one at `right`. */
+  /** True when the entry at `left` comes after the one at `right`. */
   #isAfter(left: number, right: number): boolean {
     return this.#order(this.#times[left], this.#writers[left], this.#sequences[left], right) > 0;
   }

@@ -18,13 +18,13 @@ export interface Decimal {
   exponent: number;
 }
 
-/** Whether a byte is `0` to `9`. */
+/** True when a byte is `0` to `9`. */
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
 /**
- * Whether `bytes[start, end)` is a number: a sign or none, digits with a point or without, an exponent or none.
+ * True when `bytes[start, end)` is a number: a sign or none, digits with a point or without, an exponent or none.
  * This is also what makes a string numeric. Source: INTERFACE.md 4.8.
  */
 export function isNumberText(bytes: Uint8Array, start: number, end: number): boolean {
@@ -117,7 +117,7 @@ export function mantissaAt(decimal: Decimal, scale: number): number | undefined 
 export class NumberReader {
   /** The nearest double, always finite. */
   value = 0;
-  /** Whether the number is `mantissa / 10^scale`; otherwise only its text says it exactly. */
+  /** True when the number is `mantissa / 10^scale`; otherwise only its text says it exactly. */
   small = false;
   mantissa = 0;
   scale = 0;

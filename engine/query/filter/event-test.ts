@@ -24,7 +24,7 @@ export interface EventValues {
   openAll(): void;
   /** Goes to the next value; false when there is none. */
   next(): boolean;
-  /** Whether there is a value at `path` or in an object there. */
+  /** True when there is a value at `path` or in an object there. */
   has(path: string): boolean;
 }
 
@@ -44,7 +44,7 @@ export class EventTest {
     return this.#plan.type === 'all';
   }
 
-  /** Whether it holds for the event. */
+  /** True when it holds for the event. */
   holds(event: EventValues): boolean {
     return this.#plan.type === 'all' || holds(this.#plan, event);
   }

@@ -10,7 +10,7 @@ const SHIFT_MAX = 255;
  * letters is the same in both cases, so that Node's own search finds it in a whole text.
  */
 export class LiteralFinder {
-  /** Whether all texts that hold the literal are asked for. */
+  /** True when all texts that hold the literal are asked for. */
   readonly decides: boolean;
   /** The bytes that are looked for, lower-cased. Not to be written. */
   readonly literal: Uint8Array;

@@ -21,14 +21,14 @@ export type Bounds = Pick<ColumnFacts, 'min' | 'max'>;
  * `numbers` and `dates` return those of `rows` that pass; `rows` have a value and are no exceptions of the column.
  */
 export interface ValueTest {
-  /** Whether a string passes; its text is `bytes[start, end)`, WTF-8. */
+  /** True when a string passes; its text is `bytes[start, end)`, WTF-8. */
   text(bytes: Uint8Array, start: number, end: number): boolean;
-  /** Whether a number passes that is written like this. */
+  /** True when a number passes that is written like this. */
   numberText(text: string): boolean;
   boolean(value: boolean): boolean;
   /** Makes the texts in `bytes[from, to)` ready for `text`: they do not change. */
   prepare?(bytes: Uint8Array, from: number, to: number): void;
-  /** Whether `numbers` takes as long for a row as for a text. */
+  /** True when `numbers` takes as long for a row as for a text. */
   readonly printsNumbers: boolean;
   /** How many times as long a text takes as one of a comparison. */
   readonly weight?: number;
@@ -128,7 +128,7 @@ export class TextTest implements ValueTest {
   }
 }
 
-/** Whether an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */
+/** True when an element passes of the array whose JSON text, without blanks, is `array[from, to)`. */
 export function anElementPasses(
   test: ValueTest,
   array: Uint8Array,

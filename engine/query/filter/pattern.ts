@@ -22,7 +22,7 @@ export function compilePattern(pattern: Pattern): PatternTokens {
 }
 
 /**
- * Whether the whole of `bytes[start, end)` is as the pattern says. `fold` maps each byte before it is compared:
+ * True when the whole of `bytes[start, end)` is as the pattern says. `fold` maps each byte before it is compared:
  * SAME or LOWER of text.ts. Goes back to the last `*` only: at most pattern times text steps.
  */
 export function matchesPattern(

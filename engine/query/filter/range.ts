@@ -41,7 +41,7 @@ function endOf(end: RangeEnd | undefined): End | undefined {
   return { inclusive: end.inclusive, bytes, number: end.number, instant };
 }
 
-/** Whether a value that differs from an end by `difference`, away from the outside, is inside. */
+/** True when a value that differs from an end by `difference`, away from the outside, is inside. */
 function inside(difference: number, end: End): boolean {
   return difference > 0 || (difference === 0 && end.inclusive);
 }
@@ -55,7 +55,7 @@ export class RangeTest implements ValueTest {
   readonly printsNumbers = false;
   readonly #from: End | undefined;
   readonly #to: End | undefined;
-  /** Whether all ends are numbers, whether none is, whether all are dates. */
+  /** True when all ends are numbers, whether none is, whether all are dates. */
   readonly #numeric: boolean;
   readonly #textual: boolean;
   readonly #dated: boolean;

@@ -11,7 +11,7 @@ import { encodeText, SAME } from './text.ts';
 /** The characters beyond ASCII that are ASCII letters when lower-cased: U+0130 and U+212A. */
 const FOLDED = [Buffer.from('\u0130'), Buffer.from('\u212a')];
 
-/** Whether the ASCII letters of the lower-cased text are those of the text: no letter beyond ASCII becomes one. */
+/** True when the ASCII letters of the lower-cased text are those of the text: no letter beyond ASCII becomes one. */
 export function keepsLetters(bytes: Uint8Array): boolean {
   if (isAscii(bytes)) return true;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -53,7 +53,7 @@ export class WordSequence {
   }
 
   /**
-   * Whether the text `bytes[start, end)`, WTF-8, holds the words one after the other. `plain`: `keepsLetters` of the
+   * True when the text `bytes[start, end)`, WTF-8, holds the words one after the other. `plain`: `keepsLetters` of the
    * text; then only places where a literal of the first word stands are looked at.
    */
   matches(bytes: Uint8Array, start: number, end: number, plain: boolean): boolean {
@@ -79,7 +79,7 @@ export class WordSequence {
     return false;
   }
 
-  /** Whether the words after the first one are the next ones of the text. */
+  /** True when the words after the first one are the next ones of the text. */
   #follow(bytes: Uint8Array, from: number, end: number): boolean {
     let after = from;
     for (let index = 1; index < this.#words.length; index++) {

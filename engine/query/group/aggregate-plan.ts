@@ -21,7 +21,7 @@ export interface LevelFacts {
   rowCount: number;
   /** Buckets of the level before. */
   parentCount: number;
-  /** Whether a level before may still get more of them. */
+  /** True when a level before may still get more of them. */
   grows: boolean;
   /** True when more strings of the attribute lie in a dictionary than a trial takes. */
   isLarge: boolean;
@@ -35,7 +35,7 @@ export interface QueryFacts extends Pick<AggregateLimits, 'cellsMax'> {
 
 /** How an aggregation goes. */
 export interface AggregatePlan {
-  /** Whether the minutes in the footers of segments answer it: nothing else is done then. */
+  /** True when the minutes in the footers of segments answer it: nothing else is done then. */
   byMinutes: boolean;
   /** Numbers of first levels that are counted together, descending: when a cube is full, the next one that fits. */
   cubes: readonly number[];
@@ -67,7 +67,7 @@ export function planLevel(
   return facts.isLarge ? ['entries', 'sketch'] : ['trial', 'entries', 'sketch'];
 }
 
-/** Whether the first buckets of a level can be told from counts that are too high. */
+/** True when the first buckets of a level can be told from counts that are too high. */
 function mayBeSketched(
   { groupBys, afterBucket }: AggregateQuery,
   place: number,

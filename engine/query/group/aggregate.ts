@@ -33,7 +33,7 @@ class Aggregating {
   readonly #plan: AggregatePlan;
   /** Values of the buckets of the last level. */
   #values: ComputedValues[] = [];
-  /** Whether `#values` are computed, together with the last level's buckets. */
+  /** True when `#values` are computed, together with the last level's buckets. */
   #computed = false;
   more = false;
   /** Of the first level, when there are more. */

@@ -45,13 +45,13 @@ export type ScanOutcome = 'done' | 'full' | 'damaged';
 
 /** What is given the blocks one after the other. */
 export interface BlockVisitor {
-  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  /** True when it needs to see rows; otherwise `addCount` is enough. */
   readonly needsRows: boolean;
-  /** Whether it wants no more blocks. */
+  /** True when it wants no more blocks. */
   readonly isFull: boolean;
   /** Bytes of what it has found, when that may be much. */
   readonly memoryBytes?: number;
-  /** Whether it does not need a block. */
+  /** True when it does not need a block. */
   skips?(ref: BlockRef): boolean;
   /** Takes events of which nothing but their number is known. */
   addCount(eventCount: number): void;

@@ -21,7 +21,7 @@ export type ComputedValues = AggregateBucket['values'];
 /** Steps of a unit that a value of a bucket takes. */
 export const VALUE_STEPS = 4;
 
-/** Whether nothing is computed but how many events there are. */
+/** True when nothing is computed but how many events there are. */
 export function countsOnly(computes: readonly Compute[]): boolean {
   return computes.every(({ type, metric }) => type === 'metric' && metric.type === 'core');
 }
@@ -89,7 +89,7 @@ export function stepsOf(steps: TimeLevel | undefined): number {
   return steps?.valueCount ?? 1;
 }
 
-/** Whether a group is of a share. */
+/** True when a group is of a share. */
 export function isOfShare(group: number, { index, count }: GroupShare): boolean {
   return group % count === index;
 }

@@ -30,7 +30,7 @@ export interface FoundBuckets {
   first: FirstBuckets;
   /** The values of the totals, by their parents. */
   totals: Map<number, MetricValue[]>;
-  /** Whether the values of all computes are with them. */
+  /** True when the values of all computes are with them. */
   isComputed: boolean;
 }
 
@@ -226,7 +226,7 @@ export class LevelSearch {
   }
 }
 
-/** Whether no other values can be among the first than the candidates. */
+/** True when no other values can be among the first than the candidates. */
 function* isEnough(
   candidates: Candidates | undefined,
   first: FirstBuckets,

@@ -43,7 +43,7 @@ export interface Level {
   compare(left: number, right: number): number;
   /** Values are below this one. */
   readonly valueCount: number;
-  /** Whether it has too many values for what it was made for: then it is not right. */
+  /** True when it has too many values for what it was made for: then it is not right. */
   readonly isLarge?: boolean;
   /** Memory that it takes. */
   readonly memoryBytes: number;

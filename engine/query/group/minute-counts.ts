@@ -32,7 +32,7 @@ export function* minuteCounts(
   return { buckets: bucketsOf(counting, query), more: false, stats: counting.stats, ways };
 }
 
-/** Whether all that is asked for is how many events there are, of all, between whole minutes. */
+/** True when all that is asked for is how many events there are, of all, between whole minutes. */
 export function isOfMinutes({
   predicate,
   fromMs,

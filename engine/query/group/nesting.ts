@@ -29,7 +29,7 @@ const CELLS_MAX = 1 << 18;
 export interface PassStage {
   level: Level;
   tuples: TupleTable;
-  /** Whether buckets that are not in `tuples` get there; otherwise their events are left out. */
+  /** True when buckets that are not in `tuples` get there; otherwise their events are left out. */
   grows: boolean;
   total: boolean;
 }
@@ -110,7 +110,7 @@ export class Nesting {
     return bytes;
   }
 
-  /** Whether a level has too many values for what it was made for. */
+  /** True when a level has too many values for what it was made for. */
   get isLarge(): boolean {
     return this.#stages.some(({ level }) => level.isLarge === true);
   }

@@ -45,7 +45,7 @@ export class Pass implements BlockVisitor {
   readonly #nesting: Nesting;
   readonly #tables: readonly PassTable[];
   readonly #share: GroupShare;
-  /** Whether buckets are of the answer, so that there may not be too many. */
+  /** True when buckets are of the answer, so that there may not be too many. */
   readonly #final: boolean;
   readonly #memoryBytesMax: number;
   readonly #kept = new Pairs();

@@ -48,7 +48,7 @@ export interface OrderKey {
   number: number;
   /** Of a number its digits, of a string the string, else empty. */
   text: string;
-  /** Whether it is a string, which may be a numeric one. */
+  /** True when it is a string, which may be a numeric one. */
   isString: boolean;
 }
 

@@ -135,8 +135,8 @@ export class Candidates implements ValuePart {
   }
 
   /**
-   * Whether no other value of a parent can be among its first, when the last of these has `count` events; 0 when there
-   * are not enough of them. If there may be others, they are candidates from now on. Found in units.
+   * True when no other value of a parent can be among its first, if the last of these has `count` events, 0 for want of
+   * some. If there may be others, they are candidates from now on. Found in units.
    */
   *suffice(counts: ReadonlyMap<number, number>): Units<boolean> {
     let enough = true;

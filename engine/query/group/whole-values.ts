@@ -41,12 +41,12 @@ export class WholeValues {
     }
   }
 
-  /** Whether `take` gives the values that a block has at `path`. */
+  /** True when `take` gives the values that a block has at `path`. */
   has({ segment, sealed }: BlockRef, path: string): boolean {
     return sealed && this.#places.get(path)?.has(segment) === true;
   }
 
-  /** Whether it gives all that a block has of the attributes. */
+  /** True when it gives all that a block has of the attributes. */
   skips(ref: BlockRef): boolean {
     const left = columnsOf(
       this.#source,

@@ -40,7 +40,7 @@ export class Cardinalities {
   #used = 0;
   /** Of the groups that are not counted exactly any more. */
   #registers = new Map<number, Uint8Array>();
-  /** Whether the table has hashes of such groups, and whether some are not in their registers yet. */
+  /** True when the table has hashes of such groups, and whether some are not in their registers yet. */
   #stale = false;
   #unread = false;
   /** What registers tell of their groups, once it was asked for. */

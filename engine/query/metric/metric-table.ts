@@ -61,7 +61,7 @@ export class MetricTable {
     }
   }
 
-  /** Whether it needs to see rows; otherwise `addCount` is enough. */
+  /** True when it needs to see rows; otherwise `addCount` is enough. */
   get needsRows(): boolean {
     return this.#summaries.size > 0;
   }
@@ -262,7 +262,7 @@ function simpleMetrics(metric: Metric): SimpleMetric[] {
   return found;
 }
 
-/** Whether a metric takes a few numbers a group, however many events it has. */
+/** True when a metric takes a few numbers a group, however many events it has. */
 export function isLightMetric(metric: Metric): boolean {
   return simpleMetrics(metric).every(
     (simple) => simple.type === 'core' || isLight(simple.aggregation),

@@ -53,7 +53,7 @@ export class Quantiles {
   readonly #few = new FewValues();
   /** Values of groups that have many small ones; what else these have is put there in the end, if that is possible. */
   readonly #dense = new DenseCounts();
-  /** Whether groups ascend, and each code has one entry. */
+  /** True when groups ascend, and each code has one entry. */
   #isOrdered = true;
   /** Entries that were the first of their groups, and those that were there when they were put in order. */
   #freshCount = 0;

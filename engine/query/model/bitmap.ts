@@ -19,7 +19,7 @@ export function allRows(rowCount: number): Bitmap {
   return bitmap;
 }
 
-/** Whether the bit of `row` is set. */
+/** True when the bit of `row` is set. */
 export function hasRow(bitmap: Bitmap, row: number): boolean {
   return ((bitmap[row >>> 5] >>> (row & 31)) & 1) === 1;
 }
@@ -50,7 +50,7 @@ export function dropRows(target: Bitmap, other: Bitmap): void {
   for (let word = 0; word < target.length; word++) target[word] &= ~other[word];
 }
 
-/** Whether no row is set. */
+/** True when no row is set. */
 export function isEmpty(bitmap: Bitmap): boolean {
   for (let word = 0; word < bitmap.length; word++) if (bitmap[word] !== 0) return false;
   return true;

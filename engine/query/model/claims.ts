@@ -26,7 +26,7 @@ export class Claims {
     this.#refs = refs;
   }
 
-  /** Whether a block is left. */
+  /** True when a block is left. */
   get isLeft(): boolean {
     return this.cells.includes(FREE);
   }
@@ -72,7 +72,7 @@ export class Claims {
     for (const place of this.placesOf(member)) Atomics.store(this.cells, place, FREE);
   }
 
-  /** Whether one who is not among `members` claimed a block. */
+  /** True when one who is not among `members` claimed a block. */
   isAwaited(members: ReadonlySet<number>): boolean {
     return this.cells.some((cell) => cell > OWNER && !members.has(cell));
   }
@@ -106,7 +106,7 @@ export class Claims {
     return length === 0 ? -1 : middle;
   }
 
-  /** Whether a block is the first of its segment. */
+  /** True when a block is the first of its segment. */
   #isFirst(place: number): boolean {
     return this.#refs[place].segment !== this.#refs[place - 1]?.segment;
   }

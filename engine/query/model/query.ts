@@ -46,7 +46,7 @@ export interface ListQuery extends Selection {
   limit: number;
   /** Events before the page that are left out. */
   skip?: number;
-  /** Whether all selected events are counted. */
+  /** True when all selected events are counted. */
   total?: boolean;
   /**
    * Path whose values the events are in the natural order of; equal ones are in the order of events, those without a
@@ -55,7 +55,7 @@ export interface ListQuery extends Selection {
   orderBy?: string;
   /** Event id; the page holds what comes strictly after it in the order. */
   after?: string;
-  /** Whether the whole event is wanted. */
+  /** True when the whole event is wanted. */
   event: boolean;
   columns: ListColumn[];
 }
@@ -257,7 +257,7 @@ export interface FacetsQuery extends Selection {
 export interface Facet {
   path: string;
   values: AttributeValue[];
-  /** Whether there are others. */
+  /** True when there are others. */
   more: boolean;
 }
 
@@ -327,14 +327,14 @@ export interface AggregateWay {
   way: 'minutes' | 'cube' | 'trial' | 'entries' | 'sketch' | 'passes' | 'values';
   /** Of how many first levels it finds the buckets. */
   levels: number;
-  /** Whether it took too much, so that another way was gone. */
+  /** True when it took too much, so that another way was gone. */
   full?: true;
 }
 
 /** Buckets in their order; without levels there is one, even of no events. */
 export interface AggregateResult {
   buckets: AggregateBucket[];
-  /** Whether the first level has buckets beyond its limit. */
+  /** True when the first level has buckets beyond its limit. */
   more: boolean;
   /** When there are more, the last one that was looked into: perhaps without a bucket of the next level in it. */
   last?: BucketKey;
@@ -378,7 +378,7 @@ export interface TailQuery {
   /** One answer has the first so many of these, and ends with the one that brings their texts to `charactersMax`. */
   eventsMax: number;
   charactersMax: number;
-  /** Whether the whole event is wanted. */
+  /** True when the whole event is wanted. */
   event: boolean;
   columns: ListColumn[];
 }

@@ -53,7 +53,7 @@ export interface BlockSource extends MemoryBound {
 export interface Progress {
   unitsDone: number;
   unitsTotal: number;
-  /** Whether nothing can be done before other threads have found something. */
+  /** True when nothing can be done before other threads have found something. */
   waits?: boolean;
   /** Bytes of what it has found by now, as far as that may be much. */
   heldBytes?: number;
@@ -69,7 +69,7 @@ export interface Reach {
   floor?: EventKey;
 }
 
-/** Whether `error` says that bytes on disk are not what was written; all else is not for a query to handle. */
+/** True when `error` says that bytes on disk are not what was written; all else is not for a query to handle. */
 export function isDamage(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'CORRUPTION';
 }
@@ -80,12 +80,12 @@ export function noStats(blocksTotal: number): QueryStats {
   return { blocksTotal, ...read, blocksDamaged: 0, kernel: hasKernel() };
 }
 
-/** Whether rows of a block may have `fromMs <= time < toMs`. */
+/** True when rows of a block may have `fromMs <= time < toMs`. */
 export function overlaps(ref: BlockRef, fromMs: number, toMs: number): boolean {
   return ref.maxTimeMs >= fromMs && ref.minTimeMs < toMs;
 }
 
-/** Whether all rows of a block have `fromMs <= time < toMs`; never for lost ones, which have to be met with. */
+/** True when all rows of a block have `fromMs <= time < toMs`; never for lost ones, which have to be met with. */
 export function isInside(ref: BlockRef, fromMs: number, toMs: number): boolean {
   return ref.minTimeMs >= fromMs && ref.maxTimeMs < toMs && !isHole(ref);
 }
@@ -103,7 +103,7 @@ export function rowsInRange(block: Block, fromMs: number, toMs: number): Bitmap 
   return rows;
 }
 
-/** Whether all rows of a block are reached, as far as that is known without opening it. */
+/** True when all rows of a block are reached, as far as that is known without opening it. */
 export function isReachedWhole(ref: BlockRef, { fromMs, toMs, floor }: Reach): boolean {
   return isInside(ref, floor === undefined ? fromMs : floor.timeMs + 1, toMs);
 }

@@ -104,7 +104,7 @@ class FloorSearch {
   readonly #rows: CountedRows;
   /** Blocks that may have that event, or newer ones. */
   #refs: readonly BlockRef[];
-  /** Whether there are more events than are reached, for certain. */
+  /** True when there are more events than are reached, for certain. */
   #hasMore = false;
   readonly #fromMs: number;
   readonly #toMs: number;

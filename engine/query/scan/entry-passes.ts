@@ -117,7 +117,7 @@ function searchEach(
   }
 }
 
-/** Whether more than half of `passes[first, first + count)` are 1. */
+/** True when more than half of `passes[first, first + count)` are 1. */
 function isDense(passes: Uint8Array, first: number, count: number): boolean {
   let wanted = 0;
   for (let entry = first; entry < first + count; entry++) wanted += passes[entry];
@@ -136,9 +136,9 @@ interface Known {
   pieces: Uint8Array;
   /** Pieces that are not WHOLE. */
   openCount: number;
-  /** Whether words leave so few pieces that these are tested at once. */
+  /** True when words leave so few pieces that these are tested at once. */
   isNarrow: boolean;
-  /** Whether a block was tested before. */
+  /** True when a block was tested before. */
   isUsed: boolean;
   /** What passed, when all pieces are WHOLE and that was asked. */
   found: Passes | undefined;
@@ -237,7 +237,7 @@ export function* entriesOfDictionary(
   return known.found;
 }
 
-/** Whether it is known by now that no entry of a dictionary passes the test of `owner`. */
+/** True when it is known by now that no entry of a dictionary passes the test of `owner`. */
 export function passesNone(owner: object, dictionary: () => EntrySource | undefined): boolean {
   const memory = memories.get(owner);
   if (memory === undefined) return false;
@@ -402,7 +402,7 @@ function knownOf(owner: TestOwner, dictionary: EntrySource, possible?: PossibleP
   return known;
 }
 
-/** Whether a piece may have what is looked for; one that is in no part may. */
+/** True when a piece may have what is looked for; one that is in no part may. */
 function mayHave(possible: PossibleParts | undefined, piece: number): boolean {
   return possible?.parts[Math.floor(piece / possible.pieces)] !== 0;
 }

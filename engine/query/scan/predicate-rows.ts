@@ -35,12 +35,12 @@ export class PredicateRows {
     this.#name = source.selected === undefined ? '' : filterName(predicate);
   }
 
-  /** Whether all rows are selected. */
+  /** True when all rows are selected. */
   get isAll(): boolean {
     return this.#plan.type === 'all';
   }
 
-  /** Whether the block at `ref` may have such rows, as far as that is known without opening it. */
+  /** True when the block at `ref` may have such rows, as far as that is known without opening it. */
   mayHave(ref: BlockRef): boolean {
     if (this.#kept(ref)?.rowCount === 0) return false;
     return mayHaveRows(this.#source, ref, this.#plan, this.refuted);

@@ -31,9 +31,9 @@ export function footerOf(source: BlockSource, ref: BlockRef): Footer | undefined
 }
 
 /**
- * Whether a row of the block at `ref` may be selected by `plan`, as far as that is known without opening it. A damaged
- * footer knows nothing: the blocks may be right, and say it themselves when they are not. Adds the block to `refuted`
- * when it is words of its segment that rule it out.
+ * True when a row of the block at `ref` may be selected by `plan`, as far as that is known without opening it. A
+ * damaged footer knows nothing: the blocks may be right, and say it themselves when they are not. Adds the block to
+ * `refuted` when it is words of its segment that rule it out.
  */
 export function mayHaveRows(
   source: BlockSource,
@@ -74,17 +74,17 @@ export function dictionaryOf(
 /** What a segment knows of the strings of a block. */
 interface Strings {
   dictionary(number: number): EntrySource | undefined;
-  /** Whether a string at `path` may have what is looked for. */
+  /** True when a string at `path` may have what is looked for. */
   mayHave(path: string, terms: Terms): boolean;
 }
 
-/** Whether a value of a column may pass, as far as it is known by now. */
+/** True when a value of a column may pass, as far as it is known by now. */
 function mayPass(facts: ColumnFacts, test: ValueTest, strings: Strings): boolean {
   if (facts.kind === Kind.NUMBER) return test.possible(facts);
   return mayHaveEntry(facts, test instanceof WordsTest ? test.words : test, strings);
 }
 
-/** Whether a text of a column may pass the test of `owner`. */
+/** True when a text of a column may pass the test of `owner`. */
 function mayHaveEntry(
   { path, kind, dictionary }: ColumnFacts,
   owner: TestOwner,
@@ -95,7 +95,7 @@ function mayHaveEntry(
   return strings.mayHave(path, owner.terms);
 }
 
-/** Whether a row of a block with these columns may be selected. May say yes wrongly, never no. */
+/** True when a row of a block with these columns may be selected. May say yes wrongly, never no. */
 function isPossible(plan: Plan, columns: BlockColumns, strings: Strings): boolean {
   switch (plan.type) {
     case 'all':

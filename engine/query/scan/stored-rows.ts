@@ -35,7 +35,7 @@ export function* rowCountsUnits(
   return { counts, stats };
 }
 
-/** Whether a block may have rows from a sequence on. Throws CORRUPTION. */
+/** True when a block may have rows from a sequence on. Throws CORRUPTION. */
 function mayHaveRows(source: BlockSource, ref: BlockRef, from: number): boolean {
   if (!ref.sealed) return ref.endSequence > from;
   const sequences = source.footer?.(ref)?.sequences;

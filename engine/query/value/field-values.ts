@@ -60,7 +60,7 @@ interface Texts {
 export class FieldValues<Numbers extends ValueNumbers> {
   readonly path: string;
   readonly numbers: Numbers;
-  /** Whether it left out a dictionary that is too large for `smallOnly`. */
+  /** True when it left out a dictionary that is too large for `smallOnly`. */
   isLarge = false;
   readonly smallOnly: boolean;
   /** The rows that it is prepared for. */
@@ -325,7 +325,7 @@ export class FieldValues<Numbers extends ValueNumbers> {
     return end;
   }
 
-  /** Whether the text of an entry is needed that a row of the next unit has. */
+  /** True when the text of an entry is needed that a row of the next unit has. */
   #needsText(
     ids: Uint32Array,
     rows: Bitmap,

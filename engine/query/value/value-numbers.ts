@@ -39,7 +39,7 @@ const formBytes = new Uint8Array(2);
  */
 export abstract class ValueNumbers implements EntryHash {
   readonly seed: number;
-  /** Whether `ofHash` may know the numbers of strings. */
+  /** True when `ofHash` may know the numbers of strings. */
   abstract readonly usesHashes: boolean;
 
   constructor(seed: number) {

@@ -21,7 +21,7 @@ const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
 /** A part of all values. */
 export interface ValuePart {
-  /** Whether values of a hash of `ValueNumbers` are in it. */
+  /** True when values of a hash of `ValueNumbers` are in it. */
   has(hash: number): boolean;
 }
 
@@ -82,7 +82,7 @@ export class ValueTable extends ValueNumbers {
     };
   }
 
-  /** Whether it has a part of the values only. */
+  /** True when it has a part of the values only. */
   get isPart(): boolean {
     return this.#part !== undefined;
   }

@@ -310,7 +310,7 @@ export class BlockEncoder {
     } else writeText(out, builder, from, to);
   }
 
-  /** Whether a dictionary has an id for each row: some rows have no value, but not most. */
+  /** True when a dictionary has an id for each row: some rows have no value, but not most. */
   #hasSlots(count: number): boolean {
     return (
       count < this.#rowCount && presenceLayout(count, this.#rowCount) === PresenceLayout.BITMAP

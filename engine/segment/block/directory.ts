@@ -15,7 +15,7 @@ import { type Run, readRuns } from './runs.ts';
  */
 export const ColumnPresence = { ALL: 0, IN_IDS: 1, NEW: 2, KNOWN: 3 } as const;
 
-/** Whether a zone is one number or two. The numbers are on disk. Source: FORMAT.md 4.1. */
+/** True when a zone is one number or two. The numbers are on disk. Source: FORMAT.md 4.1. */
 export const ZoneForm = { POINT: 1, RANGE: 2 } as const;
 
 const ENCODING_SHIFT = 4;
@@ -45,7 +45,7 @@ export interface ColumnEntry {
   presentCount: number;
   /** Number of its row list; -1: all rows, or those that have an id. */
   presence: number;
-  /** Whether it is a dictionary with an id for each row. */
+  /** True when it is a dictionary with an id for each row. */
   hasSlots: boolean;
   /** Of a dictionary; of shared ids those in the block's own list, 0 when it has none. */
   entryCount: number;

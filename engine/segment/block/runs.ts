@@ -21,7 +21,7 @@ export function rowsOfRuns(runs: readonly Run[]): number {
   return rows;
 }
 
-/** Whether each sequence of `inner` is in `outer`; both ascend. */
+/** True when each sequence of `inner` is in `outer`; both ascend. */
 export function holdsRuns(outer: readonly Run[], inner: readonly Run[]): boolean {
   let at = 0;
   for (const { first, rows } of inner) {

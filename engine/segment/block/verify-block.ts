@@ -4,7 +4,7 @@ import { FRAME_HEADER_BYTES, FrameKind, readFrameHeader } from '../frame.ts';
 import { checkedMeta, regionsStartOf } from '../frame-source.ts';
 import { readDirectory, regionsOf } from './directory.ts';
 
-/** Whether `frame` holds a whole block frame whose header, meta and regions are what was written. */
+/** True when `frame` holds a whole block frame whose header, meta and regions are what was written. */
 export function verifyBlock(frame: Uint8Array): boolean {
   const header = readFrameHeader(frame);
   if (header === undefined) return false;

@@ -67,7 +67,7 @@ export class EntryMerger {
     return this.#interner.entryCount;
   }
 
-  /** Whether the values are too many and too distinct for a dictionary. */
+  /** True when the values are too many and too distinct for a dictionary. */
   get isGivenUp(): boolean {
     return this.#isGivenUp;
   }

@@ -15,7 +15,7 @@ export class OutlineList {
     this.#blockCount = blockCount;
   }
 
-  /** Whether all columns are in the list. */
+  /** True when all columns are in the list. */
   get isComplete(): boolean {
     return this.#isComplete;
   }

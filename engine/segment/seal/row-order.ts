@@ -16,7 +16,7 @@ export interface BatchKeys {
   sequences: Float64Array;
 }
 
-/** Whether row `left` comes after row `right` in the order of events. */
+/** True when row `left` comes after row `right` in the order of events. */
 function isAfter(keys: BatchKeys, left: number, right: number): boolean {
   const { timeMs, writers, sequences } = keys;
   if (timeMs[left] !== timeMs[right]) return timeMs[left] > timeMs[right];

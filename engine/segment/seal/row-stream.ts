@@ -103,7 +103,7 @@ class KeyList implements BatchKeys {
   }
 }
 
-/** Whether a row lies before `key` in the order of events. */
+/** True when a row lies before `key` in the order of events. */
 function isBefore({ timeMs, writers, sequences }: BatchKeys, row: number, key: RowKey): boolean {
   if (timeMs[row] !== key.timeMs) return timeMs[row] < key.timeMs;
   if (sequences[row] !== key.sequence) return sequences[row] < key.sequence;
@@ -209,7 +209,7 @@ export class RowStream {
     }
   }
 
-  /** Whether some rows of these times may be of other days. */
+  /** True when some rows of these times may be of other days. */
   #isMixed(minTimeMs: number, maxTimeMs: number): boolean {
     const day = Math.floor(minTimeMs / DAY_MS);
     return day !== Math.floor(maxTimeMs / DAY_MS) || !this.#days.has(day);

@@ -21,7 +21,7 @@ const ELSEWHERE = 2 ** 32 - 1;
 export interface Selection {
   rows: Uint16Array;
   at: Uint32Array;
-  /** Whether all rows of the block have a value, so that `at` counts on from its first. */
+  /** True when all rows of the block have a value, so that `at` counts on from its first. */
   isFull: boolean;
 }
 
@@ -123,7 +123,7 @@ export class SegmentRows {
     return this.#positions[source] ?? new Uint32Array(0);
   }
 
-  /** Whether a source has rows here. */
+  /** True when a source has rows here. */
   has(source: number): boolean {
     return this.#positions[source] !== undefined;
   }

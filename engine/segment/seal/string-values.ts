@@ -29,12 +29,12 @@ export class StringValues {
     return this.#merger.gather(entries);
   }
 
-  /** Whether the values are too many and too distinct to be kept here: then they have to be read again. */
+  /** True when the values are too many and too distinct to be kept here: then they have to be read again. */
   get isGivenUp(): boolean {
     return this.#merger.isGivenUp;
   }
 
-  /** Whether more than half of the values are entries of their own. */
+  /** True when more than half of the values are entries of their own. */
   get isMostlyDistinct(): boolean {
     return this.#merger.entryCount * 2 > this.#entryOf.length;
   }

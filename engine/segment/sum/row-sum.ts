@@ -45,7 +45,7 @@ export class RowSum {
     this.#key = key;
   }
 
-  /** Whether both have the same rows. */
+  /** True when both have the same rows. */
   equals(other: RowSum): boolean {
     return (
       this.rowCount === other.rowCount && this.#low === other.#low && this.#high === other.#high
