@@ -80,7 +80,7 @@ export interface Ingestion {
   warmLoads?: number;
 }
 
-/** What sending and sealing events took: CPU in seconds per million events. */
+/** Cost of sending and sealing events: CPU in seconds per million events. */
 interface Load {
   cpu: number;
   /** Events a second. */
@@ -88,7 +88,7 @@ interface Load {
   sealedCpu: number;
 }
 
-/** What one run of an ingestion used: of a service that has just started, and of the same when it is warm. */
+/** Figures of one run of an ingestion: of a service that has just started, and of the same when it is warm. */
 export interface IngestSample extends Load {
   /** Milliseconds from a request to its 200; NaN where there are no requests. */
   p50: number;

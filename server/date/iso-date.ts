@@ -1,7 +1,7 @@
-import { BLANK, MINUS, PLUS } from '../../engine/base/ascii.ts';
+import { BLANK, digitsEnd, MINUS, PLUS } from '../../engine/base/ascii.ts';
 import { DAY_MS } from '../../engine/base/durations.ts';
 import { daysFromCivil, daysInMonth, digitsAt } from '../../engine/column/date-form.ts';
-import { digitsEnd, scanOffset, scanTime } from './time-of-day.ts';
+import { scanOffset, scanTime } from './time-of-day.ts';
 
 const LOWER = 0x20;
 const LETTER_T = 0x74;

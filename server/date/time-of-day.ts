@@ -1,4 +1,4 @@
-import { BLANK, COLON, COMMA, DOT, MINUS, PLUS, ZERO } from '../../engine/base/ascii.ts';
+import { BLANK, COLON, COMMA, DOT, digitsEnd, MINUS, PLUS, ZERO } from '../../engine/base/ascii.ts';
 import { HOUR_MS, MINUTE_MS } from '../../engine/base/durations.ts';
 import { digitsAt } from '../../engine/column/date-form.ts';
 
@@ -56,13 +56,6 @@ export function scanTime(
   }
   if (hour === 24 && ms > 24 * HOUR_MS) return -1;
   date.wallMs += ms;
-  return at;
-}
-
-/** Offset of the first byte from `start` on that is no digit. */
-export function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && isDigit(bytes[at])) at++;
   return at;
 }
 

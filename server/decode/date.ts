@@ -1,4 +1,4 @@
-import { ASTERISK, BLANK, PLUS } from '../../engine/base/ascii.ts';
+import { ASTERISK, BLANK, digitsEnd, PLUS } from '../../engine/base/ascii.ts';
 import { DAY_MS } from '../../engine/base/durations.ts';
 import type { DateFormResult } from '../../engine/column/date-form.ts';
 import {
@@ -9,7 +9,6 @@ import {
 } from '../../engine/column/date-form.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 import { type IsoDate, scanIsoDate } from '../date/iso-date.ts';
-import { digitsEnd } from '../date/time-of-day.ts';
 import type { NumberResult } from './number.ts';
 import { scanNumber } from './number.ts';
 import { BsdDate } from './syslog/bsd-date.ts';

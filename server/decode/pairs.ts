@@ -1,3 +1,5 @@
+import { BACKSLASH, QUOTE } from '../../engine/base/ascii.ts';
+
 /** Reading of a pair's value. */
 export const Note = {
   /** Unchanged; a number when it is one. */
@@ -12,6 +14,29 @@ export const Note = {
 
 /** One of the values of `Note`. */
 export type Note = (typeof Note)[keyof typeof Note];
+
+/**
+ * Undoes backslashes of `bytes[start, end)`: before a quote, a backslash or `escaped` they are left out. Returns the
+ * end of what was written to `target` from `to` on, for which there is room.
+ */
+export function unescapePair(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  to: number,
+  escaped = QUOTE,
+): number {
+  let behind = to;
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === BACKSLASH && at + 1 < end) {
+      const next = bytes[at + 1];
+      if (next === QUOTE || next === BACKSLASH || next === escaped) at++;
+    }
+    target[behind++] = bytes[at];
+  }
+  return behind;
+}
 
 /** Names and values that were found in a text, as offsets into it, in order. Keeps its memory. */
 export class Pairs {

@@ -1,3 +1,4 @@
+import { byteFrom } from '../../engine/base/ascii.ts';
 import { DEPTH_MAX } from '../../engine/base/limits.ts';
 import { compactJson, literalEnd, ValueScanner } from '../decode/json.ts';
 import type { NumberResult } from '../decode/number.ts';
@@ -65,7 +66,7 @@ export function findObject(
   end: number,
   place: ObjectPlace,
 ): boolean {
-  let at = braceFrom(bytes, start, end);
+  let at = byteFrom(OPEN_BRACE, bytes, start, end);
   for (let tried = 0; at < end && tried < OBJECTS_TRIED_MAX; ) {
     let next = skipBlanks(bytes, at + 1, end);
     if (next < end && bytes[next] === QUOTE) {
@@ -76,16 +77,9 @@ export function findObject(
       // Behind the error, not behind the brace: this keeps the time linear.
       next = Math.max(next, scanner.errorAt);
     }
-    at = braceFrom(bytes, next, end);
+    at = byteFrom(OPEN_BRACE, bytes, next, end);
   }
   return false;
-}
-
-/** Offset of the first opening brace from `start` on; `end` at least when there is none. */
-function braceFrom(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && bytes[at] !== OPEN_BRACE) at++;
-  return at;
 }
 
 /** Reads JSON that is known to be valid. Objects and arrays below DEPTH_MAX levels become their text. */

@@ -1,8 +1,6 @@
-import { BLANK, PLUS } from '../../engine/base/ascii.ts';
+import { BLANK, PERCENT, PLUS } from '../../engine/base/ascii.ts';
 import { ATTRIBUTES_MAX } from '../../engine/base/limits.ts';
 import type { Attributes, Extraction, Extractor } from './extraction.ts';
-
-const PERCENT = 0x25;
 
 /**
  * Finds the parameters of a query string, with or without its `?`; a text without `?` and `=` is none.

@@ -25,7 +25,7 @@ const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
 const WIDE_MIN = 256;
 const WORD_BYTES = 4;
-/** What the text of an entry takes to read, against a step of a unit. */
+/** Steps of a unit that reading the text of an entry counts as. */
 const TEXT_STEPS = 32;
 /** Texts for which room is made. */
 const UNIT_TEXTS = 64;

@@ -50,19 +50,12 @@ export class SharedStrings {
   }
 
   *#hashed(dictionary: KeptEntries): Units<WideHashes> {
-    const hash = this.#hash;
     const hashes = new WideHashes(dictionary.entryCount);
     const { lows, highs } = hashes;
-    const pace = new Pace();
-    for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
-      const { bytes, offsets } = dictionary.piece(first);
-      for (let at = 0; at < offsets.length - 1; at++) {
-        hash.string(bytes, offsets[at], offsets[at + 1]);
-        lows[first + at] = hash.low;
-        highs[first + at] = hash.high;
-      }
-      if (pace.isFull(offsets.length)) yield;
-    }
+    yield* this.#eachHash(dictionary, (entry, low, high) => {
+      lows[entry] = low;
+      highs[entry] = high;
+    });
     return hashes;
   }
 
@@ -85,19 +78,27 @@ export class SharedStrings {
   }
 
   *#distinctOf(dictionary: KeptEntries): Units<Cardinalities> {
-    const hash = this.#hash;
     const distinct = new Cardinalities();
+    yield* this.#eachHash(dictionary, (_, low, high) => distinct.add(0, low, high));
+    yield* distinct.compact();
+    return distinct;
+  }
+
+  /** Hashes all entries of a dictionary, in units. */
+  *#eachHash(
+    dictionary: KeptEntries,
+    take: (entry: number, low: number, high: number) => void,
+  ): Units<void> {
+    const hash = this.#hash;
     const pace = new Pace();
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
       const { bytes, offsets } = dictionary.piece(first);
       for (let at = 0; at < offsets.length - 1; at++) {
         hash.string(bytes, offsets[at], offsets[at + 1]);
-        distinct.add(0, hash.low, hash.high);
+        take(first + at, hash.low, hash.high);
       }
       if (pace.isFull(offsets.length)) yield;
     }
-    yield* distinct.compact();
-    return distinct;
   }
 
   /** Adds the values of the rows of `pairs` to their groups; `ids` are entries + 1 of a dictionary. */

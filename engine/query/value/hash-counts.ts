@@ -111,7 +111,7 @@ export class HashCounts {
     }
   }
 
-  /** What was counted, in units, after the last block; `entriesOf` gives those of a block, and throws what it likes. */
+  /** The counts, in units, after the last block; `entriesOf` gives the entries of a block, and throws what it likes. */
   *finish(entriesOf: (ref: BlockRef) => KeptEntries): Units<CountedHashes> {
     const hashes = this.#hashes.subarray(0, this.count);
     return new CountedHashes(hashes, yield* this.#byParent(), this.#blocks, entriesOf);

@@ -88,7 +88,7 @@ export class BlockChunks {
     return chunk;
   }
 
-  /** What a column of derived strings is made of. */
+  /** Texts of a column of derived strings. */
   derived(index: number, entry: ColumnEntry): DerivedText {
     const known = this.#derived.get(index);
     if (known !== undefined) return known;

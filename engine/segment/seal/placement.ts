@@ -56,7 +56,7 @@ export class Placement {
     return targets;
   }
 
-  /** What each block has of the column, which ends it. */
+  /** Parts of the column by block, which ends it. */
   selections(): Selection[] {
     if (this.#positionOf !== undefined) return this.#sparseSelections(this.#positionOf);
     const { blockCount } = this.#segment;

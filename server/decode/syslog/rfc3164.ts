@@ -1,5 +1,4 @@
-import { BLANK } from '../../../engine/base/ascii.ts';
-import { digitsEnd } from '../../date/time-of-day.ts';
+import { BLANK, digitsEnd } from '../../../engine/base/ascii.ts';
 import { CLOSE_BRACKET, COLON, MINUS, OPEN_BRACKET, ZERO } from '../text.ts';
 import { isDateLike } from './rfc5424.ts';
 import { Part, type SyslogHeader, tokenEnd } from './syslog-header.ts';

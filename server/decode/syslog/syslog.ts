@@ -9,8 +9,8 @@ import { PairScanner } from '../keyvalue.ts';
 import type { LeafReader } from '../leaf.ts';
 import type { Member, PlainText } from '../member.ts';
 import { BROKEN, type ObjectReader } from '../object.ts';
-import { Note, Pairs } from '../pairs.ts';
-import { BACKSLASH, CLOSE_BRACKET, latin1, QUOTE, ZERO } from '../text.ts';
+import { Note, Pairs, unescapePair } from '../pairs.ts';
+import { CLOSE_BRACKET, latin1, QUOTE, ZERO } from '../text.ts';
 import { nextObject, OBJECTS_TRIED_MAX, type TextAround, textAround } from '../text-object.ts';
 import type { EventTree } from '../tree.ts';
 import { scanRfc3164 } from './rfc3164.ts';
@@ -347,18 +347,9 @@ export class SyslogReader {
     }
     const rows = this.#rows;
     const to = rows.reserveSide(end - start);
-    const target = rows.side;
-    let behind = to;
-    for (let at = start; at < end; at++) {
-      if (bytes[at] === BACKSLASH && at + 1 < end) {
-        const next = bytes[at + 1];
-        if (next === QUOTE || next === BACKSLASH || next === escaped) at++;
-      }
-      target[behind++] = bytes[at];
-    }
-    rows.sideBytes = behind;
+    rows.sideBytes = unescapePair(bytes, start, end, rows.side, to, escaped);
     this.#valueStart = ~to;
-    this.#valueLength = behind - to;
+    this.#valueLength = rows.sideBytes - to;
   }
 }
 

@@ -1,7 +1,7 @@
+import { CLOSE_BRACKET } from '../../../engine/base/ascii.ts';
 import { AccessDateReader } from '../access-log/access-log-date.ts';
 import { commonDate } from '../access-log/access-log-line.ts';
 
-const CLOSE_BRACKET = 0x5d;
 const LENGTH_MAX = 40;
 
 /** Reads the dates of access lines as AccessDateReader does, from bytes, remembering the last one. */

@@ -1,14 +1,20 @@
 import {
+  ASCII_MAX,
   BACKSLASH,
   BLANK,
+  byteFrom,
   COLON,
   COMMA,
   DOT,
   digitsEnd,
+  HASH,
   MINUS,
   NINE,
   OPEN_BRACKET,
+  QUESTION,
   QUOTE,
+  SLASH,
+  UNDERSCORE,
   ZERO,
 } from '../../../engine/base/ascii.ts';
 import { Kind } from '../../../engine/column/kind.ts';
@@ -25,14 +31,8 @@ import {
   NOTHING,
   UNSURE,
 } from './findings.ts';
-import { firstOf } from './url-finder.ts';
 import { ParameterFinder } from './url-parts.ts';
 
-const HASH = 0x23;
-const SLASH = 0x2f;
-const QUESTION = 0x3f;
-const UNDERSCORE = 0x5f;
-const ASCII_MAX = 0x7f;
 const STATUS_BYTES = 3;
 const VERB_BYTES_MAX = 32;
 const VERSION_BYTES_MAX = 15;
@@ -235,9 +235,7 @@ export class AccessFinder implements Finder {
       this.#fixed = Buffer.from(MARKER + iso);
     }
     const fixed = this.#fixed;
-    const at = found.rows.reserveSide(fixed.length);
-    const { side } = found.rows;
-    for (let byte = 0; byte < fixed.length; byte++) side[at + byte] = fixed[byte];
+    const at = found.put(fixed);
     found.add(this.#names.path(Name.MARKER), Kind.ARRAY, ~at, MARKER.length);
     if (found.container === PATH_CUSTOM) found.optional = 1;
     const date = at + MARKER.length;
@@ -249,8 +247,8 @@ export class AccessFinder implements Finder {
     const found = this.#found;
     const { bytes, isInSide } = text;
     const { start, length } = this.#request;
-    const hash = firstOf(HASH, bytes, start, start + length);
-    const mark = firstOf(QUESTION, bytes, start, hash);
+    const hash = byteFrom(HASH, bytes, start, start + length);
+    const mark = byteFrom(QUESTION, bytes, start, hash);
     const path = this.#names.path(Name.PATH);
     found.add(path, Kind.STRING, isInSide ? ~start : start, mark - start);
     if (mark === hash) return true;

@@ -1,4 +1,5 @@
 import {
+  ASCII_MAX,
   BACKSLASH,
   BLANK,
   DOT,
@@ -7,14 +8,13 @@ import {
   MINUS,
   NINE,
   QUOTE,
+  SLASH,
   ZERO,
 } from '../../../engine/base/ascii.ts';
 
-const SLASH = 0x2f;
 const LETTER_M = 0x6d;
 const LETTER_S = 0x73;
 const LETTER_U = 0x75;
-const ASCII_MAX = 0x7f;
 /** Longer words are no times. */
 const TIME_BYTES_MAX = 24;
 

@@ -74,6 +74,14 @@ export class Findings {
     this.length[place] = length;
   }
 
+  /** Copies bytes to the rows' side buffer; their offset there. */
+  put(bytes: Uint8Array): number {
+    const at = this.rows.reserveSide(bytes.length);
+    const { side } = this.rows;
+    for (let byte = 0; byte < bytes.length; byte++) side[at + byte] = bytes[byte];
+    return at;
+  }
+
   /** Makes a text the event's message. */
   addMessage(start: number, length: number): void {
     this.messageStart = start;

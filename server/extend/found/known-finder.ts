@@ -44,9 +44,7 @@ export class KnownFinder implements Finder {
     if (known === undefined || !isKnown) known = this.#learn(hash, text);
     if (known.answer !== FOUND) return known.answer;
     const { names, paths, ends, values } = known;
-    const at = found.rows.reserveSide(values.length);
-    const { side } = found.rows;
-    for (let byte = 0; byte < values.length; byte++) side[at + byte] = values[byte];
+    const at = found.put(values);
     let from = 0;
     for (let name = 0; name < names.length; name++) {
       if (paths[name] < 0) paths[name] = found.pathOf(names[name]);

@@ -1,7 +1,6 @@
-import { BACKSLASH, QUOTE } from '../../../engine/base/ascii.ts';
 import { Kind } from '../../../engine/column/kind.ts';
 import { PairScanner } from '../../decode/keyvalue.ts';
-import { Note, Pairs } from '../../decode/pairs.ts';
+import { Note, Pairs, unescapePair } from '../../decode/pairs.ts';
 import type { RowValues } from '../row-values.ts';
 import { type Answer, type Finder, type Findings, FOUND, NOTHING, UNSURE } from './findings.ts';
 
@@ -27,7 +26,10 @@ export class PairFinder implements Finder {
       if (path < 0) return UNSURE;
       const at = valueStart[pair];
       if (note[pair] === Note.ESCAPED) {
-        addUnescaped(found, path, bytes, at, valueEnd[pair]);
+        const { rows } = found;
+        const to = rows.reserveSide(valueEnd[pair] - at);
+        rows.sideBytes = unescapePair(bytes, at, valueEnd[pair], rows.side, to);
+        found.add(path, Kind.STRING, ~to, rows.sideBytes - to);
       } else {
         const kind = note[pair] === Note.PLAIN ? Kind.NUMBER : Kind.STRING;
         found.add(path, kind, isInSide ? ~at : at, valueEnd[pair] - at);
@@ -35,25 +37,4 @@ export class PairFinder implements Finder {
     }
     return FOUND;
   }
-}
-
-/** Adds a text in which `\"` and `\\` stand for themselves. */
-function addUnescaped(
-  found: Findings,
-  path: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): void {
-  const { rows } = found;
-  const to = rows.reserveSide(end - start);
-  const { side } = rows;
-  let length = 0;
-  for (let at = start; at < end; at++) {
-    const next = bytes[at] === BACKSLASH && at + 1 < end ? bytes[at + 1] : 0;
-    if (next === QUOTE || next === BACKSLASH) at++;
-    side[to + length++] = bytes[at];
-  }
-  rows.sideBytes = to + length;
-  found.add(path, Kind.STRING, ~to, length);
 }

@@ -1,4 +1,4 @@
-import { BLANK } from '../../../engine/base/ascii.ts';
+import { ASCII_MAX, BLANK, byteFrom, HASH, QUESTION, SLASH } from '../../../engine/base/ascii.ts';
 import { Kind } from '../../../engine/column/kind.ts';
 import type { RowValues } from '../row-values.ts';
 import {
@@ -11,11 +11,6 @@ import {
   UNSURE,
 } from './findings.ts';
 import { ParameterFinder } from './url-parts.ts';
-
-const HASH = 0x23;
-const SLASH = 0x2f;
-const QUESTION = 0x3f;
-const ASCII_MAX = 0x7f;
 
 const NAMES = ['path', 'queryString', 'fragment'];
 const [PATH, QUERY, FRAGMENT] = NAMES.keys();
@@ -38,8 +33,8 @@ export class UrlFinder implements Finder {
     const last = end > start ? bytes[end - 1] : BLANK;
     const isPath = bytes[start] === SLASH && bytes[start + 1] !== SLASH;
     if (!isPath || last <= BLANK || last > ASCII_MAX) return UNSURE;
-    const hash = firstOf(HASH, bytes, start, end);
-    const mark = firstOf(QUESTION, bytes, start, hash);
+    const hash = byteFrom(HASH, bytes, start, end);
+    const mark = byteFrom(QUESTION, bytes, start, hash);
     const place = (at: number): number => (isInSide ? ~at : at);
     found.add(this.#names.path(PATH), Kind.STRING, place(start), mark - start);
     if (mark < hash) {
@@ -53,11 +48,4 @@ export class UrlFinder implements Finder {
     }
     return found.count > 0 ? FOUND : NOTHING;
   }
-}
-
-/** Offset of the first of a byte in `[start, end)`, or `end`. */
-export function firstOf(byte: number, bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && bytes[at] !== byte) at++;
-  return at;
 }

@@ -1,11 +1,8 @@
-import { BLANK, EQUALS, PLUS } from '../../../engine/base/ascii.ts';
+import { AMPERSAND, ASCII_MAX, BLANK, EQUALS, PERCENT, PLUS } from '../../../engine/base/ascii.ts';
 import { Kind } from '../../../engine/column/kind.ts';
 import { hexAt } from '../query-string.ts';
 import type { Findings } from './findings.ts';
 
-const AMPERSAND = 0x26;
-const PERCENT = 0x25;
-const ASCII_MAX = 0x7f;
 /** Parameters that are read here. */
 const PARAMETERS_MAX = 200;
 
