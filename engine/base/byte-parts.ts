@@ -38,6 +38,22 @@ export class ByteParts {
     return [...this.#parts, this.#open.subarray(0, this.#openBytes)];
   }
 
+  /** All bytes as one array, which is the caller's. Empties it, and frees each part as soon as it is copied. */
+  take(): Uint8Array<ArrayBuffer> {
+    this.#close();
+    const bytes = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+      part.buffer.transfer(0);
+    }
+    this.#parts = [];
+    this.#open = new Uint8Array(0);
+    this.#length = 0;
+    return bytes;
+  }
+
   /** Empties it, and frees what was written: views of it are empty then. */
   reset(): void {
     for (const { buffer } of [...this.#parts, this.#open]) buffer.transfer(0);

@@ -1,9 +1,10 @@
+import { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
 import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
-import { extend, free } from '../packed/growth.ts';
+import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { type Region, RegionReader, type RegionWriter } from './chunk.ts';
 import { CountRuns } from './count-runs.ts';
@@ -196,6 +197,12 @@ export class SharedDictionary implements CountedEntries {
     return entry;
   }
 
+  /** Ends it: frees the entries at once. */
+  free(): void {
+    free(this.#entries?.offsets, this.#entries?.bytes);
+    this.#entries = undefined;
+  }
+
   #countStream(): IntegerStream {
     return new IntegerStream(new ByteReader(this.#region(this.#countRegion)), this.entryCount);
   }
@@ -257,19 +264,14 @@ export class SharedDictionary implements CountedEntries {
 
   *#readAll(): Units<Entries> {
     const offsets = new Uint32Array(this.entryCount + 1);
-    let bytes = new Uint8Array(0);
-    let end = 0;
-    yield* this.#eachPiece((first, piece) => {
-      const from = end;
-      end += piece.bytes.length;
-      if (end > BYTES_MAX) damaged(`dictionary of ${end} bytes`);
-      for (let index = 0; index < piece.offsets.length; index++) {
-        offsets[first + index] = from + piece.offsets[index];
-      }
-      if (end > bytes.length) bytes = extend(bytes, end);
-      bytes.set(piece.bytes, from);
+    const parts = new ByteParts();
+    yield* this.#eachPiece((first, { offsets: own, bytes }) => {
+      const from = parts.length;
+      if (from + bytes.length > BYTES_MAX) damaged(`dictionary of ${from + bytes.length} bytes`);
+      for (let index = 0; index < own.length; index++) offsets[first + index] = from + own[index];
+      parts.raw(bytes);
     }, new Scratch());
-    return { offsets, bytes: new Uint8Array(bytes.buffer.transfer(end)) };
+    return { offsets, bytes: parts.take() };
   }
 }
 

@@ -28,6 +28,20 @@ t.test('parts are what a writer has in one piece', async () => {
   );
 });
 
+t.test('parts become one array, and are written anew then', async () => {
+  fc.assert(
+    fc.property(sizes, sizes, (first, second) => {
+      const parts = new ByteParts();
+      const whole = new ByteWriter();
+      write(parts, first);
+      t.same(parts.take(), write(whole, first));
+      whole.reset();
+      t.same(write(parts, second), write(whole, second));
+    }),
+    { numRuns: 50 },
+  );
+});
+
 t.test('what small pieces take is little more than they are', async (t) => {
   const parts = new ByteParts();
   for (let piece = 0; piece < 10_000; piece++) parts.raw(new Uint8Array(100));

@@ -5,6 +5,7 @@ import { NumberBuilder } from '../../engine/column/numbers.ts';
 import { BlockEncoder } from '../../engine/segment/block/block-encoder.ts';
 import { EntryMerger } from '../../engine/segment/entry/entry-merger.ts';
 import { Placement } from '../../engine/segment/seal/placement.ts';
+import { selectedPlace } from '../../engine/segment/seal/segment-rows.ts';
 import { StringValues } from '../../engine/segment/seal/string-values.ts';
 import { TextSources } from '../../engine/segment/seal/text-sources.ts';
 import type { TestRow } from './leaves.ts';
@@ -97,9 +98,11 @@ const FAULTS: Record<string, () => () => void> = {
       return function (this: Placement) {
         const selections = right.call(this);
         return selections.map((selection) => {
-          const at = selection.at.slice();
+          const at = Uint32Array.from(selection.rows, (_, index) =>
+            selectedPlace(selection, index),
+          );
           if (at.length > 21) exchange(at, 20, 21);
-          return { ...selection, at, isFull: false };
+          return { ...selection, at };
         });
       };
     }),

@@ -71,10 +71,21 @@ export interface SharedIds {
 /** What a block's header says of its rows. */
 type BlockFacts = Pick<EncodedBlock, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
+function factsOf(timeMs: Float64Array): BlockFacts {
+  let minTimeMs = timeMs[0];
+  let maxTimeMs = timeMs[0];
+  for (let row = 1; row < timeMs.length; row++) {
+    minTimeMs = Math.min(minTimeMs, timeMs[row]);
+    maxTimeMs = Math.max(maxTimeMs, timeMs[row]);
+  }
+  return { rowCount: timeMs.length, minTimeMs, maxTimeMs };
+}
+
 /** Encodes one block: what all rows have, then column by column. Source: FORMAT.md 4. */
 export class BlockEncoder {
   readonly #timeMs: Float64Array;
   readonly #firstRow: number;
+  readonly #facts: BlockFacts;
   readonly #rowCount: number;
   readonly #out: RegionWriter;
   readonly #paths: BlockPaths;
@@ -83,14 +94,15 @@ export class BlockEncoder {
   #columnCount = 0;
 
   /**
-   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until `finish`. `out`
-   * is empty, and the encoder's until then.
+   * Row `firstRow` of the columns' builders is row 0 of the block. `rows.timeMs` must not change until the last column
+   * of dates is written. `out` is empty, and the encoder's until `finish`.
    */
   constructor(paths: PathTable, rows: BlockRows, firstRow: number, out: RegionWriter) {
     this.#out = out;
     this.#timeMs = rows.timeMs;
     this.#firstRow = firstRow;
     this.#rowCount = rows.timeMs.length;
+    this.#facts = factsOf(rows.timeMs);
     this.#paths = new BlockPaths(paths);
     assert(this.#rowCount > 0 && this.#rowCount <= BLOCK_ROWS_MAX, 'rows fit in a block');
     this.#writeRows(rows);
@@ -246,12 +258,12 @@ export class BlockEncoder {
   /** The whole block, which begins with the rows of `runs`. The frame is the caller's, its header is still zero. */
   finish(runs: readonly Run[]): EncodedBlock {
     const meta = this.#meta(runs);
-    return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts() };
+    return { ...layFrame(meta, this.#out.regions.parts()), runs, ...this.#facts };
   }
 
   /** The whole block, which repeats no rows, in parts. The regions are those of `out`. */
   parts(): FrameParts & BlockFacts {
-    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts() };
+    return { ...layParts(this.#meta([]), this.#out.regions.parts()), ...this.#facts };
   }
 
   #meta(runs: readonly Run[]): Uint8Array {
@@ -265,17 +277,6 @@ export class BlockEncoder {
     meta.varint(this.#columnCount);
     meta.raw(written.subarray(this.#rowsBytes));
     return meta.bytes();
-  }
-
-  #facts(): BlockFacts {
-    const timeMs = this.#timeMs;
-    let minTimeMs = timeMs[0];
-    let maxTimeMs = timeMs[0];
-    for (let row = 1; row < timeMs.length; row++) {
-      minTimeMs = Math.min(minTimeMs, timeMs[row]);
-      maxTimeMs = Math.max(maxTimeMs, timeMs[row]);
-    }
-    return { rowCount: this.#rowCount, minTimeMs, maxTimeMs };
   }
 
   #begin(path: number): void {

@@ -10,22 +10,12 @@ import { NUMBER_AS_TEXT } from '../../column/rows.ts';
 import { free } from '../../packed/growth.ts';
 import type { DenseColumn } from '../block/dense-column.ts';
 import type { ColumnRoom } from './column-room.ts';
-import type { Selection } from './segment-rows.ts';
+import { type Selection, selected, selectedPlace } from './segment-rows.ts';
 
 /** Memory of the values of a builder that do not lie one after the other: of a thread one is in use at a time. */
 const numbersTaken = new Float64Array(BLOCK_ROWS_MAX);
 const detailsTaken = new Uint16Array(BLOCK_ROWS_MAX);
 const bytesTaken = new Uint8Array(BLOCK_ROWS_MAX);
-
-/** The selected ones of `values`: a view of these when they lie one after the other, else of `room`. */
-function selected<
-  T extends Float64Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>,
->(values: T, room: T, { at, isFull }: Selection): T {
-  if (isFull) return values.subarray(at[0], at[0] + at.length) as T;
-  const taken = room.subarray(0, at.length) as T;
-  for (let index = 0; index < at.length; index++) taken[index] = values[at[index]];
-  return taken;
-}
 
 /** Values of a column of numbers, dates or booleans while they are put in order. Owned by the sealing of a segment. */
 export interface ColumnValues {
@@ -62,19 +52,19 @@ class NumberValues implements ColumnValues {
   }
 
   builder(path: number, selection: Selection): NumberBuilder {
-    const { rows, at } = selection;
+    const { rows } = selection;
     const builder = new NumberBuilder(path);
     const values = selected(this.#values, numbersTaken, selection);
     const details = selected(this.#details, detailsTaken, selection);
     if (this.#texts.size > 0) {
-      for (let index = 0; index < at.length; index++) {
+      for (let index = 0; index < rows.length; index++) {
         if (details[index] !== NUMBER_AS_TEXT) continue;
-        const text = this.#texts.get(at[index]);
+        const text = this.#texts.get(selectedPlace(selection, index));
         if (text !== undefined) builder.texts.add(text, 0, text.length);
       }
     }
     builder.rows = rows as Uint16Array<ArrayBuffer>;
-    builder.count = at.length;
+    builder.count = rows.length;
     builder.values = values;
     builder.details = details;
     return builder;
@@ -118,7 +108,7 @@ class DateValues implements ColumnValues {
   builder(path: number, selection: Selection): DateBuilder {
     const builder = new DateBuilder(path);
     builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
-    builder.count = selection.at.length;
+    builder.count = selection.rows.length;
     builder.values = selected(this.#values, numbersTaken, selection);
     builder.forms = selected(this.#forms, detailsTaken, selection);
     return builder;
@@ -144,7 +134,7 @@ class BooleanValues implements ColumnValues {
   builder(path: number, selection: Selection): BooleanBuilder {
     const builder = new BooleanBuilder(path);
     builder.rows = selection.rows as Uint16Array<ArrayBuffer>;
-    builder.count = selection.at.length;
+    builder.count = selection.rows.length;
     builder.values = selected(this.#values, bytesTaken, selection);
     return builder;
   }

@@ -1,7 +1,8 @@
 import { TEXT_PIECE_ROWS } from '../../base/limits.ts';
-import type { EntrySource, PossibleParts } from '../../column/entries.ts';
+import type { PossibleParts } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { PATH_MESSAGE } from '../../column/path.ts';
+import type { SharedDictionary } from '../../column/shared-dictionary.ts';
 import { deriveKernel } from '../../derive/derive-kernel.ts';
 import type { RowsText } from '../../derive/row-texts.ts';
 import { type DerivedParts, deriveText } from '../../derive/text-deriver.ts';
@@ -36,14 +37,14 @@ function ownShare({ own }: DerivedParts, { bytes }: RowsText): number {
 class WrittenDictionaries implements DictionarySource {
   readonly #writer: SegmentWriter;
   readonly #places: readonly FramePlace[];
-  readonly #open: (EntrySource | undefined)[] = [];
+  readonly #open: (SharedDictionary | undefined)[] = [];
 
   constructor(writer: SegmentWriter, places: readonly FramePlace[]) {
     this.#writer = writer;
     this.#places = places;
   }
 
-  dictionary(number: number): EntrySource {
+  dictionary(number: number): SharedDictionary {
     const { segment, written } = this.#writer;
     this.#open[number] ??= openDictionary(written, segment, this.#places[number]);
     return this.#open[number];
@@ -51,6 +52,11 @@ class WrittenDictionaries implements DictionarySource {
 
   partsWith(): PossibleParts | undefined {
     return undefined;
+  }
+
+  /** Ends it. */
+  free(): void {
+    for (const dictionary of this.#open) dictionary?.free();
   }
 }
 
@@ -114,6 +120,11 @@ export class MessageDeriver {
     const derived = deriveText(text, block.texts, used, deriveKernel());
     if (derived === undefined) return undefined;
     return ownShare(derived, text) <= this.#ownShare * OWN_SHARE_GROWTH ? derived : undefined;
+  }
+
+  /** Ends it. */
+  free(): void {
+    this.#dictionaries.free();
   }
 
   /** Opens a block as it is encoded so far; its chunks are in the file. */

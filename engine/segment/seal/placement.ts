@@ -79,7 +79,7 @@ export class Placement {
     const at = scratch.slice(0, count);
     const rows = new Uint16Array(count);
     for (let index = 0; index < count; index++) rows[index] = at[index] - from;
-    return { rows, at, isFull: false };
+    return { rows, from: 0, at };
   }
 
   #sparseSelections(positionOf: Uint32Array): Selection[] {
@@ -105,7 +105,7 @@ export class Placement {
         rows[index - from] = position - bounds.from;
         at[index - from] = sorted[index] - position * PAIR_RANGE;
       }
-      selections.push({ rows, at, isFull: false });
+      selections.push({ rows, from: 0, at });
       from = to;
     }
     free(pairs);

@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import { DAY_MS } from '../../base/durations.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import { free, grow } from '../../packed/growth.ts';
 import { type BatchKeys, sortRows } from './row-order.ts';
 import { SegmentRows } from './segment-rows.ts';
@@ -119,6 +120,8 @@ export class RowStream {
   readonly #days: ReadonlySet<number>;
   readonly #windowRows: number;
   readonly #pause: () => Promise<void>;
+  /** Rows of all sources. */
+  readonly #sourceRows: number;
   /** The first row that was not taken; undefined: the first of all. */
   #from: RowKey | undefined;
   #isOver = false;
@@ -137,6 +140,7 @@ export class RowStream {
     this.#days = days;
     this.#windowRows = windowRows;
     this.#pause = pause;
+    this.#sourceRows = sources.reduce((sum, { block }) => sum + block.rowCount, 0);
   }
 
   /** The next rows, at least one and up to `rowsMax`, which there have to be; fewer when their segment is full. */
@@ -164,7 +168,9 @@ export class RowStream {
   async #read(wanted: number): Promise<{ rows: KeyList; cut: RowKey | undefined }> {
     for (let reach = wanted * REACH_RATIO; ; reach *= 2) {
       const cut = await this.#keyAfter(reach);
-      const rows = await this.#readUpTo(cut, wanted);
+      // Samples tell only about how many there are.
+      const about = Math.min(Math.ceil(reach) + BLOCK_ROWS_MAX, this.#sourceRows);
+      const rows = await this.#readUpTo(cut, about);
       if (rows.count >= wanted || cut === undefined) return { rows, cut };
     }
   }
@@ -237,9 +243,8 @@ export class RowStream {
 
   async #sample(): Promise<KeyList> {
     const samples = new KeyList();
-    const rowCount = this.#sources.reduce((sum, { block }) => sum + block.rowCount, 0);
     // What fits in memory is read at once.
-    if (rowCount <= this.#windowRows * REACH_RATIO) return samples;
+    if (this.#sourceRows <= this.#windowRows * REACH_RATIO) return samples;
     for (const [source, { block }] of this.#sources.entries()) {
       const { minTimeMs, maxTimeMs } = block.ref;
       const keys = { timeMs: block.timeMs(), ...block.keys() };

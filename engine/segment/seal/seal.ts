@@ -123,6 +123,7 @@ async function sealSources(
   result.damaged.push(...source.damaged);
   result.rowCount += source.rowCount;
   const rowsOfDay = await countDays(source.sources, pause);
+  let without = source.rowCount;
   for (const { days, rowCounts } of shareDays(rowsOfDay, rowsMax)) {
     const stream = new RowStream(source.sources, days, ORDERED_ROWS, pause);
     const most = Math.max(...rowCounts);
@@ -130,6 +131,8 @@ async function sealSources(
     while (left > 0) {
       const rows = await stream.take(Math.min(left, most));
       left -= rows.rowCount;
+      without -= rows.rowCount;
+      if (without === 0) source.forgetWeights();
       const sealed = await sealRows(options, { source, rows, columnsMax, pause });
       result.segments.push(sealed);
       await verification.find(disk, pathOf(true, sealed.segment), sealed);

@@ -23,7 +23,7 @@ import { MessageDeriver } from './message-deriver.ts';
 import { OutlineList } from './outline-list.ts';
 import { OverflowSources, shareColumns } from './overflow-sources.ts';
 import { Placement } from './placement.ts';
-import { freeSelections, type SegmentRows, type Selection } from './segment-rows.ts';
+import { freeSelections, type SegmentRows, type Selection, selected } from './segment-rows.ts';
 import { PART_PIECES_MAX, SegmentWords } from './segment-words.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { ShapeList } from './shape-list.ts';
@@ -71,8 +71,8 @@ function dictionaryName(source: number, segment: number, dictionary: number): st
 
 /**
  * Builds one sealed segment, column after column, each into all of its blocks: chunks go to the file as they are
- * encoded, and only the directories of the blocks are held until the end. Texts, which are most of the bytes, are last,
- * and messages behind all others, as they are derived of them.
+ * encoded, and only the directories of the blocks are held until the end. Strings are behind other values, texts, which
+ * are most of the bytes, behind all other strings, and messages last, as they are derived of them.
  */
 export class SegmentBuilder {
   readonly #source: SourceRows;
@@ -90,7 +90,7 @@ export class SegmentBuilder {
   /** By writer; -1 when it has no rows. */
   readonly #highest = new Float64Array(256).fill(-1);
   readonly #room = new ColumnRoom();
-  /** Of each block, as its encoder has them. */
+  /** Of each block, as its encoder has them until all dates are written. */
   readonly #timesOfBlocks: Float64Array[] = [];
   #ownEntryBytes = 0;
 
@@ -116,8 +116,15 @@ export class SegmentBuilder {
       this.#rows.sourceRows,
     );
     for (const column of columns) {
-      if (isStrings(column)) await this.#strings(column);
-      else await this.#values(column);
+      if (isStrings(column)) continue;
+      await this.#values(column);
+      this.#source.forget();
+    }
+    // Numbers take more room than strings, and behind dates nobody asks for times.
+    this.#room.free();
+    free(...this.#timesOfBlocks);
+    for (const column of columns.filter(isStrings)) {
+      await this.#strings(column);
       this.#source.forget();
     }
     this.#room.free();
@@ -170,6 +177,7 @@ export class SegmentBuilder {
       }
     }
     texts.free();
+    deriver.free();
   }
 
   async #writeOverflow(columns: readonly SourceColumn[]): Promise<void> {
@@ -292,15 +300,15 @@ export class SegmentBuilder {
   async #writeIds(
     column: Strings,
     selections: readonly Selection[],
-    idAt: Uint32Array,
+    idAt: Uint32Array<ArrayBuffer>,
     dictionary: number,
   ): Promise<void> {
     const { path, kind } = column;
     const idsOfBlock = new Uint32Array(BLOCK_ROWS_MAX);
-    for (const [number, { rows, at }] of selections.entries()) {
+    for (const [number, selection] of selections.entries()) {
+      const { rows } = selection;
       if (rows.length === 0) continue;
-      const ids = idsOfBlock.subarray(0, at.length);
-      for (let index = 0; index < at.length; index++) ids[index] = idAt[at[index]];
+      const ids = selected(idAt, idsOfBlock, selection);
       const list = { rows, from: 0, to: rows.length };
       this.#encoders[number].writeShared({ path, kind, dictionary, list, ids });
       this.#outline(column, number, rows.length, dictionary, undefined);
@@ -324,7 +332,6 @@ export class SegmentBuilder {
     const words = await this.#words.finish(columns);
     const blocks: BlockRef[] = [];
     for (const encoder of this.#encoders) blocks.push(await this.#writer.block(encoder.parts()));
-    free(...this.#timesOfBlocks);
     this.#rows.free();
     const facts = {
       rowCount: this.#rows.rowCount,

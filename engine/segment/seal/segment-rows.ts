@@ -17,17 +17,38 @@ const EVERY_ROW = Uint16Array.from({ length: BLOCK_ROWS_MAX }, (_, row) => row);
 /** Position of a row that is not in the segment, until there are no more. */
 const ELSEWHERE = 2 ** 32 - 1;
 
-/** The values that a block has of a column: value `at[i]`, as a placement counts them, is that of row `rows[i]`. */
+/**
+ * The values that a block has of a column, as a placement counts them: that of row `rows[i]` is value `at[i]`, or value
+ * `from + i` where all rows of the block have one.
+ */
 export interface Selection {
   rows: Uint16Array;
-  at: Uint32Array;
-  /** True when all rows of the block have a value, so that `at` counts on from its first. */
-  isFull: boolean;
+  from: number;
+  at: Uint32Array | undefined;
 }
 
-/** Frees the places of values in selections that are not used any more; those of full ones are of all columns. */
+/** The number of a selected value. */
+export function selectedPlace({ at, from }: Selection, index: number): number {
+  return at === undefined ? from + index : at[index];
+}
+
+/** The selected ones of `values`: a view of these when they lie one after the other, else of `room`. */
+export function selected<
+  T extends
+    | Float64Array<ArrayBuffer>
+    | Uint32Array<ArrayBuffer>
+    | Uint16Array<ArrayBuffer>
+    | Uint8Array<ArrayBuffer>,
+>(values: T, room: T, { rows, from, at }: Selection): T {
+  if (at === undefined) return values.subarray(from, from + rows.length) as T;
+  const taken = room.subarray(0, at.length) as T;
+  for (let index = 0; index < at.length; index++) taken[index] = values[at[index]];
+  return taken;
+}
+
+/** Frees the places of values in selections that are not used any more. */
 export function freeSelections(selections: readonly Selection[]): void {
-  for (const { at, isFull } of selections) if (!isFull) free(at);
+  for (const { at } of selections) free(at);
 }
 
 /** Rows by a number of theirs: the source of each, and its number there. */
@@ -38,7 +59,7 @@ interface Places {
 
 /**
  * Where the rows of the sources go in a new segment, and where its blocks begin: a block is full by rows, or by bytes
- * of text. Takes 4 bytes a row of the sources that have any in it, and up to 6 a row of the segment.
+ * of text. Takes 4 bytes a row of the sources that have any in it.
  */
 export class SegmentRows {
   readonly sources: readonly Source[];
@@ -56,12 +77,9 @@ export class SegmentRows {
   #start = 0;
   #blockBytes = 0;
   #segmentBytes = 0;
-  readonly #weights: readonly (Uint32Array | undefined)[];
-  readonly #full: Selection[] = [];
 
   constructor(sources: readonly Source[]) {
     this.sources = sources;
-    this.#weights = sources.map(({ weights }) => weights);
     this.#positions = new Array<Uint32Array | undefined>(sources.length).fill(undefined);
     this.#first = new Uint32Array(sources.length);
     this.#last = new Uint32Array(sources.length);
@@ -80,7 +98,7 @@ export class SegmentRows {
   }
 
   #add(source: number, row: number): boolean {
-    const weights = this.#weights[source];
+    const { weights } = this.sources[source];
     const bytes = weights === undefined ? 0 : weights[row];
     if (this.#segmentBytes + bytes > SEGMENT_BYTES_MAX && this.rowCount > 0) return false;
     const position = this.rowCount++;
@@ -157,19 +175,17 @@ export class SegmentRows {
 
   /** Ends it. */
   free(): void {
-    free(...this.#positions, ...this.#full.map(({ at }) => at));
+    free(...this.#positions);
+  }
+
+  /** The rows of a block by their numbers in it. Not to be written. */
+  everyRow(block: number): Uint16Array<ArrayBuffer> {
+    const { from, to } = this.bounds(block);
+    return EVERY_ROW.subarray(0, to - from);
   }
 
   /** What a block has of a column that all rows have. Not to be written. */
   fullSelection(block: number): Selection {
-    const known = this.#full[block];
-    if (known !== undefined) return known;
-    const { from, to } = this.bounds(block);
-    const rows = EVERY_ROW.subarray(0, to - from);
-    const at = new Uint32Array(to - from);
-    for (let row = 0; row < at.length; row++) at[row] = from + row;
-    const selection = { rows, at, isFull: true };
-    this.#full[block] = selection;
-    return selection;
+    return { rows: this.everyRow(block), from: this.bounds(block).from, at: undefined };
   }
 }

@@ -171,9 +171,17 @@ export class SourceRows {
     if (!isRead || this.#files.memoryBytes > DICTIONARY_BYTES_MAX) this.#files.forget();
   }
 
+  /** Lets go of the weights of all rows, whose places are known. */
+  forgetWeights(): void {
+    for (const source of this.sources) {
+      free(source.weights);
+      source.weights = undefined;
+    }
+  }
+
   close(): void {
     this.#files.close();
-    free(...this.sources.map(({ weights }) => weights));
+    this.forgetWeights();
   }
 
   #add(block: Block): void {

@@ -1,16 +1,20 @@
 import { assert } from '../../base/assert.ts';
+import { BLOCK_ROWS_MAX } from '../../base/limits.ts';
 import type { StringColumn } from '../../column/column.ts';
 import { type Entries, Scratch } from '../../column/entries.ts';
 import { StringBuilder } from '../../column/strings.ts';
 import type { DenseStrings } from '../block/dense-column.ts';
 import { EntryMerger, type EntryRanks } from '../entry/entry-merger.ts';
 import type { ColumnRoom } from './column-room.ts';
-import type { Selection } from './segment-rows.ts';
+import { type Selection, selected } from './segment-rows.ts';
+
+/** Memory of selected entries that do not lie one after the other: of a thread one column's are in use at a time. */
+const entriesTaken = new Uint32Array(BLOCK_ROWS_MAX);
 
 /** The values of a column of strings or arrays while they are put in order, each as an entry of one dictionary. */
 export class StringValues {
   readonly #merger = new EntryMerger();
-  readonly #entryOf: Uint32Array;
+  readonly #entryOf: Uint32Array<ArrayBuffer>;
   readonly #scratch = new Scratch();
   #local = new Uint32Array(0);
 
@@ -61,21 +65,22 @@ export class StringValues {
   /** The order of the entries by how many of the selected values they are; `undefined` when sharing does not pay. */
   ranks(selections: readonly Selection[]): EntryRanks | undefined {
     const counts = new Uint32Array(this.#merger.entryCount);
-    for (const { at } of selections) {
-      for (let index = 0; index < at.length; index++) counts[this.#entryOf[at[index]]]++;
+    for (const selection of selections) {
+      const entries = selected(this.#entryOf, entriesTaken, selection);
+      for (let index = 0; index < entries.length; index++) counts[entries[index]]++;
     }
     return this.#merger.ranks(counts);
   }
 
   /** By target, the id of each value; the entries are not known here any more. */
-  intoIds({ ids }: EntryRanks): Uint32Array {
+  intoIds({ ids }: EntryRanks): Uint32Array<ArrayBuffer> {
     const entryOf = this.#entryOf;
     for (let target = 0; target < entryOf.length; target++) entryOf[target] = ids[entryOf[target]];
     return entryOf;
   }
 
   /** The selected values as a builder of their own, as `BlockEncoder` takes them. */
-  builder(path: number, kind: StringColumn['kind'], { rows, at }: Selection): StringBuilder {
+  builder(path: number, kind: StringColumn['kind'], selection: Selection): StringBuilder {
     const { dictionary } = this;
     const { offsets, bytes } = dictionary;
     if (this.#local.length < dictionary.entryCount) {
@@ -83,19 +88,21 @@ export class StringValues {
     }
     const local = this.#local;
     const builder = new StringBuilder(path, kind);
-    const entries = new Uint16Array(at.length);
-    for (let index = 0; index < at.length; index++) {
-      const entry = this.#entryOf[at[index]];
+    const { rows } = selection;
+    const entryOf = selected(this.#entryOf, entriesTaken, selection);
+    const entries = new Uint16Array(rows.length);
+    for (let index = 0; index < rows.length; index++) {
+      const entry = entryOf[index];
       if (local[entry] === 0) {
         const start = offsets[entry];
         local[entry] = builder.dictionary.add(bytes, start, offsets[entry + 1] - start) + 1;
       }
       entries[index] = local[entry] - 1;
     }
-    for (let index = 0; index < at.length; index++) local[this.#entryOf[at[index]]] = 0;
-    assert(builder.dictionary.entryCount <= at.length, 'entries are those of the values');
+    for (let index = 0; index < rows.length; index++) local[entryOf[index]] = 0;
+    assert(builder.dictionary.entryCount <= rows.length, 'entries are those of the values');
     builder.rows = rows as Uint16Array<ArrayBuffer>;
-    builder.count = at.length;
+    builder.count = rows.length;
     builder.entries = entries;
     return builder;
   }

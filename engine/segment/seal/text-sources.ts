@@ -61,7 +61,7 @@ export class TextSources {
       }
     }
     places[rowCount] = -1;
-    const text = this.#place(places);
+    const text = this.#place(places, number);
     for (const part of parts) {
       this.#copy(part, places);
       free(part.targets);
@@ -98,16 +98,18 @@ export class TextSources {
   }
 
   /** Turns lengths into places, one value after the other; the bytes are still to be copied. */
-  #place(places: Float64Array): BlockText {
+  #place(places: Float64Array, number: number): BlockText {
+    const isFull = places.indexOf(-1) === places.length - 1;
     // Lists of rows are kept until their block is written.
-    const rows = new Uint16Array(places.length);
+    const rows = isFull ? this.#rows.everyRow(number) : new Uint16Array(places.length);
     const offsets = this.#offsets;
     let count = 0;
     let end = 0;
     for (let row = 0; row < places.length; row++) {
       const length = places[row];
       if (length < 0) continue;
-      rows[count++] = row;
+      if (!isFull) rows[count] = row;
+      count++;
       places[row] = end;
       end += length;
       offsets[count] = end;
