@@ -15,7 +15,7 @@ import {
 import { figureLines, hasColor, ratioLines, remarkLines } from './report/terminal.ts';
 import { printSeconds, secondsLeft, sum } from './report/time-left.ts';
 
-/** What a workload is given. */
+/** Parts that a workload is given. */
 export interface Bench {
   /** Multiplies event counts; 1 is the full size. */
   scale: number;

@@ -20,7 +20,7 @@ import { trickleWorkload } from './workload/trickle.ts';
  * but the largest run; `--list` tells which these are.
  */
 
-/** What runs without names. */
+/** Workloads that run without names. */
 const WORKLOADS: readonly Workload[] = [
   ...ingestWorkloads,
   peersWorkload('access-rough', [1_000_000, 3_000_000, 10_000_000]),
@@ -39,7 +39,7 @@ const WORKLOADS: readonly Workload[] = [
   besideWorkload,
 ];
 
-/** What runs only by its name: it takes longer than all the others, or repeats them. */
+/** Workloads that run only by their names: they take longer than all the others, or repeat them. */
 const SEPARATE: readonly Workload[] = [
   queryWorkload,
   queryHugeWorkload,
@@ -48,7 +48,7 @@ const SEPARATE: readonly Workload[] = [
   peersWorkload('access-rough', [50_000_000]),
 ];
 
-/** What a quick run has, and how large it is: three minutes in all. */
+/** Workloads of a quick run, and its size: three minutes in all. */
 const QUICK = ['ingest-tcp', 'ingest-tcp-rough', 'ingest-http-rough', 'ingest-syslog'];
 QUICK.push('ingest-application', 'ingest-kubernetes', 'peers-access-rough-1m', 'restart');
 const QUICK_OPTIONS = { scale: 0.25, runs: 1 };

@@ -27,7 +27,7 @@ interface Visit {
   traceId: string;
   userId: string;
   path: string;
-  /** What the services took so far. */
+  /** Milliseconds that the services took so far. */
   tookMs: number;
   status: number;
 }

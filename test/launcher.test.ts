@@ -48,7 +48,7 @@ class Checkout {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** What is printed from now on. The file keeps its times and, for words of one length, its size. */
+  /** Prints something else from now on. The file keeps its times and, for words of one length, its size. */
   say(word: string): void {
     const path = join(this.folder, 'server/word.ts');
     const times = existsSync(path) ? statSync(path) : undefined;

@@ -105,7 +105,7 @@ const APART: [string, string][] = [
   ['server/language/', 'server/registry/'],
 ];
 
-/** What the server may know of the engine besides `engine/base/`: its surface and the seam of row records. */
+/** Files of the engine that the server may know besides `engine/base/`: its surface and the seam of row records. */
 const SURFACE = [
   'engine/engine.ts',
   'engine/backup/moment.ts',

@@ -1,7 +1,7 @@
 import type { Draw } from './random.ts';
 import { WORDS } from './words.ts';
 
-/** What the messages are made of. */
+/** Words that the messages are made of. */
 export interface Parts {
   draw: Draw;
   user(): string;

@@ -9,7 +9,7 @@ export function random(seed: number): () => number {
   };
 }
 
-/** What a corpus draws from one seeded stream of numbers. */
+/** Choices of a corpus, drawn from one seeded stream of numbers. */
 export class Draw {
   /** A number in [0, 1). */
   readonly next: () => number;

@@ -13,7 +13,7 @@ const PIECE_BYTES = 4_000_000;
 const PATHS = 16_000_000;
 const NEWLINE = 10;
 
-/** What tells how rough a corpus is. */
+/** Measures of how rough a corpus is. */
 export interface Statistics {
   events: number;
   /** Bytes of a line without its newline. */

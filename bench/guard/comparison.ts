@@ -12,7 +12,7 @@ export interface Pairs {
   after: number[];
 }
 
-/** What the pairs of a figure say. Differences and noise are in percent, of shares (`%`) in points. */
+/** Findings from the pairs of a figure. Differences and noise are in percent, of shares (`%`) in points. */
 export interface Comparison extends Pairs {
   beforeMedian: number;
   afterMedian: number;
@@ -57,7 +57,7 @@ export function compare(pairs: Pairs): Comparison {
   };
 }
 
-/** What the process ends with: 1 when a figure is worse, otherwise 0. */
+/** The exit code of the process: 1 when a figure is worse, otherwise 0. */
 export function exitCode(compared: readonly Comparison[]): 0 | 1 {
   return compared.some(({ worse }) => worse) ? 1 : 0;
 }

@@ -30,7 +30,7 @@ export interface GuardOptions {
   progress(text: string): void;
 }
 
-/** What is measured on both sides, in turn. */
+/** Workloads that are measured on both sides, in turn. */
 export interface Subject {
   name: string;
   what: string;

@@ -18,7 +18,7 @@ export interface Repeats {
   clockFromMs: number;
 }
 
-/** What came of a question: `fault` or `cannot` is there when nothing did. Times are milliseconds, one a run. */
+/** Result of a question: `fault` or `cannot` is there when nothing did. Times are milliseconds, one a run. */
 export interface Asked {
   question: string;
   ms: number[];

@@ -5,7 +5,7 @@ import { type Comparison, ROUNDED, type Tolerance } from './questions.ts';
 
 /** Where two answers part: the first row that differs, undefined where one of them has no such row. */
 export interface Difference {
-  /** What is wrong, in a few words. */
+  /** The fault, in a few words. */
   what: string;
   expected: Row | undefined;
   found: Row | undefined;

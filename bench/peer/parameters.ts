@@ -28,7 +28,7 @@ export class Sample {
     raise(this.#hosts, String(event['http.ident']));
   }
 
-  /** What to ask about events that lie in whole minutes around `firstMs` to `lastMs`. */
+  /** Parameters of questions about events that lie in whole minutes around `firstMs` to `lastMs`. */
   parameters(firstMs: number, lastMs: number): Parameters {
     const commonWord = nearest(this.#lowerWords(), COMMON_SHARE * this.#events);
     const longer = [...this.#words.keys()].filter((word) => word !== commonWord);

@@ -1,4 +1,4 @@
-/** What a store must do to be measured beside Logseam. Each runs in a worker process of its own (`worker.ts`). */
+/** A store that is measured beside Logseam. Each runs in a worker process of its own (`worker.ts`). */
 
 /** A value of an answer. */
 export type Cell = string | number | boolean | null;
@@ -11,7 +11,7 @@ export interface Part {
   events: number;
 }
 
-/** What a peer answered, and the wall milliseconds until the whole answer was in the worker's memory. */
+/** The answer of a peer, and the wall milliseconds until the whole answer was in the worker's memory. */
 export interface Answer {
   rows: Row[];
   ms: number;
@@ -26,7 +26,7 @@ export interface Clocks {
 /** A store that is open and empty. */
 export interface Peer {
   version: string;
-  /** What it was started with, as a reader would type it. */
+  /** Its settings, as a reader would type them. */
   settings: readonly string[];
   /** The process whose CPU seconds and memory are the store's: the worker itself for a library. */
   pid: number;
@@ -44,7 +44,7 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-/** What the module of a peer exports: `folder` is empty and the peer's own. */
+/** Export of a peer's module: `folder` is empty and the peer's own. */
 export interface PeerModule {
   openPeer(folder: string): Promise<Peer>;
 }
@@ -84,7 +84,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** What a store is asked: T is its own way of saying it, a text of SQL or an HTTP request. */
+/** The request of a question to a store: T is its own way of saying it, a text of SQL or an HTTP request. */
 export type Texts<T> = Readonly<Record<string, (parameters: Parameters) => T | Refusal>>;
 
 /** The words of a store for a question; throws when it has none. */

@@ -1,6 +1,6 @@
 import type { Row } from './peer.ts';
 
-/** What every peer is asked, and how its answers are compared. */
+/** Questions to every peer, and how its answers are compared. */
 
 /** How far a value may be from the reference's: relative, 0 for texts and counts. */
 export type Tolerance = number;

@@ -8,10 +8,10 @@ import type { Action, Reply } from './wire.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url).pathname;
 const STDERR_MAX = 2_000;
-/** What takes longer is taken for hung: the largest load of a part and the slowest question take a minute. */
+/** Time after which a peer is taken for hung: the largest load of a part and the slowest question take a minute. */
 const CALL_MAX_MS = 900_000;
 
-/** What a peer says of itself when it is open. */
+/** Facts that a peer tells of itself when it is open. */
 export interface Opened {
   version: string;
   settings: readonly string[];

@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 /** The part of a peer's time that loading takes, roughly. */
 const LOAD_SHARE = 0.5;
 
-/** What to run. */
+/** Peers and questions to run. */
 export interface RunOptions extends Repeats {
   peers: readonly PeerEntry[];
   /** The source of the events, lines of JSON with an access log's attributes; every call starts anew. */
@@ -35,7 +35,7 @@ export interface RunOptions extends Repeats {
   progress(text: string, done: number): void;
 }
 
-/** What loading up to a stage cost, until acknowledged and until settled: CPU seconds, bytes on disk, memory in MB. */
+/** Cost of loading up to a stage, until acknowledged and until settled: CPU seconds, bytes on disk, memory in MB. */
 export interface LoadFigures {
   seconds: number;
   cpuSeconds: number;
@@ -44,14 +44,14 @@ export interface LoadFigures {
   peakMegabytes: number;
 }
 
-/** What came of a peer when it had so many events. */
+/** Results of a peer when it had so many events. */
 export interface Stage {
   events: number;
   load: LoadFigures;
   asked: Asked[];
 }
 
-/** What came of a peer: `missing` says what it was not started without, `fault` why there is no more. */
+/** Results of a peer: `missing` says what it was not started without, `fault` why there is no more. */
 export interface PeerResult {
   name: string;
   opened?: Opened;
@@ -60,7 +60,7 @@ export interface PeerResult {
   fault?: string;
 }
 
-/** What all peers of a run share. */
+/** Parts that all peers of a run share. */
 interface Common extends RunOptions {
   folder: string;
   parts: PartFiles;
@@ -88,7 +88,7 @@ export async function runPeers(options: RunOptions): Promise<PeerResult[]> {
   }
 }
 
-/** What to ask about the events of each stage: values that the first one has, and so all of them. */
+/** Parameters of questions about the events of each stage: values that the first one has, and so all of them. */
 export function sampleOf({ make, stages }: Pick<RunOptions, 'make' | 'stages'>): Parameters[] {
   const sample = new Sample();
   const next = make();

@@ -1,8 +1,8 @@
 import type { Parameters, Part } from './peer.ts';
 
-/** What goes between the benchmark and the worker of a peer. */
+/** Messages between the benchmark and the worker of a peer. */
 
-/** What a worker is asked to do. */
+/** A request to a worker. */
 export type Action =
   | { action: 'open' }
   | { action: 'load'; part: Part }

@@ -68,7 +68,7 @@ interface Data {
   events: number;
 }
 
-/** What came of a peer, as figures and remarks. */
+/** Results of a peer, as figures and remarks. */
 export function report(bench: Bench, result: PeerResult, corpus: string): void {
   const { name: system, opened, stages, missing, fault } = result;
   if (opened !== undefined)

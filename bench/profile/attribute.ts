@@ -1,6 +1,6 @@
 import { type Stage, stageOf, type Work } from './stage.ts';
 
-/** What of a profile of V8 is used here. Source: the DevTools protocol, `Profiler.Profile`. */
+/** Parts of a profile of V8 that are used here. Source: the DevTools protocol, `Profiler.Profile`. */
 export interface CpuProfile {
   nodes: {
     id: number;
@@ -104,7 +104,7 @@ function ourPath(url: string, root: string): string | undefined {
   return /^(engine|server)\//.test(below) ? below : undefined;
 }
 
-/** What the thread of a profile does: by the worker whose functions ran in it; `front` where none did. */
+/** The work of the thread of a profile: by the worker whose functions ran in it; `front` where none did. */
 export function workOf(profile: CpuProfile, front: 'ingest' | 'query'): Work {
   const ran = (file: string): boolean =>
     profile.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));

@@ -9,7 +9,7 @@ const FILE = 'threads.cpuprofile';
 const POLL_MS = 50;
 const THREADS_MAX_MS = 60_000;
 
-/** What a piece of work took. */
+/** Cost of a piece of work. */
 export interface Profiled {
   times: StageTimes;
   /** Of the whole process, what has no profile included: compiling, other threads of V8 and libuv. */

@@ -1,4 +1,4 @@
-/** What an event goes through. */
+/** Stages that an event goes through. */
 export const INGEST_STAGES = [
   'receive',
   'decode',
@@ -8,7 +8,7 @@ export const INGEST_STAGES = [
   'write',
   'seal',
 ] as const;
-/** What a query goes through; `receive` is the request, its way to a worker, and that of the answer to the client. */
+/** Stages of a query; `receive` is the request, its way to a worker, and that of the answer to the client. */
 export const QUERY_STAGES = [
   'receive',
   'open',
@@ -22,7 +22,7 @@ export const QUERY_STAGES = [
 /** A step of the work; `other` is what belongs to none: the start of the process, registry, metrics. */
 export type Stage = (typeof INGEST_STAGES)[number] | (typeof QUERY_STAGES)[number] | 'other';
 
-/** What the threads that are looked at do. Sealing is a stage whatever it runs. */
+/** Work of the threads that are looked at. Sealing is a stage whatever it runs. */
 export type Work = 'ingest' | 'query' | 'seal';
 
 /** Below functions of every stage: time counts for whoever called. */

@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 const APART: readonly Apart[] = ['garbage collection', 'native'];
 const HOT = 5;
 
-/** What seconds are shown as. */
+/** Units that seconds are shown in. */
 export interface Measure {
   /** `s/M events` or `ms a query`. */
   unit: string;

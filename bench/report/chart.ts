@@ -29,7 +29,7 @@ function render(height: number, option: EChartsCoreOption): string {
 
 const TEXT = { fontFamily: 'DejaVu Sans, Helvetica, Arial, sans-serif' };
 const LEGEND = { top: 46 };
-/** What stands above a chart, in the middle. */
+/** Title above a chart, in the middle. */
 export interface Heading {
   text: string;
   /** Of what it is, in small letters. */

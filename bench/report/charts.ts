@@ -12,7 +12,7 @@ export interface Chart {
   svg: string;
 }
 
-/** What ingestion is charted by. */
+/** Figures by which ingestion is charted. */
 const INGESTION: [id: string, title: string, unit: RegExp][] = [
   ['cpu', 'Ingestion: CPU seconds per million events', /^s\/M/],
   ['disk', 'Ingestion: bytes on disk an event', /^(bytes|B)\/event$/],

@@ -3,7 +3,7 @@ import { familyOf } from './growth.ts';
 import { geometricMean, printCount } from './number.ts';
 import { type FigureRow, OWN, type Run } from './row.ts';
 
-/** What was kept of one release. */
+/** Figures that were kept of one release. */
 export interface Release {
   /** A version or a commit. */
   name: string;
@@ -16,7 +16,7 @@ export function releaseLines({ figures, remarks }: Run): string {
   return [...kept, ...remarks].map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** What is one line of the history: workloads that differ in size only, by one unit, of one size, on one machine. */
+/** One line of the history: workloads that differ in size only, by one unit, of one size, on one machine. */
 function lineOf({ workload, corpus, events, scale, machine, unit }: FigureRow): string {
   return JSON.stringify([unit, familyOf(workload), corpus, events, scale, machine]);
 }

@@ -12,7 +12,7 @@ export interface Ratio {
   ratio: number | undefined;
 }
 
-/** What two figures have in common that can be set against each other. */
+/** Key of the figures that can be set against each other. */
 export function questionOf({ workload, corpus, events, name, unit }: FigureRow): string {
   return JSON.stringify([workload, corpus, events, name, unit]);
 }
@@ -55,7 +55,7 @@ export function isProcessorTime({ own }: Ratio): boolean {
   return own.unit === 'ms CPU';
 }
 
-/** What ratios are of, in the order in which tables have them. */
+/** Subjects of ratios, in the order in which tables have them. */
 const MEASURES = ['time', 'processor time', 'loading'] as const;
 
 /** How ours stands over the same events by one measure. */

@@ -17,11 +17,11 @@ export interface Origin {
   versions: Record<string, string>;
   /** ISO 8601, UTC. */
   started: string;
-  /** What event counts were multiplied with. */
+  /** Factor that event counts were multiplied with. */
   scale: number;
 }
 
-/** What a workload measured: one number with a unit, several samples when it was run several times. */
+/** A measurement of a workload: one number with a unit, several samples when it was run several times. */
 export interface Figure {
   name: string;
   unit: string;
@@ -36,7 +36,7 @@ export interface Figure {
   lowerIsBetter?: boolean;
 }
 
-/** What a run has to say in words: a line of the table. */
+/** A remark of a run: a line of the table. */
 export interface Remark {
   kind: 'failed' | 'not measured' | 'differs';
   system: string;

@@ -25,7 +25,7 @@ export function figureLines(figures: readonly FigureRow[]): string[] {
   });
 }
 
-/** What a workload had to say in words, a line each, red in colour. */
+/** Remarks of a workload, a line each, red in colour. */
 export function remarkLines(remarks: readonly RemarkRow[], color: boolean): string[] {
   return remarks.map(({ kind, system, name, events, text }) => {
     const about = [system, name, events === undefined ? undefined : printCount(events)];

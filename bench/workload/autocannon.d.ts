@@ -1,4 +1,4 @@
-/** What small.bench.ts uses of autocannon, which comes without types. */
+/** Parts of autocannon, which comes without types, that small.ts uses. */
 declare module 'autocannon' {
   interface Options {
     url: string;

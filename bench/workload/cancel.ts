@@ -53,7 +53,7 @@ async function answeredMs(pool: QueryPool, job: QueryJob): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** What stopping a job took. */
+/** Cost of stopping a job. */
 interface Stopped {
   tookMs: number;
   /** Of all threads of this process. */

@@ -75,7 +75,7 @@ const TAGS = Array.from({ length: 20 }, (_, n) => ({
   predicate: parseSearch(`*a${n}* OR http.request:*${n}x*`),
 }));
 
-/** What the front makes of a request. */
+/** Answer of the front to a request. */
 export async function jobOf(
   path: string,
   body: object,

@@ -17,7 +17,7 @@ import { folderBytes } from '../peer/disk.ts';
 import type { Channel } from './channel.ts';
 import { quantile } from './quantile.ts';
 
-/** What is left in the log is sealed two seconds after the last event; nothing is sealed because of that before. */
+/** Settings that seal what is left in the log two seconds after the last event, and nothing before because of that. */
 export const SEALING = ['--seal-idle-minutes', '0.03', '--metrics-open', 'true'];
 /**
  * Settings of a service that is asked: the same, and it keeps nothing of a question, so that each costs what the first

@@ -139,7 +139,7 @@ async function startOverMany(bench: Bench, segments: number): Promise<void> {
   }
 }
 
-/** What it takes until the service is there again. */
+/** Cost of a restart until the service is there again. */
 export const restartWorkload: Workload = {
   name: 'restart',
   what: 'starts in an empty folder, over 1M sealed events, after a kill with 1M in the log, and over 1,000 and 10,000 segments with questions',

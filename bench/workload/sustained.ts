@@ -40,7 +40,7 @@ interface Sent {
   sendMs: number;
 }
 
-/** What busy connections came to. */
+/** Figures of busy connections. */
 interface Sustained extends Sent {
   sealed: number;
   /** Rows that were written to sealed segments, as often as they were. */
@@ -58,7 +58,7 @@ type Send = (
   progress: (text: string, isHalf: boolean) => Promise<void>,
 ) => Promise<Sent>;
 
-/** What `send` costs the service. */
+/** Cost of `send` to the service. */
 async function measured(
   service: Service,
   send: Send,

@@ -5,7 +5,7 @@ import type { ColumnInfo } from './block/block-head.ts';
 import type { DirectoryPaths } from './block/directory.ts';
 import { decodeText } from './block/rebuild.ts';
 
-/** What the footer says of a column. Arrays are by block; min and max are those of the values, in ms for dates. */
+/** Facts about a column in the footer. Arrays are by block; min and max are those of the values, in ms for dates. */
 export interface ColumnOutline {
   path: number;
   kind: Kind;

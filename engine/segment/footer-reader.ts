@@ -28,7 +28,7 @@ export interface FooterBytes {
 export interface PlainFooter {
   /** The names of each path, joined by dots. */
   names: readonly string[];
-  /** What follows the paths in the meta, with all regions in it. */
+  /** The rest of the meta behind the paths, with all regions in it. */
   bytes: Uint8Array;
 }
 

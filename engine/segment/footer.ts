@@ -43,7 +43,7 @@ export interface WordPlace extends FramePlace {
   column: number;
 }
 
-/** What the footer of a sealed segment says. */
+/** Contents of the footer of a sealed segment. */
 export interface Footer {
   rowCount: number;
   minTimeMs: number;
@@ -164,7 +164,7 @@ export function writeFooter(footer: FooterParts): {
   return { meta: out.meta.bytes(), regions: out.regions.parts() };
 }
 
-/** What the block at `ref` has, from its segment's footer; `undefined` when that does not say all. */
+/** The columns of the block at `ref`, from its segment's footer; `undefined` when that does not say all. */
 export function columnsOfBlock(
   { blocks, columns }: Footer,
   ref: BlockRef,

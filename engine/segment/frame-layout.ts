@@ -3,7 +3,7 @@ import { REGION_ALIGNMENT } from '../column/chunk.ts';
 import { compress } from '../packed/compress.ts';
 import { alignFrame, FRAME_HEADER_BYTES } from './frame.ts';
 
-/** What a frame's header says of its meta. */
+/** Facts about a frame's meta in its header. */
 interface MetaFacts {
   metaBytes: number;
   metaRawBytes: number;

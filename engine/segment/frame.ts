@@ -18,7 +18,7 @@ const CHECKSUM_AT = 60;
 const U32_MAX = 2 ** 32 - 1;
 
 /**
- * What a frame is: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
+ * Kinds of frames: the first one of a file, a block of rows, the end of a commit group; in sealed segments a block
  * whose rows have their keys with them, a dictionary, the footer, words of a column, the directory of a block whose
  * regions lie in frames of chunks, and chunks.
  */

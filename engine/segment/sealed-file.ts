@@ -36,7 +36,7 @@ import { readHead as readSegmentHead } from './head.ts';
 /** Bytes read from the end at first: the trailer, and most footers whole. */
 const FIRST_READ_BYTES = 65_536;
 
-/** What is read of a sealed file; its bytes are all there when it has its name. */
+/** Source of a sealed file's bytes, which are all there when it has its name. */
 export type SealedSource = Pick<DiskFile, 'read' | 'bytes'>;
 
 /** Gives some bytes, in `room` when it is given; or throws CORRUPTION. */

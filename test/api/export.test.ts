@@ -40,7 +40,7 @@ function exporting(...answers: (AnswerPieces | Error)[]) {
   return { ask, queries, logged, setFilter };
 }
 
-/** What a reply writes; `taken` is called for each part before the next one may come. */
+/** Parts that a reply writes; `taken` is called for each part before the next one may come. */
 async function written(reply: Reply, taken?: (part: string) => void): Promise<string> {
   let text = '';
   await reply.stream?.({

@@ -5,7 +5,7 @@ import { corpusOf } from '../../bench/corpus/index.ts';
 import { Draw, permutation } from '../../bench/corpus/random.ts';
 import { statisticsOf } from '../../bench/corpus/statistics.ts';
 
-/** What docstrings and bench/README.md say of the corpora, at 100,000 events, and the arithmetic of the statistics. */
+/** The corpora are as docstrings and bench/README.md say, at 100,000 events; the arithmetic of the statistics. */
 
 const EVENTS = 100_000;
 

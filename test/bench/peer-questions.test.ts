@@ -6,7 +6,7 @@ import { PEERS } from '../../bench/peer/peers.ts';
 import { QUESTIONS } from '../../bench/peer/questions.ts';
 import { sampleOf } from '../../bench/peer/run.ts';
 
-/** What is asked: of every peer, and about which data. */
+/** The questions to every peer, and the data that they are about. */
 
 const HOSTILE: Parameters = {
   commonWord: "o'neil",

@@ -40,7 +40,7 @@ async function run(
   });
 }
 
-/** What a report of the results says. */
+/** Text of a report of the results. */
 function said(results: readonly PeerResult[]): { figures: Figure[]; remarks: Remark[] } {
   const figures: Figure[] = [];
   const remarks: Remark[] = [];

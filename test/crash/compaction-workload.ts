@@ -22,7 +22,7 @@ export const KEEP_ALL: RetentionPolicy = {
   freeBytesMin: undefined,
 };
 
-/** What the outside world knows. */
+/** Knowledge of the outside world. */
 export class World {
   /** Value by id of all rows that were acknowledged. */
   readonly acked = new Map<string, number>();
@@ -171,7 +171,7 @@ export async function runWorkload(disk: MemoryDisk, world: World): Promise<void>
   phase('end');
 }
 
-/** What is wrong with what a store shows, given what the world was told; `undefined` when nothing is. */
+/** The fault of what a store shows, given what the world was told; `undefined` when there is none. */
 export async function violation(disk: MemoryDisk, world: World): Promise<string | undefined> {
   try {
     const opened = await open(disk);
@@ -203,7 +203,7 @@ export async function violation(disk: MemoryDisk, world: World): Promise<string 
   }
 }
 
-/** What was in doubt is known now: it stays as it was seen. */
+/** Settles doubts: rows stay as they were seen. */
 async function settle(
   disk: MemoryDisk,
   opened: OpenedCatalog,

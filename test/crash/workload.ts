@@ -10,7 +10,7 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 /** The UTC day of all usage here. */
 export const DAY = 20_000;
 
-/** What the outside world knows: rows by their id, and what it was told. */
+/** Knowledge of the outside world: rows by their id, and what it was told. */
 export class Journal {
   /** Value by id of all rows that were acknowledged. */
   readonly acked = new Map<string, number>();
@@ -158,7 +158,7 @@ export async function continueWork(
   await script.group([2]);
 }
 
-/** What is wrong with what a store shows, given what the world was told; `undefined` when nothing is. */
+/** The fault of what a store shows, given what the world was told; `undefined` when there is none. */
 export async function violation(disk: MemoryDisk, journal: Journal): Promise<string | undefined> {
   try {
     const opened = await open(disk);

@@ -6,7 +6,7 @@ import { type Faults, type Loss, MemoryDisk } from '../support/memory-disk.ts';
 const POWER: Loss = { type: 'all' };
 const SEEDS = Number(process.env['CRASH_SEEDS'] ?? 4);
 
-/** What callers were told about their requests; those that were told nothing are in neither. */
+/** Answers to callers about their requests; those that were told nothing are in neither. */
 class Requests {
   readonly sizes = new Map<string, number>();
   readonly acked = new Set<string>();
@@ -24,7 +24,7 @@ class Requests {
     }
   }
 
-  /** What is wrong with the rows shown of each request; `strict`: what was refused must not show. */
+  /** Faults of the rows shown of each request; `strict`: what was refused must not show. */
   violation(shown: Map<string, number>, strict: boolean): string | undefined {
     for (const [name, rows] of this.sizes) {
       const count = shown.get(name) ?? 0;

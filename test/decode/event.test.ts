@@ -6,7 +6,7 @@ import { seedOf } from '../support/seed.ts';
 
 seedOf(t);
 
-/** What was sent, what comes back: the rules of INTERFACE.md 2.3 by example. */
+/** Events as sent, and as they come back: the rules of INTERFACE.md 2.3 by example. */
 const EVENTS: [string, string, string][] = [
   ['attributes go under custom', '{"a":1}', '{"custom":{"a":1}}'],
   ['an event may be empty', '{ }', '{"custom":{}}'],

@@ -15,7 +15,7 @@ const ZONES: [string, number][] = [
 
 const characters = (from: string): fc.Arbitrary<string> => fc.constantFrom(...from);
 
-/** What a line is written from. `prefix` and `zone` are of devices, whose dates end with a colon. */
+/** Parts that a line is written from. `prefix` and `zone` are of devices, whose dates end with a colon. */
 const parts = fc.record({
   prival: fc.nat(191),
   date: fc.date({ min: new Date('1971-01-01'), max: new Date('2099-01-01'), noInvalidDate: true }),

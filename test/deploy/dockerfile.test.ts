@@ -48,7 +48,7 @@ const packages: Record<string, { dev?: boolean; version?: string }> = JSON.parse
   read('package-lock.json'),
 ).packages;
 
-/** What the steps make of the checkout: the files that are copied, and the packages that are installed. */
+/** Results of the steps: the files that are copied, and the packages that are installed. */
 function build(tree: string): void {
   for (const copied of allOf('COPY')) {
     const paths = copied.split(' ');

@@ -118,7 +118,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** What a proxy answers to a request whose body comes in parts when it is chunked. */
+/** A proxy's answer to a request whose body comes in parts when it is chunked. */
 interface Sent {
   method?: string;
   path: string;

@@ -59,7 +59,7 @@ function columnsOf(rows: readonly (string | undefined)[][], count: number): Colu
   };
 }
 
-/** What a block has of a derived text, read again: by the kernel, when it is `by` that. */
+/** Parts of a derived text in a block, read again: by the kernel, when it is `by` that. */
 function read(
   derived: DerivedParts,
   rows: Uint16Array,

@@ -4,7 +4,7 @@ import { attributesText } from '../support/attributes-text.ts';
 
 const NOW_MS = Date.UTC(2016, 10, 21);
 
-/** What a rule of one matcher or filter finds in a text. */
+/** Findings of a rule of one matcher or filter in a text. */
 function found(reference: string, text: string): string {
   const extractor = new GrokExtractor(`rule ${reference}`, '', () => NOW_MS);
   return attributesText(extractor.extract(text)?.attributes);

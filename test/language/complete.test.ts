@@ -30,7 +30,7 @@ const declared: DeclaredNames = (name) => {
   return name === 'verb' ? { type: 'attribute', attribute: 'custom.http.verb' } : undefined;
 };
 
-/** What is expected after a text, as one line. */
+/** Completions that are expected after a text, as one line. */
 function expected(query: string): string {
   const found = expectedAfter(query, declared);
   if (found === undefined) return 'nothing';
@@ -206,7 +206,7 @@ const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 10 }),
   fc.constantFrom('AND', 'OR', 'TO', 'NOT', '*', '-5', 'a b', '"', '\\', '[1 TO 2]', 'a:b', ''),
 );
-/** What stands before and behind what is completed. */
+/** Text before and behind the one that is completed. */
 const AROUND = fc.constantFrom<[string, string]>(['', ''], ['x OR -', ' y'], ['(x AND ', ')']);
 
 t.test('a completed query means the value', async () => {

@@ -11,7 +11,7 @@ interface Line {
   cut: boolean;
 }
 
-/** What comes out of a frame for a stream that arrives in these chunks, line by line. */
+/** Lines that come out of a frame for a stream that arrives in these chunks. */
 function framed(chunks: readonly Uint8Array[], isBound = false): Line[] {
   const frame = new RecordSplitter(isBound);
   const lines: Line[] = [];

@@ -21,7 +21,7 @@ export interface Mutation {
   tests: readonly string[];
 }
 
-/** What came of a mutation: the first of its tests that noticed, or why there is none. */
+/** Outcome of a mutation: the first of its tests that noticed, or why there is none. */
 export interface Verdict {
   mutation: Mutation;
   caughtBy: string | undefined;

@@ -7,7 +7,7 @@ import { askerOf, bigWorld, sendEvents } from './service.ts';
 const asked = Number(process.env['FC_SEED'] ?? '');
 const SEED = asked !== 0 ? asked : 5;
 const EVENTS = 600;
-/** What is there before the first page is asked for. */
+/** Events that are there before the first page is asked for. */
 const BEFORE = 200;
 const TIME = { from: -62_135_596_800_000, to: 253_402_300_799_999 };
 const FLAGS = ['--query-workers', '2', '--ingest-workers', '2'];

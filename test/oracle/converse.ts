@@ -32,7 +32,7 @@ export interface Exchange {
   text: string;
 }
 
-/** What the answers are held against. */
+/** The events that answers are about. */
 export interface Known {
   model: Model;
   /** Ids of the events. */
@@ -312,7 +312,7 @@ function bucketsIn(meaning: AggregateMeaning, aggregates: Node | undefined): Fou
   });
 }
 
-/** What is not as the model has it. */
+/** The difference from the model, in words. */
 function faultOf(
   { zone, outputs, query }: AggregateMeaning,
   found: FoundBucket[],

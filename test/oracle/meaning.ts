@@ -31,7 +31,7 @@ import {
   ZONES,
 } from './requests.ts';
 
-/** What a random request is as JSON, and what it means to the model. */
+/** A random request as JSON, and its meaning to the model. */
 
 /** A column of a list. */
 export type ModelColumn =

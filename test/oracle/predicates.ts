@@ -178,7 +178,7 @@ export const regex = fc
   )
   .map((source) => ({ type: 'regex' as const, source }));
 
-/** What a search can say: the pattern of one literal is that text. */
+/** Predicates that a search can say: the pattern of one literal is that text. */
 const match = fc.oneof(
   { weight: 1, arbitrary: regex },
   { weight: 3, arbitrary: filterText.map((text) => ({ type: 'text' as const, text })) },

@@ -16,7 +16,7 @@ const PAGES_MAX = 8;
 /** Requests that are under way at once: more than the two keys may have, so that some wait for their turn. */
 const AT_ONCE = 8;
 const SERVICE = ['--ingest-workers', '2', '--queries-per-key', '3'];
-/** What is sent in two halves becomes many small segments. */
+/** Settings by which events that are sent in two halves become many small segments. */
 const SEALING = ['--seal-rows', '100', '--seal-idle-minutes', '0.001'];
 const MERGING = ['--seal-rows', '300', '--seal-idle-minutes', '0.001'];
 

@@ -11,7 +11,7 @@ function encode(values: number[], use: StreamUse, before = 0): Uint8Array {
   return writer.bytes().slice();
 }
 
-/** What is wrong with the way back of `values`; undefined when nothing is. */
+/** The fault of the way back of `values`; undefined when there is none. */
 function fault(values: number[], use: StreamUse, before = 0): string | undefined {
   const bytes = encode(values, use, before);
   const reader = new ByteReader(bytes);
@@ -30,7 +30,7 @@ function fault(values: number[], use: StreamUse, before = 0): string | undefined
   return wrong < 0 ? undefined : `${wrong} is ${all[wrong]}, not ${values[wrong]}`;
 }
 
-/** What is wrong with parts of `values`, and with those between two of them; undefined when nothing is. */
+/** The fault of parts of `values`, and of those between two of them; undefined when there is none. */
 function faultOfParts(stream: IntegerStream, values: number[]): string | undefined {
   const low = Math.min(values[0], values[values.length >> 1]);
   const high = Math.max(values[0], values[values.length >> 1]);

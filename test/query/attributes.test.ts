@@ -31,7 +31,7 @@ function leavesOf(node: Node, path: string, found: Map<string, Set<string>>): vo
   found.set(path, kinds.add(node.type === 'string' ? 'text' : node.type));
 }
 
-/** What an attribute comes to, as a text that two sides can be compared by. */
+/** An attribute's measurements, as a text that two sides can be compared by. */
 interface Wanted {
   path: string;
   eventCount: number;

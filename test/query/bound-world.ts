@@ -59,7 +59,7 @@ export class World {
     }
   }
 
-  /** What is reached, newest first, and what is to be told of it. */
+  /** Rows that are reached, newest first, and what is to be told of them. */
   reached(
     { fromMs, toMs }: Range,
     limit: number,

@@ -105,7 +105,7 @@ const SELECTIONS = [
 ];
 const LIMITS: Partial<AggregateLimits>[] = [{}, { cellsMax: 0 }, { cellsMax: 0, trialBytesMax: 0 }];
 
-/** What a new reader answers with kernels of a form. */
+/** Answers of a new reader with kernels of a form. */
 function answered<T>(form: KernelForm, ask: (reader: Reader) => T): string {
   useKernels(form);
   const reader = new Reader(shelf.disk, new Uint8Array(32));

@@ -47,7 +47,7 @@ function page(
   return { ids: events.map(({ id }) => id), names };
 }
 
-/** What happens between two pages: rows of times arrive in a small block; the small blocks become one. */
+/** Events between two pages: rows of times arrive in a small block; the small blocks become one. */
 const step = fc.oneof(
   fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 6 }),
   fc.constant('supersede' as const),

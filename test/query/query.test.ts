@@ -107,7 +107,7 @@ const NAMES: Aggregation[] = [
   'pc90',
   'pc99',
 ];
-/** What is wrong with an aggregation, if anything. */
+/** The fault of an aggregation, if there is one. */
 function fault(
   name: Aggregation,
   value: unknown,

@@ -18,7 +18,7 @@ const UNIT_SLOTS = 16_384;
 const SLOT_BYTES = 4;
 /** Bytes of tables that a unit may move or copy: a part of a large one, or some small ones. */
 const UNIT_BYTES_MAX = 2 ** 21;
-/** What a piece of work adds. */
+/** Groups that a piece of work adds. */
 const PIECE = 4_096;
 const GROUPS = 1_000;
 

@@ -16,7 +16,7 @@ const COUNTED: Pick<AggregateQuery, 'computes' | 'groupBys'> = {
   groupBys: [],
 };
 
-/** What is read of a shelf, and the blocks that were opened. */
+/** A shelf that notes the blocks that were opened. */
 class Watched implements BlockSource {
   readonly opened = new Set<string>();
   readonly visible = new FilterCache<VisibleMinutes>(Infinity);

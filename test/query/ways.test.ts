@@ -191,7 +191,7 @@ t.test('blocks that others find damaged are left out and counted', async (t) => 
   }
 });
 
-/** What a bucket of `u` is of, as the rows have it. */
+/** The key of a bucket of `u`, as the rows have it. */
 function nameOf(key: BucketKey): string {
   return key.type === 'number' || key.type === 'string' ? `${key.type} ${key.text}` : key.type;
 }

@@ -11,7 +11,7 @@ import { batchOf, frameOf, MemorySource, open, RECEIVED_MS, rowsOf } from './blo
 import { anyRows } from './event-arbitrary.ts';
 import { leafText, naiveEvent, type TestLeaf, type TestRow } from './leaves.ts';
 
-/** What the decoded column has of a row: JSON text, of strings their bytes. */
+/** The value of a row in the decoded column: JSON text, of strings their bytes. */
 function columnText(block: Block, index: number, row: number): string | undefined {
   const column = block.column(index);
   if ('ids' in column) {
@@ -40,7 +40,7 @@ function samePath(names: string[], leaf: TestLeaf): boolean {
   return names.length === leaf.names.length && names.every((name, at) => name === leaf.names[at]);
 }
 
-/** What of `block` is not as `rows` say; undefined when all is. */
+/** The part of `block` that is not as `rows` say; undefined when all is. */
 function fault(block: Block, rows: readonly TestRow[]): string | undefined {
   if (block.rowCount !== rows.length) return `${block.rowCount} rows`;
   for (const [row, { leaves, timeMs }] of rows.entries()) {

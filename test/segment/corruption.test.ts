@@ -21,7 +21,7 @@ function dump(block: Block): string {
   return parts.join('\n');
 }
 
-/** What becomes of a block whose bytes are `frame`: its dump, or the code of the error. */
+/** Outcome of opening a block whose bytes are `frame`: its dump, or the code of the error. */
 function outcome({ ref }: MadeBlock, frame: Uint8Array): string {
   try {
     return dump(openBlock(new MemorySource(frame), ref));

@@ -39,7 +39,7 @@ class Queries {
     for (const name of names) this.#tickets.get(name)?.leave();
   }
 
-  /** What was told since the last call. */
+  /** Messages since the last call. */
   since(): string[] {
     return this.told.splice(0);
   }

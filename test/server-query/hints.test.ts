@@ -25,7 +25,7 @@ function ofTeam(row: TestRow, text: string): TestRow {
   return { ...row, leaves: [...row.leaves, { names: ['custom', 'team'], kind: 'string', text }] };
 }
 
-/** What is found out about terms that nothing holds for together, and what the model says of the same. */
+/** Hints about terms that nothing holds for together, and those of the model. */
 async function factsIn(
   rows: readonly TestRow[],
   sealed: boolean,

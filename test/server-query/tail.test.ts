@@ -6,7 +6,7 @@ const NOW_MS = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;
 const tokens = new TailTokens(new Uint8Array(32));
 
-/** What a tail says that goes on at a place of so long ago, when so many rows came since, none of which it shows. */
+/** Messages of a tail that goes on at a place of so long ago, when so many rows came since, none of which it shows. */
 async function saidAfter(agoMs: number, hiddenRows: number): Promise<string[]> {
   const end = 100 + hiddenRows;
   const block = {

@@ -88,7 +88,7 @@ t.test('the input listener has the input route and no other', async (t) => {
   }
 });
 
-/** What the browser's client uses of a browser; requests go out as a browser sends them, the preflight first. */
+/** Parts of a browser that the browser's client uses; requests go out as a browser sends them, the preflight first. */
 function browser(sent: Promise<unknown>[]): Record<string, unknown> {
   class XMLHttpRequest {
     #url = '';

@@ -13,7 +13,7 @@ const [INGEST, QUERY, NEXT] = [[1, 2], [3, 4], 5];
 const EVENTS = 20_000;
 const ASKERS = 8;
 
-/** What a request or a connection may be told whose worker died, or for which there was none. */
+/** Answers to a request or a connection whose worker died, or for which there was none. */
 const OF_DEATHS = ['HTTP 503', 'HTTP 429', 'TCP ECONNRESET', 'TCP ECONNREFUSED'];
 
 t.test('all ingest workers die, and one more: what was acknowledged is there', async (t) => {
@@ -46,7 +46,7 @@ t.test('all ingest workers die, and one more: what was acknowledged is there', a
   t.equal(await service.stop(), 0);
 });
 
-/** What a group-by over all says, or the status of its refusal. */
+/** The answer of a group-by over all, or the status of its refusal. */
 async function group(service: Service): Promise<number | string> {
   const { status, body, text }: Answer = await ask(service, '/beta/events/aggregate', {
     time: { from: 'now-1d', to: 'now+1d' },

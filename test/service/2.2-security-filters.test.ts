@@ -13,7 +13,7 @@ import {
 } from '../support/service.ts';
 
 /**
- * What a key with a security filter is told, on each endpoint: the same as a key without one that adds the filter to
+ * Answers to a key with a security filter, on each endpoint: the same as a key without one that adds the filter to
  * its own, and the same as if the hidden events were not there.
  */
 
@@ -130,7 +130,7 @@ const ids = new Map([
   [visibleOnly, await idOf(visibleOnly, 150)],
 ]);
 
-/** What is asked: a path and a body, given a service and the filters that are added. */
+/** A question: a path and a body, given a service and the filters that are added. */
 interface Row {
   title: string;
   path: string | ((isFiltered: boolean) => string);

@@ -13,7 +13,7 @@ const { writeKey, readKey } = service;
 const token = adminToken(service);
 const neighbour = new Neighbour(service);
 await neighbour.alone();
-/** What came back on a connection, and how it ended. */
+/** The answer on a connection, and how it ended. */
 interface Talk {
   reply: string;
   end: 'end' | 'open' | string;

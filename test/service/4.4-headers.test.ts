@@ -25,7 +25,7 @@ function talk(text: string, answers = 1): Promise<{ reply: string; closed: boole
   });
 }
 
-/** What would be stored, if the bytes behind a request were taken for another one. */
+/** Event that would be stored, if the bytes behind a request were taken for another one. */
 const SMUGGLED = `POST /v1/input/${writeKey} HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\nsmuggled`;
 const HEAD = `POST /v1/input/${writeKey} HTTP/1.1\r\nHost: a\r\n`;
 const CHUNKS = '5\r\nfirst\r\n0\r\n\r\n';

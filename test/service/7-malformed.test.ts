@@ -16,7 +16,7 @@ import { request, testService } from '../support/service.ts';
 
 const service = await testService(t);
 const token = readFileSync(join(service.folder, 'admin-token'), 'utf8').trim();
-/** What never stands in a message: stacks, places of the machine, keys. */
+/** Texts that never stand in a message: stacks, places of the machine, keys. */
 const SECRET = [
   /\n? +at \S+ \(/,
   /node_modules|\.ts:\d/,

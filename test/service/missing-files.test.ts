@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 
 const EAGER = ['--seal-idle-minutes', '0'];
 
-/** What may become of a file. */
+/** Fates of a file. */
 const LOSSES: Readonly<Record<string, (path: string) => void>> = {
   removed: (path) => rmSync(path),
   emptied: (path) => truncateSync(path, 0),

@@ -11,7 +11,7 @@ import {
   temporaryFolder,
 } from '../support/service.ts';
 
-/** What a person may do to the folder of a running service before he starts another one on it. */
+/** Changes of a person to the folder of a running service before he starts another one on it. */
 const TRICKS: Readonly<Record<string, (folder: string) => void>> = {
   'nothing is touched': () => {},
   'the lock is removed': (folder) => rmSync(join(folder, 'lock')),

@@ -6,7 +6,7 @@ import { BroadcastChannel, isMainThread } from 'node:worker_threads';
  * makes all threads collect their garbage and writes what is left into the file SOAK_MEMORY.
  */
 
-/** What a collection left in a thread, bytes. */
+/** Bytes that a collection left in a thread. */
 interface Left {
   heap: number;
   outside: number;

@@ -82,7 +82,7 @@ function difference(is: string, was: string): string {
   return `at ${at} of ${was.length}: ${part(was)} came back as ${part(is)}`;
 }
 
-/** What a judge knows of a source: which numbers came, and the last one of the date it is at. */
+/** A judge's knowledge of a source: which numbers came, and the last one of the date it is at. */
 interface Seen {
   numbers: Uint8Array;
   date: string;

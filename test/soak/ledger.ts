@@ -8,7 +8,7 @@ export interface Stretch {
   whole: boolean;
 }
 
-/** What one source has sent, and what it was answered. Numbers are given out once, in ascending order. */
+/** Events that one source has sent, and their answers. Numbers are given out once, in ascending order. */
 export class Ledger {
   /** Numbers given out so far. */
   sent = 0;

@@ -11,7 +11,7 @@ import { askAll, judgeAll } from './queries.ts';
 import { SOURCES, sendAll } from './senders.ts';
 import { Stand } from './stand.ts';
 
-/** What a soak is to do. */
+/** Settings of a soak. */
 export interface SoakOptions {
   minutes: number;
   /** Multiplies the load. */

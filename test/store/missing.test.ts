@@ -8,7 +8,7 @@ import { compactionOf, keep, NOW_MS } from '../crash/compaction-workload.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { openStore, Rig } from './rig.ts';
 
-/** What may become of a file while nobody looks. */
+/** Fates of a file while nobody looks. */
 const LOSSES: Readonly<Record<string, (disk: MemoryDisk, path: string) => Promise<void>>> = {
   removed: (disk, path) => disk.unlink(path),
   emptied: async (disk, path) => disk.damage(path, () => new Uint8Array(0)),
@@ -54,7 +54,7 @@ function finish<T>(units: Generator<unknown, T>): T {
   }
 }
 
-/** What a list and a count of everything answer. */
+/** Answers of a list and a count of everything. */
 function answers(disk: MemoryDisk, opened: OpenedCatalog): Answer {
   const reader = openReader(disk, opened.manifest.secret);
   const range = { predicate: { type: 'all' as const }, fromMs: -1e17, toMs: 1e17 };

@@ -4,7 +4,7 @@ import { openCatalog } from '../../engine/store/catalog.ts';
 import { MemoryDisk } from '../support/memory-disk.ts';
 import { Rig } from './rig.ts';
 
-/** What may be done to a file behind the back of the process that writes it. */
+/** Changes of a file behind the back of the process that writes it. */
 const CHANGES: Readonly<Record<string, (disk: MemoryDisk, path: string) => Promise<void>>> = {
   removed: (disk, path) => disk.unlink(path),
   'moved away': (disk, path) => disk.rename(path, 'elsewhere'),

@@ -15,7 +15,7 @@ export function piecesOf(...texts: string[]): AnswerPieces {
   return texts.map((text) => new TextEncoder().encode(text));
 }
 
-/** What `writeAnswer` writes, as text. */
+/** The output of `writeAnswer`, as text. */
 export function answerJob(...written: Parameters<typeof writeAnswer>): string | undefined {
   return textOf(finished(writeAnswer(...written)));
 }

@@ -12,7 +12,7 @@ import { request, type Service } from './service.ts';
 export const SCREENS_FOLDER = new URL('../../.tap/screens/', import.meta.url).pathname;
 /** Password of the administrator of `firstUser`. */
 export const PASSWORD = 'correct horse battery';
-/** What a browser may say of the network while the service is down or refuses. */
+/** Messages of a browser about the network while the service is down or refuses. */
 const EXPECTED = /Failed to load resource|net::ERR_/;
 
 const require = createRequire(import.meta.url);

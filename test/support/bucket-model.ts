@@ -79,7 +79,7 @@ export interface ModelPage {
   last?: string;
 }
 
-/** What a value of a bucket may be: exact up to `tolerance`, or the number that `text` says. */
+/** A value that a bucket may have: exact up to `tolerance`, or the number that `text` says. */
 export interface ModelNumber {
   exact: number | null;
   tolerance: number;

@@ -1,5 +1,5 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** What clocks of a zone show, by another way through Intl: `2021-03-28 03:00:00`. */
+/** The time that clocks of a zone show, by another way through Intl: `2021-03-28 03:00:00`. */
 export function clock(name: string, ms: number): string {
   let format = formats.get(name);
   if (format === undefined) {

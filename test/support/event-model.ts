@@ -129,7 +129,7 @@ function give(node: Node, level: number, name: string, value: JsonValue): void {
   }
 }
 
-/** What is in an object that only dots made, each under its whole name. */
+/** Members of an object that only dots made, each under its whole name. */
 function withLongerNames(node: Node, prefix: string): Node[] {
   return (node.children ?? []).flatMap((child) =>
     child.children !== undefined && !child.explicit

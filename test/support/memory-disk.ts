@@ -3,10 +3,10 @@ import type { Disk, DiskFile, OpenMode } from '../../engine/base/file.ts';
 
 const SECTOR_BYTES = 512;
 
-/** What a power loss leaves of what was not synced: nothing, or sectors and names at random. */
+/** Remains of unsynced bytes after a power loss: nothing, or sectors and names at random. */
 export type Loss = { type: 'all' } | { type: 'random'; seed: number } | { type: 'none' };
 
-/** What goes wrong, and when. Calls and syncs are counted from 1. */
+/** A fault, and its moment. Calls and syncs are counted from 1. */
 export interface Faults {
   /** This call and all after it are refused: the process has ended. */
   crashAtCall?: number;
@@ -80,7 +80,7 @@ export class MemoryDisk implements Disk {
   refuseOpens: string | undefined;
   calls = 0;
   syncs = 0;
-  /** What each call was, for messages. */
+  /** A name of each call, for messages. */
   readonly trace: string[] = [];
   #epoch = 0;
 
@@ -335,7 +335,7 @@ export class MemoryDisk implements Disk {
   }
 }
 
-/** What a call of the real disk throws when the operating system refuses it. */
+/** The error of a call of the real disk that the operating system refuses. */
 function failure(what: string, code: string): EngineError {
   const cause = Object.assign(new Error(code), { code });
   return new EngineError('IO', `${what} failed: ${code}`, { cause });

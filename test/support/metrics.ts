@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readExposition, sumOf } from './exposition.ts';
 import { request, type Service } from './service.ts';
 
-/** What a service that is started with `--metrics-open` tells of itself. */
+/** Metrics of a service that is started with `--metrics-open`. */
 
 const POLL_MS = 50;
 

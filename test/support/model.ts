@@ -282,7 +282,7 @@ export function compareModel(
   return left.timeMs - right.timeMs || left.sequence - right.sequence || left.writer - right.writer;
 }
 
-/** What the metrics of a path come to. `absolute` the sum of absolutes. */
+/** Results of the metrics of a path. `absolute` is the sum of absolutes. */
 export interface ModelSummary {
   count: number;
   cardinality: number;
@@ -372,7 +372,7 @@ export class Model {
   }
 }
 
-/** What makes a value a value of its own: its type and text; of a number what it says. */
+/** Identity of a value: its type and text; of a number what it says. */
 export function distinctKey(value: Scalar): string {
   if (value.type !== 'number') return `${value.type} ${value.text}`;
   const number = fraction(value.text);

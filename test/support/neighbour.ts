@@ -23,7 +23,7 @@ const ANSWER_MAX_MS = 60_000;
 const NUMBERS = 10_000_000;
 let firstNumber = 0;
 
-/** What a good neighbour was told. */
+/** Answers to a good neighbour. */
 export interface Told {
   /** Numbers of events that were acknowledged. */
   acknowledged: number[];
@@ -54,7 +54,7 @@ export class Neighbour {
   readonly #refused = new Map<string, number>();
   readonly #acknowledged: number[] = [];
   #timesMs: number[] = [];
-  /** What 99 % took when it was alone. */
+  /** The 99th percentile when it was alone. */
   #aloneMs: number | undefined;
   readonly #senders: Promise<void>[];
   #number = firstNumber;

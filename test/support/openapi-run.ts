@@ -13,7 +13,7 @@ import { logIn } from './session.ts';
 
 /** Runs the examples of the description of the interface against a service. */
 
-/** What stands in examples for what a service makes up, and what it is there. */
+/** Placeholders in examples for values that a service makes up, and these. */
 export interface Placeholders {
   writeKey: string;
   eventId: string;
@@ -45,7 +45,7 @@ export function examplesInOrder(): [ApiOperation, ApiExample][] {
   );
 }
 
-/** What the placeholders are in a service that has nothing yet, and in which an admin logs in. */
+/** Values of the placeholders in a service that has nothing yet, and in which an admin logs in. */
 export async function firstPlaceholders(service: Service, token: string): Promise<Placeholders> {
   const body = { name: 'root', role: 'admin', password: 'a password of root' };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -55,7 +55,7 @@ export async function firstPlaceholders(service: Service, token: string): Promis
   return { writeKey: service.writeKey, eventId: '', viewId: '', cookie };
 }
 
-/** What further placeholders are when the service has the events of the examples. */
+/** Values of further placeholders when the service has the events of the examples. */
 export async function placeholdersOf(
   service: Service,
 ): Promise<Pick<Placeholders, 'writeKey' | 'eventId'>> {

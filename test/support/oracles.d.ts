@@ -1,4 +1,4 @@
-/** What the tests use of two other syslog parsers, which come without types. */
+/** Parts of two other syslog parsers, which come without types, that the tests use. */
 declare module 'glossy' {
   interface Parsed {
     prival?: number;

@@ -99,7 +99,7 @@ class Rude {
     return choices[Math.floor(this.#random() * choices.length)] as Choice;
   }
 
-  /** What is left of bytes: a part, a part with random bytes behind, all with some changed, or random bytes alone. */
+  /** Remains of bytes: a part, a part with random bytes behind, all with some changed, or random bytes alone. */
   #spoilt(bytes: Uint8Array): Uint8Array {
     const cut = bytes.subarray(0, Math.floor(this.#random() * (bytes.length + 1)));
     const noise = Uint8Array.from(

@@ -17,7 +17,7 @@ export interface SyslogParts {
   msgid?: string;
   /** Structured data; names of elements have no dots here. */
   elements: [string, [string, string][]][];
-  /** What stands between the header and the text: blanks, a byte order mark. */
+  /** Bytes between the header and the text: blanks, a byte order mark. */
   before: string;
   /** The text; `undefined` for a line that ends with its header. */
   text?: SyslogText;
@@ -106,7 +106,7 @@ export function syslogEvent(parts: SyslogParts): string {
   return withMessage(eventOf(members), whole);
 }
 
-/** What is named like it is written as `syslog` below `custom`, since only a header sets the event's `syslog`. */
+/** Attributes named like it are written as `syslog` below `custom`, since only a header sets the event's `syslog`. */
 const OTHER = 'zyslog';
 
 function eventOf(members: readonly string[]): string {

@@ -28,7 +28,7 @@ const CLOCK_MS: Partial<Record<ModelUnit, number>> = { s: 1_000, m: 60_000, h: H
 /** Offsets from UTC by zone and quarter hour. */
 const offsets = new Map<string, Map<number, number>>();
 
-/** What clocks of a zone (an IANA name, `UTC`, or `+hh:mm`) show at an instant, as if that were UTC. */
+/** The time that clocks of a zone (an IANA name, `UTC`, or `+hh:mm`) show at an instant, as if that were UTC. */
 export function wallOf(zone: string, ms: number): number {
   if (zone === 'UTC') return ms;
   let ofZone = offsets.get(zone);

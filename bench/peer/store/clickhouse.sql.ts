@@ -2,7 +2,7 @@ import type { Texts } from '../peer.ts';
 import { DISCOVERED, NEWEST } from '../questions.ts';
 
 /**
- * What ClickHouse is told: a MergeTree in the order of time, codecs as its own OpenTelemetry schema has them (Delta and
+ * Statements of ClickHouse: MergeTree in the order of time, codecs as its own OpenTelemetry schema has them (Delta and
  * ZSTD(1)), LowCardinality where values repeat, a text index for words of `message`, bloom filters where one value is
  * looked for. Direct reads from the text index are on, as by default; its caches of queries and of their conditions are
  * off. Of its quantiles BFloat16 is the fastest one within 1 %. A missing referer is the empty text, as a

@@ -19,7 +19,7 @@ const POLL_MS = 200;
 /** A merge may follow the one before it: so many times in a row there must be none. */
 const QUIET_POLLS = 10;
 
-/** What is used of `chdb`. */
+/** Parts of `chdb` that are used. */
 interface Chdb {
   Session: new (folder: string, options: { connectionArgs: readonly string[] }) => Session;
 }

@@ -2,7 +2,7 @@ import type { Texts } from '../peer.ts';
 import { DISCOVERED, NEWEST } from '../questions.ts';
 
 /**
- * What DuckDB is told. Typed columns, rows in the order of time so that zone maps bound each row group, no index: its
+ * Statements for DuckDB. Typed columns, rows in the order of time so that zone maps bound each row group, no index: its
  * only one, ART, does not serve ranges, groups or words. Twelve columns need no JSON at query time.
  */
 
@@ -42,13 +42,13 @@ FROM read_json(${quoted(file)}, format = 'newline_delimited', columns = {
 ORDER BY time`;
 }
 
-/** What dates without an offset are in, and dates of answers. */
+/** Zone of dates without an offset, and of dates in answers. */
 export const PREPARE: readonly string[] = ["SET TimeZone = 'UTC'", SCHEMA];
 
-/** What makes the file final: compressed columns with statistics, and an empty write-ahead log. */
+/** Statement that makes the file final: compressed columns with statistics, and an empty write-ahead log. */
 export const SETTLE: readonly string[] = ['CHECKPOINT', 'ANALYZE'];
 
-/** What makes DuckDB write a profile of each statement to `file`, as EXPLAIN ANALYZE shows it. */
+/** Statements that make DuckDB write a profile of each statement to `file`, as EXPLAIN ANALYZE shows it. */
 export function profileTo(file: string): readonly string[] {
   return ["PRAGMA enable_profiling = 'json'", `SET profiling_output = ${quoted(file)}`];
 }

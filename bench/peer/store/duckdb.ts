@@ -16,7 +16,7 @@ import { loadPackage } from './package.ts';
 
 /** DuckDB in the worker's process, by its npm package. */
 
-/** What is used of `@duckdb/node-api`. */
+/** Parts of `@duckdb/node-api` that are used. */
 interface DuckDb {
   DuckDBInstance: { create(file: string, settings: Record<string, string>): Promise<Instance> };
 }

@@ -1,7 +1,7 @@
 import type { Parameters, Texts } from '../peer.ts';
 import { DISCOVERED, NEWEST } from '../questions.ts';
 
-/** What Logseam is asked: requests of its output API. */
+/** Questions to Logseam: requests of its output API. */
 
 /** A POST. */
 export interface ApiRequest {

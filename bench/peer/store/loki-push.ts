@@ -1,6 +1,6 @@
 import { LABELS, STREAM } from './loki.logql.ts';
 
-/** What Loki's push takes: JSON of streams, whose dates are nanoseconds as text. */
+/** A body of Loki's push: JSON of streams, whose dates are nanoseconds as text. */
 
 type Value = [nanoseconds: string, line: string, metadata: Record<string, string>];
 

@@ -64,7 +64,7 @@ async function awaitReady(url: string): Promise<void> {
   while (!(await fetch(`${url}/ready`)).ok) await pause(POLL_MS);
 }
 
-/** What `data` of a reply has: streams of lines, or series of values. */
+/** The `data` of a reply: streams of lines, or series of values. */
 interface Found {
   resultType: 'streams' | 'matrix' | 'vector';
   result: {

@@ -46,7 +46,7 @@ interface Range {
   to: number;
 }
 
-/** What all rows of a block have. The arrays are by row of the block. */
+/** Parts that all rows of a block have. The arrays are by row of the block. */
 export interface BlockRows {
   timeMs: Float64Array;
   receivedMs: Float64Array;
@@ -68,7 +68,7 @@ export interface SharedIds {
   ids: Uint32Array;
 }
 
-/** What a block's header says of its rows. */
+/** Facts about a block's rows in its header. */
 type BlockFacts = Pick<EncodedBlock, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
 function factsOf(timeMs: Float64Array): BlockFacts {

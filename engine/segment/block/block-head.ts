@@ -23,7 +23,7 @@ const SHAPES_FACTOR = 16;
 const PARTS_MAX = 64;
 const PART_BYTES = 120;
 
-/** What a block has under one path and kind. */
+/** Values that a block has under one path and kind. */
 export interface ColumnInfo {
   /** Names joined by dots: `custom.http.verb`. */
   path: string;
@@ -37,7 +37,7 @@ export interface ColumnInfo {
   max?: number;
 }
 
-/** What a block says of itself, in its header and meta: with it a block is opened again without a read. */
+/** Header and meta of a block: with them a block is opened again without a read. */
 export class BlockHead {
   readonly ref: BlockRef;
   readonly source: FrameSource;
@@ -113,7 +113,7 @@ export class BlockHead {
     return sums;
   }
 
-  /** What the block has, in no particular order. */
+  /** The columns of the block, in no particular order. */
   get columns(): readonly ColumnInfo[] {
     this.#infos ??= this.directory.columns.map((entry) => this.#info(entry));
     return this.#infos;

@@ -10,7 +10,7 @@ import type { ColumnTexts, RowTexts } from '../../derive/row-texts.ts';
 import { free } from '../../packed/growth.ts';
 import type { ColumnEntry } from './directory.ts';
 
-/** What is read of a block for the texts of its columns. */
+/** Parts of a block that the texts of its columns are read from. */
 export interface TextColumns {
   rowCount: number;
   entries: readonly ColumnEntry[];

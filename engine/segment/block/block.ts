@@ -97,7 +97,7 @@ export class Block {
     return this.ref.rowCount;
   }
 
-  /** What the block has, in no particular order; of an overflow map without bounds. Throws CORRUPTION. */
+  /** The columns of the block, in no particular order; those of an overflow map without bounds. Throws CORRUPTION. */
   get columns(): readonly ColumnInfo[] {
     return this.#all.infos;
   }

@@ -33,7 +33,7 @@ export type DenseColumn = {
 /** The values of a column of strings or arrays. */
 export type DenseStrings = Extract<DenseColumn, { ids: Uint32Array }>;
 
-/** What is read of the texts of a chunk; `guard` reads. */
+/** The parts of a chunk's texts that are read; `guard` reads. */
 export function denseTexts(
   chunk: StringChunk,
   guard: <T>(read: () => T) => T,

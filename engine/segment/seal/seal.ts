@@ -14,7 +14,7 @@ import { type BuilderParts, type Pause, SegmentBuilder } from './segment-builder
 import { SegmentWriter } from './segment-writer.ts';
 import { SourceRows } from './source-rows.ts';
 
-/** What sealing needs. */
+/** Sources, target and limits of a sealing. */
 export interface SealOptions {
   disk: Disk;
   /** The file of a segment in the store's folder; a new one is written as `<path>.new` and renamed. */
@@ -34,7 +34,7 @@ export interface SealOptions {
   signal?: AbortSignal;
 }
 
-/** What came of sealing. Every row of the refs that are not in `damaged` is in exactly one of the segments. */
+/** Outcome of a sealing. Every row of the refs that are not in `damaged` is in exactly one of the segments. */
 export interface SealResult {
   segments: SealedSegment[];
   /** Blocks that could not be read: their rows are in no new segment. */

@@ -34,7 +34,7 @@ import { TextSources } from './text-sources.ts';
 /** Called between two steps; rejects when the work is to stop. */
 export type Pause = () => Promise<void>;
 
-/** What a segment is built of. */
+/** Parts that a segment is built of. */
 export interface BuilderParts {
   source: SourceRows;
   /** The rows of the segment. */
@@ -57,7 +57,7 @@ function isStrings(column: SourceColumn): column is Strings {
   return column.kind === Kind.STRING || column.kind === Kind.ARRAY;
 }
 
-/** What is left of a column in some of its sources. */
+/** The part of a column that is in some of its sources. */
 function within<T extends SourceColumn>(column: T, has: (source: number) => boolean): T {
   const parts = column.parts.filter(({ source }) => has(source));
   const valueCount = parts.reduce((sum, { presentCount }) => sum + presentCount, 0);

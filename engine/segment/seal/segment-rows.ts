@@ -184,7 +184,7 @@ export class SegmentRows {
     return EVERY_ROW.subarray(0, to - from);
   }
 
-  /** What a block has of a column that all rows have. Not to be written. */
+  /** The selection of a block from a column that all rows have. Not to be written. */
   fullSelection(block: number): Selection {
     return { rows: this.everyRow(block), from: this.bounds(block).from, at: undefined };
   }

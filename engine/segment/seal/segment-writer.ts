@@ -14,7 +14,7 @@ import {
 import { type FrameParts, layParts } from '../frame-layout.ts';
 import { type Head, writeHead } from '../head.ts';
 
-/** What a frame's header says beside its place in the file. */
+/** Facts in a frame's header beside its place in the file. */
 type Facts = Pick<FrameHeader, 'rowCount' | 'minTimeMs' | 'maxTimeMs'>;
 
 const NO_ROWS: Facts = { rowCount: 0, minTimeMs: 0, maxTimeMs: 0 };
@@ -59,7 +59,7 @@ export class SegmentWriter implements ChunkFile {
     return writer;
   }
 
-  /** What is written so far. */
+  /** The file as it is written so far. */
   get written(): Pick<DiskFile, 'read' | 'bytes'> {
     return this.#file;
   }

@@ -8,7 +8,7 @@ import { HashLanes, mixHigh, mixLow, spread, wordsOf } from './row-hash.ts';
 import { RowLanes } from './row-lanes.ts';
 import { hashStrings } from './string-hash.ts';
 
-/** What is read of a block whose rows are summed. */
+/** Parts of a block that are read when its rows are summed. */
 export type SummedBlock = Pick<
   Block,
   | 'ref'
