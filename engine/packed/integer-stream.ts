@@ -3,13 +3,13 @@ import { damaged } from '../base/errors.ts';
 import { unpack } from './bitpack.ts';
 import type { PackedSteps, PackedValues, Patches } from './cells.ts';
 import { readPacked } from './compress.ts';
-import { DeltaSums } from './delta-sums.ts';
+import { DeltaSums, SUM_VALUES } from './delta-sums.ts';
 import { free } from './growth.ts';
 import { findValues, unpackedView, unpackValues } from './packed.ts';
 import { addPatches } from './patches.ts';
 import { StoredPatches } from './stored-patches.ts';
 import { placeIn, type Runs, runsOf, StoredRuns, spreadRuns } from './stored-runs.ts';
-import { PAGE_VALUES, StoredWords } from './stored-words.ts';
+import { StoredWords } from './stored-words.ts';
 
 /** Form of a stored stream, and the flags beside it. The numbers are on disk. Source: FORMAT.md 4.2. */
 export const StreamHead = {
@@ -31,8 +31,6 @@ export const CODES_MAX = 256;
 export const WORD_BITS = 32;
 /** Numbers that a word holds. */
 export const WORD_RANGE = 2 ** WORD_BITS;
-/** Values of a delta stream whose sum is kept for those who read single ones. */
-const SUM_VALUES = PAGE_VALUES;
 /** Ids below are decoded and checked as whole numbers of 32 bits. */
 const ID_END = 2 ** 31;
 /** Width of the largest safe whole number. */
@@ -236,27 +234,32 @@ export class IntegerStream {
     return place;
   }
 
+  /** The values below `end` from `place` on, of deltas in which `placeOf` has found that. */
+  valuesFrom(place: number, end: number): number[] {
+    const values: number[] = [];
+    let known = -1;
+    let steps: Uint32Array = NO_WORDS;
+    for (let at = place, value = this.at(place); value < end; at++) {
+      values.push(value);
+      if (at === this.count - 1) break;
+      const first = at - (at % SUM_VALUES);
+      if (first !== known) steps = this.#stepsFrom(first);
+      known = first;
+      value += this.#step + steps[at - first];
+    }
+    return values;
+  }
+
   /** The kept sums, up to that number `last` at least. */
   #sumsUpTo(last: number): Float64Array {
     this.#sums ??= new DeltaSums();
-    const sums = this.#sums;
-    if (last < sums.count) return sums.values;
-    const step = this.#step;
+    if (last < this.#sums.count) return this.#sums.values;
     this.#low?.all();
-    if (sums.count === 0) {
-      sums.values = new Float64Array(Math.ceil(this.count / SUM_VALUES));
-      sums.values[sums.count++] = this.#base;
-    }
-    while (sums.count <= last) {
-      const from = (sums.count - 1) * SUM_VALUES;
-      const steps = this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from));
-      for (let end = SUM_VALUES; end <= steps.length; end += SUM_VALUES) {
-        let value = sums.values[sums.count - 1];
-        for (let index = end - SUM_VALUES; index < end; index++) value += step + steps[index];
-        sums.values[sums.count++] = value;
-      }
-    }
-    return sums.values;
+    return this.#sums.upTo(
+      last,
+      { count: this.count, base: this.#base, step: this.#step },
+      (from) => this.#lower(from, Math.min(PART_VALUES, this.count - 1 - from)),
+    );
   }
 
   /**

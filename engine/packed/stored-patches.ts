@@ -18,6 +18,7 @@ interface Numbers {
   readonly count: number;
   at(index: number): number;
   placeOf(value: number): number | undefined;
+  valuesFrom(place: number, end: number): number[];
   ids(max: number): Uint32Array;
   isWithin(min: number, max: number): boolean;
   steps(): PackedSteps | undefined;
@@ -94,15 +95,9 @@ export class StoredPatches implements Patches {
     const mayLook = this.#patches === undefined && ++this.#looks <= LOOKS_MAX;
     const first = mayLook ? this.#places.placeOf(from) : undefined;
     if (first === undefined) return this.all();
-    const places: number[] = [];
-    const highs: number[] = [];
-    for (let at = first; at < this.#places.count; at++) {
-      const place = this.#places.at(at);
-      if (place >= to) break;
-      places.push(place);
-      highs.push(this.#highs.at(at) * 2 ** this.#width);
-    }
-    return { places: Uint32Array.from(places), highs: Uint32Array.from(highs) };
+    const places = Uint32Array.from(this.#places.valuesFrom(first, to));
+    const unit = 2 ** this.#width;
+    return { places, highs: places.map((_, at) => this.#highs.at(first + at) * unit) };
   }
 
   /** Lets go of what can be read again, but of few patches; the bytes that it still holds. */
