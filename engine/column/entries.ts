@@ -98,6 +98,30 @@ export class SumKey<T extends Summed> {
   }
 }
 
+/**
+ * Keeps a sum of the entries of one dictionary, which `make` makes in units: it is there the next time that the same
+ * `key` asks, as long as there is room.
+ */
+export type KeepSum = <T extends Summed>(key: SumKey<T>, make: () => Units<T>) => Units<T>;
+
+/** Hashes of the entries of a dictionary. */
+export class EntryHashes implements Summed {
+  readonly hashes: Int32Array;
+
+  constructor(hashes: Int32Array) {
+    this.hashes = hashes;
+  }
+
+  get memoryBytes(): number {
+    return this.hashes.byteLength;
+  }
+
+  /** The key of those that a hash gives. */
+  static key({ seed }: EntryHash): SumKey<EntryHashes> {
+    return new SumKey(`hashes ${seed}`);
+  }
+}
+
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;
 
@@ -114,11 +138,7 @@ export interface KeptEntries {
   entryUnits(): Units<Entries>;
   /** A hash of 31 bits of each entry, made in units; kept for the next time. */
   hashUnits(hash: EntryHash): Units<Int32Array>;
-  /**
-   * The sum that `make` makes of the entries, in units; kept for the next time that the same `key` asks, and counted as
-   * memory of the dictionary.
-   */
-  keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T>;
+  readonly keptUnits: KeepSum;
 }
 
 /** A dictionary of a segment: its entries, whole or in part. Throws CORRUPTION when what is needed is damaged. */

@@ -4,14 +4,14 @@ import { STRETCH_ROWS, type StringColumn } from './column.ts';
 import {
   type Entries,
   type EntryHash,
+  EntryHashes,
   type EntrySource,
+  type KeepSum,
   type KeptEntries,
   PIECE_ENTRIES,
   type PossibleParts,
   type Scratch,
   type StringPlace,
-  SumKey,
-  type Summed,
   type Terms,
 } from './entries.ts';
 
@@ -76,22 +76,6 @@ export class SharedStringColumn implements StringColumn {
   }
 }
 
-/** Keeps a sum of the entries of one column, as `KeptEntries.keptUnits`. */
-export type KeepSum = <T extends Summed>(key: SumKey<T>, make: () => Units<T>) => Units<T>;
-
-/** Hashes of the entries of a column. */
-class EntryHashes implements Summed {
-  readonly hashes: Int32Array;
-
-  constructor(hashes: Int32Array) {
-    this.hashes = hashes;
-  }
-
-  get memoryBytes(): number {
-    return this.hashes.byteLength;
-  }
-}
-
 /** The entries of a column of a block, whose hashes and sums are kept longer than the open block. */
 class OwnEntries implements KeptEntries {
   readonly entryCount: number;
@@ -121,8 +105,7 @@ class OwnEntries implements KeptEntries {
   }
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
-    const key = new SumKey<EntryHashes>(`hashes ${hash.seed}`);
-    return (yield* this.keptUnits(key, () => this.#hashed(hash))).hashes;
+    return (yield* this.keptUnits(EntryHashes.key(hash), () => this.#hashed(hash))).hashes;
   }
 
   *#hashed(hash: EntryHash): Units<EntryHashes> {

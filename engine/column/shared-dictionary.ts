@@ -12,16 +12,21 @@ import {
   type CountedEntries,
   type Entries,
   type EntryHash,
+  EntryHashes,
+  type KeepSum,
   PIECE_ENTRIES,
   Scratch,
   type StringPlace,
-  type SumKey,
-  type Summed,
+  SumKey,
 } from './entries.ts';
 import { offsetsOf } from './string-chunk.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
 const PIECES_KEPT_MAX = 32;
+/** Hashes by which entries are found: on disk there is no index of them. */
+const TEXT_HASHES = new SumKey<EntryHashes>('text hashes');
+/** Memory of the place of a piece, about. */
+const REGION_BYTES = 64;
 /** Pieces that are read in a unit. */
 const UNIT_PIECES = 4;
 const BYTES_MAX = 2 ** 32 - 1;
@@ -54,8 +59,15 @@ export function writeSharedEntries(
   }
 }
 
-/** Gives the piece of a number that is kept elsewhere, or what `read` reads. Throws what that throws. */
-export type KeepPiece = (number: number, read: () => Entries) => Entries;
+/** Keeper of pieces and sums of a dictionary, from one opening to the next. */
+export interface DictionaryKeep {
+  /** Gives the piece of a number that is kept, or what `read` reads. Throws what that throws. */
+  piece(number: number, read: () => Entries): Entries;
+  sum: KeepSum;
+}
+
+/** Keeps nothing. */
+const KEEP_NONE: DictionaryKeep = { piece: (_, read) => read(), sum: (_, make) => make() };
 
 /** Reads the checked bytes of a region; in `room` when it is given. Throws CORRUPTION. */
 export type ReadRegion = (region: Region, room?: Room) => Uint8Array;
@@ -63,8 +75,9 @@ export type ReadRegion = (region: Region, room?: Room) => Uint8Array;
 /** A dictionary of a segment that is open for reading; decodes what is asked for, and keeps it. */
 export class SharedDictionary implements CountedEntries {
   readonly entryCount: number;
+  readonly keptUnits: KeepSum;
   readonly #region: ReadRegion;
-  readonly #keep: KeepPiece;
+  readonly #keep: DictionaryKeep;
   readonly #countRegion: Region;
   readonly #pieces: Region[] = [];
   /** Entries by number, the most recently used last, and their bytes. */
@@ -72,21 +85,16 @@ export class SharedDictionary implements CountedEntries {
   #keptBytes = 0;
   #entries: Entries | undefined;
   #lengths: Float64Array | undefined;
-  #hashes: Int32Array | undefined;
-  #hashSeed = 0;
-  /** Hashes by which entries are found: on disk there is no index of them. */
-  #textHashes: Int32Array | undefined;
   #countRuns: CountRuns | undefined;
   #isVerified = false;
-  /** By the names of their keys. */
-  readonly #sums = new Map<string, Summed>();
 
   /**
    * Opens what `writeSharedCounts` and `writeSharedEntries` wrote; `region` gives the checked bytes of a region, `keep`
-   * the pieces that are kept. Throws CORRUPTION.
+   * keeps what is made of it. Throws CORRUPTION.
    */
-  constructor(meta: Uint8Array, region: ReadRegion, keep: KeepPiece = (_, read) => read()) {
+  constructor(meta: Uint8Array, region: ReadRegion, keep = KEEP_NONE) {
     this.#keep = keep;
+    this.keptUnits = keep.sum;
     const reader = new RegionReader(meta);
     this.entryCount = reader.meta.varint();
     this.#region = region;
@@ -97,15 +105,12 @@ export class SharedDictionary implements CountedEntries {
     if (reader.meta.remaining !== 0) damaged(`${reader.meta.remaining} bytes after a dictionary`);
   }
 
-  /** Bytes of memory that decoded entries and hashes take now. */
+  /** Bytes of memory that the places of pieces, and what is decoded, take now. */
   get memoryBytes(): number {
-    const hashCount = (this.#hashes?.length ?? 0) + (this.#textHashes?.length ?? 0);
-    let bytes = hashCount * 4 + (this.#lengths?.length ?? 0) * 8;
+    let bytes = this.#pieces.length * REGION_BYTES + (this.#lengths?.length ?? 0) * 8;
     bytes += this.#countRuns?.memoryBytes ?? 0;
     if (this.#entries !== undefined) bytes += bytesOf(this.#entries);
-    bytes += this.#keptBytes;
-    for (const { memoryBytes } of this.#sums.values()) bytes += memoryBytes;
-    return bytes;
+    return bytes + this.#keptBytes;
   }
 
   counts(): Float64Array {
@@ -168,26 +173,15 @@ export class SharedDictionary implements CountedEntries {
   }
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
-    if (this.#hashes !== undefined && this.#hashSeed === hash.seed) return this.#hashes;
-    const hashes = yield* this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end));
-    this.#hashes = hashes;
-    this.#hashSeed = hash.seed;
-    return hashes;
-  }
-
-  *keptUnits<T extends Summed>(key: SumKey<T>, make: () => Units<T>): Units<T> {
-    const known = key.of(this.#sums.get(key.name));
-    if (known !== undefined) return known;
-    const made = yield* make();
-    this.#sums.set(key.name, made);
-    return made;
+    const hashed = (): Units<EntryHashes> =>
+      this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end));
+    return (yield* this.keptUnits(EntryHashes.key(hash), hashed)).hashes;
   }
 
   *findUnits(text: Uint8Array): Units<number> {
-    this.#textHashes ??= yield* this.#hashed((bytes, start, end) =>
-      hashBytes(bytes, start, end, HASH_SEED),
-    );
-    const hashes = this.#textHashes;
+    const hashed = (): Units<EntryHashes> =>
+      this.#hashed((bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED));
+    const { hashes } = yield* this.keptUnits(TEXT_HASHES, hashed);
     const wanted = hashBytes(text, 0, text.length, HASH_SEED);
     let entry = hashes.indexOf(wanted);
     for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
@@ -208,14 +202,14 @@ export class SharedDictionary implements CountedEntries {
   }
 
   /** A hash of each entry, made in units. */
-  *#hashed(hashOf: EntryHash['hashOf']): Units<Int32Array> {
+  *#hashed(hashOf: EntryHash['hashOf']): Units<EntryHashes> {
     const hashes = new Int32Array(this.entryCount);
     yield* this.#eachPiece((first, { offsets, bytes }) => {
       for (let at = 0; at < offsets.length - 1; at++) {
         hashes[first + at] = hashOf(bytes, offsets[at], offsets[at + 1]);
       }
     }, new Scratch());
-    return hashes;
+    return new EntryHashes(hashes);
   }
 
   /** Shows all entries, in units; `first` is the number of a piece's first one. */
@@ -245,7 +239,7 @@ export class SharedDictionary implements CountedEntries {
   }
 
   #pieceOf(number: number, scratch?: Scratch): Entries {
-    return this.#keep(number, () => this.#readPiece(number, scratch));
+    return this.#keep.piece(number, () => this.#readPiece(number, scratch));
   }
 
   #readPiece(number: number, scratch?: Scratch): Entries {

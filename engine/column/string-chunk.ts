@@ -6,10 +6,9 @@ import { decompress, readPacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
-import type { Entries, EntrySource, Scratch, StringPlace } from './entries.ts';
+import type { Entries, EntrySource, KeepSum, Scratch, StringPlace } from './entries.ts';
 import {
   DictionaryColumn,
-  type KeepSum,
   SharedStringColumn,
   TextColumn,
   type TextReads,

@@ -15,21 +15,26 @@ const SEEN_MAX = 16_384;
 /** An entry makes room when it was not used for so many calls for each entry that is kept. */
 const IDLE_CALLS = 4;
 
+/** When a value that there is room for is kept: as it is made first, or when it was asked for twice. */
+type KeptFrom = 'first' | 'second';
+
 /**
- * Values of segments by key that were asked for twice. Scans go through more of them than there is room for, again and
- * again, so that what was used longest ago is what they need next: it stays until nobody asks for it any more. Used by
- * one thread.
+ * Values of segments by key; those that were asked for twice, when others have to make room. Scans go through more of
+ * them than there is room for, again and again, so that what was used longest ago is what they need next: it stays until
+ * nobody asks for it any more. Used by one thread.
  */
 export class IdleCache<T> {
   readonly #bytesMax: number;
   readonly #seen = new Set<string>();
   /** Those that were used last at the end. */
   readonly #kept = new Map<string, Kept<T>>();
+  readonly #keptFrom: KeptFrom;
   #bytes = 0;
   #calls = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, keptFrom: KeptFrom = 'second') {
     this.#bytesMax = bytesMax;
+    this.#keptFrom = keptFrom;
   }
 
   /** Memory that it takes, about. */
@@ -58,7 +63,10 @@ export class IdleCache<T> {
     const made = make();
     const usedAt = this.#calls;
     if (made.bytes === 0) return made.value;
-    if (this.#seen.delete(key)) return this.#keep(key, { ...made, segment, usedAt }, own);
+    const isFree = this.#keptFrom === 'first' && this.#bytes + made.bytes <= this.#bytesMax;
+    if (this.#seen.delete(key) || isFree) {
+      return this.#keep(key, { ...made, segment, usedAt }, own);
+    }
     if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
     else this.#seen.clear();
     return made.value;

@@ -10,6 +10,7 @@ import { SealedFile, type SealedSource } from '../segment/sealed-file.ts';
 import { pathOfSegment } from '../store/filename.ts';
 import { BlockCache } from './block-cache.ts';
 import { FooterCache } from './footer-cache.ts';
+import { KeptByBytes } from './kept-by-bytes.ts';
 import { EventIds } from './model/event-id.ts';
 import { FilterCache, type SelectedRows, type VisibleMinutes } from './model/filter-cache.ts';
 import type { BlockSource } from './model/source.ts';
@@ -18,8 +19,9 @@ import { SumCache } from './sum-cache.ts';
 
 /** Segment files that one reader keeps open. */
 const FILES_MAX = 64;
-/** Memory of the dictionaries of sealed segments that one reader keeps. */
-const DICTIONARIES_BYTES_MAX = 48 * 1024 * 1024;
+/** Memory of open sealed segments that one reader keeps, and that of one beside what it has decoded. */
+const SEALED_BYTES_MAX = 36 * 1024 * 1024;
+const SEALED_FILE_BYTES = 8_192;
 /** Memory of how many rows filters let through: of one filter for about 30,000 blocks, 2 billion rows. */
 const VISIBLE_BYTES_MAX = 32 * 1024 * 1024;
 /** Memory of the rows that predicates select: of one predicate for at least 2,000 blocks, 130 million rows. */
@@ -46,9 +48,9 @@ export class Reader implements BlockSource {
   readonly #footers = new FooterCache();
   /** By segment, the one that was used last at the end. */
   readonly #files = new Map<number, DiskFile>();
-  /** Sealed segments, by number, the one that was used last at the end. */
-  readonly #sealed = new Map<number, SealedFile>();
-  #lastSealed = -1;
+  /** Sealed segments by number, but the last one. */
+  readonly #sealed = new KeptByBytes<number, SealedFile>(SEALED_BYTES_MAX);
+  #lastSealed: SealedFile | undefined;
   readonly #blocks = new BlockCache();
   readonly #pieces = new PieceCache();
   readonly #sums = new SumCache();
@@ -89,21 +91,18 @@ export class Reader implements BlockSource {
 
   /** The dictionary number `number` of a sealed block's segment. Throws as `open`. */
   dictionary(ref: BlockRef, number: number): CountedEntries {
-    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
-    return file.dictionary(number);
+    return this.#sealedFile(ref).dictionary(number);
   }
 
   /** Finds parts of a column of strings of a sealed block. Throws as `open`. */
   partsWith(ref: BlockRef, path: string, terms: Terms): PossibleParts | undefined {
     if (!ref.sealed) return undefined;
-    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
-    return file.partsWith(ref, path, terms);
+    return this.#sealedFile(ref).partsWith(ref, path, terms);
   }
 
   /** Counts rows with a word in the segment of a sealed block. Throws as `open`. */
   rowsWith(ref: BlockRef, path: string, word: Uint8Array): number | undefined {
-    const file = this.#sealed.get(ref.segment) ?? this.#sealedFile(ref);
-    return file.rowsWith(path, word);
+    return this.#sealedFile(ref).rowsWith(path, word);
   }
 
   /** Closes the files of segments that are gone, whose room on the disk is free then, and forgets their blocks. */
@@ -114,8 +113,9 @@ export class Reader implements BlockSource {
     for (const segment of segments) {
       this.#files.get(segment)?.close();
       this.#files.delete(segment);
-      this.#sealed.delete(segment);
+      if (this.#lastSealed?.segment === segment) this.#lastSealed = undefined;
     }
+    this.#sealed.forget(segments);
     this.#blocks.forget(segments);
     this.#pieces.forget(segments);
     this.#sums.forget(segments);
@@ -127,6 +127,7 @@ export class Reader implements BlockSource {
     this.#files.clear();
     this.#footers.clear();
     this.#sealed.clear();
+    this.#lastSealed = undefined;
     this.#blocks.clear();
     this.#pieces.clear();
     this.#sums.clear();
@@ -147,26 +148,21 @@ export class Reader implements BlockSource {
     );
   }
 
-  /** The open file of a sealed segment; those that hold too many dictionaries are let go of. */
+  /** The open file of a sealed segment. */
   #sealedFile(ref: BlockRef): SealedFile {
     const { segment } = ref;
-    const known = this.#sealed.get(segment);
-    // What is held is added up when another segment is read.
-    if (known !== undefined && segment === this.#lastSealed) return known;
-    this.#lastSealed = segment;
-    this.#sealed.delete(segment);
-    const footer = (): Footer => this.#footer(ref);
-    const file = known ?? new SealedFile(this.#source(ref), segment, footer, this.#pieces);
-    this.#sealed.set(segment, file);
-    let memoryBytes = 0;
-    for (const { memoryBytes: bytes } of this.#sealed.values()) memoryBytes += bytes;
-    for (const [oldest, held] of this.#sealed) {
-      const tooMuch = memoryBytes > DICTIONARIES_BYTES_MAX || this.#sealed.size > FILES_MAX;
-      if (!tooMuch || oldest === segment) break;
-      memoryBytes -= held.memoryBytes;
-      this.#sealed.delete(oldest);
+    const last = this.#lastSealed;
+    if (last?.segment === segment) return last;
+    // What a file holds is known when another one is read.
+    if (last !== undefined) {
+      const bytes = last.memoryBytes + SEALED_FILE_BYTES;
+      this.#sealed.keep(last.segment, last.segment, last, bytes);
     }
-    return file;
+    const footer = (): Footer => this.#footer(ref);
+    const kept = { pieces: this.#pieces, sums: this.#sums };
+    this.#lastSealed =
+      this.#sealed.get(segment) ?? new SealedFile(this.#source(ref), segment, footer, kept);
+    return this.#lastSealed;
   }
 
   /** What blocks of a segment are read from, however often its file has to be opened again. */

@@ -1,25 +1,23 @@
 import type { Units } from '../base/pause.ts';
-import type { SumKey, Summed } from '../column/entries.ts';
-import type { KeepSum } from '../column/lazy-strings.ts';
+import type { KeepSum, SumKey, Summed } from '../column/entries.ts';
 import type { SumSource } from '../segment/block/block-sources.ts';
-import type { BlockRef } from '../segment/frame.ts';
 import { IdleCache } from './idle-cache.ts';
 
-/** Memory of sums: of a million rows not yet sealed, hashes of three attributes with a value for every other row. */
-const BYTES_MAX = 12 * 1024 * 1024;
+/** Memory of sums: of 50 million rows, how many distinct values two attributes have with a million each. */
+const BYTES_MAX = 36 * 1024 * 1024;
 /** Memory of a sum beside what it says. */
 const SUM_BYTES = 256;
 
-/** Hashes and other sums of dictionaries of log blocks that were made twice. Used by one thread. */
+/** Hashes and other sums of dictionaries. Used by one thread. */
 export class SumCache implements SumSource {
   readonly #kept: IdleCache<Summed>;
 
   constructor(bytesMax = BYTES_MAX) {
-    this.#kept = new IdleCache(bytesMax);
+    this.#kept = new IdleCache(bytesMax, 'first');
   }
 
-  keeper({ segment, offset }: BlockRef, column: number): KeepSum {
-    const place = `${segment} ${offset} ${column}`;
+  keeper(segment: number, dictionary: string): KeepSum {
+    const place = `${segment} ${dictionary}`;
     return (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make);
   }
 

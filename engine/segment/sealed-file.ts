@@ -6,13 +6,17 @@ import { TEXT_PIECE_ROWS } from '../base/limits.ts';
 import type { Region } from '../column/chunk.ts';
 import type { PossibleParts, Terms } from '../column/entries.ts';
 import { Kind } from '../column/kind.ts';
-import { type KeepPiece, type ReadRegion, SharedDictionary } from '../column/shared-dictionary.ts';
+import {
+  type DictionaryKeep,
+  type ReadRegion,
+  SharedDictionary,
+} from '../column/shared-dictionary.ts';
 import type { Room } from '../packed/compress.ts';
 import { ColumnWords } from '../word/column-words.ts';
 import { WordFrame } from '../word/word-frame.ts';
 import { Block } from './block/block.ts';
 import { type BlockHead, readHead } from './block/block-head.ts';
-import type { ChunkSource, DictionarySource, PieceSource } from './block/block-sources.ts';
+import type { ChunkSource, DictionarySource, KeptSource } from './block/block-sources.ts';
 import type { OutlineTable } from './column-outline.ts';
 import { type Footer, type FramePlace, readTrailer, TRAILER_BYTES } from './footer.ts';
 import {
@@ -107,14 +111,14 @@ function openFrame<T>(
 }
 
 /**
- * Opens the dictionary at a place of a sealed file, of one that is being written too; `keep`: where its pieces are
- * kept. Throws CORRUPTION.
+ * Opens the dictionary at a place of a sealed file, of one that is being written too; `keep` keeps what is
+ * made of it. Throws CORRUPTION.
  */
 export function openDictionary(
   source: SealedSource,
   segment: number,
   place: FramePlace,
-  keep?: KeepPiece,
+  keep?: DictionaryKeep,
 ): SharedDictionary {
   return openFrame(source, segment, FrameKind.DICTIONARY, place, (meta, region) => {
     return new SharedDictionary(meta, region, keep);
@@ -128,7 +132,7 @@ export function openDictionary(
 export class SealedFile implements DictionarySource {
   readonly segment: number;
   readonly #source: SealedSource;
-  readonly #pieces: PieceSource | undefined;
+  readonly #kept: KeptSource | undefined;
   readonly #footerElsewhere: (() => Footer) | undefined;
   #footer: Footer | undefined;
   readonly #dictionaries: (SharedDictionary | undefined)[] = [];
@@ -136,12 +140,12 @@ export class SealedFile implements DictionarySource {
   readonly #checked = new Set<number>();
 
   /**
-   * `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`; `pieces`: where those of
-   * dictionaries are kept.
+   * `footer` gives the segment's footer when it is kept elsewhere, and throws as `footer()`; `kept`: where what is made
+   * of dictionaries is kept.
    */
-  constructor(source: SealedSource, segment: number, footer?: () => Footer, pieces?: PieceSource) {
+  constructor(source: SealedSource, segment: number, footer?: () => Footer, kept?: KeptSource) {
     this.#source = source;
-    this.#pieces = pieces;
+    this.#kept = kept;
     this.segment = segment;
     this.#footerElsewhere = footer;
   }
@@ -173,9 +177,11 @@ export class SealedFile implements DictionarySource {
     const place = this.footer().dictionaries[number];
     if (place === undefined) corruption({ segment: this.segment, offset: 0 }, 'no such dictionary');
     const { segment } = this;
-    const pieces = this.#pieces;
-    const keep: KeepPiece | undefined =
-      pieces && ((piece, read) => pieces.piece(segment, number, piece, read));
+    const kept = this.#kept;
+    const keep: DictionaryKeep | undefined = kept && {
+      piece: (piece, read) => kept.pieces.piece(segment, number, piece, read),
+      sum: kept.sums.keeper(segment, `dictionary ${number}`),
+    };
     const dictionary = openDictionary(this.#source, segment, place, keep);
     this.#dictionaries[number] = dictionary;
     return dictionary;

@@ -1,5 +1,4 @@
-import type { Entries, EntrySource, PossibleParts, Terms } from '../../column/entries.ts';
-import type { KeepSum } from '../../column/lazy-strings.ts';
+import type { Entries, EntrySource, KeepSum, PossibleParts, Terms } from '../../column/entries.ts';
 import type { BlockRef } from '../frame.ts';
 
 /** Facts that a sealed segment has about the columns of its blocks. */
@@ -24,8 +23,14 @@ export interface ChunkSource {
   chunk(ref: BlockRef, column: number, read: () => Uint8Array): Uint8Array;
 }
 
-/** Sums of dictionaries of log blocks, kept from one opening to the next. */
+/** Sums of dictionaries, kept from one opening to the next. */
 export interface SumSource {
-  /** Tells how sums of the dictionary of a column of the block at `ref` are kept. */
-  keeper(ref: BlockRef, column: number): KeepSum;
+  /** Tells how sums of a dictionary of a segment are kept; in a segment each has a name of its own. */
+  keeper(segment: number, dictionary: string): KeepSum;
+}
+
+/** Pieces and sums of dictionaries of sealed segments. */
+export interface KeptSource {
+  pieces: PieceSource;
+  sums: SumSource;
 }
