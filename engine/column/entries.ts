@@ -116,9 +116,9 @@ export class EntryHashes implements Summed {
     return this.hashes.byteLength;
   }
 
-  /** The key of those that a hash gives. */
-  static key({ seed }: EntryHash): SumKey<EntryHashes> {
-    return new SumKey(`hashes ${seed}`);
+  /** The key of those that a hash gives the entries of the first pieces. */
+  static key({ seed }: EntryHash, pieceCount: number): SumKey<EntryHashes> {
+    return new SumKey(`hashes ${seed} of ${pieceCount} pieces`);
   }
 }
 
@@ -136,8 +136,8 @@ export interface KeptEntries {
   piece(first: number, scratch?: Scratch): Entries;
   /** All entries, read in units. */
   entryUnits(): Units<Entries>;
-  /** A hash of 31 bits of each entry, made in units; kept for the next time. */
-  hashUnits(hash: EntryHash): Units<Int32Array>;
+  /** A hash of 31 bits of each entry, of the first `count` at least when that is given, made in units; kept. */
+  hashUnits(hash: EntryHash, count?: number): Units<Int32Array>;
   readonly keptUnits: KeepSum;
 }
 

@@ -105,7 +105,8 @@ class OwnEntries implements KeptEntries {
   }
 
   *hashUnits(hash: EntryHash): Units<Int32Array> {
-    return (yield* this.keptUnits(EntryHashes.key(hash), () => this.#hashed(hash))).hashes;
+    const key = EntryHashes.key(hash, Math.ceil(this.entryCount / PIECE_ENTRIES));
+    return (yield* this.keptUnits(key, () => this.#hashed(hash))).hashes;
   }
 
   *#hashed(hash: EntryHash): Units<EntryHashes> {

@@ -27,6 +27,8 @@ const PIECES_KEPT_MAX = 32;
 const TEXT_HASHES = new SumKey<EntryHashes>('text hashes');
 /** Memory of the place of a piece, about. */
 const REGION_BYTES = 64;
+/** Pieces of a head whose hashes are kept alone: as few as hold the entries that are asked for. */
+const HEAD_PIECES = [1, 4];
 /** Pieces that are read in a unit. */
 const UNIT_PIECES = 4;
 const BYTES_MAX = 2 ** 32 - 1;
@@ -172,15 +174,21 @@ export class SharedDictionary implements CountedEntries {
     return this.#kept.get(number) ?? this.#pieceOf(number, scratch);
   }
 
-  *hashUnits(hash: EntryHash): Units<Int32Array> {
+  *hashUnits(hash: EntryHash, count = this.entryCount): Units<Int32Array> {
+    const all = this.#pieces.length;
+    const head = HEAD_PIECES.find((pieces) => pieces * PIECE_ENTRIES >= count) ?? all;
+    const pieceCount = Math.min(head, all);
     const hashed = (): Units<EntryHashes> =>
-      this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end));
-    return (yield* this.keptUnits(EntryHashes.key(hash), hashed)).hashes;
+      this.#hashed((bytes, start, end) => hash.hashOf(bytes, start, end), pieceCount);
+    return (yield* this.keptUnits(EntryHashes.key(hash, pieceCount), hashed)).hashes;
   }
 
   *findUnits(text: Uint8Array): Units<number> {
     const hashed = (): Units<EntryHashes> =>
-      this.#hashed((bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED));
+      this.#hashed(
+        (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
+        this.#pieces.length,
+      );
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, hashed);
     const wanted = hashBytes(text, 0, text.length, HASH_SEED);
     let entry = hashes.indexOf(wanted);
@@ -201,20 +209,21 @@ export class SharedDictionary implements CountedEntries {
     return new IntegerStream(new ByteReader(this.#region(this.#countRegion)), this.entryCount);
   }
 
-  /** A hash of each entry, made in units. */
-  *#hashed(hashOf: EntryHash['hashOf']): Units<EntryHashes> {
-    const hashes = new Int32Array(this.entryCount);
-    yield* this.#eachPiece((first, { offsets, bytes }) => {
+  /** A hash of each entry of the first pieces, made in units. */
+  *#hashed(hashOf: EntryHash['hashOf'], pieceCount: number): Units<EntryHashes> {
+    const hashes = new Int32Array(Math.min(pieceCount * PIECE_ENTRIES, this.entryCount));
+    yield* this.#eachPiece(pieceCount, (first, { offsets, bytes }) => {
       for (let at = 0; at < offsets.length - 1; at++) {
         hashes[first + at] = hashOf(bytes, offsets[at], offsets[at + 1]);
       }
-    }, new Scratch());
+    });
     return new EntryHashes(hashes);
   }
 
-  /** Shows all entries, in units; `first` is the number of a piece's first one. */
-  #eachPiece(visit: (first: number, piece: Entries) => void, scratch?: Scratch): Units<void> {
-    return inParts(this.#pieces.length, UNIT_PIECES, (from, to) => {
+  /** Shows the first pieces, in units; `first` is the number of a piece's first entry. */
+  #eachPiece(pieceCount: number, visit: (first: number, piece: Entries) => void): Units<void> {
+    const scratch = new Scratch();
+    return inParts(pieceCount, UNIT_PIECES, (from, to) => {
       for (let number = from; number < to; number++) {
         const first = number * PIECE_ENTRIES;
         visit(first, this.piece(first, scratch));
@@ -259,12 +268,12 @@ export class SharedDictionary implements CountedEntries {
   *#readAll(): Units<Entries> {
     const offsets = new Uint32Array(this.entryCount + 1);
     const parts = new ByteParts();
-    yield* this.#eachPiece((first, { offsets: own, bytes }) => {
+    yield* this.#eachPiece(this.#pieces.length, (first, { offsets: own, bytes }) => {
       const from = parts.length;
       if (from + bytes.length > BYTES_MAX) damaged(`dictionary of ${from + bytes.length} bytes`);
       for (let index = 0; index < own.length; index++) offsets[first + index] = from + own[index];
       parts.raw(bytes);
-    }, new Scratch());
+    });
     return { offsets, bytes: parts.take() };
   }
 }

@@ -20,8 +20,8 @@ type KeptFrom = 'first' | 'second';
 
 /**
  * Values of segments by key; those that were asked for twice, when others have to make room. Scans go through more of
- * them than there is room for, again and again, so that what was used longest ago is what they need next: it stays until
- * nobody asks for it any more. Used by one thread.
+ * them than there is room for, again and again, so that what was used longest ago is what they need next: it stays
+ * until nobody asks for it any more. Used by one thread.
  */
 export class IdleCache<T> {
   readonly #bytesMax: number;

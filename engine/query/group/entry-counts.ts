@@ -1,8 +1,8 @@
 import { assert, must } from '../../base/assert.ts';
-import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { StringColumn } from '../../column/column.ts';
 import type { CountRuns } from '../../column/count-runs.ts';
-import type { EntrySource, KeptEntries } from '../../column/entries.ts';
+import type { EntryHash, EntrySource, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { free, growInUnits } from '../../packed/growth.ts';
 import { unpackedView } from '../../packed/packed.ts';
@@ -12,6 +12,12 @@ import type { Bitmap } from '../model/bitmap.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { columnsOf } from '../scan/prune.ts';
 import { columnsAt } from '../scan/scan.ts';
+import {
+  type CountedEntries,
+  CountedValues,
+  numbersIn,
+  type Stretch,
+} from '../value/counted-values.ts';
 import { HashCounts } from '../value/hash-counts.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { ValueTable } from '../value/value-table.ts';
@@ -25,41 +31,14 @@ const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
 const WIDE_MIN = 256;
 const WORD_BYTES = 4;
-/** Steps of a unit that reading the text of an entry counts as. */
-const TEXT_STEPS = 32;
-/** Texts for which room is made. */
-const UNIT_TEXTS = 64;
-
-/** Counts of some entries: `counts[i]` is of entry `first + i`. */
-export interface Stretch {
-  first: number;
-  counts: Uint32Array | Uint8Array;
-}
-
-/** Events by entries of a dictionary, or by values that lie in none, in each bucket of the level before: its parent. */
-export interface CountedEntries {
-  /**
-   * Hashes of the entries, by which those of several dictionaries are found to be one value; the kind is no part of it.
-   */
-  readonly hashes: Int32Array;
-  /** Counts of a parent, those of the first `end` entries. */
-  stretches(parent: number, end: number): Stretch[];
-  /** The count of an entry in a parent. */
-  countOf(parent: number, entry: number): number;
-  /** Entries of which no later one has more than `least` events in a parent. */
-  countAbove(least: number): number;
-  /**
-   * The numbers of entries in a table, which takes them, in units; `undefined` when one of them is of several values.
-   * Throws CORRUPTION.
-   */
-  numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array | undefined>;
-}
-
+/** Entries between which it is asked whether others may have more. */
+const TAIL_ENTRIES = 256;
 /** The entries of a dictionary of a segment. Those with the most values in it come first. */
 class CountedDictionary implements CountedEntries {
-  readonly hashes: Int32Array;
+  readonly isRanked = true;
   readonly #ref: BlockRef;
   readonly #shared: EntrySource;
+  readonly #hash: EntryHash;
   /** Values of each entry in the segment: no count is higher. */
   readonly #bounds: CountRuns;
   readonly #isWhole: boolean;
@@ -73,13 +52,13 @@ class CountedDictionary implements CountedEntries {
   constructor(
     ref: BlockRef,
     shared: EntrySource,
-    hashes: Int32Array,
+    hash: EntryHash,
     parentCount: number,
     counted?: DictionaryData,
   ) {
-    this.hashes = hashes;
     this.#ref = ref;
     this.#shared = shared;
+    this.#hash = hash;
     this.#bounds = shared.countRuns();
     this.#isWhole = parentCount === 0;
     this.#wideCount = this.#bounds.countFrom(WIDE_MIN);
@@ -128,6 +107,23 @@ class CountedDictionary implements CountedEntries {
     free(this.#wide, this.#narrow);
   }
 
+  hashUnits(end: number): Units<Int32Array> {
+    return this.#shared.hashUnits(this.#hash, end);
+  }
+
+  most(parent: number, from: number): number {
+    const bounds = this.#bounds;
+    if (from >= bounds.entryCount) return 0;
+    if (this.#isWhole) return bounds.countOf(from);
+    let most = 0;
+    // Where no entry can have more, the others need not be looked at.
+    for (let at = from; at < bounds.entryCount && bounds.countOf(at) > most; at += TAIL_ENTRIES) {
+      const end = Math.min(at + TAIL_ENTRIES, bounds.entryCount);
+      for (let entry = at; entry < end; entry++) most = Math.max(most, this.countOf(parent, entry));
+    }
+    return most;
+  }
+
   stretches(parent: number, end: number): Stretch[] {
     if (this.#isWhole) return [{ first: 0, counts: this.#bounds.first(end) }];
     const [wideCount, narrowCount] = [this.#wideCount, this.#narrowCount];
@@ -166,54 +162,6 @@ function wholeWords(count: number): Uint8Array<ArrayBuffer> {
 
 function wordsOf({ buffer }: Uint8Array<ArrayBuffer>): Uint32Array {
   return new Uint32Array(buffer);
-}
-
-/** The values of blocks in which they lie in no dictionary of a segment. */
-class CountedValues implements CountedEntries {
-  readonly hashes: Int32Array;
-  readonly #table: ValueTable;
-  readonly #counts: Uint32Array;
-
-  /** `counts`: parent after parent, by value. */
-  constructor(table: ValueTable, counts: Uint32Array) {
-    this.hashes = table.data.hashes;
-    this.#table = table;
-    this.#counts = counts;
-  }
-
-  stretches(parent: number, end: number): Stretch[] {
-    const { count } = this.#table;
-    const first = parent * count;
-    return [{ first: 0, counts: this.#counts.subarray(first, first + Math.min(end, count)) }];
-  }
-
-  countOf(parent: number, entry: number): number {
-    return this.#counts[parent * this.#table.count + entry];
-  }
-
-  countAbove(): number {
-    return this.#table.count;
-  }
-
-  numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
-    return numbersIn(table, entries, (entry) => table.take(this.#table, entry));
-  }
-}
-
-/** The numbers that `numberOf` gives entries in a table, in units. Throws what that throws. */
-function* numbersIn(
-  table: ValueTable,
-  entries: Uint32Array,
-  numberOf: (entry: number) => number,
-): Units<Int32Array> {
-  const numbers = new Int32Array(entries.length);
-  const pace = new Pace();
-  for (let at = 0; at < entries.length; at++) {
-    if (at % UNIT_TEXTS === 0) yield* table.reserve(UNIT_TEXTS);
-    numbers[at] = numberOf(entries[at]);
-    if (pace.isFull(TEXT_STEPS)) yield;
-  }
-  return numbers;
 }
 
 /**
@@ -306,7 +254,7 @@ export class EntryCounts implements BlockVisitor {
         const shared = stringsOf(this.#source.open(part.ref), this.#path)?.shared;
         if (shared === undefined) continue;
         const known = this.#dictionaries.get(shared);
-        if (known === undefined) yield* this.#countedOf(part.ref, shared, parentCount, part);
+        if (known === undefined) this.#countedOf(part.ref, shared, parentCount, part);
         else yield* known.merge(part);
       }
     } catch (error) {
@@ -339,7 +287,7 @@ export class EntryCounts implements BlockVisitor {
       return;
     }
     const { shared } = column;
-    const counted = yield* this.#countedOf(block.ref, shared, this.parentCount);
+    const counted = this.#countedOf(block.ref, shared, this.parentCount);
     if (counted === undefined) return;
     const pairs = this.#nesting.pairs();
     counted.add(idsOf(column), pairs);
@@ -404,22 +352,22 @@ export class EntryCounts implements BlockVisitor {
       const shared = stringsOf(this.#source.open(first), this.#path)?.shared;
       if (shared === undefined) return;
       if (shared.countRuns().total !== left) return;
-      if ((yield* this.#countedOf(first, shared, 0)) === undefined) return;
+      if (this.#countedOf(first, shared, 0) === undefined) return;
     }
     for (const ref of blocks) this.#done.add(ref);
   }
 
   /** Counts of a dictionary, or those that others `counted`; `undefined` without room for them. Throws CORRUPTION. */
-  *#countedOf(
+  #countedOf(
     ref: BlockRef,
     shared: EntrySource,
     parentCount: number,
     counted?: DictionaryData,
-  ): Units<CountedDictionary | undefined> {
+  ): CountedDictionary | undefined {
     const known = this.#dictionaries.get(shared);
     if (known !== undefined) return known;
-    const hashes = yield* shared.hashUnits(this.#level.numbers);
-    const dictionary = new CountedDictionary(ref, shared, hashes, parentCount, counted);
+    const hash = this.#level.numbers;
+    const dictionary = new CountedDictionary(ref, shared, hash, parentCount, counted);
     this.#bytes += dictionary.memoryBytes;
     this.#check();
     if (this.isFull) return undefined;

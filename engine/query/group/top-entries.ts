@@ -1,14 +1,16 @@
 import { inParts, Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../packed/growth.ts';
 import { firstAt, isDamage } from '../model/source.ts';
+import type { CountedEntries } from '../value/counted-values.ts';
+import { NumberedHashes } from '../value/numbered-hashes.ts';
 import { KIND_BITS } from '../value/value-numbers.ts';
 import type { ValueTable } from '../value/value-table.ts';
 import type { FirstBuckets } from './bucket-order.ts';
-import type { CountedEntries, EntryCounts } from './entry-counts.ts';
+import type { EntryCounts } from './entry-counts.ts';
 
 /**
- * Entries of each dictionary, those with the most values, by which it is told how many events the last wanted value has
- * at least; the next number when that leaves too many candidates.
+ * Entries of each dictionary, those with the most values, that are looked at first; the next number when these do not
+ * tell enough.
  */
 const HEADS = [256, 4_096];
 /**
@@ -19,65 +21,6 @@ const CANDIDATES_MAX = 1 << 17;
 const COUNTS_MAX = 1 << 22;
 /** Entries that are gone through in a unit. */
 const UNIT_ENTRIES = 1 << 16;
-/** Places of a filter: as many times those of the hashes, but for very many. */
-const WORD_BITS = 32;
-const FILTER_RATIO = 32;
-const FILTER_MIN = 1 << 12;
-const FILTER_MAX = 1 << 20;
-
-/** Numbers hashes from 0 on. */
-class Hashes {
-  count = 0;
-  #keys = new Int32Array(1 << 12);
-  /** Number + 1; 0 is free. */
-  #slots = new Int32Array(1 << 12);
-
-  /** The number of a hash; -1 when it has none. */
-  find(hash: number): number {
-    return this.#slots[this.#slot(hash)] - 1;
-  }
-
-  /** The number of a hash, a new one when it has none. */
-  add(hash: number): number {
-    const slot = this.#slot(hash);
-    if (this.#slots[slot] !== 0) return this.#slots[slot] - 1;
-    this.#keys[slot] = hash;
-    this.#slots[slot] = ++this.count;
-    if (this.count * 2 > this.#slots.length) this.#spread();
-    return this.count - 1;
-  }
-
-  /** A power of two of bits, those of a word together: set where a hash may be whose last bits say the place. */
-  filter(): Uint32Array {
-    let length = FILTER_MIN;
-    while (length < this.count * FILTER_RATIO && length < FILTER_MAX) length *= 2;
-    const filter = new Uint32Array(length / WORD_BITS);
-    for (let slot = 0; slot < this.#slots.length; slot++) {
-      const place = this.#keys[slot] & (length - 1);
-      if (this.#slots[slot] !== 0) filter[place >>> 5] |= 1 << (place & 31);
-    }
-    return filter;
-  }
-
-  #slot(hash: number): number {
-    const mask = this.#slots.length - 1;
-    let slot = hash & mask;
-    while (this.#slots[slot] !== 0 && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
-    return slot;
-  }
-
-  #spread(): void {
-    const [keys, slots] = [this.#keys, this.#slots];
-    this.#keys = new Int32Array(keys.length * 2);
-    this.#slots = new Int32Array(keys.length * 2);
-    for (let from = 0; from < keys.length; from++) {
-      if (slots[from] === 0) continue;
-      const slot = this.#slot(keys[from]);
-      this.#keys[slot] = keys[from];
-      this.#slots[slot] = slots[from];
-    }
-  }
-}
 
 /** Entries that have one of the hashes that are looked for. */
 class Hits {
@@ -102,9 +45,10 @@ class Hits {
  * Offers the values with the most events of each parent, `limit` of them at least, which `table` takes; in units. False
  * when too many may be among the first, or a dictionary is damaged.
  *
- * A value that has as many events as the last of the first has more than a share of these in one of the dictionaries at
- * least: such entries are looked for in all of them, by hashes, and then by the texts of those that may be enough
- * together. Source: Cao and Wang, Efficient top-k query calculation in distributed networks (TPUT).
+ * Mostly the first entries of the dictionaries tell all (`firstOfHeads`). Else: a value that has as many events as the
+ * last of the first has more than a share of these in one of the dictionaries at least. Such entries are looked for in
+ * all of them, by hashes, and then by the texts of those that may be enough together. Source: Cao and Wang, Efficient
+ * top-k query calculation in distributed networks (TPUT).
  */
 export function* offerFirst(
   counted: EntryCounts,
@@ -135,8 +79,137 @@ function* firstOf(
   limit: number,
   table: ValueTable,
 ): Units<Float64Array[] | undefined> {
+  for (const heads of HEADS) {
+    const counts = yield* firstOfHeads(parts, parentCount, limit, table, heads);
+    if (counts !== undefined) return counts;
+  }
+  return yield* firstOfAll(parts, parentCount, limit, table);
+}
+
+/**
+ * By parent, the events of the values that may be among the first, which `table` takes; `undefined` when the first
+ * `heads` entries of each dictionary do not tell them.
+ *
+ * In a dictionary a value has as many events as its entry, when that is among the first ones, else the tail at most:
+ * the most that one of the others has. Values that are in no head are not wanted when all tails together are fewer than
+ * the last wanted one has. Others that may have so many have to be in each head, but where nothing is behind it.
+ * Source: Fagin, Lotem and Naor, Optimal aggregation algorithms for middleware (NRA).
+ */
+function* firstOfHeads(
+  parts: readonly CountedEntries[],
+  parentCount: number,
+  limit: number,
+  table: ValueTable,
+  heads: number,
+): Units<Float64Array[] | undefined> {
+  const hashes = new NumberedHashes();
+  const hits = yield* headsOf(parts, heads, hashes);
+  const tails: Tails[] = [];
+  for (let parent = 0; parent < parentCount; parent++) {
+    const byPart = Float64Array.from(parts, (part) => part.most(parent, heads));
+    tails.push({ byPart, total: byPart.reduce((sum, tail) => sum + tail, 0) });
+    yield;
+  }
+  const shares = new Float64Array(parentCount);
+  for (const [parent, counts] of countsOf(parts, parentCount, hits).entries()) {
+    const least = Math.max(greatest(sumsOf(hashes, hits, counts), limit), 1);
+    shares[parent] = least - tails[parent].total - 1;
+    if (shares[parent] < 0) return undefined;
+  }
+  for (const [number, part] of parts.entries()) {
+    if (part.isRanked) continue;
+    if (!(yield* addCandidates(hashes, part, shares))) return undefined;
+    yield* addAllHits(hits, hashes, number, part);
+  }
+  if (hits.count * parentCount > COUNTS_MAX) return undefined;
+  const byParent = countsOf(parts, parentCount, hits);
+  const leasts = byParent.map((counts) =>
+    Math.max(greatest(sumsOf(hashes, hits, counts), limit), 1),
+  );
+  const wanted = wantedOfHeads(hashes, hits, byParent, leasts, tails);
+  const numbers = wanted && (yield* numbersOf(parts, hits, wanted, table));
+  if (numbers === undefined || !isOneEach(hashes, hits, numbers)) return undefined;
+  const exact = byParent.map((counts) => exactCounts(table, counts, numbers));
+  const isEnough = exact.every((counts, at) => Math.max(greatest(counts, limit), 1) >= leasts[at]);
+  return isEnough ? exact : undefined;
+}
+
+/** The most events that values have which are not in the heads: in each part, and in all together. */
+interface Tails {
+  byPart: Float64Array;
+  total: number;
+}
+
+/** The first `heads` entries of all dictionaries, whose hashes get numbers. */
+function* headsOf(
+  parts: readonly CountedEntries[],
+  heads: number,
+  hashes: NumberedHashes,
+): Units<Hits> {
+  const hits = new Hits();
+  for (const [number, part] of parts.entries()) {
+    if (!part.isRanked) continue;
+    const end = Math.min(heads, part.countAbove(0));
+    const own = yield* part.hashUnits(end);
+    for (let entry = 0; entry < end; entry++) {
+      hits.add(number, entry, hashes.add(own[entry] >>> KIND_BITS));
+    }
+    yield;
+  }
+  return hits;
+}
+
+/**
+ * 1 at the hashes whose values may have `leasts[parent]` events in a parent; `undefined` when it is not known of one of
+ * these how many events it has.
+ */
+function wantedOfHeads(
+  { count }: NumberedHashes,
+  hits: Hits,
+  byParent: readonly Uint32Array[],
+  leasts: readonly number[],
+  tails: readonly Tails[],
+): Uint8Array | undefined {
+  const wanted = new Uint8Array(count);
+  for (const [parent, counts] of byParent.entries()) {
+    const { byPart, total } = tails[parent];
+    const most = new Float64Array(count).fill(total);
+    const known = new Float64Array(count);
+    for (let hit = 0; hit < hits.count; hit++) {
+      const tail = byPart[hits.parts[hit]];
+      most[hits.hashes[hit]] += Math.max(counts[hit] - tail, 0);
+      known[hits.hashes[hit]] += tail;
+    }
+    for (let hash = 0; hash < count; hash++) {
+      if (most[hash] < leasts[parent]) continue;
+      if (known[hash] !== total) return undefined;
+      wanted[hash] = 1;
+    }
+  }
+  return wanted;
+}
+
+/** True when the hits of each hash that have numbers have the same. */
+function isOneEach(hashes: NumberedHashes, hits: Hits, numbers: Int32Array): boolean {
+  const known = new Int32Array(hashes.count).fill(-1);
+  for (let hit = 0; hit < hits.count; hit++) {
+    const hash = hits.hashes[hit];
+    if (numbers[hit] < 0) continue;
+    if (known[hash] >= 0 && known[hash] !== numbers[hit]) return false;
+    known[hash] = numbers[hit];
+  }
+  return true;
+}
+
+/** The same for all values, by all entries of the dictionaries; `undefined` when too many may be among the first. */
+function* firstOfAll(
+  parts: readonly CountedEntries[],
+  parentCount: number,
+  limit: number,
+  table: ValueTable,
+): Units<Float64Array[] | undefined> {
   const leasts = new Float64Array(parentCount);
-  let hashes: Hashes | undefined;
+  let hashes: NumberedHashes | undefined;
   for (const heads of HEADS) {
     for (let parent = 0; parent < parentCount; parent++) {
       leasts[parent] = yield* leastOfHeads(parts, parent, heads, limit);
@@ -149,17 +222,18 @@ function* firstOf(
     if (hits === undefined) return undefined;
     const byParent = countsOf(parts, parentCount, hits);
     const wanted = wantedOf(hashes, hits, byParent, leasts, isFirst ? limit : Infinity);
-    const counts = yield* exactCounts(parts, hits, byParent, wanted, table);
-    if (counts === undefined) return undefined;
+    const numbers = yield* numbersOf(parts, hits, wanted, table);
+    if (numbers === undefined) return undefined;
+    const exact = byParent.map((counts) => exactCounts(table, counts, numbers));
     let isEnough = true;
     for (let parent = 0; parent < parentCount; parent++) {
-      const least = Math.max(greatest(counts[parent], limit), 1);
+      const least = Math.max(greatest(exact[parent], limit), 1);
       if (least >= leasts[parent]) continue;
       // Several values have one hash, and more events together than the last one has.
       leasts[parent] = least;
       isEnough = false;
     }
-    if (isEnough) return counts;
+    if (isEnough) return exact;
     hashes = yield* candidatesOf(parts, leasts);
   }
   return undefined;
@@ -172,13 +246,14 @@ function* leastOfHeads(
   heads: number,
   limit: number,
 ): Units<number> {
-  const hashes = new Hashes();
+  const hashes = new NumberedHashes();
   const sums = new Float64Array(heads * parts.length);
   for (const part of parts) {
+    const own = yield* part.hashUnits(heads);
     for (const { first, counts } of part.stretches(parent, heads)) {
       for (let at = 0; at < counts.length; at++) {
         if (counts[at] === 0) continue;
-        sums[hashes.add(part.hashes[first + at] >>> KIND_BITS)] += counts[at];
+        sums[hashes.add(own[first + at] >>> KIND_BITS)] += counts[at];
       }
     }
     yield;
@@ -193,46 +268,70 @@ function* leastOfHeads(
 function* candidatesOf(
   parts: readonly CountedEntries[],
   leasts: Float64Array,
-): Units<Hashes | undefined> {
-  const hashes = new Hashes();
-  for (const [parent, least] of leasts.entries()) {
-    const share = Math.floor((least - 1) / parts.length);
-    for (const part of parts) {
-      for (const { first, counts } of part.stretches(parent, part.countAbove(share))) {
-        yield* inParts(counts.length, UNIT_ENTRIES, (from, to) => {
-          if (hashes.count > CANDIDATES_MAX) return;
-          for (let at = from; at < to; at++) {
-            if (counts[at] > share) hashes.add(part.hashes[first + at] >>> KIND_BITS);
-          }
-        });
-        if (hashes.count > CANDIDATES_MAX) return undefined;
-      }
-    }
+): Units<NumberedHashes | undefined> {
+  const hashes = new NumberedHashes();
+  const shares = leasts.map((least) => Math.floor((least - 1) / parts.length));
+  for (const part of parts) {
+    if (!(yield* addCandidates(hashes, part, shares))) return undefined;
   }
   return hashes;
+}
+
+/** Adds the hashes of the entries that have more events than `shares[parent]` in a parent; false when too many do. */
+function* addCandidates(
+  hashes: NumberedHashes,
+  part: CountedEntries,
+  shares: Float64Array,
+): Units<boolean> {
+  for (const [parent, share] of shares.entries()) {
+    const end = part.countAbove(share);
+    const own = yield* part.hashUnits(end);
+    for (const { first, counts } of part.stretches(parent, end)) {
+      yield* inParts(counts.length, UNIT_ENTRIES, (from, to) => {
+        if (hashes.count > CANDIDATES_MAX) return;
+        for (let at = from; at < to; at++) {
+          if (counts[at] > share) hashes.add(own[first + at] >>> KIND_BITS);
+        }
+      });
+      if (hashes.count > CANDIDATES_MAX) return false;
+    }
+  }
+  return true;
 }
 
 /** The entries that have one of the hashes; `undefined` when there are too many. */
 function* hitsOf(
   parts: readonly CountedEntries[],
   parentCount: number,
-  wanted: Hashes,
+  wanted: NumberedHashes,
 ): Units<Hits | undefined> {
   const hits = new Hits();
-  const filter = wanted.filter();
   for (const [number, part] of parts.entries()) {
-    yield* inParts(part.countAbove(0), UNIT_ENTRIES, (from, to) => {
-      addHits(hits, wanted, filter, number, part.hashes, from, to);
-    });
+    yield* addAllHits(hits, wanted, number, part);
     if (hits.count * parentCount > COUNTS_MAX) return undefined;
   }
   return hits;
 }
 
+/** Adds the entries of a part that have one of the hashes. */
+function* addAllHits(
+  hits: Hits,
+  wanted: NumberedHashes,
+  number: number,
+  part: CountedEntries,
+): Units<void> {
+  const filter = wanted.filter();
+  const end = part.countAbove(0);
+  const own = yield* part.hashUnits(end);
+  yield* inParts(end, UNIT_ENTRIES, (from, to) => {
+    addHits(hits, wanted, filter, number, own, from, to);
+  });
+}
+
 /** Adds the entries from one up to another of a part whose hashes are wanted. */
 function addHits(
   hits: Hits,
-  wanted: Hashes,
+  wanted: NumberedHashes,
   filter: Uint32Array,
   part: number,
   hashes: Int32Array,
@@ -268,17 +367,15 @@ function countsOf(
  * least; these become as many as that has.
  */
 function wantedOf(
-  hashes: Hashes,
+  hashes: NumberedHashes,
   hits: Hits,
   byParent: readonly Uint32Array[],
   leasts: Float64Array,
   limit: number,
 ): Uint8Array {
   const wanted = new Uint8Array(hashes.count);
-  const sums = new Float64Array(hashes.count);
   for (const [parent, counts] of byParent.entries()) {
-    sums.fill(0);
-    for (let hit = 0; hit < hits.count; hit++) sums[hits.hashes[hit]] += counts[hit];
+    const sums = sumsOf(hashes, hits, counts);
     if (limit <= sums.length) leasts[parent] = Math.max(leasts[parent], greatest(sums, limit));
     for (let hash = 0; hash < sums.length; hash++) {
       if (sums[hash] >= leasts[parent]) wanted[hash] = 1;
@@ -288,16 +385,15 @@ function wantedOf(
 }
 
 /**
- * By parent, the events of the values of wanted hashes, which `table` takes; `undefined` when a part cannot tell values
- * apart.
+ * The numbers that the values of wanted hashes have in `table`, which takes them, by hit; -1 of others. `undefined`
+ * when a part cannot tell values apart.
  */
-function* exactCounts(
+function* numbersOf(
   parts: readonly CountedEntries[],
   hits: Hits,
-  byParent: readonly Uint32Array[],
   wanted: Uint8Array,
   table: ValueTable,
-): Units<Float64Array[] | undefined> {
+): Units<Int32Array | undefined> {
   const numbers = new Int32Array(hits.count).fill(-1);
   for (let from = 0, to = 0; from < hits.count; from = to) {
     const part = hits.parts[from];
@@ -310,13 +406,23 @@ function* exactCounts(
     if (found === undefined) return undefined;
     for (let at = 0; at < chosen.length; at++) numbers[chosen[at]] = found[at];
   }
-  return byParent.map((counts) => {
-    const exact = new Float64Array(table.count);
-    for (let hit = 0; hit < hits.count; hit++) {
-      if (numbers[hit] >= 0) exact[numbers[hit]] += counts[hit];
-    }
-    return exact;
-  });
+  return numbers;
+}
+
+/** The events of the values of a table, of which the hits have `numbers`. */
+function exactCounts(table: ValueTable, counts: Uint32Array, numbers: Int32Array): Float64Array {
+  const exact = new Float64Array(table.count);
+  for (let hit = 0; hit < numbers.length; hit++) {
+    if (numbers[hit] >= 0) exact[numbers[hit]] += counts[hit];
+  }
+  return exact;
+}
+
+/** The events of each hash together. */
+function sumsOf({ count }: NumberedHashes, hits: Hits, counts: Uint32Array): Float64Array {
+  const sums = new Float64Array(count);
+  for (let hit = 0; hit < hits.count; hit++) sums[hits.hashes[hit]] += counts[hit];
+  return sums;
 }
 
 /** The `limit`-th greatest of some numbers; 0 when not so many are above. */

@@ -3,6 +3,7 @@ import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Entries, KeptEntries } from '../../column/entries.ts';
 import { free, growInUnits, slotsFor } from '../../packed/growth.ts';
 import type { BlockRef } from '../../segment/frame.ts';
+import type { CountedEntries, Stretch } from './counted-values.ts';
 import type { Pairs } from './pairs.ts';
 import type { ValueTable } from './value-table.ts';
 
@@ -177,7 +178,8 @@ export class HashCounts {
 }
 
 /** Strings by their hashes, as entries that are counted. */
-export class CountedHashes {
+export class CountedHashes implements CountedEntries {
+  readonly isRanked = false;
   readonly hashes: Int32Array;
   /** Parent after parent. */
   readonly #counts: Uint32Array;
@@ -196,7 +198,16 @@ export class CountedHashes {
     this.#entriesOf = entriesOf;
   }
 
-  stretches(parent: number, end: number): { first: number; counts: Uint32Array }[] {
+  *hashUnits(): Units<Int32Array> {
+    yield;
+    return this.hashes;
+  }
+
+  most(): number {
+    return 0;
+  }
+
+  stretches(parent: number, end: number): Stretch[] {
     const { length } = this.hashes;
     const first = parent * length;
     return [{ first: 0, counts: this.#counts.subarray(first, first + Math.min(end, length)) }];
