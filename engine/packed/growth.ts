@@ -1,5 +1,4 @@
 import { assert } from '../base/assert.ts';
-import { inParts, type Units } from '../base/pause.ts';
 
 type Growable =
   | Uint8Array<ArrayBuffer>
@@ -14,8 +13,6 @@ const LENGTH_MAX = 2 ** 32 - 1;
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** Arrays up to this multiple of what was in use are kept. */
 const SLACK = 4;
-/** Bytes that are copied in a unit. */
-const UNIT_BYTES = 1 << 20;
 
 function make<T extends Growable>(like: T, length: number): T {
   assert(length <= LENGTH_MAX, `an array of ${length} elements`);
@@ -64,28 +61,6 @@ export function free(...arrays: readonly (ArrayBufferView | undefined)[]): void 
   for (const array of arrays) {
     if (array?.buffer instanceof ArrayBuffer && array.byteLength > 0) array.buffer.transfer(0);
   }
-}
-
-/** Grows as `grow` does, with `rest` behind the copy, in units. */
-export function* growInUnits<T extends Growable>(array: T, needed: number, rest = 0): Units<T> {
-  const grown = make(array, nextLength(array, needed));
-  const copied = array.length;
-  const unitLength = UNIT_BYTES / array.BYTES_PER_ELEMENT;
-  yield* inParts(copied, unitLength, (from, to) => {
-    grown.set(array.subarray(from, to), from);
-  });
-  if (rest === 0) return grown;
-  yield* inParts(grown.length - copied, unitLength, (from, to) => {
-    grown.fill(rest, copied + from, copied + to);
-  });
-  return grown;
-}
-
-/** Slots of a table: a power of two, at least `slotCount`, and at least twice `used`. */
-export function slotsFor(slotCount: number, used: number): number {
-  let needed = slotCount;
-  while (needed < used * 2) needed *= 2;
-  return needed;
 }
 
 /** `array` itself for the next use, or a shorter one when the last use filled little of it. Contents are lost. */

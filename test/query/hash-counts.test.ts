@@ -62,7 +62,6 @@ function counted(
       pairs.groups[row] = parent;
     }
     const ids = block.texts.map((text, row) => (block.isText ? row : entries.indexOf(text)) + 1);
-    finished(counts.reserve(entries.length));
     const ref = { segment: first + number } as BlockRef;
     counts.add(ref, Uint32Array.from(ids), Int32Array.from(entries, hashOf), pairs);
   }

@@ -55,7 +55,7 @@ function partOf({ isRanked, entries }: Part, hashes: number): CountedEntries {
     countAbove: (least) =>
       isRanked ? entries.findLastIndex((entry) => total(entry) > least) + 1 : entries.length,
     *numbersIn(table: ValueTable, wanted: Uint32Array): Units<Int32Array> {
-      yield* table.reserve(wanted.length);
+      yield;
       return Int32Array.from(wanted, (entry) => {
         const text = encodeText(textOf(entries[entry].text));
         return table.string(text, 0, text.length);

@@ -199,7 +199,7 @@ t.test('a dictionary gives distinct values and bounds of its texts, many and few
     const dictionary = { entryCount: count, piece, keptUnits } as unknown as EntrySource;
     const table = new MetricTable(metrics, secret);
     const distinct = new Cardinalities();
-    finished(distinct.reserve(1, 0));
+    distinct.ensure(1);
     for (const text of texts) {
       const bytes = encodeText(text);
       hash.string(bytes, 0, bytes.length);

@@ -2,7 +2,7 @@ import { Pace, type Units } from '../../base/pause.ts';
 import { dateMillis } from '../../column/date-form.ts';
 import { type CountedEntries, PIECE_ENTRIES } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import { isNumberText } from '../filter/decimal.ts';
@@ -131,7 +131,7 @@ export class ValueCounter implements BlockVisitor {
       const columns = columnsAt(block, level.path);
       if (columns.length === 0) continue;
       if (level.valueCount > counted.eventCounts.length) {
-        counted.eventCounts = yield* growInUnits(counted.eventCounts, level.valueCount);
+        counted.eventCounts = grow(counted.eventCounts, level.valueCount);
       }
       const cells = known[place];
       if (cells !== undefined) addCells(cells, counted.eventCounts);
@@ -153,9 +153,8 @@ export class ValueCounter implements BlockVisitor {
     for (let first = 0; first < counts.length && !counted.isFull; first += PIECE_ENTRIES) {
       const { bytes, offsets } = dictionary.piece(first);
       const length = offsets.length - 1;
-      yield* numbers.reserve(length);
       if (numbers.count + length > counted.eventCounts.length) {
-        counted.eventCounts = yield* growInUnits(counted.eventCounts, numbers.count + length);
+        counted.eventCounts = grow(counted.eventCounts, numbers.count + length);
       }
       for (let at = 0; at < length; at++) {
         const value = numbers.string(bytes, offsets[at], offsets[at + 1]);
@@ -270,14 +269,12 @@ export class ValueMeter implements BlockVisitor {
       if (rowCount === block.rowCount && (yield* metrics.addOwnEntries(path, block))) continue;
       yield* metrics.prepare(block);
       if (metrics.takesRuns) {
-        yield* metrics.reserveRuns(1, rowCount);
         metrics.addRuns({ rows, count: 1, ends: Uint32Array.of(block.rowCount), groups: FIRST });
         yield;
         continue;
       }
       for (const part of partsOfRows(rows, METER_WORDS)) {
         this.#pairs.reset(part);
-        yield* metrics.reserve(1, this.#pairs.count);
         metrics.add(this.#pairs);
         yield;
       }

@@ -4,7 +4,7 @@ import type { StringColumn } from '../../column/column.ts';
 import type { CountRuns } from '../../column/count-runs.ts';
 import type { EntryHash, EntrySource, KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
-import { free, growInUnits } from '../../packed/growth.ts';
+import { free, grow } from '../../packed/growth.ts';
 import { unpackedView } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
 import type { BlockRef } from '../../segment/frame.ts';
@@ -148,7 +148,7 @@ class CountedDictionary implements CountedEntries {
   }
 
   numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
-    return numbersIn(table, entries, (entry) => {
+    return numbersIn(entries, (entry) => {
       const { bytes, start, end } = this.#shared.place(entry);
       return table.string(bytes, start, end);
     });
@@ -263,7 +263,7 @@ export class EntryCounts implements BlockVisitor {
     }
     yield* this.#hashed.merge(data.hashed);
     const take = yield* takeValues(this.#level, data.values);
-    yield* this.#reserve();
+    this.#reserve();
     yield* inParts(data.values.count, UNIT_SLOTS, (from, to) => {
       for (let at = from * parentCount; at < to * parentCount; at++) {
         const parent = at % parentCount;
@@ -329,9 +329,8 @@ export class EntryCounts implements BlockVisitor {
   /** Counts rows by the hashes of a block's own entries, in units. */
   *#addOwn(ref: BlockRef, { ids }: StringColumn, own: KeptEntries): Units<void> {
     const hashes = yield* own.hashUnits(this.#level.numbers);
-    yield* this.#hashed.reserve(hashes.length);
+    this.#hashed.add(ref, ids, hashes, this.#nesting.pairs());
     this.#check();
-    if (!this.isFull) this.#hashed.add(ref, ids, hashes, this.#nesting.pairs());
   }
 
   *#takeSegment(blocks: readonly BlockRef[]): Units<void> {
@@ -379,7 +378,7 @@ export class EntryCounts implements BlockVisitor {
     const level = this.#level;
     const { parentCount } = this;
     yield* level.prepare(block, rows);
-    yield* this.#reserve();
+    this.#reserve();
     const pairs = this.#nesting.pairs();
     const { starts, values } = level.values();
     const counts = this.#valueCounts;
@@ -397,11 +396,9 @@ export class EntryCounts implements BlockVisitor {
   }
 
   /** Makes room for the values of the level. */
-  *#reserve(): Units<void> {
+  #reserve(): void {
     const needed = this.#level.valueCount * this.parentCount;
-    if (needed > this.#valueCounts.length) {
-      this.#valueCounts = yield* growInUnits(this.#valueCounts, needed);
-    }
+    if (needed > this.#valueCounts.length) this.#valueCounts = grow(this.#valueCounts, needed);
     this.#check();
   }
 

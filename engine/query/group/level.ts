@@ -312,7 +312,6 @@ export function* takeValues(into: Level, data: ValueTableData | undefined): Unit
   if (data === undefined || !(into instanceof FieldLevel)) return (value) => value;
   const from = ValueTable.of(data);
   const taken = new Uint32Array(from.count);
-  yield* into.numbers.reserve(from.count);
   const pace = new Pace();
   for (let value = 0; value < from.count; value++) {
     taken[value] = into.numbers.take(from, value);

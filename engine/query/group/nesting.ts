@@ -147,7 +147,6 @@ export class Nesting {
       const take = yield* takeValues(level, data.values);
       const { count, parents: outer, values } = data.tuples;
       const taken = new Uint32Array(count);
-      yield* tuples.reserve(count, level.valueCount);
       for (let tuple = 0; tuple < count; tuple++) {
         const value = values[tuple] === TOTAL ? TOTAL : take(values[tuple] - 1) + 1;
         taken[tuple] = tuples.add(parents[outer[tuple]], value);
@@ -274,13 +273,6 @@ export class Nesting {
     all.count = found.count;
     this.#isListed = true;
     return all;
-  }
-
-  /** Makes room for the buckets of so many rows, in units, so that `pairs` takes no longer than they do. */
-  *reserve(rowCount: number): Units<void> {
-    for (const { level, tuples, grows } of this.#stages) {
-      if (grows) yield* tuples.reserve(rowCount, level.valueCount);
-    }
   }
 
   /**

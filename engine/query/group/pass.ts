@@ -153,19 +153,18 @@ export class Pass implements BlockVisitor {
     if (this.#takesCells) {
       const found = nesting.cells();
       if (found !== undefined) {
-        for (const { metrics } of this.#tables) yield* this.#addCells(metrics, found);
+        for (const { metrics } of this.#tables) this.#addCells(metrics, found);
         return;
       }
     }
     if (this.#takesRuns) {
-      yield* this.#addRuns();
+      this.#addRuns();
       return;
     }
     for (let from = 0; from < nesting.rowCount; from += UNIT_ROWS) {
       const to = Math.min(from + UNIT_ROWS, nesting.rowCount);
-      yield* nesting.reserve(to - from);
       const pairs = nesting.pairs(from, to);
-      for (const table of this.#tables) yield* this.#measure(table, pairs);
+      for (const table of this.#tables) this.#measure(table, pairs);
       if (to < nesting.rowCount) yield;
     }
   }
@@ -186,30 +185,30 @@ export class Pass implements BlockVisitor {
     return this.#share.count === 1 && this.#nesting.isOfRuns && this.#tables.every(takes);
   }
 
-  *#addRuns(): Units<void> {
+  #addRuns(): void {
     const runs = this.#nesting.runs();
     for (const table of this.#tables) {
       const groupCount = this.#groupCount(table);
       if (this.#final) checkCells(groupCount);
-      yield* table.metrics.reserveRuns(groupCount, countRows(runs.rows));
+      table.metrics.ensure(groupCount);
       const steps = table.steps?.runs;
       const groups = steps?.values.map((value) => value - 1);
       table.metrics.addRuns(groups === undefined ? runs : { ...runs, ...steps, groups });
     }
   }
 
-  *#addCells(metrics: MetricTable, { cells, groups }: BucketCells): Units<void> {
+  #addCells(metrics: MetricTable, { cells, groups }: BucketCells): void {
     const groupCount = this.#nesting.bucketCount;
     if (this.#final) checkCells(groupCount);
-    yield* metrics.reserve(groupCount, 0);
+    metrics.ensure(groupCount);
     metrics.addCells(cells, groups);
   }
 
-  *#measure(table: PassTable, pairs: Pairs): Units<void> {
+  #measure(table: PassTable, pairs: Pairs): void {
     const { metrics, steps } = table;
     const groupCount = this.#groupCount(table);
     if (this.#final) checkCells(groupCount);
-    yield* metrics.reserve(groupCount, pairs.count);
+    metrics.ensure(groupCount);
     if (steps === undefined && this.#share.count === 1) {
       metrics.add(pairs);
       return;

@@ -1,8 +1,8 @@
 import { CARDINALITY_EXACT_MAX } from '../../base/limits.ts';
-import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { growInUnits, slotsFor } from '../../packed/growth.ts';
+import { finished, type Units } from '../../base/pause.ts';
+import { grow } from '../../packed/growth.ts';
+import { firstSlot, HashPages, nextSlot } from '../value/hash-pages.ts';
 
-const SLOTS_MIN = 64;
 /** Bits of a hash that choose a register: 2^18 registers, a standard error of 0.2 %. */
 const REGISTER_BITS = 18;
 const REGISTERS = 1 << REGISTER_BITS;
@@ -13,16 +13,14 @@ const LOW_VALUE_BITS = 32 - REGISTER_BITS;
 const VALUES = 64;
 const HIGH_BITS = 0x80808080;
 
+/** Words of a slot: group + 1, 0 when it is free, and the words of a hash. */
+const SLOT_WORDS = 3;
+
 /** Distinct hashes by group as plain data. */
 export interface CardinalitiesData {
-  counts: Uint32Array<ArrayBuffer>;
-  groups: Int32Array<ArrayBuffer>;
-  lows: Int32Array<ArrayBuffer>;
-  highs: Int32Array<ArrayBuffer>;
-  used: number;
+  /** Slots of hashes. */
+  pages: readonly Int32Array<ArrayBuffer>[];
   registers: Map<number, Uint8Array>;
-  stale: boolean;
-  unread: boolean;
 }
 
 const NO_REGISTERS = new Uint8Array(0);
@@ -33,59 +31,27 @@ const NO_REGISTERS = new Uint8Array(0);
  */
 export class Cardinalities {
   #counts = new Uint32Array(64);
-  /** Group + 1 and the words of a hash; 0 is free. A power of two, at most half full. */
-  #groups = new Int32Array(SLOTS_MIN);
-  #lows = new Int32Array(SLOTS_MIN);
-  #highs = new Int32Array(SLOTS_MIN);
-  #used = 0;
+  #slots = this.#newSlots();
   /** Of the groups that are not counted exactly any more. */
-  #registers = new Map<number, Uint8Array>();
-  /** True when the table has hashes of such groups, and whether some are not in their registers yet. */
-  #stale = false;
+  readonly #registers = new Map<number, Uint8Array>();
+  /** True when slots may have hashes of such groups that are not in their registers yet. */
   #unread = false;
   /** What registers tell of their groups, once it was asked for. */
   readonly #estimates = new Map<number, number>();
 
-  /** Takes `data` over. */
-  static of(data: CardinalitiesData): Cardinalities {
-    const cardinalities = new Cardinalities();
-    cardinalities.#counts = data.counts;
-    cardinalities.#groups = data.groups;
-    cardinalities.#lows = data.lows;
-    cardinalities.#highs = data.highs;
-    cardinalities.#used = data.used;
-    cardinalities.#registers = data.registers;
-    cardinalities.#stale = data.stale;
-    cardinalities.#unread = data.unread;
-    return cardinalities;
-  }
-
   /** Its parts; it is not to be used any more. */
   get data(): CardinalitiesData {
-    return {
-      counts: this.#counts,
-      groups: this.#groups,
-      lows: this.#lows,
-      highs: this.#highs,
-      used: this.#used,
-      registers: this.#registers,
-      stale: this.#stale,
-      unread: this.#unread,
-    };
+    return { pages: this.#slots.pages, registers: this.#registers };
   }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#groups.length * 12 + this.#counts.length * 4 + this.#registers.size * REGISTERS;
+    return this.#slots.memoryBytes + this.#counts.length * 4 + this.#registers.size * REGISTERS;
   }
 
-  /** Makes room for groups 0 to `groupCount - 1` and for `count` hashes, in units: without it `add` does it at once. */
-  *reserve(groupCount: number, count: number): Units<void> {
-    if (groupCount > this.#counts.length) {
-      this.#counts = yield* growInUnits(this.#counts, groupCount);
-    }
-    const isSmall = this.#groups.length < UNIT_SLOTS;
-    if (!isSmall && (this.#used + count) * 2 > this.#groups.length) yield* this.#spread(count);
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    if (groupCount > this.#counts.length) this.#counts = grow(this.#counts, groupCount);
   }
 
   /** Adds a hash, as two 32-bit words, to a group. */
@@ -98,53 +64,61 @@ export class Cardinalities {
         return;
       }
     }
-    const slot = this.#slot(group, low | 0, high | 0);
-    if (this.#groups[slot] !== 0) return;
-    this.#groups[slot] = group + 1;
-    this.#lows[slot] = low;
-    this.#highs[slot] = high;
-    this.#used++;
+    const hash = hashOf(group, low);
+    const page = this.#slots.pageOf(hash);
+    let slot = firstSlot(page, hash, SLOT_WORDS);
+    for (; page[slot] !== 0; slot = nextSlot(page, slot, SLOT_WORDS)) {
+      const isSame = page[slot + 1] === (low | 0) && page[slot + 2] === (high | 0);
+      if (isSame && page[slot] === group + 1) return;
+    }
+    page[slot] = group + 1;
+    page[slot + 1] = low;
+    page[slot + 2] = high;
     if (++this.#counts[group] > CARDINALITY_EXACT_MAX) {
       this.#registers.set(group, new Uint8Array(REGISTERS));
-      this.#stale = true;
       this.#unread = true;
     }
-    if (this.#used * 2 > this.#groups.length) finished(this.#spread(0));
+    this.#slots.took(hash);
   }
 
-  /** Adds what `other` has, in units; its group g is `groups[g]` here, where there is room. `other` stays as it was. */
-  *merge(other: Cardinalities, groups: Uint32Array): Units<void> {
-    if (other.#unread) yield* other.#read();
-    yield* this.reserve(0, other.#used);
-    const { length } = other.#groups;
-    yield* inParts(length, UNIT_SLOTS, (from, to) => {
-      for (let slot = from; slot < to; slot++) {
-        const group = other.#groups[slot];
-        if (group !== 0) this.add(groups[group - 1], other.#lows[slot], other.#highs[slot]);
-      }
-    });
-    for (const [otherGroup, added] of other.#registers) {
-      const group = groups[otherGroup];
-      const registers = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
-      this.#estimates.delete(group);
-      if (!this.#registers.has(group)) {
-        this.#registers.set(group, registers);
-        this.#stale = true;
-        this.#unread = true;
-      }
-      raiseAll(registers, added);
+  /** Adds the `data` of another one, in units; its group g is `groups[g]` here, where there is room. */
+  *merge({ pages, registers }: CardinalitiesData, groups: Uint32Array): Units<void> {
+    for (const [group, added] of registers) {
+      this.#mergeRegisters(groups[group], added);
       yield;
+    }
+    for (const page of pages) {
+      this.#mergePage(page, groups);
+      if (pages.length > 1) yield;
     }
   }
 
-  /** Lets go of the room for hashes that are in registers, in units: of those who will only be merged. */
-  *compact(): Units<void> {
-    if (this.#stale) yield* this.#rebuild(slotsFor(SLOTS_MIN, 0));
+  #mergeRegisters(group: number, added: Uint8Array): void {
+    this.#estimates.delete(group);
+    const own = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
+    if (!this.#registers.has(group)) {
+      this.#registers.set(group, own);
+      this.#unread = true;
+    }
+    raiseAll(own, added);
+  }
+
+  #mergePage(page: Int32Array, groups: Uint32Array): void {
+    for (let slot = 0; slot < page.length; slot += SLOT_WORDS) {
+      if (page[slot] !== 0) this.add(groups[page[slot] - 1], page[slot + 1], page[slot + 2]);
+    }
+  }
+
+  /** Lets go of the hashes of group 0, the only one there is, when they are in registers. */
+  compact(): void {
+    if (!this.#registers.has(0)) return;
+    finished(this.#read());
+    this.#slots = this.#newSlots();
   }
 
   /** Makes ready for `result`, in units, as long as nothing is added; without it the first result takes as long. */
   *settle(): Units<void> {
-    if (this.#unread) yield* this.#read();
+    yield* this.#read();
     for (const group of this.#registers.keys()) {
       this.result(group);
       yield;
@@ -155,7 +129,7 @@ export class Cardinalities {
   result(group: number): number {
     const registers = this.#registers.get(group);
     if (registers === undefined) return this.#counts[group];
-    if (this.#unread) finished(this.#read());
+    finished(this.#read());
     const known = this.#estimates.get(group);
     if (known !== undefined) return known;
     const estimate = Math.round(estimateOf(registers));
@@ -165,77 +139,39 @@ export class Cardinalities {
 
   /** Puts the hashes of groups that have registers there. */
   *#read(): Units<void> {
-    const [groups, lows, highs] = [this.#groups, this.#lows, this.#highs];
-    yield* inParts(groups.length, UNIT_SLOTS, (from, to) => {
-      for (let slot = from; slot < to; slot++) {
-        const own = groups[slot] === 0 ? undefined : this.#registers.get(groups[slot] - 1);
-        if (own !== undefined) raise(own, lows[slot], highs[slot]);
-      }
-    });
-    this.#unread = false;
-  }
-
-  /** Doubles the slots as needed for `count` more, unless many of the hashes can go. */
-  *#spread(count: number): Units<void> {
-    if (this.#stale) yield* this.#rebuild(this.#groups.length);
-    const slotCount = this.#groups.length;
-    const isFull = this.#used * 4 > slotCount;
-    const needed = slotsFor(isFull ? slotCount * 2 : slotCount, this.#used + count);
-    if (needed > slotCount) yield* this.#rebuild(needed);
-  }
-
-  /** Moves the hashes to other slots; those of groups that have registers go there. */
-  *#rebuild(slotCount: number): Units<void> {
-    const [groups, lows, highs] = [this.#groups, this.#lows, this.#highs];
-    const toGroups = new Int32Array(slotCount);
-    const toLows = new Int32Array(slotCount);
-    const toHighs = new Int32Array(slotCount);
-    const mask = slotCount - 1;
-    const registers = this.#registers.size === 0 ? undefined : this.#registers;
-    let used = 0;
-    yield* inParts(groups.length, UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from++) {
-        if (groups[from] === 0) continue;
-        const own = registers?.get(groups[from] - 1);
-        if (own !== undefined) {
-          raise(own, lows[from], highs[from]);
-          continue;
-        }
-        let slot = firstSlot(groups[from] - 1, lows[from], mask);
-        while (toGroups[slot] !== 0) slot = (slot + 1) & mask;
-        toGroups[slot] = groups[from];
-        toLows[slot] = lows[from];
-        toHighs[slot] = highs[from];
-        used++;
-      }
-    });
-    [this.#groups, this.#lows, this.#highs] = [toGroups, toLows, toHighs];
-    this.#used = used;
-    this.#stale = false;
-    this.#unread = false;
-  }
-
-  /** Where a hash of a group is, or would be. */
-  #slot(group: number, low: number, high: number): number {
-    const mask = this.#groups.length - 1;
-    let slot = firstSlot(group, low, mask);
-    while (this.#groups[slot] !== 0) {
-      if (
-        this.#lows[slot] === low &&
-        this.#highs[slot] === high &&
-        this.#groups[slot] === group + 1
-      ) {
-        break;
-      }
-      slot = (slot + 1) & mask;
+    if (!this.#unread) return;
+    for (const page of this.#slots.pages) {
+      this.#readPage(page);
+      yield;
     }
-    return slot;
+    this.#unread = false;
+  }
+
+  #readPage(page: Int32Array): void {
+    for (let slot = 0; slot < page.length; slot += SLOT_WORDS) {
+      if (page[slot] !== 0) this.#isRead(page, slot);
+    }
+  }
+
+  /** True when a hash is of a group that has registers; it is in them then. */
+  #isRead(page: Int32Array, slot: number): boolean {
+    const registers = this.#registers.get(page[slot] - 1);
+    if (registers !== undefined) raise(registers, page[slot + 1], page[slot + 2]);
+    return registers !== undefined;
+  }
+
+  #newSlots(): HashPages {
+    return new HashPages({
+      words: SLOT_WORDS,
+      hashAt: (page, at) => hashOf(page[at] - 1, page[at + 1]),
+      isOver: (page, at) => this.#registers.size > 0 && this.#isRead(page, at),
+    });
   }
 }
 
-/** The slot at which the search for a hash of a group begins. */
-function firstSlot(group: number, low: number, mask: number): number {
-  return (low ^ Math.imul(group, 0x9e3779b1)) & mask;
+/** By what a hash of a group is found. */
+function hashOf(group: number, low: number): number {
+  return low ^ Math.imul(group, 0x9e3779b1);
 }
 
 /** Raises the register of a hash to the place of the first set bit of what is left of it. */

@@ -1,5 +1,5 @@
-import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { grow } from '../../packed/growth.ts';
 
 /** Most values of a group that are kept as they are. */
 export const FEW_MAX = 100;
@@ -39,19 +39,6 @@ export class FewValues {
     return this.#groups.length * VALUE_BYTES + this.#counts.length;
   }
 
-  /** Makes room for groups 0 to `groupCount - 1` and for `count` values, in units: without it `add` does it at once. */
-  *reserve(groupCount: number, count: number): Units<void> {
-    if (groupCount > this.#counts.length) {
-      this.#counts = yield* growInUnits(this.#counts, groupCount);
-    }
-    const needed = Math.min(this.#count + count, this.#counts.length * FEW_MAX);
-    if (needed <= this.#groups.length) return;
-    const groups = yield* growInUnits(this.#groups, needed);
-    yield;
-    this.#values = yield* growInUnits(this.#values, needed);
-    this.#groups = groups;
-  }
-
   /** Values of a group for which there is room. */
   roomOf(group: number): number {
     return FEW_MAX - (group < this.#counts.length ? this.#counts[group] : 0);
@@ -59,8 +46,12 @@ export class FewValues {
 
   /** Adds `value` so many times to a group, which has room for them. */
   add(group: number, value: number, times: number): void {
-    const full = group >= this.#counts.length || this.#count + times > this.#groups.length;
-    if (full) finished(this.reserve(group + 1, times));
+    if (group >= this.#counts.length) this.#counts = grow(this.#counts, group + 1);
+    const needed = this.#count + times;
+    if (needed > this.#groups.length) {
+      this.#groups = grow(this.#groups, needed);
+      this.#values = grow(this.#values, needed);
+    }
     for (let time = 0; time < times; time++) {
       this.#groups[this.#count] = group;
       this.#values[this.#count++] = value;

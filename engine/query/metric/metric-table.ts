@@ -1,10 +1,10 @@
 import { must } from '../../base/assert.ts';
-import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
+import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Column } from '../../column/column.ts';
 import type { KeptEntries } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import type { CellRows } from '../../packed/cells.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Block } from '../../segment/block/block.ts';
 import { countBetween } from '../model/bitmap.ts';
 import type {
@@ -80,21 +80,10 @@ export class MetricTable {
 
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
-    finished(this.reserve(groupCount, 0));
-  }
-
-  /** Makes room for groups 0 to `groupCount - 1`, and for the values of `count` events in them, in units. */
-  *reserve(groupCount: number, count: number): Units<void> {
     if (this.#countsEvents && groupCount > this.#eventCounts.length) {
-      this.#eventCounts = yield* growInUnits(this.#eventCounts, groupCount);
+      this.#eventCounts = grow(this.#eventCounts, groupCount);
     }
-    for (const summary of this.#summaries.values()) yield* summary.reserve(groupCount, count);
-  }
-
-  /** Makes the room that `addRuns` needs for groups 0 to `groupCount - 1`, in units; `count` events are in them. */
-  *reserveRuns(groupCount: number, count: number): Units<void> {
-    yield* this.reserve(groupCount, 0);
-    for (const summary of this.#summaries.values()) yield* summary.reserveRuns(groupCount, count);
+    for (const summary of this.#summaries.values()) summary.ensure(groupCount);
   }
 
   /** Reads all that it needs of a block, in units, so that `add` cannot fail. Throws CORRUPTION. */
@@ -176,7 +165,7 @@ export class MetricTable {
    */
   *addEntries(path: string, dictionary: KeptEntries): Units<void> {
     const summary = must(this.#summaries.get(path), 'a summary');
-    yield* this.reserve(1, 0);
+    this.ensure(1);
     yield* summary.addEntries(dictionary);
   }
 
@@ -203,7 +192,7 @@ export class MetricTable {
   *merge({ eventCounts, summaries }: MetricTableData, groups: Uint32Array): Units<void> {
     let groupCount = 0;
     for (const group of groups) if (group >= groupCount) groupCount = group + 1;
-    yield* this.reserve(groupCount, 0);
+    this.ensure(groupCount);
     if (this.#countsEvents) {
       const counts = this.#eventCounts;
       const length = Math.min(groups.length, eventCounts.length);

@@ -11,7 +11,7 @@ import { type KeptEntries, PIECE_ENTRIES, SumKey } from '../../column/entries.ts
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues, Spread, Tallies, Tally } from '../../packed/cells.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { sumCells } from '../../packed/packed.ts';
 import { NumberReader } from '../filter/decimal.ts';
 import { asciiText, encodeText } from '../filter/text.ts';
@@ -119,25 +119,19 @@ export class Summary {
     this.#quantiles?.free();
   }
 
-  /** Makes room for groups 0 to `groupCount - 1`, and for `count` values of them, in units. */
-  *reserve(groupCount: number, count: number): Units<void> {
-    if (groupCount > this.#groupCount) yield* this.#extend(groupCount);
-    if (this.#quantiles !== undefined) yield* this.#quantiles.reserve(this.#groupCount, count);
-    if (this.#cardinalities !== undefined) {
-      yield* this.#cardinalities.reserve(this.#groupCount, count);
-    }
-  }
-
-  /** Makes room for more groups. */
-  *#extend(groupCount: number): Units<void> {
-    this.#counts = yield* growInUnits(this.#counts, groupCount);
+  /** Makes room for groups 0 to `groupCount - 1`. */
+  ensure(groupCount: number): void {
+    const before = this.#groupCount;
+    if (groupCount <= before) return;
+    this.#counts = grow(this.#counts, groupCount);
     const { length } = this.#counts;
-    if (this.#needsNumbers) this.#numberCounts = yield* growInUnits(this.#numberCounts, length);
+    if (this.#needsNumbers) this.#numberCounts = grow(this.#numberCounts, length);
     if (this.#needsBounds) {
-      this.#mins = yield* growInUnits(this.#mins, length, Number.POSITIVE_INFINITY);
-      this.#maxs = yield* growInUnits(this.#maxs, length, Number.NEGATIVE_INFINITY);
+      this.#mins = grow(this.#mins, length).fill(Number.POSITIVE_INFINITY, before);
+      this.#maxs = grow(this.#maxs, length).fill(Number.NEGATIVE_INFINITY, before);
     }
-    if (this.#sums !== undefined) yield* this.#sums.reserve(length);
+    this.#sums?.ensure(length);
+    this.#cardinalities?.ensure(length);
     this.#groupCount = length;
   }
 
@@ -182,7 +176,7 @@ export class Summary {
   /** The bounds of the numbers among the entries of a dictionary. */
   *#numbersOf(dictionary: KeptEntries): Units<Summary> {
     const numbers = new Summary(BOUNDS, this.#hash);
-    yield* numbers.reserve(1, 0);
+    numbers.ensure(1);
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
       const { bytes, offsets } = dictionary.piece(first);
       for (let at = 0; at < offsets.length - 1; at++) {
@@ -229,9 +223,9 @@ export class Summary {
     if (quantiles !== undefined) {
       yield* must(this.#quantiles, 'quantiles').merge(quantiles, groups);
     }
-    if (cardinalities === undefined) return;
-    const distinct = Cardinalities.of(cardinalities);
-    yield* must(this.#cardinalities, 'cardinality').merge(distinct, groups);
+    if (cardinalities !== undefined) {
+      yield* must(this.#cardinalities, 'cardinality').merge(cardinalities, groups);
+    }
   }
 
   /** Makes ready for `value`, in units, as long as nothing is added; without it the first value may take as long. */
@@ -294,14 +288,6 @@ export class Summary {
     }
     if (this.#needsBounds) widenBounds(column, pairs, this.#mins, this.#maxs, this.#longBounds);
     this.#quantiles?.addNumbers(pairs, mantissas, divisorOf(column));
-  }
-
-  /** Makes the room that `addRuns` needs for groups 0 to `groupCount - 1` and `count` values, in units. */
-  *reserveRuns(groupCount: number, count: number): Units<void> {
-    yield* this.reserve(groupCount, 0);
-    if (this.#cardinalities !== undefined) {
-      yield* this.#cardinalities.reserve(this.#groupCount, count);
-    }
   }
 
   /** Adds a column that `isTallied`: each number once a run, with how often it is there. */

@@ -1,6 +1,6 @@
 import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Spread, Tally } from '../../packed/cells.ts';
-import { growInUnits } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { DenseCounts, type DenseCountsData } from './dense-counts.ts';
 import { FewValues, type FewValuesData } from './few-values.ts';
@@ -91,27 +91,18 @@ export class Quantiles {
     this.#dense.free();
   }
 
-  /** Makes room for groups 0 to `groupCount - 1` and for `count` values, in units: without it `add` does it at once. */
-  *reserve(groupCount: number, count: number): Units<void> {
-    yield* this.#few.reserve(groupCount, count);
-    yield* this.#reserveEntries(count);
-  }
-
-  *#reserveEntries(count: number): Units<void> {
+  /** Makes room for `count` more entries. */
+  #reserve(count: number): void {
     if (this.#count + count <= this.#codes.length) return;
     // Worth while when half of the entries may become fewer, and when half of them came since.
     const isWorthwhile = !this.#isOrdered && this.#freshCount * 2 <= this.#count;
-    if (isWorthwhile) yield* this.#order();
+    if (isWorthwhile) this.#order();
     const needed = this.#count + count;
     if (isWorthwhile && needed * 2 <= this.#codes.length) return;
     const length = isWorthwhile ? needed * 2 : needed;
-    const groups = yield* growInUnits(this.#groups, length);
-    yield;
-    const codes = yield* growInUnits(this.#codes, length);
-    yield;
-    this.#counts = yield* growInUnits(this.#counts, length);
-    this.#groups = groups;
-    this.#codes = codes;
+    this.#groups = grow(this.#groups, length);
+    this.#codes = grow(this.#codes, length);
+    this.#counts = grow(this.#counts, length);
   }
 
   /** Adds `value` to a group. */
@@ -127,7 +118,7 @@ export class Quantiles {
 
   /** Adds `mantissas[row] / divisor` of the row of each of `pairs` to its group. */
   addNumbers({ rows, groups, count }: Pairs, mantissas: Float64Array, divisor: number): void {
-    if (this.#count + count > this.#codes.length) finished(this.#reserveEntries(count));
+    this.#reserve(count);
     this.#starts = undefined;
     this.#take();
     const few = this.#few;
@@ -178,7 +169,7 @@ export class Quantiles {
       return;
     }
     if (this.#dense.add(group, tally, divisor)) return;
-    if (this.#count + codeCount > this.#codes.length) finished(this.#reserveEntries(codeCount));
+    this.#reserve(codeCount);
     const small = smallCodesOf(divisor);
     const codes = this.#codes;
     const counts = this.#counts;
@@ -219,11 +210,10 @@ export class Quantiles {
       this.#take();
       this.#add(group, code, times);
     });
-    yield* this.reserve(0, few.count);
     yield* inParts(few.count, UNIT_SLOTS, (begin, end) => {
       for (let at = begin; at < end; at++) this.add(groups[few.groups[at]], few.values[at]);
     });
-    yield* this.#reserveEntries(count);
+    this.#reserve(count);
     this.#starts = undefined;
     yield* inParts(count, UNIT_SLOTS, (begin, end) => {
       const first = this.#count;
@@ -350,7 +340,7 @@ export class Quantiles {
       return;
     }
     if (this.#count === this.#codes.length) {
-      finished(this.#reserveEntries(1));
+      this.#reserve(1);
       this.#begin(group);
     }
     const at = this.#count++;
@@ -396,31 +386,29 @@ export class Quantiles {
   }
 
   /** Puts the entries in the order of their groups, and those of one code together, if that is to be done. */
-  *#order(): Units<void> {
+  #order(): void {
     if (this.#isOrdered) return;
-    yield* this.#group(yield* this.#startsOfGroups());
+    finished(this.#group(finished(this.#startsOfGroups())));
     const [groups, codes, counts] = [this.#groups, this.#codes, this.#counts];
     let kept = 0;
     let first = 0;
     let last = 0;
-    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
-      owner = this.#number;
-      for (let at = from; at < to; at++) {
-        const group = groups[at];
-        const code = codes[at];
-        if (group !== last) first = kept;
-        last = group;
-        const entry = places[code];
-        if (entry >= first && entry < kept && codes[entry] === code) {
-          counts[entry] += counts[at];
-          continue;
-        }
-        groups[kept] = group;
-        codes[kept] = code;
-        counts[kept] = counts[at];
-        places[code] = kept++;
+    owner = this.#number;
+    for (let at = 0; at < this.#count; at++) {
+      const group = groups[at];
+      const code = codes[at];
+      if (group !== last) first = kept;
+      last = group;
+      const entry = places[code];
+      if (entry >= first && entry < kept && codes[entry] === code) {
+        counts[entry] += counts[at];
+        continue;
       }
-    });
+      groups[kept] = group;
+      codes[kept] = code;
+      counts[kept] = counts[at];
+      places[code] = kept++;
+    }
     this.#lastStart = first;
     this.#freshCount = kept;
     this.#count = kept;

@@ -67,20 +67,19 @@ export class SharedStrings {
     if (dictionary.entryCount <= KEPT_ENTRIES_MAX) {
       yield* this.prepare(dictionary);
       const { lows, highs } = this.#hashes;
-      yield* cardinalities.reserve(1, lows.length);
       yield* inParts(lows.length, UNIT_SLOTS, (from, to) => {
         for (let entry = from; entry < to; entry++) cardinalities.add(0, lows[entry], highs[entry]);
       });
       return;
     }
     const own = yield* dictionary.keptUnits(DISTINCT, () => this.#distinctOf(dictionary));
-    yield* cardinalities.merge(own, GROUP);
+    yield* cardinalities.merge(own.data, GROUP);
   }
 
   *#distinctOf(dictionary: KeptEntries): Units<Cardinalities> {
     const distinct = new Cardinalities();
     yield* this.#eachHash(dictionary, (_, low, high) => distinct.add(0, low, high));
-    yield* distinct.compact();
+    distinct.compact();
     return distinct;
   }
 

@@ -1,6 +1,6 @@
 import { inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { FRACTION_DIGITS_MAX, POWERS_OF_TEN } from '../../column/number-text.ts';
-import { grow, growInUnits } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { parseDecimal } from '../filter/decimal.ts';
 import type { Pairs } from '../value/pairs.ts';
 import { exactValue } from './long-bounds.ts';
@@ -61,18 +61,6 @@ export class Sums {
   /** Makes room for groups 0 to `groupCount - 1`. */
   ensure(groupCount: number): void {
     this.#groupCount = Math.max(this.#groupCount, groupCount);
-  }
-
-  /** Makes the room that `ensure` tells of, in units, where groups have totals: without it adding does it at once. */
-  *reserve(groupCount: number): Units<void> {
-    this.ensure(groupCount);
-    for (const [scale, totals] of this.#totals.entries()) {
-      if (totals.length === 0 || totals.length >= groupCount) continue;
-      this.#totals[scale] = yield* growInUnits(totals, groupCount);
-    }
-    if (this.#doubles.length === 0 || this.#doubles.length >= groupCount) return;
-    this.#doubles = yield* growInUnits(this.#doubles, groupCount);
-    this.#compensations = yield* growInUnits(this.#compensations, groupCount);
   }
 
   /** Memory that it takes. */

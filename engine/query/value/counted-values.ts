@@ -3,8 +3,6 @@ import type { ValueTable } from './value-table.ts';
 
 /** Steps of a unit that reading the text of an entry counts as. */
 const TEXT_STEPS = 32;
-/** Texts for which room is made. */
-const UNIT_TEXTS = 64;
 
 /** Counts of some entries: `counts[i]` is of entry `first + i`. */
 export interface Stretch {
@@ -72,20 +70,18 @@ export class CountedValues implements CountedEntries {
   }
 
   numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
-    return numbersIn(table, entries, (entry) => table.take(this.#table, entry));
+    return numbersIn(entries, (entry) => table.take(this.#table, entry));
   }
 }
 
-/** The numbers that `numberOf` gives entries in a table, in units. Throws what that throws. */
+/** The numbers that `numberOf` gives entries, in units. Throws what that throws. */
 export function* numbersIn(
-  table: ValueTable,
   entries: Uint32Array,
   numberOf: (entry: number) => number,
 ): Units<Int32Array> {
   const numbers = new Int32Array(entries.length);
   const pace = new Pace();
   for (let at = 0; at < entries.length; at++) {
-    if (at % UNIT_TEXTS === 0) yield* table.reserve(UNIT_TEXTS);
     numbers[at] = numberOf(entries[at]);
     if (pace.isFull(TEXT_STEPS)) yield;
   }

@@ -153,7 +153,6 @@ export class FieldValues<Numbers extends ValueNumbers> {
     const [index] = columnsAt(block, this.path);
     const learn = yield* this.#learnerOf(block.column(index));
     for (let from = 0; from < codes.length; from += SINGLE_TEXTS_MAX) {
-      yield* this.numbers.reserve(SINGLE_TEXTS_MAX);
       for (const code of codes.subarray(from, from + SINGLE_TEXTS_MAX)) learn(code);
       yield;
     }
@@ -224,7 +223,6 @@ export class FieldValues<Numbers extends ValueNumbers> {
     const { scale } = column;
     const known = this.#smallOf(scale);
     if (areKnown(codes, known, rows)) return { codes, known };
-    yield* this.numbers.reserve(SMALL_NUMBERS);
     const numberOf = this.#decimalsOf(column);
     for (let word = 0; word < rows.length; ) {
       word = this.#learn(codes, known, rows, numberOf, word, Number.POSITIVE_INFINITY);
@@ -241,7 +239,6 @@ export class FieldValues<Numbers extends ValueNumbers> {
     }
     if ('shared' in column && column.shared !== undefined) yield* column.shared.entryUnits();
     for (const part of partsOfRows(rows)) {
-      yield* this.numbers.reserve(UNIT_WORDS * WORD_ROWS);
       this.#addRows(column, part);
       if (part !== rows) yield;
     }
@@ -292,7 +289,6 @@ export class FieldValues<Numbers extends ValueNumbers> {
       if (isMuch && this.#needsText(codes, rows, word, known, texts.hashes)) {
         texts.entries ??= yield* must(dictionary, 'a dictionary').entryUnits();
       }
-      yield* this.numbers.reserve(UNIT_TEXTS + WORD_ROWS);
       const textMax = texts.entries === undefined ? SINGLE_TEXTS_MAX : UNIT_TEXTS;
       const numberOf = (entry: number): number => this.#numberOf(texts, entry);
       word = this.#learn(codes, known, rows, numberOf, word, this.#textCount + textMax);

@@ -1,15 +1,13 @@
 import { sameBytes } from '../../base/hash.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Entries, KeptEntries } from '../../column/entries.ts';
-import { free, growInUnits, slotsFor } from '../../packed/growth.ts';
+import { free, grow } from '../../packed/growth.ts';
 import type { BlockRef } from '../../segment/frame.ts';
 import type { CountedEntries, Stretch } from './counted-values.ts';
+import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 import type { Pairs } from './pairs.ts';
 import type { ValueTable } from './value-table.ts';
 
-/** Slots of a hash: its number + 1, 0 when it is free, and the hash. */
-const SLOT_WORDS = 2;
-const SLOTS_MIN = 128;
 /** Entries that are looked at in a step of a unit, as a power of two. */
 const ENTRIES_BITS = 5;
 
@@ -38,8 +36,7 @@ export class HashCounts {
   #hashes = new Int32Array(1);
   /** Number after number, by parent. */
   #counts = new Uint32Array(1);
-  /** Open addressing; a power of two, at most half full. */
-  #slots = new Int32Array(SLOTS_MIN);
+  readonly #slots = new HashPages(NUMBER_SLOTS);
   #blocks: BlockNumbers[] = [];
   #blockBytes = 0;
 
@@ -49,8 +46,8 @@ export class HashCounts {
 
   /** Memory that it takes, with that of counts in the order of parents. */
   get memoryBytes(): number {
-    const words = this.#hashes.length + this.#counts.length * 2 + this.#slots.length;
-    return words * 4 + this.#blockBytes;
+    const words = this.#hashes.length + this.#counts.length * 2;
+    return words * 4 + this.#slots.memoryBytes + this.#blockBytes;
   }
 
   /** Its parts; it is not to be used any more. */
@@ -61,21 +58,19 @@ export class HashCounts {
     return { hashes, counts, blocks: this.#blocks };
   }
 
-  /** Makes room for `count` more hashes, in units. */
-  *reserve(count: number): Units<void> {
+  /** Makes room for `count` more hashes. */
+  #reserve(count: number): void {
     const wanted = this.count + count;
-    if (wanted > this.#hashes.length) this.#hashes = yield* growInUnits(this.#hashes, wanted);
+    if (wanted > this.#hashes.length) this.#hashes = grow(this.#hashes, wanted);
     const cells = wanted * this.parentCount;
-    if (cells > this.#counts.length) this.#counts = yield* growInUnits(this.#counts, cells);
-    const slotCount = slotsFor(this.#slots.length, wanted * SLOT_WORDS);
-    if (slotCount > this.#slots.length) yield* this.#spread(slotCount);
+    if (cells > this.#counts.length) this.#counts = grow(this.#counts, cells);
   }
 
   /**
-   * Counts rows of a block, for whose entries there is room; `ids` are entries + 1, `hashes` those of the entries, of
-   * 31 bits.
+   * Counts rows of a block; `ids` are entries + 1, `hashes` those of the entries, of 31 bits.
    */
   add(ref: BlockRef, ids: Uint32Array, hashes: Int32Array, { rows, groups, count }: Pairs): void {
+    this.#reserve(hashes.length);
     const numbers = new Int32Array(hashes.length);
     const counts = this.#counts;
     const { parentCount } = this;
@@ -91,7 +86,7 @@ export class HashCounts {
   /** Adds what others have counted of other blocks, in units. */
   *merge({ hashes, counts, blocks }: HashCountsData): Units<void> {
     const { parentCount } = this;
-    yield* this.reserve(hashes.length);
+    this.#reserve(hashes.length);
     const own = new Int32Array(hashes.length);
     yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
       for (let number = from; number < to; number++) own[number] = this.#number(hashes[number]);
@@ -145,35 +140,17 @@ export class HashCounts {
 
   /** The number of a hash, for which there is room. */
   #number(hash: number): number {
-    const slots = this.#slots;
-    const mask = slots.length - SLOT_WORDS;
-    let slot = (hash * SLOT_WORDS) & mask;
-    while (slots[slot] !== 0) {
-      if (slots[slot + 1] === hash) return slots[slot] - 1;
-      slot = (slot + SLOT_WORDS) & mask;
+    const page = this.#slots.pageOf(hash);
+    let slot = firstSlot(page, hash, 2);
+    for (; page[slot] !== 0; slot = nextSlot(page, slot, 2)) {
+      if (page[slot + 1] === hash) return page[slot] - 1;
     }
     const number = this.count++;
-    slots[slot] = number + 1;
-    slots[slot + 1] = hash;
+    page[slot] = number + 1;
+    page[slot + 1] = hash;
+    this.#slots.took(hash);
     this.#hashes[number] = hash;
     return number;
-  }
-
-  /** Moves all to more slots, in units. */
-  *#spread(length: number): Units<void> {
-    const old = this.#slots;
-    const slots = new Int32Array(length);
-    const mask = slots.length - SLOT_WORDS;
-    yield* inParts(old.length, UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from += SLOT_WORDS) {
-        if (old[from] === 0) continue;
-        let slot = (old[from + 1] * SLOT_WORDS) & mask;
-        while (slots[slot] !== 0) slot = (slot + SLOT_WORDS) & mask;
-        slots[slot] = old[from];
-        slots[slot + 1] = old[from + 1];
-      }
-    });
-    this.#slots = slots;
   }
 }
 
@@ -236,7 +213,6 @@ export class CountedHashes implements CountedEntries {
     const found = new Int32Array(wanted.length).fill(-1);
     const texts = new Array<Uint8Array>(wanted.length);
     const pace = new Pace();
-    yield* table.reserve(wanted.length);
     for (const { ref, numbers } of this.#blocks) {
       if (pace.isFull(numbers.length >>> ENTRIES_BITS)) yield;
       let entries: Entries | undefined;

@@ -1,5 +1,5 @@
-import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { grow, growInUnits, slotsFor } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
+import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 
 const CAPACITY_MIN = 64;
 
@@ -20,10 +20,8 @@ export class TupleTable {
   #values = new Uint32Array(CAPACITY_MIN);
   /** Tuple + 1 of parent 0 and a value; 0 is none. Most often there is no other parent. */
   #direct = new Int32Array(CAPACITY_MIN);
-  /** Tuple + 1 of other parents; 0 is free. A power of two, at most half full. */
-  #slots = new Int32Array(CAPACITY_MIN * 2);
-  /** Slots that are not free. */
-  #used = 0;
+  /** Tuples of other parents. */
+  readonly #slots = new HashPages(NUMBER_SLOTS);
 
   /** A table of what `data` has. */
   static of({ count, parents, values }: TupleTableData): TupleTable {
@@ -44,22 +42,7 @@ export class TupleTable {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#parents.length * 8 + (this.#direct.length + this.#slots.length) * 4;
-  }
-
-  /** Makes room for `count` pairs with values up to `valueMax`, in units: without it `add` does it at once. */
-  *reserve(count: number, valueMax: number): Units<void> {
-    if (valueMax >= this.#direct.length) {
-      this.#direct = yield* growInUnits(this.#direct, valueMax + 1);
-    }
-    const wanted = this.#count + count;
-    if (wanted > this.#parents.length && wanted > UNIT_SLOTS) {
-      this.#parents = yield* growInUnits(this.#parents, wanted);
-      this.#values = yield* growInUnits(this.#values, wanted);
-    }
-    if (this.#slots.length < UNIT_SLOTS) return;
-    const slotCount = slotsFor(this.#slots.length, this.#used + count);
-    if (slotCount > this.#slots.length) yield* this.#spread(slotCount);
+    return this.#parents.length * 8 + this.#direct.length * 4 + this.#slots.memoryBytes;
   }
 
   /** The parent of a tuple. */
@@ -75,7 +58,9 @@ export class TupleTable {
   /** The number of a pair; -1 when it has none. */
   find(parent: number, value: number): number {
     if (parent === 0) return value < this.#direct.length ? this.#direct[value] - 1 : -1;
-    return this.#slots[this.#slot(parent, value)] - 1;
+    const hash = hashOf(parent, value);
+    const page = this.#slots.pageOf(hash);
+    return page[this.#slotIn(page, hash, parent, value)] - 1;
   }
 
   /** The number of a pair, a new one when it has none. */
@@ -87,13 +72,14 @@ export class TupleTable {
       this.#direct[value] = this.#count + 1;
       return this.#append(parent, value);
     }
-    const slot = this.#slot(parent, value);
-    const known = this.#slots[slot];
-    if (known !== 0) return known - 1;
-    this.#slots[slot] = this.#count + 1;
-    const tuple = this.#append(parent, value);
-    if (++this.#used * 2 > this.#slots.length) finished(this.#spread(this.#slots.length * 2));
-    return tuple;
+    const hash = hashOf(parent, value);
+    const page = this.#slots.pageOf(hash);
+    const slot = this.#slotIn(page, hash, parent, value);
+    if (page[slot] !== 0) return page[slot] - 1;
+    page[slot] = this.#count + 1;
+    page[slot + 1] = hash;
+    this.#slots.took(hash);
+    return this.#append(parent, value);
   }
 
   #append(parent: number, value: number): number {
@@ -107,38 +93,25 @@ export class TupleTable {
     return tuple;
   }
 
-  /** Where a pair is, or would be. */
-  #slot(parent: number, value: number): number {
-    const mask = this.#slots.length - 1;
-    let slot = firstSlot(parent, value, mask);
-    for (let found = this.#slots[slot]; found !== 0; found = this.#slots[slot]) {
-      if (this.#parents[found - 1] === parent && this.#values[found - 1] === value) break;
-      slot = (slot + 1) & mask;
+  /** Where a pair is in the page of its hash, or would be. */
+  #slotIn(page: Int32Array, hash: number, parent: number, value: number): number {
+    let slot = firstSlot(page, hash, 2);
+    for (let found = page[slot]; found !== 0; found = page[slot]) {
+      if (
+        page[slot + 1] === hash &&
+        this.#parents[found - 1] === parent &&
+        this.#values[found - 1] === value
+      ) {
+        break;
+      }
+      slot = nextSlot(page, slot, 2);
     }
     return slot;
   }
-
-  /** Moves all to more slots. */
-  *#spread(slotCount: number): Units<void> {
-    const slots = new Int32Array(slotCount);
-    const mask = slotCount - 1;
-    const parents = this.#parents;
-    const values = this.#values;
-    yield* inParts(this.#count, UNIT_SLOTS, (from, to) => {
-      for (let tuple = from; tuple < to; tuple++) {
-        if (parents[tuple] === 0) continue;
-        let slot = firstSlot(parents[tuple], values[tuple], mask);
-        while (slots[slot] !== 0) slot = (slot + 1) & mask;
-        slots[slot] = tuple + 1;
-      }
-    });
-    this.#slots = slots;
-  }
 }
 
-/** The slot at which the search for a pair begins. */
-function firstSlot(parent: number, value: number, mask: number): number {
+function hashOf(parent: number, value: number): number {
   let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(value, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) & mask;
+  return hash ^ (hash >>> 16);
 }

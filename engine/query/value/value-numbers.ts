@@ -1,4 +1,3 @@
-import type { Units } from '../../base/pause.ts';
 import { parseDateForm } from '../../column/date-form.ts';
 import type { EntryHash } from '../../column/entries.ts';
 import { decimalKey, parseDecimal } from '../filter/decimal.ts';
@@ -45,9 +44,6 @@ export abstract class ValueNumbers implements EntryHash {
   constructor(seed: number) {
     this.seed = seed;
   }
-
-  /** Makes room for `count` values, in units, where numbers take any. */
-  *reserve(_count: number): Units<void> {}
 
   /** The number of a string of a hash, -1 when it has none, TEXT_NEEDED when the text is needed to know it. */
   abstract ofHash(hash: number): number;

@@ -1,21 +1,17 @@
 import { sameBytes } from '../../base/hash.ts';
-import { finished, inParts, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import { printDate } from '../../column/date-form.ts';
-import { grow, growInUnits, slotsFor } from '../../packed/growth.ts';
+import { grow } from '../../packed/growth.ts';
 import { decodeText } from '../../segment/block/rebuild.ts';
 import { compareDecimals, decimalText, NumberReader } from '../filter/decimal.ts';
 import { compareText, encodeText } from '../filter/text.ts';
 import type { BucketKey } from '../model/query.ts';
+import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 import { HASH_BITS, KIND_BITS, TEXT_NEEDED, ValueKind, ValueNumbers } from './value-numbers.ts';
 
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const reader = new NumberReader();
 const KIND_MASK = (1 << KIND_BITS) - 1;
 const CAPACITY_MIN = 64;
-/** Slots of a value: its number and its hash. */
-const SLOT_WORDS = 2;
-/** Bytes of a value for which room is made, whatever those before it take. */
-const VALUE_BYTES = 64;
 const FROZEN_BITS = 16;
 const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
@@ -48,8 +44,7 @@ export class ValueTable extends ValueNumbers {
   /** Bytes of value v are `#bytes[#ends[v - 1], #ends[v])`. */
   #ends = new Uint32Array(CAPACITY_MIN);
   #bytes = new Uint8Array(1024);
-  /** Pairs of value + 1 and its hash; 0 is free. Pairs are a power of two, at most half full. */
-  #slots = new Int32Array(CAPACITY_MIN * 4);
+  readonly #slots = new HashPages(NUMBER_SLOTS);
   #frozen = false;
   /** 1 at the first bits of the hashes that there are, once there will be no others. */
   #frozenHashes = new Uint8Array(0);
@@ -94,23 +89,7 @@ export class ValueTable extends ValueNumbers {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#hashes.length * 16 + this.#bytes.length + this.#slots.length * 4;
-  }
-
-  /** Makes room for `count` values as long as most are, in units: without it room is made at once as needed. */
-  override *reserve(count: number): Units<void> {
-    if (this.#frozen || this.#slots.length < UNIT_SLOTS) return;
-    const wanted = this.#count + count;
-    if (wanted > this.#hashes.length) {
-      this.#hashes = yield* growInUnits(this.#hashes, wanted);
-      this.#numbers = yield* growInUnits(this.#numbers, wanted);
-      this.#ends = yield* growInUnits(this.#ends, wanted);
-    }
-    const used = this.#start(this.#count);
-    const bytes = used + Math.ceil(count * (VALUE_BYTES + used / this.#count));
-    if (bytes > this.#bytes.length) this.#bytes = yield* growInUnits(this.#bytes, bytes);
-    const slotCount = slotsFor(this.#slots.length, wanted * SLOT_WORDS);
-    if (slotCount > this.#slots.length) yield* this.#spread(slotCount);
+    return this.#hashes.length * 16 + this.#bytes.length + this.#slots.memoryBytes;
   }
 
   get usesHashes(): boolean {
@@ -241,12 +220,11 @@ export class ValueTable extends ValueNumbers {
   ): number {
     if (this.#part !== undefined && !this.#part.has(anyHash)) return -1;
     const hash = (anyHash & ~KIND_MASK) | kind;
-    const slots = this.#slots;
+    const page = this.#slots.pageOf(hash);
     const ends = this.#ends;
-    const mask = slots.length - 2;
-    let slot = (hash >>> (KIND_BITS - 1)) & mask;
-    for (let found = slots[slot]; found !== 0; found = slots[slot]) {
-      if (slots[slot + 1] === hash) {
+    let slot = firstSlot(page, hash, 2);
+    for (let found = page[slot]; found !== 0; found = page[slot]) {
+      if (page[slot + 1] === hash) {
         const value = found - 1;
         const from = value === 0 ? 0 : ends[value - 1];
         if (
@@ -257,11 +235,12 @@ export class ValueTable extends ValueNumbers {
           return value;
         }
       }
-      slot = (slot + 2) & mask;
+      slot = nextSlot(page, slot, 2);
     }
     if (this.#frozen) return -1;
-    slots[slot] = this.#count + 1;
-    slots[slot + 1] = hash;
+    page[slot] = this.#count + 1;
+    page[slot + 1] = hash;
+    this.#slots.took(hash);
     return this.#append(number, bytes, start, end, hash);
   }
 
@@ -280,27 +259,7 @@ export class ValueTable extends ValueNumbers {
     this.#hashes[value] = hash;
     this.#numbers[value] = number;
     this.#ends[value] = to;
-    if (this.#count * SLOT_WORDS * 2 > this.#slots.length) {
-      finished(this.#spread(this.#slots.length * 2));
-    }
     return value;
-  }
-
-  /** Moves all to more slots. */
-  *#spread(length: number): Units<void> {
-    const old = this.#slots;
-    const slots = new Int32Array(length);
-    const mask = slots.length - 2;
-    yield* inParts(old.length, UNIT_SLOTS, (begin, end) => {
-      for (let from = begin; from < end; from += 2) {
-        if (old[from] === 0) continue;
-        let slot = (old[from + 1] >>> (KIND_BITS - 1)) & mask;
-        while (slots[slot] !== 0) slot = (slot + 2) & mask;
-        slots[slot] = old[from];
-        slots[slot + 1] = old[from + 1];
-      }
-    });
-    this.#slots = slots;
   }
 }
 
