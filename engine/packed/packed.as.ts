@@ -309,11 +309,10 @@ export function packedCount(rowCount: u32, cellCount: u32): void {
     const first = group * GROUP_ROWS;
     if ((halfBits(group, 0) & halfBits(group, 1)) === <u64>-1) {
       for (let row = first; row < first + GROUP_ROWS; row += 4) {
-        const cells = cellsOf(row);
-        countRow(i32x4.extract_lane(cells, 0));
-        countRow(i32x4.extract_lane(cells, 1) + stride);
-        countRow(i32x4.extract_lane(cells, 2) + 2 * stride);
-        countRow(i32x4.extract_lane(cells, 3) + 3 * stride);
+        countRow(cellOf(row));
+        countRow(cellOf(row + 1) + stride);
+        countRow(cellOf(row + 2) + 2 * stride);
+        countRow(cellOf(row + 3) + 3 * stride);
       }
       continue;
     }
@@ -379,12 +378,11 @@ export function packedSum(rowCount: u32, width: u32, cellCount: u32, withBounds:
     const first = group * GROUP_ROWS;
     if ((halfBits(group, 0) & halfBits(group, 1)) === <u64>-1) {
       for (let at: u32 = 0; at < GROUP_ROWS; at += 4) {
-        const cells = cellsOf(first + at);
-        const values = unpackedVector(4 * at);
-        addTo(i32x4.extract_lane(cells, 0), i32x4.extract_lane(values, 0));
-        addTo(i32x4.extract_lane(cells, 1) + stride, i32x4.extract_lane(values, 1));
-        addTo(i32x4.extract_lane(cells, 2) + 2 * stride, i32x4.extract_lane(values, 2));
-        addTo(i32x4.extract_lane(cells, 3) + 3 * stride, i32x4.extract_lane(values, 3));
+        const row = first + at;
+        addTo(cellOf(row), unpackedOne(at));
+        addTo(cellOf(row + 1) + stride, unpackedOne(at + 1));
+        addTo(cellOf(row + 2) + 2 * stride, unpackedOne(at + 2));
+        addTo(cellOf(row + 3) + 3 * stride, unpackedOne(at + 3));
       }
     } else {
       for (let half: u32 = 0; half < 2; half++)

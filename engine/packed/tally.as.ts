@@ -174,10 +174,10 @@ export function packedSpread(from: u32, to: u32): u32 {
         // Code 0, which is none, is the greatest so.
         lowest = i32x4.min_u(lowest, i32x4.sub(codes, one));
         highest = i32x4.max_u(highest, codes);
-        spreadRow(i32x4.extract_lane(codes, 0));
-        spreadRow(i32x4.extract_lane(codes, 1));
-        spreadRow(i32x4.extract_lane(codes, 2));
-        spreadRow(i32x4.extract_lane(codes, 3));
+        spreadRow(codeOf(row));
+        spreadRow(codeOf(row + 1));
+        spreadRow(codeOf(row + 2));
+        spreadRow(codeOf(row + 3));
       }
       continue;
     }
