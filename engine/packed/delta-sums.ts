@@ -5,7 +5,7 @@ export const SUM_VALUES = PAGE_VALUES;
 
 const NO_SUMS = new Float64Array(0);
 
-/** What a stream of deltas begins with, and what each of them is more than it is stored. */
+/** Start of a stream of deltas, and the number that each of them is more than it is stored. */
 interface Deltas {
   count: number;
   base: number;
