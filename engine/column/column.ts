@@ -1,8 +1,8 @@
 import type { PackedValues } from '../packed/cells.ts';
 import type {
+  BlockEntries,
   Entries,
   EntrySource,
-  KeptEntries,
   PossibleParts,
   Scratch,
   Terms,
@@ -40,7 +40,7 @@ export interface StringColumn {
    */
   readonly shared: EntrySource | undefined;
   /** The entries, when they are of the block alone and hashes of them are kept. */
-  readonly own?: KeptEntries | undefined;
+  readonly own?: BlockEntries | undefined;
   /** The ids as they are stored, when each row has one; some may be above the count of entries. Throws CORRUPTION. */
   packed?(): PackedValues | undefined;
   /** The rows that have the entry `id` - 1, as a new bitmap; `undefined` when `ids` are as good. Throws CORRUPTION. */

@@ -104,6 +104,13 @@ export class SumKey<T extends Summed> {
  */
 export type KeepSum = <T extends Summed>(key: SumKey<T>, make: () => Units<T>) => Units<T>;
 
+/** Keeps sums of the entries of one dictionary. */
+export interface SumKeeper {
+  readonly keptUnits: KeepSum;
+  /** True the first time that a sum is asked for: from then on it is worth to be made. */
+  isNew<T extends Summed>(key: SumKey<T>): boolean;
+}
+
 /** Hashes of the entries of a dictionary. */
 export class EntryHashes implements Summed {
   readonly hashes: Int32Array;
@@ -139,6 +146,15 @@ export interface KeptEntries {
   /** A hash of 31 bits of each entry, of the first `count` at least when that is given, made in units; kept. */
   hashUnits(hash: EntryHash, count?: number): Units<Int32Array>;
   readonly keptUnits: KeepSum;
+}
+
+/** The entries of a column of a block. */
+export interface BlockEntries extends KeptEntries {
+  /**
+   * The entries that are `text`, found in units by hashes that are kept; `undefined` the first time that texts are
+   * looked up, when to compare all takes less time than to hash them.
+   */
+  equalUnits(text: Uint8Array): Units<number[] | undefined>;
 }
 
 /** A dictionary of a segment: its entries, whole or in part. Throws CORRUPTION when what is needed is damaged. */

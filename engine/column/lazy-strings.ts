@@ -1,17 +1,20 @@
+import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import { Pace, type Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
 import {
+  type BlockEntries,
   type Entries,
   type EntryHash,
   EntryHashes,
   type EntrySource,
   type KeepSum,
-  type KeptEntries,
   PIECE_ENTRIES,
   type PossibleParts,
   type Scratch,
   type StringPlace,
+  type SumKeeper,
+  SumKey,
   type Terms,
 } from './entries.ts';
 
@@ -76,30 +79,47 @@ export class SharedStringColumn implements StringColumn {
   }
 }
 
+/** Reads of entries. They throw CORRUPTION. */
+interface EntryReads {
+  /** The same arrays each time. */
+  entries(): Entries;
+  /** PIECE_ENTRIES entries from `first` on, without the others; not kept. */
+  piece?(first: number): Entries;
+}
+
+/** By these hashes texts are looked up. */
+const TEXT_HASHES = new SumKey<EntryHashes>('hashes of texts');
+const TEXT_HASH: EntryHash = {
+  seed: HASH_SEED,
+  hashOf: (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
+};
+
 /** The entries of a column of a block, whose hashes and sums are kept longer than the open block. */
-class OwnEntries implements KeptEntries {
+class OwnEntries implements BlockEntries {
   readonly entryCount: number;
   readonly keptUnits: KeepSum;
-  readonly #read: () => Entries;
+  readonly #reads: EntryReads;
+  readonly #keeper: SumKeeper;
 
-  constructor(entryCount: number, read: () => Entries, keep: KeepSum) {
+  constructor(entryCount: number, reads: EntryReads, keeper: SumKeeper) {
     this.entryCount = entryCount;
-    this.#read = read;
-    this.keptUnits = keep;
+    this.keptUnits = keeper.keptUnits;
+    this.#reads = reads;
+    this.#keeper = keeper;
   }
 
   place(entry: number): StringPlace {
-    const { bytes, offsets } = this.#read();
+    const { bytes, offsets } = this.#reads.entries();
     return { bytes, start: offsets[entry], end: offsets[entry + 1] };
   }
 
   piece(first: number): Entries {
-    const { bytes, offsets } = this.#read();
+    const { bytes, offsets } = this.#reads.entries();
     return { bytes, offsets: offsets.subarray(first, first + PIECE_ENTRIES + 1) };
   }
 
   *entryUnits(): Units<Entries> {
-    const entries = this.#read();
+    const entries = this.#reads.entries();
     yield;
     return entries;
   }
@@ -109,8 +129,28 @@ class OwnEntries implements KeptEntries {
     return (yield* this.keptUnits(key, () => this.#hashed(hash))).hashes;
   }
 
+  *equalUnits(text: Uint8Array): Units<number[] | undefined> {
+    if (this.#keeper.isNew(TEXT_HASHES)) return undefined;
+    const { hashes } = yield* this.keptUnits(TEXT_HASHES, () => this.#hashed(TEXT_HASH));
+    const wanted = TEXT_HASH.hashOf(text, 0, text.length);
+    const equal: number[] = [];
+    let entry = hashes.indexOf(wanted);
+    for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
+      if (this.#isEqual(entry, text)) equal.push(entry);
+    }
+    return equal;
+  }
+
+  #isEqual(entry: number, text: Uint8Array): boolean {
+    const first = entry - (entry % PIECE_ENTRIES);
+    const { bytes, offsets } = this.#reads.piece?.(first) ?? this.piece(first);
+    const start = offsets[entry - first];
+    const length = offsets[entry - first + 1] - start;
+    return length === text.length && sameBytes(bytes, start, text, 0, length);
+  }
+
   *#hashed(hash: EntryHash): Units<EntryHashes> {
-    const { bytes, offsets } = this.#read();
+    const { bytes, offsets } = this.#reads.entries();
     const hashes = new Int32Array(this.entryCount);
     const pace = new Pace();
     for (let entry = 0; entry < hashes.length; entry++) {
@@ -121,28 +161,34 @@ class OwnEntries implements KeptEntries {
   }
 }
 
-/** A column over a dictionary of its block, whose entries are read when they are asked for. */
+/** A column over a dictionary of its block, whose ids and entries are read when they are asked for. */
 export class DictionaryColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
-  readonly ids: Uint32Array;
   readonly entryCount: number;
   readonly shared = undefined;
-  readonly own: KeptEntries | undefined;
+  readonly own: BlockEntries | undefined;
   readonly #entries: () => Entries;
+  readonly #readIds: () => Uint32Array;
+  #ids: Uint32Array | undefined;
 
-  /** `entries` reads them, the same arrays each time; `keep` keeps sums of them. */
+  /** `entries` reads them, the same arrays each time; `keeper` keeps sums of them. */
   constructor(
     kind: StringColumn['kind'],
-    ids: Uint32Array,
+    ids: () => Uint32Array,
     entryCount: number,
     entries: () => Entries,
-    keep: KeepSum | undefined,
+    keeper: SumKeeper | undefined,
   ) {
     this.kind = kind;
-    this.ids = ids;
+    this.#readIds = ids;
     this.entryCount = entryCount;
     this.#entries = entries;
-    this.own = keep && new OwnEntries(entryCount, entries, keep);
+    this.own = keeper && new OwnEntries(entryCount, { entries }, keeper);
+  }
+
+  get ids(): Uint32Array {
+    this.#ids ??= this.#readIds();
+    return this.#ids;
   }
 
   get offsets(): Uint32Array {
@@ -171,16 +217,21 @@ export class TextColumn implements StringColumn {
   readonly kind: StringColumn['kind'];
   readonly entryCount: number;
   readonly shared = undefined;
-  readonly own: KeptEntries | undefined;
+  readonly own: BlockEntries | undefined;
   readonly #reads: TextReads;
   #ids: Uint32Array | undefined;
 
-  /** `keep` keeps sums of its entries. */
-  constructor(kind: StringColumn['kind'], entryCount: number, reads: TextReads, keep?: KeepSum) {
+  /** `keeper` keeps sums of its entries. */
+  constructor(
+    kind: StringColumn['kind'],
+    entryCount: number,
+    reads: TextReads,
+    keeper?: SumKeeper,
+  ) {
     this.kind = kind;
     this.entryCount = entryCount;
     this.#reads = reads;
-    this.own = keep && new OwnEntries(entryCount, () => reads.entries(), keep);
+    this.own = keeper && new OwnEntries(entryCount, reads, keeper);
   }
 
   get ids(): Uint32Array {

@@ -6,7 +6,7 @@ import { decompress, readPacked } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
 import { IntegerStream } from '../packed/integer-stream.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
-import type { Entries, EntrySource, KeepSum, Scratch, StringPlace } from './entries.ts';
+import type { Entries, EntrySource, Scratch, StringPlace, SumKeeper } from './entries.ts';
 import {
   DictionaryColumn,
   SharedStringColumn,
@@ -219,7 +219,7 @@ export class StringChunk {
   /**
    * The column of a block of `rowCount` rows; `present` is undefined when each row has a value or an id. Over a
    * dictionary of the segment, and of a text, nothing is read yet, and entries never are: later what `guard` makes of a
-   * failure is thrown. `partsWith`: as the column has it; `keep` keeps sums of the entries.
+   * failure is thrown. `partsWith`: as the column has it; `keeper` keeps sums of the entries.
    */
   column(
     kind: StringColumn['kind'],
@@ -227,7 +227,7 @@ export class StringChunk {
     rowCount: number,
     guard: <T>(read: () => T) => T,
     partsWith?: StringColumn['partsWith'],
-    keep?: KeepSum,
+    keeper?: SumKeeper,
   ): StringColumn {
     const readIds = (): Uint32Array => this.#idsByRow(present, rowCount);
     const entries = (): Entries => guard(() => this.entries());
@@ -247,9 +247,9 @@ export class StringChunk {
         piece: (first, scratch) => guard(() => this.piece(first / TEXT_PIECE_ROWS, scratch)),
         partsWith,
       };
-      return new TextColumn(kind, this.#valueCount, reads, keep);
+      return new TextColumn(kind, this.#valueCount, reads, keeper);
     }
-    return new DictionaryColumn(kind, readIds(), this.#entryCount, entries, keep);
+    return new DictionaryColumn(kind, () => guard(readIds), this.#entryCount, entries, keeper);
   }
 
   #idsByRow(present: PresentRows | undefined, rowCount: number): Uint32Array {

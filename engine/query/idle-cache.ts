@@ -67,9 +67,15 @@ export class IdleCache<T> {
     if (this.#seen.delete(key) || isFree) {
       return this.#keep(key, { ...made, segment, usedAt }, own);
     }
-    if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
-    else this.#seen.clear();
+    this.#see(key);
     return made.value;
+  }
+
+  /** True the first time that a key is asked for, unless its value is kept. */
+  isNew(key: string): boolean {
+    if (this.#kept.has(key) || this.#seen.has(key)) return false;
+    this.#see(key);
+    return true;
   }
 
   /** Forgets segments that are gone. */
@@ -82,6 +88,11 @@ export class IdleCache<T> {
     this.#seen.clear();
     this.#kept.clear();
     this.#bytes = 0;
+  }
+
+  #see(key: string): void {
+    if (this.#seen.size < SEEN_MAX) this.#seen.add(key);
+    else this.#seen.clear();
   }
 
   #keep(key: string, made: Kept<T>, own: (value: T) => T): T {

@@ -1,5 +1,5 @@
 import type { Units } from '../base/pause.ts';
-import type { KeepSum, SumKey, Summed } from '../column/entries.ts';
+import type { SumKeeper, SumKey, Summed } from '../column/entries.ts';
 import type { SumSource } from '../segment/block/block-sources.ts';
 import { IdleCache } from './idle-cache.ts';
 
@@ -16,9 +16,12 @@ export class SumCache implements SumSource {
     this.#kept = new IdleCache(bytesMax, 'first');
   }
 
-  keeper(segment: number, dictionary: string): KeepSum {
+  keeper(segment: number, dictionary: string): SumKeeper {
     const place = `${segment} ${dictionary}`;
-    return (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make);
+    return {
+      keptUnits: (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make),
+      isNew: (key) => this.#kept.isNew(`${place} ${key.name}`),
+    };
   }
 
   *#keptUnits<T extends Summed>(

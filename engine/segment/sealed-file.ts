@@ -180,7 +180,7 @@ export class SealedFile implements DictionarySource {
     const kept = this.#kept;
     const keep: DictionaryKeep | undefined = kept && {
       piece: (piece, read) => kept.pieces.piece(segment, number, piece, read),
-      sum: kept.sums.keeper(segment, `dictionary ${number}`),
+      sum: kept.sums.keeper(segment, `dictionary ${number}`).keptUnits,
     };
     const dictionary = openDictionary(this.#source, segment, place, keep);
     this.#dictionaries[number] = dictionary;

@@ -16,7 +16,7 @@ t.test(
         yield;
         return { memoryBytes: 10, made: ++made };
       };
-      return finished(cache.keeper(segment, `${column}`)(key, make)).made;
+      return finished(cache.keeper(segment, `${column}`).keptUnits(key, make)).made;
     };
     t.same([ask(1, 0), ask(1, 0), ask(1, 0)], [1, 1, 1]);
     t.same([ask(1, 1), ask(2, 0), ask(1, 0, OTHER)], [2, 3, 4]);

@@ -172,7 +172,7 @@ const memories = new WeakMap<object, Memory>();
  * segment's dictionary is tested whole when many of its entries are wanted, or again some: so no entry is tested more
  * often than twice, and few rows cost little. Pieces that have not what `owner` looks for are not read. `weight`: how
  * many times as long a test takes as a comparison. `text`: the only one that passes, which is looked up where most rows
- * are wanted. Throws CORRUPTION.
+ * are wanted, also in the entries of a block. Throws CORRUPTION.
  */
 export function* entriesThatPass(
   column: StringColumn,
@@ -187,6 +187,10 @@ export function* entriesThatPass(
   const possible = owner.terms === undefined ? undefined : column.partsWith?.(owner.terms);
   if (shared === undefined) {
     if (possible?.parts.includes(1) === false) return { passes: new Uint8Array(1), only: 0 };
+    if (text !== undefined && isMost(rows)) {
+      const equal = column.own && (yield* column.own.equalUnits(text));
+      if (equal !== undefined) return passesOf(equal, column.entryCount);
+    }
     const passes = entriesWanted(column, rows);
     if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
     else {
@@ -202,7 +206,7 @@ export function* entriesThatPass(
   }
   const known = knownOf(owner, shared, possible);
   if (known.isNarrow && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
-  if (known.openCount > 0 && countRows(rows) * SPARSE_RATIO >= rows.length << 5) {
+  if (known.openCount > 0 && isMost(rows)) {
     if (text !== undefined && !known.isUsed) yield* lookUp(known, shared, text);
     if (known.isUsed && known.openCount > 0) yield* decideAll(known, shared, test, pace, weight);
   }
@@ -244,6 +248,19 @@ export function passesNone(owner: object, dictionary: () => EntrySource | undefi
   const shared = dictionary();
   const known = shared && memory.dictionaries.get(shared);
   return known?.found?.only === 0;
+}
+
+/** True when entries are looked for by as many rows that it does not matter which. */
+function isMost(rows: Bitmap): boolean {
+  return countRows(rows) * SPARSE_RATIO >= rows.length << 5;
+}
+
+/** What passes when these of `entryCount` entries do. */
+function passesOf(entries: readonly number[], entryCount: number): Passes {
+  if (entries.length === 0) return { passes: new Uint8Array(1), only: 0 };
+  const passes = new Uint8Array(entryCount + 1);
+  for (const entry of entries) passes[entry + 1] = 1;
+  return { passes };
 }
 
 function foundOf(passes: Uint8Array): Passes {

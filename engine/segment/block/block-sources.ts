@@ -1,4 +1,10 @@
-import type { Entries, EntrySource, KeepSum, PossibleParts, Terms } from '../../column/entries.ts';
+import type {
+  Entries,
+  EntrySource,
+  PossibleParts,
+  SumKeeper,
+  Terms,
+} from '../../column/entries.ts';
 import type { BlockRef } from '../frame.ts';
 
 /** Facts that a sealed segment has about the columns of its blocks. */
@@ -25,8 +31,8 @@ export interface ChunkSource {
 
 /** Sums of dictionaries, kept from one opening to the next. */
 export interface SumSource {
-  /** Tells how sums of a dictionary of a segment are kept; in a segment each has a name of its own. */
-  keeper(segment: number, dictionary: string): KeepSum;
+  /** Keeps sums of a dictionary of a segment; in a segment each has a name of its own. */
+  keeper(segment: number, dictionary: string): SumKeeper;
 }
 
 /** Pieces and sums of dictionaries of sealed segments. */

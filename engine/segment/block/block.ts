@@ -365,8 +365,8 @@ export class Block {
     if (kind === Kind.ARRAY) return chunk.column(kind, present, this.rowCount, guard);
     const partsWith = (terms: Terms): PossibleParts | undefined =>
       this.#dictionaries?.partsWith(this.ref, this.columns[index].path, terms);
-    const keep = this.#sums?.keeper(this.ref.segment, `${this.ref.offset} ${index}`);
-    return chunk.column(stringKind, present, this.rowCount, guard, partsWith, keep);
+    const keeper = this.#sums?.keeper(this.ref.segment, `${this.ref.offset} ${index}`);
+    return chunk.column(stringKind, present, this.rowCount, guard, partsWith, keeper);
   }
 
   #hasValue(index: number, row: number): boolean {
