@@ -46,6 +46,23 @@ t.test('lines of a thousand shapes are known when each shape has come', async (t
   t.equal(twice.counts.faults, 0);
 });
 
+t.test('members are learnt anew where the lines of others have left no room', async (t) => {
+  const draw = new Draw(11);
+  const names = Array.from({ length: 150 }, (_, name) => `"${name}":1`);
+  const others = Array.from({ length: 1_000 }, () => {
+    const members = new Set(Array.from({ length: 40 }, () => draw.pick(names)));
+    return Buffer.from(`{${[...members].join(',')}}`);
+  });
+  const twice = new Twice();
+  t.equal(twice.difference(others), undefined);
+  const lines = Array.from({ length: 20_000 }, (_, line) => Buffer.from(`{"new${line % 20}":2}`));
+  t.equal(twice.difference(lines), undefined);
+  const before = twice.counts.rows;
+  t.equal(twice.difference(lines), undefined);
+  t.ok(twice.counts.rows - before >= 0.98 * lines.length, `${twice.counts.rows - before} rows`);
+  t.equal(twice.counts.faults, 0);
+});
+
 t.test('lines that many members could go on are for the reference', async (t) => {
   const draw = new Draw(7);
   const lines = Array.from({ length: 12_000 }, () => {

@@ -36,6 +36,8 @@ const AHEAD_LINES_MIN = 16;
 const AHEAD_LINES_MAX = 4_096;
 /** One miss in so many lines is reason to begin anew when there is no room for more. */
 const FULL_MISSES = 8;
+/** Rows that have paid for what was learnt from none on. */
+const PAID_ROWS = 65_536;
 /** Lines of known members that are read in the time of learning from one, beside reading it. */
 const LEARNING_LINES = 4;
 /** Longer literals are not kept. */
@@ -94,6 +96,8 @@ export class Templates {
   #placed = 0;
   /** Lines by which what was spent exceeds what it has saved. */
   #lost = 0;
+  /** Rows that were made since nothing was known. */
+  #madeRows = 0;
   /** Lines that are still left to the reference, and how many it is next time. */
   #rest = 0;
   #restNext = REST_LINES;
@@ -303,6 +307,7 @@ export class Templates {
     this.#nodes.clear();
     this.#opened.clear();
     this.#isFull = false;
+    this.#madeRows = 0;
   }
 
   #hit(count: number): void {
@@ -326,15 +331,18 @@ export class Templates {
     const spent = this.#misses + LEARNING_LINES * this.#learnt + this.#placed;
     const lost = spent - (this.#hits - this.#placed);
     this.#lost = Math.max(0, this.#lost + lost);
-    if (this.#lost > PATIENCE_LINES) {
+    this.#madeRows += this.#hits;
+    // What one sender filled it with is not to keep those of others out.
+    const isFilled = this.#isFull && this.#misses * FULL_MISSES > this.#hits;
+    const hasPaid = this.#madeRows >= PAID_ROWS;
+    if (this.#lost > PATIENCE_LINES || (isFilled && !hasPaid)) {
       this.#lost = 0;
       this.#rest = this.#restNext;
       this.#restNext = Math.min(2 * this.#restNext, REST_LINES_MAX);
-    } else if (lost <= 0) {
+    } else if (hasPaid && lost <= 0) {
       this.#restNext = REST_LINES;
     }
-    // What one sender filled it with is not to keep those of others out.
-    if (this.#isFull && this.#misses * FULL_MISSES > this.#hits) this.#forget();
+    if (isFilled) this.#forget();
     this.#hits = 0;
     this.#misses = 0;
     this.#learnt = 0;
@@ -390,7 +398,8 @@ export class Templates {
         if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
       }
       if (isOfSyslog) continue;
-      if (!this.#kernel.addEdge(before, node)) return false;
+      this.#isFull = !this.#kernel.addEdge(before, node);
+      if (this.#isFull) return false;
       before = node;
     }
     return true;
