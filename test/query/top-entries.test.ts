@@ -40,7 +40,7 @@ function textOf(number: number): string {
 
 function partOf({ isRanked, entries }: Part, hashes: number): CountedEntries {
   return {
-    isRanked,
+    ...{ isRanked, isComplete: true },
     *hashUnits(end: number): Units<Int32Array> {
       yield;
       if (isRanked) hashedMax = Math.max(hashedMax, Math.min(end, entries.length));

@@ -15,6 +15,7 @@ import { columnsAt } from '../scan/scan.ts';
 import {
   type CountedEntries,
   CountedValues,
+  HEADS,
   numbersIn,
   type Stretch,
 } from '../value/counted-values.ts';
@@ -33,6 +34,7 @@ const WIDE_MIN = 256;
 const WORD_BYTES = 4;
 /** Entries between which it is asked whether others may have more. */
 const TAIL_ENTRIES = 256;
+
 /** The entries of a dictionary of a segment. Those with the most values in it come first. */
 class CountedDictionary implements CountedEntries {
   readonly isRanked = true;
@@ -42,11 +44,14 @@ class CountedDictionary implements CountedEntries {
   /** Values of each entry in the segment: no count is higher. */
   readonly #bounds: CountRuns;
   readonly #isWhole: boolean;
+  readonly #parentCount: number;
+  /** Entries that are counted, the first ones. */
+  #end: number;
   /** Parent after parent: of the entries with WIDE_MIN values or more, and of the others. */
-  readonly #wide: Uint32Array;
-  readonly #narrow: Uint8Array<ArrayBuffer>;
-  readonly #wideCount: number;
-  readonly #narrowCount: number;
+  #wide: Uint32Array;
+  #narrow: Uint8Array<ArrayBuffer>;
+  #wideCount: number;
+  #narrowCount: number;
 
   /** With `parentCount` 0 all values of the segment are counted, and have no parent. Takes over what others counted. */
   constructor(
@@ -61,8 +66,10 @@ class CountedDictionary implements CountedEntries {
     this.#hash = hash;
     this.#bounds = shared.countRuns();
     this.#isWhole = parentCount === 0;
-    this.#wideCount = this.#bounds.countFrom(WIDE_MIN);
-    this.#narrowCount = this.#bounds.entryCount - this.#wideCount;
+    this.#parentCount = parentCount;
+    this.#end = counted?.end ?? this.#bounds.entryCount;
+    this.#wideCount = Math.min(this.#bounds.countFrom(WIDE_MIN), this.#end);
+    this.#narrowCount = this.#end - this.#wideCount;
     this.#wide = counted?.wide ?? new Uint32Array(parentCount * this.#wideCount);
     this.#narrow = counted?.narrow ?? wholeWords(parentCount * this.#narrowCount);
   }
@@ -71,9 +78,10 @@ class CountedDictionary implements CountedEntries {
   add(ids: Uint32Array, { rows, groups, count }: Pairs): void {
     const [wide, narrow, wideCount] = [this.#wide, this.#narrow, this.#wideCount];
     const narrowCount = this.#narrowCount;
+    const end = this.#end;
     for (let at = 0; at < count; at++) {
       const entry = ids[rows[at]] - 1;
-      if (entry < 0) continue;
+      if (entry < 0 || entry >= end) continue;
       if (entry < wideCount) wide[groups[at] * wideCount + entry]++;
       else narrow[groups[at] * narrowCount + entry - wideCount]++;
     }
@@ -86,11 +94,42 @@ class CountedDictionary implements CountedEntries {
 
   /** Its parts; it is not to be used any more. */
   get data(): DictionaryData {
-    return { ref: this.#ref, wide: this.#wide, narrow: this.#narrow };
+    return { ref: this.#ref, end: this.#end, wide: this.#wide, narrow: this.#narrow };
+  }
+
+  get isComplete(): boolean {
+    return this.#end === this.#bounds.entryCount;
+  }
+
+  /** Counts no more than the first `end` entries from now on. */
+  shrink(end: number): void {
+    if (end >= this.#end || this.#isWhole) return;
+    const wideCount = Math.min(this.#wideCount, end);
+    const narrowCount = end - wideCount;
+    const wide = new Uint32Array(this.#parentCount * wideCount);
+    const narrow = wholeWords(this.#parentCount * narrowCount);
+    for (let parent = 0; parent < this.#parentCount; parent++) {
+      const [fromWide, fromNarrow] = [parent * this.#wideCount, parent * this.#narrowCount];
+      wide.set(this.#wide.subarray(fromWide, fromWide + wideCount), parent * wideCount);
+      narrow.set(this.#narrow.subarray(fromNarrow, fromNarrow + narrowCount), parent * narrowCount);
+    }
+    this.free();
+    [this.#end, this.#wide, this.#wideCount] = [end, wide, wideCount];
+    [this.#narrow, this.#narrowCount] = [narrow, narrowCount];
   }
 
   /** Adds what others have counted, in units. */
-  *merge({ wide, narrow }: DictionaryData): Units<void> {
+  *merge(data: DictionaryData): Units<void> {
+    const other = new CountedDictionary(
+      this.#ref,
+      this.#shared,
+      this.#hash,
+      this.#parentCount,
+      data,
+    );
+    other.shrink(this.#end);
+    this.shrink(other.#end);
+    const [wide, narrow] = [other.#wide, other.#narrow];
     yield* inParts(wide.length, UNIT_SLOTS, (from, to) => {
       for (let at = from; at < to; at++) this.#wide[at] += wide[at];
     });
@@ -113,13 +152,12 @@ class CountedDictionary implements CountedEntries {
 
   most(parent: number, from: number): number {
     const bounds = this.#bounds;
-    if (from >= bounds.entryCount) return 0;
-    if (this.#isWhole) return bounds.countOf(from);
-    let most = 0;
+    const end = this.#isWhole ? Math.min(from, bounds.entryCount) : this.#end;
+    let most = end < bounds.entryCount ? bounds.countOf(end) : 0;
     // Where no entry can have more, the others need not be looked at.
-    for (let at = from; at < bounds.entryCount && bounds.countOf(at) > most; at += TAIL_ENTRIES) {
-      const end = Math.min(at + TAIL_ENTRIES, bounds.entryCount);
-      for (let entry = at; entry < end; entry++) most = Math.max(most, this.countOf(parent, entry));
+    for (let at = from; at < end && bounds.countOf(at) > most; at += TAIL_ENTRIES) {
+      const to = Math.min(at + TAIL_ENTRIES, end);
+      for (let entry = at; entry < to; entry++) most = Math.max(most, this.countOf(parent, entry));
     }
     return most;
   }
@@ -144,7 +182,7 @@ class CountedDictionary implements CountedEntries {
   }
 
   countAbove(least: number): number {
-    return this.#bounds.countFrom(least + 1);
+    return Math.min(this.#bounds.countFrom(least + 1), this.#end);
   }
 
   numbersIn(table: ValueTable, entries: Uint32Array): Units<Int32Array> {
@@ -184,6 +222,8 @@ export class EntryCounts implements BlockVisitor {
   #valueCounts = new Uint32Array(1);
   /** Strings of blocks whose entries are their own. */
   readonly #hashed: HashCounts;
+  /** Entries of each dictionary that are counted: all, unless these take too much memory. */
+  #entriesMax = Number.POSITIVE_INFINITY;
   #bytes = 0;
 
   /** The `stages` do not grow; `seed` is that of the tables of values. */
@@ -255,7 +295,11 @@ export class EntryCounts implements BlockVisitor {
         if (shared === undefined) continue;
         const known = this.#dictionaries.get(shared);
         if (known === undefined) this.#countedOf(part.ref, shared, parentCount, part);
-        else yield* known.merge(part);
+        else {
+          this.#bytes -= known.memoryBytes;
+          yield* known.merge(part);
+          this.#bytes += known.memoryBytes;
+        }
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -367,11 +411,21 @@ export class EntryCounts implements BlockVisitor {
     if (known !== undefined) return known;
     const hash = this.#level.numbers;
     const dictionary = new CountedDictionary(ref, shared, hash, parentCount, counted);
+    dictionary.shrink(this.#entriesMax);
+    this.#dictionaries.set(shared, dictionary);
     this.#bytes += dictionary.memoryBytes;
     this.#check();
-    if (this.isFull) return undefined;
-    this.#dictionaries.set(shared, dictionary);
-    return dictionary;
+    return this.isFull ? undefined : dictionary;
+  }
+
+  /** Counts the first entries of dictionaries alone: mostly they tell all. */
+  #shrink(heads: number): void {
+    this.#entriesMax = heads;
+    this.#bytes = 0;
+    for (const dictionary of this.#dictionaries.values()) {
+      dictionary.shrink(heads);
+      this.#bytes += dictionary.memoryBytes;
+    }
   }
 
   *#addValues(block: Block, rows: Bitmap): Units<void> {
@@ -402,8 +456,11 @@ export class EntryCounts implements BlockVisitor {
     this.#check();
   }
 
-  /** Finds out whether there is too much. */
+  /** Finds out whether there is too much, even when only the first entries of dictionaries are counted. */
   #check(): void {
+    for (const heads of HEADS.toReversed()) {
+      if (this.memoryBytes > this.#bytesMax && heads < this.#entriesMax) this.#shrink(heads);
+    }
     if (this.memoryBytes > this.#bytesMax) this.isFull = true;
   }
 }

@@ -89,9 +89,10 @@ export interface StageData {
   tuples: TupleTableData;
 }
 
-/** Counts of a dictionary's entries as plain data; `ref` is a block with a column over it. */
+/** Counts of a dictionary's first `end` entries as plain data; `ref` is a block with a column over it. */
 export interface DictionaryData {
   ref: BlockRef;
+  end: number;
   wide: Uint32Array;
   narrow: Uint8Array<ArrayBuffer>;
 }

@@ -1,18 +1,13 @@
 import { inParts, Pace, type Units } from '../../base/pause.ts';
 import { grow } from '../../packed/growth.ts';
 import { firstAt, isDamage } from '../model/source.ts';
-import type { CountedEntries } from '../value/counted-values.ts';
+import { type CountedEntries, HEADS } from '../value/counted-values.ts';
 import { NumberedHashes } from '../value/numbered-hashes.ts';
 import { KIND_BITS } from '../value/value-numbers.ts';
 import type { ValueTable } from '../value/value-table.ts';
 import type { FirstBuckets } from './bucket-order.ts';
 import type { EntryCounts } from './entry-counts.ts';
 
-/**
- * Entries of each dictionary, those with the most values, that are looked at first; the next number when these do not
- * tell enough.
- */
-const HEADS = [256, 4_096];
 /**
  * Hashes that are looked for together, and counts by parent of entries that have one of them; beyond it values are
  * found in another way.
@@ -83,6 +78,7 @@ function* firstOf(
     const counts = yield* firstOfHeads(parts, parentCount, limit, table, heads);
     if (counts !== undefined) return counts;
   }
+  if (parts.some(({ isComplete }) => !isComplete)) return undefined;
   return yield* firstOfAll(parts, parentCount, limit, table);
 }
 

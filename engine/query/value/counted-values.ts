@@ -4,6 +4,12 @@ import type { ValueTable } from './value-table.ts';
 /** Steps of a unit that reading the text of an entry counts as. */
 const TEXT_STEPS = 32;
 
+/**
+ * Entries of each dictionary, those with the most values, that are looked at first; the next number when these do not
+ * tell enough.
+ */
+export const HEADS = [256, 4_096];
+
 /** Counts of some entries: `counts[i]` is of entry `first + i`. */
 export interface Stretch {
   first: number;
@@ -12,6 +18,8 @@ export interface Stretch {
 
 /** Events by entries of a dictionary, or by values that lie in none, in each bucket of the level before: its parent. */
 export interface CountedEntries {
+  /** False when entries are counted that are the first ones, and others are not. */
+  readonly isComplete: boolean;
   /** True when an entry has no more values in its segment than those before it. */
   readonly isRanked: boolean;
   /**
@@ -23,9 +31,9 @@ export interface CountedEntries {
   stretches(parent: number, end: number): Stretch[];
   /** The count of an entry in a parent. */
   countOf(parent: number, entry: number): number;
-  /** The most events that an entry from `from` on has in a parent; 0 of entries that are not ranked. */
+  /** The most events that an entry from `from` on may have in a parent; 0 of entries that are not ranked. */
   most(parent: number, from: number): number;
-  /** Entries of which no later one has more than `least` events in a parent. */
+  /** Entries of which no later one that is counted has more than `least` events in a parent. */
   countAbove(least: number): number;
   /**
    * The numbers of entries in a table, which takes them, in units; `undefined` when one of them is of several values.
@@ -36,6 +44,7 @@ export interface CountedEntries {
 
 /** The values of blocks in which they lie in no dictionary of a segment. */
 export class CountedValues implements CountedEntries {
+  readonly isComplete = true;
   readonly isRanked = false;
   readonly #table: ValueTable;
   readonly #counts: Uint32Array;

@@ -156,6 +156,7 @@ export class HashCounts {
 
 /** Strings by their hashes, as entries that are counted. */
 export class CountedHashes implements CountedEntries {
+  readonly isComplete = true;
   readonly isRanked = false;
   readonly hashes: Int32Array;
   /** Parent after parent. */
