@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { finished } from '../../engine/base/pause.ts';
+import type { NumberColumn } from '../../engine/column/column.ts';
 import { plainValues } from '../../engine/packed/cells.ts';
 import { tallyRows } from '../../engine/packed/packed.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../engine/query/filter/decimal.ts';
 import { encodeText } from '../../engine/query/filter/text.ts';
 import { Cardinalities } from '../../engine/query/metric/cardinality.ts';
+import { DistinctNumbers } from '../../engine/query/metric/distinct-numbers.ts';
 import { Quantiles } from '../../engine/query/metric/quantile.ts';
 import { CODES, codeAtRank, placesOf } from '../../engine/query/metric/quantile-code.ts';
 import { Sums } from '../../engine/query/metric/sum.ts';
@@ -294,6 +296,41 @@ t.test('cardinality is exact up to 10,000 and within 1 % above, merged or not', 
     t.equal(whole.result(0), 3);
   }
 });
+
+t.test(
+  'numbers of columns count once in a group, whatever they are and whenever they come',
+  async (t) => {
+    const number = fc.oneof(
+      fc.integer({ min: 0, max: 40 }),
+      fc.constantFrom(-1, -16_385, 65_536, 65_537, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, 2 ** 40),
+    );
+    const column = fc.record({
+      scale: fc.constantFrom(0, 1),
+      mantissas: fc.array(number, { minLength: 1, maxLength: 60 }),
+    });
+    fc.assert(
+      fc.property(fc.array(column, { maxLength: 5 }), (columns) => {
+        const numbers = new DistinctNumbers(new ValueHash(secret));
+        const found = new Cardinalities();
+        found.ensure(2);
+        const wanted = [new Set<number>(), new Set<number>()];
+        for (const { scale, mantissas } of columns) {
+          const pairs = new Pairs();
+          pairs.count = mantissas.length;
+          for (const [row, mantissa] of mantissas.entries()) {
+            pairs.rows[row] = row;
+            pairs.groups[row] = row % 3 === 0 ? 1 : 0;
+            wanted[pairs.groups[row]].add(mantissa / 10 ** scale);
+          }
+          const values = { mantissas: Float64Array.from(mantissas), scale };
+          numbers.add(values as unknown as NumberColumn, pairs, found);
+        }
+        t.strictSame([found.result(0), found.result(1)], [wanted[0].size, wanted[1].size]);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
 
 t.test('equal values have equal hashes, others have others', async (t) => {
   const hash = new ValueHash(secret);

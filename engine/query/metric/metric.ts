@@ -7,7 +7,7 @@ import type {
   NumberColumn,
   StringColumn,
 } from '../../column/column.ts';
-import { type KeptEntries, PIECE_ENTRIES, SumKey } from '../../column/entries.ts';
+import { type KeptEntries, PIECE_ENTRIES, Scratch, SumKey } from '../../column/entries.ts';
 import { Kind } from '../../column/kind.ts';
 import { POWERS_OF_TEN, SCALE_DOUBLE } from '../../column/number-text.ts';
 import type { CellRows, PackedValues, Spread, Tallies, Tally } from '../../packed/cells.ts';
@@ -177,8 +177,9 @@ export class Summary {
   *#numbersOf(dictionary: KeptEntries): Units<Summary> {
     const numbers = new Summary(BOUNDS, this.#hash);
     numbers.ensure(1);
+    const scratch = new Scratch();
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
-      const { bytes, offsets } = dictionary.piece(first);
+      const { bytes, offsets } = dictionary.piece(first, scratch);
       for (let at = 0; at < offsets.length - 1; at++) {
         numbers.#addText(0, bytes, offsets[at], offsets[at + 1]);
       }

@@ -1,5 +1,11 @@
 import { finished, inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
-import { type KeptEntries, PIECE_ENTRIES, SumKey, type Summed } from '../../column/entries.ts';
+import {
+  type KeptEntries,
+  PIECE_ENTRIES,
+  Scratch,
+  SumKey,
+  type Summed,
+} from '../../column/entries.ts';
 import type { Pairs } from '../value/pairs.ts';
 import type { ValueHash } from '../value/value-hash.ts';
 import { Cardinalities } from './cardinality.ts';
@@ -90,8 +96,9 @@ export class SharedStrings {
   ): Units<void> {
     const hash = this.#hash;
     const pace = new Pace();
+    const scratch = new Scratch();
     for (let first = 0; first < dictionary.entryCount; first += PIECE_ENTRIES) {
-      const { bytes, offsets } = dictionary.piece(first);
+      const { bytes, offsets } = dictionary.piece(first, scratch);
       for (let at = 0; at < offsets.length - 1; at++) {
         hash.string(bytes, offsets[at], offsets[at + 1]);
         take(first + at, hash.low, hash.high);
