@@ -293,6 +293,15 @@ t.test('cardinality is exact up to 10,000 and within 1 % above, merged or not', 
     const error = Math.abs(whole.result(1) - distinct);
     t.ok(error <= (distinct <= 10_000 ? 0 : distinct * 0.01), `${whole.result(1)} of ${distinct}`);
     t.equal(left.result(0), whole.result(1));
+    const small = new Cardinalities();
+    addTexts(small, 0, 0, distinct);
+    const { memoryBytes } = small;
+    small.compact();
+    if (distinct > 10_000) t.ok(small.memoryBytes < memoryBytes / 2);
+    const merged = new Cardinalities();
+    addTexts(merged, 1, distinct >> 2, distinct >> 1);
+    finished(merged.merge(small.data, Uint32Array.of(1)));
+    t.equal(merged.result(1), whole.result(1));
     t.equal(whole.result(0), 3);
   }
 });

@@ -13,6 +13,12 @@ const LOW_VALUE_BITS = 32 - REGISTER_BITS;
 const VALUES = 64;
 const HIGH_BITS = 0x80808080;
 
+/** Registers in a packed word, and the greatest value of one in it; values are below 2^REST_BITS. */
+const PACKED = 8;
+const PACKED_MAX = 15;
+const NIBBLES = 0x0f0f0f0f;
+const REST_BITS = 6;
+
 /** Words of a slot: group + 1, 0 when it is free, and the words of a hash. */
 const SLOT_WORDS = 3;
 
@@ -21,6 +27,17 @@ export interface CardinalitiesData {
   /** Slots of hashes. */
   pages: readonly Int32Array<ArrayBuffer>[];
   registers: Map<number, Uint8Array>;
+  /** Registers of group 0 where there are no others. */
+  packed: PackedRegisters | undefined;
+}
+
+/**
+ * Registers in four bits each: those of the bytes of two words of four registers are in one word, the second ones
+ * above. Greater values are 0 there and in `rest`, as register * 2^REST_BITS + value.
+ */
+interface PackedRegisters {
+  words: Uint32Array;
+  rest: Uint32Array;
 }
 
 const NO_REGISTERS = new Uint8Array(0);
@@ -36,17 +53,20 @@ export class Cardinalities {
   readonly #registers = new Map<number, Uint8Array>();
   /** True when slots may have hashes of such groups that are not in their registers yet. */
   #unread = false;
+  #packed: PackedRegisters | undefined;
   /** What registers tell of their groups, once it was asked for. */
   readonly #estimates = new Map<number, number>();
 
   /** Its parts; it is not to be used any more. */
   get data(): CardinalitiesData {
-    return { pages: this.#slots.pages, registers: this.#registers };
+    return { pages: this.#slots.pages, registers: this.#registers, packed: this.#packed };
   }
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#slots.memoryBytes + this.#counts.length * 4 + this.#registers.size * REGISTERS;
+    const packed = this.#packed === undefined ? 0 : REGISTERS / 2 + this.#packed.rest.byteLength;
+    const registers = this.#registers.size * REGISTERS + packed;
+    return this.#slots.memoryBytes + this.#counts.length * 4 + registers;
   }
 
   /** Makes room for groups 0 to `groupCount - 1`. */
@@ -82,9 +102,13 @@ export class Cardinalities {
   }
 
   /** Adds the `data` of another one, in units; its group g is `groups[g]` here, where there is room. */
-  *merge({ pages, registers }: CardinalitiesData, groups: Uint32Array): Units<void> {
+  *merge({ pages, registers, packed }: CardinalitiesData, groups: Uint32Array): Units<void> {
     for (const [group, added] of registers) {
-      this.#mergeRegisters(groups[group], added);
+      raiseAll(this.#registersOf(groups[group]), added);
+      yield;
+    }
+    if (packed !== undefined) {
+      raisePacked(this.#registersOf(groups[0]), packed);
       yield;
     }
     for (const page of pages) {
@@ -93,14 +117,15 @@ export class Cardinalities {
     }
   }
 
-  #mergeRegisters(group: number, added: Uint8Array): void {
+  /** Registers of a group, which has some from now on; they are to be raised. */
+  #registersOf(group: number): Uint8Array {
     this.#estimates.delete(group);
-    const own = this.#registers.get(group) ?? new Uint8Array(REGISTERS);
-    if (!this.#registers.has(group)) {
-      this.#registers.set(group, own);
-      this.#unread = true;
-    }
-    raiseAll(own, added);
+    const known = this.#registers.get(group);
+    if (known !== undefined) return known;
+    const own = new Uint8Array(REGISTERS);
+    this.#registers.set(group, own);
+    this.#unread = true;
+    return own;
   }
 
   #mergePage(page: Int32Array, groups: Uint32Array): void {
@@ -109,10 +134,13 @@ export class Cardinalities {
     }
   }
 
-  /** Lets go of the hashes of group 0, the only one there is, when they are in registers. */
+  /** Takes less memory, when hashes of group 0, the only one there is, are in registers: `data` is all that is left. */
   compact(): void {
-    if (!this.#registers.has(0)) return;
+    const registers = this.#registers.get(0);
+    if (registers === undefined) return;
     finished(this.#read());
+    this.#packed = packRegisters(registers);
+    this.#registers.clear();
     this.#slots = this.#newSlots();
   }
 
@@ -186,12 +214,38 @@ function raise(registers: Uint8Array, low: number, high: number): void {
 function raiseAll(registers: Uint8Array, added: Uint8Array): void {
   const own = wordsOf(registers);
   const others = wordsOf(added);
-  for (let at = 0; at < own.length; at++) {
-    const [before, other] = [own[at], others[at]];
-    // The high bit of a byte is left where the other one is not less.
-    const reached = (((other | HIGH_BITS) - before) & HIGH_BITS) >>> 7;
-    const taken = (reached << 8) - reached;
-    own[at] = (before & ~taken) | (other & taken);
+  for (let at = 0; at < own.length; at++) own[at] = greater(own[at], others[at]);
+}
+
+/** Bytes of the greater ones of two words, byte by byte. */
+function greater(word: number, other: number): number {
+  // The high bit of a byte is left where the other one is not less.
+  const reached = (((other | HIGH_BITS) - word) & HIGH_BITS) >>> 7;
+  const taken = (reached << 8) - reached;
+  return (word & ~taken) | (other & taken);
+}
+
+function packRegisters(registers: Uint8Array): PackedRegisters {
+  const words = new Uint32Array(REGISTERS / PACKED);
+  const rest: number[] = [];
+  for (let at = 0; at < registers.length; at++) {
+    const value = registers[at];
+    if (value > PACKED_MAX) rest.push(at * 2 ** REST_BITS + value);
+    else words[at >>> 3] |= value << ((at & 3) * 8 + (at & 4));
+  }
+  return { words, rest: Uint32Array.from(rest) };
+}
+
+/** Raises registers to packed ones. */
+function raisePacked(registers: Uint8Array, { words, rest }: PackedRegisters): void {
+  const own = wordsOf(registers);
+  for (let at = 0; at < words.length; at++) {
+    own[2 * at] = greater(own[2 * at], words[at] & NIBBLES);
+    own[2 * at + 1] = greater(own[2 * at + 1], (words[at] >>> 4) & NIBBLES);
+  }
+  for (const one of rest) {
+    const at = one >>> REST_BITS;
+    registers[at] = Math.max(registers[at], one & (2 ** REST_BITS - 1));
   }
 }
 
