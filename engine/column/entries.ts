@@ -107,8 +107,8 @@ export type KeepSum = <T extends Summed>(key: SumKey<T>, make: () => Units<T>) =
 /** Keeps sums of the entries of one dictionary. */
 export interface SumKeeper {
   readonly keptUnits: KeepSum;
-  /** True the first time that a sum is asked for: from then on it is worth to be made. */
-  isNew<T extends Summed>(key: SumKey<T>): boolean;
+  /** True when a sum of about so many bytes is kept, or was asked about before and will be kept when it is made. */
+  isDue<T extends Summed>(key: SumKey<T>, bytes: number): boolean;
 }
 
 /** Hashes of the entries of a dictionary. */
@@ -149,10 +149,10 @@ export interface KeptEntries {
 }
 
 /** The entries of a column of a block. */
-export interface BlockEntries extends KeptEntries {
+export interface BlockEntries extends KeptEntries, SumKeeper {
   /**
    * The entries that are `text`, found in units by hashes that are kept; `undefined` the first time that texts are
-   * looked up, when to compare all takes less time than to hash them.
+   * looked up, when to compare all takes less time than to hash them, and when there is no room for hashes.
    */
   equalUnits(text: Uint8Array): Units<number[] | undefined>;
 }

@@ -15,6 +15,7 @@ import {
   type StringPlace,
   type SumKeeper,
   SumKey,
+  type Summed,
   type Terms,
 } from './entries.ts';
 
@@ -108,6 +109,10 @@ class OwnEntries implements BlockEntries {
     this.#keeper = keeper;
   }
 
+  isDue<T extends Summed>(key: SumKey<T>, bytes: number): boolean {
+    return this.#keeper.isDue(key, bytes);
+  }
+
   place(entry: number): StringPlace {
     const { bytes, offsets } = this.#reads.entries();
     return { bytes, start: offsets[entry], end: offsets[entry + 1] };
@@ -130,7 +135,7 @@ class OwnEntries implements BlockEntries {
   }
 
   *equalUnits(text: Uint8Array): Units<number[] | undefined> {
-    if (this.#keeper.isNew(TEXT_HASHES)) return undefined;
+    if (!this.isDue(TEXT_HASHES, this.entryCount * 4)) return undefined;
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, () => this.#hashed(TEXT_HASH));
     const wanted = TEXT_HASH.hashOf(text, 0, text.length);
     const equal: number[] = [];

@@ -71,11 +71,19 @@ export class IdleCache<T> {
     return made.value;
   }
 
-  /** True the first time that a key is asked for, unless its value is kept. */
-  isNew(key: string): boolean {
-    if (this.#kept.has(key) || this.#seen.has(key)) return false;
-    this.#see(key);
-    return true;
+  /** True when a value of so many bytes is kept, or its key was asked about before and there is room for it. */
+  isDue(key: string, bytes: number): boolean {
+    if (this.#kept.has(key)) return true;
+    if (!this.#seen.has(key)) {
+      this.#see(key);
+      return false;
+    }
+    let room = this.#bytesMax - this.#bytes;
+    for (const kept of this.#kept.values()) {
+      if (room >= bytes || !this.#isIdle(kept, this.#calls)) break;
+      room += kept.bytes;
+    }
+    return room >= bytes;
   }
 
   /** Forgets segments that are gone. */
@@ -98,13 +106,17 @@ export class IdleCache<T> {
   #keep(key: string, made: Kept<T>, own: (value: T) => T): T {
     for (const [oldest, kept] of this.#kept) {
       if (this.#bytes + made.bytes <= this.#bytesMax) break;
-      if (made.usedAt - kept.usedAt <= IDLE_CALLS * this.#kept.size) return made.value;
+      if (!this.#isIdle(kept, made.usedAt)) return made.value;
       this.#drop(oldest);
     }
     const value = own(made.value);
     this.#kept.set(key, { ...made, value });
     this.#bytes += made.bytes;
     return value;
+  }
+
+  #isIdle({ usedAt }: Kept<T>, now: number): boolean {
+    return now - usedAt > IDLE_CALLS * this.#kept.size;
   }
 
   #drop(key: string): void {

@@ -20,7 +20,7 @@ export class SumCache implements SumSource {
     const place = `${segment} ${dictionary}`;
     return {
       keptUnits: (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make),
-      isNew: (key) => this.#kept.isNew(`${place} ${key.name}`),
+      isDue: (key, bytes) => this.#kept.isDue(`${place} ${key.name}`, bytes + SUM_BYTES),
     };
   }
 

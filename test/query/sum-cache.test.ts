@@ -29,3 +29,22 @@ t.test(
     t.equal(ask(2, 0), 9);
   },
 );
+
+t.test('a sum is due when it is kept, or was asked about before and has room', async (t) => {
+  const cache = new SumCache(1_000);
+  const keeper = cache.keeper(1, '0');
+  const make = (memoryBytes: number) =>
+    function* () {
+      yield;
+      return { memoryBytes, made: 1 };
+    };
+  t.same(
+    [keeper.isDue(SUM, 700), keeper.isDue(SUM, 700), keeper.isDue(SUM, 800)],
+    [false, true, false],
+  );
+  finished(keeper.keptUnits(SUM, make(700)));
+  t.equal(keeper.isDue(SUM, 800), true, 'it is kept');
+  t.same([keeper.isDue(OTHER, 10), keeper.isDue(OTHER, 10)], [false, false], 'nothing has room');
+  for (let ask = 0; ask < 10; ask++) finished(cache.keeper(2, `${ask}`).keptUnits(SUM, make(700)));
+  t.equal(keeper.isDue(OTHER, 10), true, 'nobody asks for what is kept');
+});

@@ -12,6 +12,7 @@ import type { LiteralFinder } from '../filter/literal.ts';
 import { findInEach } from '../filter/literal-kernel.ts';
 import { type Bitmap, countRows, nextRow } from '../model/bitmap.ts';
 import { isDamage } from '../model/source.ts';
+import { piecesWith } from './entry-words.ts';
 import { inStretches, type StretchWords } from './stretches.ts';
 
 /** Pieces of a dictionary are tested at once when 1 in this many or those of a part may have what is looked for. */
@@ -184,13 +185,15 @@ export function* entriesThatPass(
 ): Units<Passes> {
   const { shared } = column;
   const pace = new Pace();
-  const possible = owner.terms === undefined ? undefined : column.partsWith?.(owner.terms);
+  const { terms } = owner;
+  let possible = terms && column.partsWith?.(terms);
   if (shared === undefined) {
-    if (possible?.parts.includes(1) === false) return { passes: new Uint8Array(1), only: 0 };
-    if (text !== undefined && isMost(rows)) {
-      const equal = column.own && (yield* column.own.equalUnits(text));
+    if (isMost(rows) && column.own !== undefined) {
+      const equal = text && (yield* column.own.equalUnits(text));
       if (equal !== undefined) return passesOf(equal, column.entryCount);
+      if (text === undefined && terms !== undefined) possible = yield* piecesWith(column, terms);
     }
+    if (possible?.parts.includes(1) === false) return { passes: new Uint8Array(1), only: 0 };
     const passes = entriesWanted(column, rows);
     if (column.piece === undefined) yield* testEntries(column, passes, 1, test, pace, weight);
     else {
