@@ -13,7 +13,7 @@ import {
   type RowRuns,
 } from '../value/level-cells.ts';
 import { type GroupRuns, Pairs } from '../value/pairs.ts';
-import type { TupleTable } from '../value/tuple-table.ts';
+import { TupleTable } from '../value/tuple-table.ts';
 import { codedOf, type Level, takeValues } from './level.ts';
 import type { StageData, StageSpec } from './shared-scan.ts';
 
@@ -145,11 +145,13 @@ export class Nesting {
         continue;
       }
       const take = yield* takeValues(level, data.values);
-      const { count, parents: outer, values } = data.tuples;
+      const { count } = data.tuples;
+      const outer = TupleTable.over(data.tuples);
       const taken = new Uint32Array(count);
       for (let tuple = 0; tuple < count; tuple++) {
-        const value = values[tuple] === TOTAL ? TOTAL : take(values[tuple] - 1) + 1;
-        taken[tuple] = tuples.add(parents[outer[tuple]], value);
+        const found = outer.value(tuple);
+        const value = found === TOTAL ? TOTAL : take(found - 1) + 1;
+        taken[tuple] = tuples.add(parents[outer.parent(tuple)], value);
         if (pace.isFull(1)) yield;
       }
       parents = taken;

@@ -57,7 +57,7 @@ export class CountedValues implements CountedEntries {
 
   *hashUnits(): Units<Int32Array> {
     yield;
-    return this.#table.data.hashes;
+    return this.#table.hashes();
   }
 
   most(): number {

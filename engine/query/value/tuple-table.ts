@@ -3,11 +3,16 @@ import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
 
 const CAPACITY_MIN = 64;
 
+/** Pairs of a page, as a power of two. */
+const PAGE_BITS = 13;
+const PAGE_PAIRS = 1 << PAGE_BITS;
+const PAGE_MASK = PAGE_PAIRS - 1;
+
 /** Pairs as plain data, by their numbers. */
 export interface TupleTableData {
   count: number;
-  parents: Uint32Array<ArrayBuffer>;
-  values: Uint32Array<ArrayBuffer>;
+  /** Parent and value of pair after pair, PAGE_PAIRS a page. */
+  pages: readonly Uint32Array<ArrayBuffer>[];
 }
 
 /**
@@ -16,23 +21,34 @@ export interface TupleTableData {
  */
 export class TupleTable {
   #count = 0;
-  #parents = new Uint32Array(CAPACITY_MIN);
-  #values = new Uint32Array(CAPACITY_MIN);
+  /** Parent and value of pair after pair; the first page grows up to PAGE_PAIRS. */
+  #pages = [new Uint32Array(CAPACITY_MIN * 2)];
   /** Tuple + 1 of parent 0 and a value; 0 is none. Most often there is no other parent. */
   #direct = new Int32Array(CAPACITY_MIN);
   /** Tuples of other parents. */
   readonly #slots = new HashPages(NUMBER_SLOTS);
 
   /** A table of what `data` has. */
-  static of({ count, parents, values }: TupleTableData): TupleTable {
+  static of(data: TupleTableData): TupleTable {
+    const pairs = TupleTable.over(data);
     const table = new TupleTable();
-    for (let tuple = 0; tuple < count; tuple++) table.add(parents[tuple], values[tuple]);
+    for (let tuple = 0; tuple < data.count; tuple++) {
+      table.add(pairs.parent(tuple), pairs.value(tuple));
+    }
+    return table;
+  }
+
+  /** Takes `data` over: its pairs can be read, and none can be looked up. */
+  static over({ count, pages }: TupleTableData): TupleTable {
+    const table = new TupleTable();
+    table.#count = count;
+    table.#pages = [...pages];
     return table;
   }
 
   /** Its parts; it is not to be changed any more. */
   get data(): TupleTableData {
-    return { count: this.#count, parents: this.#parents, values: this.#values };
+    return { count: this.#count, pages: this.#pages };
   }
 
   /** Tuples that it has. */
@@ -42,17 +58,18 @@ export class TupleTable {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#parents.length * 8 + this.#direct.length * 4 + this.#slots.memoryBytes;
+    const pairs = this.#pages.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return pairs + this.#direct.length * 4 + this.#slots.memoryBytes;
   }
 
   /** The parent of a tuple. */
   parent(tuple: number): number {
-    return this.#parents[tuple];
+    return this.#pages[tuple >>> PAGE_BITS][(tuple & PAGE_MASK) * 2];
   }
 
   /** The value of a tuple. */
   value(tuple: number): number {
-    return this.#values[tuple];
+    return this.#pages[tuple >>> PAGE_BITS][(tuple & PAGE_MASK) * 2 + 1];
   }
 
   /** The number of a pair; -1 when it has none. */
@@ -84,12 +101,13 @@ export class TupleTable {
 
   #append(parent: number, value: number): number {
     const tuple = this.#count++;
-    if (tuple === this.#parents.length) {
-      this.#parents = grow(this.#parents, tuple + 1);
-      this.#values = grow(this.#values, tuple + 1);
-    }
-    this.#parents[tuple] = parent;
-    this.#values[tuple] = value;
+    const place = tuple >>> PAGE_BITS;
+    const at = (tuple & PAGE_MASK) * 2;
+    if (place === this.#pages.length) this.#pages.push(new Uint32Array(PAGE_PAIRS * 2));
+    if (at === this.#pages[place].length) this.#pages[place] = grow(this.#pages[place], at + 2);
+    const page = this.#pages[place];
+    page[at] = parent;
+    page[at + 1] = value;
     return tuple;
   }
 
@@ -99,8 +117,8 @@ export class TupleTable {
     for (let found = page[slot]; found !== 0; found = page[slot]) {
       if (
         page[slot + 1] === hash &&
-        this.#parents[found - 1] === parent &&
-        this.#values[found - 1] === value
+        this.parent(found - 1) === parent &&
+        this.value(found - 1) === value
       ) {
         break;
       }

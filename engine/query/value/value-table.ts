@@ -12,6 +12,12 @@ const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;
 const reader = new NumberReader();
 const KIND_MASK = (1 << KIND_BITS) - 1;
 const CAPACITY_MIN = 64;
+/** Values of a page, as a power of two. */
+const PAGE_BITS = 13;
+const PAGE_VALUES = 1 << PAGE_BITS;
+const PAGE_MASK = PAGE_VALUES - 1;
+const BYTES_MIN = 1_024;
+const BYTES_MORE = 1.03;
 const FROZEN_BITS = 16;
 const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
 
@@ -21,14 +27,21 @@ export interface ValuePart {
   has(hash: number): boolean;
 }
 
+/** PAGE_VALUES values that follow each other. Only the first page of a table grows. */
+interface ValuePage {
+  /** Hashes, with the kind in the low KIND_BITS. */
+  hashes: Int32Array<ArrayBuffer>;
+  numbers: Float64Array<ArrayBuffer>;
+  /** Bytes of value v are `bytes[ends[v - 1], ends[v])`. */
+  ends: Uint32Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** Distinct values as plain data, by their numbers. */
 export interface ValueTableData {
   seed: number;
   count: number;
-  hashes: Int32Array<ArrayBuffer>;
-  numbers: Float64Array<ArrayBuffer>;
-  ends: Uint32Array<ArrayBuffer>;
-  bytes: Uint8Array<ArrayBuffer>;
+  pages: readonly ValuePage[];
 }
 
 /**
@@ -38,12 +51,7 @@ export interface ValueTableData {
 export class ValueTable extends ValueNumbers {
   #part: ValuePart | undefined;
   #count = 0;
-  /** Hashes, with the kind in the low KIND_BITS. */
-  #hashes = new Int32Array(CAPACITY_MIN);
-  #numbers = new Float64Array(CAPACITY_MIN);
-  /** Bytes of value v are `#bytes[#ends[v - 1], #ends[v])`. */
-  #ends = new Uint32Array(CAPACITY_MIN);
-  #bytes = new Uint8Array(1024);
+  #pages: ValuePage[] = [];
   readonly #slots = new HashPages(NUMBER_SLOTS);
   #frozen = false;
   /** 1 at the first bits of the hashes that there are, once there will be no others. */
@@ -55,26 +63,16 @@ export class ValueTable extends ValueNumbers {
   }
 
   /** Takes `data` over: its values can be read, and none can be looked up. */
-  static of({ seed, count, hashes, numbers, ends, bytes }: ValueTableData): ValueTable {
+  static of({ seed, count, pages }: ValueTableData): ValueTable {
     const table = new ValueTable(seed);
     table.#count = count;
-    table.#hashes = hashes;
-    table.#numbers = numbers;
-    table.#ends = ends;
-    table.#bytes = bytes;
+    table.#pages = [...pages];
     return table;
   }
 
   /** Its parts; it is not to be changed any more. */
   get data(): ValueTableData {
-    return {
-      seed: this.seed,
-      count: this.#count,
-      hashes: this.#hashes,
-      numbers: this.#numbers,
-      ends: this.#ends,
-      bytes: this.#bytes,
-    };
+    return { seed: this.seed, count: this.#count, pages: this.#pages };
   }
 
   /** True when it has a part of the values only. */
@@ -89,7 +87,9 @@ export class ValueTable extends ValueNumbers {
 
   /** Memory that it takes. */
   get memoryBytes(): number {
-    return this.#hashes.length * 16 + this.#bytes.length + this.#slots.memoryBytes;
+    let sum = this.#slots.memoryBytes;
+    for (const { hashes, bytes } of this.#pages) sum += hashes.length * 16 + bytes.length;
+    return sum;
   }
 
   get usesHashes(): boolean {
@@ -106,7 +106,7 @@ export class ValueTable extends ValueNumbers {
     this.#frozen = true;
     this.#frozenHashes = new Uint8Array(1 << FROZEN_BITS);
     for (let value = 0; value < this.#count; value++) {
-      this.#frozenHashes[this.#hashes[value] >>> FROZEN_SHIFT] = 1;
+      this.#frozenHashes[this.#hash(value) >>> FROZEN_SHIFT] = 1;
     }
   }
 
@@ -121,19 +121,25 @@ export class ValueTable extends ValueNumbers {
 
   /** The number of what is `value` in `other`, a table of the same seed. */
   take(other: ValueTable, value: number): number {
-    return this.number(
-      other.#kind(value),
-      other.#numbers[value],
-      other.#bytes,
-      other.#start(value),
-      other.#ends[value],
-      other.#hashes[value],
-    );
+    const { bytes } = other.#page(value);
+    const [start, end] = other.#span(value);
+    const kind = other.#kind(value);
+    return this.number(kind, other.#number(value), bytes, start, end, other.#hash(value));
+  }
+
+  /** The hashes of all values, in a new array. */
+  hashes(): Int32Array {
+    const hashes = new Int32Array(this.#count);
+    for (const [place, page] of this.#pages.entries()) {
+      const first = place << PAGE_BITS;
+      hashes.set(page.hashes.subarray(0, this.#count - first), first);
+    }
+    return hashes;
   }
 
   /** What `value` is. */
   key(value: number): BucketKey {
-    const number = this.#numbers[value];
+    const number = this.#number(value);
     switch (this.#kind(value)) {
       case NUMBER:
         return { type: 'number', text: String(number) };
@@ -162,10 +168,10 @@ export class ValueTable extends ValueNumbers {
     }
     const rank = rankOf(this.#kind(left)) - rankOf(this.#kind(right));
     if (rank !== 0) return rank;
-    if (this.#kind(left) === BOOLEAN) return this.#numbers[left] - this.#numbers[right];
+    if (this.#kind(left) === BOOLEAN) return this.#number(left) - this.#number(right);
     if (this.#kind(left) === STRING && this.#kind(right) === STRING) {
-      const wanted = this.#bytes.subarray(this.#start(right), this.#ends[right]);
-      return compareText(this.#bytes, this.#start(left), this.#ends[left], wanted);
+      const [start, end] = this.#span(left);
+      return compareText(this.#page(left).bytes, start, end, this.#bytes(right));
     }
     const text = encodeText(this.#text(left));
     return compareText(text, 0, text.length, encodeText(this.#text(right)));
@@ -174,11 +180,10 @@ export class ValueTable extends ValueNumbers {
   /** The nearest double of a number or a numeric string; `undefined` when the value is neither. */
   #numericOf(value: number): number | undefined {
     const kind = this.#kind(value);
-    if (kind === NUMBER || kind === LONG_NUMBER) return this.#numbers[value];
+    if (kind === NUMBER || kind === LONG_NUMBER) return this.#number(value);
     if (kind !== STRING) return undefined;
-    return reader.read(this.#bytes, this.#start(value), this.#ends[value])
-      ? reader.value
-      : undefined;
+    const [start, end] = this.#span(value);
+    return reader.read(this.#page(value).bytes, start, end) ? reader.value : undefined;
   }
 
   #numberOf(key: BucketKey): number {
@@ -190,24 +195,43 @@ export class ValueTable extends ValueNumbers {
   }
 
   #numberText(value: number): string {
-    return this.#kind(value) === NUMBER ? String(this.#numbers[value]) : this.#text(value);
+    return this.#kind(value) === NUMBER ? String(this.#number(value)) : this.#text(value);
   }
 
-  #start(value: number): number {
-    return value === 0 ? 0 : this.#ends[value - 1];
+  #page(value: number): ValuePage {
+    return this.#pages[value >>> PAGE_BITS];
+  }
+
+  /** Where in its page the bytes of a value begin and end. */
+  #span(value: number): [start: number, end: number] {
+    const { ends } = this.#page(value);
+    const at = value & PAGE_MASK;
+    return [at === 0 ? 0 : ends[at - 1], ends[at]];
+  }
+
+  #bytes(value: number): Uint8Array {
+    return this.#page(value).bytes.subarray(...this.#span(value));
+  }
+
+  #number(value: number): number {
+    return this.#page(value).numbers[value & PAGE_MASK];
+  }
+
+  #hash(value: number): number {
+    return this.#page(value).hashes[value & PAGE_MASK];
   }
 
   /** The text of a string, a date or a long number. */
   #text(value: number): string {
-    const start = this.#start(value);
+    const bytes = this.#bytes(value);
     if (this.#kind(value) === DATE) {
-      return printDate(this.#numbers[value], this.#bytes[start] | (this.#bytes[start + 1] << 8));
+      return printDate(this.#number(value), bytes[0] | (bytes[1] << 8));
     }
-    return decodeText(this.#bytes, start, this.#ends[value]);
+    return decodeText(bytes, 0, bytes.length);
   }
 
   #kind(value: number): number {
-    return this.#hashes[value] & KIND_MASK;
+    return this.#hash(value) & KIND_MASK;
   }
 
   protected number(
@@ -221,18 +245,18 @@ export class ValueTable extends ValueNumbers {
     if (this.#part !== undefined && !this.#part.has(anyHash)) return -1;
     const hash = (anyHash & ~KIND_MASK) | kind;
     const page = this.#slots.pageOf(hash);
-    const ends = this.#ends;
     let slot = firstSlot(page, hash, 2);
     for (let found = page[slot]; found !== 0; found = page[slot]) {
       if (page[slot + 1] === hash) {
-        const value = found - 1;
-        const from = value === 0 ? 0 : ends[value - 1];
+        const { ends, bytes: own, numbers } = this.#page(found - 1);
+        const at = (found - 1) & PAGE_MASK;
+        const from = at === 0 ? 0 : ends[at - 1];
         if (
-          ends[value] - from === end - start &&
-          sameBytes(this.#bytes, from, bytes, start, end - start) &&
-          (kind === STRING || this.#numbers[value] === number)
+          ends[at] - from === end - start &&
+          sameBytes(own, from, bytes, start, end - start) &&
+          (kind === STRING || numbers[at] === number)
         ) {
-          return value;
+          return found - 1;
         }
       }
       slot = nextSlot(page, slot, 2);
@@ -246,20 +270,35 @@ export class ValueTable extends ValueNumbers {
 
   #append(number: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
     const value = this.#count++;
-    if (value === this.#hashes.length) {
-      this.#hashes = grow(this.#hashes, value + 1);
-      this.#numbers = grow(this.#numbers, value + 1);
-      this.#ends = grow(this.#ends, value + 1);
+    const at = value & PAGE_MASK;
+    if (at === 0) this.#pages.push(this.#newPage());
+    const page = this.#page(value);
+    if (at === page.hashes.length) {
+      page.hashes = grow(page.hashes, at + 1);
+      page.numbers = grow(page.numbers, at + 1);
+      page.ends = grow(page.ends, at + 1);
     }
-    const from = this.#start(value);
+    const from = at === 0 ? 0 : page.ends[at - 1];
     const to = from + end - start;
-    if (to > this.#bytes.length) this.#bytes = grow(this.#bytes, to);
-    const own = this.#bytes;
-    for (let at = from; at < to; at++) own[at] = bytes[start + at - from];
-    this.#hashes[value] = hash;
-    this.#numbers[value] = number;
-    this.#ends[value] = to;
+    if (to > page.bytes.length) page.bytes = grow(page.bytes, to);
+    const own = page.bytes;
+    for (let place = from; place < to; place++) own[place] = bytes[start + place - from];
+    page.hashes[at] = hash;
+    page.numbers[at] = number;
+    page.ends[at] = to;
     return value;
+  }
+
+  /** A page for the next values, with room for somewhat more bytes than those of the page before it. */
+  #newPage(): ValuePage {
+    const before = this.#pages.at(-1)?.ends[PAGE_MASK];
+    const capacity = before === undefined ? CAPACITY_MIN : PAGE_VALUES;
+    return {
+      hashes: new Int32Array(capacity),
+      numbers: new Float64Array(capacity),
+      ends: new Uint32Array(capacity),
+      bytes: new Uint8Array(Math.max(BYTES_MIN, Math.ceil((before ?? 0) * BYTES_MORE))),
+    };
   }
 }
 
