@@ -12,14 +12,15 @@
  * | slots | 32 bytes for each value of the line in progress: see SLOT_ |
  * | line | nodes of these values (u16), and a pad |
  * | dates | numbers of the slots that may be dates (u16) |
- * | nodes | 32 bytes each: see NODE_ |
- * | edges | 24 bytes each: see EDGE_ |
+ * | nodes | 64 bytes each: see NODE_ |
+ * | contexts | the first node of each (u32) |
  * | literals | bytes of the nodes' literals, each padded to a whole vector |
  * | forms | 16 bytes each, at the place that their hash says: see FORM_ |
  * | orders | of forms: the nodes of their values, then for each value its place in the row (u16), unless it is the same; a pad |
  * | opened | of literals that open objects: how many, and their paths (u32) |
  * | paths | parent, then the row in which it was last used (u32) of each path, each in an array |
- * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far, or of the next bytes |
+ * | predictions | nodes that follow others, node and follower (u16), at places by the hash of a line so far |
+ * | guesses | nodes of contexts, context and node (u16), at places by the hash of the next bytes |
  * | names | nodes of names (u16) in syslog lines, at places by their hash |
  * | parts | nodes of the parts of a syslog header and of its text (u32) |
  */
@@ -34,14 +35,15 @@ const ENTRIES: u32 = 1 << 16;
 const ROWS: u32 = 4096;
 const SLOTS: u32 = 512;
 const NODES: u32 = 4096;
-const EDGES: u32 = 16384;
-const SIBLINGS: u32 = 1024;
-/** Edges that are looked at for a line, beside those that are predicted: a line that needs more is not known. */
+/** Each is behind a node, or before the first. */
+const CONTEXTS: u32 = NODES;
+/** Nodes that are looked at for a line, beside those that are predicted: a line that needs more is not known. */
 const WALKS_MAX: u32 = 1024;
 const LITERAL_BYTES: u32 = 1 << 18;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
 const PREDICTIONS: u32 = 1 << 16;
+const GUESSES: u32 = 1 << 14;
 const OPENED_PATHS: u32 = 1 << 14;
 const PATHS: u32 = 1 << 16;
 const NAME_PLACES: u32 = 2 * NODES;
@@ -70,11 +72,11 @@ const SLOT: u32 = ROW_FORM + 4 * ROWS;
 const SLOT_BYTES: u32 = 32;
 const LINE: u32 = SLOT + SLOT_BYTES * SLOTS;
 const DATES: u32 = LINE + 2 * (SLOTS + VECTOR);
-const NODE: u32 = DATES + 2 * SLOTS;
-const NODE_BYTES: u32 = 32;
-const EDGE: u32 = NODE + NODE_BYTES * NODES;
-const EDGE_BYTES: u32 = 24;
-const LITERAL: u32 = EDGE + EDGE_BYTES * EDGES;
+/** A node is a line of the processor's cache. */
+const NODE: u32 = (DATES + 2 * SLOTS + 63) & ~63;
+const NODE_BYTES: u32 = 64;
+const CONTEXT: u32 = NODE + NODE_BYTES * NODES;
+const LITERAL: u32 = CONTEXT + 4 * CONTEXTS;
 const FORM: u32 = LITERAL + LITERAL_BYTES;
 const FORM_BYTES: u32 = 16;
 const ORDER: u32 = FORM + FORM_BYTES * FORMS;
@@ -82,7 +84,8 @@ const OPENED: u32 = ORDER + 2 * (ORDERS + VECTOR);
 const PATH_PARENT: u32 = OPENED + 4 * OPENED_PATHS;
 const PATH_USED: u32 = PATH_PARENT + 4 * PATHS;
 const PREDICTION: u32 = PATH_USED + 4 * PATHS;
-const NAME: u32 = PREDICTION + 4 * PREDICTIONS;
+const GUESS: u32 = PREDICTION + 4 * PREDICTIONS;
+const NAME: u32 = GUESS + 4 * GUESSES;
 const PART: u32 = NAME + 2 * NAME_PLACES;
 const END: u32 = PART + 4 * PARTS;
 
@@ -91,23 +94,21 @@ const NODE_LITERAL: u32 = 0;
 const NODE_LENGTH: u32 = 4;
 const NODE_TYPE: u32 = 8;
 const NODE_PATH: u32 = 12;
-/** Its first edge; edge 0 is none. */
-const NODE_EDGE: u32 = 16;
+/** The next node of its context; node 0 is none. */
+const NODE_NEXT: u32 = 16;
 /** In its place, of a name: the path of the object that it lies in. */
-const NODE_CONTAINER: u32 = NODE_EDGE;
+const NODE_CONTAINER: u32 = NODE_NEXT;
 /** Place of its path in the order of date attributes, plus 1; 0 when it is none. */
 const NODE_RANK: u32 = 20;
 /** 1 when a row of such nodes alone can be put in order here. */
 const NODE_SIMPLE: u32 = 24;
 /** Place of the objects that its literal opens; 0 when there are none. */
 const NODE_OPENED: u32 = 28;
-
-// Fields of an edge.
-const EDGE_NODE: u32 = 0;
-const EDGE_NEXT: u32 = 4;
-/** The first eight bytes of the node's literal (u64), and the bits of them that are not of it (u64). */
-const EDGE_WORD: u32 = 8;
-const EDGE_REST: u32 = 16;
+/** The context behind its value. */
+const NODE_AFTER: u32 = 32;
+/** The first eight bytes of its literal (u64), and the bits of them that are not of it (u64). */
+const NODE_WORD: u32 = 40;
+const NODE_REST: u32 = 48;
 
 // Fields of a form. One whose hash was met once has no values yet.
 const FORM_HASH: u32 = 0;
@@ -153,6 +154,7 @@ const MINUS: u32 = 0x2d;
 const DOT: u32 = 0x2e;
 const ZERO: u32 = 0x30;
 const COMMA: u32 = 0x2c;
+const COLON: u32 = 0x3a;
 const LESS: u32 = 0x3c;
 const OPEN_BRACKET: u32 = 0x5b;
 const CLOSE_BRACKET: u32 = 0x5d;
@@ -185,6 +187,8 @@ const IN_ORDER: u32 = 0xffffffff;
 const FORM_SHIFT: u32 = 20;
 /** The same of PREDICTIONS. */
 const PREDICTION_SHIFT: u32 = 16;
+/** The same of GUESSES, for a hash of 64 bits. */
+const GUESS_SHIFT: u64 = 50;
 /** Count of values of a form of which only the hash is known. */
 const NO_COUNT: u32 = 0xffffffff;
 /** Spreads the bits of a hash (2^32 divided by the golden ratio). */
@@ -209,24 +213,24 @@ function setNode(node: u32, field: u32, value: u32): void {
   assert(node < NODES);
   store<u32>(NODE + node * NODE_BYTES + field, value);
 }
-function edgeField(edge: u32, field: u32): u32 {
-  assert(edge < EDGES);
-  return load<u32>(EDGE + edge * EDGE_BYTES + field);
+/** Compares the first bytes of a node's literal with eight of the source. */
+function mayFollow(node: u32, word: u64): bool {
+  assert(node < NODES);
+  const at = NODE + node * NODE_BYTES;
+  return (load<u64>(at + NODE_WORD) ^ word) << load<u64>(at + NODE_REST) === 0;
 }
-function setEdge(edge: u32, field: u32, value: u32): void {
-  assert(edge < EDGES);
-  store<u32>(EDGE + edge * EDGE_BYTES + field, value);
+function setNodeWord(node: u32, word: u64, rest: u64): void {
+  assert(node < NODES);
+  store<u64>(NODE + node * NODE_BYTES + NODE_WORD, word);
+  store<u64>(NODE + node * NODE_BYTES + NODE_REST, rest);
 }
-/** Compares the first bytes of the literal behind an edge with eight of the source. */
-function mayFollow(edge: u32, word: u64): bool {
-  assert(edge < EDGES);
-  const at = EDGE + edge * EDGE_BYTES;
-  return (load<u64>(at + EDGE_WORD) ^ word) << load<u64>(at + EDGE_REST) === 0;
+function firstNode(context: u32): u32 {
+  assert(context < CONTEXTS);
+  return load<u32>(CONTEXT + 4 * context);
 }
-function setEdgeWord(edge: u32, word: u64, rest: u64): void {
-  assert(edge < EDGES);
-  store<u64>(EDGE + edge * EDGE_BYTES + EDGE_WORD, word);
-  store<u64>(EDGE + edge * EDGE_BYTES + EDGE_REST, rest);
+function setFirstNode(context: u32, node: u32): void {
+  assert(context < CONTEXTS);
+  store<u32>(CONTEXT + 4 * context, node);
 }
 function sourceWord(at: u32): u64 {
   assert(at + 8 <= SOURCE_BYTES + PAD_BYTES);
@@ -287,6 +291,14 @@ function prediction(place: u32): u32 {
 function setPrediction(place: u32, node: u32, follower: u32): void {
   assert(place < PREDICTIONS);
   store<u32>(PREDICTION + 4 * place, (node << 16) | follower);
+}
+function guess(place: u32): u32 {
+  assert(place < GUESSES);
+  return load<u32>(GUESS + 4 * place);
+}
+function setGuess(place: u32, context: u32, node: u32): void {
+  assert(place < GUESSES);
+  store<u32>(GUESS + 4 * place, (context << 16) | node);
 }
 function setSlot(slot: u32, field: u32, value: u32): void {
   assert(slot < SLOTS);
@@ -352,24 +364,24 @@ function setPartNode(part: u32, node: u32): void {
 
 // biome-ignore format: a name a line would be two pages.
 export {
-  BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT,
-  dateSlot, EDGE_NEXT, EDGE_NODE, EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND,
-  ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, edgeField, FALSE_WORD,
-  FORM_COUNT, FORM_FEED, FORM_HASH, FORM_ORDER, FORM_PLAIN, FORM_SHIFT, FORMS, formField,
-  HEADER_SIDE_BYTES, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_DATE, KIND_NULL, KIND_NUMBER,
-  KIND_OBJECT, KIND_STRING, LESS, LETTER_B, LETTER_E, LETTER_F, LETTER_N, LETTER_R,
-  LETTER_T, LETTER_U, LINE, LINE_FEED, LITERAL, LITERAL_BYTES, lineNode, lineVector,
-  literalVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NAME, NAME_PLACES, NO_COUNT,
-  NODE_CONTAINER, NODE_EDGE, NODE_LENGTH, NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK,
-  NODE_SIMPLE, NODE_TYPE, NODES, nameAt, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER,
-  ORDERS, openedPath, orderOf, orderVector, PAD_BYTES, PART, PARTS, PATH_MESSAGE,
-  PATH_PARENT, PATH_ROOT, PATH_USED, PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS,
-  PREFIX, PREFIX_BYTES, parentOf, partNode, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
-  ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SIDE, SIDE_BYTES, SLASH, SLOT, SLOT_BYTES,
-  SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE,
-  SOURCE_BYTES, SPREAD, SPREAD_LONG, setDateSlot, setEdge, setEdgeWord, setForm, setLineNode, setNameAt,
-  setNode, setOpenedPath, setPartNode, setPrediction, setSide, setSideWord, setSlot,
-  setSlotValue, setUsed, sideWord, slotField, slotValue, sourceByte, sourceVector,
-  sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, WALKS_MAX, ZERO,
+  BACKSLASH, BACKSPACE, BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COLON, COMMA, CONTEXT,
+  CONTEXTS, DIGITS_MAX, DOT, dateSlot, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH,
+  ENTRY_NODE, ENTRY_PATH, ENTRY_START, ENTRY_VALUE, FALSE_WORD, FORM_COUNT, FORM_FEED,
+  FORM_HASH, FORM_ORDER, FORM_PLAIN, FORM_SHIFT, FORMS, firstNode, formField, GUESS,
+  GUESS_SHIFT, GUESSES, guess, HEADER_SIDE_BYTES, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN,
+  KIND_DATE, KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LESS, LETTER_B, LETTER_E,
+  LETTER_F, LETTER_N, LETTER_R, LETTER_T, LETTER_U, LINE, LINE_FEED, LITERAL, LITERAL_BYTES,
+  lineNode, lineVector, literalVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NAME,
+  NAME_PLACES, NO_COUNT, NODE_AFTER, NODE_CONTAINER, NODE_LENGTH, NODE_LITERAL, NODE_NEXT,
+  NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nameAt, nodeField,
+  OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, orderVector, PAD_BYTES,
+  PART, PARTS, PATH_MESSAGE, PATH_PARENT, PATH_ROOT, PATH_USED, PATHS, PREDICTION,
+  PREDICTION_SHIFT, PREDICTIONS, PREFIX, PREFIX_BYTES, parentOf, partNode, prediction, QUOTE,
+  ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIDE, SIDE_BYTES, SLASH, SLOT,
+  SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS,
+  SOURCE, SOURCE_BYTES, SPREAD, SPREAD_LONG, setDateSlot, setFirstNode, setForm, setGuess,
+  setLineNode, setNameAt, setNode, setNodeWord, setOpenedPath, setPartNode, setPrediction,
+  setSide, setSideWord, setSlot, setSlotValue, setUsed, sideWord, slotField, slotValue,
+  sourceByte, sourceVector, sourceWord, TAB, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END,
+  TYPE_NULL, TYPE_NUMBER, TYPE_STRING, UNKNOWN_MAX, usedIn, VECTOR, WALKS_MAX, ZERO,
 };

@@ -38,9 +38,6 @@ export interface NodeTraits {
   opened: readonly number[];
 }
 
-/** The node before the first value of a line. */
-export const ROOT_NODE = 0;
-
 /** Functions of template.as.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
@@ -57,7 +54,7 @@ interface Exports {
   addNode(length: number, type: number, path: number, rank: number, simple: number): number;
   addOpened(node: number, path: number): number;
   setParent(path: number, parent: number): void;
-  addEdge(from: number, to: number): number;
+  placeNode(node: number, context: number, after: number): void;
   addName(node: number, container: number): number;
   setPart(part: number, node: number): void;
   addForm(row: number): void;
@@ -280,9 +277,9 @@ export class TemplateKernel {
     this.#exports.setPart(part, node);
   }
 
-  /** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
-  addEdge(from: number, to: number): boolean {
-    return this.#exports.addEdge(from, to) !== 0;
+  /** Makes a new node one of the context before its literal; `after` is the context behind its value. */
+  placeNode(node: number, context: number, after: number): void {
+    this.#exports.placeNode(node, context, after);
   }
 
   /**

@@ -5,20 +5,21 @@ import { rowDate } from './date.as.ts';
 import { isInOrder } from './form.as.ts';
 // biome-ignore format: a name a line would be a page.
 import {
-  BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COMMA, DIGITS_MAX, DOT, EDGE_NEXT, EDGE_NODE,
-  EDGES, END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH,
-  ENTRY_START, ENTRY_VALUE, edgeField, FORM_COUNT, FORM_HASH, FORM_ORDER, FORM_PLAIN,
-  FORM_SHIFT, FORMS, formField, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN, KIND_NULL, KIND_NUMBER,
-  KIND_OBJECT, KIND_STRING, LESS, LETTER_E, LINE, LINE_FEED, LITERAL_BYTES, lineVector,
-  literalWord, MANTISSA_MAX, MINUS, mayFollow, NO_COUNT, NODE_EDGE, NODE_LENGTH,
-  NODE_LITERAL, NODE_OPENED, NODE_PATH, NODE_RANK, NODE_SIMPLE, NODE_TYPE, NODES, nodeField,
-  OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS, openedPath, orderOf, orderVector, PATH_PARENT,
-  PATHS, PREDICTION, PREDICTION_SHIFT, PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY,
-  ROW_FORM, ROW_LINE, ROW_TIME, ROWS, SIBLINGS, SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND,
-  SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE, SLOTS, SOURCE_BYTES, SPREAD, SPREAD_LONG, setEdge,
-  setEdgeWord, setForm, setNode, setOpenedPath, setPrediction, setSlot, sourceByte,
-  sourceWord, TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER,
-  TYPE_STRING, UNKNOWN_MAX, VECTOR, WALKS_MAX, ZERO,
+  BLANK, CARRIAGE_RETURN, CLOSE_BRACKET, COLON, COMMA, CONTEXT, CONTEXTS, DIGITS_MAX, DOT,
+  END, ENTRIES, ENTRY_DETAIL, ENTRY_KIND, ENTRY_LENGTH, ENTRY_NODE, ENTRY_PATH, ENTRY_START,
+  ENTRY_VALUE, FORM_COUNT, FORM_HASH, FORM_ORDER, FORM_PLAIN, FORM_SHIFT, FORMS, firstNode,
+  formField, GUESS, GUESS_SHIFT, GUESSES, guess, IN_ORDER, KIND_ARRAY, KIND_BOOLEAN,
+  KIND_NULL, KIND_NUMBER, KIND_OBJECT, KIND_STRING, LESS, LETTER_E, LINE, LINE_FEED,
+  LITERAL_BYTES, lineVector, literalWord, MANTISSA_MAX, MINUS, mayFollow, NO_COUNT,
+  NODE_AFTER, NODE_LENGTH, NODE_LITERAL, NODE_NEXT, NODE_OPENED, NODE_PATH, NODE_RANK,
+  NODE_SIMPLE, NODE_TYPE, NODES, nodeField, OPEN_BRACKET, OPENED_PATHS, ORDER, ORDERS,
+  openedPath, orderOf, orderVector, PATH_PARENT, PATHS, PREDICTION, PREDICTION_SHIFT,
+  PREDICTIONS, prediction, QUOTE, ROW_BYTES, ROW_ENTRY, ROW_FORM, ROW_LINE, ROW_TIME, ROWS,
+  SLOT, SLOT_BYTES, SLOT_DETAIL, SLOT_KIND, SLOT_LENGTH, SLOT_PATH, SLOT_START, SLOT_VALUE,
+  SLOTS, SOURCE_BYTES, SPREAD, SPREAD_LONG, setFirstNode, setForm, setGuess, setNode,
+  setNodeWord, setOpenedPath, setPrediction, setSlot, sourceByte, sourceVector, sourceWord,
+  TRUE_WORD, TYPE_ARRAY, TYPE_BOOLEAN, TYPE_END, TYPE_NULL, TYPE_NUMBER, TYPE_STRING,
+  UNKNOWN_MAX, VECTOR, WALKS_MAX, ZERO,
 } from './memory.as.ts';
 import {
   addToForm,
@@ -47,8 +48,9 @@ import {
  * has a member that is not known where it stands, and writes the records of engine/column/rows.ts; a line that fails
  * leaves nothing. The reference is `LineReader`; what is known comes from `Learner`.
  *
- * A node is a value with the literal before it: what stands between two values of a line, names and punctuation. An
- * edge leads to a node that may follow, the one that was taken last first. The values of a line are its form.
+ * A node is a value with the literal before it: what stands between two values of a line, names and punctuation. The
+ * objects around a place in a line, from the outermost, are its context, which tells what the names behind it mean: the
+ * nodes of the context behind a node may follow it. The values of a line are its form.
  * Forms that were met before have an order in which their leaves come back. Syslog lines, whose values have the names
  * of `names.as.ts` in place of literals, are read by `syslogLine`.
  */
@@ -57,7 +59,6 @@ import {
 const NODES_A_VECTOR: u32 = 8;
 
 let nodeCount: u32 = 1;
-let edgeCount: u32 = 1;
 let literalBytes: u32 = 0;
 let orderCount: u32 = 0;
 /** Words of the objects that literals open; place 0 is none. */
@@ -68,7 +69,7 @@ let entryCount: u32 = 0;
 let unknownCount: u32 = 0;
 /** Offset behind the node that was found last. */
 let reached: u32 = 0;
-/** Edges that were looked at for the line in progress. */
+/** Nodes that were looked at for the line in progress. */
 let walks: u32 = 0;
 
 /** Reads a number without an exponent whose mantissa is exact; its end, or 0. */
@@ -188,50 +189,60 @@ function fits(node: u32, at: u32, end: u32): bool {
   return reached !== 0;
 }
 
-/** The node that is predicted at a place to follow `node`; 0 when none is. */
+/** The node of what was found at a place, if it is one that follows `before`, a node or a context; else 0. */
 // @inline
-function follower(place: u32, node: u32): u32 {
-  const found = prediction(place);
-  return found >>> 16 === node ? found & 0xffff : 0;
+function follower(found: u32, before: u32): u32 {
+  return found >>> 16 === before ? found & 0xffff : 0;
+}
+
+/** A hash of the bytes at `at` up to a colon, at most those of a vector. No branch is there to be guessed wrong. */
+// @inline
+function nameHash(at: u32): u64 {
+  const bytes = sourceVector(at);
+  const colons = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(<i8>COLON)));
+  const length: u64 = ctz<u32>(colons | 0x10000);
+  const low: u64 = i64x2.extract_lane(bytes, 0) << (64 - 8 * min<u64>(length, 8));
+  const high: u64 = i64x2.extract_lane(bytes, 1) << (128 - 8 * length);
+  return low ^ select<u64>(high * SPREAD_LONG, 0, length > 8);
 }
 
 /**
- * The node behind `node` that fits at `at`, which goes to the front of its edges; 0 when none does. The one is tried
- * first that followed when a line was last the same so far, then the one that did when the next bytes were last the
- * same. `reached` is behind it.
+ * The node behind `node` that fits at `at`; 0 when none does. The one is tried first that followed when a line was last
+ * the same so far, then the one that did in the context when the next bytes were last the same. `reached` is behind it.
  */
 // @inline
 function next(node: u32, at: u32, end: u32): u32 {
   const place = ((formHash ^ node) * SPREAD) >>> PREDICTION_SHIFT;
-  const predicted = follower(place, node);
+  const predicted = follower(prediction(place), node);
   if (predicted !== 0 && fits(predicted, at, end)) return predicted;
-  const word = sourceWord(at);
-  const wordPlace = <u32>(((word ^ node) * SPREAD_LONG) >>> (32 + PREDICTION_SHIFT));
-  const likely = follower(wordPlace, node);
-  if (likely !== 0 && likely !== predicted && fits(likely, at, end)) {
-    setPrediction(place, node, likely);
-    return likely;
+  const context = nodeField(node, NODE_AFTER);
+  const guessed = <u32>(((nameHash(at) ^ context) * SPREAD_LONG) >>> GUESS_SHIFT);
+  let found = follower(guess(guessed), context);
+  if (found === 0 || found === predicted || !fits(found, at, end)) {
+    found = nextOfAll(context, at, end, sourceWord(at));
+    if (found === 0) return 0;
+    setGuess(guessed, context, found);
   }
-  let before: u32 = 0;
-  for (let edge = nodeField(node, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
-    if (++walks > WALKS_MAX) return 0;
-    const to = edgeField(edge, EDGE_NODE);
-    if (mayFollow(edge, word) && fits(to, at, end)) {
-      if (before !== 0) toFront(node, before, edge);
-      setPrediction(place, node, to);
-      setPrediction(wordPlace, node, to);
-      return to;
-    }
-    before = edge;
-  }
-  return 0;
+  setPrediction(place, node, found);
+  return found;
 }
 
-/** Makes the edge of `node` that lies behind `before` the first one. */
-function toFront(node: u32, before: u32, edge: u32): void {
-  setEdge(before, EDGE_NEXT, edgeField(edge, EDGE_NEXT));
-  setEdge(edge, EDGE_NEXT, nodeField(node, NODE_EDGE));
-  setNode(node, NODE_EDGE, edge);
+/** The node of a context that fits at `at`, where `word` is, which goes to the front of them; 0 when none does. */
+function nextOfAll(context: u32, at: u32, end: u32, word: u64): u32 {
+  let before: u32 = 0;
+  for (let node = firstNode(context); node !== 0; node = nodeField(node, NODE_NEXT)) {
+    if (++walks > WALKS_MAX) return 0;
+    if (mayFollow(node, word) && fits(node, at, end)) {
+      if (before !== 0) {
+        setNode(before, NODE_NEXT, nodeField(node, NODE_NEXT));
+        setNode(node, NODE_NEXT, firstNode(context));
+        setFirstNode(context, node);
+      }
+      return node;
+    }
+    before = node;
+  }
+  return 0;
 }
 
 /** Reads the object at `from` into the slots and `formHash`; the offset behind it, or 0. */
@@ -393,7 +404,7 @@ export function addNode(length: u32, type: u32, path: u32, rank: u32, simple: u3
   setNode(node, NODE_LENGTH, length);
   setNode(node, NODE_TYPE, type);
   setNode(node, NODE_PATH, path);
-  setNode(node, NODE_EDGE, 0);
+  setNode(node, NODE_NEXT, 0);
   setNode(node, NODE_RANK, rank);
   setNode(node, NODE_SIMPLE, simple);
   setNode(node, NODE_OPENED, 0);
@@ -420,22 +431,13 @@ export function setParent(path: u32, parent: u32): void {
   store<u32>(PATH_PARENT + 4 * path, parent);
 }
 
-/** Lets the node `to` follow `from`; false when there is no room, or as many follow as may. */
-export function addEdge(from: u32, to: u32): bool {
-  assert(from < nodeCount && to < nodeCount);
-  let siblings: u32 = 0;
-  for (let edge = nodeField(from, NODE_EDGE); edge !== 0; edge = edgeField(edge, EDGE_NEXT)) {
-    if (edgeField(edge, EDGE_NODE) === to) return true;
-    siblings++;
-  }
-  if (edgeCount === EDGES || siblings === SIBLINGS) return false;
-  const edge = edgeCount++;
-  setEdge(edge, EDGE_NODE, to);
-  const length = min<u32>(nodeField(to, NODE_LENGTH), 8);
-  setEdgeWord(edge, literalWord(nodeField(to, NODE_LITERAL)), 64 - 8 * length);
-  setEdge(edge, EDGE_NEXT, nodeField(from, NODE_EDGE));
-  setNode(from, NODE_EDGE, edge);
-  return true;
+/** Makes a node, the last one that was made, one of `context`, with the context `after` behind its value. */
+export function placeNode(node: u32, context: u32, after: u32): void {
+  const length = min<u32>(nodeField(node, NODE_LENGTH), 8);
+  setNodeWord(node, literalWord(nodeField(node, NODE_LITERAL)), 64 - 8 * length);
+  setNode(node, NODE_AFTER, after);
+  setNode(node, NODE_NEXT, firstNode(context));
+  setFirstNode(context, node);
 }
 
 /**
@@ -472,11 +474,11 @@ export function resetForms(): void {
 /** Forgets all nodes and forms. */
 export function reset(): void {
   nodeCount = 1;
-  edgeCount = 1;
   literalBytes = 0;
   openedCount = 1;
-  setNode(0, NODE_EDGE, 0);
+  memory.fill(CONTEXT, 0, 4 * CONTEXTS);
   memory.fill(PREDICTION, 0, 4 * PREDICTIONS);
+  memory.fill(GUESS, 0, 4 * GUESSES);
   resetNames();
   resetForms();
 }

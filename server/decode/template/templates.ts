@@ -13,13 +13,7 @@ import type { ObjectReader } from '../object.ts';
 import { latin1 } from '../text.ts';
 import type { LineLearner, Member } from './learner.ts';
 import { isSameRow } from './same-row.ts';
-import {
-  type NodeTraits,
-  NodeType,
-  ROOT_NODE,
-  type Separator,
-  TemplateKernel,
-} from './template-kernel.ts';
+import { type NodeTraits, NodeType, type Separator, TemplateKernel } from './template-kernel.ts';
 
 /** One row of so many is read by the reference too. */
 const CHECK_EVERY = 4_096;
@@ -84,6 +78,8 @@ export class Templates {
   readonly #fault: (error: Error) => void;
   /** Nodes by what is around their literal, their type and the literal; those of syslog lines by their paths. */
   readonly #nodes = new Map<string | number, number>();
+  /** Contexts by the objects that they are, from the outermost; there is none around a line. */
+  readonly #contexts = new Map([['', 0]]);
   /** Objects that the literals of nodes open. */
   readonly #opened = new Map<number, readonly number[]>();
   /** Rows since the last one that was checked. */
@@ -305,6 +301,8 @@ export class Templates {
   #forget(): void {
     this.#kernel.reset();
     this.#nodes.clear();
+    this.#contexts.clear();
+    this.#contexts.set('', 0);
     this.#opened.clear();
     this.#isFull = false;
     this.#madeRows = 0;
@@ -379,30 +377,36 @@ export class Templates {
     if (!isSame) this.#fail(new Error('the kernel of templates would read a line otherwise'));
   }
 
-  /** Adds nodes and edges for members in their order; false when there was no room for one. */
+  /** Adds nodes for members in their order; false when there was no room for one. */
   #add(bytes: Uint8Array, members: readonly Member[], roles: Uint8Array): boolean {
     if (members.some(({ start, end }) => end - start > LITERAL_BYTES_MAX)) return false;
-    let before = ROOT_NODE;
-    for (const { start, end, type, path, around, container = 0, opened } of members) {
+    for (const [place, member] of members.entries()) {
+      const { start, end, type, path, around, container = 0, opened } = member;
       const isOfSyslog = type >= NodeType.NAME;
       const name = isOfSyslog ? path : `${around} ${type} ${latin1(bytes, start, end)}`;
-      let node = this.#nodes.get(name);
-      if (node === undefined) {
-        const traits = { type, path, opened, ...this.#traitsOf(type, path, roles) };
-        node = this.#kernel.addNode(bytes, start, end, traits);
-        this.#isFull = node === 0;
-        if (node === 0) return false;
-        this.#nodes.set(name, node);
-        if (opened.length > 0) this.#opened.set(node, opened);
-        if (type === NodeType.PART) this.#kernel.setPart(container, node);
-        if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
-      }
+      if (this.#nodes.has(name)) continue;
+      const traits = { type, path, opened, ...this.#traitsOf(type, path, roles) };
+      const node = this.#kernel.addNode(bytes, start, end, traits);
+      this.#isFull = node === 0;
+      if (node === 0) return false;
+      this.#nodes.set(name, node);
+      if (opened.length > 0) this.#opened.set(node, opened);
+      if (type === NodeType.PART) this.#kernel.setPart(container, node);
+      if (type === NodeType.NAME && !this.#kernel.addName(node, container)) return false;
       if (isOfSyslog) continue;
-      this.#isFull = !this.#kernel.addEdge(before, node);
-      if (this.#isFull) return false;
-      before = node;
+      const after = members[place + 1]?.around ?? '';
+      this.#kernel.placeNode(node, this.#contextOf(around), this.#contextOf(after));
     }
     return true;
+  }
+
+  /** The context of the objects `around`, of which there are as many as nodes at most. */
+  #contextOf(around: string): number {
+    const known = this.#contexts.get(around);
+    if (known !== undefined) return known;
+    const context = this.#contexts.size;
+    this.#contexts.set(around, context);
+    return context;
   }
 
   /**
