@@ -115,7 +115,6 @@ const SURFACE = [
   'engine/store/catalog.ts',
   'engine/store/check.ts',
   'engine/store/file-watch.ts',
-  'engine/store/gathering.ts',
   'engine/store/compaction.ts',
   'engine/store/lock.ts',
   'engine/store/retention.ts',

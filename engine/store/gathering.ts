@@ -8,8 +8,8 @@ const TIMES_A_MISS = 4;
 const TIMES_MAX = 32;
 
 /**
- * Wait of a commit group, or a message to an ingest thread, for senders that were just answered, when there are some:
- * one each would cost more than the moment that they take. Owned by who writes the group or the message.
+ * Wait of a commit group for senders that were just answered, when there are some: a group each would cost more than
+ * the moment that they take. Owned by a writer.
  */
 export class Gathering {
   readonly #monotonicMs: () => number;
@@ -26,13 +26,13 @@ export class Gathering {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Tells that `senderCount` senders were answered, or came meanwhile. */
+  /** A group is durable: `senderCount` senders were answered, or came while it was written. */
   answered(senderCount: number): void {
     this.#senderCount = senderCount;
     this.#answeredMs = this.#monotonicMs();
   }
 
-  /** Tells that the next group or message has `count` senders by now. */
+  /** The next group has `count` senders by now. */
   joined(count: number): void {
     if (count >= this.#senderCount) this.#complete?.();
   }

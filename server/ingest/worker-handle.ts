@@ -1,6 +1,5 @@
 import { LINE_FEED } from '../../engine/base/ascii.ts';
 import { assert } from '../../engine/base/assert.ts';
-import { Gathering } from '../../engine/store/gathering.ts';
 import { NO_CELL } from '../registry/key-table.ts';
 import type {
   BodyTask,
@@ -16,9 +15,6 @@ import { SLOT_PADDING_BYTES, SLOT_UNIT_BYTES, type Slot, type Slots } from './sl
 
 /** A slot for lines is filled up to here before it is handed over within one turn of the event loop. */
 export const LINES_SLOT_BYTES = 4 * SLOT_UNIT_BYTES - SLOT_PADDING_BYTES;
-/** So many bodies are handed over without a wait for more, or one of as many bytes: a message costs little then. */
-const BODIES_ENOUGH = 8;
-const BYTES_ENOUGH = SLOT_UNIT_BYTES;
 
 /** Common facts of sources whose lines may lie in one slot: a listener has one for all of its connections. */
 export interface LineOrigin {
@@ -92,7 +88,7 @@ export interface TaskPort {
 /**
  * The giving side of one ingest worker: slots, the tasks it was given, and what they wait for. The front thread has one
  * for each worker, and each worker one for what it reads itself. Tasks are handed over in one message a turn of the
- * event loop, small bodies of senders that were answered together in one for all of them.
+ * event loop.
  */
 export class IngestWorkerHandle implements LineSink {
   readonly slots: Slots;
@@ -102,9 +98,6 @@ export class IngestWorkerHandle implements LineSink {
   readonly #lines = new Map<LineOrigin, OpenLines>();
   #port: TaskPort;
   #tasks: IngestTask[] = [];
-  /** Bodies among the tasks; a large one counts as enough of them. */
-  #bodyCount = 0;
-  readonly #gathering: Gathering;
   #nextTask = 0;
   #unreadBytes = 0;
   #scheduled = false;
@@ -116,9 +109,7 @@ export class IngestWorkerHandle implements LineSink {
     port: TaskPort,
     nowMs: () => number,
     observe: OutcomeObserver = () => {},
-    monotonicMs = (): number => performance.now(),
   ) {
-    this.#gathering = new Gathering(monotonicMs);
     this.slots = slots;
     this.#port = port;
     this.#nowMs = nowMs;
@@ -155,11 +146,7 @@ export class IngestWorkerHandle implements LineSink {
       const isDry = task.dry !== undefined;
       const number = this.#await({ channel, slot, bytes, sources: [], isDry, done: resolve });
       if (this.#dead) this.#outcome(lost(number));
-      else {
-        this.#give({ ...task, task: number, start: slot.start });
-        this.#bodyCount += bytes < BYTES_ENOUGH ? 1 : BODIES_ENOUGH;
-        this.#gathering.joined(this.#bodyCount);
-      }
+      else this.#give({ ...task, task: number, start: slot.start });
     });
   }
 
@@ -207,12 +194,7 @@ export class IngestWorkerHandle implements LineSink {
   /** Takes the worker's report of tasks whose slots are free and tasks that are over. */
   report(freed: readonly number[], outcomes: readonly TaskOutcome[]): void {
     for (const task of freed) this.#free(task);
-    let bodyCount = 0;
-    for (const outcome of outcomes) {
-      if (this.#pending.get(outcome.task)?.sources.length === 0) bodyCount++;
-      this.#outcome(outcome);
-    }
-    if (bodyCount > 0) this.#gathering.answered(Math.min(bodyCount, BODIES_ENOUGH));
+    for (const outcome of outcomes) this.#outcome(outcome);
   }
 
   /** Hands over what was collected in this turn. */
@@ -221,9 +203,6 @@ export class IngestWorkerHandle implements LineSink {
     this.#closeAllLines();
     if (this.#tasks.length === 0) return;
     this.#port.post({ type: 'tasks', tasks: this.#tasks });
-    // Those that were waited for have come, or come later than it is worth waiting.
-    if (this.#bodyCount > 0) this.#gathering.answered(0);
-    this.#bodyCount = 0;
     this.#tasks = [];
   }
 
@@ -232,7 +211,6 @@ export class IngestWorkerHandle implements LineSink {
     this.#closeAllLines();
     this.#dead = true;
     this.#tasks = [];
-    this.#bodyCount = 0;
     for (const task of [...this.#pending.keys()]) this.#outcome(lost(task));
   }
 
@@ -257,13 +235,7 @@ export class IngestWorkerHandle implements LineSink {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => void this.#handOver());
-  }
-
-  /** Hands over what was collected; lets senders of small bodies that were just answered add theirs. */
-  async #handOver(): Promise<void> {
-    if (this.#bodyCount > 0) await this.#gathering.wait(this.#bodyCount);
-    this.flush();
+    setImmediate(() => this.flush());
   }
 
   #closeAllLines(): void {

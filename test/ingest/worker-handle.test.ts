@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import t from 'tap';
 import { must } from '../../engine/base/assert.ts';
 import type {
@@ -35,28 +34,21 @@ class Source implements LineSource {
 function setUp(): {
   thread: IngestWorkerHandle;
   tasks: IngestTask[];
-  /** Tasks of each message. */
-  messages: number[];
   text: (task: IngestTask) => string;
 } {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
   const tasks: IngestTask[] = [];
-  const messages: number[] = [];
   const port = {
     post: (message: ToIngest) => {
-      if (message.type !== 'tasks') return;
-      tasks.push(...message.tasks);
-      messages.push(message.tasks.length);
+      if (message.type === 'tasks') tasks.push(...message.tasks);
     },
     listen: (_take: (message: FromIngest) => void) => {},
     close: () => {},
   };
-  const clock = (): number => 1_000;
-  const slots = new Slots(memory, 65_536);
-  const thread = new IngestWorkerHandle(slots, port, clock, () => {}, clock);
+  const thread = new IngestWorkerHandle(new Slots(memory, 65_536), port, () => 1_000);
   const text = ({ start, bytes }: IngestTask): string =>
     Buffer.from(thread.slots.bytes.slice(start, start + bytes)).toString();
-  return { thread, tasks, messages, text };
+  return { thread, tasks, text };
 }
 
 function outcome(task: number, status = 200): TaskOutcome {
@@ -138,51 +130,4 @@ t.test('what waits for a dead worker is lost, and nothing more is taken', async 
   t.equal(source.lostBytes, 8);
   t.equal(tasks.length, 0);
   t.equal(thread.slots.freeBytes, thread.slots.totalBytes);
-});
-
-t.test('small bodies of senders that were answered together share a message', async (t) => {
-  const { thread, tasks, messages } = setUp();
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const give = async (bytes = 10): Promise<void> => {
-    const slot = must(thread.slots.reserve(bytes), 'slot');
-    const key = { id: 'k', cell: 0 };
-    void thread.body(slot, {
-      ...{ type: 'body', channel: 'http', bytes, form: 'lines', key, receivedMs: 0 },
-      ...{ enrichment: undefined, compression: undefined, decoding: undefined, dry: undefined },
-    });
-    await turn();
-  };
-  const answerAll = (): void =>
-    thread.report(
-      [],
-      tasks.splice(0).map(({ task }) => outcome(task)),
-    );
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
-  for (let sender = 0; sender < 4; sender++) await give();
-  t.strictSame(messages.splice(0), [1, 1, 1, 1], 'nobody was answered before');
-  answerAll();
-  for (let sender = 0; sender < 4; sender++) await give();
-  t.strictSame(messages.splice(0), [4]);
-  answerAll();
-  await give();
-  await give(100_000);
-  t.strictSame(messages.splice(0), [2], 'a large one waits for nobody');
-  await give();
-  t.strictSame(messages.splice(0), [1], 'nor does what comes behind a message');
-  for (let more = 0; more < 7; more++) await give();
-  messages.length = 0;
-  answerAll();
-  for (let sender = 0; sender < 10; sender++) await give();
-  t.strictSame(messages.splice(0), [8, 1, 1], 'eight are enough');
-  answerAll();
-  await give();
-  t.strictSame(messages, [], 'the others may come');
-  mock.timers.tick(2);
-  await turn();
-  t.strictSame(messages, [1], 'who comes in vain is handed over soon');
-  await give();
-  thread.die();
-  await turn();
-  t.equal(thread.pendingCount, 0);
 });
