@@ -21,7 +21,7 @@ export interface TupleTableData {
  */
 export class TupleTable {
   #count = 0;
-  /** Parent and value of pair after pair; the first page grows up to PAGE_PAIRS. */
+  /** Parent and value of pair after pair; the first page begins small. */
   #pages = [new Uint32Array(CAPACITY_MIN * 2)];
   /** Tuple + 1 of parent 0 and a value; 0 is none. Most often there is no other parent. */
   #direct = new Int32Array(CAPACITY_MIN);

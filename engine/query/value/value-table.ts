@@ -16,7 +16,9 @@ const CAPACITY_MIN = 64;
 const PAGE_BITS = 13;
 const PAGE_VALUES = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_VALUES - 1;
+/** Bytes for which a page has room at first, and by how much more than those of the page before it. */
 const BYTES_MIN = 1_024;
+const BYTES_MAX = 1 << 20;
 const BYTES_MORE = 1.03;
 const FROZEN_BITS = 16;
 const FROZEN_SHIFT = HASH_BITS - FROZEN_BITS;
@@ -27,7 +29,7 @@ export interface ValuePart {
   has(hash: number): boolean;
 }
 
-/** PAGE_VALUES values that follow each other. Only the first page of a table grows. */
+/** Values that follow each other: PAGE_VALUES of them but for the last page. */
 interface ValuePage {
   /** Hashes, with the kind in the low KIND_BITS. */
   hashes: Int32Array<ArrayBuffer>;
@@ -289,15 +291,16 @@ export class ValueTable extends ValueNumbers {
     return value;
   }
 
-  /** A page for the next values, with room for somewhat more bytes than those of the page before it. */
+  /** A page for the next values; the first one of a table begins small. */
   #newPage(): ValuePage {
     const before = this.#pages.at(-1)?.ends[PAGE_MASK];
     const capacity = before === undefined ? CAPACITY_MIN : PAGE_VALUES;
+    const byteCount = Math.min(Math.ceil((before ?? 0) * BYTES_MORE), BYTES_MAX);
     return {
       hashes: new Int32Array(capacity),
       numbers: new Float64Array(capacity),
       ends: new Uint32Array(capacity),
-      bytes: new Uint8Array(Math.max(BYTES_MIN, Math.ceil((before ?? 0) * BYTES_MORE))),
+      bytes: new Uint8Array(Math.max(byteCount, BYTES_MIN)),
     };
   }
 }
