@@ -34,16 +34,16 @@ const PREFIX_BYTES: u32 = 128;
 const ENTRIES: u32 = 1 << 16;
 const ROWS: u32 = 4096;
 const SLOTS: u32 = 512;
-const NODES: u32 = 4096;
+const NODES: u32 = 1 << 13;
 /** Each is behind a node, or before the first. */
 const CONTEXTS: u32 = NODES;
 /** Nodes that are looked at for a line, beside those that are predicted: a line that needs more is not known. */
 const WALKS_MAX: u32 = 1024;
-const LITERAL_BYTES: u32 = 1 << 18;
+const LITERAL_BYTES: u32 = 1 << 19;
 const FORMS: u32 = 4096;
 const ORDERS: u32 = 1 << 18;
 const PREDICTIONS: u32 = 1 << 16;
-const GUESSES: u32 = 1 << 14;
+const GUESSES: u32 = 1 << 16;
 const OPENED_PATHS: u32 = 1 << 14;
 const PATHS: u32 = 1 << 16;
 const NAME_PLACES: u32 = 2 * NODES;
@@ -188,7 +188,7 @@ const FORM_SHIFT: u32 = 20;
 /** The same of PREDICTIONS. */
 const PREDICTION_SHIFT: u32 = 16;
 /** The same of GUESSES, for a hash of 64 bits. */
-const GUESS_SHIFT: u64 = 50;
+const GUESS_SHIFT: u64 = 48;
 /** Count of values of a form of which only the hash is known. */
 const NO_COUNT: u32 = 0xffffffff;
 /** Spreads the bits of a hash (2^32 divided by the golden ratio). */

@@ -31,7 +31,7 @@ const AHEAD_LINES_MAX = 4_096;
 /** One miss in so many lines is reason to begin anew when there is no room for more. */
 const FULL_MISSES = 8;
 /** Rows that have paid for what was learnt from none on. */
-const PAID_ROWS = 65_536;
+const PAID_ROWS = 32_768;
 /** Lines of known members that are read in the time of learning from one, beside reading it. */
 const LEARNING_LINES = 4;
 /** Longer literals are not kept. */
@@ -306,6 +306,7 @@ export class Templates {
     this.#opened.clear();
     this.#isFull = false;
     this.#madeRows = 0;
+    this.#lost = 0;
   }
 
   #hit(count: number): void {
