@@ -125,14 +125,24 @@ export function unpackAddresses(packed: Uint8Array, rawBytes: number): Uint8Arra
   return text.slice(0, end);
 }
 
-/** Prints the address of a number from `at` on; returns its end. */
+/** Texts of the parts of an address, each with its length in the last byte. */
+const PART_TEXTS = new Uint8Array(256 * 4);
+for (let part = 0; part < 256; part++) {
+  const text = String(part);
+  for (let at = 0; at < text.length; at++) PART_TEXTS[part * 4 + at] = text.charCodeAt(at);
+  PART_TEXTS[part * 4 + 3] = text.length;
+}
+
+/** Prints the address of a number from `at` on, where there is room for the longest one; returns its end. */
 function printAddress(text: Uint8Array, at: number, number: number): number {
   let end = at;
   for (let shift = 24; shift >= 0; shift -= 8) {
-    const part = (number >>> shift) & 255;
-    if (part >= 100) text[end++] = ZERO + Math.floor(part / 100);
-    if (part >= 10) text[end++] = ZERO + (Math.floor(part / 10) % 10);
-    text[end++] = ZERO + (part % 10);
+    const part = ((number >>> shift) & 255) * 4;
+    // What is beyond the length is overwritten.
+    text[end] = PART_TEXTS[part];
+    text[end + 1] = PART_TEXTS[part + 1];
+    text[end + 2] = PART_TEXTS[part + 2];
+    end += PART_TEXTS[part + 3];
     if (shift > 0) text[end++] = DOT;
   }
   return end;
