@@ -12,9 +12,9 @@ const RESTING_BYTES_MAX = 8 * 1024 * 1024;
 const HEADS_BYTES_MAX = 12 * 1024 * 1024;
 /** Blocks that come to rest between two looks at all of them: who still reads one may decode more of it. */
 const LOOK_EVERY = 32;
-/** What a decoded column takes a row at most, its strings aside. */
+/** Bytes that a decoded column takes a row at most, its strings aside. */
 const CELL_BYTES = 8;
-/** What strings take decoded, over what the block takes on disk. */
+/** Bytes that strings take decoded, over those that the block takes on disk. */
 const EXPANSION = 4;
 
 /**

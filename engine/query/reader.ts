@@ -79,7 +79,7 @@ export class Reader implements BlockSource {
     });
   }
 
-  /** What a sealed block has, from its segment's footer. Throws as `open`. */
+  /** The columns of a sealed block, from its segment's footer. Throws as `open`. */
   columns(ref: BlockRef): BlockColumns | undefined {
     return ref.sealed ? columnsOfBlock(this.#footer(ref), ref) : undefined;
   }
@@ -165,7 +165,7 @@ export class Reader implements BlockSource {
     return this.#lastSealed;
   }
 
-  /** What blocks of a segment are read from, however often its file has to be opened again. */
+  /** Source of the bytes of a segment's blocks, however often its file has to be opened again. */
   #source(ref: BlockRef): SealedSource {
     return {
       read: (target, position) =>

@@ -8,7 +8,7 @@ import type { ListColumn, ListedEvent, TagRule } from '../model/query.ts';
 import { columnsAt } from '../scan/scan.ts';
 import { evaluateOnEvent } from './event-formula.ts';
 
-/** What a reply shows of its events. */
+/** The parts of its events that a reply shows. */
 export interface EventView {
   /** True when the whole event is wanted. */
   event: boolean;

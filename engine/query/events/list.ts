@@ -32,7 +32,7 @@ const SLICE_EVENTS = 256;
 /** Characters after which such a slice ends early: events may be large. */
 const SLICE_TEXT_MAX = 1024 * 1024;
 
-/** What a list may take before it ends early. */
+/** Limits of a list, beyond which it ends early. */
 type Budget = Pick<PageQuery, 'textMax' | 'blocksMax'>;
 const NO_BUDGET: Budget = { textMax: Infinity, blocksMax: Infinity };
 
@@ -208,7 +208,7 @@ class Listing {
     return kept.filter((event) => event !== undefined);
   }
 
-  /** What rebuilds the rows of a block that `wanted` entries have. Throws CORRUPTION. */
+  /** Rebuilder of the rows of a block that `wanted` entries have. Throws CORRUPTION. */
   *#builderOf(
     ref: BlockRef,
     wanted: readonly number[],
@@ -298,7 +298,7 @@ export function* listUnits(
   });
 }
 
-/** What a query did that has read these blocks. */
+/** Work of a query that has read these blocks. */
 function statsOf(
   blocksTotal: number,
   opened: ReadonlySet<BlockRef>,

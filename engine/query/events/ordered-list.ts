@@ -60,7 +60,7 @@ function nameOf({ segment, ordinal }: BlockRef): string {
   return `${segment}/${ordinal}`;
 }
 
-/** What is known of a value of the level. */
+/** Facts about a value of the level. */
 interface Known {
   key: OrderKey;
   /** True when no event of it can be among the first any more. */

@@ -14,7 +14,7 @@ import { encodePoint } from './text.ts';
 
 const LETTER_U = 0x75;
 
-/** What `\b` and its like stand for, by the byte after the backslash; others stand for themselves. */
+/** Bytes that `\b` and its like stand for, by the byte after the backslash; others stand for themselves. */
 const ESCAPED = new Map([
   [0x62, 0x08],
   [0x66, 0x0c],

@@ -39,7 +39,7 @@ export class LiteralFinder {
     return this.literal.length;
   }
 
-  /** What `find` says of the rest of a text. */
+  /** Result of `find` for the rest of a text. */
   findIn(text: Uint8Array, from: number): number {
     if (this.#hasLetters) return this.find(text, from, text.length);
     return Buffer.prototype.indexOf.call(text, this.literal, from);

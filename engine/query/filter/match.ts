@@ -17,7 +17,7 @@ const cursor = new ArrayCursor();
 export type Bounds = Pick<ColumnFacts, 'min' | 'max'>;
 
 /**
- * What a leaf of a predicate asks of a value, whatever column it is in. Made once a query, used by one thread.
+ * Question of a leaf of a predicate to a value, whatever column it is in. Made once a query, used by one thread.
  * `numbers` and `dates` return those of `rows` that pass; `rows` have a value and are no exceptions of the column.
  */
 export interface ValueTest {
@@ -46,7 +46,7 @@ export interface ValueTest {
   possible(bounds: Bounds): boolean;
 }
 
-/** What a text has. */
+/** Words of a text. */
 function termsOf(text: Uint8Array): Terms {
   const lengths = new Map<number, number>();
   const add = (hash: number, _: Uint8Array, start: number, end: number): unknown =>

@@ -121,7 +121,7 @@ const NO_BYTES = new Uint8Array(0);
 /** Words whose numbers are safe whole ones. */
 const DIGITS = /^\d{1,15}$/;
 
-/** What words of numbers and of dates are made of, lower-cased. */
+/** Bytes that words of numbers and of dates are made of, lower-cased. */
 const OF_NUMBERS = /^[\de]*$/;
 const OF_DATES = /^[\dtz]*$/;
 /** Words of dates: years, shorter numbers and zones; fractions; hours behind a day; all but these before a `Z`. */
@@ -192,7 +192,7 @@ export class WordsTest extends PrintedTest {
 
 /** Steps a character of a matcher that run in the time of a comparison. */
 const WEIGHT_SIZE = 16;
-/** What lone surrogates become in texts that are decoded as UTF-8. */
+/** Bytes that lone surrogates become in texts that are decoded as UTF-8. */
 const REPLACED = '\ufffd';
 /** A shorter literal is in most texts, where looking for it gains nothing. */
 const LITERAL_MIN = 3;

@@ -14,7 +14,7 @@ const SKETCH_ROWS_MAX = 2 ** 32 - 1;
  */
 export type LevelWay = 'trial' | 'entries' | 'sketch' | 'passes';
 
-/** What is known when it is a level's turn. */
+/** Facts that are known when it is a level's turn. */
 export interface LevelFacts {
   limits: AggregateLimits;
   /** Rows of the blocks. */

@@ -119,7 +119,7 @@ class Aggregating {
       const stage = this.#work.stages[place];
       const merged = stage.groupBy.type === 'field' ? this.#work.levelOf(stage.groupBy) : level;
       const first = new FirstBuckets(undefined, () => 0);
-      /** What values of `merged` are in `level`. */
+      /** Values of `merged` as they are numbered in `level`. */
       const origins: number[] = [];
       const counted = yield* firstCounted(cube, level, paths, stage.groupBy, place, afterBucket);
       for (const [parent, buckets] of counted.entries()) {

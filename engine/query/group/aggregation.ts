@@ -14,7 +14,7 @@ const SHARES_MAX = 64;
 /** Groups of a whole scan are that many times what those of its begun part let expect. */
 const GROWTH_EXPECTED = 1.25;
 
-/** What the steps of an aggregation work on. */
+/** State that the steps of an aggregation work on. */
 export class Aggregation {
   readonly source: BlockSource;
   readonly query: AggregateQuery;

@@ -12,7 +12,7 @@ const ATTRIBUTES_SEEN_MAX = 200_000;
 /** Steps of a unit that it takes to count the rows of a column. */
 const COLUMN_STEPS = 256;
 
-/** What of an attribute's columns has its own name, in the order in which they are told. */
+/** Parts of an attribute's columns that have its own name, in the order in which they are told. */
 const KIND_NAMES: readonly [Kind, AttributeKind][] = [
   [Kind.STRING, 'string'],
   [Kind.NUMBER, 'number'],
@@ -34,7 +34,7 @@ export interface AttributeChoice {
   prefix?: string;
 }
 
-/** What one block adds to an attribute. */
+/** Counts that one block adds to an attribute. */
 interface Found {
   eventCount: number;
   /** A bit for each kind. */

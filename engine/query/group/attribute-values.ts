@@ -212,7 +212,7 @@ export class ValueCounter implements BlockVisitor {
   }
 }
 
-/** What the values of an attribute are. */
+/** Kind of the values of an attribute. */
 export interface MeasuredValues {
   distinctCount: number;
   values: AttributeValue[] | null;
@@ -284,7 +284,7 @@ export class ValueMeter implements BlockVisitor {
   }
 
   /**
-   * What was measured of each attribute, in units; there are too many values when there are more than `distinctMax`.
+   * Measurements of each attribute, in units; there are too many values when there are more than `distinctMax`.
    */
   *results(distinctMax: number): Units<Map<string, MeasuredValues>> {
     const results = new Map<string, MeasuredValues>();

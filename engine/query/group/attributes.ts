@@ -53,7 +53,7 @@ function narrowed({ predicate, paths }: AttributesQuery): Predicate {
   return { type: 'and', children: [{ type: 'exists', paths: [...paths] }, predicate] };
 }
 
-/** What is asked of each attribute; `undefined` when a block is damaged that was counted before. */
+/** Answers about each attribute; `undefined` when a block is damaged that was counted before. */
 function* factsOf(
   source: BlockSource,
   scan: BlockScan,
@@ -104,7 +104,7 @@ function* count(
   return measured;
 }
 
-/** What is known of the values of some attributes without counting each. */
+/** Facts about the values of some attributes that are known without counting each. */
 function* measure(
   source: BlockSource,
   scan: BlockScan,

@@ -43,7 +43,7 @@ const ROWS_PER_ENTRY = 8;
 /** How a scan of the blocks ended. `full`: the visitor wanted no more; `damaged`: a block has to be left out. */
 export type ScanOutcome = 'done' | 'full' | 'damaged';
 
-/** What is given the blocks one after the other. */
+/** Visitor that is given the blocks one after the other. */
 export interface BlockVisitor {
   /** True when it needs to see rows; otherwise `addCount` is enough. */
   readonly needsRows: boolean;

@@ -6,7 +6,7 @@ import type { Level } from './level.ts';
 export interface Candidate {
   /** Its value in its level. */
   value: number;
-  /** What it is ordered by; `undefined` in natural order, `null` where there is nothing to compute it from. */
+  /** Value that it is ordered by; `undefined` in natural order, `null` where there is nothing to compute it from. */
   rank: MetricValue | undefined;
   /** The metrics that were computed, in the order in which they were asked for. */
   values: MetricValue[];

@@ -343,7 +343,7 @@ export class EntryCounts implements BlockVisitor {
     this.#hashed.free();
   }
 
-  /** What was counted, in units; to be called once, after the last block. */
+  /** The counts, in units; to be called once, after the last block. */
   *finish(): Units<CountedEntries[]> {
     const { parentCount } = this;
     const { numbers } = this.#level;

@@ -21,7 +21,7 @@ const MEMORY_BYTES_MAX = 8 * 1024 * 1024;
 /** The part of the memory of a query that all of them may take. */
 const MEMORY_PART = 2;
 
-/** What one pass finds. */
+/** Findings of one pass. */
 interface Counted {
   facets: Map<string, Facet>;
   stats: FacetsResult['stats'];

@@ -39,7 +39,7 @@ export class LevelSearch {
   readonly #work: Aggregation;
   readonly #place: number;
   readonly #groupBy: SelectingGroupBy;
-  /** What is computed together with the buckets. */
+  /** Metrics that are computed together with the buckets. */
   readonly #metrics: readonly Metric[];
 
   constructor(work: Aggregation, place: number, groupBy: SelectingGroupBy) {

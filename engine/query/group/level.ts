@@ -20,7 +20,7 @@ import type { RowRuns } from '../value/level-cells.ts';
 import { ValueTable, type ValueTableData } from '../value/value-table.ts';
 import type { LevelSpec } from './shared-scan.ts';
 
-/** What the buckets of a level are made from. */
+/** Source of the buckets of a level. */
 export interface Level {
   /** Reads all that it needs of a block, in units, so that `values` of these rows cannot fail. Throws CORRUPTION. */
   prepare(block: Block, rows: Bitmap): Units<void>;
@@ -35,7 +35,7 @@ export interface Level {
   learnCodes?(block: Block, rows: Bitmap): Units<KnownCodes | undefined>;
   /** The same of all rows of a block, by runs of rows that have the same one. */
   readonly runs?: RowRuns;
-  /** What a value is in the answer. */
+  /** A value as it stands in the answer. */
   key(value: number): BucketKey;
   /** The value of a key; -1 when it can have none. */
   place(key: BucketKey): number;

@@ -126,7 +126,7 @@ export class Nesting {
     return specs;
   }
 
-  /** What the levels have that grow. */
+  /** Parts of the levels that grow. */
   get found(): (StageData | undefined)[] {
     return this.#stages.map(({ level, tuples, grows }) =>
       grows ? { values: level.data, tuples: tuples.data } : undefined,

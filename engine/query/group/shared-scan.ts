@@ -83,7 +83,7 @@ export type VisitorSpec =
   | OrderedSpec
   | { type: 'total' };
 
-/** What a level of buckets has that grows. */
+/** Parts of a level of buckets that grow. */
 export interface StageData {
   values: ValueTableData | undefined;
   tuples: TupleTableData;
@@ -106,7 +106,7 @@ export interface RowsData {
   rows: Uint32Array;
 }
 
-/** What a visitor of blocks has found. Plain data that crosses threads. */
+/** Findings of a visitor of blocks. Plain data that crosses threads. */
 export type VisitorData =
   | {
       type: 'cube';
@@ -142,7 +142,7 @@ export interface Joining {
 }
 
 /**
- * What one who joined has found. Without `data` the owner visits those blocks itself. Plain data that crosses threads.
+ * Findings of one who joined. Without `data` the owner visits those blocks itself. Plain data that crosses threads.
  */
 export interface JoinedPart {
   member: number;
@@ -155,13 +155,13 @@ export interface JoinedPart {
 
 /** An offer to join in a scan. */
 export interface Offer {
-  /** What one of those who joined has found, each once; `undefined` while nothing came. */
+  /** Findings of one of those who joined, each once; `undefined` while nothing came. */
   take(): JoinedPart | undefined;
   /** Nothing is awaited any more. */
   close(): void;
 }
 
-/** What asks other threads to join in a query's scans. */
+/** Means to ask other threads to join in a query's scans. */
 export interface Sharing {
   /** Rows of a scan from which on it is worth it. */
   rowsMin: number;
@@ -182,7 +182,7 @@ export function packRefs(refs: readonly BlockRef[]): Float64Array<SharedArrayBuf
   return packed;
 }
 
-/** What `packRefs` was given. */
+/** The blocks that `packRefs` was given. */
 export function unpackRefs(packed: Float64Array): BlockRef[] {
   return Array.from({ length: packed.length / FIELDS }, (_, place) => {
     const at = place * FIELDS;

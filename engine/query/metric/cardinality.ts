@@ -54,7 +54,7 @@ export class Cardinalities {
   /** True when slots may have hashes of such groups that are not in their registers yet. */
   #unread = false;
   #packed: PackedRegisters | undefined;
-  /** What registers tell of their groups, once it was asked for. */
+  /** Estimates of groups by their registers, once they were asked for. */
   readonly #estimates = new Map<number, number>();
 
   /** Its parts; it is not to be used any more. */

@@ -35,7 +35,7 @@ export interface MetricTableData {
 
 /** Metrics of numbered groups of events. Mergeable; owned by one thread. */
 export class MetricTable {
-  /** What it was made for. */
+  /** The metrics that it was made for. */
   readonly metrics: readonly Metric[];
   #eventCounts = new Float64Array(0);
   readonly #countsEvents: boolean;

@@ -64,7 +64,7 @@ export interface SummaryData {
 }
 
 /**
- * What aggregations of one path need to know of its values, by group. Mergeable; owned by one thread.
+ * Facts about the values of one path that aggregations need, by group. Mergeable; owned by one thread.
  *
  * Values are the scalars at the path and the scalar elements of arrays there. Numbers and numeric strings count as
  * numbers, unless they are beyond all doubles. Source: INTERFACE.md 4.3 and 4.8.

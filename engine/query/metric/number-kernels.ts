@@ -58,7 +58,7 @@ export function talliesOf(column: NumberColumn, rows: Bitmap): Tallies | undefin
   return small && tallyRows(plainValues(small), rows, () => small);
 }
 
-/** What the whole numbers of a column are divided by; 1 when it has doubles. */
+/** Divisor of the whole numbers of a column; 1 when it has doubles. */
 export function divisorOf({ scale }: NumberColumn): number {
   return scale === SCALE_DOUBLE ? 1 : POWERS_OF_TEN[scale];
 }

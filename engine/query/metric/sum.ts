@@ -31,7 +31,7 @@ export class Sums {
   #groupCount = 0;
   /** Totals by scale and group, below 2^53 each; of a scale that was not met there is nothing. */
   #totals: Float64Array<ArrayBuffer>[] = new Array(FRACTION_DIGITS_MAX + 1).fill(NOTHING);
-  /** What left `#totals`, by scale and group. */
+  /** Totals that left `#totals`, by scale and group. */
   #large = new Map<number, Map<number, bigint>>();
   #doubles: Float64Array<ArrayBuffer> = NOTHING;
   #compensations: Float64Array<ArrayBuffer> = NOTHING;
@@ -204,7 +204,7 @@ export class Sums {
     return found / POWERS_OF_TEN[scaleFound];
   }
 
-  /** What of a group's sum was added exactly: `decimals / 10^scale`. */
+  /** The part of a group's sum that was added exactly: `decimals / 10^scale`. */
   #decimalsOf(group: number): { decimals: bigint; scale: number } {
     let decimals = 0n;
     let scaleMax = 0;

@@ -4,7 +4,7 @@ const MEMORY_BYTES_MAX = 128 * 1024 * 1024;
 const TRIAL_BYTES_MAX = 16 * 1024 * 1024;
 /** Cells of levels that are counted together. */
 const CELLS_MAX = 1 << 20;
-/** What an aggregation may take, and up to where it goes which way; the answer is always the same. */
+/** Limits of an aggregation, and up to where it goes which way; the answer is always the same. */
 export interface AggregateLimits {
   /** Memory of the groups of one pass. */
   memoryBytesMax: number;

@@ -3,10 +3,10 @@ import { type AggregateLimits, LIMITS } from './aggregate-limits.ts';
 
 /** Memory that a query may take unless its source says otherwise. */
 const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
-/** What a character of an answer takes: it is in the events, and in the answer. */
+/** Bytes that a character of an answer takes: it is in the events, and in the answer. */
 const CHARACTER_BYTES = 4;
 
-/** What says how much memory a query may take. */
+/** Limit of the memory that a query may take. */
 export interface MemoryBound {
   /** Bytes of what a query keeps until it is answered; opened blocks are not of it. */
   readonly memoryBytesMax?: number | undefined;
@@ -41,7 +41,7 @@ export function checkCharacters(bound: MemoryBound, count: number): void {
 }
 
 /**
- * What an aggregation may take: half of the memory is for its groups, the rest for what is kept between passes and the
+ * Limits of an aggregation: half of the memory is for its groups, the rest for what is kept between passes and the
  * answer.
  */
 export function aggregateLimits(bound: MemoryBound): AggregateLimits {

@@ -12,7 +12,7 @@ const ID_CHARACTERS = 22;
 /** Greatest writer and sequence: FORMAT.md 7. */
 export const WRITER_MAX = 255;
 export const SEQUENCE_MAX = 2 ** 48 - 1;
-/** What is added to a time so that it is never negative: 2^47. */
+/** Number that is added to a time so that it is never negative: 2^47. */
 const TIME_BIAS = 2 ** 47;
 
 /** The place of an event in the total order. Source: FORMAT.md 7. */

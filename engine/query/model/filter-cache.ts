@@ -21,7 +21,7 @@ export interface SelectedRows {
   rows: Uint16Array | Bitmap;
 }
 
-/** What is kept of a segment's blocks for one filter. */
+/** Findings that are kept of a segment's blocks for one filter. */
 interface KeptSegment<Found> {
   segment: number;
   bytes: number;
@@ -35,7 +35,7 @@ export function filterName(filter: Predicate): string {
 }
 
 /**
- * What was found of blocks with filters, so that not each request scans all blocks. Blocks never change, so neither
+ * Findings about blocks with filters, so that not each request scans all blocks. Blocks never change, so neither
  * does this; what was used longest ago goes when there is too much. Used by one thread.
  */
 export class FilterCache<Found> {
@@ -53,7 +53,7 @@ export class FilterCache<Found> {
     return this.#bytes;
   }
 
-  /** What is known of a block; `filter` is a `filterName`. */
+  /** The finding about a block, if there is one; `filter` is a `filterName`. */
   get(filter: string, { segment, ordinal }: BlockRef): Found | undefined {
     return this.#use(`${segment} ${filter}`)?.blocks.get(ordinal);
   }

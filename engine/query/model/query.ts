@@ -143,7 +143,7 @@ export type MetricExpression =
  */
 export type MetricValue = number | string | null;
 
-/** What is computed over events. */
+/** A computation over events. */
 export type Metric = SimpleMetric | { type: 'formula'; expression: MetricExpression };
 
 /**
@@ -183,7 +183,7 @@ export type GroupBy =
   | { type: 'time'; boundaries: Boundaries; total: boolean };
 
 /**
- * What a bucket is of: a value (the text of a number is its shortest), a tag's id, a step's first instant, or the
+ * Key of a bucket: a value (the text of a number is its shortest), a tag's id, a step's first instant, or the
  * total.
  */
 export type BucketKey =
@@ -206,14 +206,14 @@ export interface AggregateQuery extends Selection {
 export interface AttributesQuery extends Selection {
   /** Paths to look at; all when they are left out. */
   paths?: readonly string[];
-  /** What the paths begin with. */
+  /** Text that the paths begin with. */
   prefix?: string;
   limit: number;
   /** Values of each to tell, those of the most events first; left out: nothing is asked about values. */
   values?: number;
 }
 
-/** What the values of an attribute are. A date is a text of a known form. */
+/** Kind of an attribute's values. A date is a text of a known form. */
 export type AttributeKind = 'string' | 'number' | 'boolean' | 'date' | 'array';
 
 /** A value of an attribute, or of an element of arrays there, and the events that have it. */
@@ -269,7 +269,7 @@ export interface FacetsResult {
   bound?: Bound;
 }
 
-/** What a query did, for `explain` and for benchmarks, and what it could not read. */
+/** Work of a query, for `explain` and for benchmarks, and what it could not read. */
 export interface QueryStats {
   blocksTotal: number;
   blocksOpened: number;
@@ -357,7 +357,7 @@ export interface RowCountsResult {
   stats: QueryStats;
 }
 
-/** What the attributes of all that is stored take on the disk. */
+/** Bytes that the attributes of all that is stored take on the disk. */
 export interface DiskBytesResult {
   /** By path, the one that takes most first. */
   attributes: { path: string; bytes: number }[];
@@ -388,7 +388,7 @@ export interface TailedEvent extends ListedEvent {
   sequence: number;
 }
 
-/** What an answer has of a tail's events. */
+/** The part of a tail's events that an answer has. */
 export interface TailResult {
   events: TailedEvent[];
   /** Selected events that are not shown, and come before those that are. */

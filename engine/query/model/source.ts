@@ -11,7 +11,7 @@ import { compareEvents, type EventIds, type EventKey } from './event-id.ts';
 import type { FilterCache, SelectedRows, VisibleMinutes } from './filter-cache.ts';
 import type { QueryStats } from './query.ts';
 
-/** What a query reads from; a Reader is one. */
+/** Source that a query reads from; a Reader is one. */
 export interface BlockSource extends MemoryBound {
   /** The manifest's secret: values are hashed with it. */
   readonly secret: Uint8Array;
@@ -23,8 +23,8 @@ export interface BlockSource extends MemoryBound {
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged or its file is not there; IO. */
   open(ref: BlockRef): Block;
   /**
-   * What the block at `ref` has, when that is known without opening it, as in sealed segments. Throws as `open`; a
-   * source without it knows nothing.
+   * The columns of the block at `ref`, when they are known without opening it, as in sealed segments. Throws as `open`;
+   * a source without it knows nothing.
    */
   columns?(ref: BlockRef): BlockColumns | undefined;
   /** The footer of the sealed segment in which `ref` lies. Throws as `open`; `undefined` as for `columns`. */

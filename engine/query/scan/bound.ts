@@ -33,7 +33,7 @@ export interface Floor extends EventKey {
   tiedCount: number;
 }
 
-/** What of a range is reached, and what is to be told of it. */
+/** The part of a range that is reached, and what is to be told of it. */
 interface BoundReach extends Reach {
   floor?: Floor;
   bound?: Bound;

@@ -46,7 +46,7 @@ export interface WholeTest {
   text: Uint8Array | undefined;
 }
 
-/** What makes a test, always the same one. */
+/** Maker of a test, always the same one. */
 export interface TestOwner {
   /** Terms of all strings that pass. */
   readonly terms?: Terms;
@@ -129,7 +129,7 @@ function isDense(passes: Uint8Array, first: number, count: number): boolean {
 const IN_PART = 1;
 const WHOLE = 2;
 
-/** What a test said of a dictionary of a segment. */
+/** Verdicts of a test on a dictionary of a segment. */
 interface Known {
   /** 1 for each entry + 1 that passed. */
   passes: Uint8Array;
@@ -141,7 +141,7 @@ interface Known {
   isNarrow: boolean;
   /** True when a block was tested before. */
   isUsed: boolean;
-  /** What passed, when all pieces are WHOLE and that was asked. */
+  /** Entries that passed, when all pieces are WHOLE and that was asked. */
   found: Passes | undefined;
   scratch: Scratch;
 }
@@ -157,7 +157,7 @@ export interface Passes {
   only?: number;
 }
 
-/** What a test said of dictionaries of segments, for the other blocks of them. */
+/** Verdicts of a test on dictionaries of segments, for the other blocks of them. */
 interface Memory {
   dictionaries: WeakMap<EntrySource, Known>;
   bytes: number;
@@ -258,7 +258,7 @@ function isMost(rows: Bitmap): boolean {
   return countRows(rows) * SPARSE_RATIO >= rows.length << 5;
 }
 
-/** What passes when these of `entryCount` entries do. */
+/** Passes of `entries`, which alone of `entryCount` ones do. */
 function passesOf(entries: readonly number[], entryCount: number): Passes {
   if (entries.length === 0) return { passes: new Uint8Array(1), only: 0 };
   const passes = new Uint8Array(entryCount + 1);

@@ -38,7 +38,7 @@ export class MinuteRows {
     return known.rowsBefore[firstAt(known.minutes, timeMs / MINUTE_MS)] - start;
   }
 
-  /** What the footer of a block's segment says; a damaged one says nothing. */
+  /** Minutes in the footer of a block's segment; a damaged one has none. */
   #minutesOf(ref: BlockRef): SegmentMinutes | undefined {
     if (this.segment === ref.segment) return this.#minutes;
     this.segment = ref.segment;

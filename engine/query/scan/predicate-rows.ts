@@ -118,10 +118,10 @@ export class PredicateRows {
   }
 }
 
-/** What a plan asks about one attribute alone. */
+/** The question of a plan about one attribute alone. */
 interface Asked {
   path: string;
-  /** What its texts have that pass. */
+  /** Words of its texts that pass. */
   terms: Terms | undefined;
   /** The word that they have, when that is all that is asked. */
   word: Uint8Array | undefined;

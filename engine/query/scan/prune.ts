@@ -10,7 +10,7 @@ import { WordsTest } from '../filter/printed-test.ts';
 import { type BlockSource, isDamage } from '../model/source.ts';
 import { passesNone, type TestOwner } from './entry-passes.ts';
 
-/** What the footer says that the block at `ref` has; `undefined` when it says nothing, or is damaged. */
+/** The columns of the block at `ref` as the footer has them; `undefined` when it says nothing, or is damaged. */
 export function columnsOf(source: BlockSource, ref: BlockRef): BlockColumns | undefined {
   try {
     return ref.sealed ? source.columns?.(ref) : undefined;
@@ -71,7 +71,7 @@ export function dictionaryOf(
   }
 }
 
-/** What a segment knows of the strings of a block. */
+/** Knowledge of a segment about the strings of a block. */
 interface Strings {
   dictionary(number: number): EntrySource | undefined;
   /** True when a string at `path` may have what is looked for. */

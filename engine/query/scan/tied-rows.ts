@@ -5,7 +5,7 @@ import { SEQUENCE_MAX, WRITER_MAX } from '../model/event-id.ts';
 /** Parts into which sequences are cut to find the one of an event. */
 export const SEQUENCE_STEPS = 256;
 
-/** What is shown the rows of one time. */
+/** Visitor that is shown the rows of one time. */
 export interface TiedVisitor {
   add(keys: RowKeys, rows: Bitmap): void;
 }

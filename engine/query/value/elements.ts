@@ -7,7 +7,7 @@ import { asciiText } from '../filter/text.ts';
 import type { Pairs } from './pairs.ts';
 import type { ValueHash } from './value-hash.ts';
 
-/** What an element is to sums: nothing, `mantissas / 10^scales`, or a number of many digits in `texts`. */
+/** An element as sums take it: nothing, `mantissas / 10^scales`, or a number of many digits in `texts`. */
 export const ElementType = { OTHER: 0, SMALL: 1, LONG: 2 } as const;
 
 const cursor = new ArrayCursor();

@@ -45,7 +45,7 @@ const WORD_ROWS = 32;
 
 const cursor = new ArrayCursor();
 
-/** What code 0 means alone. */
+/** Meaning of code 0 alone. */
 const NO_VALUE = Int32Array.of(1);
 const NO_WORDS = new Uint32Array(0);
 

@@ -11,7 +11,7 @@ const FULL_STEPS = 64;
 /** Last bits of a hash that may say of what kind of thing it is. */
 const KIND_BITS = 3;
 
-/** What a table of hashes keeps in a slot. */
+/** Form of a slot of a table of hashes. */
 export interface SlotForm {
   /** Words of a slot, 2 or 3; the first one is 0 while the slot is free. */
   words: number;

@@ -2,7 +2,7 @@ import { parseDateForm } from '../../column/date-form.ts';
 import { decimalKey, parseDecimal } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 
-/** What kind of value a hash is of, so that 200, "200" and true differ. */
+/** Kind of the value that a hash is of, so that 200, "200" and true differ. */
 const STRING_TAG = 1;
 const NUMBER_TAG = 2;
 const LONG_NUMBER_TAG = 3;

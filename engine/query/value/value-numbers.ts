@@ -4,7 +4,7 @@ import { decimalKey, parseDecimal } from '../filter/decimal.ts';
 import { encodeText } from '../filter/text.ts';
 
 /**
- * What a value is, the low KIND_BITS of its hash. Numbers of up to 15 digits are doubles, others the text of their
+ * Kind of a value, the low KIND_BITS of its hash. Numbers of up to 15 digits are doubles, others the text of their
  * digits and exponent.
  */
 export const ValueKind = { NUMBER: 0, LONG_NUMBER: 1, STRING: 2, DATE: 3, BOOLEAN: 4 } as const;
@@ -13,7 +13,7 @@ export const KIND_BITS = 3;
 /** Bits of a hash of a value. */
 export const HASH_BITS = 31;
 
-/** What `ofHash` gives when it does not know. */
+/** Result of `ofHash` when it does not know. */
 export const TEXT_NEEDED = -2;
 
 const { NUMBER, LONG_NUMBER, STRING, DATE, BOOLEAN } = ValueKind;

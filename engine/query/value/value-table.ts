@@ -139,7 +139,7 @@ export class ValueTable extends ValueNumbers {
     return hashes;
   }
 
-  /** What `value` is. */
+  /** Key of the bucket of `value`. */
   key(value: number): BucketKey {
     const number = this.#number(value);
     switch (this.#kind(value)) {
