@@ -51,6 +51,19 @@ export class FrameReader {
     return undefined;
   }
 
+  /** The end of the last byte from `offset` on that is not zero; `offset` when there is none. */
+  endBehind(offset: number): number {
+    const window = new Uint8Array(SEARCH_WINDOW_BYTES);
+    for (let end = this.limitBytes; end > offset; ) {
+      const from = Math.max(offset, end - window.length);
+      const part = window.subarray(0, this.#file.read(window.subarray(0, end - from), from));
+      const last = part.findLastIndex((byte) => byte !== 0);
+      if (last >= 0) return from + last + 1;
+      end = from;
+    }
+    return offset;
+  }
+
   /** Checks that the whole frame lies within the limit. */
   holds(header: FrameHeader, offset: number): boolean {
     return offset + header.frameBytes <= this.limitBytes;

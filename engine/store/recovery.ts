@@ -35,7 +35,7 @@ export interface RecoveredSegment {
   damaged: Damage[];
   /** Ordinals of blocks whose header is right and whose regions are not: for the manifest. */
   damagedBlocks: number[];
-  /** Bytes behind the last committed group: what a stop left. */
+  /** Bytes behind the last committed group, up to the last one that is not zero: what a stop left. */
   cutBytes: number;
   /**
    * Set when even the head of a segment that was not closed is missing. It is whole again when its file is put back.
@@ -151,7 +151,7 @@ class Recovery {
       sequence: this.#sequence,
       damaged: this.#damaged.filter((damage) => damage.offset < this.#validBytes),
       damagedBlocks: [...this.#damagedBlocks],
-      cutBytes: Math.max(limitBytes - this.#validBytes, 0),
+      cutBytes: this.#reader.endBehind(this.#validBytes) - this.#validBytes,
       isLost: !this.#hasHead && !this.#closed,
     };
   }

@@ -61,6 +61,8 @@ export interface WriterOptions {
   segmentBytesMax?: number;
   /** A segment is closed that got no rows for so long; never unless given. */
   segmentIdleMs?: number;
+  /** Room that is made behind small groups, as `LogFileOptions` has it. */
+  roomBytes?: number;
 }
 
 interface Waiter {
@@ -347,9 +349,10 @@ export class Writer {
   async #beginSegment(): Promise<void> {
     const { replaced } = this.#next;
     assert(replaced.flat().length === 0, 'small blocks are in the segment that is open');
-    const { disk, writer, folderId, nowMs, allocate, begun } = this.#options;
+    const { disk, writer, folderId, nowMs, allocate, begun, roomBytes = 0 } = this.#options;
     const segment = await allocate();
-    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: nowMs() });
+    const createdMs = nowMs();
+    const log = await LogFile.create({ disk, segment, writer, folderId, createdMs, roomBytes });
     try {
       await begun(segment);
     } catch (error) {
@@ -381,6 +384,7 @@ export class Writer {
     if (log === undefined) return;
     this.#log = undefined;
     this.#rotateDue = false;
+    await quietly(log.trim());
     log.close();
     // All of it is durable. Without the record the next start recovers the segment, and finds the same.
     await quietly(this.#options.closed(log.segment, log.durableBytes, log.sequence, failed));

@@ -34,6 +34,8 @@ const MET_MS = 50;
 const TICK_MS = 1_000;
 /** A turn of a large body that took longer, as it was inflated, is followed by a rest as long. */
 const LONG_MS = 20;
+/** Room behind small groups in a log segment: the write that makes it takes a millisecond or two. */
+const ROOM_BYTES = 1024 * 1024;
 /** Lanes beside those of bodies, which have the cells of their write keys. */
 const OWN_LANE = -1;
 const LINES_LANE = -2;
@@ -141,6 +143,7 @@ export class IngestWorker {
       committed: async (group) => acknowledger.committed(group),
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
+      roomBytes: ROOM_BYTES,
       ...(data.segments === undefined
         ? {}
         : {

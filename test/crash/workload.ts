@@ -10,6 +10,9 @@ import type { MemoryDisk } from '../support/memory-disk.ts';
 /** The UTC day of all usage here. */
 export const DAY = 20_000;
 
+/** Room behind some groups: others lie in it, others again beyond it. */
+const ROOM_BYTES = 1_024;
+
 /** Knowledge of the outside world: rows by their id, and what it was told. */
 export class Journal {
   /** Value by id of all rows that were acknowledged. */
@@ -82,7 +85,7 @@ class Script {
 
   async begin(): Promise<void> {
     const { manifest } = this.#opened;
-    this.#log = await beginLog(this.#disk, manifest, this.#writer);
+    this.#log = await beginLog(this.#disk, manifest, this.#writer, ROOM_BYTES);
   }
 
   /** One group: for each count a block of new rows; `again` are earlier rows, whose blocks are superseded. */

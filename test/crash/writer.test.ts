@@ -4,6 +4,8 @@ import { countRequests, openStore, Rig, visibleTexts } from '../store/rig.ts';
 import { type Faults, type Loss, MemoryDisk } from '../support/memory-disk.ts';
 
 const POWER: Loss = { type: 'all' };
+/** Less than all groups take together, so that room is made and used up. */
+const ROOM_BYTES = 2_048;
 const SEEDS = Number(process.env['CRASH_SEEDS'] ?? 4);
 
 /** Answers to callers about their requests; those that were told nothing are in neither. */
@@ -39,7 +41,7 @@ class Requests {
 async function work(disk: MemoryDisk, requests: Requests): Promise<Rig | undefined> {
   let rig: Rig;
   try {
-    rig = await Rig.open(disk);
+    rig = await Rig.open(disk, { roomBytes: ROOM_BYTES });
   } catch {
     return undefined;
   }
@@ -125,7 +127,7 @@ t.test('a stop at any call keeps whole what was acknowledged, and parts of nothi
       const what = `call ${call}, ${disk.trace[call - 1]}, seed ${seed}`;
       disk.crash(seed === 0 ? POWER : { type: 'random', seed: seed * 1_000 + call });
       t.equal(requests.violation(await afterRestart(disk), false), undefined, what);
-      const again = await Rig.open(disk);
+      const again = await Rig.open(disk, { roomBytes: ROOM_BYTES });
       await again.append('again', 2);
       t.equal(again.shown().get('again'), 2, `${what}: goes on`);
     }

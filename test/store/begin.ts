@@ -10,10 +10,16 @@ export async function beginSegment(manifest: Manifest, writer: number): Promise<
 }
 
 /** Begins a log segment as a writer does. */
-export async function beginLog(disk: Disk, manifest: Manifest, writer: number): Promise<LogFile> {
+export async function beginLog(
+  disk: Disk,
+  manifest: Manifest,
+  writer: number,
+  roomBytes = 0,
+): Promise<LogFile> {
   const segment = manifest.reserve();
   const { folderId } = manifest;
-  const log = await LogFile.create({ disk, segment, writer, folderId, createdMs: 1 });
+  const options = { disk, segment, writer, folderId, createdMs: 1, roomBytes };
+  const log = await LogFile.create(options);
   await manifest.begin(segment, writer);
   return log;
 }

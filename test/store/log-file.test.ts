@@ -9,10 +9,13 @@ import { groupOf, opaqueBlock, readOpaque } from './opaque.ts';
 const folderId = Uint8Array.from({ length: 16 }, (_, index) => index);
 const PATH = 'log/00000007.log';
 
-async function create(disk = new MemoryDisk()): Promise<{ disk: MemoryDisk; log: LogFile }> {
+async function create(
+  disk = new MemoryDisk(),
+  roomBytes = 0,
+): Promise<{ disk: MemoryDisk; log: LogFile }> {
   disk.makeFolder('log');
-  const log = await LogFile.create({ disk, segment: 7, writer: 2, folderId, createdMs: 5 });
-  return { disk, log };
+  const options = { disk, segment: 7, writer: 2, folderId, createdMs: 5, roomBytes };
+  return { disk, log: await LogFile.create(options) };
 }
 
 t.test('a new file has a head, and its name is durable', async (t) => {
@@ -105,6 +108,34 @@ t.test('a group is one write, a chain of frames, and one sync', async (t) => {
   t.same(kinds, [1, 2, 2, 3, 2, 3]);
   const commit = readCommit(bytes.subarray(commitAt + 64));
   t.match(commit, { blocks: [{ ordinal: 4 }], superseded: [1, 2], usage: [] });
+});
+
+t.test('room is made behind small groups, used up by later ones, and given back', async (t) => {
+  const { disk, log } = await create(new MemoryDisk(), 10_000);
+  const length = (): number => disk.content(PATH).length;
+  await log.append(groupOf(0, [opaqueBlock([1], 0)]));
+  const made = log.durableBytes + 10_000;
+  t.equal(length(), made);
+  t.ok(
+    disk
+      .content(PATH)
+      .subarray(log.durableBytes)
+      .every((byte) => byte === 0),
+  );
+  const [{ offset }] = (await log.append(groupOf(1, [opaqueBlock([2], 1)]))).blocks;
+  t.equal(length(), made, 'the next group lies in it');
+  t.ok(offset < made);
+  const large = opaqueBlock(
+    Array.from({ length: 20_000 }, (_, row) => row),
+    2,
+  );
+  t.ok(large.bytes.length > 65_536);
+  const { bytes } = await log.append(groupOf(2, [large]));
+  t.equal(length(), bytes, 'none is made behind a large one');
+  await log.append(groupOf(20_002, [opaqueBlock([3], 20_002)]));
+  t.equal(length(), log.durableBytes + 10_000);
+  await log.trim();
+  t.equal(length(), log.durableBytes);
 });
 
 t.test('after a failure the file is dead', async (t) => {

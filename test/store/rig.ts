@@ -40,7 +40,10 @@ export function visibleTexts(disk: MemoryDisk, opened: OpenedCatalog): Map<strin
   return rows;
 }
 
-type SegmentLimits = Pick<WriterOptions, 'segmentRowsMax' | 'segmentBytesMax' | 'segmentIdleMs'>;
+type SegmentLimits = Pick<
+  WriterOptions,
+  'segmentRowsMax' | 'segmentBytesMax' | 'segmentIdleMs' | 'roomBytes'
+>;
 
 /** A writer, the front thread that it talks to, and a clock. */
 export class Rig {
