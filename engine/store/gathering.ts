@@ -1,9 +1,11 @@
 /** Senders that have just been answered are waited for when there are so many, so long. */
 const SENDERS_MIN = 4;
 const WAIT_MS = 2;
-/** Time without waiting after they did not all come: at less than full load each would wait for those that do not. */
+/** Time in which senders come that send their next body as soon as they are answered. */
+const SOON_MS = 1;
+/** Time without waiting after they did not all come soon: at less than full load each would wait for the others. */
 const PAUSE_MS = 1_000;
-/** So often all must have come for one time that they did not, and so many times count. */
+/** So often all must have come soon for one time that they did not, and so many times count. */
 const TIMES_A_MISS = 4;
 const TIMES_MAX = 32;
 
@@ -17,7 +19,7 @@ export class Gathering {
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** Ends the wait. */
   #complete: (() => void) | undefined;
-  /** How often all came, of which each miss takes some, and when there was a miss too many. */
+  /** How often all came soon, of which each miss takes some, and when there was a miss too many. */
   #times = 0;
   #missedMs = Number.NEGATIVE_INFINITY;
 
@@ -51,7 +53,8 @@ export class Gathering {
       };
     });
     this.#complete = undefined;
-    if (isComplete) this.#times = Math.min(this.#times + 1, TIMES_MAX);
+    const isSoon = isComplete && this.#monotonicMs() - nowMs <= SOON_MS;
+    if (isSoon) this.#times = Math.min(this.#times + 1, TIMES_MAX);
     else if (this.#times >= TIMES_A_MISS) this.#times -= TIMES_A_MISS;
     else this.#missedMs = this.#monotonicMs();
   }
