@@ -74,7 +74,9 @@ function* firstOf(
   limit: number,
   table: ValueTable,
 ): Units<Float64Array[] | undefined> {
-  for (const heads of HEADS) {
+  // Hashes that are counted have no first ones.
+  const isAnyRanked = parts.some(({ isRanked }) => isRanked);
+  for (const heads of isAnyRanked ? HEADS : []) {
     const counts = yield* firstOfHeads(parts, parentCount, limit, table, heads);
     if (counts !== undefined) return counts;
   }
