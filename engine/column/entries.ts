@@ -1,3 +1,4 @@
+import { HASH_SEED, hashBytes } from '../base/hash.ts';
 import type { Units } from '../base/pause.ts';
 import type { CountRuns } from './count-runs.ts';
 
@@ -128,6 +129,14 @@ export class EntryHashes implements Summed {
     return new SumKey(`hashes ${seed} of ${pieceCount} pieces`);
   }
 }
+
+/** Hashes by which texts are looked up among entries. */
+export const TEXT_HASHES: SumKey<EntryHashes> = new SumKey('hashes of texts');
+/** The hash that they are made by. */
+export const TEXT_HASH: EntryHash = {
+  seed: HASH_SEED,
+  hashOf: (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
+};
 
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;

@@ -1,4 +1,4 @@
-import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
+import { sameBytes } from '../base/hash.ts';
 import { Pace, type Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
@@ -14,8 +14,10 @@ import {
   type Scratch,
   type StringPlace,
   type SumKeeper,
-  SumKey,
+  type SumKey,
   type Summed,
+  TEXT_HASH,
+  TEXT_HASHES,
   type Terms,
 } from './entries.ts';
 
@@ -87,13 +89,6 @@ interface EntryReads {
   /** PIECE_ENTRIES entries from `first` on, without the others; not kept. */
   piece?(first: number): Entries;
 }
-
-/** By these hashes texts are looked up. */
-const TEXT_HASHES = new SumKey<EntryHashes>('hashes of texts');
-const TEXT_HASH: EntryHash = {
-  seed: HASH_SEED,
-  hashOf: (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
-};
 
 /** The entries of a column of a block, whose hashes and sums are kept longer than the open block. */
 class OwnEntries implements BlockEntries {

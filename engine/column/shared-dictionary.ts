@@ -1,7 +1,7 @@
 import { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
+import { sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
@@ -17,14 +17,13 @@ import {
   PIECE_ENTRIES,
   Scratch,
   type StringPlace,
-  SumKey,
+  TEXT_HASH,
+  TEXT_HASHES,
 } from './entries.ts';
 import { offsetsOf } from './string-chunk.ts';
 
 /** Decoded pieces that are kept: a page of events asks for entries here and there. */
 const PIECES_KEPT_MAX = 32;
-/** Hashes by which entries are found: on disk there is no index of them. */
-const TEXT_HASHES = new SumKey<EntryHashes>('text hashes');
 /** Memory of the place of a piece, about. */
 const REGION_BYTES = 64;
 /** Pieces of a head whose hashes are kept alone: as few as hold the entries that are asked for. */
@@ -184,13 +183,10 @@ export class SharedDictionary implements CountedEntries {
   }
 
   *findUnits(text: Uint8Array): Units<number> {
-    const hashed = (): Units<EntryHashes> =>
-      this.#hashed(
-        (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
-        this.#pieces.length,
-      );
+    // On disk there is no index of the hashes.
+    const hashed = (): Units<EntryHashes> => this.#hashed(TEXT_HASH.hashOf, this.#pieces.length);
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, hashed);
-    const wanted = hashBytes(text, 0, text.length, HASH_SEED);
+    const wanted = TEXT_HASH.hashOf(text, 0, text.length);
     let entry = hashes.indexOf(wanted);
     for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
       const { bytes, start, end } = this.place(entry);
