@@ -53,7 +53,8 @@ export class FrameReader {
 
   /** The end of the last byte from `offset` on that is not zero; `offset` when there is none. */
   endBehind(offset: number): number {
-    const window = new Uint8Array(SEARCH_WINDOW_BYTES);
+    if (offset >= this.limitBytes) return offset;
+    const window = new Uint8Array(Math.min(SEARCH_WINDOW_BYTES, this.limitBytes - offset));
     for (let end = this.limitBytes; end > offset; ) {
       const from = Math.max(offset, end - window.length);
       const part = window.subarray(0, this.#file.read(window.subarray(0, end - from), from));

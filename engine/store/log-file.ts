@@ -142,8 +142,8 @@ export class LogFile {
     const chunks = [...blocks.map((block) => block.bytes), frame.bytes];
     const groupBytes = chunks.reduce((sum, { length }) => sum + length, 0);
     const end = this.#bytes + groupBytes;
-    const isSmall = groupBytes <= SMALL_GROUP_BYTES;
-    const room = end > this.#fileBytes && isSmall ? zerosOf(this.#roomBytes) : zerosOf(0);
+    const makesRoom = end > this.#fileBytes && groupBytes <= SMALL_GROUP_BYTES;
+    const room = zerosOf(makesRoom ? this.#roomBytes : 0);
     try {
       refuseForeign(this.#file, segmentPath(this.segment), this.#fileBytes);
       await this.#file.write([...chunks, room], this.#bytes);

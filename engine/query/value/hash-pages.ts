@@ -1,3 +1,5 @@
+import { KIND_BITS } from './value-numbers.ts';
+
 /** Pages of a large table, as a power of two. */
 const PAGE_BITS = 8;
 /** Entries from which on a table has so many pages. */
@@ -8,8 +10,6 @@ const HASH_FACTOR = 0x9e3779b1;
 const FULL_PARTS = 256;
 const FULL_MIN = (FULL_PARTS * 3) / 8;
 const FULL_STEPS = 64;
-/** Last bits of a hash that may say of what kind of thing it is. */
-const KIND_BITS = 3;
 
 /** Form of a slot of a table of hashes. */
 export interface SlotForm {
