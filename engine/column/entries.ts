@@ -1,4 +1,4 @@
-import { HASH_SEED, hashBytes } from '../base/hash.ts';
+import { HASH_SEED, hashBytes, sameBytes } from '../base/hash.ts';
 import type { Units } from '../base/pause.ts';
 import type { CountRuns } from './count-runs.ts';
 
@@ -137,6 +137,20 @@ export const TEXT_HASH: EntryHash = {
   seed: HASH_SEED,
   hashOf: (bytes, start, end) => hashBytes(bytes, start, end, HASH_SEED),
 };
+
+/** Entries that are `text`, in their order; `hashes` are TEXT_HASHES of all, `placeOf` says where an entry is. */
+export function* equalEntries(
+  hashes: Int32Array,
+  text: Uint8Array,
+  placeOf: (entry: number) => StringPlace,
+): Generator<number> {
+  const wanted = TEXT_HASH.hashOf(text, 0, text.length);
+  let entry = hashes.indexOf(wanted);
+  for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
+    const { bytes, start, end } = placeOf(entry);
+    if (end - start === text.length && sameBytes(bytes, start, text, 0, text.length)) yield entry;
+  }
+}
 
 /** Entries of a piece of a dictionary of a segment, which is read and decoded as one. Source: FORMAT.md 10.3. */
 export const PIECE_ENTRIES = 1_024;

@@ -1,4 +1,3 @@
-import { sameBytes } from '../base/hash.ts';
 import { Pace, type Units } from '../base/pause.ts';
 import type { PackedValues } from '../packed/cells.ts';
 import { STRETCH_ROWS, type StringColumn } from './column.ts';
@@ -8,6 +7,7 @@ import {
   type EntryHash,
   EntryHashes,
   type EntrySource,
+  equalEntries,
   type KeepSum,
   PIECE_ENTRIES,
   type PossibleParts,
@@ -132,21 +132,14 @@ class OwnEntries implements BlockEntries {
   *equalUnits(text: Uint8Array): Units<number[] | undefined> {
     if (!this.isDue(TEXT_HASHES, this.entryCount * 4)) return undefined;
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, () => this.#hashed(TEXT_HASH));
-    const wanted = TEXT_HASH.hashOf(text, 0, text.length);
-    const equal: number[] = [];
-    let entry = hashes.indexOf(wanted);
-    for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
-      if (this.#isEqual(entry, text)) equal.push(entry);
-    }
-    return equal;
+    return [...equalEntries(hashes, text, (entry) => this.#placeInPiece(entry))];
   }
 
-  #isEqual(entry: number, text: Uint8Array): boolean {
+  /** The place of an entry, whose piece alone is read where that can be. */
+  #placeInPiece(entry: number): StringPlace {
     const first = entry - (entry % PIECE_ENTRIES);
     const { bytes, offsets } = this.#reads.piece?.(first) ?? this.piece(first);
-    const start = offsets[entry - first];
-    const length = offsets[entry - first + 1] - start;
-    return length === text.length && sameBytes(bytes, start, text, 0, length);
+    return { bytes, start: offsets[entry - first], end: offsets[entry - first + 1] };
   }
 
   *#hashed(hash: EntryHash): Units<EntryHashes> {

@@ -1,7 +1,6 @@
 import { ByteParts } from '../base/byte-parts.ts';
 import { ByteReader } from '../base/bytes.ts';
 import { damaged } from '../base/errors.ts';
-import { sameBytes } from '../base/hash.ts';
 import { finished, inParts, type Units } from '../base/pause.ts';
 import { type CompressTexts, type Room, readPacked, writeStored } from '../packed/compress.ts';
 import { free } from '../packed/growth.ts';
@@ -13,6 +12,7 @@ import {
   type Entries,
   type EntryHash,
   EntryHashes,
+  equalEntries,
   type KeepSum,
   PIECE_ENTRIES,
   Scratch,
@@ -186,13 +186,8 @@ export class SharedDictionary implements CountedEntries {
     // On disk there is no index of the hashes.
     const hashed = (): Units<EntryHashes> => this.#hashed(TEXT_HASH.hashOf, this.#pieces.length);
     const { hashes } = yield* this.keptUnits(TEXT_HASHES, hashed);
-    const wanted = TEXT_HASH.hashOf(text, 0, text.length);
-    let entry = hashes.indexOf(wanted);
-    for (; entry >= 0; entry = hashes.indexOf(wanted, entry + 1)) {
-      const { bytes, start, end } = this.place(entry);
-      if (end - start === text.length && sameBytes(bytes, start, text, 0, text.length)) break;
-    }
-    return entry;
+    for (const entry of equalEntries(hashes, text, (at) => this.place(at))) return entry;
+    return -1;
   }
 
   /** Ends it: frees the entries at once. */
