@@ -83,6 +83,7 @@ t.test('a time series has a chart and a table with the numbers of the API', asyn
   await page.getByRole('link', { name: 'Analytics' }).click();
   await page.getByRole('form', { name: 'Analysis' }).waitFor();
   await visit(`${LATER}&m=count,avg:custom.duration&step=10m`);
+  await page.locator('.figure canvas').nth(1).waitFor();
   t.equal(await page.locator('.figure canvas').count(), 2);
   await page.locator('.figure summary').first().click();
   await page.getByRole('table', { name: 'count over time' }).waitFor();
