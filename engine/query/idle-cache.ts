@@ -104,6 +104,7 @@ export class IdleCache<T> {
   }
 
   #keep(key: string, made: Kept<T>, own: (value: T) => T): T {
+    if (made.bytes > this.#bytesMax) return made.value;
     for (const [oldest, kept] of this.#kept) {
       if (this.#bytes + made.bytes <= this.#bytesMax) break;
       if (!this.#isIdle(kept, made.usedAt)) return made.value;

@@ -60,6 +60,15 @@ t.test('what nobody asks for any more makes room', async (t) => {
   t.equal(cache.bytes, 4);
 });
 
+t.test('a chunk that is larger than the cache takes no room from others', async (t) => {
+  const cache = new ChunkCache(8);
+  for (let time = 0; time < 2; time++) isRead(cache, refAt(0), 0, [1, 2, 3, 4]);
+  const large = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  for (let time = 0; time < 12; time++) t.ok(isRead(cache, refAt(1), 0, large));
+  t.notOk(isRead(cache, refAt(0), 0, [1, 2, 3, 4]));
+  t.equal(cache.bytes, 4);
+});
+
 t.test('chunks of segments that are gone are forgotten', async (t) => {
   const cache = new ChunkCache();
   for (const segment of [1, 2]) {
