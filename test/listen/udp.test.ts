@@ -1,7 +1,14 @@
 import { createSocket } from 'node:dgram';
 import t from 'tap';
+import { must } from '../../engine/base/assert.ts';
 import { socketsIn } from '../../server/listen/kernel-sockets.ts';
-import { DATAGRAM_BYTES_MAX, DatagramSocket } from '../../server/listen/udp/datagram-socket.ts';
+import { BatchReader } from '../../server/listen/udp/batch-reader.ts';
+import {
+  type DatagramReader,
+  type DatagramSink,
+  SingleReader,
+} from '../../server/listen/udp/datagram-reader.ts';
+import { DatagramSocket } from '../../server/listen/udp/datagram-socket.ts';
 import { dropsOf, listenUdp } from '../../server/listen/udp/udp.ts';
 import { FakeIntake } from '../support/fake-intake.ts';
 
@@ -86,31 +93,80 @@ t.test(
   },
 );
 
-t.test('of datagrams that come together the first is an event, the others are read', async (t) => {
-  const texts = [0, 1, 40_000, 65_000, 3].map((length, at) => `${at} ${'y'.repeat(length)}`);
-  const bytes = Buffer.alloc(4 * DATAGRAM_BYTES_MAX);
-  const taken: { length: number; address: string | undefined }[] = [];
-  const sink = {
-    bytes,
-    start: 0,
-    take(length: number, address?: string): void {
-      taken.push({ length, address });
-      sink.start += length;
+t.test(
+  'of datagrams that come together the first is an event, the others are read, in either form',
+  async (t) => {
+    const single = new SingleReader();
+    const batch = must(await BatchReader.open(), 'recvmmsg');
+    const lengths = [0, 1, 40_000, 65_000, 3, ...Array.from({ length: 300 }, (_, at) => at)];
+    const texts = lengths.map((length, at) => `${at} ${'y'.repeat(length)}`);
+    for (const host of ['127.0.0.1', '::1']) {
+      for (const reader of [single, batch]) {
+        const taken = await takenOf(host, reader, ['', ...texts]);
+        t.same(
+          taken.map(({ text }) => text),
+          ['', ...texts],
+        );
+        t.equal(taken[0].address, host);
+        t.ok(taken.some(({ address }) => address === undefined));
+      }
+    }
+  },
+);
+
+t.test('a fault of the socket is told, and what comes behind it is taken', async (t) => {
+  const faults: string[] = [];
+  const broken: DatagramReader = {
+    read(): number {
+      throw new Error('broken');
     },
   };
-  const failed = (error: Error): void => {
-    t.fail(error.message);
+  const taken = await takenOf('127.0.0.1', broken, ['one', 'two', 'three'], ({ message }) => {
+    faults.push(message);
+  });
+  t.same(
+    taken.map(({ text }) => text),
+    ['one', 'two', 'three'],
+  );
+  t.same(faults, ['broken']);
+});
+
+t.test('a descriptor that is no socket is a fault in either form', async (t) => {
+  const batch = must(await BatchReader.open(), 'recvmmsg');
+  const sink = { take: () => t.fail('nothing is taken') };
+  for (const reader of [new SingleReader(), batch]) {
+    t.throws(() => reader.read(-1, sink, 1), { code: /^(EBADF|ERR_OUT_OF_RANGE)$/ });
+  }
+});
+
+/** Datagram that was taken. */
+interface Taken {
+  text: string;
+  address: string | undefined;
+}
+
+/** Sends datagrams to a socket after each other; what it takes. */
+async function takenOf(
+  host: string,
+  reader: DatagramReader,
+  texts: readonly string[],
+  failed = (error: Error): void => {
+    throw error;
+  },
+): Promise<Taken[]> {
+  const taken: Taken[] = [];
+  const sink: DatagramSink = {
+    take: (bytes, start, end, address) => {
+      taken.push({ text: bytes.toString('latin1', start, end), address });
+    },
   };
-  const datagrams = await DatagramSocket.bind({ host: '127.0.0.1', port: 0 }, sink, failed);
-  const { port } = datagrams;
-  const socket = createSocket('udp4');
+  const datagrams = await DatagramSocket.bind({ host, port: 0 }, sink, failed, reader);
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   for (const text of texts) {
-    await new Promise((sent) => socket.send(text, port, '127.0.0.1', sent));
+    await new Promise((sent) => socket.send(text, datagrams.port, host, sent));
   }
   while (taken.length < texts.length) await new Promise((resolve) => setImmediate(resolve));
   await datagrams.close();
   socket.close();
-  t.equal(bytes.toString('latin1', 0, sink.start), texts.join(''));
-  t.equal(taken[0].address, '127.0.0.1');
-  t.ok(taken.some(({ address }) => address === undefined));
-});
+  return taken;
+}

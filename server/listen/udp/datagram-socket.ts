@@ -1,19 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { readSync } from 'node:fs';
 import { must } from '../../../engine/base/assert.ts';
 import type { Address } from '../../address.ts';
-
-/** Receiver of datagrams, which owns the place that they are read into. */
-export interface DatagramSink {
-  /** Buffer with at least DATAGRAM_BYTES_MAX bytes behind `start`, where the next datagram goes. */
-  readonly bytes: Buffer;
-  readonly start: number;
-  /** Takes the datagram at `start`. `address` is that of its sender, where it is known. */
-  take(length: number, address?: string): void;
-}
-
-/** Length of the longest datagram. */
-export const DATAGRAM_BYTES_MAX = 65_535;
+import { BatchReader } from './batch-reader.ts';
+import { type DatagramReader, type DatagramSink, SingleReader } from './datagram-reader.ts';
 
 /** Buffer asked of the kernel, which gives as much as `net.core.rmem_max` allows. */
 const RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024;
@@ -48,36 +37,47 @@ function handleOf(socket: Socket): Handle | undefined {
 
 /**
  * A socket for datagrams, which go to a sink. The first one is an event of node:dgram. Those behind it are read from
- * the descriptor once a millisecond, straight to their place, until none is left: that takes 2 us each where an event
- * takes 7. Where the descriptor cannot be had all are events.
+ * the descriptor once a millisecond until none is left: that takes 1 us each where an event takes 7. Where the
+ * descriptor cannot be had all are events.
  */
 export class DatagramSocket {
   readonly #socket: Socket;
   readonly #sink: DatagramSink;
   readonly #failed: (error: Error) => void;
   readonly #handle: Handle | undefined;
+  #reader: DatagramReader;
   #timer: NodeJS.Timeout | undefined;
   #readings = 0;
 
-  private constructor(socket: Socket, sink: DatagramSink, failed: (error: Error) => void) {
+  private constructor(
+    socket: Socket,
+    sink: DatagramSink,
+    failed: (error: Error) => void,
+    reader: DatagramReader,
+  ) {
     this.#socket = socket;
     this.#sink = sink;
     this.#failed = failed;
+    this.#reader = reader;
     this.#handle = handleOf(socket);
     socket.on('error', failed);
     socket.on('message', (datagram, { address }) => {
-      sink.bytes.set(datagram, sink.start);
-      sink.take(datagram.length, address);
+      sink.take(datagram, 0, datagram.length, address);
       this.#readOn();
     });
   }
 
-  /** Takes an address; its port may be 0. Rejects with the fault of the system. `failed` is told what fails later. */
-  static bind(
+  /**
+   * Takes an address; its port may be 0. Rejects with the fault of the system. `failed` is told what fails later.
+   * Datagrams are read many at a time where the system can; `reader` is for tests.
+   */
+  static async bind(
     { host, port }: Address,
     sink: DatagramSink,
     failed: (error: Error) => void,
+    reader?: DatagramReader,
   ): Promise<DatagramSocket> {
+    const way = reader ?? (await BatchReader.open()) ?? new SingleReader();
     const type = host.includes(':') ? 'udp6' : 'udp4';
     const socket = createSocket({ type, recvBufferSize: RECEIVE_BUFFER_BYTES });
     return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ export class DatagramSocket {
       });
       socket.bind({ address: host, port, exclusive: true }, () => {
         socket.removeAllListeners('error');
-        resolve(new DatagramSocket(socket, sink, failed));
+        resolve(new DatagramSocket(socket, sink, failed, way));
       });
     });
   }
@@ -118,19 +118,15 @@ export class DatagramSocket {
     else this.#timer = setTimeout(() => this.#reading(), READ_MS);
   }
 
-  /** Reads datagrams until none is left; returns how many. */
+  /** Reads datagrams until none is left; returns how many. After a fault they are read one by one. */
   #read(): number {
     const { fd } = must(this.#handle, 'handle');
-    const sink = this.#sink;
-    let count = 0;
     try {
-      for (; count < READ_DATAGRAMS_MAX; count++) {
-        sink.take(readSync(fd, sink.bytes, sink.start, DATAGRAM_BYTES_MAX, null));
-      }
+      return this.#reader.read(fd, this.#sink, READ_DATAGRAMS_MAX);
     } catch (error) {
-      // None is left, as mostly, or the socket has a fault.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#failed(error as Error);
+      this.#reader = new SingleReader();
+      this.#failed(error as Error);
+      return 0;
     }
-    return count;
   }
 }

@@ -7,7 +7,8 @@ import { plainAddress } from '../header.ts';
 import { type KernelSocket, kernelSockets } from '../kernel-sockets.ts';
 import { listenFault } from '../listen-fault.ts';
 import { endLinesAtNuls } from '../record-splitter.ts';
-import { DATAGRAM_BYTES_MAX, type DatagramSink, DatagramSocket } from './datagram-socket.ts';
+import { DATAGRAM_BYTES_MAX, type DatagramSink } from './datagram-reader.ts';
+import { DatagramSocket } from './datagram-socket.ts';
 
 /** Dependencies of a listener for datagrams. Its port may be 0: any free one. */
 export interface UdpOptions extends Address {
@@ -83,8 +84,8 @@ class Receiver implements LineSource, DatagramSink {
   readonly origin: LineOrigin;
   readonly counts: UdpCounts = { datagrams: 0, datagramsDropped: 0 };
   /** Lines that were not handed over, each with its line feed, and room for a datagram and its line feed. */
-  readonly bytes = Buffer.alloc(LINES_SLOT_BYTES + DATAGRAM_BYTES_MAX + 1);
-  start = 0;
+  readonly #bytes = Buffer.alloc(LINES_SLOT_BYTES + DATAGRAM_BYTES_MAX + 1);
+  #end = 0;
   readonly #intake: UdpOptions['intake'];
   #spans: Lines[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -101,37 +102,36 @@ class Receiver implements LineSource, DatagramSink {
 
   settled(): void {}
 
-  take(length: number, address?: string): void {
+  take(datagram: Buffer, from: number, to: number, address?: string): void {
     this.counts.datagrams++;
-    if (address !== undefined) this.#meet(address, length);
-    const { bytes } = this;
-    let start = this.start;
+    const bytes = this.#bytes;
+    const start = this.#end;
+    let end = start + datagram.copy(bytes, start, from, to);
+    if (address !== undefined) this.#meet(address, start, end);
     // So that the search for NULs ends there.
-    bytes[start + length] = NUL;
-    endLinesAtNuls(bytes, start, start + length);
-    let end = trimmedEnd(bytes, start, start + length);
+    bytes[end] = NUL;
+    endLinesAtNuls(bytes, start, end);
+    end = trimmedEnd(bytes, start, end);
     if (end === start) return;
     bytes[end++] = LINE_FEED;
-    if (end > LINES_SLOT_BYTES) {
-      if (!this.handOver()) {
-        this.counts.datagramsDropped++;
-        return;
-      }
-      bytes.copyWithin(0, start, end);
-      end -= start;
-      start = 0;
-    }
-    if (bytes.indexOf(LINE_FEED, start) < end - 1) this.#spans.push({ start, end });
-    this.start = end;
+    if (end <= LINES_SLOT_BYTES) this.#add(start, end);
+    else if (!this.handOver()) this.counts.datagramsDropped++;
+    else this.#add(0, bytes.copy(bytes, 0, start, end));
+  }
+
+  /** Adds the lines of a datagram, which lie behind the others. */
+  #add(start: number, end: number): void {
+    if (this.#bytes.indexOf(LINE_FEED, start) < end - 1) this.#spans.push({ start, end });
+    this.#end = end;
     this.#timer ??= setTimeout(() => this.handOver(), BATCH_MS);
   }
 
-  #meet(address: string, length: number): void {
+  #meet(address: string, start: number, end: number): void {
     const nowMs = performance.now();
     if (this.#met === undefined || nowMs - this.#metMs < MET_MS) return;
     this.#metMs = nowMs;
-    const end = this.start + Math.min(length, WORD_BYTES);
-    const [word = ''] = this.bytes.toString('latin1', this.start, end).split(' ', 1);
+    const wordEnd = Math.min(start + WORD_BYTES, end);
+    const [word = ''] = this.#bytes.toString('latin1', start, wordEnd).split(' ', 1);
     this.#met({ channel: 'udp', peer: plainAddress(address) }, word);
   }
 
@@ -141,22 +141,22 @@ class Receiver implements LineSource, DatagramSink {
   handOver(): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.start === 0) return true;
+    if (this.#end === 0) return true;
     const thread = this.#intake.leastBusy();
-    if (!thread.roomForLines(this.start, this.origin)) {
+    if (!thread.roomForLines(this.#end, this.origin)) {
       this.#timer = setTimeout(() => this.handOver(), BATCH_MS);
       return false;
     }
     let at = 0;
     for (const { start, end } of this.#spans) {
-      if (start > at) thread.appendLines(NOTHING, this.bytes.subarray(at, start), false, this);
-      thread.appendLines(NOTHING, this.bytes.subarray(start, end), false, this, 'datagram');
+      if (start > at) thread.appendLines(NOTHING, this.#bytes.subarray(at, start), false, this);
+      thread.appendLines(NOTHING, this.#bytes.subarray(start, end), false, this, 'datagram');
       at = end;
     }
-    const rest = this.bytes.subarray(at, this.start);
+    const rest = this.#bytes.subarray(at, this.#end);
     if (rest.length > 0) thread.appendLines(NOTHING, rest, false, this);
     this.#spans = [];
-    this.start = 0;
+    this.#end = 0;
     return true;
   }
 
