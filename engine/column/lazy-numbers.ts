@@ -66,9 +66,10 @@ export class LazyNumberColumn implements NumberColumn {
   }
 
   rowsWithin(low: number, high: number): Uint32Array {
-    const isDecoded = this.#mantissas !== undefined || this.#present !== undefined;
+    const isDecoded = this.#mantissas !== undefined;
     const found = isDecoded ? undefined : this.#stream.bitsWithin(low, high);
-    return found ?? numbersWithin(this.mantissas, low, high);
+    if (found === undefined) return numbersWithin(this.mantissas, low, high);
+    return this.#present === undefined ? found : this.#present.bitsOf(found);
   }
 
   /** Puts the ranks of the present rows to their rows. */

@@ -137,6 +137,19 @@ export class PresentRows {
     return rows;
   }
 
+  /** A bit a row, of the rows whose values are set in `values`, a bit each. */
+  bitsOf(values: Uint32Array): Uint32Array {
+    const rows = this.rows();
+    const bits = new Uint32Array(bitmapWords(this.#rowCount));
+    for (let word = 0; word < values.length; word++) {
+      for (let left = values[word]; left !== 0; left &= left - 1) {
+        const row = rows[word * 32 + 31 - Math.clz32(left & -left)];
+        bits[row >>> 5] |= 1 << (row & 31);
+      }
+    }
+    return bits;
+  }
+
   /** Lets go of what the bitmap tells; the bytes that it still holds. */
   rest(): number {
     this.#ranks = undefined;

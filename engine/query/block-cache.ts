@@ -1,4 +1,4 @@
-import type { Block } from '../segment/block/block.ts';
+import { type Block, CELL_BYTES } from '../segment/block/block.ts';
 import type { BlockHead } from '../segment/block/block-head.ts';
 import type { BlockRef } from '../segment/frame.ts';
 import { ChunkCache } from './chunk-cache.ts';
@@ -12,8 +12,6 @@ const RESTING_BYTES_MAX = 8 * 1024 * 1024;
 const HEADS_BYTES_MAX = 12 * 1024 * 1024;
 /** Blocks that come to rest between two looks at all of them: who still reads one may decode more of it. */
 const LOOK_EVERY = 32;
-/** Bytes that a decoded column takes a row at most, its strings aside. */
-const CELL_BYTES = 8;
 /** Bytes that strings take decoded, over those that the block takes on disk. */
 const EXPANSION = 4;
 

@@ -4,6 +4,7 @@ import { ByteWriter } from '../../engine/base/bytes.ts';
 import { NumberChunk, writeNumbers } from '../../engine/column/number-chunk.ts';
 import { PrintRule, printNumber, SCALE_DOUBLE } from '../../engine/column/number-text.ts';
 import { NumberBuilder } from '../../engine/column/numbers.ts';
+import { PresentRows } from '../../engine/column/presence.ts';
 import { NUMBER_AS_TEXT } from '../../engine/column/rows.ts';
 
 /** Value and detail as rows.ts defines them. */
@@ -80,6 +81,40 @@ t.test('numbers within bounds are the same ones before and after they are decode
     }
     t.same(packed, decoded, `${low} to ${high}`);
   }
+});
+
+t.test('numbers within bounds are found at the rows that have them, decoded or not', async () => {
+  const number = fc.oneof(fc.integer({ min: -40, max: 40 }), fc.constantFrom(1e300, 1e12));
+  const values = fc.array(fc.option(number), { minLength: 1, maxLength: 400 });
+  fc.assert(
+    fc.property(
+      values,
+      fc.integer({ min: -41, max: 41 }),
+      fc.nat({ max: 30 }),
+      (all, low, span) => {
+        const rows = [...all.keys()].filter((row) => all[row] !== null);
+        const chunk = new NumberChunk(
+          encode(rows.map((row) => String(all[row]))).bytes,
+          rows.length,
+        );
+        const present = PresentRows.of(Uint32Array.from(rows), all.length);
+        const column = chunk.column(present, all.length);
+        const isWanted = (row: number): boolean => {
+          const { mantissas } = column;
+          return mantissas[row] >= low && mantissas[row] <= low + span;
+        };
+        const packed = chunk.column(present, all.length).rowsWithin(low, low + span);
+        const has = (found: Uint32Array, row: number): boolean =>
+          (found[row >>> 5] >>> row) % 2 === 1;
+        const decoded = column.rowsWithin(low, low + span);
+        const exceptions = new Set(column.exceptions.map(({ row }) => row));
+        for (const row of rows.filter((row) => !exceptions.has(row))) {
+          if (has(packed, row) !== isWanted(row)) throw new Error(`row ${row} before`);
+          if (has(decoded, row) !== isWanted(row)) throw new Error(`row ${row} decoded`);
+        }
+      },
+    ),
+  );
 });
 
 t.test('small whole mantissas are known by codes that are one higher', async (t) => {

@@ -5,7 +5,12 @@ import { Batch } from '../../engine/column/batch.ts';
 import { printDate } from '../../engine/column/date-form.ts';
 import { Kind } from '../../engine/column/kind.ts';
 import { PathTable } from '../../engine/column/path.ts';
-import { type Block, openBlock } from '../../engine/segment/block/block.ts';
+import {
+  type Block,
+  CELL_BYTES,
+  COLUMNS_BYTES_MAX,
+  openBlock,
+} from '../../engine/segment/block/block.ts';
 import { verifyBlock } from '../../engine/segment/block/verify-block.ts';
 import { batchOf, frameOf, MemorySource, open, RECEIVED_MS, rowsOf } from './block-maker.ts';
 import { anyRows } from './event-arbitrary.ts';
@@ -128,6 +133,25 @@ t.test('1, 30 and 1,000 shapes come back', async (t) => {
     const wrong = rows.findIndex(({ leaves }, row) => block.eventText(row) !== naiveEvent(leaves));
     t.equal(wrong, -1, `${shapeCount} shapes`);
   }
+});
+
+t.test('a block keeps decoded columns of so much memory, and reads others again', async (t) => {
+  const keptMax = 500;
+  const rowCount = COLUMNS_BYTES_MAX / CELL_BYTES / keptMax;
+  const kinds = ['number', 'string', 'array'] as const;
+  const rows = Array.from({ length: rowCount }, (_, row): TestRow => {
+    const place = row % (2 * keptMax);
+    const kind = kinds[place % kinds.length];
+    const text = kind === 'array' ? `[${row}]` : String(row);
+    return { timeMs: row, leaves: [{ names: ['custom', `a${place}`], kind, text }] };
+  });
+  const block = open(frameOf(batchOf(rows), 0, rows.length));
+  const first = block.column(0);
+  t.equal(block.column(0), first);
+  t.equal(fault(block, rows), undefined);
+  t.not(block.column(0), first);
+  t.equal(block.columns.length, 2 * keptMax);
+  t.equal(fault(block, rows), undefined);
 });
 
 t.test('a batch takes rows until it is full, and a full block comes back', async (t) => {

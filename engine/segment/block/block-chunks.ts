@@ -151,6 +151,14 @@ export class BlockChunks {
     this.#texts = undefined;
   }
 
+  /** Lets go of what was decoded of columns; what it gave stays good. */
+  letGo(): void {
+    for (const chunks of this.#chunks) chunks.clear();
+    this.#derived.clear();
+    this.#presences.clear();
+    this.#texts?.rest();
+  }
+
   /** Lets go of the rows that have values. */
   forgetRows(): void {
     for (const present of this.#presences.values()) present.free();

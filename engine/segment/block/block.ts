@@ -31,6 +31,10 @@ import type { RowKeys } from './row-keys.ts';
 /** Memory of a block at rest beside its chunks, and above which its keys do not stay. */
 const RESTING_BYTES = 4_096;
 const RESTING_MAX = 16 * 1024;
+/** Memory of the decoded columns that a block keeps: a search may look into each of very many. */
+export const COLUMNS_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes that a decoded column takes a row at most, its strings aside. */
+export const CELL_BYTES = 8;
 
 /**
  * A block that is open for reading. Reads and decodes what is asked for, once, and keeps it; everything it hands
@@ -48,7 +52,7 @@ export class Block {
   #keys: BlockKeys;
   readonly #shapes: BlockShapes;
   readonly #chunks: BlockChunks;
-  #columns: (Column | undefined)[] = [];
+  readonly #columns = new Map<number, Column>();
   readonly #all: BlockColumns;
   #given: (ArrayBufferView | undefined)[] = [];
 
@@ -231,7 +235,7 @@ export class Block {
   forgetValues(): void {
     free(...this.#given);
     this.#given = [];
-    this.#columns = [];
+    this.#columns.clear();
     this.#chunks.forgetValues();
     this.#all.overflow?.forgetColumns();
   }
@@ -241,7 +245,7 @@ export class Block {
    * stays good.
    */
   rest(): number {
-    this.#columns = [];
+    this.#columns.clear();
     this.#all.overflow?.forget();
     let bytes = this.#keys.rest();
     if (bytes > RESTING_MAX) {
@@ -260,10 +264,11 @@ export class Block {
 
   /** The column number `index` of `columns`, decoded. */
   column(index: number): Column {
-    const known = this.#columns[index];
+    const known = this.#columns.get(index);
     if (known !== undefined) return known;
     const column = placed(this.ref, () => this.#readColumn(index));
-    this.#columns[index] = column;
+    if (this.#columns.size * this.rowCount * CELL_BYTES > COLUMNS_BYTES_MAX) this.#letGo();
+    this.#columns.set(index, column);
     return column;
   }
 
@@ -300,6 +305,13 @@ export class Block {
       }
       return text;
     });
+  }
+
+  /** Lets go of the columns that were decoded; what they gave stays good. */
+  #letGo(): void {
+    this.#columns.clear();
+    this.#chunks.letGo();
+    this.#all.overflow?.forgetColumns();
   }
 
   #stream(region: Region): IntegerStream {
