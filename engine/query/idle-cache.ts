@@ -86,6 +86,14 @@ export class IdleCache<T> {
     return room >= bytes;
   }
 
+  /** Takes note of the bytes that a value takes now, which goes without room for them; not of one that is not kept. */
+  weigh(key: string, value: T, bytes: number): void {
+    const kept = this.#kept.get(key);
+    if (kept?.value !== value) return;
+    this.#drop(key);
+    this.#keep(key, { ...kept, bytes }, (own) => own);
+  }
+
   /** Forgets segments that are gone. */
   forget(segments: readonly number[]): void {
     for (const [key, { segment }] of this.#kept) if (segments.includes(segment)) this.#drop(key);

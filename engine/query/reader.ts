@@ -42,6 +42,7 @@ export class Reader implements BlockSource {
   readonly ids: EventIds;
   readonly visible = new FilterCache<VisibleMinutes>(VISIBLE_BYTES_MAX);
   readonly selected: FilterCache<SelectedRows> | undefined;
+  readonly sums = new SumCache();
   readonly memoryBytesMax: number | undefined;
   readonly #disk: Disk;
   readonly #filesMax: number;
@@ -53,7 +54,6 @@ export class Reader implements BlockSource {
   #lastSealed: SealedFile | undefined;
   readonly #blocks = new BlockCache();
   readonly #pieces = new PieceCache();
-  readonly #sums = new SumCache();
 
   /** `secret` is the manifest's. */
   constructor(disk: Disk, secret: Uint8Array, memory: ReaderMemory = {}) {
@@ -75,7 +75,7 @@ export class Reader implements BlockSource {
         return this.#sealedFile(ref).open(ref, head, chunks, this.#dictionaries(ref));
       }
       const read = head ?? readHead(this.#source(ref), ref);
-      return new Block(read, undefined, undefined, this.#sums);
+      return new Block(read, undefined, undefined, this.sums);
     });
   }
 
@@ -118,7 +118,7 @@ export class Reader implements BlockSource {
     this.#sealed.forget(segments);
     this.#blocks.forget(segments);
     this.#pieces.forget(segments);
-    this.#sums.forget(segments);
+    this.sums.forget(segments);
   }
 
   /** Closes all files and forgets all blocks. It can be used again. */
@@ -130,7 +130,7 @@ export class Reader implements BlockSource {
     this.#lastSealed = undefined;
     this.#blocks.clear();
     this.#pieces.clear();
-    this.#sums.clear();
+    this.sums.clear();
   }
 
   /** The dictionaries of a sealed block's segment, of whichever file is open then. */
@@ -159,7 +159,7 @@ export class Reader implements BlockSource {
       this.#sealed.keep(last.segment, last.segment, last, bytes);
     }
     const footer = (): Footer => this.#footer(ref);
-    const kept = { pieces: this.#pieces, sums: this.#sums };
+    const kept = { pieces: this.#pieces, sums: this.sums };
     this.#lastSealed =
       this.#sealed.get(segment) ?? new SealedFile(this.#source(ref), segment, footer, kept);
     return this.#lastSealed;

@@ -5,6 +5,8 @@ import { IdleCache } from './idle-cache.ts';
 
 /** Memory of sums: of 50 million rows, how many distinct values two attributes have with a million each. */
 const BYTES_MAX = 36 * 1024 * 1024;
+/** In place of the segment of what is of all log segments. */
+const ALL_SEGMENTS = -1;
 /** Memory of a sum beside what it says. */
 const SUM_BYTES = 256;
 
@@ -21,7 +23,13 @@ export class SumCache implements SumSource {
     return {
       keptUnits: (key, make) => this.#keptUnits(segment, `${place} ${key.name}`, key, make),
       isDue: (key, bytes) => this.#kept.isDue(`${place} ${key.name}`, bytes + SUM_BYTES),
+      weigh: (key, sum) =>
+        this.#kept.weigh(`${place} ${key.name}`, sum, sum.memoryBytes + SUM_BYTES),
     };
+  }
+
+  keeperOfAll(path: string): SumKeeper {
+    return this.keeper(ALL_SEGMENTS, path);
   }
 
   *#keptUnits<T extends Summed>(
@@ -37,9 +45,9 @@ export class SumCache implements SumSource {
     return made;
   }
 
-  /** Forgets segments that are gone. */
+  /** Forgets segments that are gone, and all that may be of one of them. */
   forget(segments: readonly number[]): void {
-    this.#kept.forget(segments);
+    if (segments.length > 0) this.#kept.forget([...segments, ALL_SEGMENTS]);
   }
 
   /** Forgets all. */

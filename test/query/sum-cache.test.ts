@@ -48,3 +48,32 @@ t.test('a sum is due when it is kept, or was asked about before and has room', a
   for (let ask = 0; ask < 10; ask++) finished(cache.keeper(2, `${ask}`).keptUnits(SUM, make(700)));
   t.equal(keeper.isDue(OTHER, 10), true, 'nobody asks for what is kept');
 });
+
+t.test('a sum of all segments grows while there is room, until one of them is gone', async (t) => {
+  const cache = new SumCache(1_000);
+  const keeper = cache.keeperOfAll('path');
+  let made = 0;
+  const ask = (): { memoryBytes: number; made: number } =>
+    finished(
+      keeper.keptUnits(SUM, function* () {
+        yield;
+        return { memoryBytes: 10, made: ++made };
+      }),
+    );
+  const first = ask();
+  first.memoryBytes = 700;
+  keeper.weigh(SUM, first);
+  t.equal(ask().made, 1);
+  t.equal(keeper.isDue(OTHER, 10), false);
+  t.equal(keeper.isDue(OTHER, 10), false, 'what it takes now leaves no room');
+  first.memoryBytes = 800;
+  keeper.weigh(SUM, first);
+  t.equal(ask().made, 2, 'it had no room');
+  first.memoryBytes = 10;
+  keeper.weigh(SUM, first);
+  t.equal(ask().made, 2, 'one that is not kept is not weighed');
+  cache.forget([]);
+  t.equal(ask().made, 2);
+  cache.forget([7]);
+  t.equal(ask().made, 3);
+});

@@ -21,6 +21,7 @@ import {
 } from '../value/counted-values.ts';
 import { HashCounts } from '../value/hash-counts.ts';
 import type { Pairs } from '../value/pairs.ts';
+import { StringNumbers } from '../value/string-numbers.ts';
 import { ValueTable } from '../value/value-table.ts';
 import type { BlockVisitor } from './block-scan.ts';
 import { FieldLevel, takeValues } from './level.ts';
@@ -29,6 +30,8 @@ import type { DictionaryData, VisitorData, VisitorSpec } from './shared-scan.ts'
 
 /** Memory of counts at most; beyond it values are found in another way. */
 const COUNTS_BYTES_MAX = 48 * 1024 * 1024;
+/** Counts of strings that other queries have numbered, by parent. */
+const KEPT_COUNTS_MAX = 1 << 22;
 /** Counts from which on an entry of a dictionary has one of 32 bits; those of the others fit in a byte. */
 const WIDE_MIN = 256;
 const WORD_BYTES = 4;
@@ -221,7 +224,7 @@ export class EntryCounts implements BlockVisitor {
   /** By value of the level, parent after parent. */
   #valueCounts = new Uint32Array(1);
   /** Strings of blocks whose entries are their own. */
-  readonly #hashed: HashCounts;
+  #hashed: HashCounts | undefined;
   /** Entries of each dictionary that are counted: all, unless these take too much memory. */
   #entriesMax = Number.POSITIVE_INFINITY;
   #bytes = 0;
@@ -239,7 +242,6 @@ export class EntryCounts implements BlockVisitor {
     this.#nesting = new Nesting(stages);
     this.parentCount = this.#nesting.bucketCount;
     this.#level = new FieldLevel(path, new ValueTable(seed));
-    this.#hashed = new HashCounts(this.parentCount);
     this.#bytesMax = Math.min(memoryBytesMax, COUNTS_BYTES_MAX);
   }
 
@@ -264,7 +266,7 @@ export class EntryCounts implements BlockVisitor {
 
   get memoryBytes(): number {
     const values = this.#level.memoryBytes + this.#valueCounts.byteLength * 2;
-    return this.#bytes + values + this.#hashed.memoryBytes;
+    return this.#bytes + values + (this.#hashed?.memoryBytes ?? 0);
   }
 
   skips(ref: BlockRef): boolean {
@@ -282,7 +284,7 @@ export class EntryCounts implements BlockVisitor {
     if (this.isFull) return undefined;
     const dictionaries = Array.from(this.#dictionaries.values(), ({ data }) => data);
     const { data: values } = this.#level;
-    const { data: hashed } = this.#hashed;
+    const hashed = this.#hashed?.data;
     return { type: 'entries', dictionaries, values, valueCounts: this.#valueCounts, hashed };
   }
 
@@ -305,7 +307,10 @@ export class EntryCounts implements BlockVisitor {
       if (!isDamage(error)) throw error;
       this.isFull = true;
     }
-    yield* this.#hashed.merge(data.hashed);
+    if (data.hashed !== undefined) {
+      const hashed = this.#hashed ?? (yield* this.#hashes());
+      yield* hashed.merge(data.hashed);
+    }
     const take = yield* takeValues(this.#level, data.values);
     this.#reserve();
     yield* inParts(data.values.count, UNIT_SLOTS, (from, to) => {
@@ -340,7 +345,7 @@ export class EntryCounts implements BlockVisitor {
   /** Frees the memory of what was counted; it is not to be used any more. */
   free(): void {
     for (const dictionary of this.#dictionaries.values()) dictionary.free();
-    this.#hashed.free();
+    this.#hashed?.free();
   }
 
   /** The counts, in units; to be called once, after the last block. */
@@ -357,11 +362,8 @@ export class EntryCounts implements BlockVisitor {
       }
     });
     const parts: CountedEntries[] = [...this.#dictionaries.values()];
-    const hashed = this.#hashed;
     if (numbers.count > 0) parts.push(new CountedValues(numbers, counts));
-    if (hashed.count > 0) {
-      parts.push(yield* hashed.finish((ref) => this.#ownOf(ref)));
-    }
+    if (this.#hashed !== undefined) parts.push(this.#hashed.finish((ref) => this.#ownOf(ref)));
     return parts;
   }
 
@@ -372,9 +374,20 @@ export class EntryCounts implements BlockVisitor {
 
   /** Counts rows by the hashes of a block's own entries, in units. */
   *#addOwn(ref: BlockRef, { ids }: StringColumn, own: KeptEntries): Units<void> {
-    const hashes = yield* own.hashUnits(this.#level.numbers);
-    this.#hashed.add(ref, ids, hashes, this.#nesting.pairs());
+    const hashed = this.#hashed ?? (yield* this.#hashes());
+    const block = yield* hashed.strings.units(ref, own, this.#level.numbers);
+    hashed.add(block, ids, this.#nesting.pairs());
     this.#check();
+  }
+
+  /** Counts by hashes of strings, whose numbers are those that are kept, unless these would need too many counts. */
+  *#hashes(): Units<HashCounts> {
+    const { parentCount } = this;
+    const { seed } = this.#level.numbers;
+    const kept = yield* StringNumbers.kept(seed, this.#source.sums?.keeperOfAll(this.#path));
+    const isFew = kept.count * parentCount <= KEPT_COUNTS_MAX;
+    this.#hashed = new HashCounts(isFew ? kept : new StringNumbers(), parentCount);
+    return this.#hashed;
   }
 
   *#takeSegment(blocks: readonly BlockRef[]): Units<void> {

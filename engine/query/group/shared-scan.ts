@@ -119,7 +119,7 @@ export type VisitorData =
       dictionaries: DictionaryData[];
       values: ValueTableData;
       valueCounts: Uint32Array;
-      hashed: HashCountsData;
+      hashed: HashCountsData | undefined;
     }
   | { type: 'pass'; stages: (StageData | undefined)[]; tables: MetricTableData[] }
   | { type: 'page'; rows: RowsData }

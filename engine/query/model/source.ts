@@ -2,6 +2,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { CountedEntries, PossibleParts, Terms } from '../../column/entries.ts';
 import { hasKernel } from '../../packed/packed.ts';
 import type { Block } from '../../segment/block/block.ts';
+import type { SumSource } from '../../segment/block/block-sources.ts';
 import type { BlockColumns } from '../../segment/column-outline.ts';
 import type { Footer } from '../../segment/footer.ts';
 import { type BlockRef, isHole } from '../../segment/frame.ts';
@@ -20,6 +21,8 @@ export interface BlockSource extends MemoryBound {
   readonly visible?: FilterCache<VisibleMinutes>;
   /** The rows of whole blocks that predicates select, kept likewise. */
   readonly selected?: FilterCache<SelectedRows> | undefined;
+  /** Sums of dictionaries, kept likewise. */
+  readonly sums?: SumSource;
   /** Opens a block. Throws CORRUPTION when its header or directory is damaged or its file is not there; IO. */
   open(ref: BlockRef): Block;
   /**

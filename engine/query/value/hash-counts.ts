@@ -1,27 +1,24 @@
 import { sameBytes } from '../../base/hash.ts';
 import { inParts, Pace, UNIT_SLOTS, type Units } from '../../base/pause.ts';
 import type { Entries, KeptEntries } from '../../column/entries.ts';
-import { free, grow } from '../../packed/growth.ts';
+import { free } from '../../packed/growth.ts';
 import type { BlockRef } from '../../segment/frame.ts';
+import { addRow, hasRow } from '../model/bitmap.ts';
 import type { CountedEntries, Stretch } from './counted-values.ts';
-import { firstSlot, HashPages, NUMBER_SLOTS, nextSlot } from './hash-pages.ts';
+import { lookedThrough, type NumberText } from './number-texts.ts';
 import type { Pairs } from './pairs.ts';
+import type { NumberedBlock, StringNumbers } from './string-numbers.ts';
 import type { ValueTable } from './value-table.ts';
 
 /** Entries that are looked at in a step of a unit, as a power of two. */
 const ENTRIES_BITS = 5;
 
-/** Entries of a block: `numbers[e]` is 1 + the number of the hash of entry e, 0 when no row has it. */
-interface BlockNumbers {
-  ref: BlockRef;
-  numbers: Int32Array<ArrayBuffer>;
-}
-
-/** Counts by hashes as plain data: those of number n begin at `n * parentCount`. */
+/** Counts by hashes as plain data: hash n has in parent p those at `p * hashes.length + n`. */
 export interface HashCountsData {
   hashes: Int32Array<ArrayBuffer>;
   counts: Uint32Array<ArrayBuffer>;
-  blocks: BlockNumbers[];
+  /** By entry the number of its hash. */
+  blocks: { ref: BlockRef; numbers: Int32Array<ArrayBuffer> }[];
 }
 
 /**
@@ -30,102 +27,79 @@ export interface HashCountsData {
  */
 export class HashCounts {
   readonly parentCount: number;
-  /** Distinct hashes, which are numbered from 0 on. */
-  count = 0;
-  /** By number; there is room for more. */
-  #hashes = new Int32Array(1);
-  /** Number after number, by parent. */
-  #counts = new Uint32Array(1);
-  readonly #slots = new HashPages(NUMBER_SLOTS);
-  #blocks: BlockNumbers[] = [];
-  #blockBytes = 0;
+  readonly strings: StringNumbers;
+  /** Parent after parent, by number; `#room` of each. */
+  #counts = new Uint32Array(0);
+  #room = 0;
+  /** Numbers that may have counts: those below. */
+  #count = 0;
+  #blocks: NumberedBlock[] = [];
 
-  constructor(parentCount: number) {
+  constructor(strings: StringNumbers, parentCount: number) {
+    this.strings = strings;
     this.parentCount = parentCount;
   }
 
-  /** Memory that it takes, with that of counts in the order of parents. */
+  /** Memory that it takes, with that of the numbers. */
   get memoryBytes(): number {
-    const words = this.#hashes.length + this.#counts.length * 2;
-    return words * 4 + this.#slots.memoryBytes + this.#blockBytes;
+    return this.#counts.byteLength + this.strings.memoryBytes;
   }
 
   /** Its parts; it is not to be used any more. */
   get data(): HashCountsData {
-    const { count } = this;
-    const hashes = this.#hashes.slice(0, count);
-    const counts = this.#counts.slice(0, count * this.parentCount);
-    return { hashes, counts, blocks: this.#blocks };
+    const { numbers } = this.strings;
+    return {
+      hashes: this.strings.hashes(this.#count).slice(),
+      counts: this.#byParent(this.#count),
+      blocks: this.#blocks.map(({ ref, first, end }) => ({
+        ref,
+        numbers: numbers.slice(first, end),
+      })),
+    };
   }
 
-  /** Makes room for `count` more hashes. */
-  #reserve(count: number): void {
-    const wanted = this.count + count;
-    if (wanted > this.#hashes.length) this.#hashes = grow(this.#hashes, wanted);
-    const cells = wanted * this.parentCount;
-    if (cells > this.#counts.length) this.#counts = grow(this.#counts, cells);
-  }
-
-  /**
-   * Counts rows of a block; `ids` are entries + 1, `hashes` those of the entries, of 31 bits.
-   */
-  add(ref: BlockRef, ids: Uint32Array, hashes: Int32Array, { rows, groups, count }: Pairs): void {
-    this.#reserve(hashes.length);
-    const numbers = new Int32Array(hashes.length);
+  /** Counts rows of a block, whose entries have numbers; `ids` are entries + 1. */
+  add(block: NumberedBlock, ids: Uint32Array, { rows, groups, count }: Pairs): void {
+    this.#keep(block);
+    const room = this.#room;
     const counts = this.#counts;
-    const { parentCount } = this;
+    const numbers = this.strings.numbers.subarray(block.first, block.end);
     for (let at = 0; at < count; at++) {
-      const entry = ids[rows[at]] - 1;
-      if (entry < 0) continue;
-      if (numbers[entry] === 0) numbers[entry] = this.#number(hashes[entry]) + 1;
-      counts[(numbers[entry] - 1) * parentCount + groups[at]]++;
+      const id = ids[rows[at]];
+      if (id !== 0) counts[groups[at] * room + numbers[id - 1]]++;
     }
-    this.#keep({ ref, numbers });
   }
 
   /** Adds what others have counted of other blocks, in units. */
   *merge({ hashes, counts, blocks }: HashCountsData): Units<void> {
-    const { parentCount } = this;
-    this.#reserve(hashes.length);
+    const strings = this.strings;
     const own = new Int32Array(hashes.length);
     yield* inParts(hashes.length, UNIT_SLOTS, (from, to) => {
-      for (let number = from; number < to; number++) own[number] = this.#number(hashes[number]);
+      for (let number = from; number < to; number++) own[number] = strings.number(hashes[number]);
     });
-    yield* inParts(counts.length, UNIT_SLOTS, (from, to) => {
-      for (let at = from; at < to; at++) {
-        const parent = at % parentCount;
-        this.#counts[own[(at - parent) / parentCount] * parentCount + parent] += counts[at];
-      }
-    });
-    for (const block of blocks) {
-      const { numbers } = block;
-      for (let entry = 0; entry < numbers.length; entry++) {
-        if (numbers[entry] !== 0) numbers[entry] = own[numbers[entry] - 1] + 1;
-      }
-      this.#keep(block);
+    for (const { ref, numbers } of blocks) {
+      this.#keep(strings.add(ref, numbers.length, (entry) => own[numbers[entry]]));
       yield;
+    }
+    for (let parent = 0; parent < this.parentCount; parent++) {
+      const [first, target] = [parent * own.length, parent * this.#room];
+      yield* inParts(own.length, UNIT_SLOTS, (from, to) => {
+        for (let at = from; at < to; at++) this.#counts[target + own[at]] += counts[first + at];
+      });
     }
   }
 
-  /** The counts, in units, after the last block; `entriesOf` gives the entries of a block, and throws what it likes. */
-  *finish(entriesOf: (ref: BlockRef) => KeptEntries): Units<CountedHashes> {
-    const hashes = this.#hashes.subarray(0, this.count);
-    return new CountedHashes(hashes, yield* this.#byParent(), this.#blocks, entriesOf);
-  }
-
-  /** Counts of a parent after the other, by number; in units. */
-  *#byParent(): Units<Uint32Array> {
-    const { count, parentCount } = this;
-    if (parentCount === 1) return this.#counts.subarray(0, count);
-    const counts = new Uint32Array(count * parentCount);
-    yield* inParts(count, UNIT_SLOTS, (from, to) => {
-      for (let number = from; number < to; number++) {
-        for (let parent = 0; parent < parentCount; parent++) {
-          counts[parent * count + number] = this.#counts[number * parentCount + parent];
-        }
-      }
-    });
-    return counts;
+  /** The counts, after the last block; `entriesOf` gives the entries of a block, and throws what it likes. */
+  finish(entriesOf: (ref: BlockRef) => KeptEntries): CountedHashes {
+    const hashes = this.strings.hashes(this.#count);
+    return new CountedHashes(
+      this.strings,
+      hashes,
+      this.#counts,
+      this.#room,
+      this.#blocks,
+      entriesOf,
+    );
   }
 
   /** Frees the memory of its counts. */
@@ -133,24 +107,27 @@ export class HashCounts {
     free(this.#counts);
   }
 
-  #keep(block: BlockNumbers): void {
+  /** Takes a block, and makes room for the numbers that there are now. */
+  #keep(block: NumberedBlock): void {
     this.#blocks.push(block);
-    this.#blockBytes += block.numbers.byteLength;
+    this.#count = this.strings.count;
+    if (this.#count <= this.#room) return;
+    const room = Math.max(this.#count, this.#room * 2);
+    const before = this.#counts;
+    this.#counts = this.#byParent(room);
+    free(before);
+    this.#room = room;
   }
 
-  /** The number of a hash, for which there is room. */
-  #number(hash: number): number {
-    const page = this.#slots.pageOf(hash);
-    let slot = firstSlot(page, hash, 2);
-    for (; page[slot] !== 0; slot = nextSlot(page, slot, 2)) {
-      if (page[slot + 1] === hash) return page[slot] - 1;
+  /** The counts with another room for each parent. */
+  #byParent(room: number): Uint32Array<ArrayBuffer> {
+    const counts = new Uint32Array(room * this.parentCount);
+    const length = Math.min(room, this.#room);
+    for (let parent = 0; parent < this.parentCount; parent++) {
+      const from = parent * this.#room;
+      counts.set(this.#counts.subarray(from, from + length), parent * room);
     }
-    const number = this.count++;
-    page[slot] = number + 1;
-    page[slot + 1] = hash;
-    this.#slots.took(hash);
-    this.#hashes[number] = hash;
-    return number;
+    return counts;
   }
 }
 
@@ -159,19 +136,26 @@ export class CountedHashes implements CountedEntries {
   readonly isComplete = true;
   readonly isRanked = false;
   readonly hashes: Int32Array;
+  readonly #strings: StringNumbers;
   /** Parent after parent. */
   readonly #counts: Uint32Array;
-  readonly #blocks: readonly BlockNumbers[];
+  readonly #room: number;
+  readonly #blocks: readonly NumberedBlock[];
   readonly #entriesOf: (ref: BlockRef) => KeptEntries;
 
+  /** Those of number n in parent p are `counts[p * room + n]`. */
   constructor(
+    strings: StringNumbers,
     hashes: Int32Array,
     counts: Uint32Array,
-    blocks: readonly BlockNumbers[],
+    room: number,
+    blocks: readonly NumberedBlock[],
     entriesOf: (ref: BlockRef) => KeptEntries,
   ) {
+    this.#strings = strings;
     this.hashes = hashes;
     this.#counts = counts;
+    this.#room = room;
     this.#blocks = blocks;
     this.#entriesOf = entriesOf;
   }
@@ -186,13 +170,13 @@ export class CountedHashes implements CountedEntries {
   }
 
   stretches(parent: number, end: number): Stretch[] {
+    const first = parent * this.#room;
     const { length } = this.hashes;
-    const first = parent * length;
     return [{ first: 0, counts: this.#counts.subarray(first, first + Math.min(end, length)) }];
   }
 
   countOf(parent: number, entry: number): number {
-    return this.#counts[parent * this.hashes.length + entry];
+    return this.#counts[parent * this.#room + entry];
   }
 
   countAbove(): number {
@@ -200,39 +184,48 @@ export class CountedHashes implements CountedEntries {
   }
 
   /**
-   * Reads the strings of some hashes in all blocks, in units, and tells their numbers in a table, which takes them;
-   * `undefined` when several strings have one hash. Throws CORRUPTION.
+   * Reads the strings of some hashes, each once in all blocks and queries, in units, and tells their numbers in a
+   * table, which takes them; `undefined` when several strings have one hash. Throws CORRUPTION.
    */
   *numbersIn(table: ValueTable, wanted: Uint32Array): Units<Int32Array | undefined> {
+    const known = this.#strings.texts.of(wanted);
+    if (!(yield* this.#readTexts(known, wanted))) return undefined;
+    return Int32Array.from(known, ({ bytes }) =>
+      bytes === undefined ? -1 : table.string(bytes, 0, bytes.length),
+    );
+  }
+
+  /** Reads texts in the blocks in which they were not looked for; false when two of them have one number. */
+  *#readTexts(known: readonly NumberText[], wanted: Uint32Array): Units<boolean> {
+    const { texts } = this.#strings;
+    const through = lookedThrough(known, this.#strings.blockCount);
+    const left = this.#blocks.filter(({ place }) => !hasRow(through, place));
+    if (left.length === 0) return true;
     // Asked for each entry, these would not stay in the processor's cache as places.
-    const isWanted = new Uint8Array(this.hashes.length + 1);
-    const places = new Int32Array(this.hashes.length + 1);
+    const isWanted = new Uint8Array(this.hashes.length);
+    const places = new Int32Array(this.hashes.length);
     for (let place = 0; place < wanted.length; place++) {
-      isWanted[wanted[place] + 1] = 1;
-      places[wanted[place] + 1] = place;
+      isWanted[wanted[place]] = 1;
+      places[wanted[place]] = place;
     }
-    const found = new Int32Array(wanted.length).fill(-1);
-    const texts = new Array<Uint8Array>(wanted.length);
     const pace = new Pace();
-    for (const { ref, numbers } of this.#blocks) {
-      if (pace.isFull(numbers.length >>> ENTRIES_BITS)) yield;
+    for (const { ref, first, end } of left) {
+      if (pace.isFull((end - first) >>> ENTRIES_BITS)) yield;
       let entries: Entries | undefined;
-      for (let entry = 0; entry < numbers.length; entry++) {
-        if (isWanted[numbers[entry]] === 0) continue;
+      for (let entry = 0; entry < end - first; entry++) {
+        const number = this.#strings.numbers[first + entry];
+        if (isWanted[number] !== 1) continue;
         entries ??= yield* this.#entriesOf(ref).entryUnits();
         const { bytes, offsets } = entries;
-        const [start, end] = [offsets[entry], offsets[entry + 1]];
-        const place = places[numbers[entry]];
-        if (found[place] < 0) {
-          found[place] = table.string(bytes, start, end);
-          texts[place] = bytes.slice(start, end);
-          continue;
-        }
-        const text = texts[place];
-        if (text.length !== end - start) return undefined;
-        if (!sameBytes(text, 0, bytes, start, end - start)) return undefined;
+        const [start, stop] = [offsets[entry], offsets[entry + 1]];
+        const text = known[places[number]];
+        if (text.bytes === undefined) texts.read(text, bytes.slice(start, stop));
+        else if (text.bytes.length !== stop - start) return false;
+        else if (!sameBytes(text.bytes, 0, bytes, start, stop - start)) return false;
       }
     }
-    return found;
+    for (const { place } of left) addRow(through, place);
+    texts.looked(known, through);
+    return true;
   }
 }
